@@ -1,0 +1,204 @@
+# Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
+# CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual. Needs GNU make 4.3 or newer.
+# Each mode (release, f64, asan, tsan, neon) builds in a folder of its own, build/<mode>/.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SECONDEXPANSION:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)  # all cores, unless told otherwise
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+MODE := release
+PREFIX ?= /usr/local
+FONTS ?= /usr/share/fonts/truetype/dejavu
+VERSION := 0.1.0
+build := build/$(MODE)
+
+# ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
+mode_release := -O3
+mode_f64 := -O2 -DTAPESTRY_F64
+mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+  -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
+mode_tsan := -O1 -g1 -fsanitize=thread
+mode_neon := -O3 -static -isystem build/neon/include
+ifndef mode_$(MODE)
+$(error MODE=$(MODE) is unknown: there are release, f64, asan, tsan and neon)
+endif
+flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -fopenmp -Wall -Wextra -Wpedantic -Wshadow \
+  -Iinclude -Isrc $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
+# Asked when needed, not now: on a bare machine the compiler arrives while make runs.
+ask = $(shell $(CXX) $(1) 2>/dev/null)
+# What g++ 12 warns about wrongly: strings (its bug 105329), AVX-512 headers (its bug 105593), and
+# much else under a sanitizer.
+g++ = $(if $(findstring clang,$(call ask,--version)),,$(1))
+false_alarms = $(call g++,-Wno-restrict $(if $(findstring san,$(MODE)),-Wno-maybe-uninitialized))
+on_x86 = $(findstring x86_64,$(call ask,-dumpmachine))
+avx2 = $(if $(on_x86),-mavx2 -mfma)
+avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl \
+  -mprefer-vector-width=512 $(call g++,-Wno-uninitialized -Wno-maybe-uninitialized))
+catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
+
+# ---- Files
+find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
+objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
+library := $(build)/libtapestry.a
+library_objects := $(call objects,$(call find,src,*.cpp) $(wildcard src/plot/font.S))
+test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
+test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
+tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9]_*.cpp)
+tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
+tool_sources := $(wildcard tools/*.cpp)
+tools := $(addprefix $(build)/,$(basename $(tool_sources)))
+formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
+
+## all            the library, the tutorials and the tools (what plain `make` does)
+all: $(library) $(tutorials) $(tools)
+everything: all $(build)/tests ; @:
+
+# ---- How things are made. What the machine lacks is installed, or named, before the first file.
+setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' FONTS='$(FONTS)' tools/setup
+build/setup/%: tools/setup
+	@$(setup) $*
+	@mkdir -p $(@D) && touch $@
+
+# These two files change only when their content does; what depends on them is then made again.
+renew = mkdir -p $(@D); text='$(strip $(1))'; \
+  [[ "$$text" == "$$(cat $@ 2>&1)" ]] || { $(2) echo "$$text" >$@; }
+$(build)/flags: FORCE | build/setup/build
+	@$(call renew,$(call ask,--version) $(call ask,-dumpmachine) \
+	  $(flags) $(avx2) $(avx512) $(FONTS),$(setup) build;)
+$(build)/files: FORCE
+	@$(call renew,$(library_objects) $(test_objects))
+
+# Warnings are kept in a .log beside each object, so that `make check` also sees those of before.
+quiet := $(if $(V),,@)
+mark := $(if $(filter-out release,$(MODE)), [$(MODE)])
+define compile
+@echo '  c++  $<$(mark)'
+@mkdir -p $(@D)
+$(quiet)code=0; $(CXX) $(flags) $(if $(WERROR),-Werror) $(extra) -MMD -MP -MF $(basename $@).d \
+  -MT $@ $(1) -o $@ $< 2>$(basename $@).log || code=$$?; cat $(basename $@).log >&2; exit $$code
+endef
+define link
+@echo '  link $@'
+@mkdir -p $(@D)
+$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(library) $(1) $(LDLIBS)
+endef
+$(build)/obj/%.o: %.cpp $(build)/flags Makefile
+	$(call compile,-c)
+$(build)/obj/%.o: %.S $(build)/flags Makefile
+	$(call compile,-c -DFONT_SANS='"$(FONTS)/DejaVuSans.ttf"' \
+	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"')
+$(library): $(library_objects) $(build)/files
+	@echo '  lib  $@'
+	$(quiet)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+$(build)/obj/src/kernels/avx2.o: private extra = $(avx2)
+$(build)/obj/src/kernels/avx512.o: private extra = $(avx512)
+
+# Tests share one precompiled Catch2, and are optimised little: building them takes longer than
+# running them. main.cpp holds the rest of Catch2 2 and does without.
+$(build)/catch2.hpp: tests/catch.hpp
+	@mkdir -p $(@D) && echo '#include "catch.hpp"' >$@
+$(build)/catch2.hpp.gch: $(build)/catch2.hpp $(build)/flags Makefile
+	$(call compile,-x c++-header)
+$(build)/catch2.hpp.gch: private extra = -O1 -Itests
+$(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
+$(build)/obj/tests/%.o: private extra = -O1 -Itests -include $(build)/catch2.hpp
+$(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
+$(build)/tests: $(test_objects) $(library) $(build)/files
+	$(call link,$(catch2))
+
+define program
+$(build)/$(1): $(call objects,$(2)) $(library)
+	$$(call link)
+endef
+$(foreach source,$(tutorial_sources),\
+  $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
+$(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
+-include $(patsubst %.o,%.d,$(library_objects) $(test_objects) \
+  $(call objects,$(tutorial_sources) $(tool_sources))) $(build)/catch2.hpp.d
+
+# ---- Tutorials. A leading + lets a program's own lines through as they come.
+chosen = $(filter $(build)/tutorials/$(1)_%,$(tutorials))
+of_phase = $(foreach source,$(wildcard tutorials/phase$(1)_*/[0-9][0-9]_*.cpp),\
+  $(build)/tutorials/$(basename $(notdir $(source))))
+none = { echo "make: there is no $(1); there are: $(2)" >&2; exit 1; }
+## tutorials      run every tutorial in order; the pictures land in out/plots/
+tutorials: $(tutorials)
+	+@tools/run_tutorials $(tutorials)
+## phase1         run the tutorials of that phase
+phase%: $$(call of_phase,$$*)
+	+@$(if $^,tools/run_tutorials $^,$(call none,phase $*,$(sort $(foreach \
+	  folder,$(wildcard tutorials/phase*),$(firstword $(subst _, ,$(notdir $(folder))))))))
+## run-13         run the tutorial with that number
+run-%: $$(call chosen,$$*)
+	+@$(if $^,tools/run_tutorials $^,$(call none,tutorial $*,$(notdir $(tutorials))))
+## plots          the same pictures without the text
+plots: $(tutorials)
+	+@tools/run_tutorials --quiet $(tutorials)
+## pictures       copy the pictures that lessons show from out/plots/ to beside their lesson
+pictures: $(build)/tools/check_pictures $(tutorials)
+	+@tools/run_tutorials --stale $(tutorials)
+	@$(build)/tools/check_pictures --update
+
+# ---- Tests
+## test           all tests, the gradients once more in double, and the lessons against the programs
+test: $(build)/tests $(tutorials) $(build)/tools/check_lessons
+	+@$(MAKE) MODE=f64 build/f64/tests
+	+@tools/run_tests $(tutorials)
+## test-phase1    the tests of that phase
+test-phase%: $(build)/tests
+	+@$(build)/tests '[phase$*]'
+## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
+##                double, or under the thread sanitizer (which needs clang++ and libomp)
+asan f64:
+	+@$(MAKE) MODE=$@ build/$@/tests && build/$@/tests
+tsan: build/setup/tsan
+	+@$(MAKE) MODE=tsan CXX=clang++ build/tsan/tests
+	+@TSAN_OPTIONS="ignore_noninstrumented_modules=1 $${TSAN_OPTIONS:-}" build/tsan/tests
+## check-neon     the tests of kernels and operations for AArch64, under an emulator
+check-neon: build/setup/neon
+	@mkdir -p build/neon/include
+	@cd build/neon/include && ln -sfn \
+	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann)) .
+	+@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
+	+@qemu-aarch64-static build/neon/tests
+bench:
+	@echo "make: there are no benchmark programs yet" >&2; exit 1
+
+# ---- The state of the sources
+## check          format, layers, symbols, warnings, lessons, links and pictures; a report of sizes
+check: build/setup/format
+	+@$(MAKE) WERROR=1 everything
+	+@tools/run_tutorials --stale $(tutorials)
+	+@tools/run_checks
+## format         lay out the sources with clang-format; format-check only looks
+format: build/setup/format
+	@clang-format -i $(formatted)
+format-check: build/setup/format
+	@clang-format --dry-run --Werror $(formatted) 2>&1 | { grep "error:" || true; }
+
+## install        headers, library and pkg-config file under PREFIX (/usr/local); DESTDIR works too
+to := $(DESTDIR)$(PREFIX)
+install: $(library)
+	@cd include && find tapestry -name '*.hpp' -exec install -Dm644 {} $(abspath $(to))/include/{} \;
+	@install -Dm644 $(library) $(to)/lib/libtapestry.a
+	@install -d $(to)/lib/pkgconfig
+	@printf '%s\n' 'Name: tapestry' 'Description: attention, understood' 'Version: $(VERSION)' \
+	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -fopenmp' \
+	  >$(to)/lib/pkgconfig/tapestry.pc
+	@echo 'installed in $(to)'
+## clean          remove build/; out/ holds results of yours and stays
+clean:
+	rm -rf build
+## help           this list
+help:
+	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
+
+.PHONY: all everything test tutorials plots pictures asan f64 tsan check-neon bench check format
+.PHONY: format-check install clean help FORCE

@@ -1,0 +1,23 @@
+// Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1).
+#pragma once
+
+#include "tapestry/mask.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+struct Attention {
+  Tensor output;   // (..., queries, d_v): for each query a mixture of values
+  Tensor weights;  // (..., queries, keys): in [0, 1], each row sums to 1 (or 0: nothing to see)
+  Tensor scores;   // (..., queries, keys): q k^T / sqrt(d_k), before the mask
+};
+
+// softmax(q k^T / sqrt(d_k), where the mask allows) v
+//
+// q (..., queries, d_k), k (..., keys, d_k), v (..., keys, d_v); leading axes broadcast. With q, k
+// and v from one sequence it is self-attention; with k and v from another, cross-attention.
+// A query that may attend to nothing gets zero weights, zero output and zero gradients.
+// Throws Error, naming the operands, if d_k or the number of keys differ or the mask does not fit.
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
+
+}  // namespace tapestry

@@ -1,0 +1,39 @@
+// Is the gradient right? Compares the tape with finite differences.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+struct GradcheckOptions {
+  // |tape - differences| <= absolute + relative * |differences|
+  double absolute = sizeof(real) == 8 ? 1e-7 : 2e-3;
+  double relative = sizeof(real) == 8 ? 1e-6 : 1e-2;
+  double step = sizeof(real) == 8 ? 1e-3 : 2e-2;  // of the differences
+  std::uint64_t seed = 42;
+};
+
+struct GradcheckResult {
+  bool passed = false;
+  double tape = 0;         // the derivative that was compared last, by the tape ...
+  double differences = 0;  // ... and by finite differences
+  std::string message;     // if it failed: which input, which element, both numbers
+
+  explicit operator bool() const { return passed; }
+};
+
+// Checks d f / d inputs at the values given, in the precision of `real`: strict in the double build
+// (`make f64`), a coarser check in float. f may return any shape; it must be a smooth function near
+// the inputs, so keep away from kinks such as relu at 0.
+//
+// First one derivative along a random direction in all inputs at once: two numbers tell whether
+// anything is wrong, whatever the size. Only if they differ, element by element, to name the culprit.
+// Differences are of fourth order: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h.
+GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                          const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
+
+}  // namespace tapestry

@@ -1,0 +1,32 @@
+// What this machine can do, measured, and which kernel set computes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tapestry {
+
+// The limits of one core under the kernel set in use: the two lines of a roofline picture
+// (Williams, Waterman, Patterson 2009).
+struct Machine {
+  std::string kernels;            // name of the set in use
+  double peak_gflops = 0;         // 10^9 multiply and add operations per second, one core
+  double read_gb_per_second = 0;  // 10^9 bytes per second read from memory, one core
+  int threads = 1;                // how many threads the library uses
+};
+
+// Measures for less than half a second on the calling thread. Allocates 128 MB for that time.
+Machine measure_machine();
+
+// The set in use: "reference", "sse2", "avx2", "avx512" or "neon64". Throws Error where the
+// environment variable TAPESTRY_KERNELS names a set that cannot run here.
+std::string kernel_set();
+
+// The sets this machine can run, slowest first.
+std::vector<std::string> kernel_sets();
+
+// Computes with this set from now on. Call it while nothing else computes. Throws Error, listing
+// the usable sets, for any other name.
+void use_kernel_set(const std::string& name);
+
+}  // namespace tapestry

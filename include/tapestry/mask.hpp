@@ -1,0 +1,70 @@
+// Who may attend to whom. One type, one meaning: true = the query may attend to the key.
+//
+//   Mask mask = Mask::causal() & Mask::padding({6, 4});
+//   mask.allows(1, 3, 2);        // in sequence 1, may query 3 attend to key 2?
+//   std::cout << mask.text(6, 6);
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// The ways in which other programs write a mask down as a matrix (queries, keys).
+enum class MaskEncoding {
+  keep,            // 1 (true) = may attend, 0 = may not: boolean
+  drop,            // 1 (true) = may NOT attend: boolean, as in PyTorch's MultiheadAttention
+  additive,        // 0 = may attend, -inf (or anything below -1e4) = may not: added to the scores
+  zero_one,        // 1 = may attend, 0 = may not: numbers, then "scores where 0 become -1e9"
+  upper_triangle,  // triu(ones, 1): 1 strictly above the diagonal marks what may NOT be seen
+};
+
+class Mask {
+ public:
+  Mask() = default;  // everybody may attend to everybody
+
+  // Query i stands at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached
+  // keys the offset is how many came before. Throw Error for a negative offset, or a size below 1.
+  static Mask causal(Index offset = 0);                 // keys at or before the query
+  static Mask local(Index window, Index offset = 0);    // keys at most `window` away, either side
+  static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
+  static Mask blocked(Index size, Index offset = 0);    // keys in the query's block of `size`
+
+  // In batch element b only the first lengths[b] keys are real. Throws Error for none, or a negative.
+  static Mask padding(std::vector<Index> lengths);
+
+  // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1, queries, keys).
+  // Throws Error for values that the encoding does not have, naming one and its place.
+  static Mask from(MaskEncoding encoding, const Tensor& matrix);
+
+  friend Mask operator&(const Mask& a, const Mask& b);  // allowed by both
+  friend Mask operator|(const Mask& a, const Mask& b);  // allowed by either
+
+  bool allows(Index batch, Index query, Index key) const;
+
+  // True for Mask(): nothing is forbidden, whatever the lengths.
+  bool allows_everything() const { return rule_ == nullptr; }
+
+  // 1 where allowed, 0 where not, in a shape that broadcasts to `scores` (..., queries, keys):
+  // (queries, keys), or (batch, 1, ..., queries, keys) if it depends on the batch element, which is
+  // then the first axis of scores. Throws Error if sizes do not fit.
+  Tensor tensor(const Shape& scores) const;
+
+  // The same in one of the encodings of the wild. `upper_triangle` throws Error if the mask is not
+  // causal without offset, for it can say nothing else.
+  Tensor to(MaskEncoding encoding, const Shape& scores) const;
+
+  // Rows are queries, columns are keys: ✓ may attend, ✗ may not.
+  std::string text(Index queries, Index keys, Index batch = 0) const;
+
+ private:
+  struct Rule;
+  explicit Mask(Rule rule);
+  static Mask of_matrix(const Tensor& keep);  // (1 or batch, queries, keys), 1 = may attend
+  std::shared_ptr<const Rule> rule_;  // null: everything
+};
+
+}  // namespace tapestry

@@ -1,0 +1,70 @@
+// Where numbers live: shared, 64-byte aligned buffers that come from a pool and go back to it.
+//
+// A training step asks for the same sizes again and again, so a freed buffer is kept and handed
+// out again: from the second identical step on, nothing is asked of the system.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "tapestry/real.hpp"
+
+namespace tapestry {
+
+struct MemoryStats {
+  std::size_t live_bytes;    // in use now
+  std::size_t peak_bytes;    // most in use at once since the start or reset_peak_memory()
+  std::size_t pooled_bytes;  // freed, kept for reuse
+  std::size_t fresh;         // how often the system was asked so far
+};
+
+MemoryStats memory_stats();
+void reset_peak_memory();
+
+// Gives every pooled block back to the system.
+void release_pooled_memory();
+
+// A handle on a block; copies share it, and the last one gives it back to the pool.
+class Buffer {
+ public:
+  Buffer() = default;  // holds nothing
+
+  // `bytes` uninitialised bytes. Throws Error when the system has no more memory.
+  explicit Buffer(std::size_t bytes);
+
+  Buffer(const Buffer& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Buffer(Buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Buffer& operator=(Buffer other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Buffer() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) free();
+  }
+
+  void* data() const { return reinterpret_cast<std::byte*>(block_) + header_bytes; }
+  std::size_t bytes() const { return block_ == nullptr ? 0 : block_->bytes; }
+  long owners() const { return block_ == nullptr ? 0 : block_->owners.load(); }
+
+  bool operator==(const Buffer&) const = default;  // the same block
+
+  // What identifies the block while it lives (for maps).
+  const void* id() const { return block_; }
+  explicit operator bool() const { return block_ != nullptr; }
+
+ private:
+  static constexpr std::size_t header_bytes = 64;
+  struct Block {
+    std::atomic<long> owners;
+    std::size_t bytes;     // as asked for
+    std::size_t capacity;  // as taken from the system, header included
+  };
+  void free() noexcept;
+
+  Block* block_ = nullptr;
+};
+
+}  // namespace tapestry

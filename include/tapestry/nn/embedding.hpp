@@ -1,0 +1,24 @@
+// A learned vector for every word.
+#pragma once
+
+#include <string>
+
+#include "tapestry/nn/init.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+struct Embedding {
+  Tensor weight;  // (words, width): row i is the vector of word i
+
+  // Throws Error for a size below 1.
+  Embedding(Index words, Index width, Random& random, Initialiser initialiser = init::normal);
+
+  // ids (...) -> (..., width). Throws Error for an id that is not a row.
+  Tensor operator()(const Indices& ids) const;
+
+  // "<prefix>weight".
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+}  // namespace tapestry

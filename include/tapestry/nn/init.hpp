@@ -1,0 +1,26 @@
+// How weights begin. A weight matrix is (in, out), so that y = x W reads like the formulas.
+#pragma once
+
+#include "tapestry/random.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// Numbers for a weight of that shape. A function of one's own will do as well.
+using Initialiser = Tensor (*)(const Shape& shape, Random& random);
+
+namespace init {
+
+// N(0, 0.02), whatever the size (GPT-2; Radford et al. 2019).
+Tensor normal(const Shape& shape, Random& random);
+
+// Uniform in +-sqrt(6 / (in + out)): keeps the variance alike on the way there and on the way back
+// (Glorot & Bengio 2010). shape is (..., in, out), else Error.
+Tensor xavier(const Shape& shape, Random& random);
+
+// N(0, 1 / sqrt(in)): outputs vary as much as inputs do (LeCun et al. 1998). shape is
+// (..., in, out), else Error.
+Tensor inverse_root(const Shape& shape, Random& random);
+
+}  // namespace init
+}  // namespace tapestry

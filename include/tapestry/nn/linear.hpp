@@ -1,0 +1,30 @@
+// y = x W + b
+#pragma once
+
+#include <string>
+
+#include "tapestry/nn/init.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+struct LinearOptions {
+  bool bias = true;
+  Initialiser initialiser = init::normal;  // of the weight; a bias begins at 0
+};
+
+struct Linear {
+  Tensor weight;  // (in, out)
+  Tensor bias;    // (out), or undefined
+
+  // Throws Error for a size below 1.
+  Linear(Index in, Index out, Random& random, const LinearOptions& options = {});
+
+  // x (..., in) -> (..., out). Throws Error for another last axis.
+  Tensor operator()(const Tensor& x) const;
+
+  // "<prefix>weight" and, if there is one, "<prefix>bias".
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+}  // namespace tapestry

@@ -1,0 +1,41 @@
+// One attention head whose queries, keys and values come from the same sequence.
+#pragma once
+
+#include <string>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/nn/linear.hpp"
+
+namespace tapestry {
+
+struct SingleHeadAttentionOptions {
+  Index d_k = 0;        // width of queries and keys; 0 means d_model
+  Index d_v = 0;        // width of values; 0 means d_model
+  bool bias = false;    // of all four maps
+  bool causal = false;  // no position sees a later one
+  Initialiser initialiser = init::normal;
+};
+
+// With Q = x W_Q, K = x W_K and V = x W_V: y = attention(Q, K, V) W_O
+// (Vaswani et al. 2017, section 3.2).
+struct SingleHeadAttention {
+  Linear query;   // W_Q, (d_model, d_k)
+  Linear key;     // W_K, (d_model, d_k)
+  Linear value;   // W_V, (d_model, d_v)
+  Linear output;  // W_O, (d_v, d_model)
+  bool causal;
+
+  // Throws Error for a size below 1 (d_k and d_v: below 0).
+  SingleHeadAttention(Index d_model, Random& random,
+                      const SingleHeadAttentionOptions& options = {});
+
+  // x (..., length, d_model) -> output (..., length, d_model), weights and scores (..., length,
+  // length). A position sees what `mask` allows and, with `causal`, nothing later than itself.
+  // Throws Error if x does not fit d_model, or the mask does not fit x.
+  Attention operator()(const Tensor& x, const Mask& mask = {}) const;
+
+  // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias".
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+}  // namespace tapestry

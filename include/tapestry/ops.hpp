@@ -1,0 +1,152 @@
+// Every differentiable operation, on one page.
+//
+// Shapes: (...) is any number of axes, possibly none. Two operands meet by NumPy's broadcasting:
+// aligned at the last axis, sizes equal or one of them 1. Axes are counted from 0, or from the
+// back as -1, -2, ... A wrong shape throws Error, which names the operation, the operands and the
+// rule. NaN and infinities propagate. On a live tape each operation becomes one record; the
+// comment names its derivative where that is not plain.
+//
+// Each operation is implemented, forward above backward, in one file of src/ops/.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+#include "tapestry/random.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// ---- arithmetic (ops/arithmetic.cpp): a and b broadcast; the result has their common shape
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& x);
+
+// a to the power b. For a negative a, b must be whole, or the result is NaN. The gradient of b is
+// 0 where a is 0 and b >= 0.
+Tensor pow(const Tensor& a, const Tensor& b);
+
+// ---- functions of each element (ops/elementwise.cpp): the result is shaped like x
+
+Tensor sqrt(const Tensor& x);  // NaN below 0; the gradient at 0 is infinite
+Tensor exp(const Tensor& x);
+Tensor log(const Tensor& x);  // natural logarithm; -inf at 0, NaN below
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
+Tensor tanh(const Tensor& x);
+Tensor erf(const Tensor& x);
+Tensor sigmoid(const Tensor& x);   // 1 / (1 + exp(-x))
+Tensor softplus(const Tensor& x);  // log(1 + exp(x)), without overflow
+Tensor relu(const Tensor& x);      // max(x, 0); the gradient at 0 is 0
+Tensor elu(const Tensor& x);       // x above 0, exp(x) - 1 below (Clevert et al. 2016, alpha 1)
+Tensor gelu(const Tensor& x);      // x Phi(x), Phi the normal distribution (Hendrycks & Gimpel 2016)
+Tensor gelu_tanh(const Tensor& x);  // the tanh approximation of gelu from the same paper (GPT-2)
+
+// ---- choosing (ops/choose.cpp)
+
+// a where condition is not 0, b where it is 0; all three broadcast. No gradient for condition.
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+
+// value where condition is not 0, x elsewhere. condition broadcasts to x. The polarity is the one
+// of other libraries: 1 marks what is *overwritten*. (Mask is the opposite: true = may attend.)
+Tensor masked_fill(const Tensor& x, const Tensor& condition, double value);
+
+Tensor clamp(const Tensor& x, double low, double high);    // gradient 0 outside [low, high]
+Tensor maximum(const Tensor& a, const Tensor& b);          // ties share the gradient equally
+Tensor minimum(const Tensor& a, const Tensor& b);
+
+// ---- matrix product (ops/matmul.cpp)
+
+// (..., m, k) times (..., k, n) -> (..., m, n). Leading axes broadcast. Transposed, sliced and
+// permuted operands are read in place.
+Tensor matmul(const Tensor& a, const Tensor& b);
+
+// ---- reductions (ops/reduce.cpp)
+
+// Which axes to reduce: all of them by default, one, or several.
+struct Axes {
+  std::array<int, Shape::max_rank> list{};
+  int count = -1;  // -1: all
+
+  Axes() = default;
+  Axes(int axis) : list{axis}, count(1) {}
+  Axes(std::initializer_list<int> axes);  // throws Error for more than six
+};
+
+// With keep the reduced axes stay, with size 1. sum of nothing is 0, mean and var of nothing NaN.
+Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep = false);
+Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep = false);
+Tensor var(const Tensor& x, const Axes& axes = {}, bool keep = false);  // divides by n, not n - 1
+
+// Equal extremes share the gradient equally. Throws Error if a reduced axis is empty.
+Tensor max(const Tensor& x, const Axes& axes = {}, bool keep = false);
+Tensor min(const Tensor& x, const Axes& axes = {}, bool keep = false);
+
+// ---- form (ops/form.cpp): views that copy nothing, except concat, stack and some reshapes
+
+// The same elements, in row-major order, with other sizes; one size may be -1 and is worked out.
+// A view where strides allow, else a copy.
+Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes);
+Tensor reshape(const Tensor& x, const Shape& shape);
+
+Tensor transpose(const Tensor& x);                  // the last two axes; (..., m, n) -> (..., n, m)
+Tensor transpose(const Tensor& x, int one, int other);
+Tensor permute(const Tensor& x, std::initializer_list<int> order);  // axis i of y is order[i] of x
+
+// Positions begin, begin + step, ... before end along one axis. Negative positions count from the
+// back. Throws Error for a step below 1 or positions outside.
+Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step = 1);
+
+Tensor concat(const std::vector<Tensor>& parts, int axis);  // sizes equal except along axis
+Tensor stack(const std::vector<Tensor>& parts, int axis);   // equal shapes; a new axis
+std::vector<Tensor> split(const Tensor& x, Index parts, int axis);  // equal parts; must divide
+Tensor expand(const Tensor& x, const Shape& shape);  // repeats axes of size 1, and adds leading ones
+Tensor squeeze(const Tensor& x, int axis);           // drops an axis of size 1
+Tensor unsqueeze(const Tensor& x, int axis);         // adds an axis of size 1
+
+// ---- softmax (ops/softmax.cpp): along one axis, which keeps its size
+
+// exp(x_i - max) / sum_j exp(x_j - max): never overflows. A row that is all -inf, where nothing
+// may be seen, becomes zeros with zero gradient.
+Tensor softmax(const Tensor& x, int axis = -1);
+Tensor log_softmax(const Tensor& x, int axis = -1);  // its logarithm, without underflow
+
+// log sum exp(x) over one axis, which disappears unless kept.
+Tensor logsumexp(const Tensor& x, int axis = -1, bool keep = false);
+
+// ---- layer normalisation (ops/layer_norm.cpp)
+
+// Over the last axis, n: x (..., n), gain (n), bias (n) -> (..., n). (x - mean) / sqrt(variance +
+// epsilon) * gain + bias, the variance dividing by n (Ba, Kiros, Hinton 2016).
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
+
+// ---- looking up (ops/lookup.cpp)
+
+// Rows of table (words, width) by ids (...) -> (..., width). Throws Error for an id that is not a
+// row, naming the id and its place.
+Tensor embedding(const Tensor& table, const Indices& ids);
+
+// y[o, p, i] = x[o, index[o, p, i], i] along one axis; index has x's rank, and x's sizes except
+// along that axis. Throws Error for an index outside.
+Tensor gather(const Tensor& x, int axis, const Indices& index);
+
+// ---- dropout (ops/dropout.cpp)
+
+// Each element becomes 0 with probability p, else x / (1 - p), so that the mean stays
+// (Srivastava et al. 2014). Training only: leave it out at inference. p in [0, 1).
+Tensor dropout(const Tensor& x, double p, Random& random);
+
+// ---- losses (ops/loss.cpp): a single number, shape ()
+
+// Mean over positions of -log softmax(logits)[target]; logits (..., classes), targets (...).
+// Positions with a negative target are ignored; if all are, the loss is 0. Throws Error for a
+// target that is not a class.
+Tensor cross_entropy(const Tensor& logits, const Indices& targets);
+
+Tensor mse(const Tensor& prediction, const Tensor& target);  // mean squared difference, one shape
+
+}  // namespace tapestry

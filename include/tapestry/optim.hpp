@@ -1,0 +1,76 @@
+// How gradients change weights.
+//
+//   Adam adam(model.parameters(), {.rate = 1e-3});
+//   adam.step(tape.backward(loss));
+//
+// An optimiser writes the new values into the model's own tensors.
+#pragma once
+
+#include <vector>
+
+#include "tapestry/tape.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+struct SgdOptions {
+  double rate = 0.01;   // at least 0
+  double momentum = 0;  // in [0, 1)
+};
+
+// Stochastic gradient descent (Robbins & Monro 1951) with momentum (Polyak 1964):
+//   velocity = momentum * velocity + gradient
+//   weight   = weight - rate * velocity
+class Sgd {
+ public:
+  // Throws Error for an option out of its range, and for a parameter that is undefined, a strided
+  // view, or shares its numbers with another.
+  explicit Sgd(Parameters parameters, const SgdOptions& options = {});
+
+  // Throws Error, and changes nothing, if the tape was not asked about some parameter.
+  void step(const Gradients& gradients);
+
+  double rate() const { return options_.rate; }
+  void set_rate(double rate);  // for a schedule; throws Error if it is negative or not a number
+
+ private:
+  Parameters parameters_;
+  SgdOptions options_;
+  std::vector<Tensor> velocities_;
+};
+
+struct AdamOptions {
+  double rate = 1e-3;       // at least 0
+  double beta1 = 0.9;       // how slowly the mean forgets, in [0, 1)
+  double beta2 = 0.999;     // how slowly the mean square forgets, in [0, 1)
+  double epsilon = 1e-8;    // above 0: keeps the division finite
+  double weight_decay = 0;  // at least 0; applies to every parameter listed
+};
+
+// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019). At step t:
+//   mean   = beta1 * mean + (1 - beta1) * gradient
+//   square = beta2 * square + (1 - beta2) * gradient^2
+//   weight = weight - rate * weight_decay * weight
+//            - rate * mean / (1 - beta1^t) / (sqrt(square / (1 - beta2^t)) + epsilon)
+// The divisions by 1 - beta^t undo the bias of means that begin at 0, so that the first step moves
+// every weight by `rate` against the sign of its gradient.
+class Adam {
+ public:
+  // Throws Error as Sgd does.
+  explicit Adam(Parameters parameters, const AdamOptions& options = {});
+
+  // Throws Error, and changes nothing, if the tape was not asked about some parameter.
+  void step(const Gradients& gradients);
+
+  double rate() const { return options_.rate; }
+  void set_rate(double rate);  // for a schedule; throws Error if it is negative or not a number
+
+ private:
+  Parameters parameters_;
+  AdamOptions options_;
+  std::vector<Tensor> means_;
+  std::vector<Tensor> squares_;
+  Index steps_ = 0;
+};
+
+}  // namespace tapestry

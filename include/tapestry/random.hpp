@@ -1,0 +1,43 @@
+// Random numbers that are the same on every machine, compiler and thread.
+//
+// Counter-based (Philox 4x32-10; Salmon, Moraes, Dror, Shaw 2011): number i of a seed is a pure
+// function of (seed, i). No std:: distribution, whose results differ between libraries.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+class Random {
+ public:
+  // Different streams of one seed are independent: one for weights, one for dropout, ...
+  explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
+
+  std::uint32_t bits();      // 32 random bits
+  double uniform();          // in [0, 1), a multiple of 2^-53
+  double normal();           // mean 0, deviation 1
+  Index below(Index count);  // 0 .. count - 1, all equally likely; throws Error if count < 1
+
+  Tensor uniform(const Shape& shape, double low, double high);
+  Tensor normal(const Shape& shape, double mean = 0, double deviation = 1);
+
+  // 0 .. count - 1 in random order; throws Error if count < 0.
+  std::vector<Index> permutation(Index count);
+
+  // Where the generator stands: saved and restored, it goes on with the same numbers.
+  std::uint64_t position() const { return position_; }
+  void seek(std::uint64_t position) { position_ = position; }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+  std::uint64_t position_ = 0;  // 32-bit words drawn so far
+  std::uint64_t block_ = ~std::uint64_t{0};
+  std::array<std::uint32_t, 4> words_{};  // the words of block_
+};
+
+}  // namespace tapestry

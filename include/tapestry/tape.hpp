@@ -1,0 +1,182 @@
+// The tape: what was computed, in order, and how to walk back.
+//
+//   Tape tape({w, b});                        // records while it lives, for these tensors
+//   Tensor loss = mse(matmul(x, w) + b, y);   // every operation that depends on them is a record
+//   Gradients gradients = tape.backward(loss);
+//   gradients[w];                             // d loss / d w, shaped like w
+//
+// The order of recording is a topological order, so walking back is one loop from the last record
+// to the first: reverse-mode differentiation (Linnainmaa 1970; Griewank & Walther 2008).
+// Without a live tape an operation is plain inference and saves nothing.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+class Gate;
+
+// How one record hands its output's gradient on to its inputs: a callable
+//   void(const Tensor& dy, Gate& to)
+// kept in pooled memory. What it captures is exactly what the record saves for the way back.
+class Backward {
+ public:
+  Backward() = default;
+  template <class Function>
+  explicit Backward(Function function) : memory_(sizeof(Function)) {
+    static_assert(alignof(Function) <= 64);
+    new (memory_.data()) Function(std::move(function));
+    call_ = [](void* f, const Tensor& dy, Gate& to) { (*static_cast<Function*>(f))(dy, to); };
+    destroy_ = [](void* f) { static_cast<Function*>(f)->~Function(); };
+  }
+  Backward(Backward&& other) noexcept { swap(other); }
+  Backward& operator=(Backward&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Backward() {
+    if (memory_) destroy_(memory_.data());
+  }
+
+  void operator()(const Tensor& dy, Gate& to) const { call_(memory_.data(), dy, to); }
+  explicit operator bool() const { return static_cast<bool>(memory_); }
+
+ private:
+  void swap(Backward& other) {
+    std::swap(memory_, other.memory_);
+    std::swap(call_, other.call_);
+    std::swap(destroy_, other.destroy_);
+  }
+
+  Buffer memory_;
+  void (*call_)(void*, const Tensor&, Gate&) = nullptr;
+  void (*destroy_)(void*) = nullptr;
+};
+
+// The gradients of one walk back, by the tensors that the tape was asked about.
+class Gradients {
+ public:
+  // d y / d watched, shaped like it; zeros if y does not depend on it. Throws Error if the tape
+  // was not asked about this tensor.
+  const Tensor& operator[](const Tensor& watched) const;
+
+  std::size_t size() const { return gradients_.size(); }
+  const Tensor& at(std::size_t position) const { return gradients_.at(position); }  // list order
+
+ private:
+  friend class Tape;
+  std::vector<Tensor> watched_;
+  std::vector<Tensor> gradients_;
+  std::vector<std::pair<const void*, std::size_t>> position_;  // by buffer, sorted
+};
+
+class Tape {
+ public:
+  // What a record tells about itself, for printing and drawing.
+  struct Entry {
+    std::string operation;            // "matmul", or "watched" for the tensors asked about
+    std::string label;                // given by label(), else empty
+    Shape shape;                      // of the output
+    std::vector<std::size_t> inputs;  // entries it depends on, earlier than itself
+    std::size_t saved_bytes;          // kept for the way back
+    Tensor value, gradient;           // only with Keep::values; gradient after backward
+  };
+
+  // With Keep::values every output and its gradient stay for drawing and for first_non_finite().
+  enum class Keep { only_what_is_needed, values };
+
+  // Starts recording on this thread. Throws Error if another tape is recording here, or if a
+  // tensor is listed twice, undefined or a strided view.
+  explicit Tape(const std::vector<Tensor>& watched, Keep keep = Keep::only_what_is_needed);
+  explicit Tape(const Parameters& watched, Keep keep = Keep::only_what_is_needed);
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  // Walks back once from `loss`, which must have one element, and stops recording.
+  // Throws Error if it has more, does not depend on a watched tensor, or was walked already.
+  Gradients backward(const Tensor& loss);
+
+  // The same for y of any shape: the gradient of sum(y * seed), i.e. a vector-Jacobian product.
+  Gradients backward(const Tensor& y, const Tensor& seed);
+
+  // Names what `tensor` holds, for table() and pictures. Ignored for what is not on the tape.
+  void label(const Tensor& tensor, std::string_view name);
+
+  std::size_t size() const;
+  std::vector<Entry> entries() const;
+
+  // One line per record: number, operation, inputs, shape, bytes saved (a buffer that two records
+  // save counts in both), label.
+  std::string table() const;
+
+  // With Keep::values: the first record whose output holds a NaN or an infinity that no input of
+  // it held, told in one line; empty if all numbers are finite. Throws Error without Keep::values.
+  std::string first_non_finite() const;
+
+  // For operations (ops/): puts `output`, made from `inputs`, on the recording tape of this thread
+  // and returns it; returns it unchanged when there is no tape or no input depends on a watched
+  // tensor. The parts of `backward` are described at Backward and Gate; `save` counts bytes.
+  template <class Function>
+  static Tensor record(const char* operation, std::initializer_list<Tensor> inputs, Tensor output,
+                       Function backward) {
+    return record(operation, inputs.begin(), inputs.size(), std::move(output), std::move(backward));
+  }
+  template <class Function>
+  static Tensor record(const char* operation, const std::vector<Tensor>& inputs, Tensor output,
+                       Function backward) {
+    return record(operation, inputs.data(), inputs.size(), std::move(output), std::move(backward));
+  }
+
+  // To be used in the capture list of a backward function, [x = Tape::save(x)]: returns x, and
+  // counts its bytes for the record that follows. Compute the output before the call of record:
+  // an operation in its arguments would take or drop the count.
+  static Tensor save(const Tensor& tensor);
+
+ private:
+  friend class Gate;
+  struct Record;
+  struct State;
+
+  template <class Function>
+  static Tensor record(const char* operation, const Tensor* inputs, std::size_t count,
+                       Tensor output, Function backward) {
+    if (!depends(inputs, count)) return output;
+    return append(operation, inputs, count, std::move(output), Backward(std::move(backward)));
+  }
+  static bool depends(const Tensor* inputs, std::size_t count);
+  static Tensor append(const char* operation, const Tensor* inputs, std::size_t count,
+                       Tensor output, Backward backward);
+  void watch(const Tensor& tensor, std::string_view name);
+  void start(Keep keep);
+  Gradients walk(std::int64_t from, const Tensor& seed);
+
+  std::unique_ptr<State> state_;
+};
+
+// Through which a record hands gradients to its inputs, numbered as in the call of record.
+class Gate {
+ public:
+  // False when nothing watched lies behind that input: its gradient need not be computed.
+  bool wants(std::size_t input) const;
+
+  // Adds `gradient` to the input's. Its shape must be the input's, or one that the input was
+  // broadcast to, in which case it is summed back. Throws Error otherwise.
+  void give(std::size_t input, Tensor gradient);
+
+ private:
+  friend class Tape;
+  Gate(Tape::State& state, std::size_t record) : state_(state), record_(record) {}
+  Tape::State& state_;
+  std::size_t record_;
+};
+
+}  // namespace tapestry

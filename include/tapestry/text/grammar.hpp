@@ -1,0 +1,58 @@
+// Small English sentences, made by rules, whose structure is known.
+//
+// Every sentence has six words and one of two forms:
+//   determiner noun verb preposition determiner noun       the cat sat on the mat
+//   determiner noun verb determiner adjective noun         the dog chased an old beetle
+// Each choice depends on one other word only: the verb on its subject (pets sleep, birds sing), the
+// object on its verb, the place on its preposition (so that a cow may rest on a sofa), a or an on
+// the word behind it. A hidden word can thus be guessed from the word it is linked to and from
+// no other: attention has one right place to look, and the links are known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tapestry/random.hpp"
+#include "tapestry/text/vocabulary.hpp"
+
+namespace tapestry {
+
+enum class Role {
+  determiner_noun,    // from a determiner to its noun
+  subject_verb,       // from the subject's noun to the verb
+  verb_object,        // from the verb to the noun of its object, in the second form
+  preposition_place,  // from the preposition to the noun of the place, in the first form
+};
+
+std::string to_string(Role role);  // "determiner-noun", "subject-verb", ...
+
+// Two words that belong together, by their positions in the sentence.
+struct Link {
+  Role role;
+  int from, to;
+
+  bool operator==(const Link&) const = default;
+};
+
+struct Sentence {
+  Words words;              // six, lower-case
+  std::vector<Link> links;  // two of determiner_noun, one of subject_verb, one of the other two
+
+  std::string text() const;  // the words with a blank between them
+};
+
+class Grammar {
+ public:
+  // Every word that a sentence can contain, in a fixed order: 91, with a Vocabulary's special
+  // words 96.
+  Words words() const;
+
+  // A random sentence: form, kind of subject and every word are drawn with equal chances.
+  // The same generator in the same state gives the same sentence on every machine.
+  Sentence sentence(Random& random) const;
+
+  // "the cat sat on the mat", one of the sentences that the rules allow.
+  Sentence example() const;
+};
+
+}  // namespace tapestry

@@ -1,0 +1,63 @@
+// Words and their numbers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+using Words = std::vector<std::string>;
+
+// The parts of a text between blanks, with A-Z made lower-case: "The cat" -> {"the", "cat"}.
+Words split_words(std::string_view text);
+
+// What to do with a word that is not in the vocabulary.
+enum class UnknownWord {
+  refuse,   // throw Error, which names the closest word there is
+  replace,  // take <unk>
+};
+
+// Five special words come first and always have the same ids; then the words given, in order.
+class Vocabulary {
+ public:
+  static constexpr std::int32_t pad = 0;   // <pad>: fills short rows of a batch
+  static constexpr std::int32_t bos = 1;   // <bos>: before the first word
+  static constexpr std::int32_t eos = 2;   // <eos>: after the last word
+  static constexpr std::int32_t mask = 3;  // <mask>: a word to be guessed
+  static constexpr std::int32_t unk = 4;   // <unk>: any word not listed
+
+  // A word that comes again, or is one of the special ones, keeps its first id. Throws Error for
+  // a word that no text could contain: empty, with a blank, or with a capital letter.
+  explicit Vocabulary(const Words& words, UnknownWord unknown = UnknownWord::refuse);
+
+  std::int32_t size() const { return static_cast<std::int32_t>(words_.size()); }
+  const Words& words() const { return words_; }  // by id, the special ones included
+  bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
+
+  // Throws Error for a word not in the vocabulary, unless those are to be replaced.
+  std::int32_t id(std::string_view word) const;
+
+  // Throws Error for an id that is no word's.
+  const std::string& word(std::int32_t id) const;
+
+  Indices ids(const Words& words) const;     // shape (number of words)
+  Indices ids(std::string_view text) const;  // of split_words(text)
+
+  // One row per text, (texts, longest), short ones filled up with <pad>.
+  Indices batch(const std::vector<Words>& texts) const;
+
+  // The words of all ids in row-major order with a blank between them.
+  std::string text(const Indices& ids) const;
+
+ private:
+  Words words_;
+  std::map<std::string, std::int32_t, std::less<>> ids_;
+  UnknownWord unknown_;
+};
+
+}  // namespace tapestry

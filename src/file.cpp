@@ -1,0 +1,107 @@
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file being written; one that was not kept is removed at the end of its life.
+class NewFile {
+ public:
+  NewFile(std::string complaint, fs::path place, bool temporary)
+      : complaint_(std::move(complaint)), place_(std::move(place)), temporary_(temporary) {
+    const int make = temporary ? O_CREAT | O_TRUNC | O_NOFOLLOW : 0;
+    file_ = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC | make, 0666);
+    if (file_ < 0) {
+      temporary_ = false;  // there is nothing to remove
+      fail();
+    }
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile() {
+    if (file_ >= 0) ::close(file_);
+    if (temporary_) ::unlink(place_.c_str());
+  }
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail();
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  void allow(fs::perms permissions) {
+    if (::fchmod(file_, static_cast<mode_t>(permissions)) != 0) fail();
+  }
+
+  void flush() {
+    if (temporary_ && ::fsync(file_) != 0) fail();
+    if (::close(std::exchange(file_, -1)) != 0) fail();
+  }
+
+  void move_to(const fs::path& target) {
+    if (::rename(place_.c_str(), target.c_str()) != 0) fail();
+    temporary_ = false;
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw Error(complaint_ + std::strerror(errno)); }
+
+  std::string complaint_;
+  fs::path place_;
+  bool temporary_;
+  int file_ = -1;
+};
+
+// Makes the renaming itself survive a power cut. Best effort: some file systems cannot.
+void flush_folder(const fs::path& folder) {
+  const int opened = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0) return;
+  ::fsync(opened);
+  ::close(opened);
+}
+
+}  // namespace
+
+void write_file_atomically(const char* operation, const fs::path& path,
+                           std::span<const std::byte> bytes) {
+  static std::atomic<unsigned> serial{0};
+  const std::string complaint = std::string(operation) + ": cannot write " + path.string() + ": ";
+  std::error_code problem;
+  if (path.filename().empty()) throw Error(complaint + "the path names no file");
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
+  if (problem) throw Error(complaint + problem.message());
+  const fs::file_status status = fs::status(path, problem);
+  if (fs::is_directory(status)) throw Error(complaint + "it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    NewFile device(complaint, path, false);
+    device.write(bytes);
+    device.flush();
+    return;
+  }
+  const fs::path target = fs::is_symlink(path, problem) ? fs::weakly_canonical(path) : path;
+  const std::string ending = ".part" + std::to_string(::getpid()) + "-" + std::to_string(++serial);
+  NewFile file(complaint, fs::path(target).concat(ending), true);
+  if (fs::exists(status)) file.allow(status.permissions());
+  file.write(bytes);
+  file.flush();
+  file.move_to(target);
+  flush_folder(target.parent_path());
+}
+
+}  // namespace tapestry

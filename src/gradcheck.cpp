@@ -1,0 +1,129 @@
+#include "tapestry/gradcheck.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "tapestry/random.hpp"
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+namespace {
+
+using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+
+double dot(const Tensor& a, const Tensor& b) {
+  const std::vector<real> left = a.values(), right = b.values();
+  double sum = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) sum += double{left[i]} * double{right[i]};
+  return sum;
+}
+
+// Elements of either sign and of different sizes, none near 0: with equal sizes, a gradient whose
+// elements stand in the wrong places could sum up to the right number.
+Tensor random_direction(const Shape& shape, Random& random) {
+  Tensor result = random.uniform(shape, 0.5, 1.5);
+  for (Index i = 0; i < result.count(); ++i) {
+    if (random.bits() & 1) result.data()[i] = -result.data()[i];
+  }
+  return result;
+}
+
+// What is checked: x -> sum(f(x) * seed), one number, moved along a direction from the inputs.
+struct Problem {
+  const Function& f;
+  const std::vector<Tensor>& inputs;
+  Tensor seed;
+  double step;
+
+  double at(const std::vector<Tensor>& direction, double distance) const {
+    std::vector<Tensor> moved;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      moved.push_back(inputs[i].clone());
+      const std::vector<real> along = direction[i].values();
+      for (std::size_t j = 0; j < along.size(); ++j) {
+        moved[i].data()[j] += static_cast<real>(distance * double{along[j]});
+      }
+    }
+    return dot(f(moved), seed);
+  }
+
+  double derivative(const std::vector<Tensor>& direction) const {
+    const double near = at(direction, step) - at(direction, -step);
+    const double far = at(direction, 2 * step) - at(direction, -2 * step);
+    return (8 * near - far) / (12 * step);
+  }
+};
+
+bool agree(const GradcheckResult& result, const GradcheckOptions& options) {
+  return std::abs(result.tape - result.differences) <=
+         options.absolute + options.relative * std::abs(result.differences);
+}
+
+std::string place(const Shape& shape, Index element) {
+  std::string text;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    text = std::to_string(element % shape[axis]) + (text.empty() ? "" : ", ") + text;
+    element /= shape[axis];
+  }
+  return "(" + text + ")";
+}
+
+std::string both(const GradcheckResult& result) {
+  char text[96];
+  std::snprintf(text, sizeof text, "the tape says %.6g, differences say %.6g", result.tape,
+                result.differences);
+  return text;
+}
+
+// The first element whose own derivative is wrong.
+GradcheckResult find_culprit(const Problem& problem, const std::vector<Tensor>& gradients,
+                             const GradcheckOptions& options) {
+  std::vector<Tensor> direction;
+  for (const Tensor& input : problem.inputs) direction.push_back(Tensor::zeros(input.shape()));
+  for (std::size_t i = 0; i < direction.size(); ++i) {
+    for (Index j = 0; j < direction[i].count(); ++j) {
+      direction[i].data()[j] = 1;
+      GradcheckResult result;
+      result.tape = double{gradients[i].data()[j]};
+      result.differences = problem.derivative(direction);
+      direction[i].data()[j] = 0;
+      if (agree(result, options)) continue;
+      result.message = "gradcheck: input " + std::to_string(i) + " " +
+                       to_string(direction[i].shape()) + ", element " +
+                       place(direction[i].shape(), j) + ": " + both(result) + ".";
+      return result;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+GradcheckResult gradcheck(const Function& f, const std::vector<Tensor>& inputs,
+                          const GradcheckOptions& options) {
+  Random random(options.seed);
+  std::vector<Tensor> own, direction, gradients;
+  for (const Tensor& input : inputs) {
+    own.push_back(input.clone());
+    direction.push_back(random_direction(input.shape(), random));
+  }
+  Tape tape(own);
+  const Tensor y = f(own);
+  const Problem problem{f, own, random.normal(y.shape()), options.step};
+  const Gradients all = tape.backward(y, problem.seed);
+  GradcheckResult result;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    gradients.push_back(all.at(i));
+    result.tape += dot(gradients[i], direction[i]);
+  }
+  result.differences = problem.derivative(direction);
+  result.passed = agree(result, options);
+  if (result.passed) return result;
+  const GradcheckResult culprit = find_culprit(problem, gradients, options);
+  if (!culprit.message.empty()) return culprit;
+  result.message = "gradcheck: along a random direction " + both(result) +
+                   ", though every single element agrees.";
+  return result;
+}
+
+}  // namespace tapestry

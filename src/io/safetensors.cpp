@@ -1,0 +1,150 @@
+#include "tapestry/io/safetensors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "file.hpp"
+#include "tapestry/error.hpp"
+#include "text/closest.hpp"
+
+namespace tapestry {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* metadata_key = "__metadata__";
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw Error("write_safetensors: " + problem);
+}
+
+void check_names(const Parameters& tensors) {
+  std::set<std::string> names;
+  for (const Parameter& tensor : tensors) {
+    if (tensor.name == metadata_key) {
+      refuse("no tensor may be called '" + tensor.name + "': the format keeps that name for text.");
+    }
+    if (!names.insert(tensor.name).second) {
+      refuse("two tensors are called '" + tensor.name + "'. Give each a name of its own.");
+    }
+    if (!tensor.value.defined()) {
+      refuse("tensor '" + tensor.name + "' is undefined: it holds no numbers.");
+    }
+  }
+}
+
+std::string header_of(const Parameters& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header[metadata_key] = metadata;
+  Index begin = 0;
+  for (const Parameter& tensor : tensors) {
+    const Shape& shape = tensor.value.shape();
+    const Index end = begin + shape.count() * Index{sizeof(float)};
+    header[tensor.name] = {{"dtype", "F32"},
+                           {"shape", std::vector<Index>(shape.begin(), shape.end())},
+                           {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  try {
+    std::string text = header.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' ');  // the numbers begin at a multiple of 8
+    return text;
+  } catch (const nlohmann::json::type_error&) {
+    refuse("a name or a metadata text is not UTF-8.");
+  }
+}
+
+void append(std::vector<std::byte>& bytes, const void* data, std::size_t size) {
+  const auto* first = static_cast<const std::byte*>(data);
+  bytes.insert(bytes.end(), first, first + size);
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  check_names(tensors);
+  const std::string header = header_of(tensors, metadata);
+  const std::uint64_t length = header.size();
+  std::vector<std::byte> bytes;
+  append(bytes, &length, sizeof length);
+  append(bytes, header.data(), header.size());
+  for (const Parameter& tensor : tensors) {
+    const std::vector<real> values = tensor.value.values();
+    const std::vector<float> numbers(values.begin(), values.end());
+    append(bytes, numbers.data(), numbers.size() * sizeof(float));
+  }
+  write_file_atomically("write_safetensors", path, bytes);
+}
+
+// ---------------------------------------------------------------- using what was read
+
+namespace {
+
+const Tensor* find(const Parameters& tensors, std::string_view name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const Parameter& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &found->value;
+}
+
+// " Missing: a, b, c, d, e and 7 more."; nothing for an empty list.
+std::string listed(const std::string& title, const std::vector<std::string>& names) {
+  constexpr std::size_t most = 5;
+  if (names.empty()) return "";
+  std::string text = " " + title + ": ";
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text + ".";
+}
+
+void check_matching(const Parameters& model, const Safetensors& file) {
+  std::vector<std::string> missing, unexpected, different;
+  for (const Parameter& parameter : model) {
+    const Tensor* found = find(file.tensors, parameter.name);
+    if (found == nullptr) {
+      missing.push_back(parameter.name);
+    } else if (found->shape() != parameter.value.shape()) {
+      different.push_back(parameter.name + " is " + to_string(found->shape()) + ", not " +
+                          to_string(parameter.value.shape()));
+    } else if (!parameter.value.is_contiguous()) {
+      throw Error("load_parameters: '" + parameter.name +
+                  "' is a strided view. List the tensor that owns the numbers.");
+    }
+  }
+  for (const Parameter& tensor : file.tensors) {
+    if (find(model, tensor.name) == nullptr) unexpected.push_back(tensor.name);
+  }
+  if (missing.empty() && unexpected.empty() && different.empty()) return;
+  throw Error("load_parameters: the file does not fit the model." +
+              listed("Missing in the file", missing) + listed("Not in the model", unexpected) +
+              listed("Of another shape", different));
+}
+
+}  // namespace
+
+Tensor Safetensors::operator[](std::string_view name) const {
+  if (const Tensor* found = find(tensors, name)) return *found;
+  std::vector<std::string> names;
+  for (const Parameter& tensor : tensors) names.push_back(tensor.name);
+  const std::string similar = closest(name, names);
+  throw Error("safetensors: there is no tensor '" + std::string(name) + "'." +
+              (similar.empty() ? listed("There are", names) : " Did you mean '" + similar + "'?"));
+}
+
+void load_parameters(const Parameters& model, const Safetensors& file) {
+  check_matching(model, file);
+  for (const Parameter& parameter : model) {
+    const Tensor numbers = find(file.tensors, parameter.name)->contiguous();
+    std::copy_n(numbers.data(), numbers.count(), parameter.value.data());
+  }
+}
+
+}  // namespace tapestry

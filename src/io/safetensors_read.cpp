@@ -1,0 +1,256 @@
+// Reading safetensors. Nothing in the file is believed before it was checked.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "tapestry/error.hpp"
+#include "tapestry/io/safetensors.hpp"
+
+namespace tapestry {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::uint64_t longest_header = 100'000'000;
+constexpr std::size_t most_keys = 10'000;  // of one entry; a tensor has 3, metadata as it likes
+
+// What the header says about one tensor. Offsets are bytes from the first byte of numbers.
+struct Entry {
+  std::string name;
+  Shape shape;
+  std::uint64_t number_bytes;  // 4 or 8
+  std::uint64_t begin, end;
+};
+
+struct Header {
+  std::vector<Entry> entries;
+  std::map<std::string, std::string> metadata;
+};
+
+// For messages: printable, on one line, not too long.
+std::string in_quotes(const std::string& text) {
+  constexpr std::size_t most = 60;
+  const std::string safe = Json(text).dump(-1, ' ', true);
+  return safe.size() <= most ? safe : safe.substr(0, most) + "...\"";
+}
+
+std::vector<Index> whole_numbers(const std::string& tensor, const Json& entry, const char* key) {
+  std::vector<Index> numbers;
+  const Json& list = entry.at(key);
+  bool good = list.is_array();
+  for (std::size_t i = 0; good && i < list.size(); ++i) {
+    good = list[i].is_number_unsigned() &&
+           list[i].get<std::uint64_t>() <= std::numeric_limits<Index>::max();
+    if (good) numbers.push_back(list[i].get<Index>());
+  }
+  if (!good) throw Error(tensor + ": \"" + key + "\" must be a list of whole numbers from 0 on.");
+  return numbers;
+}
+
+std::uint64_t bytes_of_dtype(const std::string& tensor, const Json& dtype) {
+  if (dtype == "F32") return 4;
+  if (dtype == "F64") return 8;
+  throw Error(tensor + " has dtype " +
+              (dtype.is_string() ? in_quotes(dtype.get<std::string>()) : "that is no text") +
+              ": only F32 and F64 can be read. Convert the file first.");
+}
+
+Entry read_entry(const std::string& name, const Json& object) {
+  const std::string tensor = "tensor " + in_quotes(name);
+  for (const char* key : {"dtype", "shape", "data_offsets"}) {
+    if (!object.contains(key)) throw Error(tensor + " has no \"" + key + "\".");
+  }
+  if (object.size() != 3) {
+    throw Error(tensor + " has more than \"dtype\", \"shape\" and \"data_offsets\".");
+  }
+  const std::uint64_t number_bytes = bytes_of_dtype(tensor, object.at("dtype"));
+  const std::vector<Index> offsets = whole_numbers(tensor, object, "data_offsets");
+  if (offsets.size() != 2 || offsets[0] > offsets[1]) {
+    throw Error(tensor + ": \"data_offsets\" must be [begin, end] with begin <= end.");
+  }
+  const std::vector<Index> sizes = whole_numbers(tensor, object, "shape");
+  Shape shape;
+  try {
+    shape = Shape(std::span<const Index>(sizes));
+  } catch (const Error& error) {  // more axes or elements than there can be
+    throw Error(tensor + ": " + error.what());
+  }
+  const Entry entry{name, shape, number_bytes, static_cast<std::uint64_t>(offsets[0]),
+                    static_cast<std::uint64_t>(offsets[1])};
+  const std::uint64_t needed = static_cast<std::uint64_t>(shape.count()) * number_bytes;
+  if (entry.end - entry.begin != needed) {
+    throw Error(tensor + " " + to_string(shape) + " needs " + std::to_string(needed) +
+                " bytes, but its offsets hold " + std::to_string(entry.end - entry.begin) + ".");
+  }
+  return entry;
+}
+
+// Takes the header apart while it is parsed: every entry is checked and dropped as soon as it is
+// complete, so that neither depth nor length of the JSON can exhaust memory.
+class HeaderReader {
+ public:
+  Header read(const std::string& text) {
+    if (!text.starts_with('{')) throw Error("its header is not a JSON object.");
+    try {
+      [[maybe_unused]] const Json rest =
+          Json::parse(text, [this](int depth, Json::parse_event_t event, Json& value) {
+            return visit(depth, event, value);
+          });
+    } catch (const Json::parse_error& error) {
+      throw Error("its header is not valid JSON near byte " + std::to_string(error.byte) + ".");
+    } catch (const Json::exception&) {
+      throw Error("its header has a number that is out of range.");
+    }
+    return std::move(header_);
+  }
+
+ private:
+  // Depth counts the brackets around: names stand at 1, the keys of an entry and the texts of the
+  // metadata at 2, the numbers of a shape at 3. The result says whether to keep the value.
+  bool visit(int depth, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if (event == Event::key) {
+      see_key(depth, value.get_ref<const std::string&>());
+    } else if (event == Event::object_end && depth == 1) {
+      finish_entry(value);
+      return false;
+    } else if (event == Event::array_start && depth == 2) {
+      numbers_ = 0;
+    } else if (event == Event::object_start && depth == 1) {
+      keys_.clear();
+    } else if (event == Event::value && depth == 3) {
+      constexpr int most = 64;  // far more than axes
+      if (++numbers_ > most) throw Error("tensor " + in_quotes(name_) + " has too long a list.");
+    } else if ((event == Event::value || event == Event::array_start) && depth <= 1) {
+      throw Error("entry " + in_quotes(name_) + " is not a JSON object.");
+    } else if ((event == Event::object_start || event == Event::array_start) && depth >= 2) {
+      throw Error("entry " + in_quotes(name_) + " is nested too deeply.");
+    }
+    return true;
+  }
+
+  void see_key(int depth, const std::string& key) {
+    if (depth == 1) name_ = key;
+    if (!(depth == 1 ? names_ : keys_).insert(key).second) {
+      throw Error("the name " + in_quotes(key) + " stands twice" +
+                  (depth == 1 ? " in the header." : " in entry " + in_quotes(name_) + "."));
+    }
+    if (keys_.size() > most_keys) {
+      throw Error("entry " + in_quotes(name_) + " has more than " + std::to_string(most_keys) +
+                  " keys.");
+    }
+  }
+
+  void finish_entry(const Json& object) {
+    if (name_ != "__metadata__") {
+      header_.entries.push_back(read_entry(name_, object));
+      return;
+    }
+    for (const auto& [key, text] : object.items()) {
+      if (!text.is_string()) throw Error("metadata " + in_quotes(key) + " is not text.");
+      header_.metadata[key] = text.get<std::string>();
+    }
+  }
+
+  Header header_;
+  std::string name_;                    // of the entry being read
+  std::set<std::string> names_, keys_;  // seen in the header, in this entry
+  int numbers_ = 0;                     // seen in this list
+};
+
+// The tensors must fill the rest of the file, one behind the other, in any order.
+void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  std::uint64_t at = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != at) {
+      throw Error("tensor " + in_quotes(entry.name) + " begins at byte " +
+                  std::to_string(entry.begin) + ", but the one before ends at " +
+                  std::to_string(at) + (entry.begin < at ? ": they overlap." : ": a hole."));
+    }
+    at = entry.end;
+  }
+  if (at != data_bytes) {
+    throw Error("its tensors take " + std::to_string(at) + " bytes, but there are " +
+                std::to_string(data_bytes) +
+                (at > data_bytes ? ": the file is cut off." : ": something follows them."));
+  }
+}
+
+void read_bytes(std::ifstream& file, void* data, std::uint64_t bytes) {
+  file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes));
+  if (!file) throw Error("it ended, or could not be read further, too early.");
+}
+
+template <class Number>
+Tensor read_numbers(std::ifstream& file, const Shape& shape) {
+  const Tensor tensor = Tensor::uninitialised(shape);
+  const auto count = static_cast<std::size_t>(shape.count());
+  if constexpr (std::is_same_v<Number, real>) {
+    read_bytes(file, tensor.data(), count * sizeof(Number));
+  } else {
+    std::vector<Number> numbers(count);
+    read_bytes(file, numbers.data(), count * sizeof(Number));
+    std::transform(numbers.begin(), numbers.end(), tensor.data(),
+                   [](Number number) { return static_cast<real>(number); });
+  }
+  return tensor;
+}
+
+// The length that the first eight bytes state, of the JSON that follows them.
+std::uint64_t read_header_length(std::ifstream& file, std::uint64_t file_bytes) {
+  std::uint64_t length = 0;
+  if (file_bytes < sizeof length) throw Error("it is too short to be a safetensors file.");
+  read_bytes(file, &length, sizeof length);
+  const std::uint64_t rest = file_bytes - sizeof length;
+  if (length <= std::min(longest_header, rest)) return length;
+  throw Error("its header should have " + std::to_string(length) + " bytes, but " +
+              (length > rest ? std::to_string(rest) + " follow" : "100 MB are the limit") +
+              ": cut off, or not a safetensors file.");
+}
+
+Safetensors read(const fs::path& path) {
+  const fs::file_status status = fs::status(path);
+  if (!fs::exists(status)) throw Error("there is no such file.");
+  if (!fs::is_regular_file(status)) throw Error("it is not a regular file.");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(std::string("it cannot be opened: ") + std::strerror(errno) + ".");
+  const std::uint64_t bytes = fs::file_size(path);
+  const std::uint64_t length = read_header_length(file, bytes);
+  std::string text(static_cast<std::size_t>(length), '\0');
+  read_bytes(file, text.data(), length);
+  Header header = HeaderReader().read(text);
+  check_layout(header.entries, bytes - sizeof length - length);
+  Safetensors result;
+  result.metadata = std::move(header.metadata);
+  for (const Entry& entry : header.entries) {
+    result.tensors.push_back({entry.name, entry.number_bytes == sizeof(float)
+                                              ? read_numbers<float>(file, entry.shape)
+                                              : read_numbers<double>(file, entry.shape)});
+  }
+  return result;
+}
+
+}  // namespace
+
+Safetensors read_safetensors(const fs::path& path) {
+  try {
+    return read(path);
+  } catch (const Error& error) {
+    throw Error("read_safetensors: " + path.string() + ": " + error.what());
+  } catch (const fs::filesystem_error& error) {
+    throw Error("read_safetensors: " + path.string() + ": " + error.code().message() + ".");
+  }
+}
+
+}  // namespace tapestry

@@ -1,0 +1,102 @@
+// Drivers of reductions and of kernels that work row by row.
+#include <algorithm>
+
+#include "kernels/drive.hpp"
+#include "kernels/parallel.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+// Reductions over more than this many numbers per output row are cut into blocks whose results are
+// reduced in turn: that gives threads work, and shortens the chains of float additions.
+constexpr Index reduce_block = 32768;
+
+// Rows that share one partial sum of the gain's and the bias's gradient.
+constexpr Index norm_block = 64;
+
+}  // namespace
+
+void reduce(Reduce kernel, const real* x, Index outer, Index length, Index inner, real* y) {
+  const Index block = std::max<Index>(16, reduce_block / std::max<Index>(inner, 1));
+  if (length <= 2 * block) {
+    parallel_parts(outer, row_grain(length * inner), [&](Index begin, Index end) {
+      kernel(x + begin * length * inner, end - begin, length, inner, y + begin * inner);
+    });
+    return;
+  }
+  const Index blocks = (length + block - 1) / block;
+  real* partial = workspace(outer * blocks * inner);  // (outer, blocks, inner)
+  parallel_parts(outer * blocks, 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index first = i % blocks * block, count = std::min(block, length - first);
+      kernel(x + (i / blocks * length + first) * inner, 1, count, inner, partial + i * inner);
+    }
+  });
+  kernel(partial, outer, blocks, inner, y);
+}
+
+void rows(Rows kernel, const real* x, real* y, Index row_count, Index n) {
+  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+    kernel(x + begin * n, y + begin * n, end - begin, n);
+  });
+}
+
+void rows_backward(RowsBackward kernel, const real* dy, const real* y, real* dx, Index row_count,
+                   Index n) {
+  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+    kernel(dy + begin * n, y + begin * n, dx + begin * n, end - begin, n);
+  });
+}
+
+void logsumexp(const real* x, real* y, Index row_count, Index n) {
+  const Table& t = active();
+  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+    t.logsumexp(x + begin * n, y + begin, end - begin, n);
+  });
+}
+
+void layer_norm(const real* x, const real* gain, const real* bias, real epsilon, real* y,
+                real* mean, real* inverse_deviation, Index row_count, Index n) {
+  const Table& t = active();
+  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+    t.layer_norm(x + begin * n, gain, bias, epsilon, y + begin * n, mean + begin,
+                 inverse_deviation + begin, end - begin, n);
+  });
+}
+
+void layer_norm_backward(const real* dy, const real* x, const real* gain, const real* mean,
+                         const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
+                         Index row_count, Index n) {
+  const Table& t = active();
+  if (row_count <= norm_block) {
+    t.layer_norm_backward(dy, x, gain, mean, inverse_deviation, dx, d_gain, d_bias, row_count, n);
+    return;
+  }
+  const Index blocks = (row_count + norm_block - 1) / norm_block;
+  real* partial = workspace(blocks * 2 * n);  // (blocks, gain then bias, n)
+  std::fill(partial, partial + blocks * 2 * n, real(0));
+  parallel_parts(blocks, 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index first = i * norm_block, count = std::min(norm_block, row_count - first);
+      real* sums = partial + i * 2 * n;
+      t.layer_norm_backward(dy + first * n, x + first * n, gain, mean + first,
+                            inverse_deviation + first, dx + first * n, sums, sums + n, count, n);
+    }
+  });
+  for (Index i = 0; i < blocks; ++i) {
+    const real* sums = partial + i * 2 * n;
+    t.add(d_gain, 1, sums, 1, d_gain, n);
+    t.add(d_bias, 1, sums + n, 1, d_bias, n);
+  }
+}
+
+void cross_entropy_backward(const real* logits, const real* log_sum, const std::int32_t* target,
+                            real scale, real* d_logits, Index row_count, Index n) {
+  const Table& t = active();
+  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+    t.cross_entropy_backward(logits + begin * n, log_sum + begin, target + begin, scale,
+                             d_logits + begin * n, end - begin, n);
+  });
+}
+
+}  // namespace tapestry::kernels

@@ -1,0 +1,37 @@
+// Splitting a loop among threads.
+#pragma once
+
+#include <omp.h>
+
+#include "tapestry/real.hpp"
+
+namespace tapestry::kernels {
+
+// Below about this many numbers the start of a second thread costs more than it saves.
+inline constexpr Index parallel_grain = 16384;
+
+// Calls body(begin, end) on consecutive parts of [0, count), one per thread, each at least `grain`
+// long; all of it in one call when that leaves one part. `body` must not throw, and what it
+// computes must not depend on where the parts end.
+template <class Body>
+void parallel_parts(Index count, Index grain, Body body) {
+  if (count <= 0) return;
+  const Index most = omp_in_parallel() ? 1 : omp_get_max_threads();
+  const Index wanted = count / (grain > 0 ? grain : 1);
+  const Index parts = wanted < most ? wanted : most;
+  if (parts <= 1) {
+    body(Index(0), count);
+    return;
+  }
+#pragma omp parallel for schedule(static) num_threads(int(parts))
+  for (Index part = 0; part < parts; ++part) {
+    body(count * part / parts, count * (part + 1) / parts);
+  }
+}
+
+// The grain for loops over rows of `width` numbers.
+inline Index row_grain(Index width) {
+  return width > 0 && width < parallel_grain ? parallel_grain / width : 1;
+}
+
+}  // namespace tapestry::kernels

@@ -1,0 +1,160 @@
+// Elementary functions on batches of floats.
+//
+// Each reduces its argument to a short interval (Cody and Waite 1980) and evaluates a polynomial
+// there. The coefficients are weighted minimax fits, rounded to float one after another so that
+// the later ones absorb the rounding of the earlier. Largest errors, measured over dense sweeps by
+// tests/kernels/accuracy_test.cpp, stand above each function; ULP = distance of neighbouring
+// floats at the exact result. All pass NaN on.
+#pragma once
+
+#include "kernels/simd.hpp"
+
+namespace tapestry::kernels::simd {
+
+// Adding this to |x| < 2^22 rounds x to an integer, which then stands in the lowest bits.
+inline constexpr float rounder = 12582912.0f;  // 1.5 * 2^23
+inline constexpr std::int32_t rounder_bits = 0x4B400000;
+
+template <class A>
+struct Math {
+  using V = Floats<A>;
+  using I = Ints<A>;
+
+  // c[0] + x c[1] + x^2 c[2] + ... by Horner's rule
+  template <int count>
+  TAPESTRY_INLINE static V polynomial(V x, const float (&c)[count]) {
+    V sum(c[count - 1]);
+    for (int i = count - 2; i >= 0; --i) sum = multiply_add(sum, x, V(c[i]));
+    return sum;
+  }
+
+  TAPESTRY_INLINE static V absolute(V x) { return from_bits<A>(bits<A>(x) & I(0x7FFFFFFF)); }
+
+  // |magnitude| with the sign of x, for a magnitude >= 0
+  TAPESTRY_INLINE static V with_sign(V magnitude, V x) {
+    return from_bits<A>(bits<A>(magnitude) | (bits<A>(x) & I(sign_bit)));
+  }
+
+  // 2^k for -126 <= k <= 127
+  TAPESTRY_INLINE static V power_of_two(I k) { return from_bits<A>((k + I(127)) << 23); }
+
+  // exp(x) = 2^n exp(r), |r| <= log(2) / 2. The power is applied in two halves, so that results
+  // up to the largest float and down through the denormals come out right.
+  TAPESTRY_INLINE static V exp(V x) {
+    constexpr float log2_e = 1.44269504f;
+    constexpr float ln2_high = 0.693145752f;  // 16 bits: n times it is exact
+    constexpr float ln2_low = 1.42860677e-6f;
+    constexpr float c[] = {0.49999994f, 0.166665226f, 0.0416682921f, 0.00836853217f,
+                           0.00138182961f};
+    x = bounded<A>(x, -104.0f, 89.0f);  // beyond: 0 and inf
+    const V shifted = multiply_add(x, V(log2_e), V(rounder));
+    const V n = shifted - V(rounder);
+    const V r = negative_multiply_add(n, V(ln2_low), negative_multiply_add(n, V(ln2_high), x));
+    const V p = multiply_add(polynomial(r, c), r * r, r) + V(1.0f);
+    const I k = bits<A>(shifted) - I(rounder_bits);
+    const I half = k >> 1;
+    return p * power_of_two(half) * power_of_two(k - half);
+  }
+
+  // (log(1 + f) - 2 s) / s^3 for s = f / (2 + f), as a function of z = s^2 <= 1/9:
+  // 2 atanh(s) = 2 s + s z (2/3 + 2/5 z + ...)
+  TAPESTRY_INLINE static V atanh_tail(V z) {
+    constexpr float c[] = {0.666666687f, 0.399997681f, 0.285799563f,
+                           0.220958903f, 0.188128129f, 0.167660356f};
+    return polynomial(z, c);
+  }
+
+  // x = 2^k m with m in [sqrt(1/2), sqrt 2), log(x) = k log 2 + log(m); with f = m - 1,
+  // log(m) = f - f^2/2 + s (f^2/2 + z tail(z)), which keeps the leading term exact
+  TAPESTRY_INLINE static V log(V x) {
+    constexpr float ln2_high = 0.693138123f, ln2_low = 9.05800061e-6f;  // high: 16 bits
+    constexpr float least_normal = std::numeric_limits<float>::min();
+    constexpr std::int32_t root_half = 0x3F3504F3;  // sqrt(1/2)
+    const auto tiny = x < V(least_normal);
+    const V scaled = xsimd::select(tiny, x * V(33554432.0f), x);  // denormals times 2^25
+    const I shifted = bits<A>(scaled) + I(0x3F800000 - root_half);
+    const V exponent = from_bits<A>((shifted >> 23) + I(rounder_bits - 127)) - V(rounder);
+    const V k = xsimd::select(tiny, exponent - V(25.0f), exponent);
+    const V f = from_bits<A>((shifted & I(0x007FFFFF)) + I(root_half)) - V(1.0f);
+    const V s = quotient(f, V(2.0f) + f), z = s * s, half_square = V(0.5f) * f * f;
+    const V tail = multiply_add(s, multiply_add(z, atanh_tail(z), half_square), k * V(ln2_low));
+    V y = multiply_add(k, V(ln2_high), f - (half_square - tail));
+    y = xsimd::select(x < V(infinity), y, x);  // inf and NaN
+    y = xsimd::select(x == V(0.0f), V(-infinity), y);
+    return xsimd::select(x < V(0.0f), V(std::numeric_limits<float>::quiet_NaN()), y);
+  }
+
+  // log(1 + e) for 0 <= e <= 1, without losing a small e
+  TAPESTRY_INLINE static V log_one_plus(V e) {
+    const V s = quotient(e, V(2.0f) + e), z = s * s;
+    return multiply_add(s * z, atanh_tail(z), s + s);
+  }
+
+  // Below 0.7 an odd polynomial, above 1 - 2 / (exp(2|x|) + 1)
+  TAPESTRY_INLINE static V tanh(V x) {
+    constexpr float c[] = {-0.333333254f, 0.133330032f,    -0.0539227128f,
+                           0.0215780102f, -0.00789591391f, 0.00190422707f};
+    const V a = absolute(x), z = a * a;
+    const V near = multiply_add(a * z, polynomial(z, c), a);
+    const V far = V(1.0f) - quotient(V(2.0f), exp(a + a) + V(1.0f));
+    return with_sign(xsimd::select(a < V(0.7f), near, far), x);
+  }
+
+  // Below 1 an odd polynomial, above 1 - exp(q(|x|)) with q = log(erfc) fitted on [1, 4];
+  // erf(4) rounds to 1
+  TAPESTRY_INLINE static V erf(V x) {
+    constexpr float c[] = {0.128379166f,   -0.376126289f,    0.112836182f,   -0.026855126f,
+                           0.00519073382f, -0.000803076138f, 7.92036808e-05f};
+    constexpr float q[] = {0.000188469276f, -1.12958026f,   -0.633216619f,  -0.108421728f,
+                           0.0252100192f,   -0.0042051333f, 0.00044143555f, -2.16939479e-05f};
+    const V a = absolute(x);
+    const V near = multiply_add(a, polynomial(a * a, c), a);
+    const V far = V(1.0f) - exp(polynomial(bounded<A>(a, 0.0f, 4.0f), q));
+    return with_sign(xsimd::select(a < V(1.0f), near, far), x);
+  }
+
+  // 1 / (1 + exp(-x)), with exp of a number <= 0 only: nothing overflows, small results stay exact
+  TAPESTRY_INLINE static V sigmoid(V x) {
+    const V e = exp(negative(absolute(x)));
+    return quotient(xsimd::select(x < V(0.0f), e, V(1.0f)), V(1.0f) + e);
+  }
+
+  TAPESTRY_INLINE static V relu(V x) { return xsimd::select(x <= V(0.0f), V(0.0f), x); }
+
+  // exp(x) - 1 = 2 t / (1 - t) with t = tanh(x / 2), where x < 0 cancels nothing
+  TAPESTRY_INLINE static V elu(V x) {
+    const V t = tanh(V(0.5f) * x);
+    return xsimd::select(x > V(0.0f), x, quotient(t + t, V(1.0f) - t));
+  }
+
+  // max(x, 0) + log(1 + exp(-|x|))
+  TAPESTRY_INLINE static V softplus(V x) {
+    return xsimd::select(x > V(0.0f), x, V(0.0f)) + log_one_plus(exp(negative(absolute(x))));
+  }
+
+  // The gelu family stops at -30 (the slopes at 30, too), where the functions have long reached 0
+  // or x: otherwise an infinite x meets a factor of 0. reference.hpp has the formulas.
+  TAPESTRY_INLINE static V normal_below(V x) {  // (1 + erf(x / sqrt 2)) / 2
+    return multiply_add(erf(x * V(0.707106781f)), V(0.5f), V(0.5f));
+  }
+  TAPESTRY_INLINE static V gelu(V x) {
+    x = bounded<A>(x, -30.0f, infinity);
+    return x * normal_below(x);
+  }
+  TAPESTRY_INLINE static V gelu_slope(V x) {
+    x = bounded<A>(x, -30.0f, 30.0f);
+    return multiply_add(x * V(0.398942280f), exp(V(-0.5f) * x * x), normal_below(x));
+  }
+  TAPESTRY_INLINE static V gelu_tanh(V x) {
+    x = bounded<A>(x, -30.0f, infinity);
+    return x * sigmoid(V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x));
+  }
+  TAPESTRY_INLINE static V gelu_tanh_slope(V x) {
+    x = bounded<A>(x, -30.0f, 30.0f);
+    const V s = sigmoid(V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x));
+    const V inner = V(1.59576912f) * multiply_add(V(0.134145f) * x, x, V(1.0f));
+    return multiply_add(x * s * (V(1.0f) - s), inner, s);
+  }
+};
+
+}  // namespace tapestry::kernels::simd

@@ -1,0 +1,22 @@
+// Everything an instruction set overrides, in one call.
+#pragma once
+
+#include "kernels/simd_elementwise.hpp"
+#include "kernels/simd_matmul.hpp"
+#include "kernels/simd_reduce.hpp"
+#include "kernels/simd_rows.hpp"
+
+namespace tapestry::kernels::simd {
+
+// `registers` is how many SIMD registers the instruction set has: it sizes the tile of a product.
+template <class A, int registers>
+void fill(Table& t) {
+  fill_two_operands<A>(t);
+  fill_one_operand<A>(t);
+  fill_backward<A>(t);
+  fill_reductions<A>(t);
+  fill_rows<A>(t);
+  fill_matmul<A, registers>(t);
+}
+
+}  // namespace tapestry::kernels::simd

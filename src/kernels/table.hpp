@@ -1,0 +1,118 @@
+// The kernel table: every hot loop of the library behind one function pointer each.
+//
+// The plain loops in reference.hpp fill the whole table; an instruction set overrides the entries
+// that it does faster. The set is chosen once, at the first call of `active()` (select.cpp).
+//
+// Contract of every kernel: arrays are row-major and contiguous unless a stride is passed; all
+// sizes may be 0; kernels never throw, never allocate and never check: operations check first.
+// An output may be exactly the same array as an input, but must not overlap it partly.
+// Kernels are serial; drive.hpp splits the work among threads so that the bits do not depend
+// on how many there are. That holds because no element's arithmetic depends on how many rows
+// (or, elementwise, how many elements) its call was given.
+#pragma once
+
+#include <cstdint>
+
+#include "tapestry/real.hpp"
+
+namespace tapestry::kernels {
+
+// y[i] = f(x[i])
+using Unary = void (*)(const real* x, real* y, Index n);
+// dx[i] = dy[i] * f'(...), where `saved` is the input x or the output y: each entry says which
+using UnaryBackward = void (*)(const real* dy, const real* saved, real* dx, Index n);
+// y[i] = f(a[i * a_step], b[i * b_step]); a step is 1, or 0 for one number repeated
+using Binary = void (*)(const real* a, Index a_step, const real* b, Index b_step, real* y, Index n);
+// y[o, i] = reduction over j of x[o, j, i]; x is (outer, length, inner), y is (outer, inner)
+using Reduce = void (*)(const real* x, Index outer, Index length, Index inner, real* y);
+// y (rows, n) from x (rows, n)
+using Rows = void (*)(const real* x, real* y, Index rows, Index n);
+// dx (rows, n) from the output y and its gradient dy, both (rows, n)
+using RowsBackward = void (*)(const real* dy, const real* y, real* dx, Index rows, Index n);
+
+struct AdamStep {     // one update of Kingma & Ba 2015, with the decoupled decay of AdamW
+  real rate;          // learning rate
+  real beta1, beta2;  // decay of the two running means
+  real epsilon;       // keeps the division finite
+  real weight_decay;  // weight -= rate * weight_decay * weight, before the update
+  real correction1;   // 1 - beta1^t
+  real correction2;   // 1 - beta2^t
+};
+
+struct Table {
+  const char* name;  // "reference", "sse2", "avx2", "avx512" or "neon64"
+
+  // Elementwise, two operands. maximum and minimum give NaN where either side is NaN.
+  Binary add, subtract, multiply, divide, power, maximum, minimum;
+  // 1 where true, 0 where false; a comparison with NaN is false.
+  Binary equal, less;
+  // y[i] = condition[i] != 0 ? a[i] : b[i], with steps as in Binary; a NaN condition counts as true
+  void (*select)(const real* condition, Index condition_step, const real* a, Index a_step,
+                 const real* b, Index b_step, real* y, Index n);
+
+  // Elementwise, one operand. All give NaN for NaN.
+  // elu has alpha = 1. gelu is x * (1 + erf(x / sqrt 2)) / 2; gelu_tanh is its tanh form.
+  Unary negate, sqrt, exp, log, sin, cos, tanh, erf, sigmoid, relu, elu, gelu, gelu_tanh, softplus;
+  UnaryBackward tanh_backward, sigmoid_backward, relu_backward, elu_backward;  // saved: y
+  UnaryBackward gelu_backward, gelu_tanh_backward, softplus_backward;          // saved: x
+
+  // Reductions. The order of additions depends on length and inner only. An empty sum is 0, an
+  // empty max -inf, an empty min +inf. max and min give NaN if any element is NaN.
+  Reduce sum, max, min;
+
+  // Rows of length n. A row of softmax that is all -inf (nothing may be seen) becomes zeros, of
+  // log_softmax -inf; its logsumexp is -inf. Any NaN or +inf makes the row NaN (logsumexp: +inf
+  // stays +inf).
+  Rows softmax, log_softmax;
+  RowsBackward softmax_backward;                                   // dx = y * (dy - sum(dy * y))
+  RowsBackward log_softmax_backward;                               // dx = dy - exp(y) * sum(dy)
+  void (*logsumexp)(const real* x, real* y, Index rows, Index n);  // y is (rows)
+
+  // Layer normalisation (Ba, Kiros, Hinton 2016): y = (x - mean) * inverse_deviation * gain + bias
+  // with inverse_deviation = 1 / sqrt(variance + epsilon), the variance dividing by n.
+  // x, y (rows, n); gain, bias (n); mean, inverse_deviation (rows) are written for the way back.
+  void (*layer_norm)(const real* x, const real* gain, const real* bias, real epsilon, real* y,
+                     real* mean, real* inverse_deviation, Index rows, Index n);
+  // dx (rows, n) for the rows given. d_gain and d_bias (n) are *added to*: the caller zeroes them.
+  void (*layer_norm_backward)(const real* dy, const real* x, const real* gain, const real* mean,
+                              const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
+                              Index rows, Index n);
+
+  // Gradient of cross entropy from logits: d_logits[r, c] = scale * (softmax(logits)[r, c] - [c ==
+  // target[r]]), and zeros for a row whose target is negative (ignored). log_sum is the logsumexp
+  // of each row.
+  void (*cross_entropy_backward)(const real* logits, const real* log_sum,
+                                 const std::int32_t* target, real scale, real* d_logits, Index rows,
+                                 Index n);
+
+  // Updates in place, n weights each. sgd: velocity = momentum * velocity + gradient; weight -=
+  // rate * velocity.
+  void (*sgd)(real* weight, const real* gradient, real* velocity, real rate, real momentum,
+              Index n);
+  void (*adam)(real* weight, const real* gradient, real* mean, real* square, AdamStep step,
+               Index n);
+
+  // C = A B, C (m, n) is overwritten, never read; A (m, k), B (k, n). Every matrix has a row and
+  // a column stride in elements (C: a row stride), so that transposed and sliced operands are
+  // read in place. k = 0 gives zeros. NaN and infinities propagate: no product is skipped.
+  void (*matmul)(Index m, Index n, Index k, const real* a, Index a_row, Index a_column,
+                 const real* b, Index b_row, Index b_column, real* c, Index c_row);
+
+  // Keeps the multiply-add units as busy as they can be, for `rounds` rounds; returns how many
+  // floating point operations it made and stores a number that depends on all of them in *sink.
+  double (*fma_burst)(Index rounds, real* sink);
+};
+
+// The table in use: the best set this machine has, or the one TAPESTRY_KERNELS names.
+// Throws Error (first call) when TAPESTRY_KERNELS names an unknown set or one that this machine
+// cannot run; the message lists those it can.
+const Table& active();
+
+// Every set this machine can run, the reference first, the best last.
+const Table* const* usable(int& count);
+
+// A reusable buffer of this thread for packing and scratch, 64-byte aligned, at least n elements.
+// The next call of `workspace` on the same thread may move it.
+real* workspace(Index n);
+
+}  // namespace tapestry::kernels

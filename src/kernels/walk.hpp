@@ -1,0 +1,35 @@
+// Walking over several strided arrays of one shape: merging of dimensions and a running position.
+#pragma once
+
+#include "kernels/strided.hpp"
+
+namespace tapestry::kernels {
+
+// The common shape of `operands` arrays, each with its own strides (0 repeats). Construction drops
+// dimensions of size 1 and merges neighbours that every operand can walk as one; rank is at least 1
+// afterwards.
+struct Walk {
+  static constexpr int max_operands = 4;
+
+  int operands = 0;
+  int rank = 0;
+  Index size[max_rank] = {};
+  Index stride[max_operands][max_rank] = {};
+
+  Walk(const Sizes& sizes, int operand_count, const Index* const* strides);
+
+  // Numbers in all dimensions but the last.
+  Index outer() const;
+};
+
+// The offsets of all operands at one position of the dimensions before the last.
+struct Position {
+  const Walk& walk;
+  Index at[max_rank] = {};
+  Index offset[Walk::max_operands] = {};
+
+  Position(const Walk& w, Index outer_index);
+  void next();
+};
+
+}  // namespace tapestry::kernels

@@ -1,0 +1,37 @@
+// One growing buffer per thread, so that packing a matrix allocates nothing once warm.
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "kernels/table.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+struct Free {
+  void operator()(real* memory) const { std::free(memory); }
+};
+
+struct Buffer {
+  std::unique_ptr<real, Free> memory;
+  Index capacity = 0;
+};
+
+thread_local Buffer buffer;
+
+}  // namespace
+
+real* workspace(Index n) {
+  if (n <= buffer.capacity) return buffer.memory.get();
+  constexpr Index line = 64;  // bytes of a cache line and of the widest register
+  const Index wanted = n > 2 * buffer.capacity ? n : 2 * buffer.capacity;
+  const Index bytes = (wanted * Index(sizeof(real)) + line - 1) / line * line;
+  buffer.capacity = 0;
+  buffer.memory.reset();  // before the new one is asked for: its contents need not survive
+  buffer.memory.reset(static_cast<real*>(std::aligned_alloc(line, std::size_t(bytes))));
+  if (!buffer.memory) throw std::bad_alloc();
+  buffer.capacity = bytes / Index(sizeof(real));
+  return buffer.memory.get();
+}
+
+}  // namespace tapestry::kernels

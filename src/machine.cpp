@@ -1,0 +1,77 @@
+#include "tapestry/machine.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernels/sets.hpp"
+#include "kernels/table.hpp"
+
+namespace tapestry {
+namespace {
+
+double seconds() {
+  using clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+// The best of several short runs: what the core can do when nothing disturbs it.
+double best_gflops(const kernels::Table& table) {
+  real sink = 0;
+  double best = 0;
+  const double start = seconds();
+  Index rounds = 1000;
+  while (seconds() - start < 0.1) {
+    const double before = seconds();
+    const double operations = table.fma_burst(rounds, &sink);
+    const double taken = seconds() - before;
+    if (taken < 0.002) {
+      rounds *= 2;  // too short to time well
+    } else {
+      best = std::max(best, operations / taken / 1e9);
+    }
+  }
+  return best;
+}
+
+// Adds up an array several times the size of common last-level caches.
+double best_read_gb(const kernels::Table& table) {
+  constexpr Index n = Index(128) * 1000 * 1000 / Index(sizeof(real));
+  const std::vector<real> numbers(std::size_t(n), real(1));
+  real total = 0;
+  double best = 0;
+  const double start = seconds();
+  while (seconds() - start < 0.15) {
+    const double before = seconds();
+    table.sum(numbers.data(), 1, n, 1, &total);
+    best = std::max(best, double(n) * double(sizeof(real)) / (seconds() - before) / 1e9);
+  }
+  return best;
+}
+
+}  // namespace
+
+Machine measure_machine() {
+  const kernels::Table& table = kernels::active();
+  Machine machine;
+  machine.kernels = table.name;
+  machine.peak_gflops = best_gflops(table);
+  machine.read_gb_per_second = best_read_gb(table);
+  machine.threads = omp_get_max_threads();
+  return machine;
+}
+
+std::string kernel_set() { return kernels::active().name; }
+
+std::vector<std::string> kernel_sets() {
+  int count = 0;
+  const kernels::Table* const* tables = kernels::usable(count);
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(tables[i]->name);
+  return names;
+}
+
+void use_kernel_set(const std::string& name) { kernels::use(kernels::find(name.c_str())); }
+
+}  // namespace tapestry

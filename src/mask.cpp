@@ -1,0 +1,171 @@
+#include "tapestry/mask.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+
+struct Mask::Rule {
+  enum class Kind { causal, local, strided, blocked, padding, matrix, both, either };
+  Kind kind;
+  Index number = 0;  // window, stride or block size
+  Index offset = 0;
+  std::vector<Index> lengths = {};  // padding
+  Tensor matrix = {};               // 1 = may attend; (batch or 1, queries, keys)
+  std::shared_ptr<const Rule> left = nullptr, right = nullptr;
+
+  bool allows(Index batch, Index query, Index key) const;
+  Index batches() const;  // 0: the same for every batch element
+  void check_fits(Index batch, Index queries, Index keys) const;
+};
+
+bool Mask::Rule::allows(Index batch, Index query, Index key) const {
+  const Index position = offset + query;
+  switch (kind) {
+    case Kind::causal:
+      return key <= position;
+    case Kind::local:
+      return std::abs(position - key) <= number;
+    case Kind::strided:
+      return std::abs(position - key) % number == 0;
+    case Kind::blocked:
+      return position / number == key / number;
+    case Kind::padding:
+      if (batch < 0 || batch >= batches()) {
+        throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
+                    std::to_string(batches()) + " sequences does not exist.");
+      }
+      return key < lengths[static_cast<std::size_t>(batch)];
+    case Kind::matrix:
+      return matrix.at({matrix.size(0) == 1 ? 0 : batch, query, key}) != 0;
+    case Kind::both:
+      return left->allows(batch, query, key) && right->allows(batch, query, key);
+    case Kind::either:
+      return left->allows(batch, query, key) || right->allows(batch, query, key);
+  }
+  return false;
+}
+
+Index Mask::Rule::batches() const {
+  if (kind == Kind::padding) return static_cast<Index>(lengths.size());
+  if (kind == Kind::matrix) return matrix.size(0) == 1 ? 0 : matrix.size(0);
+  return left == nullptr ? 0 : std::max(left->batches(), right->batches());
+}
+
+void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
+  if (left != nullptr) {
+    left->check_fits(batch, queries, keys);
+    right->check_fits(batch, queries, keys);
+  }
+  if (batches() != 0 && batches() != batch) {
+    throw Error("mask: it is for " + std::to_string(batches()) +
+                " sequences, but the scores' first axis has " + std::to_string(batch) + ".");
+  }
+  for (const Index length : lengths) {
+    if (length > keys) {
+      throw Error("mask: padding says that a sequence has " + std::to_string(length) +
+                  " keys, but there are only " + std::to_string(keys) + ".");
+    }
+  }
+  if (matrix.defined() && (matrix.size(1) != queries || matrix.size(2) != keys)) {
+    throw Error("mask: the matrix is for " + std::to_string(matrix.size(1)) + " queries and " +
+                std::to_string(matrix.size(2)) + " keys, but the scores have " +
+                std::to_string(queries) + " and " + std::to_string(keys) + ".");
+  }
+}
+
+Mask::Mask(Rule rule) : rule_(std::make_shared<const Rule>(std::move(rule))) {
+  if (rule_->offset < 0) {
+    throw Error("mask: the offset is " + std::to_string(rule_->offset) +
+                ", but counts cached keys and cannot be negative.");
+  }
+}
+
+Mask Mask::causal(Index offset) { return Mask(Rule{Rule::Kind::causal, 0, offset}); }
+
+Mask Mask::local(Index window, Index offset) {
+  if (window < 0) throw Error("mask: a window of " + std::to_string(window) + " is negative.");
+  return Mask(Rule{Rule::Kind::local, window, offset});
+}
+
+Mask Mask::strided(Index stride, Index offset) {
+  if (stride < 1) throw Error("mask: a stride of " + std::to_string(stride) + " must be at least 1.");
+  return Mask(Rule{Rule::Kind::strided, stride, offset});
+}
+
+Mask Mask::blocked(Index size, Index offset) {
+  if (size < 1) throw Error("mask: a block of " + std::to_string(size) + " must be at least 1.");
+  return Mask(Rule{Rule::Kind::blocked, size, offset});
+}
+
+Mask Mask::padding(std::vector<Index> lengths) {
+  if (lengths.empty()) throw Error("mask: padding needs the length of at least one sequence.");
+  for (const Index length : lengths) {
+    if (length < 0) throw Error("mask: a padding length of " + std::to_string(length) + " is negative.");
+  }
+  Rule rule{Rule::Kind::padding};
+  rule.lengths = std::move(lengths);
+  return Mask(std::move(rule));
+}
+
+Mask Mask::of_matrix(const Tensor& keep) {
+  Rule rule{Rule::Kind::matrix};
+  rule.matrix = keep;
+  return Mask(std::move(rule));
+}
+
+Mask operator&(const Mask& a, const Mask& b) {
+  if (a.allows_everything()) return b;
+  if (b.allows_everything()) return a;
+  return Mask(Mask::Rule{Mask::Rule::Kind::both, 0, 0, {}, {}, a.rule_, b.rule_});
+}
+
+Mask operator|(const Mask& a, const Mask& b) {
+  if (a.allows_everything() || b.allows_everything()) return Mask();
+  return Mask(Mask::Rule{Mask::Rule::Kind::either, 0, 0, {}, {}, a.rule_, b.rule_});
+}
+
+bool Mask::allows(Index batch, Index query, Index key) const {
+  return rule_ == nullptr || rule_->allows(batch, query, key);
+}
+
+Tensor Mask::tensor(const Shape& scores) const {
+  if (scores.rank() < 2) {
+    throw Error("mask: scores are " + to_string(scores) + ", but must be (..., queries, keys).");
+  }
+  const Index queries = scores[-2], keys = scores[-1];
+  const Index batches = rule_ == nullptr ? 0 : rule_->batches();
+  const Index batch = scores.rank() > 2 ? scores[0] : 1;
+  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
+  Shape shape{queries, keys};
+  if (batches != 0) {
+    while (shape.rank() < scores.rank()) shape = shape.inserted(0, 1);
+    if (scores.rank() > 2) shape = shape.with(0, batches);
+  }
+  Tensor result = Tensor::uninitialised(shape);
+  real* out = result.data();
+  for (Index b = 0; b < std::max<Index>(batches, 1); ++b) {
+    for (Index i = 0; i < queries; ++i) {
+      for (Index j = 0; j < keys; ++j) *out++ = allows(b, i, j) ? 1 : 0;
+    }
+  }
+  return result;
+}
+
+std::string Mask::text(Index queries, Index keys, Index batch) const {
+  std::string text;
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = 0; j < keys; ++j) {
+      text += j > 0 ? " " : "";
+      text += allows(batch, i, j) ? "✓" : "✗";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,127 @@
+#include "tapestry/memory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "tapestry/error.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define TAPESTRY_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TAPESTRY_ASAN 1
+#endif
+#endif
+#ifdef TAPESTRY_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace tapestry {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+struct Pool {
+  std::mutex mutex;
+  std::map<std::size_t, FreeBlock*> free;  // by capacity: the free blocks, linked through themselves
+  MemoryStats stats{};
+};
+
+// Never destroyed: tensors with static lifetime may give their memory back after main has ended.
+Pool& pool() {
+  static Pool* const instance = new Pool;
+  return *instance;
+}
+
+// Rounds up to one of eight steps per power of two: at most 12.5 % is wasted, and close sizes
+// share their blocks.
+std::size_t round_up(std::size_t bytes) {
+  const std::size_t step = std::max(alignment, std::bit_floor(bytes) / 8);
+  return (bytes + step - 1) / step * step;
+}
+
+// AddressSanitizer cannot know which part of a pooled block may be touched: tell it.
+void allow_only([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes,
+                [[maybe_unused]] std::size_t capacity) {
+#ifdef TAPESTRY_ASAN
+  ASAN_POISON_MEMORY_REGION(block, capacity);
+  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+#endif
+}
+
+void* take(Pool& from, std::size_t capacity) {
+  FreeBlock*& first = from.free[capacity];
+  if (first != nullptr) {
+    from.stats.pooled_bytes -= capacity;
+    return std::exchange(first, first->next);
+  }
+  ++from.stats.fresh;
+  return ::operator new(capacity, std::align_val_t{alignment}, std::nothrow);
+}
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) {
+  void* memory = nullptr;
+  std::size_t capacity = 0;
+  if (bytes <= std::numeric_limits<std::size_t>::max() / 4) {
+    capacity = round_up(bytes + header_bytes);
+    const std::lock_guard lock(pool().mutex);
+    memory = take(pool(), capacity);
+    if (memory != nullptr) {
+      MemoryStats& stats = pool().stats;
+      stats.live_bytes += capacity;
+      stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
+    }
+  }
+  if (memory == nullptr) {
+    throw Error("out of memory: " + std::to_string(bytes) + " bytes for one tensor; in use: " +
+                std::to_string(memory_stats().live_bytes) +
+                " bytes. Use a smaller batch, shorter sequences or a smaller model.");
+  }
+  allow_only(memory, bytes + header_bytes, capacity);
+  block_ = new (memory) Block{1, bytes, capacity};
+}
+
+void Buffer::free() noexcept {
+  const std::size_t capacity = block_->capacity;
+  block_->~Block();
+  const std::lock_guard lock(pool().mutex);
+  FreeBlock*& first = pool().free.find(capacity)->second;
+  first = new (block_) FreeBlock{first};
+  allow_only(block_, sizeof(FreeBlock), capacity);
+  pool().stats.live_bytes -= capacity;
+  pool().stats.pooled_bytes += capacity;
+}
+
+MemoryStats memory_stats() {
+  const std::lock_guard lock(pool().mutex);
+  return pool().stats;
+}
+
+void reset_peak_memory() {
+  const std::lock_guard lock(pool().mutex);
+  pool().stats.peak_bytes = pool().stats.live_bytes;
+}
+
+void release_pooled_memory() {
+  const std::lock_guard lock(pool().mutex);
+  for (auto& [capacity, first] : pool().free) {
+    while (first != nullptr) {
+      ::operator delete(std::exchange(first, first->next), std::align_val_t{alignment});
+      pool().stats.pooled_bytes -= capacity;
+    }
+  }
+}
+
+}  // namespace tapestry

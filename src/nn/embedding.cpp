@@ -1,0 +1,22 @@
+#include "tapestry/nn/embedding.hpp"
+
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+
+Embedding::Embedding(Index words, Index width, Random& random, Initialiser initialiser) {
+  if (words < 1 || width < 1) {
+    throw Error("embedding: sizes are words = " + std::to_string(words) +
+                ", width = " + std::to_string(width) + ": both must be at least 1.");
+  }
+  weight = initialiser({words, width}, random);
+}
+
+Tensor Embedding::operator()(const Indices& ids) const { return embedding(weight, ids); }
+
+Parameters Embedding::parameters(const std::string& prefix) const {
+  return {{prefix + "weight", weight}};
+}
+
+}  // namespace tapestry

@@ -1,0 +1,50 @@
+#include "tapestry/nn/self_attention.hpp"
+
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+Index width(const char* name, Index asked, Index d_model) {
+  if (d_model < 1 || asked < 0) {
+    throw Error("self-attention: d_model is " + std::to_string(d_model) + " and " + name + " is " +
+                std::to_string(asked) + ": d_model must be at least 1, and " + name +
+                " too, or 0 for d_model's value.");
+  }
+  return asked == 0 ? d_model : asked;
+}
+
+}  // namespace
+
+SingleHeadAttention::SingleHeadAttention(Index d_model, Random& random,
+                                         const SingleHeadAttentionOptions& o)
+    : query(d_model, width("d_k", o.d_k, d_model), random, {o.bias, o.initialiser}),
+      key(d_model, width("d_k", o.d_k, d_model), random, {o.bias, o.initialiser}),
+      value(d_model, width("d_v", o.d_v, d_model), random, {o.bias, o.initialiser}),
+      output(width("d_v", o.d_v, d_model), d_model, random, {o.bias, o.initialiser}),
+      causal(o.causal) {}
+
+Attention SingleHeadAttention::operator()(const Tensor& x, const Mask& mask) const {
+  if (x.rank() < 2 || x.size(-1) != query.weight.size(0)) {
+    throw Error("self-attention: x is " + to_string(x.shape()) +
+                ": it must be (..., length, d_model) with d_model = " +
+                std::to_string(query.weight.size(0)) + ".");
+  }
+  Attention result = attention(query(x), key(x), value(x), causal ? Mask::causal() & mask : mask);
+  result.output = output(result.output);
+  return result;
+}
+
+Parameters SingleHeadAttention::parameters(const std::string& prefix) const {
+  Parameters list;
+  const auto add = [&](const Linear& map, const std::string& name) {
+    for (Parameter& parameter : map.parameters(prefix + name)) list.push_back(parameter);
+  };
+  add(query, "query.");
+  add(key, "key.");
+  add(value, "value.");
+  add(output, "output.");
+  return list;
+}
+
+}  // namespace tapestry

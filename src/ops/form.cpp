@@ -1,0 +1,257 @@
+// reshape transpose permute slice concat stack split expand squeeze: other views of the same
+// numbers. Only concat, stack and a reshape that strides cannot express copy anything.
+#include <algorithm>
+#include <optional>
+
+#include "kernels/strided.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "unrecorded.hpp"
+
+namespace tapestry {
+namespace {
+
+// x without its axes of size 1, whose strides mean nothing.
+Tensor without_ones(const Tensor& x) {
+  std::array<Index, Shape::max_rank> sizes{};
+  Strides strides{};
+  std::size_t rank = 0;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (x.size(axis) == 1) continue;
+    strides[rank] = x.strides()[static_cast<std::size_t>(axis)];
+    sizes[rank++] = x.size(axis);
+  }
+  return x.view(Shape(std::span(sizes.data(), rank)), strides, x.offset());
+}
+
+// Strides with which x reads as `shape` without a copy, if there are any: axes of x that lie in
+// one even row are merged, then cut anew.
+std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
+  Strides strides = row_major(shape);
+  if (any.is_contiguous() || shape.count() == 0) return strides;
+  const Tensor x = without_ones(any);
+  int from = 0, to = 0;
+  while (from < x.rank() && to < shape.rank()) {
+    int from_end = from + 1, to_end = to + 1;
+    Index in = x.size(from), out = shape[to];
+    while (in != out) {  // grow both groups until they hold equally many elements
+      if (in < out) {
+        in *= x.size(from_end++);
+      } else {
+        out *= shape[to_end++];
+      }
+    }
+    for (int axis = from; axis + 1 < from_end; ++axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      if (x.strides()[at] != x.strides()[at + 1] * x.size(axis + 1)) return std::nullopt;
+    }
+    Index step = x.strides()[static_cast<std::size_t>(from_end) - 1];
+    for (int axis = to_end - 1; axis >= to; --axis) {
+      strides[static_cast<std::size_t>(axis)] = step;
+      step *= shape[axis];
+    }
+    from = from_end;
+    to = to_end;
+  }
+  for (; to < shape.rank(); ++to) strides[static_cast<std::size_t>(to)] = 1;  // trailing ones
+  return strides;
+}
+
+Tensor reshaped(const Tensor& x, const Shape& shape) {
+  if (const std::optional<Strides> strides = strides_for(x, shape)) {
+    return x.view(shape, *strides, x.offset());
+  }
+  const Tensor copy = x.clone();
+  return copy.view(shape, row_major(shape), 0);
+}
+
+void copy_into(const Tensor& from, const Tensor& to) {
+  kernels::copy(sizes(from.shape()), from.data(), from.strides().data(), to.data(),
+                to.strides().data());
+}
+
+Tensor sliced(const Tensor& x, int axis, Index begin, Index size, Index step) {
+  const auto at = static_cast<std::size_t>(axis);
+  Strides strides = x.strides();
+  strides[at] *= step;
+  return x.view(x.shape().with(axis, size), strides, x.offset() + begin * x.strides()[at]);
+}
+
+}  // namespace
+
+Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
+  std::array<Index, Shape::max_rank> known{};
+  Index product = 1;
+  int unknown = -1;
+  const std::string request = "reshape: x is " + to_string(x.shape());
+  if (sizes.size() > known.size()) throw Error(request + ": at most six axes are possible.");
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    known[i] = sizes.begin()[i];
+    if (known[i] != -1) {
+      product *= known[i];
+    } else if (unknown >= 0) {
+      throw Error(request + ": only one size may be -1, to be worked out.");
+    } else {
+      unknown = static_cast<int>(i);
+    }
+  }
+  if (unknown >= 0) {
+    if (product <= 0 || x.count() % product != 0) {
+      throw Error(request + " with " + std::to_string(x.count()) +
+                  " elements, which the known sizes (product " + std::to_string(product) +
+                  ") do not divide, so -1 cannot be worked out.");
+    }
+    known[static_cast<std::size_t>(unknown)] = x.count() / product;
+  }
+  return reshape(x, Shape(std::span(known.data(), sizes.size())));
+}
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  if (x.count() != shape.count()) {
+    throw Error("reshape: x is " + to_string(x.shape()) + " with " + std::to_string(x.count()) +
+                " elements, but " + to_string(shape) + " has " + std::to_string(shape.count()) +
+                ": the number of elements must stay.");
+  }
+  return Tape::record("reshape", {x}, reshaped(x, shape),
+                      [from = x.shape()](const Tensor& dy, Gate& to) {
+                        to.give(0, reshaped(dy, from));
+                      });
+}
+
+Tensor transpose(const Tensor& x) { return transpose(x, -2, -1); }
+
+Tensor transpose(const Tensor& x, int one, int other) {
+  if (x.rank() < 2) {
+    throw Error("transpose: x is " + to_string(x.shape()) + ": two axes are needed to swap them.");
+  }
+  std::array<int, Shape::max_rank> order{};
+  for (int axis = 0; axis < x.rank(); ++axis) order[static_cast<std::size_t>(axis)] = axis;
+  std::swap(order[static_cast<std::size_t>(normalized_axis("transpose", one, x.rank()))],
+            order[static_cast<std::size_t>(normalized_axis("transpose", other, x.rank()))]);
+  const std::span axes(order.data(), static_cast<std::size_t>(x.rank()));
+  return Tape::record("transpose", {x}, permuted_view(x, axes),
+                      [one, other](const Tensor& dy, Gate& to) {
+                        to.give(0, transpose(dy, one, other));
+                      });
+}
+
+Tensor permute(const Tensor& x, std::initializer_list<int> order) {
+  std::array<int, Shape::max_rank> forward{}, inverse{};
+  std::array<bool, Shape::max_rank> seen{};
+  bool valid = static_cast<int>(order.size()) == x.rank();
+  for (std::size_t i = 0; valid && i < order.size(); ++i) {
+    forward[i] = normalized_axis("permute", order.begin()[i], x.rank());
+    const auto axis = static_cast<std::size_t>(forward[i]);
+    valid = !std::exchange(seen[axis], true);
+    inverse[axis] = static_cast<int>(i);
+  }
+  if (!valid) {
+    throw Error("permute: x is " + to_string(x.shape()) + ": the order must name each of its " +
+                std::to_string(x.rank()) + " axes exactly once.");
+  }
+  return Tape::record("permute", {x}, permuted_view(x, std::span(forward.data(), order.size())),
+                      [inverse, rank = order.size()](const Tensor& dy, Gate& to) {
+                        to.give(0, permuted_view(dy, std::span(inverse.data(), rank)));
+                      });
+}
+
+Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
+  const int at = normalized_axis("slice", axis, x.rank());
+  const Index size = x.size(at);
+  const Index first = begin < 0 ? begin + size : begin, last = end < 0 ? end + size : end;
+  if (first < 0 || first > last || last > size || step < 1) {
+    throw Error("slice: x is " + to_string(x.shape()) + "; positions " + std::to_string(begin) +
+                " to " + std::to_string(end) + " in steps of " + std::to_string(step) +
+                " are not within axis " + std::to_string(axis) + " of size " +
+                std::to_string(size) + ", forwards.");
+  }
+  step = std::min(step, size + 1);  // a longer step finds no more, and could overflow
+  const Index count = (last - first + step - 1) / step;
+  return Tape::record("slice", {x}, sliced(x, at, first, count, step),
+                      [shape = x.shape(), at, first, count, step](const Tensor& dy, Gate& to) {
+                        const Tensor dx = Tensor::zeros(shape);
+                        copy_into(dy, sliced(dx, at, first, count, step));
+                        to.give(0, dx);
+                      });
+}
+
+Tensor concat(const std::vector<Tensor>& parts, int axis) {
+  if (parts.empty()) throw Error("concat: there is nothing to join: the list is empty.");
+  const int at = normalized_axis("concat", axis, parts[0].rank());
+  Index size = 0;
+  for (const Tensor& part : parts) {
+    if (part.rank() != parts[0].rank() ||
+        part.shape().with(at, 0) != parts[0].shape().with(at, 0)) {
+      throw Error("concat: parts are " + to_string(parts[0].shape()) + " and " +
+                  to_string(part.shape()) + ": sizes must be equal except along axis " +
+                  std::to_string(axis) + ".");
+    }
+    size += part.size(at);
+  }
+  const Tensor y = Tensor::uninitialised(parts[0].shape().with(at, size));
+  Index begin = 0;
+  std::vector<Index> lengths;
+  for (const Tensor& part : parts) {
+    copy_into(part, sliced(y, at, begin, part.size(at), 1));
+    begin += part.size(at);
+    lengths.push_back(part.size(at));
+  }
+  return Tape::record("concat", parts, y, [lengths, at](const Tensor& dy, Gate& to) {
+    Index from = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      to.give(i, sliced(dy, at, from, lengths[i], 1));
+      from += lengths[i];
+    }
+  });
+}
+
+Tensor stack(const std::vector<Tensor>& parts, int axis) {
+  if (parts.empty()) throw Error("stack: there is nothing to stack: the list is empty.");
+  std::vector<Tensor> rows;
+  for (const Tensor& part : parts) {
+    if (part.shape() != parts[0].shape()) {
+      throw Error("stack: parts are " + to_string(parts[0].shape()) + " and " +
+                  to_string(part.shape()) + ": all must have one shape. Did you mean concat?");
+    }
+    rows.push_back(unsqueeze(part, axis));
+  }
+  return concat(rows, axis < 0 ? axis + parts[0].rank() + 1 : axis);
+}
+
+std::vector<Tensor> split(const Tensor& x, Index parts, int axis) {
+  const Index size = x.size(normalized_axis("split", axis, x.rank()));
+  if (parts < 1 || size % parts != 0) {
+    throw Error("split: x is " + to_string(x.shape()) + ": " + std::to_string(parts) +
+                " equal parts do not divide axis " + std::to_string(axis) + " of size " +
+                std::to_string(size) + ". Use slice for unequal parts.");
+  }
+  std::vector<Tensor> result;
+  const Index each = size / parts;
+  for (Index i = 0; i < parts; ++i) result.push_back(slice(x, axis, i * each, (i + 1) * each));
+  return result;
+}
+
+Tensor expand(const Tensor& x, const Shape& shape) {
+  if (!broadcasts_to(x.shape(), shape)) {
+    throw Error("expand: x is " + to_string(x.shape()) + " and does not broadcast to " +
+                to_string(shape) + ".");
+  }
+  return Tape::record("expand", {x}, broadcast_view(x, shape),
+                      [](const Tensor& dy, Gate& to) { to.give(0, dy); });
+}
+
+Tensor squeeze(const Tensor& x, int axis) {
+  const int at = normalized_axis("squeeze", axis, x.rank());
+  if (x.size(at) != 1) {
+    throw Error("squeeze: x is " + to_string(x.shape()) + ": axis " + std::to_string(axis) +
+                " has size " + std::to_string(x.size(at)) + ", only size 1 can be dropped.");
+  }
+  return reshape(x, x.shape().removed(at));
+}
+
+Tensor unsqueeze(const Tensor& x, int axis) {
+  return reshape(x, x.shape().inserted(normalized_axis("unsqueeze", axis, x.rank() + 1), 1));
+}
+
+}  // namespace tapestry

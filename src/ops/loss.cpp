@@ -1,0 +1,67 @@
+// cross_entropy and mse: how wrong a model is, as one number.
+#include <algorithm>
+
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "unrecorded.hpp"
+
+namespace tapestry {
+namespace {
+
+void check(const Tensor& logits, const Indices& targets) {
+  if (logits.rank() < 1 || logits.shape().removed(-1) != targets.shape) {
+    throw Error("cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
+                to_string(targets.shape) +
+                ": logits must be the targets' shape with one axis of classes behind it.");
+  }
+  const Index classes = logits.size(-1);
+  for (std::size_t i = 0; i < targets.values.size(); ++i) {
+    if (targets.values[i] >= classes) {
+      throw Error("cross_entropy: target " + std::to_string(targets.values[i]) + " at place " +
+                  std::to_string(i) + " is not one of the " + std::to_string(classes) +
+                  " classes (0 to " + std::to_string(classes - 1) +
+                  "). Use a negative target to ignore a place.");
+    }
+  }
+}
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
+  check(logits, targets);
+  const Index classes = logits.size(-1), rows = targets.shape.count();
+  const Tensor dense = logits.contiguous();
+  const Tensor log_sum = Tensor::uninitialised({rows});
+  kernels::logsumexp(dense.data(), log_sum.data(), rows, classes);
+  double total = 0;
+  Index counted = 0;
+  for (Index row = 0; row < rows; ++row) {
+    const std::int32_t target = targets.values[static_cast<std::size_t>(row)];
+    if (target < 0) continue;
+    total += double{log_sum.data()[row]} - double{dense.data()[row * classes + target]};
+    ++counted;
+  }
+  const double share = counted == 0 ? 0 : 1 / static_cast<double>(counted);
+  return Tape::record("cross_entropy", {logits}, Tensor(total * share),
+                      [logits = Tape::save(dense), log_sum = Tape::save(log_sum), targets, share,
+                       rows, classes](const Tensor& dy, Gate& to) {
+                        const Tensor d_logits = Tensor::uninitialised(logits.shape());
+                        const real scale = static_cast<real>(double{dy.item()} * share);
+                        kernels::cross_entropy_backward(logits.data(), log_sum.data(),
+                                                        targets.values.data(), scale,
+                                                        d_logits.data(), rows, classes);
+                        to.give(0, d_logits);
+                      });
+}
+
+Tensor mse(const Tensor& prediction, const Tensor& target) {
+  if (prediction.shape() != target.shape()) {
+    throw Error("mse: prediction is " + to_string(prediction.shape()) + ", target is " +
+                to_string(target.shape()) + ": the shapes must be equal.");
+  }
+  const Tensor difference = prediction - target;
+  return mean(difference * difference);
+}
+
+}  // namespace tapestry

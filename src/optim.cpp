@@ -1,0 +1,141 @@
+#include "tapestry/optim.hpp"
+
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "kernels/drive.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+// NaN and infinities are outside of every range.
+void check_option(const char* optimiser, const char* name, double value, bool allowed,
+                  const char* range) {
+  if (allowed && std::isfinite(value)) return;
+  std::ostringstream message;
+  message << optimiser << ": " << name << " is " << value << ": it must be " << range << ".";
+  throw Error(message.str());
+}
+
+void check_rate(const char* optimiser, double rate) {
+  check_option(optimiser, "rate", rate, rate >= 0, "0 or more, and finite");
+}
+
+void check_fraction(const char* optimiser, const char* name, double value) {
+  check_option(optimiser, name, value, value >= 0 && value < 1, "in [0, 1)");
+}
+
+void check_parameters(const std::string& optimiser, const Parameters& parameters) {
+  std::map<const void*, std::string> names;  // by buffer
+  for (const Parameter& parameter : parameters) {
+    const std::string named = optimiser + ": parameter '" + parameter.name + "' ";
+    if (!parameter.value.defined()) throw Error(named + "is undefined: it holds no numbers.");
+    if (!parameter.value.is_contiguous()) {
+      throw Error(named + to_string(parameter.value.shape()) +
+                  " is a strided view. List the tensor that owns the numbers.");
+    }
+    const auto [other, is_new] = names.try_emplace(parameter.value.buffer().id(), parameter.name);
+    if (!is_new) {
+      throw Error(named + "shares its numbers with '" + other->second +
+                  "' and would be updated twice. List every tensor once.");
+    }
+  }
+}
+
+std::vector<Tensor> zeros_like(const Parameters& parameters) {
+  std::vector<Tensor> zeros;
+  for (const Parameter& parameter : parameters) {
+    zeros.push_back(Tensor::zeros(parameter.value.shape()));
+  }
+  return zeros;
+}
+
+// The gradient of every parameter, all looked up before the first one is used.
+std::vector<Tensor> gradients_of(const std::string& optimiser, const Parameters& parameters,
+                                 const Gradients& gradients) {
+  std::vector<Tensor> found;
+  for (const Parameter& parameter : parameters) {
+    try {
+      found.push_back(gradients[parameter.value]);
+    } catch (const Error&) {
+      throw Error(optimiser + ": there is no gradient for parameter '" + parameter.name + "' " +
+                  to_string(parameter.value.shape()) +
+                  ". Give the tape the same parameters as the optimiser.");
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- SGD
+
+Sgd::Sgd(Parameters parameters, const SgdOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  check_rate("sgd", options.rate);
+  check_fraction("sgd", "momentum", options.momentum);
+  check_parameters("sgd", parameters_);
+  velocities_ = zeros_like(parameters_);
+}
+
+void Sgd::step(const Gradients& gradients) {
+  const std::vector<Tensor> found = gradients_of("sgd", parameters_, gradients);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& weight = parameters_[i].value;
+    kernels::sgd(weight.data(), found[i].data(), velocities_[i].data(),
+                 static_cast<real>(options_.rate), static_cast<real>(options_.momentum),
+                 weight.count());
+  }
+}
+
+void Sgd::set_rate(double rate) {
+  check_rate("sgd", rate);
+  options_.rate = rate;
+}
+
+// ---------------------------------------------------------------- Adam
+
+Adam::Adam(Parameters parameters, const AdamOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  check_rate("adam", options.rate);
+  check_fraction("adam", "beta1", options.beta1);
+  check_fraction("adam", "beta2", options.beta2);
+  check_option("adam", "epsilon", options.epsilon, options.epsilon > 0, "above 0, and finite");
+  check_option("adam", "weight_decay", options.weight_decay, options.weight_decay >= 0,
+               "0 or more, and finite");
+  check_parameters("adam", parameters_);
+  means_ = zeros_like(parameters_);
+  squares_ = zeros_like(parameters_);
+}
+
+void Adam::step(const Gradients& gradients) {
+  const std::vector<Tensor> found = gradients_of("adam", parameters_, gradients);
+  ++steps_;
+  const auto number = [](double x) { return static_cast<real>(x); };
+  kernels::AdamStep step{};
+  step.rate = number(options_.rate);
+  step.beta1 = number(options_.beta1);
+  step.beta2 = number(options_.beta2);
+  step.epsilon = number(options_.epsilon);
+  step.weight_decay = number(options_.weight_decay);
+  // From the rounded betas that the kernel uses: 1 - beta2 magnifies the difference 1000 times.
+  const auto t = static_cast<double>(steps_);
+  step.correction1 = number(1 - std::pow(static_cast<double>(step.beta1), t));
+  step.correction2 = number(1 - std::pow(static_cast<double>(step.beta2), t));
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& weight = parameters_[i].value;
+    kernels::adam(weight.data(), found[i].data(), means_[i].data(), squares_[i].data(), step,
+                  weight.count());
+  }
+}
+
+void Adam::set_rate(double rate) {
+  check_rate("adam", rate);
+  options_.rate = rate;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cmath>
+
+#include "plot/axes.hpp"
+#include "plot/frame.hpp"
+#include "plot/utf8.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/plot/numbers.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+constexpr double longest_label = 130, label_line = 17;
+
+void check(const BarChart& chart) {
+  if (chart.labels.empty() || chart.series.empty()) {
+    throw Error("bar chart: there is nothing to draw; give at least one label and one series");
+  }
+  if (chart.y_axis.log) throw Error("bar chart: bars start at 0, which a log axis lacks");
+  for (const BarSeries& series : chart.series) {
+    if (series.values.size() == chart.labels.size()) continue;
+    throw Error("bar chart: series \"" + series.name + "\" has " +
+                std::to_string(series.values.size()) + " values for " +
+                std::to_string(chart.labels.size()) + " labels; there must be one per label");
+  }
+}
+
+Range y_range(const BarChart& chart) {
+  std::vector<double> values{0};
+  for (const BarSeries& series : chart.series) {
+    values.insert(values.end(), series.values.begin(), series.values.end());
+  }
+  for (const ReferenceLine& line : chart.reference_lines) values.push_back(line.y);
+  Range range = settle(chart.y_axis, values, "bar chart");
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*least == 0 && *most == 0 && !chart.y_axis.low) range.low = 0;
+  range.low = std::min(range.low, 0.0);
+  range.high = std::max(range.high, 0.0);
+  return range;
+}
+
+TextStyle label_style() { return {type::label}; }
+
+Colour colour_of(const BarChart& chart, std::size_t series) {
+  return chart.series[series].colour.value_or(series_colour(series));
+}
+
+std::vector<LegendEntry> legend_of(const BarChart& chart) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    if (chart.series[i].name.empty()) continue;
+    entries.push_back({chart.series[i].name, colour_of(chart, i), false, false, false});
+  }
+  for (const ReferenceLine& line : chart.reference_lines) {
+    if (!line.label.empty()) entries.push_back({line.label, line.colour, true, false, true});
+  }
+  return entries;
+}
+
+struct Bars {
+  double group = 0, bar = 0;  // widths
+  double value_size = 0;      // of the printed values, 0 when they do not fit
+};
+
+Bars bars_for(const BarChart& chart, double width) {
+  Bars bars;
+  bars.group = width / static_cast<double>(chart.labels.size());
+  bars.bar = std::min(64.0, 0.76 * bars.group / static_cast<double>(chart.series.size()));
+  double longest = 0;
+  for (const BarSeries& series : chart.series) {
+    for (const double value : series.values) {
+      longest = std::max(longest, measure_text(number_text(value, chart.digits), {1}).width);
+    }
+  }
+  const double room = chart.series.size() == 1 ? 0.96 * bars.group : 0.97 * bars.bar;
+  const double size = std::min(type::small + 1, room / std::max(longest, 0.1));
+  bars.value_size = chart.print_values && size >= 7.5 ? size : 0;
+  return bars;
+}
+
+// Where the bar of one value stands; of height 0 when the value is not finite.
+Rect bar_place(const Axes& axes, const BarChart& chart, const Bars& bars, std::size_t group,
+               std::size_t series) {
+  const double value = chart.series[series].values[group];
+  const double middle = axes.plot.x + (static_cast<double>(group) + 0.5) * bars.group;
+  const double first = middle - bars.bar * static_cast<double>(chart.series.size()) / 2;
+  const auto level = [&](double v) {
+    return axes.plot.bottom() - std::clamp(axes.y.share(v), 0.0, 1.0) * axes.plot.height;
+  };
+  const double zero = level(0), end = std::isfinite(value) ? level(value) : zero;
+  return {first + static_cast<double>(series) * bars.bar, std::min(zero, end), bars.bar,
+          std::abs(zero - end)};
+}
+
+void draw_bar(Canvas& canvas, Rect place, const BarChart& chart, std::size_t series) {
+  const double gap = chart.series.size() > 1 ? std::min(1.5, 0.08 * place.width) : 0;
+  place.x += gap / 2;
+  place.width -= gap;
+  canvas.fill_rect(canvas.snap(place), colour_of(chart, series));
+}
+
+// On a patch of paper, so that a reference line does not strike the number through.
+void draw_value(Canvas& canvas, const Rect& place, double value, int digits, double size) {
+  const bool below = value < 0 && std::isfinite(value);
+  const std::string text = number_text(value, digits);
+  const TextStyle style{size, theme::ink, false, Align::centre, VerticalAlign::middle};
+  const Point at{place.centre().x, below ? place.bottom() + 9 : place.y - 9};
+  const double width = std::min(measure_text(text, style).width + 2, place.width);
+  canvas.fill_rect({at.x - width / 2, at.y - 0.55 * size, width, 1.1 * size}, theme::paper, 2);
+  canvas.text(at, text, style);
+}
+
+// Labels are broken at blanks where all words then fit under their bars, otherwise turned.
+struct BarLabels {
+  std::vector<std::vector<std::string>> lines;
+  bool upright = false;
+  double height = 0;
+};
+
+BarLabels labels_for(const BarChart& chart, double group) {
+  BarLabels labels;
+  std::size_t most = 0;
+  bool fits = true;
+  for (const std::string& label : chart.labels) {
+    const std::string shown = visible(label);
+    labels.lines.push_back(wrap(shown, group - 8, label_style()));
+    most = std::max(most, labels.lines.back().size());
+    for (const std::string& line : labels.lines.back()) {
+      fits = fits && shown.find(line) != std::string::npos;
+    }
+  }
+  labels.height = 8 + label_line * static_cast<double>(most);
+  if (fits && most <= 3) return labels;
+  labels.upright = true;
+  labels.height = 0;
+  for (std::size_t i = 0; i < chart.labels.size(); ++i) {
+    labels.lines[i] = {fit_text(visible(chart.labels[i]), longest_label, label_style())};
+    labels.height = std::max(labels.height, 14 + widest(labels.lines[i], label_style()));
+  }
+  return labels;
+}
+
+void draw_labels(Canvas& canvas, const Axes& axes, const BarLabels& labels, double group) {
+  TextStyle style = label_style();
+  style.align = labels.upright ? Align::right : Align::centre;
+  style.vertical = labels.upright ? VerticalAlign::middle : VerticalAlign::top;
+  style.angle = labels.upright ? 90 : 0;
+  std::size_t stride = 1;
+  while (labels.upright && static_cast<double>(stride) * group < 1.15 * style.size) ++stride;
+  for (std::size_t i = 0; i < labels.lines.size(); i += stride) {
+    double y = axes.plot.bottom() + 7;
+    for (const std::string& line : labels.lines[i]) {
+      canvas.text({axes.plot.x + (static_cast<double>(i) + 0.5) * group, y}, line, style);
+      y += label_line;
+    }
+  }
+}
+
+// Room at both ends of the range for values printed beyond the bars.
+void widen_for_values(const BarChart& chart, Range& range, double height) {
+  const double text = (type::small + 11) / height * (range.high - range.low);
+  double most = 0, least = 0;
+  for (const BarSeries& series : chart.series) {
+    for (const double value : series.values) {
+      if (!std::isfinite(value)) continue;
+      most = std::max(most, value);
+      least = std::min(least, value);
+    }
+  }
+  if (!chart.y_axis.high) range.high = std::max(range.high, most + text);
+  if (!chart.y_axis.low && least < 0) range.low = std::min(range.low, least - text);
+}
+
+// Bars, then the lines across them, then the numbers on top.
+void draw_bars(Canvas& canvas, const Axes& axes, const BarChart& chart, const Bars& bars) {
+  const auto each = [&](const auto& visit) {
+    for (std::size_t i = 0; i < chart.labels.size(); ++i) {
+      for (std::size_t k = 0; k < chart.series.size(); ++k) {
+        visit(bar_place(axes, chart, bars, i, k), i, k);
+      }
+    }
+  };
+  each([&](const Rect& place, std::size_t, std::size_t k) { draw_bar(canvas, place, chart, k); });
+  const double zero = axes.plot.bottom() - axes.y.share(0) * axes.plot.height;
+  canvas.line({axes.plot.x, zero}, {axes.plot.right(), zero}, {theme::frame, 1});
+  draw_reference_lines(canvas, axes, chart.reference_lines);
+  if (!(bars.value_size > 0)) return;
+  each([&](const Rect& place, std::size_t i, std::size_t k) {
+    draw_value(canvas, place, chart.series[k].values[i], chart.digits, bars.value_size);
+  });
+}
+
+}  // namespace
+
+void draw(Canvas& canvas, Rect area, const BarChart& chart) {
+  check(chart);
+  Axes axes;
+  axes.y = y_range(chart);
+  Rect room = draw_title(canvas, area, chart.title, chart.subtitle);
+  room = draw_legend(canvas, room, legend_of(chart));
+  const Ticks ticks = ticks_for(axes.y, room.height - 40, 34);
+  const double left = y_axis_room(ticks, chart.y_axis.name), width = room.width - left - 12;
+  const Bars bars = bars_for(chart, width);
+  const BarLabels labels = labels_for(chart, bars.group);
+  const double below = labels.height + (chart.label_axis.empty() ? 0 : 22);
+  axes.plot = canvas.snap(Rect{room.x + left, room.y + 7, width, room.height - below - 7});
+  if (axes.plot.width < 20 || axes.plot.height < 20) {
+    throw Error("bar chart: the area is too small for title, legend and labels; give it more room");
+  }
+  if (bars.value_size > 0) widen_for_values(chart, axes.y, axes.plot.height);
+  draw_y_axis(canvas, axes, ticks, chart.y_axis.name);
+  draw_bars(canvas, axes, chart, bars);
+  draw_labels(canvas, axes, labels, bars.group);
+  const TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
+  canvas.text({axes.plot.centre().x, axes.plot.bottom() + below - 8}, chart.label_axis, style);
+}
+
+Canvas render(const BarChart& chart, double width, double height, double scale) {
+  Canvas canvas(width, height, scale);
+  draw(canvas, canvas.area().inset(margin), chart);
+  return canvas;
+}
+
+}  // namespace tapestry::plot

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <cmath>
+
+#include "plot/axes.hpp"
+#include "plot/frame.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+void check(const LineChart& chart) {
+  if (chart.series.empty() && chart.annotations.empty()) {
+    throw Error("line chart: there is no series to draw; add one with x and y values");
+  }
+  for (const Series& series : chart.series) {
+    if (series.x.size() == series.y.size()) continue;
+    throw Error("line chart: series \"" + series.name + "\" has " +
+                std::to_string(series.x.size()) + " x values but " +
+                std::to_string(series.y.size()) + " y values; they must be as many");
+  }
+}
+
+// All values of one coordinate at points where both coordinates have a place.
+std::vector<double> values_of(const LineChart& chart, bool of_x) {
+  const auto fits = [](double v, const Axis& axis) {
+    return std::isfinite(v) && (!axis.log || v > 0);
+  };
+  std::vector<double> values;
+  const auto add = [&](double x, double y) {
+    if (fits(x, chart.x_axis) && fits(y, chart.y_axis)) values.push_back(of_x ? x : y);
+  };
+  for (const Series& series : chart.series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) add(series.x[i], series.y[i]);
+  }
+  for (const Annotation& note : chart.annotations) add(note.x, note.y);
+  if (!of_x) {
+    for (const ReferenceLine& line : chart.reference_lines) values.push_back(line.y);
+  }
+  return values;
+}
+
+Colour colour_of(const LineChart& chart, std::size_t i) {
+  return chart.series[i].colour.value_or(series_colour(i));
+}
+
+std::vector<LegendEntry> legend_of(const LineChart& chart) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const Series& series = chart.series[i];
+    if (series.name.empty()) continue;
+    entries.push_back(
+        {series.name, colour_of(chart, i), series.line, series.markers, series.dashed});
+  }
+  for (const ReferenceLine& line : chart.reference_lines) {
+    if (!line.label.empty()) entries.push_back({line.label, line.colour, true, false, true});
+  }
+  return entries;
+}
+
+std::vector<Point> points_of(const Series& series, const Axes& axes) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    points.push_back(axes.at(series.x[i], series.y[i]));
+  }
+  return points;
+}
+
+bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
+
+void draw_series(Canvas& canvas, const Axes& axes, const Series& series, Colour colour) {
+  const std::vector<Point> points = points_of(series, axes);
+  canvas.set_clip(axes.plot.inset(-2));
+  if (series.line) canvas.polyline(points, {colour, 2.2, series.dashed ? 5.0 : 0.0});
+  canvas.set_clip(axes.plot.inset(-6));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!is_finite(points[i])) continue;
+    // A point between two gaps would be lost as a line.
+    const bool lonely = (i == 0 || !is_finite(points[i - 1])) &&
+                        (i + 1 == points.size() || !is_finite(points[i + 1]));
+    if (!series.markers && !lonely) continue;
+    canvas.fill_circle(points[i], 4.6, theme::paper);
+    canvas.fill_circle(points[i], 3.6, colour);
+  }
+  canvas.set_clip(std::nullopt);
+}
+
+// Points every few units along all lines, which annotations keep away from.
+std::vector<Point> obstacles_of(const LineChart& chart, const Axes& axes) {
+  std::vector<Point> obstacles;
+  for (const Series& series : chart.series) {
+    const std::vector<Point> points = points_of(series, axes);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (is_finite(points[i])) obstacles.push_back(points[i]);
+      if (i == 0 || !series.line || !is_finite(points[i]) || !is_finite(points[i - 1])) continue;
+      const Point step = points[i] - points[i - 1];
+      const int pieces = static_cast<int>(std::min(1000.0, std::hypot(step.x, step.y) / 5));
+      for (int k = 1; k < pieces; ++k) {
+        obstacles.push_back(between(points[i - 1], points[i], static_cast<double>(k) / pieces));
+      }
+    }
+  }
+  return obstacles;
+}
+
+}  // namespace
+
+void draw(Canvas& canvas, Rect area, const LineChart& chart) {
+  check(chart);
+  Axes axes;
+  axes.y = settle(chart.y_axis, values_of(chart, false), "line chart");
+  axes.x = settle(chart.x_axis, values_of(chart, true), "line chart", !chart.x_axis.log);
+  Rect room = draw_title(canvas, area, chart.title, chart.subtitle);
+  room = draw_legend(canvas, room, legend_of(chart));
+  const double below = x_axis_room(chart.x_axis.name), top = 7;
+  const Ticks y_ticks = ticks_for(axes.y, room.height - below, 34);
+  const double left = y_axis_room(y_ticks, chart.y_axis.name), right = 16;
+  axes.plot = canvas.snap(
+      Rect{room.x + left, room.y + top, room.width - left - right, room.height - below - top});
+  if (axes.plot.width < 20 || axes.plot.height < 20) {
+    throw Error("line chart: the area is too small for title, legend and axes; give it more room");
+  }
+  draw_y_axis(canvas, axes, y_ticks, chart.y_axis.name);
+  draw_x_axis(canvas, axes, ticks_for(axes.x, axes.plot.width, 62), chart.x_axis.name);
+  draw_reference_lines(canvas, axes, chart.reference_lines);
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    draw_series(canvas, axes, chart.series[i], colour_of(chart, i));
+  }
+  draw_annotations(canvas, axes, chart.annotations, obstacles_of(chart, axes));
+}
+
+Canvas render(const LineChart& chart, double width, double height, double scale) {
+  Canvas canvas(width, height, scale);
+  draw(canvas, canvas.area().inset(margin), chart);
+  return canvas;
+}
+
+}  // namespace tapestry::plot

@@ -1,0 +1,47 @@
+#include "tapestry/progress.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace tapestry {
+
+Progress::Progress(std::string what, Index total, std::string unit)
+    : what_(std::move(what)), unit_(std::move(unit)), total_(total), terminal_(isatty(2) == 1) {}
+
+Progress::~Progress() {
+  if (terminal_ && done_ > 0) std::fputc('\n', stderr);
+}
+
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Progress::step(const std::string& note) {
+  ++done_;
+  const bool every_fifth = done_ * 5 / std::max<Index>(total_, 1) != (done_ - 1) * 5 / std::max<Index>(total_, 1);
+  const bool due = terminal_ ? seconds() - last_print_ > 0.1 || done_ == total_ : every_fifth;
+  if (due) print(note);
+}
+
+void Progress::print(const std::string& note) {
+  last_print_ = seconds();
+  const double rate = static_cast<double>(done_) / std::max(last_print_, 1e-9);
+  const double left = static_cast<double>(total_ - done_) / rate;
+  char line[160];
+  std::snprintf(line, sizeof line, "%s %lld/%lld %s, %.0f/s, %.1f s left  %s", what_.c_str(),
+                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(), rate,
+                left, note.c_str());
+  std::string text(line);
+  text.resize(std::min<std::size_t>(text.size(), 79));
+  if (terminal_) {
+    std::fprintf(stderr, "\r%-79s", text.c_str());
+  } else {
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace tapestry

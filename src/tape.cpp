@@ -1,0 +1,300 @@
+#include "tapestry/tape.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "tapestry/error.hpp"
+#include "unrecorded.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+
+using ByBuffer = std::vector<std::pair<const void*, std::size_t>>;  // sorted
+
+ByBuffer::const_iterator find(const ByBuffer& map, const Tensor& tensor) {
+  const std::pair key(tensor.buffer().id(), std::size_t{0});
+  const auto found = std::lower_bound(map.begin(), map.end(), key);
+  return found != map.end() && found->first == key.first ? found : map.end();
+}
+
+std::uint64_t new_serial() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+thread_local std::size_t pending_bytes = 0;  // saved for the record that comes next
+
+}  // namespace
+
+struct Tape::Record {
+  const char* operation;
+  Shape shape;
+  Backward backward;
+  std::size_t first_input;  // in State::inputs
+  std::size_t input_count;
+  std::size_t saved_bytes;
+};
+
+struct Tape::State {
+  std::uint64_t serial = 0;
+  Keep keep = Keep::only_what_is_needed;
+  bool walked = false;
+  std::vector<Record> records;         // the watched tensors first
+  std::vector<std::uint32_t> inputs;   // record numbers, or `nothing` for what is not recorded
+  std::vector<Tensor> gradients;       // by record, while walking
+  std::vector<Tensor> watched;
+  ByBuffer watched_at;                 // record number by buffer
+  std::map<std::size_t, std::string> labels;
+  std::vector<Tensor> values;          // by record, with Keep::values
+  std::vector<Tensor> kept_gradients;  // likewise
+
+  std::uint32_t node_of(const Tensor& tensor) const;
+  void clear();
+
+  static thread_local State* recording;               // of this thread, or null
+  static thread_local std::unique_ptr<State> spare;   // empty, but with its capacity
+};
+
+thread_local Tape::State* Tape::State::recording = nullptr;
+thread_local std::unique_ptr<Tape::State> Tape::State::spare;
+
+std::uint32_t Tape::State::node_of(const Tensor& tensor) const {
+  if (tensor.tape_ == serial) return tensor.node_;
+  if (tensor.tape_ == Tensor::stranger || !tensor.defined()) return nothing;
+  const auto found = find(watched_at, tensor);
+  if (found == watched_at.end()) return nothing;
+  const Tensor& original = watched[found->second];
+  if (tensor.shape() != original.shape() || tensor.offset() != original.offset() ||
+      !tensor.is_contiguous()) {
+    throw Error("tape: a view " + to_string(tensor.shape()) +
+                ", made before the tape began, shares the numbers of a watched tensor " +
+                to_string(original.shape()) +
+                ", so its gradient would be lost. Make the view while the tape lives, or use "
+                "detached() if no gradient is wanted.");
+  }
+  return static_cast<std::uint32_t>(found->second);
+}
+
+void Tape::State::clear() {
+  constexpr std::size_t worth_keeping = 100'000;  // do not hoard a million-node chain
+  if (records.capacity() > worth_keeping) {
+    *this = State();
+    return;
+  }
+  records.clear();
+  inputs.clear();
+  gradients.clear();
+  watched.clear();
+  watched_at.clear();
+  labels.clear();
+  values.clear();
+  kept_gradients.clear();
+  walked = false;
+}
+
+// ---------------------------------------------------------------- recording
+
+Tape::Tape(const std::vector<Tensor>& watched, Keep keep) {
+  start(keep);
+  for (const Tensor& tensor : watched) watch(tensor, "");
+  State::recording = state_.get();
+}
+
+Tape::Tape(const Parameters& watched, Keep keep) {
+  start(keep);
+  for (const Parameter& parameter : watched) watch(parameter.value, parameter.name);
+  State::recording = state_.get();
+}
+
+void Tape::start(Keep keep) {
+  if (State::recording != nullptr) {
+    throw Error(
+        "tape: another tape is recording on this thread. Let it go out of scope, or call its "
+        "backward, before the next one begins.");
+  }
+  state_ = State::spare ? std::move(State::spare) : std::make_unique<State>();
+  state_->serial = new_serial();
+  state_->keep = keep;
+  pending_bytes = 0;
+}
+
+Tape::~Tape() {
+  if (State::recording == state_.get()) State::recording = nullptr;
+  state_->clear();
+  State::spare = std::move(state_);
+}
+
+void Tape::watch(const Tensor& tensor, std::string_view name) {
+  const std::string number = "tape: watched tensor " + std::to_string(state_->watched.size());
+  if (!tensor.defined()) throw Error(number + " is undefined: it holds no numbers.");
+  if (!tensor.is_contiguous()) {
+    throw Error(number + " " + to_string(tensor.shape()) +
+                " is a strided view. Watch the tensor that owns the numbers, or a clone().");
+  }
+  ByBuffer& map = state_->watched_at;
+  if (find(map, tensor) != map.end()) {
+    throw Error(number + " " + to_string(tensor.shape()) +
+                " shares its numbers with an earlier one. List every tensor once.");
+  }
+  const std::pair entry(tensor.buffer().id(), state_->records.size());
+  map.insert(std::lower_bound(map.begin(), map.end(), entry), entry);
+  state_->watched.push_back(tensor);
+  state_->records.push_back({"watched", tensor.shape(), Backward(), 0, 0, 0});
+  if (!name.empty()) state_->labels[entry.second] = name;
+  if (state_->keep == Keep::values) state_->values.push_back(tensor);
+}
+
+bool Tape::depends(const Tensor* inputs, std::size_t count) {
+  const State* state = State::recording;
+  const bool any = state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
+    return state->node_of(x) != nothing;
+  });
+  if (!any) pending_bytes = 0;
+  return any;
+}
+
+Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t count, Tensor output,
+                    Backward backward) {
+  State& state = *State::recording;
+  const std::size_t first = state.inputs.size();
+  for (std::size_t i = 0; i < count; ++i) state.inputs.push_back(state.node_of(inputs[i]));
+  if (state.records.size() >= nothing) {
+    throw Error("tape: more than four thousand million records. Walk back more often.");
+  }
+  output.tape_ = state.serial;
+  output.node_ = static_cast<std::uint32_t>(state.records.size());
+  state.records.push_back({operation, output.shape(), std::move(backward), first, count,
+                           std::exchange(pending_bytes, 0)});
+  if (state.keep == Keep::values) state.values.push_back(output);
+  return output;
+}
+
+Tensor Tape::save(const Tensor& tensor) {
+  if (State::recording != nullptr) pending_bytes += tensor.buffer().bytes();
+  return tensor;
+}
+
+void Tape::label(const Tensor& tensor, std::string_view name) {
+  const std::uint32_t node = state_->node_of(tensor);
+  if (node != nothing) state_->labels[node] = name;
+}
+
+// ---------------------------------------------------------------- walking back
+
+Gradients Tape::backward(const Tensor& loss) {
+  if (!loss.defined() || loss.count() != 1) {
+    throw Error("backward: the loss is " +
+                (loss.defined() ? to_string(loss.shape()) : "undefined") +
+                ", but must be one number. Reduce it first, for example with mean(loss).");
+  }
+  return backward(loss, Tensor::ones(loss.shape()));
+}
+
+Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
+  if (state_->walked) {
+    throw Error(
+        "backward: this tape was walked already, and what it saved is freed. Make a new Tape for "
+        "each step.");
+  }
+  if (!seed.defined()) throw Error("backward: the seed is undefined: it holds no numbers.");
+  if (y.shape() != seed.shape()) {
+    throw Error("backward: y is " + to_string(y.shape()) + ", seed is " + to_string(seed.shape()) +
+                ": they must have the same shape.");
+  }
+  const std::uint32_t from = state_->node_of(y);
+  if (from == nothing) {
+    throw Error(
+        "backward: the loss does not depend on any watched tensor. Compute it while the tape "
+        "lives, from the tensors given to Tape(...).");
+  }
+  state_->walked = true;
+  State::recording = nullptr;
+  return walk(from, seed.detached());
+}
+
+Gradients Tape::walk(std::int64_t from, const Tensor& seed) {
+  std::vector<Record>& records = state_->records;
+  std::vector<Tensor>& gradients = state_->gradients;
+  const std::size_t watched = state_->watched.size();
+  gradients.resize(records.size());
+  if (state_->keep == Keep::values) state_->kept_gradients.resize(records.size());
+  const auto start = static_cast<std::size_t>(from);
+  gradients[start] = seed;
+  for (std::size_t i = records.size(); i-- > watched;) {
+    Backward backward = std::move(records[i].backward);  // what it saved is freed below
+    if (!gradients[i].defined()) continue;
+    const Tensor dy = std::move(gradients[i]);
+    gradients[i] = Tensor();
+    if (state_->keep == Keep::values) state_->kept_gradients[i] = dy;
+    Gate gate(*state_, i);
+    backward(dy, gate);
+  }
+  Gradients result;
+  result.position_ = state_->watched_at;
+  for (std::size_t i = 0; i < watched; ++i) {
+    if (!gradients[i].defined()) gradients[i] = Tensor::zeros(records[i].shape);
+    if (state_->keep == Keep::values) state_->kept_gradients[i] = gradients[i];
+    result.gradients_.push_back(gradients[i].contiguous());
+  }
+  result.watched_ = state_->watched;
+  gradients.clear();
+  return result;
+}
+
+bool Gate::wants(std::size_t input) const {
+  return state_.inputs[state_.records[record_].first_input + input] != nothing;
+}
+
+void Gate::give(std::size_t input, Tensor gradient) {
+  if (!wants(input)) return;
+  const std::size_t node = state_.inputs[state_.records[record_].first_input + input];
+  gradient = sum_to(state_.records[record_].operation, gradient, state_.records[node].shape);
+  Tensor& sum = state_.gradients[node];
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (sum.buffer().owners() == 1 && sum.is_contiguous()) {
+    add_to(sum, gradient);  // nobody else can see these numbers change
+  } else {
+    sum = apply("backward", kernels::active().add, sum, gradient);
+  }
+}
+
+const Tensor& Gradients::operator[](const Tensor& watched) const {
+  const auto found = find(position_, watched);
+  if (found == position_.end() || watched_[found->second].shape() != watched.shape() ||
+      watched_[found->second].offset() != watched.offset()) {
+    throw Error("gradients: this tensor " + to_string(watched.shape()) +
+                " was not given to the tape. List it in Tape({...}).");
+  }
+  return gradients_[found->second];
+}
+
+// ---------------------------------------------------------------- looking at the tape
+
+std::size_t Tape::size() const { return state_->records.size(); }
+
+std::vector<Tape::Entry> Tape::entries() const {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Record& record = state_->records[i];
+    Entry entry{record.operation, "", record.shape, {}, record.saved_bytes, {}, {}};
+    for (std::size_t k = 0; k < record.input_count; ++k) {
+      const std::uint32_t input = state_->inputs[record.first_input + k];
+      if (input != nothing) entry.inputs.push_back(input);
+    }
+    if (const auto label = state_->labels.find(i); label != state_->labels.end()) {
+      entry.label = label->second;
+    }
+    if (i < state_->values.size()) entry.value = state_->values[i];
+    if (i < state_->kept_gradients.size()) entry.gradient = state_->kept_gradients[i];
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace tapestry

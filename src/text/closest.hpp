@@ -1,0 +1,17 @@
+// The nearest spelling, for messages that say "did you mean".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tapestry {
+
+// How many letters must be inserted, removed or replaced to turn a into b (Levenshtein 1966).
+int edit_distance(std::string_view a, std::string_view b);
+
+// The candidate at the smallest distance, the earlier one of equals; empty if even that one
+// differs in more than half of the word's letters.
+std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace tapestry

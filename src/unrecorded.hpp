@@ -1,0 +1,33 @@
+// Arithmetic on tensors that no tape sees: what the tape and the operations are made of.
+#pragma once
+
+#include "kernels/drive.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+kernels::Sizes sizes(const Shape& shape);
+
+// x seen with a larger shape that it broadcasts to: repeated axes get stride 0. Copies nothing.
+Tensor broadcast_view(const Tensor& x, const Shape& shape);
+
+// f(x) elementwise; the result is contiguous and shaped like x.
+Tensor apply(kernels::Unary f, const Tensor& x);
+
+// f(dy, saved) elementwise, both of one shape.
+Tensor apply(kernels::UnaryBackward f, const Tensor& dy, const Tensor& saved);
+
+// f(a, b) elementwise with broadcasting; `operation` is for the message when shapes clash.
+Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Tensor& b);
+
+// y = y + x in place, x broadcasting to y; y must be contiguous and its buffer unshared.
+void add_to(Tensor& y, const Tensor& x);
+
+// Sums x over the axes along which `shape` was broadcast to x's shape: the way back of
+// broadcasting. Throws Error naming `operation` if shape does not broadcast to x's.
+Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape);
+
+// The axes of x in the order given, without copying.
+Tensor permuted_view(const Tensor& x, std::span<const int> order);
+
+}  // namespace tapestry

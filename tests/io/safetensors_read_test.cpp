@@ -1,0 +1,245 @@
+// Files that other programs, or nobody's friends, have written.
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "catch.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/safetensors.hpp"
+#include "tapestry/memory.hpp"
+#include "temporary_folder.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+std::string with_length(const std::string& header, const std::string& data = "") {
+  const std::uint64_t length = header.size();
+  std::string bytes(sizeof length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  return bytes + header + data;
+}
+
+std::string floats(std::size_t count) { return std::string(4 * count, '\0'); }
+
+Safetensors read(const std::string& bytes) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.safetensors", std::ios::binary) << bytes;
+  return read_safetensors(folder / "a.safetensors");
+}
+
+// True if reading throws Error with these words, and the file's name, on one line.
+bool refuses(const std::string& bytes, const std::string& words) {
+  std::string message = "no error";
+  try {
+    read(bytes);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CAPTURE(message);
+  CHECK(message.find("a.safetensors: ") != std::string::npos);
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK(message.size() < 600);
+  CHECK(message.find(words) != std::string::npos);
+  return message.find(words) != std::string::npos;
+}
+
+// A file with one tensor whose entry is given.
+bool refuses_entry(const std::string& entry, const std::string& data, const std::string& words) {
+  return refuses(with_length("{\"w\":" + entry + "}", data), words);
+}
+
+std::string entry(const std::string& shape, const std::string& offsets) {
+  return R"({"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a file made by hand is read: any order, F32 and F64, padding", "[phase1][io]") {
+  const double numbers[] = {0.5, -3};
+  std::string data(16, '\0');
+  std::memcpy(data.data(), numbers, 16);
+  data += std::string("\x00\x00\x80\x3f", 4);
+  const Safetensors file =
+      read(with_length(R"({"b":{"data_offsets":[16,20],"shape":[],"dtype":"F32"},)"
+                       R"( "a":{"dtype":"F64","shape":[1,2],"data_offsets":[0,16]},)"
+                       R"( "nothing":{"dtype":"F64","shape":[0,9],"data_offsets":[16,16]}}    )",
+                       data));
+  REQUIRE(file.tensors.size() == 3);
+  CHECK(file.tensors[0].name == "a");
+  CHECK(file["a"].shape() == Shape{1, 2});
+  CHECK(file["a"].values() == std::vector<real>{real{0.5}, -3});
+  CHECK(file["b"].item() == 1);
+  CHECK(file["nothing"].count() == 0);
+}
+
+TEST_CASE("what is no safetensors file is refused", "[phase1][io]") {
+  CHECK(refuses("", "too short"));
+  CHECK(refuses("1234567", "too short"));
+  CHECK(refuses(std::string(8, '\0'), "not a JSON object"));
+  CHECK(refuses("PNG and so on, no lengths here", "cut off, or not a safetensors file"));
+  CHECK(refuses(std::string(8, '\xff') + "{}", "18446744073709551615 bytes, but 2 follow"));
+  CHECK(refuses(with_length("{}").substr(0, 9), "2 bytes, but 1 follow"));
+  CHECK(refuses(with_length("[]"), "not a JSON object"));
+  CHECK(refuses(with_length("  {}"), "not a JSON object"));
+  CHECK(refuses(with_length("{"), "not valid JSON near byte 2"));
+  CHECK(refuses(with_length("{} {}"), "not valid JSON"));
+  CHECK(refuses(with_length("{\"\xff\":1}"), "not valid JSON"));
+  CHECK(refuses(with_length("{\"a\":1e999}"), "out of range"));
+}
+
+TEST_CASE("a missing file, a folder and a device are refused by name", "[phase1][io]") {
+  const TemporaryFolder folder;
+  const auto message = [](const std::filesystem::path& path) -> std::string {
+    try {
+      read_safetensors(path);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  CHECK(message(folder / "b") ==
+        "read_safetensors: " + (folder / "b").string() + ": there is no such file.");
+  CHECK(message(folder / "").find("it is not a regular file") != std::string::npos);
+  CHECK(message("/dev/zero").find("it is not a regular file") != std::string::npos);
+}
+
+TEST_CASE("a header beyond 100 MB is refused before it is read", "[phase1][io]") {
+  const TemporaryFolder folder;
+  const std::uint64_t length = 100'000'001;
+  {
+    std::ofstream file(folder / "big", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), sizeof length);
+  }
+  std::filesystem::resize_file(folder / "big", 200'000'000);  // sparse: takes no room
+  std::string message;
+  try {
+    read_safetensors(folder / "big");
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(message.find("100 MB are the limit") != std::string::npos);
+}
+
+TEST_CASE("entries that are not what they should be are refused", "[phase1][io]") {
+  CHECK(refuses_entry("3", "", "entry \"w\" is not a JSON object"));
+  CHECK(refuses_entry("[]", "", "entry \"w\" is not a JSON object"));
+  CHECK(refuses_entry("{}", "", "tensor \"w\" has no \"dtype\""));
+  CHECK(refuses_entry(R"({"dtype":"F32","shape":[1]})", "", "has no \"data_offsets\""));
+  CHECK(refuses_entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4],"strides":[1]})",
+                      floats(1), "has more than"));
+  CHECK(refuses_entry(R"({"dtype":"BF16","shape":[1],"data_offsets":[0,2]})", "xx",
+                      "has dtype \"BF16\": only F32 and F64"));
+  CHECK(refuses_entry(R"({"dtype":32,"shape":[1],"data_offsets":[0,4]})", floats(1),
+                      "only F32 and F64"));
+  CHECK(refuses_entry(R"({"dtype":{"a":1},"shape":[1],"data_offsets":[0,4]})", floats(1),
+                      "nested too deeply"));
+}
+
+TEST_CASE("shapes and offsets that make no sense are refused", "[phase1][io]") {
+  const std::string whole = "must be a list of whole numbers from 0 on";
+  CHECK(refuses_entry(entry("[-1]", "[0,4]"), floats(1), "\"shape\" " + whole));
+  CHECK(refuses_entry(entry("[1.5]", "[0,4]"), floats(1), "\"shape\" " + whole));
+  CHECK(refuses_entry(entry("[\"1\"]", "[0,4]"), floats(1), "\"shape\" " + whole));
+  CHECK(refuses_entry(entry("1", "[0,4]"), floats(1), "\"shape\" " + whole));
+  CHECK(refuses_entry(entry("[18446744073709551615]", "[0,4]"), floats(1), whole));
+  CHECK(refuses_entry(entry("[99999999999999999999]", "[0,4]"), floats(1), whole));
+  CHECK(refuses_entry(entry("[1]", "[-4,0]"), floats(1), "\"data_offsets\" " + whole));
+  CHECK(refuses_entry(entry("[1]", "[0,4,8]"), floats(1), "must be [begin, end]"));
+  CHECK(refuses_entry(entry("[1]", "[4,0]"), floats(1), "with begin <= end"));
+  CHECK(
+      refuses_entry(entry("[2]", "[0,4]"), floats(1), "(2) needs 8 bytes, but its offsets hold 4"));
+  CHECK(refuses_entry(entry("[4611686018427387904,4]", "[0,0]"), "", "more elements than memory"));
+  CHECK(refuses_entry(entry("[0,9223372036854775807]", "[0,0]"), "", "more elements than memory"));
+  CHECK(refuses_entry(entry("[1,1,1,1,1,1,1]", "[0,4]"), floats(1), "7 axes"));
+}
+
+TEST_CASE("a tensor larger than its file is refused without asking for the memory",
+          "[phase1][io]") {
+  const std::size_t before = memory_stats().peak_bytes;
+  CHECK(refuses_entry(entry("[250000000000]", "[0,1000000000000]"), floats(1),
+                      "take 1000000000000 bytes, but there are 4: the file is cut off"));
+  CHECK(memory_stats().peak_bytes - before < 1'000'000);
+}
+
+TEST_CASE("tensors must lie one behind the other and fill the file", "[phase1][io]") {
+  const auto two = [](const std::string& first, const std::string& second) {
+    return "{\"a\":" + entry("[1]", first) + ",\"b\":" + entry("[1]", second) + "}";
+  };
+  CHECK(read(with_length(two("[4,8]", "[0,4]"), floats(2))).tensors.size() == 2);
+  CHECK(refuses(with_length(two("[0,4]", "[0,4]"), floats(1)), "they overlap"));
+  CHECK(refuses(with_length(two("[0,4]", "[2,6]"), floats(2)), "\"b\" begins at byte 2"));
+  CHECK(refuses(with_length(two("[0,4]", "[8,12]"), floats(3)), "a hole"));
+  CHECK(refuses(with_length(two("[4,8]", "[8,12]"), floats(3)), "a hole"));
+  CHECK(refuses(with_length(two("[0,4]", "[4,8]"), floats(2) + "x"), "something follows them"));
+  CHECK(refuses(with_length(two("[0,4]", "[4,8]"), floats(1)), "the file is cut off"));
+  CHECK(refuses(with_length("{}", "x"), "something follows them"));
+}
+
+TEST_CASE("a name that stands twice is refused, at either level", "[phase1][io]") {
+  const std::string good = entry("[1]", "[0,4]");
+  CHECK(refuses(with_length("{\"a\":" + good + ",\"a\":" + good + "}", floats(1)),
+                "the name \"a\" stands twice in the header"));
+  CHECK(refuses_entry(R"({"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]})",
+                      floats(1), "the name \"dtype\" stands twice in entry \"w\""));
+}
+
+TEST_CASE("metadata must be text", "[phase1][io]") {
+  CHECK(refuses(with_length(R"({"__metadata__":{"step":7}})"), "metadata \"step\" is not text"));
+  CHECK(refuses(with_length(R"({"__metadata__":{"a":["b"]}})"), "metadata \"a\" is not text"));
+  CHECK(refuses(with_length(R"({"__metadata__":"b"})"), "is not a JSON object"));
+  CHECK(read(with_length(R"({"__metadata__":{"a":"b"}})")).metadata.at("a") == "b");
+}
+
+TEST_CASE("headers meant to exhaust the reader are refused early", "[phase1][io]") {
+  const std::size_t many = 1'000'000;
+  CHECK(refuses_entry(std::string(many, '['), "", "is not a JSON object"));
+  CHECK(refuses_entry("{\"shape\":" + std::string(many, '['), "", "nested too deeply"));
+  std::string objects;
+  for (std::size_t i = 0; i < many; ++i) objects += "{\"a\":";
+  CHECK(refuses_entry(objects, "", "nested too deeply"));
+  std::string ones = "[1";
+  for (std::size_t i = 0; i < many; ++i) ones += ",1";
+  CHECK(refuses_entry(entry(ones + "]", "[0,4]"), "", "has too long a list"));
+  std::string keys = "{\"0\":0";
+  for (std::size_t i = 1; i < many; ++i) keys += ",\"" + std::to_string(i) + "\":0";
+  CHECK(refuses_entry(keys + "}", "", "entry \"w\" has more than 10000 keys"));
+  CHECK(refuses(with_length("{\"" + std::string(many, 'n') + "\":3}"), "nnn...\" is not a JSON"));
+}
+
+TEST_CASE("a file cut off anywhere is refused, wherever that is", "[phase1][io]") {
+  const std::string good = with_length(
+      "{\"a\":" + entry("[2]", "[0,8]") + ",\"__metadata__\":{\"k\":\"v\"}}", floats(2));
+  CHECK(read(good).tensors.size() == 1);
+  int refused = 0;
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    try {
+      read(good.substr(0, length));
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  CHECK(refused == static_cast<int>(good.size()));
+}
+
+TEST_CASE("a file with any one byte changed is read or refused, never more", "[phase1][io]") {
+  const std::string good = with_length(
+      "{\"a\":" + entry("[2]", "[0,8]") + ",\"__metadata__\":{\"k\":\"v\"}}", floats(2));
+  int read_anyway = 0, refused = 0;
+  for (std::size_t place = 0; place < good.size(); ++place) {
+    for (const int change : {1, 2, 16, 128}) {
+      std::string bytes = good;
+      bytes[place] = static_cast<char>(bytes[place] ^ change);
+      try {
+        read(bytes);
+        ++read_anyway;  // a letter of a name, a bit of a number
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(read_anyway + refused == static_cast<int>(good.size() * 4));
+  CHECK(read_anyway >= 8 * 4);  // every change to the numbers
+  CHECK(refused > read_anyway);
+}

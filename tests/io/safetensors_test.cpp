@@ -1,0 +1,132 @@
+#include "tapestry/io/safetensors.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <vector>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/ops.hpp"
+#include "temporary_folder.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("a safetensors file has exactly the bytes of the format", "[phase1][io]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "a.safetensors", {{"w", Tensor({2}, {1, -2})}}, {{"step", "7"}});
+  const std::string bytes = content(folder / "a.safetensors");
+  std::string header =
+      R"({"__metadata__":{"step":"7"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  std::string expected(8, '\0');
+  expected[0] = static_cast<char>(header.size());
+  expected += header + std::string("\x00\x00\x80\x3f\x00\x00\x00\xc0", 8);
+  CHECK(bytes == expected);
+}
+
+TEST_CASE("what is written is read back: names, order, shapes, numbers, text", "[phase1][io]") {
+  const TemporaryFolder folder;
+  const Tensor matrix({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Parameters tensors = {{"z.weight", matrix},
+                              {"a \"quoted\" n\xc3\xa4me", transpose(matrix)},
+                              {"number", Tensor(0.25)},
+                              {"empty", Tensor::zeros({3, 0})},
+                              {"odd", Tensor({3}, {infinity, -infinity, 0})}};
+  const std::map<std::string, std::string> metadata = {{"text", "line\nline"}, {"", ""}};
+  write_safetensors(folder / "deep/er/a.safetensors", tensors, metadata);
+  const Safetensors file = read_safetensors(folder / "deep/er/a.safetensors");
+  CHECK(file.metadata == metadata);
+  REQUIRE(file.tensors.size() == tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    CAPTURE(i);
+    CHECK(file.tensors[i].name == tensors[i].name);
+    CHECK(file.tensors[i].value.shape() == tensors[i].value.shape());
+    CHECK(file.tensors[i].value.values() == tensors[i].value.values());
+  }
+  CHECK(file["number"].item() == real{0.25});
+}
+
+TEST_CASE("NaN survives a file, and so does a file without tensors", "[phase1][io]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "a", {{"nan", Tensor(std::numeric_limits<double>::quiet_NaN())}});
+  CHECK(std::isnan(read_safetensors(folder / "a")["nan"].item()));
+  write_safetensors(folder / "a", {});
+  CHECK(read_safetensors(folder / "a").tensors.empty());
+  CHECK(read_safetensors(folder / "a").metadata.empty());
+}
+
+TEST_CASE("a failed write leaves the old checkpoint as it was", "[phase1][io]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "a", {{"w", Tensor(1)}});
+  const std::string before = content(folder / "a");
+  const auto refused = [&](const Parameters& tensors, const char* words,
+                           const std::map<std::string, std::string>& metadata = {}) {
+    return complaint([&] { write_safetensors(folder / "a", tensors, metadata); }, {words});
+  };
+  CHECK(refused({{"w", Tensor()}}, "tensor 'w' is undefined") == "");
+  CHECK(refused({{"w", Tensor(1)}, {"w", Tensor(2)}}, "two tensors are called 'w'") == "");
+  CHECK(refused({{"__metadata__", Tensor(1)}}, "may be called '__metadata__'") == "");
+  CHECK(refused({{"\xff", Tensor(1)}}, "not UTF-8") == "");
+  CHECK(refused({}, "not UTF-8", {{"key", "\xc3"}}) == "");
+  CHECK(content(folder / "a") == before);
+  CHECK(folder.files() == 1);
+  CHECK(complaint(
+            [] {
+              write_safetensors("/dev/full", {{"w", Tensor(1)}});
+            },
+            {"write_safetensors: cannot write /dev/full: No space left on device"}) == "");
+}
+
+TEST_CASE("a tensor that a file lacks is named, with the closest there is", "[phase1][io]") {
+  const Safetensors file = {{{"query.weight", Tensor(1)}, {"key.weight", Tensor(2)}}, {}};
+  CHECK(file["key.weight"].item() == 2);
+  CHECK(complaint([&] { file["qeury.weight"]; },
+                  {"no tensor 'qeury.weight'", "Did you mean 'query.weight'?"}) == "");
+  CHECK(complaint([&] { file["x"]; }, {"There are: query.weight, key.weight."}) == "");
+}
+
+TEST_CASE("loading copies numbers into the model's own tensors", "[phase1][io]") {
+  const Tensor w = Tensor::zeros({2}), b = Tensor::zeros({});
+  const Tensor shares = w;
+  load_parameters({{"w", w}, {"b", b}}, {{{"b", Tensor(3)}, {"w", Tensor({2}, {1, 2})}}, {}});
+  CHECK(shares.values() == std::vector<real>{1, 2});
+  CHECK(b.item() == 3);
+}
+
+TEST_CASE("loading what does not fit lists all that is wrong and changes nothing", "[phase1][io]") {
+  const Parameters model = {
+      {"w", Tensor::zeros({2})}, {"b", Tensor::zeros({3})}, {"gain", Tensor::zeros({1})}};
+  const Safetensors file = {
+      {{"w", Tensor({2}, {1, 2})}, {"b", Tensor({1}, {1})}, {"bias", Tensor(1)}}, {}};
+  CHECK(
+      complaint([&] { load_parameters(model, file); },
+                {"load_parameters: the file does not fit the model.", "Missing in the file: gain.",
+                 "Not in the model: bias.", "Of another shape: b is (1), not (3)."}) == "");
+  CHECK(model[0].value.values() == std::vector<real>{0, 0});
+
+  Safetensors many;
+  for (int i = 0; i < 8; ++i) many.tensors.push_back({"t" + std::to_string(i), Tensor(1)});
+  CHECK(complaint([&] { load_parameters({}, many); },
+                  {"Not in the model: t0, t1, t2, t3, t4 and 3 more."}) == "");
+}
+
+TEST_CASE("loading into a strided view is refused", "[phase1][io]") {
+  const Tensor view = transpose(Tensor::zeros({2, 3}));
+  const Safetensors file = {{{"w", Tensor::zeros({3, 2})}}, {}};
+  CHECK(complaint([&] { load_parameters({{"w", view}}, file); }, {"'w' is a strided view"}) == "");
+}

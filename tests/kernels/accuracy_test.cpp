@@ -1,0 +1,185 @@
+// Errors of the elementary functions of every usable set, in units in the last place (ULP), over
+// dense sweeps of floats against the C library in double.
+// To print the table: run the tests with "[ulp]".
+#include <cstdio>
+#include <cstring>
+
+#include "kernels/kernel_test.hpp"
+
+#ifndef TAPESTRY_F64  // the double build has the C library's own functions only
+
+namespace tapestry::kernels {
+namespace {
+
+// Floats in their order as integers: neighbours differ by one.
+std::int64_t place_of(float x) {
+  std::int32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits >= 0 ? bits : std::int64_t(std::numeric_limits<std::int32_t>::min()) - bits;
+}
+
+float float_at(std::int64_t place) {
+  const auto bits = static_cast<std::int32_t>(
+      place >= 0 ? place : std::int64_t(std::numeric_limits<std::int32_t>::min()) - place);
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// |got - want| in distances of neighbouring floats at `want`
+double ulps(float got, double want) {
+  if (std::isnan(got)) return std::isnan(want) ? 0 : 1e9;
+  if (std::isinf(got) || std::isinf(want)) return got == static_cast<float>(want) ? 0 : 1e9;
+  const int exponent = std::max(want == 0 ? -126 : std::ilogb(want), -126);
+  return std::abs(double(got) - want) / std::ldexp(1.0, exponent - 23);
+}
+
+struct Worst {
+  double error = 0;
+  float at = 0;
+};
+
+// The largest error over every `stride`-th float from low to high, both included.
+template <class Error>
+Worst sweep(Unary kernel, float low, float high, std::int64_t stride, Error error) {
+  constexpr std::size_t batch = 4096;
+  std::vector<float> x, y(batch);
+  Worst worst;
+  const std::int64_t end = place_of(high);
+  for (std::int64_t place = place_of(low); place <= end;) {
+    x.clear();
+    for (; x.size() < batch && place <= end; place += stride) x.push_back(float_at(place));
+    if (place > end && x.size() < batch) x.push_back(high);
+    kernel(x.data(), y.data(), Index(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double e = error(x[i], y[i]);
+      if (e > worst.error) worst = {e, x[i]};
+    }
+  }
+  return worst;
+}
+
+struct Row {
+  const char* name;
+  Unary Table::*entry;
+  double (*truth)(double);
+  float low, high;
+  double allowed;  // ULP
+};
+
+constexpr float largest = std::numeric_limits<float>::max();
+
+const Row rows[] = {
+    {"exp", &Table::exp, [](double x) { return std::exp(x); }, -87.33f, 88.72f, 2},
+    {"exp to 0", &Table::exp, [](double x) { return std::exp(x); }, -104.0f, -87.33f, 2},
+    {"log", &Table::log, [](double x) { return std::log(x); }, 1e-45f, largest, 1},
+    {"log near 1", &Table::log, [](double x) { return std::log(x); }, 0.5f, 2.0f, 1},
+    {"tanh", &Table::tanh, [](double x) { return std::tanh(x); }, -20.0f, 20.0f, 2},
+    {"tanh middle", &Table::tanh, [](double x) { return std::tanh(x); }, 0.25f, 10.0f, 2},
+    {"erf", &Table::erf, [](double x) { return std::erf(x); }, -6.0f, 6.0f, 3},
+    {"erf middle", &Table::erf, [](double x) { return std::erf(x); }, 0.25f, 4.5f, 3},
+    {"sigmoid", &Table::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -104.0f, 104.0f,
+     3},
+    {"sin", &Table::sin, [](double x) { return std::sin(x); }, -1e4f, 1e4f, 2},
+    {"cos", &Table::cos, [](double x) { return std::cos(x); }, -1e4f, 1e4f, 2},
+    {"sin beyond", &Table::sin, [](double x) { return std::sin(x); }, 1e4f, largest, 1},
+    {"cos beyond", &Table::cos, [](double x) { return std::cos(x); }, -largest, -1e4f, 1},
+    {"sqrt", &Table::sqrt, [](double x) { return std::sqrt(x); }, 0.0f, largest, 0.5001},
+    {"softplus", &Table::softplus,
+     [](double x) { return x > 30 ? x + std::exp(-x) : std::log1p(std::exp(x)); }, -104.0f, 104.0f,
+     4},
+    {"elu", &Table::elu, [](double x) { return x > 0 ? x : std::expm1(x); }, -104.0f, 1.0f, 6},
+};
+
+Worst worst_of(const Table& set, const Row& row, std::int64_t stride) {
+  return sweep(set.*row.entry, row.low, row.high, stride,
+               [&](float x, float y) { return ulps(y, row.truth(double(x))); });
+}
+
+double gelu_error(float x, float y) {
+  const double want = double(x) * std::erfc(-double(x) / std::sqrt(2.0)) / 2;
+  return std::abs(double(y) - want) / std::max(1.0, std::abs(double(x)));
+}
+
+double gelu_tanh_error(float x, float y) {
+  const double v = x, inner = 0.7978845608028654 * (v + 0.044715 * v * v * v);
+  return std::abs(double(y) - v * (1 + std::tanh(inner)) / 2) / std::max(1.0, std::abs(v));
+}
+
+}  // namespace
+
+TEST_CASE("elementary functions stay within their error bounds", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const Row& row : rows) {
+      const Worst worst = worst_of(*set, row, 14983);
+      CAPTURE(set->name, row.name, worst.error, worst.at);
+      CHECK(worst.error <= row.allowed);
+    }
+  }
+}
+
+TEST_CASE("both forms of gelu stay within 1e-6 of max(1, |x|)", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    const Worst exact = sweep(set->gelu, -100, 100, 14983, gelu_error);
+    const Worst approximate = sweep(set->gelu_tanh, -100, 100, 14983, gelu_tanh_error);
+    CAPTURE(set->name, exact.error, exact.at, approximate.error, approximate.at);
+    CHECK(exact.error <= 1e-6);
+    CHECK(approximate.error <= 1e-6);
+  }
+}
+
+TEST_CASE("elementary functions at the ends of their ranges", "[phase0][kernels]") {
+  const auto of = [](Unary kernel, float x) {
+    float y = 0;
+    kernel(&x, &y, 1);
+    return y;
+  };
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    for (Unary kernel :
+         {set->negate, set->sqrt, set->exp, set->log, set->sin, set->cos, set->tanh, set->erf,
+          set->sigmoid, set->relu, set->elu, set->gelu, set->gelu_tanh, set->softplus}) {
+      CHECK(std::isnan(of(kernel, nan)));
+    }
+    CHECK(of(set->exp, 88.7229f) == inf);
+    CHECK(of(set->exp, 88.7228f) < inf);
+    CHECK(of(set->exp, inf) == inf);
+    CHECK(of(set->exp, -103.98f) == 0);
+    CHECK(of(set->exp, -inf) == 0);
+    CHECK(of(set->exp, 0) == 1);
+    CHECK(of(set->log, 0) == -inf);
+    CHECK(of(set->log, -0.0f) == -inf);
+    CHECK(of(set->log, inf) == inf);
+    CHECK(std::isnan(of(set->log, -1e-30f)));
+    CHECK(of(set->log, 1) == 0);
+    CHECK(std::isnan(of(set->sqrt, -1)));
+    CHECK(of(set->sqrt, inf) == inf);
+    CHECK((std::isnan(of(set->sin, inf)) && std::isnan(of(set->cos, -inf))));
+    CHECK((of(set->tanh, inf) == 1 && of(set->tanh, -inf) == -1));
+    CHECK((of(set->erf, inf) == 1 && of(set->erf, -inf) == -1));
+    CHECK((of(set->sigmoid, inf) == 1 && of(set->sigmoid, -inf) == 0));
+    CHECK((of(set->relu, inf) == inf && of(set->relu, -inf) == 0));
+    CHECK((of(set->elu, inf) == inf && of(set->elu, -inf) == -1));
+    CHECK((of(set->gelu, inf) == inf && of(set->gelu, -inf) == 0));
+    CHECK((of(set->gelu_tanh, inf) == inf && of(set->gelu_tanh, -inf) == 0));
+    CHECK((of(set->softplus, inf) == inf && of(set->softplus, -inf) == 0));
+    CHECK(std::signbit(of(set->negate, 0)));
+    CHECK(std::signbit(of(set->tanh, -0.0f)));
+  }
+}
+
+TEST_CASE("table of the largest errors in ULP", "[.ulp]") {
+  for (const Row& row : rows) {
+    std::printf("%-12s", row.name);
+    for (const Table* set : usable_sets()) {
+      const Worst worst = worst_of(*set, row, 997);
+      std::printf("  %s %.3f at %-12.9g", set->name, worst.error, double(worst.at));
+      CHECK(worst.error <= row.allowed);
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace tapestry::kernels
+
+#endif

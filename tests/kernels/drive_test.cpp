@@ -1,0 +1,181 @@
+// The drivers: broadcasting and odd strides, and the same bits for any number of threads.
+#include "kernels/drive.hpp"
+
+#include <omp.h>
+
+#include "kernels/kernel_test.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+// Offset of position i of a block with these strides.
+Index offset(const Sizes& sizes, const std::vector<Index>& strides, Index i) {
+  Index at = 0;
+  for (int d = sizes.rank - 1; d >= 0; --d) {
+    at += i % sizes.size[d] * strides[std::size_t(d)];
+    i /= sizes.size[d];
+  }
+  return at;
+}
+
+void check_binary(const std::vector<Index>& size, const std::vector<Index>& a_strides,
+                  const std::vector<Index>& b_strides, Index a_size, Index b_size) {
+  const std::vector<real> a = Numbers(1).some(a_size), b = Numbers(2).some(b_size);
+  Sizes sizes;
+  for (Index n : size) sizes.size[sizes.rank++] = n;
+  Guarded y(sizes.count(), 1), z(sizes.count(), 2);
+  binary(active().subtract, sizes, a.data(), a_strides.data(), b.data(), b_strides.data(),
+         y.data());
+  select(sizes, b.data(), b_strides.data(), a.data(), a_strides.data(), b.data(), b_strides.data(),
+         z.data());
+  REQUIRE((y.intact() && z.intact()));
+  bool right = true;
+  for (Index i = 0; i < sizes.count(); ++i) {
+    const real left = a[std::size_t(offset(sizes, a_strides, i))];
+    const real other = b[std::size_t(offset(sizes, b_strides, i))];
+    right = right && y.data()[i] == left - other && z.data()[i] == (other != 0 ? left : other);
+  }
+  CAPTURE(sizes.rank, sizes.size[0], sizes.size[1]);
+  REQUIRE(right);
+}
+
+// Runs `work` on one, two and five threads; each time it fills an array of n numbers.
+template <class Work>
+void same_bits(Index n, Work work) {
+  const int before = omp_get_max_threads();
+  std::vector<std::vector<real>> results;
+  for (int threads : {1, 2, 5}) {
+    omp_set_num_threads(threads);
+    results.emplace_back(std::size_t(n), real(0));
+    work(results.back().data());
+  }
+  omp_set_num_threads(before);
+  CHECK(results[0] == results[1]);
+  CHECK(results[0] == results[2]);
+}
+
+}  // namespace
+
+TEST_CASE("binary and select broadcast like NumPy", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    check_binary({}, {}, {}, 1, 1);
+    check_binary({5}, {1}, {0}, 5, 1);
+    check_binary({0}, {1}, {1}, 1, 1);
+    check_binary({4, 0}, {0, 1}, {0, 1}, 1, 1);
+    check_binary({3, 4}, {4, 1}, {0, 1}, 12, 4);  // a row to every row
+    check_binary({3, 4}, {4, 1}, {1, 0}, 12, 3);  // a column to every column
+    check_binary({3, 4}, {1, 0}, {0, 1}, 3, 4);   // outer difference
+    check_binary({3, 4}, {0, 0}, {0, 0}, 1, 1);   // numbers
+    check_binary({2, 3, 4}, {0, 4, 1}, {12, 0, 1}, 12, 24);
+    check_binary({2, 1, 4}, {4, 99, 1}, {4, 0, 1}, 8, 8);
+    check_binary({3, 4}, {1, 3}, {4, 1}, 12, 12);  // a transposed operand
+    check_binary({3, 4}, {8, 2}, {4, 1}, 24, 12);  // every second number
+    check_binary({2, 2, 2, 2, 2, 3}, {0, 1, 2, 0, 4, 8}, {48, 24, 12, 6, 3, 1}, 24, 96);
+    check_binary({2, 5000}, {1, 2}, {0, 3}, 10000, 15000);  // longer than a gathered chunk
+    check_binary({70, 600}, {600, 1}, {1, 0}, 42000, 70);   // shared among threads
+    check_binary({50000}, {1}, {1}, 50000, 50000);
+    check_binary({50000}, {2}, {1}, 100000, 50000);
+  }
+}
+
+TEST_CASE("every driver gives the same bits for any number of threads", "[phase0][kernels]") {
+  const Index rows_count = 300, n = 257, all = rows_count * n;
+  Numbers numbers(3);
+  const auto x = numbers.some(all), dy = numbers.some(all), gain = numbers.some(n);
+  const auto mean = numbers.some(rows_count), inverse = numbers.some(rows_count, 0.5, 2);
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    CAPTURE(set->name);
+    same_bits(all, [&](real* y) { unary(set->tanh, x.data(), y, all); });
+    same_bits(all,
+              [&](real* y) { unary_backward(set->gelu_backward, dy.data(), x.data(), y, all); });
+    same_bits(all, [&](real* y) { rows(set->softmax, x.data(), y, rows_count, n); });
+    same_bits(all, [&](real* y) {
+      rows_backward(set->softmax_backward, dy.data(), x.data(), y, rows_count, n);
+    });
+    same_bits(rows_count, [&](real* y) { logsumexp(x.data(), y, rows_count, n); });
+    same_bits(all + 2 * rows_count, [&](real* y) {
+      layer_norm(x.data(), gain.data(), gain.data(), real(1e-5), y, y + all, y + all + rows_count,
+                 rows_count, n);
+    });
+    same_bits(all + 2 * n, [&](real* y) {
+      layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(), y, y + all,
+                          y + all + n, rows_count, n);
+    });
+    same_bits(1, [&](real* y) { reduce(set->sum, x.data(), 1, all, 1, y); });
+    same_bits(n, [&](real* y) { reduce(set->sum, x.data(), 1, rows_count, n, y); });
+    same_bits(rows_count, [&](real* y) { reduce(set->sum, x.data(), rows_count, n, 1, y); });
+    same_bits(3 * all, [&](real* y) {
+      std::copy(x.begin(), x.end(), y);
+      adam(y, dy.data(), y + all, y + 2 * all, {1, 0, 0, 1, 0, 1, 1}, all);
+      sgd(y, dy.data(), y + all, real(0.1), real(0.9), all);
+    });
+  }
+}
+
+TEST_CASE("long reductions equal a plain sum, maximum and minimum", "[phase0][kernels]") {
+  const std::vector<real> x = Numbers(8).some(2 * 9000 * 17, 0, 1);
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    CAPTURE(set->name);
+    struct Shape {
+      Index outer, length, inner;
+    };
+    for (const Shape s : {Shape{1, 2 * 9000 * 17, 1}, Shape{2, 9000, 17}, Shape{2, 9000 * 17, 1}}) {
+      std::vector<real> sum(34), high(34), low(34);
+      reduce(set->sum, x.data(), s.outer, s.length, s.inner, sum.data());
+      reduce(set->max, x.data(), s.outer, s.length, s.inner, high.data());
+      reduce(set->min, x.data(), s.outer, s.length, s.inner, low.data());
+      for (Index o = 0; o < s.outer * s.inner; ++o) {
+        double total = 0;
+        real top = 0, bottom = 1;
+        for (Index j = 0; j < s.length; ++j) {
+          const auto at = std::size_t((o / s.inner * s.length + j) * s.inner + o % s.inner);
+          total += double(x[at]);
+          top = std::max(top, x[at]);
+          bottom = std::min(bottom, x[at]);
+        }
+        const auto i = std::size_t(o);
+        REQUIRE(close(sum[i], real(total), 2e-6, 0));
+        REQUIRE((high[i] == top && low[i] == bottom));
+      }
+    }
+  }
+}
+
+TEST_CASE("layer_norm_backward adds to what d_gain and d_bias hold, over many rows",
+          "[phase0][kernels]") {
+  const Index rows_count = 200, n = 3;
+  const std::vector<real> dy(std::size_t(rows_count * n), real(0.5)), gain(3, real(1));
+  std::vector<real> x(dy.size(), real(2)), dx(dy.size());
+  const std::vector<real> mean(200, real(1)), inverse(200, real(1));  // normalised: 1 everywhere
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    real d_gain[] = {1, 2, 3}, d_bias[] = {4, 5, 6};
+    layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(), dx.data(),
+                        d_gain, d_bias, rows_count, n);
+    CHECK(first_apart({d_gain, d_gain + 3}, {101, 102, 103}, 0, 0) == -1);
+    CHECK(first_apart({d_bias, d_bias + 3}, {104, 105, 106}, 0, 0) == -1);
+  }
+}
+
+TEST_CASE("cross_entropy_backward drives rows with ignored targets", "[phase0][kernels]") {
+  const real logits[] = {0, 0, 5, 6}, log_sum[] = {real(0.6931471805599453), 7};
+  const std::int32_t target[] = {1, -1};
+  real d[4];
+  cross_entropy_backward(logits, log_sum, target, 2, d, 2, 2);
+  CHECK(first_apart({d, d + 4}, {1, -1, 0, 0}, 0, 1e-6) == -1);
+}
+
+TEST_CASE("workspace is aligned, grows, and is kept", "[phase0][kernels]") {
+  real* small = workspace(10);
+  REQUIRE(reinterpret_cast<std::uintptr_t>(small) % 64 == 0);
+  REQUIRE(workspace(3) == small);
+  real* large = workspace(1 << 20);
+  large[0] = large[(1 << 20) - 1] = 1;
+  REQUIRE(reinterpret_cast<std::uintptr_t>(large) % 64 == 0);
+  REQUIRE(workspace(1 << 19) == large);
+}
+
+}  // namespace tapestry::kernels

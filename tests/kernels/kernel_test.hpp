@@ -1,0 +1,106 @@
+// What the kernel tests share: numbers, arrays with guards on both sides, comparisons.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "kernels/sets.hpp"
+
+namespace tapestry::kernels {
+
+inline const real nan = std::numeric_limits<real>::quiet_NaN();
+inline const real inf = std::numeric_limits<real>::infinity();
+
+// Around the widths of all registers (4, 8, 16), with odd remainders: N-1, N, N+1, 8N+2.
+inline const std::vector<Index> lengths = {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 34, 66, 130};
+
+// Pseudo-random numbers between low and high; the same for the same seed everywhere.
+struct Numbers {
+  std::uint64_t state;
+
+  explicit Numbers(std::uint64_t seed) : state(seed * 2654435769u + 88172645463325252u) {}
+  real next(double low, double high) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return static_cast<real>(low + (high - low) * double(state >> 11) / 9007199254740992.0);
+  }
+  std::vector<real> some(Index n, double low = -1, double high = 1) {
+    std::vector<real> values(static_cast<std::size_t>(n));
+    for (real& v : values) v = next(low, high);
+    return values;
+  }
+};
+
+// An array of n numbers that starts `offset` elements past a 64-byte boundary, between two bands of
+// a value that no kernel produces.
+class Guarded {
+ public:
+  Guarded(Index n, Index offset)
+      : n_(n), memory_(static_cast<std::size_t>(n + 2 * band + 32), real(mark)) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data() + band);
+    const auto past = static_cast<Index>(address % 64 / sizeof(real));
+    start_ = band + (past == 0 ? 0 : Index(64 / sizeof(real)) - past) + offset;
+  }
+  Guarded(const std::vector<real>& values, Index offset) : Guarded(Index(values.size()), offset) {
+    std::copy(values.begin(), values.end(), data());
+  }
+  real* data() { return memory_.data() + start_; }
+  std::vector<real> values() { return {data(), data() + n_}; }
+  bool intact() const {
+    for (Index i = 0; i < Index(memory_.size()); ++i) {
+      const bool inside = i >= start_ && i < start_ + n_;
+      if (!inside && memory_[static_cast<std::size_t>(i)] != real(mark)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr Index band = 64;
+  static constexpr double mark = -7.25e9;
+  Index n_ = 0, start_ = 0;
+  std::vector<real> memory_;
+};
+
+// Both NaN, equal (infinities), or at most relative * |want| + absolute apart.
+inline bool close(real got, real want, double relative, double absolute) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  if (got == want) return true;
+  return std::abs(double(got) - double(want)) <= relative * std::abs(double(want)) + absolute;
+}
+
+// Index of the first pair that is not close, or -1.
+inline Index first_apart(const std::vector<real>& got, const std::vector<real>& want,
+                         double relative, double absolute) {
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (!close(got[i], want[i], relative, absolute)) return Index(i);
+  }
+  return -1;
+}
+
+inline std::vector<const Table*> usable_sets() {
+  int count = 0;
+  const Table* const* tables = usable(count);
+  return {tables, tables + count};
+}
+
+inline const Table& reference_set() { return *usable_sets().front(); }
+
+// Makes a set the active one for as long as it lives.
+class Using {
+ public:
+  explicit Using(const Table& table) : before_(active()) { use(table); }
+  ~Using() { use(before_); }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+ private:
+  const Table& before_;
+};
+
+}  // namespace tapestry::kernels

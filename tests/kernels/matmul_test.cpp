@@ -1,0 +1,215 @@
+// Products of every usable set: all layouts of the operands, edge sizes, NaN and infinity, and the
+// promise that an element's bits depend neither on the rows around it nor on threads.
+#include <omp.h>
+
+#include "kernels/drive.hpp"
+#include "kernels/kernel_test.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+enum class Layout { normal, transposed, sliced, slanted };  // slanted: no stride is 1
+const Layout layouts[] = {Layout::normal, Layout::transposed, Layout::sliced, Layout::slanted};
+
+// A matrix of random numbers in one of the layouts.
+struct Operand {
+  Index rows, columns, row = 0, column = 0;
+  std::vector<real> memory;
+
+  Operand(Index r, Index c, Layout layout, std::uint64_t seed) : rows(r), columns(c) {
+    row = layout == Layout::transposed ? 1 : c;
+    column = layout == Layout::transposed ? r : 1;
+    if (layout == Layout::sliced) row = c + 3;
+    if (layout == Layout::slanted) row = 2 * c + 1;
+    if (layout == Layout::slanted) column = 2;
+    const Index size = r == 0 || c == 0 ? 1 : (r - 1) * row + (c - 1) * column + 1;
+    memory = Numbers(seed).some(size);
+  }
+  real at(Index i, Index j) const { return memory[std::size_t(i * row + j * column)]; }
+};
+
+// Each product differs from the exact sum by at most about k roundings of its largest terms.
+double allowed(Index k) { return 2e-7 * double(k + 1); }
+
+void check_product(const Table& set, const Operand& a, const Operand& b) {
+  const Index m = a.rows, n = b.columns, k = a.columns, c_row = n + 2;
+  Guarded c(std::vector<real>(std::size_t(m * c_row), nan), m % 4);  // old contents must not count
+  set.matmul(m, n, k, a.memory.data(), a.row, a.column, b.memory.data(), b.row, b.column, c.data(),
+             c_row);
+  CAPTURE(set.name, m, n, k, a.row, a.column, b.row, b.column);
+  REQUIRE(c.intact());
+  double worst = 0;
+  bool gap_kept = true;
+  for (Index i = 0; i < m; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      double want = 0;
+      for (Index p = 0; p < k; ++p) want += double(a.at(i, p)) * double(b.at(p, j));
+      const double error = std::abs(double(c.data()[i * c_row + j]) - want);
+      worst = error <= worst ? worst : error;  // a NaN becomes the worst
+    }
+    for (Index j = n; j < c_row; ++j) gap_kept = gap_kept && std::isnan(c.data()[i * c_row + j]);
+  }
+  REQUIRE(worst <= allowed(k));
+  REQUIRE(gap_kept);
+}
+
+std::vector<real> product(const Table& set, Index m, Index n, Index k, const std::vector<real>& a,
+                          const std::vector<real>& b) {
+  std::vector<real> c(std::size_t(m * n), nan);
+  set.matmul(m, n, k, a.data(), k, 1, b.data(), n, 1, c.data(), n);
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("matmul: edge sizes", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index m : {0, 1, 2, 3, 5, 17, 65}) {
+      for (Index n : {0, 1, 2, 3, 5, 17, 33, 65, 130}) {
+        for (Index k : {0, 1, 2, 3, 17, 63}) {
+          check_product(*set, Operand(m, k, Layout::normal, 1), Operand(k, n, Layout::normal, 2));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul: every layout of both operands", "[phase0][kernels]") {
+  const Index sizes[][3] = {{1, 65, 17},   {65, 1, 63},  {5, 17, 63},
+                            {17, 130, 65}, {130, 63, 5}, {65, 130, 130}};
+  for (const Table* set : usable_sets()) {
+    for (const auto& s : sizes) {
+      for (Layout left : layouts) {
+        for (Layout right : layouts) {
+          check_product(*set, Operand(s[0], s[2], left, 3), Operand(s[2], s[1], right, 4));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul: larger than the cache blocks", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    check_product(*set, Operand(37, 1700, Layout::normal, 5), Operand(1700, 67, Layout::sliced, 6));
+    check_product(*set, Operand(900, 40, Layout::transposed, 5),
+                  Operand(40, 35, Layout::normal, 6));
+    check_product(*set, Operand(3, 40, Layout::normal, 5), Operand(40, 4500, Layout::normal, 6));
+  }
+}
+
+TEST_CASE("matmul: NaN and infinity reach their row or column, and no other", "[phase0][kernels]") {
+  const Index m = 19, n = 37, k = 21;
+  for (const Table* set : usable_sets()) {
+    for (real poison : {nan, inf}) {
+      std::vector<real> a(std::size_t(m * k), real(1)), b(std::size_t(k * n), real(0));
+      a[std::size_t(7 * k + 20)] = poison;  // inf * 0 is NaN too: no product may be skipped
+      std::vector<real> c = product(*set, m, n, k, a, b);
+      CAPTURE(set->name, poison);
+      for (Index i = 0; i < m; ++i) {
+        for (Index j = 0; j < n; ++j) REQUIRE(std::isnan(c[std::size_t(i * n + j)]) == (i == 7));
+      }
+      a.assign(a.size(), real(0));
+      b[std::size_t(3 * n + 36)] = poison;
+      c = product(*set, m, n, k, a, b);
+      for (Index i = 0; i < m; ++i) {
+        for (Index j = 0; j < n; ++j) REQUIRE(std::isnan(c[std::size_t(i * n + j)]) == (j == 36));
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul: bits do not depend on the band of rows", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : {1, 5, 40, 200}) {
+      const Index m = 71, k = 801;
+      const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
+      const std::vector<real> whole = product(*set, m, n, k, a, b);
+      for (Index band : {1, 2, 3, 13, 14, 50}) {
+        for (Index i = 0; i + band <= m; i += band + 5) {
+          std::vector<real> part(std::size_t(band * n), nan);
+          set->matmul(band, n, k, a.data() + i * k, k, 1, b.data(), n, 1, part.data(), n);
+          CAPTURE(set->name, n, band, i);
+          const auto from = whole.begin() + i * n;
+          REQUIRE(std::equal(part.begin(), part.end(), from));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul driver: batches, broadcasting, merged rows", "[phase0][kernels]") {
+  struct Case {
+    const char* what;
+    std::vector<Index> batch, a_strides, b_strides;  // in matrices
+  };
+  const Case cases[] = {{"one", {}, {}, {}},
+                        {"paired", {3}, {1}, {1}},
+                        {"one b for all", {2, 3}, {3, 1}, {0, 0}},
+                        {"one a for all", {3}, {0}, {1}},
+                        {"outer product of batches", {2, 3}, {1, 0}, {0, 1}},
+                        {"size one", {1, 4}, {9, 1}, {0, 0}},
+                        {"empty", {3, 0}, {0, 1}, {0, 1}}};
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    for (const Case& c : cases) {
+      for (Index m : {1, 4}) {
+        const Index n = 5, k = 7;
+        const std::vector<real> a = Numbers(1).some(9 * m * k), b = Numbers(2).some(9 * k * n);
+        MatmulShape shape;
+        shape.m = m;
+        shape.n = n;
+        shape.k = k;
+        Index a_strides[max_rank], b_strides[max_rank];
+        for (std::size_t d = 0; d < c.batch.size(); ++d) {
+          shape.batch.size[shape.batch.rank] = c.batch[d];
+          a_strides[shape.batch.rank] = c.a_strides[d] * m * k;
+          b_strides[shape.batch.rank++] = c.b_strides[d] * k * n;
+        }
+        Guarded y(std::vector<real>(std::size_t(shape.batch.count() * m * n), nan), 1);
+        matmul(shape, {a.data(), a_strides, k, 1}, {b.data(), b_strides, n, 1}, y.data());
+        CAPTURE(set->name, c.what, m);
+        REQUIRE(y.intact());
+        for (Index i = 0; i < shape.batch.count(); ++i) {
+          Index rest = i, a_at = 0, b_at = 0;
+          for (int d = shape.batch.rank - 1; d >= 0; --d) {
+            a_at += rest % shape.batch.size[d] * a_strides[d];
+            b_at += rest % shape.batch.size[d] * b_strides[d];
+            rest /= shape.batch.size[d];
+          }
+          std::vector<real> want(std::size_t(m * n));
+          reference_set().matmul(m, n, k, a.data() + a_at, k, 1, b.data() + b_at, n, 1, want.data(),
+                                 n);
+          const std::vector<real> all = y.values();
+          const std::vector<real> got(all.begin() + i * m * n, all.begin() + (i + 1) * m * n);
+          REQUIRE(first_apart(got, want, 0, allowed(k)) == -1);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul driver: the same bits for one and for several threads", "[phase0][kernels]") {
+  const int before = omp_get_max_threads();
+  const Index m = 150, n = 70, k = 301;
+  const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    std::vector<real> results[3];
+    for (int threads : {1, 2, 3}) {
+      omp_set_num_threads(threads);
+      std::vector<real>& c = results[threads - 1];
+      c.assign(std::size_t(m * n), nan);
+      MatmulShape shape;
+      shape.m = m;
+      shape.n = n;
+      shape.k = k;
+      matmul(shape, {a.data(), nullptr, k, 1}, {b.data(), nullptr, n, 1}, c.data());
+    }
+    omp_set_num_threads(before);
+    CAPTURE(set->name);
+    CHECK(results[0] == results[1]);
+    CHECK(results[0] == results[2]);
+  }
+}
+
+}  // namespace tapestry::kernels

@@ -1,0 +1,213 @@
+// Every entry of every usable set against the reference: lengths around the register widths,
+// misaligned arrays, and guards that prove no kernel writes outside its output.
+#include "kernels/kernel_test.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+constexpr double one_step = 1.2e-7;  // about the distance of two floats near 1
+
+struct UnaryRow {
+  const char* name;
+  Unary Table::*entry;
+  double low, high;           // range of arguments
+  double relative, absolute;  // allowed distance
+};
+
+const UnaryRow unary_rows[] = {
+    {"negate", &Table::negate, -9, 9, 0, 0},
+    {"sqrt", &Table::sqrt, 0, 9, 0, 0},
+    {"exp", &Table::exp, -80, 80, 3 * one_step, 0},
+    {"log", &Table::log, 1e-6, 1e6, 3 * one_step, 0},
+    {"sin", &Table::sin, -2e4, 2e4, 3 * one_step, 0},
+    {"cos", &Table::cos, -2e4, 2e4, 3 * one_step, 0},
+    {"tanh", &Table::tanh, -9, 9, 3 * one_step, 0},
+    {"erf", &Table::erf, -5, 5, 4 * one_step, 0},
+    {"sigmoid", &Table::sigmoid, -90, 90, 4 * one_step, 1e-44},
+    {"relu", &Table::relu, -3, 3, 0, 0},
+    {"elu", &Table::elu, -9, 9, 8 * one_step, 0},
+    {"gelu", &Table::gelu, -9, 9, 4 * one_step, 4 * one_step},
+    {"gelu_tanh", &Table::gelu_tanh, -9, 9, 8 * one_step, 4 * one_step},
+    {"softplus", &Table::softplus, -50, 50, 6 * one_step, 0},
+};
+
+struct BackwardRow {
+  const char* name;
+  UnaryBackward Table::*entry;
+  double low, high;  // range of what was saved
+  double tolerance;  // relative to max(1, |value|)
+};
+
+const BackwardRow backward_rows[] = {
+    {"tanh_backward", &Table::tanh_backward, -1, 1, 2 * one_step},
+    {"sigmoid_backward", &Table::sigmoid_backward, 0, 1, 2 * one_step},
+    {"relu_backward", &Table::relu_backward, -1, 1, 0},
+    {"elu_backward", &Table::elu_backward, -1, 3, 2 * one_step},
+    {"gelu_backward", &Table::gelu_backward, -9, 9, 8 * one_step},
+    {"gelu_tanh_backward", &Table::gelu_tanh_backward, -9, 9, 16 * one_step},
+    {"softplus_backward", &Table::softplus_backward, -50, 50, 4 * one_step},
+};
+
+struct BinaryRow {
+  const char* name;
+  Binary Table::*entry;
+};
+
+const BinaryRow binary_rows[] = {
+    {"add", &Table::add},         {"subtract", &Table::subtract}, {"multiply", &Table::multiply},
+    {"divide", &Table::divide},   {"power", &Table::power},       {"maximum", &Table::maximum},
+    {"minimum", &Table::minimum}, {"equal", &Table::equal},       {"less", &Table::less},
+};
+
+// Numbers that every elementwise kernel must survive, spread over the array.
+void sprinkle(std::vector<real>& values) {
+  const real special[] = {nan, inf, -inf, real(0), -real(0)};
+  for (std::size_t i = 2; i < values.size(); i += 5) values[i] = special[i / 5 % 5];
+}
+
+}  // namespace
+
+TEST_CASE("one-operand kernels agree with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const UnaryRow& row : unary_rows) {
+      for (Index n : lengths) {
+        for (Index offset = 0; offset < 4; ++offset) {
+          std::vector<real> x = Numbers(std::uint64_t(n)).some(n, row.low, row.high);
+          if (offset == 3) sprinkle(x);
+          Guarded in(x, offset), out(n, (offset + 1) % 4), want(n, 0);
+          (set->*row.entry)(in.data(), out.data(), n);
+          (reference_set().*row.entry)(in.data(), want.data(), n);
+          const Index apart = first_apart(out.values(), want.values(), row.relative, row.absolute);
+          CAPTURE(set->name, row.name, n, offset, apart);
+          REQUIRE(apart == -1);
+          REQUIRE(out.intact());
+          (set->*row.entry)(in.data(), in.data(), n);  // in place
+          REQUIRE(first_apart(in.values(), out.values(), 0, 0) == -1);
+          REQUIRE(in.intact());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("kernels of derivatives agree with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const BackwardRow& row : backward_rows) {
+      for (Index n : lengths) {
+        for (Index offset = 0; offset < 4; ++offset) {
+          Numbers numbers{std::uint64_t(n)};
+          std::vector<real> values = numbers.some(n, row.low, row.high);
+          if (offset == 3) sprinkle(values);
+          Guarded saved(values, offset), dy(numbers.some(n, -2, 2), 3 - offset);
+          Guarded out(n, (offset + 2) % 4), want(n, 0);
+          (set->*row.entry)(dy.data(), saved.data(), out.data(), n);
+          (reference_set().*row.entry)(dy.data(), saved.data(), want.data(), n);
+          const Index apart =
+              first_apart(out.values(), want.values(), row.tolerance, row.tolerance);
+          CAPTURE(set->name, row.name, n, offset, apart);
+          REQUIRE(apart == -1);
+          REQUIRE(out.intact());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("two-operand kernels agree with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const BinaryRow& row : binary_rows) {
+      for (Index n : lengths) {
+        for (Index offset = 0; offset < 4; ++offset) {
+          const Index a_step = offset % 2, b_step = offset / 2;  // array or one number repeated
+          Numbers numbers{std::uint64_t(n)};
+          std::vector<real> left = numbers.some(n, 0.5, 3), right = numbers.some(n, -2, 2);
+          for (std::size_t i = 0; i < left.size(); i += 3) right[i] = left[i];
+          if (a_step * b_step == 1) sprinkle(left);
+          if (a_step * b_step == 1) std::rotate(right.begin(), right.begin() + n / 2, right.end());
+          Guarded a(left, offset), b(right, (offset + 1) % 4), out(n, (offset + 2) % 4), want(n, 0);
+          (set->*row.entry)(a.data(), a_step, b.data(), b_step, out.data(), n);
+          (reference_set().*row.entry)(a.data(), a_step, b.data(), b_step, want.data(), n);
+          const Index apart = first_apart(out.values(), want.values(), one_step, 0);
+          CAPTURE(set->name, row.name, n, a_step, b_step, apart);
+          REQUIRE(apart == -1);
+          REQUIRE(out.intact());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("maximum and minimum keep a NaN on either side", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    const real a[] = {nan, 1, nan, -inf, 2, inf}, b[] = {1, nan, nan, 2, -inf, nan};
+    real high[6], low[6];
+    set->maximum(a, 1, b, 1, high, 6);
+    set->minimum(a, 1, b, 1, low, 6);
+    CHECK(first_apart({high, high + 6}, {nan, nan, nan, 2, 2, nan}, 0, 0) == -1);
+    CHECK(first_apart({low, low + 6}, {nan, nan, nan, -inf, -inf, nan}, 0, 0) == -1);
+  }
+}
+
+TEST_CASE("select agrees with the reference for arrays and repeated numbers", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : lengths) {
+      for (Index steps = 0; steps < 8; ++steps) {
+        Numbers numbers{std::uint64_t(n + 1)};
+        std::vector<real> which = numbers.some(n);
+        for (std::size_t i = 0; i < which.size(); i += 2) which[i] = i % 3 == 0 ? nan : real(0);
+        Guarded c(which, steps % 4), a(numbers.some(n), 1), b(numbers.some(n), 2), out(n, 3);
+        Guarded want(n, 0);
+        const Index c_step = steps & 1, a_step = steps >> 1 & 1, b_step = steps >> 2;
+        set->select(c.data(), c_step, a.data(), a_step, b.data(), b_step, out.data(), n);
+        reference_set().select(c.data(), c_step, a.data(), a_step, b.data(), b_step, want.data(),
+                               n);
+        CAPTURE(set->name, n, steps);
+        REQUIRE(first_apart(out.values(), want.values(), 0, 0) == -1);
+        REQUIRE(out.intact());
+      }
+    }
+  }
+}
+
+TEST_CASE("a number's bits do not depend on its place in the array", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const UnaryRow& row : unary_rows) {
+      const std::vector<real> x = Numbers(5).some(67, row.low, row.high);
+      std::vector<real> together(67), alone(67);
+      (set->*row.entry)(x.data(), together.data(), 67);
+      for (std::size_t i = 0; i < 67; ++i) (set->*row.entry)(&x[i], &alone[i], 1);
+      CAPTURE(set->name, row.name);
+      REQUIRE(first_apart(together, alone, 0, 0) == -1);
+    }
+  }
+}
+
+TEST_CASE("optimiser updates agree with the reference", "[phase0][kernels]") {
+  const AdamStep step{real(0.01), real(0.9),   real(0.999), real(1e-8),
+                      real(0.1),  real(0.271), real(0.003)};
+  for (const Table* set : usable_sets()) {
+    for (Index n : lengths) {
+      Numbers numbers{std::uint64_t(n)};
+      const auto weight = numbers.some(n), gradient = numbers.some(n), mean = numbers.some(n);
+      const auto square = numbers.some(n, 0, 1);
+      std::vector<real> results[2][4];
+      for (int i = 0; i < 2; ++i) {
+        const Table& table = i == 0 ? *set : reference_set();
+        Guarded w(weight, 1), g(gradient, 2), m(mean, 3), s(square, 0);
+        table.adam(w.data(), g.data(), m.data(), s.data(), step, n);
+        table.sgd(s.data(), g.data(), m.data(), real(0.1), real(0.9), n);
+        REQUIRE((w.intact() && g.intact() && m.intact() && s.intact()));
+        results[i][0] = w.values();
+        results[i][1] = m.values();
+        results[i][2] = s.values();
+      }
+      CAPTURE(set->name, n);
+      for (int j = 0; j < 3; ++j) {
+        REQUIRE(first_apart(results[0][j], results[1][j], 4 * one_step, 4 * one_step) == -1);
+      }
+    }
+  }
+}
+
+}  // namespace tapestry::kernels

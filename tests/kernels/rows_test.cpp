@@ -1,0 +1,228 @@
+// Reductions, softmax and its kin, layer normalisation, cross entropy: every usable set against
+// the reference, and against what NaN, infinities and empty rows must give.
+#include "kernels/kernel_test.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+constexpr double one_step = 1.2e-7;
+
+struct RowsRow {
+  const char* name;
+  Rows Table::*entry;
+};
+const RowsRow rows_rows[] = {{"softmax", &Table::softmax}, {"log_softmax", &Table::log_softmax}};
+
+struct RowsBackwardRow {
+  const char* name;
+  RowsBackward Table::*entry;
+};
+const RowsBackwardRow rows_backward_rows[] = {
+    {"softmax_backward", &Table::softmax_backward},
+    {"log_softmax_backward", &Table::log_softmax_backward}};
+
+struct ReduceRow {
+  const char* name;
+  Reduce Table::*entry;
+};
+const ReduceRow reduce_rows[] = {{"sum", &Table::sum}, {"max", &Table::max}, {"min", &Table::min}};
+
+std::vector<real> run(const Table& set, Rows Table::*entry, std::vector<real> x, Index rows) {
+  (set.*entry)(x.data(), x.data(), rows, Index(x.size()) / rows);
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("softmax and log_softmax agree with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const RowsRow& row : rows_rows) {
+      for (Index n : lengths) {
+        for (Index offset = 0; offset < 4; ++offset) {
+          Numbers numbers{std::uint64_t(n)};
+          std::vector<real> x = numbers.some(3 * n, -30, 30);
+          for (Index i = 0; i < n; ++i) {
+            if (i % 3 == 0) x[std::size_t(n + i)] = -inf;       // a masked row
+            if (offset == 3) x[std::size_t(2 * n + i)] = -inf;  // a row that sees nothing
+          }
+          Guarded in(x, offset), out(3 * n, (offset + 1) % 4), want(3 * n, 0);
+          (set->*row.entry)(in.data(), out.data(), 3, n);
+          (reference_set().*row.entry)(in.data(), want.data(), 3, n);
+          const double absolute = row.entry == &Table::softmax ? 1e-40 : 4 * one_step;
+          const Index apart = first_apart(out.values(), want.values(), 20 * one_step, absolute);
+          CAPTURE(set->name, row.name, n, offset, apart);
+          REQUIRE(apart == -1);
+          REQUIRE(out.intact());
+          (set->*row.entry)(in.data(), in.data(), 3, n);
+          REQUIRE(first_apart(in.values(), out.values(), 0, 0) == -1);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax of a row with NaN or +inf is NaN, of nothing but -inf zero",
+          "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : {1, 5, 16, 33}) {
+      for (Index at = 0; at < n; at += 4) {
+        CAPTURE(set->name, n, at);
+        const std::vector<real> all_nan(std::size_t(n), nan), nothing(std::size_t(n), -inf);
+        const std::vector<real> zeros(std::size_t(n), real(0));
+        for (real poison : {nan, inf}) {
+          std::vector<real> x(std::size_t(n), poison == inf ? real(1) : -inf);
+          x[std::size_t(at)] = poison;
+          REQUIRE(first_apart(run(*set, &Table::softmax, x, 1), all_nan, 0, 0) == -1);
+          REQUIRE(first_apart(run(*set, &Table::log_softmax, x, 1), all_nan, 0, 0) == -1);
+          real y = 0;
+          set->logsumexp(x.data(), &y, 1, n);
+          REQUIRE(close(y, poison, 0, 0));
+        }
+        REQUIRE(first_apart(run(*set, &Table::softmax, nothing, 1), zeros, 0, 0) == -1);
+        REQUIRE(first_apart(run(*set, &Table::log_softmax, nothing, 1), nothing, 0, 0) == -1);
+        real y = 0;
+        set->logsumexp(nothing.data(), &y, 1, n);
+        REQUIRE(y == -inf);
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax does not overflow and sums to one", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    const std::vector<real> y = run(*set, &Table::softmax, {1000, 1001, 1002, -1000}, 1);
+    CAPTURE(set->name);
+    // exp(-2), exp(-1), 1 over their sum
+    CHECK(first_apart(y, {real(0.09003057), real(0.24472847), real(0.66524096), 0}, 1e-6, 0) == -1);
+    CHECK(std::abs(y[0] + y[1] + y[2] + y[3] - 1) <= real(2e-7));
+  }
+}
+
+TEST_CASE("logsumexp agrees with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : lengths) {
+      Guarded x(Numbers(7).some(5 * n, -90, 90), 1), out(5, 1), want(5, 0);
+      set->logsumexp(x.data(), out.data(), 5, n);
+      reference_set().logsumexp(x.data(), want.data(), 5, n);
+      CAPTURE(set->name, n);
+      REQUIRE(first_apart(out.values(), want.values(), 4 * one_step, 4 * one_step) == -1);
+      REQUIRE(out.intact());
+    }
+  }
+}
+
+TEST_CASE("gradients of softmax and log_softmax agree with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const RowsBackwardRow& row : rows_backward_rows) {
+      for (Index n : lengths) {
+        Guarded dy(Numbers(3).some(3 * n, -2, 2), 1), y(Numbers(4).some(3 * n, -3, 0), 2);
+        Guarded out(3 * n, 3), want(3 * n, 0);
+        (set->*row.entry)(dy.data(), y.data(), out.data(), 3, n);
+        (reference_set().*row.entry)(dy.data(), y.data(), want.data(), 3, n);
+        CAPTURE(set->name, row.name, n);
+        const double absolute = one_step * 8 * std::sqrt(double(n + 1));
+        REQUIRE(first_apart(out.values(), want.values(), 8 * one_step, absolute) == -1);
+        REQUIRE(out.intact());
+      }
+    }
+  }
+}
+
+TEST_CASE("reductions agree with the reference along any axis", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const ReduceRow& row : reduce_rows) {
+      for (Index length : lengths) {
+        for (Index inner : {1, 2, 3, 15, 16, 17, 35}) {
+          Guarded x(Numbers(9).some(2 * length * inner), length % 4), out(2 * inner, inner % 4);
+          Guarded want(2 * inner, 0);
+          (set->*row.entry)(x.data(), 2, length, inner, out.data());
+          (reference_set().*row.entry)(x.data(), 2, length, inner, want.data());
+          CAPTURE(set->name, row.name, length, inner);
+          const double absolute = row.entry == &Table::sum ? one_step * double(length) : 0;
+          REQUIRE(first_apart(out.values(), want.values(), 0, absolute) == -1);
+          REQUIRE(out.intact());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("reductions of nothing, and of NaN anywhere", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    real y[2] = {5, 5};
+    set->sum(nullptr, 2, 0, 1, y);
+    CHECK((y[0] == 0 && y[1] == 0));
+    set->max(nullptr, 1, 0, 2, y);
+    CHECK((y[0] == -inf && y[1] == -inf));
+    set->min(nullptr, 2, 0, 1, y);
+    CHECK((y[0] == inf && y[1] == inf));
+    for (std::size_t at = 0; at < 133; at += 11) {
+      std::vector<real> x(133, real(1));
+      x[at] = nan;
+      for (const ReduceRow& row : reduce_rows) {
+        CAPTURE(row.name, at);
+        (set->*row.entry)(x.data(), 1, 133, 1, y);
+        REQUIRE(std::isnan(y[0]));
+        std::vector<real> columns(19);
+        (set->*row.entry)(x.data(), 1, 7, 19, columns.data());
+        REQUIRE(std::isnan(columns[at % 19]));
+        REQUIRE(!std::isnan(columns[(at + 1) % 19]));
+      }
+    }
+  }
+}
+
+TEST_CASE("layer normalisation agrees with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : lengths) {
+      if (n == 0) continue;
+      Numbers numbers{std::uint64_t(n)};
+      const auto x = numbers.some(4 * n, 2, 5), gain = numbers.some(n), bias = numbers.some(n);
+      const auto dy = numbers.some(4 * n);
+      std::vector<real> results[2][6];
+      for (int i = 0; i < 2; ++i) {
+        const Table& table = i == 0 ? *set : reference_set();
+        Guarded y(4 * n, 1), mean(4, 2), inverse(4, 3), dx(4 * n, 1);
+        Guarded d_gain(gain, 2), d_bias(bias, 3);  // added to, not overwritten
+        table.layer_norm(x.data(), gain.data(), bias.data(), real(1e-2), y.data(), mean.data(),
+                         inverse.data(), 4, n);
+        table.layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(),
+                                  dx.data(), d_gain.data(), d_bias.data(), 4, n);
+        REQUIRE((y.intact() && mean.intact() && inverse.intact()));
+        REQUIRE((dx.intact() && d_gain.intact() && d_bias.intact()));
+        int k = 0;
+        for (Guarded* g : {&y, &mean, &inverse, &dx, &d_gain, &d_bias}) {
+          results[i][k++] = g->values();
+        }
+      }
+      CAPTURE(set->name, n);
+      for (int k = 0; k < 6; ++k) {
+        CAPTURE(k);
+        REQUIRE(first_apart(results[0][k], results[1][k], 4e-6, 4e-6) == -1);
+      }
+    }
+  }
+}
+
+TEST_CASE("the gradient of cross entropy agrees with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : lengths) {
+      if (n == 0) continue;
+      Guarded logits(Numbers(2).some(3 * n, -9, 9), 1), log_sum(3, 0), out(3 * n, 2),
+          want(3 * n, 0);
+      const std::int32_t target[] = {0, -1, std::int32_t(n - 1)};  // the second row is ignored
+      reference_set().logsumexp(logits.data(), log_sum.data(), 3, n);
+      set->cross_entropy_backward(logits.data(), log_sum.data(), target, real(0.25), out.data(), 3,
+                                  n);
+      reference_set().cross_entropy_backward(logits.data(), log_sum.data(), target, real(0.25),
+                                             want.data(), 3, n);
+      CAPTURE(set->name, n);
+      REQUIRE(first_apart(out.values(), want.values(), 8 * one_step, one_step) == -1);
+      REQUIRE(out.intact());
+      for (Index i = n; i < 2 * n; ++i) REQUIRE(out.data()[i] == 0);
+    }
+  }
+}
+
+}  // namespace tapestry::kernels

@@ -1,0 +1,104 @@
+// Choosing a kernel set: what can run, what is refused and in which words.
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/kernel_test.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/machine.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string refusal(const char* name) {
+  try {
+    find(name);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the reference is always usable and comes first", "[phase0][kernels]") {
+  int count = 0;
+  const Table* const* tables = usable(count);
+  REQUIRE(count >= 1);
+  CHECK(std::string(tables[0]->name) == "reference");
+  CHECK(kernel_sets().size() == std::size_t(count));
+#ifdef TAPESTRY_F64
+  CHECK(count == 1);
+#elif defined(__x86_64__)
+  CHECK(count >= 2);
+  CHECK(std::string(tables[1]->name) == "sse2");
+#elif defined(__aarch64__)
+  CHECK(std::string(tables[count - 1]->name) == "neon64");
+#endif
+}
+
+TEST_CASE("every entry of every set is filled", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    using Entry = void (*)();
+    static_assert((sizeof(Table) - sizeof(const char*)) % sizeof(Entry) == 0);
+    constexpr std::size_t count = (sizeof(Table) - sizeof(const char*)) / sizeof(Entry);
+    static_assert(count > 40);
+    Entry entries[count];  // the table is a name and function pointers, nothing else
+    std::memcpy(entries, reinterpret_cast<const char*>(set) + sizeof(const char*), sizeof entries);
+    for (std::size_t i = 0; i < count; ++i) {
+      CAPTURE(i);
+      REQUIRE(entries[i] != nullptr);
+    }
+  }
+}
+
+TEST_CASE("a set of an unknown name is refused with the usable ones", "[phase0][kernels]") {
+  const std::string message = refusal("mmx");
+  CHECK(contains(message, "'mmx' is no kernel set"));
+  CHECK(contains(message, "usable here: reference"));
+  CHECK(contains(message, "TAPESTRY_KERNELS"));
+  CHECK(!contains(message, "\n"));
+}
+
+TEST_CASE("a set of another machine is refused as such", "[phase0][kernels]") {
+#ifdef __x86_64__
+  const char* foreign = "neon64";
+#else
+  const char* foreign = "avx2";
+#endif
+  CHECK(contains(refusal(foreign), "cannot run on this machine"));
+}
+
+TEST_CASE("use_kernel_set switches and kernel_set names the active one", "[phase0][kernels]") {
+  const std::string before = kernel_set();
+  for (const std::string& name : kernel_sets()) {
+    use_kernel_set(name);
+    CHECK(kernel_set() == name);
+  }
+  REQUIRE_THROWS_AS(use_kernel_set("fastest"), Error);
+  CHECK(kernel_set() == kernel_sets().back());
+  use_kernel_set(before);
+}
+
+TEST_CASE("TAPESTRY_KERNELS chooses the set of the whole test run", "[phase0][kernels]") {
+  const char* wanted = std::getenv("TAPESTRY_KERNELS");
+  if (wanted != nullptr && *wanted != '\0') {
+    CHECK(kernel_set() == wanted);
+  } else {
+    CHECK(kernel_set() == kernel_sets().back());
+  }
+}
+
+TEST_CASE("measure_machine gives plausible limits of one core", "[phase0][kernels]") {
+  const Machine machine = measure_machine();
+  CHECK(machine.kernels == kernel_set());
+  CHECK(machine.threads >= 1);
+  CHECK((machine.peak_gflops > 0.01 && machine.peak_gflops < 1e5));
+  CHECK((machine.read_gb_per_second > 0.01 && machine.read_gb_per_second < 1e5));
+}
+
+}  // namespace tapestry::kernels

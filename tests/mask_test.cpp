@@ -1,0 +1,217 @@
+// Masks: who may attend to whom, written down in every encoding.
+#include "tapestry/mask.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+using Rule = std::function<bool(Index query, Index key)>;
+
+// The first place where mask and rule disagree, or "".
+std::string disagreement(const Mask& mask, Index queries, Index keys, const Rule& rule,
+                         Index batch = 0) {
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = 0; j < keys; ++j) {
+      if (mask.allows(batch, i, j) != rule(i, j)) {
+        return "query " + std::to_string(i) + ", key " + std::to_string(j);
+      }
+    }
+  }
+  return "";
+}
+
+std::vector<double> table_of(Index queries, Index keys, const Rule& rule) {
+  return tabulate({queries, keys}, [&](const Place& p) { return rule(p[0], p[1]) ? 1.0 : 0.0; });
+}
+
+bool at_or_before(Index query, Index key) { return key <= query; }
+
+}  // namespace
+
+TEST_CASE("each mask allows what it says, also behind cached keys", "[phase1][mask]") {
+  for (const Index offset : {0, 1, 4}) {
+    CAPTURE(offset);
+    CHECK(disagreement(Mask::causal(offset), 6, 10, [&](Index i, Index j) {
+            return j <= i + offset;
+          }) == "");
+    for (const Index window : {0, 1, 3}) {
+      CHECK(disagreement(Mask::local(window, offset), 6, 10, [&](Index i, Index j) {
+              return std::abs(static_cast<int>(i + offset - j)) <= window;
+            }) == "");
+    }
+    for (const Index stride : {1, 2, 3}) {
+      CHECK(disagreement(Mask::strided(stride, offset), 6, 10, [&](Index i, Index j) {
+              return (i + offset) % stride == j % stride;
+            }) == "");
+      CHECK(disagreement(Mask::blocked(stride, offset), 6, 10, [&](Index i, Index j) {
+              for (Index begin = 0; begin < 20; begin += stride) {
+                const Index end = begin + stride, at = i + offset;
+                if (at >= begin && at < end) return j >= begin && j < end;
+              }
+              return false;
+            }) == "");
+    }
+  }
+}
+
+TEST_CASE("no mask allows everything", "[phase1][mask]") {
+  const Mask mask;
+  CHECK(mask.allows_everything());
+  CHECK(!Mask::causal().allows_everything());
+  CHECK(disagreement(mask, 3, 5, [](Index, Index) { return true; }) == "");
+  CHECK(difference(mask.tensor({4, 2, 3}), {2, 3}, std::vector<double>(6, 1)) == "");
+}
+
+TEST_CASE("padding hides the keys behind each sequence's length", "[phase1][mask]") {
+  const Mask mask = Mask::padding({4, 0, 2});
+  for (Index batch = 0; batch < 3; ++batch) {
+    const Index length = std::vector<Index>{4, 0, 2}[static_cast<std::size_t>(batch)];
+    CHECK(disagreement(mask, 3, 4, [&](Index, Index j) { return j < length; }, batch) == "");
+  }
+  CHECK(difference(mask.tensor({3, 1, 4}), {3, 1, 4}, {1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0}) == "");
+  CHECK(mask.tensor({3, 8, 5, 4}).shape() == Shape{3, 1, 5, 4});
+  CHECK(difference(Mask::padding({1}).tensor({2, 2}), {2, 2}, {1, 0, 1, 0}) == "");
+}
+
+TEST_CASE("masks combine with & and |", "[phase1][mask]") {
+  const Mask causal = Mask::causal(), local = Mask::local(1), none;
+  CHECK(disagreement(causal & local, 5, 5, [](Index i, Index j) { return j <= i && i - j <= 1; }) ==
+        "");
+  CHECK(disagreement(causal | local, 5, 5, [](Index i, Index j) { return j <= i + 1; }) == "");
+  CHECK(disagreement(causal & none, 5, 5, at_or_before) == "");
+  CHECK(disagreement(none & causal, 5, 5, at_or_before) == "");
+  CHECK((none | causal).allows_everything());
+  CHECK((causal | none).allows_everything());
+  CHECK((none & none).allows_everything());
+  const Mask all = (Mask::strided(3) | Mask::local(1)) & causal & Mask::padding({5, 2});
+  for (Index batch = 0; batch < 2; ++batch) {
+    CHECK(disagreement(all, 5, 5, [&](Index i, Index j) {
+            return ((i - j) % 3 == 0 || i - j == 1 || i == j) && j <= i && j < (batch == 0 ? 5 : 2);
+          }, batch) == "");
+  }
+  CHECK(all.tensor({2, 4, 5, 5}).shape() == Shape{2, 1, 5, 5});
+}
+
+TEST_CASE("a mask prints as ticks and crosses, queries downwards", "[phase1][mask]") {
+  CHECK(Mask::causal().text(3, 3) == "✓ ✗ ✗\n✓ ✓ ✗\n✓ ✓ ✓\n");
+  CHECK(Mask::causal(1).text(2, 3) == "✓ ✓ ✗\n✓ ✓ ✓\n");
+  CHECK(Mask::padding({3, 1}).text(1, 3, 1) == "✓ ✗ ✗\n");
+  CHECK(Mask().text(0, 3) == "");
+}
+
+// ---------------------------------------------------------------- encodings
+
+TEST_CASE("the five encodings of a causal mask mean the same", "[phase1][mask]") {
+  const Tensor keep({3, 3}, {1, 0, 0, 1, 1, 0, 1, 1, 1}), drop = 1 - keep;
+  const Tensor additive = where(keep, 0, -infinity), low = where(keep, 0, -1e9);
+  CHECK(disagreement(Mask::from(MaskEncoding::keep, keep), 3, 3, at_or_before) == "");
+  CHECK(disagreement(Mask::from(MaskEncoding::zero_one, keep), 3, 3, at_or_before) == "");
+  CHECK(disagreement(Mask::from(MaskEncoding::drop, drop), 3, 3, at_or_before) == "");
+  CHECK(disagreement(Mask::from(MaskEncoding::additive, additive), 3, 3, at_or_before) == "");
+  CHECK(disagreement(Mask::from(MaskEncoding::additive, low), 3, 3, at_or_before) == "");
+  CHECK(disagreement(Mask::from(MaskEncoding::upper_triangle, drop), 3, 3, at_or_before) == "");
+  const Mask causal = Mask::causal();
+  CHECK(difference_to(causal.to(MaskEncoding::keep, {3, 3}), keep) == "");
+  CHECK(difference_to(causal.to(MaskEncoding::zero_one, {3, 3}), keep) == "");
+  CHECK(difference_to(causal.to(MaskEncoding::drop, {3, 3}), drop) == "");
+  CHECK(difference_to(causal.to(MaskEncoding::additive, {3, 3}), additive) == "");
+  CHECK(difference_to(causal.to(MaskEncoding::upper_triangle, {3, 3}), drop) == "");
+  CHECK(difference_to(causal.to(MaskEncoding::upper_triangle, {2, 3}), slice(drop, 0, 0, 2)) == "");
+}
+
+TEST_CASE("any mask survives the way there and back", "[phase1][mask]") {
+  const Mask mask = (Mask::causal(1) & Mask::padding({4, 2})) | Mask::blocked(2);
+  for (const MaskEncoding encoding : {MaskEncoding::keep, MaskEncoding::drop,
+                                      MaskEncoding::additive, MaskEncoding::zero_one}) {
+    for (const Shape& scores : {Shape{2, 3, 4}, Shape{2, 1, 3, 4}}) {
+      const Mask back = Mask::from(encoding, mask.to(encoding, scores));
+      for (Index batch = 0; batch < 2; ++batch) {
+        CHECK(disagreement(back, 3, 4, [&](Index i, Index j) { return mask.allows(batch, i, j); },
+                           batch) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix may be strided, for all sequences or for each", "[phase1][mask]") {
+  const Tensor later({2, 3}, {1, 0, 1, 1, 1, 0});
+  const Mask one = Mask::from(MaskEncoding::keep, transpose(later));
+  CHECK(difference(one.tensor({5, 3, 2}), {3, 2}, {1, 1, 0, 1, 1, 0}) == "");
+  const Mask each = Mask::from(MaskEncoding::keep, reshape(later, {2, 1, 3}));
+  CHECK(difference(each.tensor({2, 7, 1, 3}), {2, 1, 1, 3}, {1, 0, 1, 1, 1, 0}) == "");
+  CHECK(disagreement(one & Mask::causal(), 3, 2, [&](Index i, Index j) {
+          return j <= i && later.at({j, i}) == 1;
+        }) == "");
+}
+
+TEST_CASE("the tensor of a mask follows its rule at every size", "[phase1][mask]") {
+  for (const Index queries : {0, 1, 3}) {
+    for (const Index keys : {0, 1, 4}) {
+      CHECK(difference(Mask::causal().tensor({queries, keys}), {queries, keys},
+                       table_of(queries, keys, at_or_before)) == "");
+    }
+  }
+}
+
+// ---------------------------------------------------------------- errors
+
+TEST_CASE("masks that cannot be are refused in words", "[phase1][mask]") {
+  CHECK(complaint([] { Mask::causal(-1); }, {"mask: the offset is -1", "negative"}) == "");
+  CHECK(complaint([] { Mask::local(2, -3); }, {"offset is -3"}) == "");
+  CHECK(complaint([] { Mask::local(-1); }, {"window of -1"}) == "");
+  CHECK(complaint([] { Mask::strided(0); }, {"stride of 0", "at least 1"}) == "");
+  CHECK(complaint([] { Mask::blocked(0); }, {"block of 0", "at least 1"}) == "");
+  CHECK(complaint([] { Mask::padding({3, -2}); }, {"length of -2", "negative"}) == "");
+  CHECK(complaint([] { Mask::padding({}); }, {"padding", "at least one"}) == "");
+  CHECK(complaint([] { (void)Mask::padding({3, 2}).allows(2, 0, 0); },
+                  {"batch element 2", "2 sequences"}) == "");
+}
+
+TEST_CASE("a mask that does not fit the scores is refused in words", "[phase1][mask]") {
+  CHECK(complaint([] { Mask::causal().tensor({4}); }, {"scores are (4)", "queries, keys"}) == "");
+  CHECK(complaint([] { Mask::padding({3, 2}).tensor({4, 5, 3}); },
+                  {"for 2 sequences", "first axis has 4"}) == "");
+  CHECK(complaint([] { Mask::padding({3, 2}).tensor({5, 3}); }, {"for 2 sequences"}) == "");
+  CHECK(complaint([] { Mask::padding({3, 7}).tensor({2, 5, 6}); }, {"7 keys", "only 6"}) == "");
+  CHECK(complaint([] { (Mask::padding({3}) & Mask::padding({3, 2})).tensor({2, 3, 3}); },
+                  {"for 1 sequences", "has 2"}) == "");
+  const Mask matrix = Mask::from(MaskEncoding::keep, Tensor::ones({2, 3}));
+  CHECK(complaint([&] { matrix.tensor({3, 3}); },
+                  {"2 queries and 3 keys", "the scores have 3 and 3"}) == "");
+  CHECK(complaint([&] { (matrix | Mask::causal()).tensor({2, 2}); }, {"the scores have 2 and 2"}) ==
+        "");
+}
+
+TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phase1][mask]") {
+  const auto from = [](MaskEncoding encoding, const Tensor& matrix) {
+    return [=] { Mask::from(encoding, matrix); };
+  };
+  const Tensor additive({2, 2}, {0, -infinity, 0, 0}), lower({2, 2}, {1, 0, 1, 1});
+  CHECK(complaint(from(MaskEncoding::keep, additive),
+                  {"mask: -inf at query 0, key 1", "encoding keep", "0 or 1"}) == "");
+  CHECK(complaint(from(MaskEncoding::drop, 0.5 * lower), {"0.5", "query 0, key 0", "drop"}) == "");
+  CHECK(complaint(from(MaskEncoding::zero_one, lower * NAN), {"nan", "zero_one"}) == "");
+  CHECK(complaint(from(MaskEncoding::additive, lower), {"1.0", "additive", "0 or -inf"}) == "");
+  CHECK(complaint(from(MaskEncoding::additive, Tensor({1, 2}, {0, -3})),
+                  {"-3", "query 0, key 1", "finite bias is no mask"}) == "");
+  CHECK(complaint(from(MaskEncoding::upper_triangle, lower),
+                  {"query 0, key 0", "upper_triangle", "diagonal would forbid"}) == "");
+  CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({3})), {"the matrix is (3)"}) == "");
+  CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({2, 2, 3, 3})),
+                  {"(2, 2, 3, 3)", "(batch, 1, queries, keys)"}) == "");
+}
+
+TEST_CASE("only a causal mask can be written as an upper triangle", "[phase1][mask]") {
+  for (const Mask& mask : {Mask(), Mask::causal(1), Mask::local(1)}) {
+    CHECK(complaint([&] { mask.to(MaskEncoding::upper_triangle, {3, 4}); },
+                    {"upper_triangle", "causal", "keep, drop or additive"}) == "");
+  }
+}

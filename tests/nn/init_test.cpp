@@ -1,0 +1,58 @@
+#include "tapestry/nn/init.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+double mean_of(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double value : x) sum += value;
+  return sum / static_cast<double>(x.size());
+}
+
+double deviation_of(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double value : x) sum += (value - mean_of(x)) * (value - mean_of(x));
+  return std::sqrt(sum / static_cast<double>(x.size()));
+}
+
+}  // namespace
+
+TEST_CASE("initialisers have the spread that their papers give", "[phase1][nn]") {
+  Random random(3);
+  const Shape shape = {50, 30};  // 1500 numbers: the deviation is known to about 2 %
+  CHECK(std::abs(deviation_of(doubles(init::normal(shape, random))) / 0.02 - 1) < 0.08);
+  CHECK(std::abs(deviation_of(doubles(init::inverse_root(shape, random))) * std::sqrt(50) - 1) <
+        0.08);
+  const std::vector<double> x = doubles(init::xavier(shape, random));
+  const double bound = std::sqrt(6.0 / 80);
+  CHECK(*std::max_element(x.begin(), x.end()) <= bound);
+  CHECK(*std::max_element(x.begin(), x.end()) > 0.98 * bound);
+  CHECK(*std::min_element(x.begin(), x.end()) >= -bound);
+  CHECK(*std::min_element(x.begin(), x.end()) < -0.98 * bound);
+  CHECK(std::abs(mean_of(x)) < 4 * bound / std::sqrt(3 * 1500));
+}
+
+TEST_CASE("xavier is symmetric in its two sizes, inverse_root goes by the first", "[phase1][nn]") {
+  Random one(7), other(7);
+  CHECK(init::xavier({3, 20}, one).values() == init::xavier({20, 3}, other).values());
+  Random wide(7), narrow(7);
+  const std::vector<double> x = doubles(init::inverse_root({4, 25}, wide));
+  const std::vector<double> y = doubles(init::inverse_root({100, 1}, narrow));
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(x[i] - 5 * y[i]) < 1e-5);
+}
+
+TEST_CASE("initialisers that scale by sizes refuse a shape without them", "[phase1][nn]") {
+  Random random(1);
+  CHECK(complaint([&] { init::xavier({3}, random); }, {"xavier: the shape (3)", "(in, out)"}) ==
+        "");
+  CHECK(complaint([&] { init::inverse_root({}, random); }, {"inverse_root: the shape ()"}) == "");
+  CHECK(init::normal({3}, random).shape() == Shape{3});
+}

@@ -1,0 +1,126 @@
+// The matrix product: batched, broadcast, on strided operands, and its gradients.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+// c[..., i, j] = sum over l of a[..., i, l] * b[..., l, j], in double
+std::string wrong_product(const Tensor& a, const Tensor& b, double tolerance = 10 * tight) {
+  const Shape batch = broadcast("test", a.shape().removed(-1).removed(-1),
+                                b.shape().removed(-1).removed(-1));
+  const Shape shape =
+      batch.inserted(batch.rank(), a.size(-2)).inserted(batch.rank() + 1, b.size(-1));
+  const Index k = a.size(-1);
+  return difference(matmul(a, b), shape, tabulate(shape, [&](const Place& place) {
+                      Place left = place, right = place;
+                      double sum = 0;
+                      for (Index l = 0; l < k; ++l) {
+                        left.back() = l;
+                        right[right.size() - 2] = l;
+                        sum += element(a, left) * element(b, right);
+                      }
+                      return sum;
+                    }), tolerance);
+}
+
+const Function product = [](const std::vector<Tensor>& x) { return matmul(x[0], x[1]); };
+
+}  // namespace
+
+TEST_CASE("matmul multiplies matrices of any size, also empty ones", "[phase0][ops]") {
+  for (const Index m : {0, 1, 2, 7, 17}) {
+    for (const Index k : {0, 1, 3, 8, 33}) {
+      for (const Index n : {0, 1, 5, 16, 31}) {
+        CAPTURE(m, k, n);
+        CHECK(wrong_product(random_tensor({m, k}, 1), random_tensor({k, n}, 2)) == "");
+      }
+    }
+  }
+  CHECK(wrong_product(random_tensor({67, 301}, 1), random_tensor({301, 130}, 2), 50 * tight) == "");
+}
+
+TEST_CASE("matmul broadcasts leading axes both ways", "[phase0][ops]") {
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {{2, 3, 4}, {2, 4, 5}},    {{2, 3, 4}, {4, 5}},       {{3, 4}, {2, 4, 5}},
+      {{2, 1, 3, 4}, {5, 4, 2}}, {{1, 3, 4}, {6, 4, 1}},    {{5, 1, 1, 2}, {3, 2, 4}},
+      {{2, 3, 2, 4}, {4, 5}},    {{2, 1, 2, 4}, {1, 3, 4, 5}}, {{0, 3, 4}, {4, 5}},
+      {{2, 0, 4}, {4, 5}},       {{2, 3, 0}, {0, 5}},       {{2, 3, 4}, {4, 0}},
+      {{2, 3, 0}, {2, 0, 5}},    {{1, 1}, {1, 1}},          {{2, 1, 1, 1, 3, 2}, {3, 1, 1, 2, 2}},
+  };
+  for (const auto& [first, second] : shapes) {
+    CAPTURE(to_string(first), to_string(second));
+    const Tensor a = random_tensor(first, 1), b = random_tensor(second, 2);
+    CHECK(wrong_product(a, b) == "");
+    CHECK(wrong_gradient(product, {a, b}) == "");
+  }
+}
+
+TEST_CASE("matmul reads transposed, sliced, permuted and expanded operands", "[phase0][ops]") {
+  const Tensor a = random_tensor({5, 7}, 1), b = random_tensor({7, 6}, 2);
+  const Tensor c = random_tensor({6, 7}, 3), d = random_tensor({5, 6}, 4);
+  CHECK(wrong_product(a, transpose(c)) == "");
+  CHECK(wrong_product(transpose(d), a) == "");
+  CHECK(wrong_product(transpose(a), transpose(transpose(d))) == "");
+  CHECK(wrong_product(transpose(a), transpose(random_tensor({3, 5}))) == "");
+  CHECK(wrong_product(slice(a, 1, 0, 7, 2), slice(b, 0, 1, 5)) == "");
+  CHECK(wrong_product(slice(transpose(a), 0, 1, 6, 2), slice(d, 1, 0, 6, 3)) == "");
+  CHECK(wrong_product(expand(slice(a, 0, 2, 3), {4, 7}), b) == "");
+  CHECK(wrong_product(expand(a, {3, 5, 7}), expand(slice(b, 1, 0, 1), {7, 9})) == "");
+  const Tensor q = random_tensor({2, 5, 12}, 5), k = random_tensor({2, 7, 12}, 6);  // split heads
+  const Tensor heads_q = permute(reshape(q, {2, 5, 3, 4}), {0, 2, 1, 3});
+  const Tensor heads_k = permute(reshape(k, {2, 7, 3, 4}), {0, 2, 1, 3});
+  CHECK(wrong_product(heads_q, transpose(heads_k)) == "");
+}
+
+TEST_CASE("gradients of matmul through strided operands", "[phase0][ops]") {
+  const Tensor a = random_tensor({3, 4, 5}, 1), b = random_tensor({2, 4}, 2);
+  CHECK(wrong_gradient(
+            [](const std::vector<Tensor>& x) {
+              return matmul(slice(transpose(x[0]), 1, 0, 5, 2), transpose(x[1]));
+            },
+            {a, b}) == "");
+  CHECK(wrong_gradient(
+            [](const std::vector<Tensor>& x) {
+              return matmul(permute(x[0], {2, 0, 1}), expand(transpose(x[1]), {5, 4, 2}));
+            },
+            {a, b}) == "");
+  CHECK(wrong_gradient(
+            [](const std::vector<Tensor>& x) { return transpose(matmul(x[0], x[0])); },
+            {random_tensor({2, 3, 3})}) == "");
+}
+
+TEST_CASE("NaN and infinities go through every product they meet", "[phase0][ops]") {
+  Tensor a = Tensor::ones({3, 40}), b = Tensor::ones({40, 20});
+  a.set({1, 17}, NAN);
+  b.set({3, 5}, 0);
+  const std::vector<double> c = doubles(matmul(a, b));
+  for (std::size_t i = 0; i < c.size(); ++i) CHECK(std::isnan(c[i]) == (i / 20 == 1));
+  a.set({1, 17}, 1);
+  a.set({2, 3}, infinity);
+  CHECK(matmul(a, b).at({2, 4}) == infinity);
+  CHECK(std::isnan(matmul(a, b).at({2, 5})));  // infinity * 0
+  CHECK(matmul(a, b).at({1, 5}) == 39);
+}
+
+TEST_CASE("matrices that do not fit are explained", "[phase0][ops]") {
+  const auto product_of = [](const Shape& a, const Shape& b) {
+    return [a, b] { matmul(Tensor::zeros(a), Tensor::zeros(b)); };
+  };
+  CHECK(complaint(product_of({2, 3}, {4, 3}),
+                  {"matmul: a is (2, 3), b is (4, 3): a's columns (3) must equal b's rows (4). "
+                   "Did you mean transpose(b)?"}) == "");
+  CHECK(complaint(product_of({4, 2}, {4, 3}),
+                  {"a's columns (2) must equal b's rows (4)", "transpose(a)"}) == "");
+  CHECK(complaint(product_of({3}, {3, 2}), {"a is (3)", "at least two axes", "unsqueeze"}) == "");
+  CHECK(complaint(product_of({2, 3}, {3}), {"b is (3)", "at least two axes", "unsqueeze"}) == "");
+  CHECK(complaint(product_of({}, {3, 2}), {"a is ()"}) == "");
+  CHECK(complaint(product_of({2, 3, 4}, {5, 4, 6}), {"matmul", "leading axes", "2 and 5"}) == "");
+}

@@ -1,0 +1,162 @@
+#include "tapestry/optim.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// Gradients that equal `wanted`: those of sum(w * wanted).
+Gradients gradients_of(const Parameters& parameters, const std::vector<Tensor>& wanted) {
+  Tape tape(parameters);
+  Tensor total = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    total = total + sum(parameters[i].value * wanted[i]);
+  }
+  return tape.backward(total);
+}
+
+}  // namespace
+
+TEST_CASE("sgd steps by rate times gradient into the model's own tensor", "[phase1][optim]") {
+  const Tensor w({3}, {1, 2, -3}), shares = w;
+  Sgd sgd({{"w", w}}, {.rate = 0.5});
+  sgd.step(gradients_of({{"w", w}}, {Tensor({3}, {2, -4, 0})}));
+  CHECK(difference(shares, {3}, {0, 4, -3}) == "");
+}
+
+TEST_CASE("momentum keeps part of the last steps", "[phase1][optim]") {
+  const Tensor w(1.0);
+  Sgd sgd({{"w", w}}, {.rate = 0.1, .momentum = 0.5});
+  const Gradients ones = gradients_of({{"w", w}}, {1.0});
+  sgd.step(ones);  // velocity 1
+  CHECK(difference(w, {}, {0.9}) == "");
+  sgd.step(ones);  // velocity 1.5
+  CHECK(difference(w, {}, {0.75}) == "");
+  sgd.step(gradients_of({{"w", w}}, {0.0}));  // velocity 0.75
+  CHECK(difference(w, {}, {0.675}) == "");
+}
+
+TEST_CASE("adam's first step moves every weight by the rate, whatever the gradient's size",
+          "[phase1][optim]") {
+  const Tensor w({4}, {1, 1, 1, 1});
+  Adam adam({{"w", w}}, {.rate = 0.25});
+  adam.step(gradients_of({{"w", w}}, {Tensor({4}, {1000, -3, 0.001, 0})}));
+  CHECK(difference(w, {4}, {0.75, 1.25, 0.75, 1}, 1e-5) == "");
+}
+
+TEST_CASE("adam follows its formula for many steps, with decay and changing gradients",
+          "[phase1][optim]") {
+  const AdamOptions options = {
+      .rate = 0.01, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1};
+  const Tensor w(2.0);
+  Adam adam({{"w", w}}, options);
+  double weight = 2, mean = 0, square = 0;
+  for (int t = 1; t <= 20; ++t) {
+    const double gradient = std::sin(t);
+    adam.step(gradients_of({{"w", w}}, {gradient}));
+    mean = options.beta1 * mean + (1 - options.beta1) * gradient;
+    square = options.beta2 * square + (1 - options.beta2) * gradient * gradient;
+    const double unbiased_mean = mean / (1 - std::pow(options.beta1, t));
+    const double unbiased_square = square / (1 - std::pow(options.beta2, t));
+    weight -= options.rate * options.weight_decay * weight;
+    weight -= options.rate * unbiased_mean / (std::sqrt(unbiased_square) + options.epsilon);
+    CAPTURE(t);
+    CHECK(difference(w, {}, {weight}, in_double ? 1e-12 : 1e-5) == "");
+  }
+}
+
+TEST_CASE("weight decay shrinks a weight without a gradient, by rate times decay",
+          "[phase1][optim]") {
+  const Tensor w({2}, {4, -8});
+  Adam adam({{"w", w}}, {.rate = 0.5, .weight_decay = 0.25});
+  adam.step(gradients_of({{"w", w}}, {Tensor({2}, {0, 0})}));
+  CHECK(difference(w, {2}, {3.5, -7}) == "");
+}
+
+TEST_CASE("both optimisers find the bottom of a bowl", "[phase1][optim]") {
+  const Tensor target = random_tensor({5, 3}), steepness = random_between({5, 3}, 0.5, 2, 2);
+  const auto loss_after = [&](auto make, int steps) {
+    const Tensor w = Tensor::zeros({5, 3});
+    auto optimiser = make(Parameters{{"w", w}});
+    for (int i = 0; i < steps; ++i) {
+      Tape tape({w});
+      const Tensor away = w - target;
+      optimiser.step(tape.backward(sum(steepness * away * away)));
+    }
+    return largest_difference(w, target);
+  };
+  CHECK(loss_after([](Parameters p) { return Sgd(p, {.rate = 0.1}); }, 200) < 1e-5);
+  CHECK(loss_after([](Parameters p) { return Sgd(p, {.rate = 0.02, .momentum = 0.8}); }, 300) <
+        1e-5);
+  CHECK(loss_after([](Parameters p) { return Adam(p, {.rate = 0.05}); }, 500) < 1e-3);
+}
+
+TEST_CASE("the rate can be changed between steps", "[phase1][optim]") {
+  const Tensor w(1.0);
+  const Gradients ones = gradients_of({{"w", w}}, {1.0});
+  Sgd sgd({{"w", w}}, {.rate = 0.5});
+  sgd.set_rate(0.25);
+  CHECK(sgd.rate() == 0.25);
+  sgd.step(ones);
+  CHECK(difference(w, {}, {0.75}) == "");
+  Adam adam({{"w", w}}, {.rate = 0.5});
+  adam.set_rate(0);
+  adam.step(ones);
+  CHECK(difference(w, {}, {0.75}) == "");
+  CHECK(complaint([&] { adam.set_rate(-1); }, {"adam: rate is -1", "0 or more"}) == "");
+  CHECK(complaint([&] { sgd.set_rate(not_a_number); }, {"sgd: rate is nan"}) == "");
+}
+
+TEST_CASE("every parameter has a memory of its own, odd sizes too", "[phase1][optim]") {
+  const Parameters list = {
+      {"a", Tensor::zeros({1})}, {"none", Tensor::zeros({0})}, {"b", Tensor::zeros({17, 3})}};
+  Adam adam(list, {.rate = 0.125});
+  const Gradients gradients =
+      gradients_of(list, {Tensor({1}, {1}), Tensor::zeros({0}), Tensor::full({17, 3}, -2)});
+  adam.step(gradients);
+  adam.step(gradients);
+  CHECK(difference(list[0].value, {1}, {-0.25}, 1e-5) == "");
+  CHECK(difference(list[2].value, {17, 3}, std::vector<double>(51, 0.25), 1e-5) == "");
+}
+
+TEST_CASE("a parameter that the tape was not asked about stops the step before it begins",
+          "[phase1][optim]") {
+  const Parameter a = {"a", Tensor(1.0)}, b = {"b", Tensor(1.0)};
+  const Gradients gradients = gradients_of({a}, {1.0});
+  Sgd sgd({a, b});
+  Adam adam({a, b});
+  CHECK(complaint([&] { sgd.step(gradients); }, {"sgd: there is no gradient", "'b' ()"}) == "");
+  CHECK(complaint([&] { adam.step(gradients); }, {"adam: there is no gradient", "'b' ()"}) == "");
+  CHECK(a.value.item() == 1);
+}
+
+TEST_CASE("optimisers refuse parameters that they could not update", "[phase1][optim]") {
+  const Tensor w = Tensor::zeros({2, 3});
+  CHECK(complaint(
+            [&] {
+              Sgd({{"w", w}, {"tied", w}});
+            },
+            {"sgd: parameter 'tied'", "'w'", "updated twice"}) == "");
+  CHECK(complaint([&] { Adam({{"w", transpose(w)}}); }, {"'w' (3, 2) is a strided view"}) == "");
+  CHECK(complaint([&] { Adam({{"w", Tensor()}}); }, {"adam: parameter 'w' is undefined"}) == "");
+}
+
+TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") {
+  const Parameters none;
+  CHECK(complaint([&] { Sgd(none, {.rate = -0.1}); }, {"sgd: rate is -0.1"}) == "");
+  CHECK(complaint([&] { Sgd(none, {.momentum = 1}); }, {"momentum is 1", "in [0, 1)"}) == "");
+  CHECK(complaint([&] { Adam(none, {.rate = infinity}); }, {"adam: rate is inf"}) == "");
+  CHECK(complaint([&] { Adam(none, {.beta1 = not_a_number}); }, {"beta1 is nan"}) == "");
+  CHECK(complaint([&] { Adam(none, {.beta2 = 1.5}); }, {"beta2 is 1.5"}) == "");
+  CHECK(complaint([&] { Adam(none, {.epsilon = 0}); }, {"epsilon is 0", "above 0"}) == "");
+  CHECK(complaint([&] { Adam(none, {.weight_decay = -1}); }, {"weight_decay is -1"}) == "");
+}

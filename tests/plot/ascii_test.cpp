@@ -1,0 +1,99 @@
+#include "tapestry/plot/ascii.hpp"
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "catch.hpp"
+#include "plot/decoded.hpp"
+#include "plot/utf8.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+TEST_CASE("a matrix is printed with its words", "[phase0][plot]") {
+  const std::vector<double> values{0.211, 0.5, 0.289, 1, -0.25, 0};
+  CHECK(matrix_with_words(values, {"the", "on"}, {"the", "cat", "sat"}) ==
+        "       the    cat    sat\n"
+        "the   0.21   0.50   0.29\n"
+        " on   1.00  −0.25   0.00\n");
+}
+
+TEST_CASE("special values and digits are printed as asked", "[phase0][plot]") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> values{std::nan(""), -infinity, 1.25};
+  CHECK(matrix_with_words(values, {"q"}, {"a", "b", "c"}, 1) ==
+        "     a    b    c\n"
+        "q  NaN   −∞  1.2\n");
+}
+
+TEST_CASE("a mask is printed as checks and crosses", "[phase0][plot]") {
+  CHECK(check_table({true, false, true, true}, {"the", "cat"}, {"the", "cat"}) ==
+        "    the  cat\n"
+        "the  ✓    ✗\n"
+        "cat  ✓    ✓\n");
+}
+
+TEST_CASE("tables fit the terminal and say what is left out", "[phase0][plot]") {
+  const Labels rows(50, "a-very-long-token-indeed"), columns(40, "wörter");
+  const std::vector<double> values(2000, 0.125);
+  for (const int width : {24, 60, 80}) {
+    const std::string text = matrix_with_words(values, rows, columns, 2, width);
+    std::istringstream lines(text);
+    std::string line, last;
+    int count = 0;
+    while (std::getline(lines, line)) {
+      if (line[0] != '(') CHECK(display_width(line) <= width);
+      last = line;
+      ++count;
+    }
+    CHECK(count == 34);
+    CHECK(contains(last, "32 of 50 rows"));
+    CHECK(contains(last, "of 40 columns"));
+  }
+  CHECK(contains(check_table(std::vector<bool>(2000, true), rows, columns), "of 40 columns"));
+}
+
+TEST_CASE("white space in tokens is made visible", "[phase0][plot]") {
+  CHECK(visible(" the") == "␣the");
+  CHECK(visible("a b") == "a b");
+  CHECK(visible("\n") == "↵");
+  CHECK(visible(" ") == "␣");
+  CHECK(visible("\t\x01") == "⇥·");
+  CHECK(visible("") == "");
+}
+
+TEST_CASE("text is measured and cut by what a terminal shows", "[phase0][plot]") {
+  CHECK(display_width("wörter") == 6);
+  CHECK(display_width("日本") == 4);
+  CHECK(display_width("e\xCC\x81") == 1);  // e and a combining accent
+  CHECK(cut_to_width("internationalisation", 6) == "inter…");
+  CHECK(cut_to_width("日本語", 4) == "日…");
+  CHECK(cut_to_width("short", 5) == "short");
+}
+
+TEST_CASE("UTF-8 is decoded strictly", "[phase0][plot]") {
+  using Points = std::vector<char32_t>;
+  CHECK(decode_utf8("aß√😀") == Points{'a', 0xDF, 0x221A, 0x1F600});
+  CHECK(decode_utf8("\xC0\xAF") == Points{0xFFFD, 0xFFFD});  // overlong "/"
+  CHECK(decode_utf8("\xE2\x82") == Points{0xFFFD, 0xFFFD});  // cut off
+  CHECK(decode_utf8("\xED\xA0\x80")[0] == 0xFFFD);           // surrogate
+  for (const char32_t point : {U'a', U'ß', U'√', U'😀'}) {
+    CHECK(decode_utf8(encode_utf8(point)) == Points{point});
+  }
+}
+
+TEST_CASE("tables say when labels and values disagree", "[phase0][plot]") {
+  const std::vector<double> values{1, 2, 3};
+  CHECK(contains(words_of_error([&] {
+                   matrix_with_words(values, {"a"}, {"b", "c"});
+                 }),
+                 "1 row labels x 2 column labels need 2 values, but 3 were given"));
+  CHECK(contains(words_of_error([&] { matrix_with_words({}, {}, {}); }), "nothing to show"));
+  CHECK(contains(words_of_error([&] { check_table({true}, {"a"}, {}); }), "check_table"));
+}
+
+}  // namespace
+}  // namespace tapestry::plot

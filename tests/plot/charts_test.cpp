@@ -1,0 +1,179 @@
+#include "tapestry/plot/charts.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "catch.hpp"
+#include "plot/decoded.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr Colour red{200, 0, 0}, green{0, 150, 0};
+
+int count(const Decoded& picture, Colour colour) {
+  int found = 0;
+  for (const Colour c : picture.pixels) found += c == colour ? 1 : 0;
+  return found;
+}
+
+// The mean place of a colour in pixels.
+Point centre_of(const Decoded& picture, Colour colour) {
+  Point sum;
+  double found = 0;
+  for (int row = 0; row < picture.height; ++row) {
+    for (int column = 0; column < picture.width; ++column) {
+      if (picture.at(column, row) != colour) continue;
+      sum = sum + Point{column + 0.5, row + 0.5};
+      ++found;
+    }
+  }
+  REQUIRE(found > 0);
+  return (1 / found) * sum;
+}
+
+// Points only: each series is one dot, so that its place can be measured.
+Series dot(double x, double y, Colour colour) {
+  Series series{"", {x}, {y}};
+  series.line = false;
+  series.markers = true;
+  series.colour = colour;
+  return series;
+}
+
+TEST_CASE("points stand where their axes say, linear and logarithmic", "[phase0][plot]") {
+  constexpr Colour blue{0, 0, 200};
+  for (const bool log : {false, true}) {
+    CAPTURE(log);
+    LineChart chart;
+    chart.x_axis = {"x", log, 1, 100};
+    chart.y_axis = {"y", log, 1, 100};
+    const double middle = log ? 10 : 50.5;
+    chart.series = {dot(1, 1, red), dot(middle, middle, green), dot(100, 100, blue)};
+    const Decoded picture = decode_png(render(chart));
+    const Point low = centre_of(picture, red), high = centre_of(picture, blue);
+    const Point mean = 0.5 * (low + high), seen = centre_of(picture, green);
+    CHECK(high.x > low.x + 500);
+    CHECK(high.y < low.y - 300);  // up is smaller in pixels
+    CHECK(std::abs(seen.x - mean.x) < 1.5);
+    CHECK(std::abs(seen.y - mean.y) < 1.5);
+  }
+}
+
+TEST_CASE("points that are no numbers leave a gap, lonely ones a dot", "[phase0][plot]") {
+  LineChart chart;
+  Series whole{"", {0, 1, 2, 3, 4}, {1, 1, 1, 1, 1}};
+  whole.colour = red;
+  chart.y_axis = {"", false, 0, 2};
+  chart.series = {whole};
+  const int full = count(decode_png(render(chart)), red);
+  chart.series[0].y[1] = not_a_number;
+  const int gap = count(decode_png(render(chart)), red);
+  CHECK(gap < 0.6 * full);
+  CHECK(gap > 0.4 * full);
+  chart.x_axis = {"", false, 0, 4};
+  chart.series[0].y = {1, not_a_number, 1, std::numeric_limits<double>::infinity(), 1};
+  CHECK(count(decode_png(render(chart)), red) > 50);
+  chart.x_axis.log = true;  // 0 has no place on a log axis
+  chart.x_axis.low = 1;
+  CHECK(count(decode_png(render(chart)), red) > 30);
+}
+
+TEST_CASE("lines are cut off at the rim of the plot", "[phase0][plot]") {
+  LineChart chart;
+  chart.y_axis = {"", false, 0, 1};
+  Series wild{"", {0, 1, 2, 3}, {-50, 60, -70, 80}};
+  wild.colour = red;
+  chart.series = {wild};
+  CHECK(has_clean_border(decode_png(render(chart))));
+}
+
+TEST_CASE("a reference line crosses the whole plot at its height", "[phase0][plot]") {
+  LineChart chart;
+  chart.y_axis = {"", false, 0, 4};
+  chart.series = {dot(0, 0, red), dot(1, 4, green)};
+  constexpr Colour purple{130, 0, 130};
+  chart.reference_lines = {{1, "", purple}};
+  const Decoded picture = decode_png(render(chart));
+  const Point bottom = centre_of(picture, red), top = centre_of(picture, green);
+  const Point line = centre_of(picture, purple);
+  CHECK(std::abs(line.y - (bottom.y + 0.25 * (top.y - bottom.y))) < 2);
+  CHECK(std::abs(line.x - (bottom.x + top.x) / 2) < 10);
+}
+
+TEST_CASE("annotations of one point do not cover each other", "[phase0][plot]") {
+  LineChart chart;
+  chart.x_axis = {"x", true, 0.1, 100};
+  chart.y_axis = {"y", true, 1, 100};
+  const auto ink = [&](std::vector<Annotation> notes) {
+    chart.annotations = std::move(notes);
+    const Decoded picture = decode_png(render(chart));
+    double dark = 0;
+    for (const Colour c : picture.pixels) dark += c.g < 60 ? 1 : 0;
+    return dark;
+  };
+  const double none = ink({{1e9, 1e9, "", false}});
+  const double one = ink({{1, 10, "plain loop", false}}) - none;
+  const double three = ink({{1, 10, "plain loop", false},
+                            {1, 10, "plain loop", false},
+                            {1, 10, "plain loop", false}}) -
+                       none;
+  CHECK(one > 50);
+  CHECK(std::abs(three - 3 * one) < 0.2 * one);
+}
+
+TEST_CASE("no label of a chart is cut off", "[phase0][plot]") {
+  LineChart chart;
+  chart.title = "A rather long title for a small picture, which has to be broken into lines";
+  chart.subtitle = "and a subtitle";
+  chart.x_axis.name = "the number of training steps so far";
+  chart.y_axis = {"loss, in nats, on the held-out sentences", true};
+  for (int k = 0; k < 9; ++k) {
+    chart.series.push_back({"series number " + std::to_string(k), {1, 2, 3}, {1e-7, 1.0, 1e9}});
+  }
+  CHECK(has_clean_border(decode_png(render(chart, 420, 420))));
+  BarChart bars;
+  bars.labels = {"first", "a very long label that wants to stand upright", "third"};
+  bars.series = {{"one", {1e9, -2e9, not_a_number}}, {"two", {3, 4, 5}}};
+  bars.label_axis = "heads";
+  CHECK(has_clean_border(decode_png(render(bars, 300, 420))));
+}
+
+TEST_CASE("bars are as high as their values, on both sides of zero", "[phase0][plot]") {
+  BarChart chart;
+  chart.labels = {"a", "b"};
+  chart.print_values = false;
+  chart.y_axis = {"", false, -4, 4};
+  chart.series = {{"", {1, 1}, red}, {"", {-3, not_a_number}, green}};
+  const Decoded picture = decode_png(render(chart));
+  // Two red bars of height 1 against one green bar of height 3.
+  const double ratio = static_cast<double>(count(picture, green)) / count(picture, red);
+  CHECK(std::abs(ratio - 1.5) < 0.05);
+  CHECK(centre_of(picture, green).y > centre_of(picture, red).y);
+}
+
+TEST_CASE("charts say what does not fit together", "[phase0][plot]") {
+  const auto words = [](const auto& chart) { return words_of_error([&] { render(chart); }); };
+  LineChart line;
+  CHECK(contains(words(line), "no series to draw"));
+  line.series = {{"loss", {1, 2}, {1}}};
+  CHECK(contains(words(line), "series \"loss\" has 2 x values but 1 y values"));
+  line.series = {{"loss", {1, 2}, {-1, -2}}};
+  line.y_axis = {"speed", true};
+  CHECK(contains(words(line), "\"speed\" has no positive finite value"));
+  line.y_axis = {"speed", false, 3, 3};
+  CHECK(contains(words(line), "low < high"));
+  BarChart bars;
+  CHECK(contains(words(bars), "nothing to draw"));
+  bars.labels = {"a"};
+  bars.series = {{"s", {1, 2}}};
+  CHECK(contains(words(bars), "2 values for 1 labels"));
+  bars.series = {{"s", {1}}};
+  bars.y_axis.log = true;
+  CHECK(contains(words(bars), "log axis"));
+}
+
+}  // namespace
+}  // namespace tapestry::plot

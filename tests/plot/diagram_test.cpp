@@ -1,0 +1,131 @@
+#include "tapestry/plot/diagram.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catch.hpp"
+#include "plot/decoded.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+// The flow of attention: V skips two layers.
+Diagram flow() {
+  Diagram d;
+  const auto x = d.add({"input", {"6 × 64"}});
+  const auto q = d.add({"Q", {"6 × 64"}}), k = d.add({"K", {"6 × 64"}}),
+             v = d.add({"V", {"6 × 64"}});
+  const auto s = d.add({"scores", {"6 × 6"}}), w = d.add({"weights", {"6 × 6"}});
+  const auto o = d.add({"output", {"6 × 64"}});
+  d.connect(x, q, "W_Q");
+  d.connect(x, k, "W_K");
+  d.connect(x, v, "W_V");
+  d.connect(q, s);
+  d.connect(k, s);
+  d.connect(s, w, "softmax");
+  d.connect(w, o);
+  d.connect(v, o);
+  return d;
+}
+
+TEST_CASE("boxes are layered along the arrows and never overlap", "[phase1][plot]") {
+  for (const Direction direction : {Direction::right, Direction::down}) {
+    Diagram d = flow();
+    d.direction = direction;
+    const Size size = layout(d);
+    for (const Arrow& arrow : d.arrows) {
+      const Rect from = d.boxes[arrow.from].frame, to = d.boxes[arrow.to].frame;
+      CHECK((direction == Direction::right ? to.x - from.right() : to.y - from.bottom()) > 20);
+    }
+    for (std::size_t i = 0; i < d.boxes.size(); ++i) {
+      const Rect frame = d.boxes[i].frame;
+      CHECK(frame.x >= -1e-9);
+      CHECK(frame.y >= -1e-9);
+      CHECK(frame.right() <= size.width + 1e-9);
+      CHECK(frame.bottom() <= size.height + 1e-9);
+      CHECK(frame.width == box_size(d.boxes[i]).width);
+      for (std::size_t k = 0; k < i; ++k) CHECK_FALSE(frame.inset(-4).overlaps(d.boxes[k].frame));
+    }
+  }
+}
+
+TEST_CASE("arrows go around boxes, even past several layers", "[phase1][plot]") {
+  Diagram d = flow();
+  d.connect(0, 6, "residual");
+  const Size size = layout(d);
+  for (const Arrow& arrow : d.arrows) {
+    REQUIRE(arrow.path.size() > 2);
+    CHECK(std::abs(arrow.path.front().x - d.boxes[arrow.from].frame.right()) < 1e-9);
+    CHECK(std::abs(arrow.path.back().x - (d.boxes[arrow.to].frame.x - 2)) < 1e-9);
+    for (const Point p : arrow.path) {
+      CHECK(Rect{0, 0, size.width, size.height}.contains(p));
+      for (const Box& box : d.boxes) CHECK_FALSE(box.frame.inset(0.5).contains(p));
+    }
+  }
+}
+
+TEST_CASE("a layout settles: boxes alone in their layer stand level", "[phase1][plot]") {
+  Diagram d;
+  for (const char* name : {"a", "b", "c", "d"}) d.add({name});
+  d.connect(0, 1);
+  d.connect(1, 2);
+  d.connect(2, 3);
+  layout(d);
+  for (const Box& box : d.boxes) CHECK(std::abs(box.frame.y - d.boxes[0].frame.y) < 1e-6);
+}
+
+TEST_CASE("a diagram is drawn whole, with thumbnails in their colours", "[phase1][plot]") {
+  Diagram d = flow();
+  d.title = "From words to output";
+  d.subtitle = "one head";
+  Thumbnail image{1, 2, {-1, 1}};
+  d.boxes[0].thumbnail = image;
+  const Decoded picture = decode_png(render(d));
+  CHECK(has_clean_border(picture));
+  for (const Colour colour : {colour_at(ColourMap::blue_orange, 0),
+                              colour_at(ColourMap::blue_orange, 1), d.boxes[0].fill}) {
+    CHECK(std::count(picture.pixels.begin(), picture.pixels.end(), colour) > 100);
+  }
+  Canvas small(300, 160);
+  draw(small, small.area().inset(8), d);
+  CHECK(has_clean_border(decode_png(small)));
+  const auto bytes = [&] { return decode_png(render(d)).pixels; };
+  CHECK(bytes() == picture.pixels);
+}
+
+TEST_CASE("a long chain and a wide layer are laid out without delay", "[phase1][plot]") {
+  Diagram d;
+  for (int i = 0; i < 60; ++i) d.add({"n" + std::to_string(i)});
+  for (std::size_t i = 1; i < 30; ++i) d.connect(i - 1, i);
+  for (std::size_t i = 30; i < 59; ++i) d.connect(i, 59);
+  const Size size = layout(d);
+  CHECK(std::isfinite(size.width));
+  for (std::size_t i = 0; i < 60; ++i) {
+    for (std::size_t k = 0; k < i; ++k) CHECK_FALSE(d.boxes[i].frame.overlaps(d.boxes[k].frame));
+  }
+}
+
+TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
+  Diagram empty;
+  CHECK(contains(words_of_error([&] { layout(empty); }), "no boxes"));
+  Diagram one;
+  one.add({"alone"});
+  CHECK_FALSE(decode_png(render(one)).pixels.empty());
+  CHECK(contains(words_of_error([&] { one.connect(0, 5); }), "joins boxes 0 and 5"));
+  Diagram circle;
+  circle.add({"a"});
+  circle.add({"b"});
+  circle.connect(0, 1);
+  circle.connect(1, 0);
+  CHECK(contains(words_of_error([&] { layout(circle); }), "run in a circle"));
+  Diagram self;
+  self.add({"a"});
+  self.connect(0, 0);
+  CHECK(contains(words_of_error([&] { layout(self); }), "run in a circle"));
+  Diagram thumbnail;
+  thumbnail.add({"W", {}, Thumbnail{2, 2, {1, 2, 3}}});
+  CHECK(contains(words_of_error([&] { layout(thumbnail); }), "2 x 2 but has 3 values"));
+}
+
+}  // namespace
+}  // namespace tapestry::plot

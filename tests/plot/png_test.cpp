@@ -1,0 +1,184 @@
+#include "tapestry/plot/png.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "catch.hpp"
+#include "plot/decoded.hpp"
+#include "tapestry/error.hpp"
+
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#include <stb/stb_image.h>
+
+namespace tapestry::plot {
+
+Decoded decode_png(const std::vector<std::uint8_t>& bytes) {
+  Decoded picture;
+  int channels = 0;
+  unsigned char* data = stbi_load_from_memory(bytes.data(), static_cast<int>(bytes.size()),
+                                              &picture.width, &picture.height, &channels, 4);
+  if (data == nullptr) throw std::runtime_error("not a PNG file");
+  for (int i = 0; i < picture.width * picture.height; ++i) {
+    picture.pixels.push_back({data[4 * i], data[4 * i + 1], data[4 * i + 2], data[4 * i + 3]});
+  }
+  stbi_image_free(data);
+  return picture;
+}
+
+Decoded decode_png(const Canvas& canvas) { return decode_png(encode_png(canvas)); }
+
+std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+bool has_ink(const Decoded& picture, int left, int top, int right, int bottom, Colour paper) {
+  for (int row = std::max(top, 0); row < std::min(bottom, picture.height); ++row) {
+    for (int column = std::max(left, 0); column < std::min(right, picture.width); ++column) {
+      if (picture.at(column, row) != paper) return true;
+    }
+  }
+  return false;
+}
+
+bool has_clean_border(const Decoded& picture) {
+  const int w = picture.width, h = picture.height;
+  return !has_ink(picture, 0, 0, w, 1) && !has_ink(picture, 0, h - 1, w, h) &&
+         !has_ink(picture, 0, 0, 1, h) && !has_ink(picture, w - 1, 0, w, h);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own, gone with the test.
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "tapestry_png_XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
+    path = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path); }
+};
+
+// The letter F in a corner, each pixel of another colour: flips, transposition and a swap of
+// channels all show.
+Canvas letter_f() {
+  Canvas canvas(7, 9, 1);
+  const char* rows[] = {"####", "#", "###", "#", "#"};
+  for (int row = 0; row < 5; ++row) {
+    for (int column = 0; rows[row][column] != '\0'; ++column) {
+      const auto red = static_cast<std::uint8_t>(200 - 10 * row);
+      const auto blue = static_cast<std::uint8_t>(20 * column);
+      canvas.fill_rect({1.0 + column, 2.0 + row, 1, 1}, {red, 17, blue});
+    }
+  }
+  return canvas;
+}
+
+TEST_CASE("a decoded PNG has every pixel in its place and colour", "[phase0][plot]") {
+  const Decoded picture = decode_png(letter_f());
+  REQUIRE(picture.width == 7);
+  REQUIRE(picture.height == 9);
+  CHECK(picture.at(0, 0) == white);
+  CHECK(picture.at(1, 2) == Colour{200, 17, 0});
+  CHECK(picture.at(4, 2) == Colour{200, 17, 60});
+  CHECK(picture.at(3, 4) == Colour{180, 17, 40});
+  CHECK(picture.at(4, 4) == white);
+  CHECK(picture.at(1, 6) == Colour{160, 17, 0});
+  CHECK(picture.at(2, 6) == white);
+  CHECK(picture.at(1, 7) == white);
+}
+
+TEST_CASE("a PNG keeps transparency", "[phase0][plot]") {
+  Canvas canvas(3, 2, 1, {10, 20, 30, 0});
+  canvas.fill_rect({1, 0, 1, 1}, {200, 100, 50, 128});
+  const Decoded picture = decode_png(canvas);
+  CHECK(picture.at(0, 0).a == 0);
+  CHECK(picture.at(1, 0) == Colour{200, 100, 50, 128});
+}
+
+TEST_CASE("the same canvas gives the same bytes, which state the resolution", "[phase0][plot]") {
+  const std::vector<std::uint8_t> bytes = encode_png(letter_f());
+  CHECK(bytes == encode_png(letter_f()));
+  const std::string text(bytes.begin(), bytes.end());
+  const std::size_t chunk = text.find("pHYs");
+  REQUIRE(chunk == 8 + 25 + 4);
+  // 300 dots per inch are 11811 per metre; the checksum is that of an independent implementation.
+  const std::vector<std::uint8_t> expected{0x00, 0x00, 0x2E, 0x23, 0x00, 0x00, 0x2E,
+                                           0x23, 0x01, 0x78, 0xA5, 0x3F, 0x76};
+  const auto start = bytes.begin() + static_cast<std::ptrdiff_t>(chunk) + 4;
+  CHECK(std::vector<std::uint8_t>(start, start + 13) == expected);
+}
+
+TEST_CASE("write_png makes folders, replaces old files and leaves nothing else", "[phase0][plot]") {
+  const Folder folder;
+  const fs::path path = folder.path / "new" / "deep" / "f.png";
+  write_png(letter_f(), path);
+  CHECK(read_bytes(path) == encode_png(letter_f()));
+  write_png(Canvas(2, 2, 1), path);
+  CHECK(decode_png(read_bytes(path)).width == 2);
+  const auto entries = fs::directory_iterator(path.parent_path());
+  CHECK(std::distance(fs::begin(entries), fs::end(entries)) == 1);
+}
+
+TEST_CASE("write_png follows a link instead of replacing it", "[phase0][plot]") {
+  const Folder folder;
+  fs::create_symlink("real.png", folder.path / "link.png");
+  std::ofstream(folder.path / "real.png") << "old";
+  write_png(letter_f(), folder.path / "link.png");
+  CHECK(fs::is_symlink(folder.path / "link.png"));
+  CHECK(decode_png(read_bytes(folder.path / "real.png")).width == 7);
+}
+
+TEST_CASE("write_png names the path and the reason when it cannot write", "[phase0][plot]") {
+  const Folder folder;
+  const Canvas canvas(2, 2, 1);
+  const auto words = [&](const fs::path& path) {
+    return words_of_error([&] { write_png(canvas, path); });
+  };
+  SECTION("a folder stands there") {
+    CHECK(contains(words(folder.path), folder.path.string() + ": Is a directory"));
+  }
+  SECTION("a file stands where a folder is needed") {
+    std::ofstream(folder.path / "file") << "x";
+    const std::string error = words(folder.path / "file" / "f.png");
+    CHECK(contains(error, "cannot write " + (folder.path / "file" / "f.png").string()));
+    CHECK(contains(error, "Not a directory"));
+  }
+  SECTION("the disk is full") {
+    REQUIRE(fs::exists("/dev/full"));
+    CHECK(contains(words("/dev/full"), "/dev/full: No space left on device"));
+    CHECK(fs::is_character_file("/dev/full"));  // written to, not replaced
+  }
+  SECTION("the folder may not be written") {
+    ::chmod(folder.path.c_str(), 0555);
+    const bool may = ::access(folder.path.c_str(), W_OK) == 0;  // root may do anything
+    CHECK((may || contains(words(folder.path / "f.png"), "Permission denied")));
+    ::chmod(folder.path.c_str(), 0755);
+  }
+  SECTION("no name") { CHECK(contains(words(folder.path / ""), "the path names no file")); }
+}
+
+TEST_CASE("a write that fails leaves the old picture whole", "[phase0][plot]") {
+  const Folder folder;
+  const fs::path path = folder.path / "f.png";
+  write_png(letter_f(), path);
+  // The temporary file cannot be made where a folder has its name.
+  fs::create_directory(path.string() + ".part" + std::to_string(::getpid()));
+  CHECK_THROWS_AS(write_png(Canvas(2, 2, 1), path), Error);
+  CHECK(decode_png(read_bytes(path)).width == 7);
+}
+
+}  // namespace
+}  // namespace tapestry::plot

@@ -1,0 +1,34 @@
+// A fresh folder that is removed, with all that is in it, at the end of a test.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "tapestry/error.hpp"
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tapestry-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw tapestry::Error("no temporary folder: " + name);
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};

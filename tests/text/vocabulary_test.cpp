@@ -1,0 +1,71 @@
+#include "tapestry/text/vocabulary.hpp"
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+
+using namespace tapestry;
+
+using Ids = std::vector<std::int32_t>;
+
+TEST_CASE("a text is split at blanks and made lower-case", "[phase1][text]") {
+  CHECK(split_words("The cat SAT") == Words{"the", "cat", "sat"});
+  CHECK(split_words("  on\tthe\r\n mat ") == Words{"on", "the", "mat"});
+  CHECK(split_words("") == Words{});
+  CHECK(split_words(" \n") == Words{});
+  CHECK(split_words("\xc3\x84pfel") == Words{"\xc3\x84pfel"});  // letters beyond A-Z stay
+}
+
+TEST_CASE("special words come first, then the words in order, each once", "[phase1][text]") {
+  const Vocabulary vocabulary({"the", "cat", "the", "<pad>", "mat"});
+  CHECK(vocabulary.words() ==
+        Words{"<pad>", "<bos>", "<eos>", "<mask>", "<unk>", "the", "cat", "mat"});
+  CHECK(vocabulary.size() == 8);
+  CHECK(vocabulary.id("<pad>") == Vocabulary::pad);
+  CHECK(vocabulary.id("<bos>") == Vocabulary::bos);
+  CHECK(vocabulary.id("<eos>") == Vocabulary::eos);
+  CHECK(vocabulary.id("<mask>") == Vocabulary::mask);
+  CHECK(vocabulary.id("<unk>") == Vocabulary::unk);
+  CHECK(Vocabulary({}).size() == 5);
+  CHECK(Vocabulary(vocabulary.words()).words() == vocabulary.words());
+}
+
+TEST_CASE("words become ids and ids words again", "[phase1][text]") {
+  const Vocabulary vocabulary(split_words("the cat sat on mat"));
+  const Indices ids = vocabulary.ids("The cat sat on the mat");
+  CHECK(ids.shape == Shape{6});
+  CHECK(ids.values == Ids{5, 6, 7, 8, 5, 9});
+  CHECK(vocabulary.text(ids) == "the cat sat on the mat");
+  CHECK(vocabulary.text(Indices({2, 1}, {6, 0})) == "cat <pad>");
+  CHECK(vocabulary.ids("").shape == Shape{0});
+  CHECK(vocabulary.text(vocabulary.ids("")).empty());
+  CHECK(vocabulary.word(9) == "mat");
+  CHECK(vocabulary.contains("cat"));
+  CHECK_FALSE(vocabulary.contains("Cat"));
+}
+
+TEST_CASE("a batch fills short texts up with <pad>", "[phase1][text]") {
+  const Vocabulary vocabulary({"a", "b"});
+  const Indices ids = vocabulary.batch({{"a", "b", "a"}, {}, {"b"}});
+  CHECK(ids.shape == Shape{3, 3});
+  CHECK(ids.values == Ids{5, 6, 5, 0, 0, 0, 6, 0, 0});
+  CHECK(vocabulary.batch({}).shape == Shape{0, 0});
+}
+
+TEST_CASE("an unknown word is refused with the closest one, or becomes <unk>", "[phase1][text]") {
+  const Vocabulary strict({"kitten", "mat"});
+  CHECK(complaint([&] { strict.ids("the kiten"); }, {"'the' is not one of the 7 words"}) == "");
+  CHECK(complaint([&] { strict.id("kiten"); }, {"Did you mean 'kitten'?"}) == "");
+  CHECK(complaint([&] { strict.id("x"); }, {"'x'", "UnknownWord::replace"}) == "");
+  const Vocabulary lenient({"kitten", "mat"}, UnknownWord::replace);
+  CHECK(lenient.ids("the kitten").values == Ids{4, 5});
+  CHECK(lenient.text(lenient.ids("the kitten")) == "<unk> kitten");
+}
+
+TEST_CASE("ids that are no words and words that no text has are refused", "[phase1][text]") {
+  const Vocabulary vocabulary({"mat"});
+  CHECK(complaint([&] { vocabulary.word(6); }, {"id 6 is not one of the 6 words (0 to 5)"}) == "");
+  CHECK(complaint([&] { vocabulary.text(Indices({1}, {-1})); }, {"id -1"}) == "");
+  for (const char* word : {"", "two words", "Capital", "line\n"}) {
+    CHECK(complaint([&] { Vocabulary({word}); }, {"vocabulary: '", "' is not a word"}) == "");
+  }
+}

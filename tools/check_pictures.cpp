@@ -1,0 +1,150 @@
+// check_pictures [--update]: compares each picture that a lesson keeps beside itself
+// (tutorials/phaseN_*/pictures/NAME.png) with the one that the programs just drew
+// (out/plots/NAME.png): same size, and nearly the same pixels. --update copies instead: the fresh
+// one over each picture that README.md or a lesson shows. Run it from the repository root.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#include <stb/stb_image.h>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Mean difference of a channel that still counts as the same picture, of 255: training ends a
+// little differently on each set of kernels, and moves a curve by a pixel or two.
+constexpr double most_difference = 6;
+
+// Pictures of a measurement: no two machines draw the same, so only their size is compared.
+const std::map<std::string, std::string> measured = {
+    {"phase0_roofline.png", "speed of this machine"},
+};
+
+struct Image {
+  int width = 0, height = 0;
+  std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels{nullptr, stbi_image_free};  // RGBA
+};
+
+Image read_image(const fs::path& path) {
+  Image image;
+  int channels = 0;
+  image.pixels.reset(stbi_load(path.c_str(), &image.width, &image.height, &channels, 4));
+  return image;
+}
+
+double mean_difference(const Image& a, const Image& b) {
+  const std::size_t count =
+      std::size_t{4} * static_cast<std::size_t>(a.width) * static_cast<std::size_t>(a.height);
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::abs(a.pixels.get()[i] - b.pixels.get()[i]);
+  return sum / static_cast<double>(count);
+}
+
+std::string size_of(const Image& image) {
+  return std::to_string(image.width) + "x" + std::to_string(image.height);
+}
+
+// What is wrong with the kept picture; empty if nothing is.
+std::string compare(const fs::path& kept_path, const fs::path& fresh_path) {
+  if (!fs::exists(fresh_path)) return fresh_path.string() + " was not drawn: run `make tutorials`";
+  const Image kept = read_image(kept_path), fresh = read_image(fresh_path);
+  if (!kept.pixels) return "is no PNG file";
+  if (!fresh.pixels) return fresh_path.string() + " is no PNG file";
+  if (kept.width != fresh.width || kept.height != fresh.height) {
+    return "is " + size_of(kept) + ", the fresh one " + size_of(fresh) + ": run `make pictures`";
+  }
+  if (measured.contains(kept_path.filename().string())) return "";
+  const double difference = mean_difference(kept, fresh);
+  if (difference <= most_difference) return "";
+  return "differs from the fresh one by " + std::to_string(difference) + " of 255 on average (" +
+         std::to_string(most_difference) + " are allowed): look at both, then `make pictures`";
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The pictures/NAME.png that the text at `path` shows, as paths from the repository root.
+void add_shown(const fs::path& path, std::set<fs::path>& shown) {
+  const std::string text = read_text(path), folder = "pictures/";
+  for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos; ++at) {
+    const std::size_t start = text.find_last_of("(\"' \n", at) + 1;
+    const std::size_t end = std::min(text.find_first_of(")\"' \n", at), text.size());
+    const std::string target = text.substr(start, end - start);
+    if (!target.ends_with(".png") || target.find(':') != std::string::npos) continue;
+    shown.insert((path.parent_path() / target).lexically_normal());
+  }
+}
+
+std::set<fs::path> shown_pictures() {
+  std::set<fs::path> shown;
+  add_shown("README.md", shown);
+  if (!fs::exists("tutorials")) return shown;
+  for (const auto& folder : fs::directory_iterator("tutorials")) {
+    add_shown(folder.path() / "README.md", shown);
+  }
+  return shown;
+}
+
+std::set<fs::path> kept_pictures() {
+  std::set<fs::path> kept;
+  if (!fs::exists("tutorials")) return kept;
+  for (const auto& entry : fs::recursive_directory_iterator("tutorials")) {
+    if (entry.path().extension() == ".png") kept.insert(entry.path());
+  }
+  return kept;
+}
+
+fs::path fresh(const fs::path& kept) { return "out/plots" / kept.filename(); }
+
+int update() {
+  for (const fs::path& path : shown_pictures()) {
+    if (!fs::exists(fresh(path))) {
+      std::cerr << path.string() << ": no program drew " << fresh(path).string() << "\n";
+      return 1;
+    }
+    fs::create_directories(path.parent_path());
+    fs::copy_file(fresh(path), path, fs::copy_options::overwrite_existing);
+    std::cout << fresh(path).string() << " -> " << path.string() << "\n";
+  }
+  return 0;
+}
+
+int check() {
+  const std::set<fs::path> shown = shown_pictures();
+  std::set<fs::path> all = kept_pictures();
+  all.insert(shown.begin(), shown.end());
+  int passed = 0, failed = 0;
+  for (const fs::path& path : all) {
+    std::string problem;
+    if (!fs::exists(path))
+      problem = "is shown but not there: run `make pictures`";
+    else if (!shown.contains(path))
+      problem = "is shown by no lesson: show it or remove it";
+    else
+      problem = compare(path, fresh(path));
+    if (!problem.empty()) std::cout << path.string() << ": " << problem << "\n";
+    (problem.empty() ? passed : failed) += 1;
+  }
+  std::cout << passed << " passed, " << failed << " failed\n";
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  return count > 1 && std::string(values[1]) == "--update" ? update() : check();
+}

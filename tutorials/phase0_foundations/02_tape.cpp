@@ -1,0 +1,105 @@
+// Step 02. How does a program know its own derivative?
+//
+// New here: the tape. The chain rule is first worked out by hand for one neuron, then read off the
+// tape, then checked against differences of the function itself.
+// Writes out/plots/phase0_tape.png; takes less than a second.
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/tapestry.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr double w0 = 0.5, x0 = 2, b0 = -0.3, target = 0.2;
+
+struct Slopes {
+  double dw, db;
+};
+
+// loss = (y - target)^2, y = tanh(s), s = w x + b. One factor for each step, multiplied backwards.
+Slopes by_hand() {
+  const double s = w0 * x0 + b0;
+  const double y = std::tanh(s);
+  const double loss = (y - target) * (y - target);
+  const double dloss_dy = 2 * (y - target);
+  const double dy_ds = 1 - y * y;
+  const double ds_dw = x0, ds_db = 1;
+  std::printf("1. By hand\n");
+  std::printf("forward    s = %.4f   y = tanh(s) = %.4f   loss = %.4f\n", s, y, loss);
+  std::printf("backward   dloss/dy = %.4f   dy/ds = %.4f   ds/dw = %.4f\n", dloss_dy, dy_ds, ds_dw);
+  const Slopes slopes{dloss_dy * dy_ds * ds_dw, dloss_dy * dy_ds * ds_db};
+  std::printf("product    dloss/dw = %.4f   dloss/db = %.4f\n\n", slopes.dw, slopes.db);
+  return slopes;
+}
+
+Tensor neuron_loss(const Tensor& w, const Tensor& b) {
+  const Tensor difference = tanh(w * x0 + b) - target;
+  return difference * difference;
+}
+
+void by_tape(const Slopes& hand) {
+  const Tensor w(w0), b(b0);
+  Tape tape(Parameters{{"w", w}, {"b", b}}, Tape::Keep::values);
+  const Tensor product = w * x0;
+  const Tensor s = product + b;
+  const Tensor y = tanh(s);
+  const Tensor difference = y - target;
+  const Tensor loss = difference * difference;
+  tape.label(product, "w x");
+  tape.label(s, "s");
+  tape.label(y, "y");
+  tape.label(difference, "y - target");
+  tape.label(loss, "loss");
+  std::printf("2. By the tape: every operation left a record\n%s", tape.table().c_str());
+  const Gradients gradients = tape.backward(loss);
+  std::printf("dloss/dw = %.4f   dloss/db = %.4f\n", double{gradients[w].item()},
+              double{gradients[b].item()});
+  const double worst = std::max(std::abs(double{gradients[w].item()} - hand.dw),
+                                std::abs(double{gradients[b].item()} - hand.db));
+  std::printf("by hand and by tape agree to six digits: %s\n\n", worst < 1e-6 ? "yes" : "NO");
+  plot::write_png(plot::render(tape_diagram(tape, "The tape of one neuron")),
+                  "out/plots/phase0_tape.png");
+}
+
+// A tensor that is used twice collects two gradients, and they add.
+void used_twice() {
+  const Tensor a(3);
+  Tape tape({a});
+  const Tensor y = a + a;
+  const Tensor z = y * a;  // 2 a^2, so dz/da = 4 a
+  std::printf("3. Used three times: y = a + a, z = y * a at a = 3\n");
+  std::printf("dz/da = %.4f, and 4 a = %.4f\n\n", double{tape.backward(z)[a].item()}, 4 * 3.0);
+}
+
+// An operation whose way back is wrong on purpose: the slope of x^2 is 2x, not x.
+Tensor lying_square(const Tensor& x) {
+  return Tape::record("lying_square", {x}, (x * x).detached(),
+                      [x = Tape::save(x)](const Tensor& dy, Gate& to) { to.give(0, dy * x); });
+}
+
+void check_by_differences() {
+  std::printf("4. Believe neither: compare with differences of the function\n");
+  const std::vector<Tensor> inputs = {Tensor(w0), Tensor(b0)};
+  const GradcheckResult honest = gradcheck(
+      [](const std::vector<Tensor>& in) { return neuron_loss(in[0], in[1]); }, inputs);
+  std::printf("the neuron: %s\n", honest ? "passed" : honest.message.c_str());
+  const GradcheckResult liar = gradcheck(
+      [](const std::vector<Tensor>& in) { return lying_square(in[0]); }, {Tensor({2}, {1, 3})});
+  std::printf("a square whose way back is wrong on purpose:\n%s\n",
+              liar ? "passed?!" : liar.message.c_str());
+}
+
+}  // namespace
+
+int main() {
+  std::printf("Step 02: the tape (takes less than a second)\n\n");
+  by_tape(by_hand());
+  used_twice();
+  check_by_differences();
+  std::printf("\nwrote out/plots/phase0_tape.png\n");
+}

@@ -1,0 +1,152 @@
+// Step 03. Why is the same product fast in one program and slow in another?
+//
+// New here: the matrix product, from the plain triple loop to SIMD and blocks, and the two limits of
+// a machine: how fast it multiplies and how fast it reads (the roofline).
+// Writes out/plots/phase0_roofline.png; takes about 3 seconds. All timings are of one thread or of
+// what the library uses; they are yours, so the lesson quotes none of them.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+#include <xsimd/xsimd.hpp>
+
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/tapestry.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+using Matrices = void (*)(const real* a, const real* b, real* c, Index n);
+
+// The definition: c(i, j) = sum over k of a(i, k) b(k, j). The inner loop jumps down a column of b.
+void plain(const real* a, const real* b, real* c, Index n) {
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      real sum = 0;
+      for (Index k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
+      c[i * n + j] = sum;
+    }
+  }
+}
+
+// The same products with the last two loops swapped: the inner loop walks along rows of b and c,
+// and takes a batch of numbers at a time.
+void rows_simd(const real* a, const real* b, real* c, Index n) {
+  using Batch = xsimd::batch<real>;
+  constexpr Index lanes = Batch::size;
+  std::fill_n(c, n * n, real{0});
+  for (Index i = 0; i < n; ++i) {
+    for (Index k = 0; k < n; ++k) {
+      const Batch factor(a[i * n + k]);
+      Index j = 0;
+      for (; j + lanes <= n; j += lanes) {
+        const Batch row = Batch::load_unaligned(b + k * n + j);
+        const Batch sum = Batch::load_unaligned(c + i * n + j);
+        (sum + factor * row).store_unaligned(c + i * n + j);
+      }
+      for (; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
+    }
+  }
+}
+
+double best_seconds(const std::function<void()>& work) {
+  double best = 1e9, total = 0;
+  for (int calls = 0; calls < 2 || (total < 0.08 && calls < 2000); ++calls) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    best = std::min(best, taken.count());
+    total += taken.count();
+  }
+  return best;
+}
+
+struct Point {
+  std::string name;
+  double intensity;  // floating point operations per byte that must be moved
+  double gflops;
+};
+
+Point measure(const std::string& name, double operations, double bytes,
+              const std::function<void()>& work) {
+  const double seconds = best_seconds(work);
+  const Point point{name, operations / bytes, operations / seconds / 1e9};
+  std::printf("%-28s %10.1f %12.2f\n", name.c_str(), point.intensity, point.gflops);
+  return point;
+}
+
+std::vector<Point> ladder(Index n) {
+  Random random(42);
+  const Tensor a = random.normal({n, n}), b = random.normal({n, n});
+  Tensor c = Tensor::zeros({n, n});
+  const double operations = 2.0 * static_cast<double>(n * n * n);
+  const double bytes = 3.0 * sizeof(real) * static_cast<double>(n * n);  // each matrix once
+  std::vector<Point> points;
+  auto run = [&](const char* name, Matrices product) {
+    points.push_back(measure(name, operations, bytes,
+                             [&] { product(a.data(), b.data(), c.data(), n); }));
+  };
+  std::printf("1. (%lld, %lld) times (%lld, %lld)\n", static_cast<long long>(n), static_cast<long long>(n),
+              static_cast<long long>(n), static_cast<long long>(n));
+  std::printf("%-28s %10s %12s\n", "", "flop/byte", "GFLOP/s");
+  run("plain loop", plain);
+  run("rows and SIMD", rows_simd);
+  const Tensor by_hand = c.clone();
+  points.push_back(measure("blocked (" + kernel_set() + ")", operations, bytes,
+                           [&] { c = matmul(a, b); }));
+  const double scale = std::sqrt(static_cast<double>(n));  // size of a typical element
+  std::printf("largest difference between the two, over sqrt(n): %s\n\n",
+              largest_difference(by_hand, c) / scale < 1e-5 ? "below 1e-5" : "LARGE");
+  return points;
+}
+
+// Work that moves much and computes little cannot be faster than memory, whatever the kernel.
+std::vector<Point> bound_by_memory() {
+  std::printf("2. Work that mostly moves numbers\n%-28s %10s %12s\n", "", "flop/byte", "GFLOP/s");
+  const Index n = 1 << 24;
+  const Tensor x = Tensor::ones({n});
+  const double count = static_cast<double>(n);
+  std::vector<Point> points;
+  points.push_back(measure("sum of 16 M numbers", count, sizeof(real) * count,
+                           [&] { const Tensor y = sum(x); }));
+  const Tensor matrix = reshape(x, {4096, 4096}), column = Tensor::ones({4096, 1});
+  points.push_back(measure("matrix times column", 2 * count, sizeof(real) * count,
+                           [&] { const Tensor y = matmul(matrix, column); }));
+  return points;
+}
+
+void draw(const Machine& machine, const std::vector<Point>& points) {
+  plot::LineChart chart;
+  chart.title = "What limits a product on this machine";
+  chart.subtitle = "one core's limits, " + machine.kernels + " kernels";
+  chart.x_axis = {.name = "floating point operations per byte moved", .log = true, .low = 0.1, .high = 1000};
+  chart.y_axis = {.name = "GFLOP/s", .log = true, .low = {}, .high = {}};
+  const double ridge = machine.peak_gflops / machine.read_gb_per_second;
+  chart.series.push_back({"limit: reading, then multiplying",
+                          {0.1, ridge, 1000},
+                          {0.1 * machine.read_gb_per_second, machine.peak_gflops, machine.peak_gflops}});
+  for (const Point& point : points) {
+    chart.annotations.push_back({point.intensity, point.gflops, point.name});
+  }
+  plot::write_png(plot::render(chart, 860, 520), "out/plots/phase0_roofline.png");
+}
+
+}  // namespace
+
+int main() {
+  std::printf("Step 03: the matrix product (takes about 3 seconds)\n\n");
+  const Machine machine = measure_machine();
+  std::printf("kernel sets here: ");
+  for (const std::string& name : kernel_sets()) std::printf("%s ", name.c_str());
+  std::printf("\none core of this machine, %s: %.0f GFLOP/s at most, reads %.0f GB/s\n\n",
+              machine.kernels.c_str(), machine.peak_gflops, machine.read_gb_per_second);
+  std::vector<Point> points = ladder(512);
+  for (const Point& point : bound_by_memory()) points.push_back(point);
+  draw(machine, points);
+  std::printf("\nwrote out/plots/phase0_roofline.png\n");
+}

@@ -1,0 +1,128 @@
+// Step 11. What does one word do when it attends?
+//
+// New here: query, key, value, score, weight, output, for one query of "the cat sat on the mat",
+// in plain loops: every product is printed. Then the same by the library.
+// Writes no picture; takes less than a second.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tapestry/tapestry.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr int words = 6, width = 4;
+const std::array<const char*, words> sentence = {"the", "cat", "sat", "on", "the", "mat"};
+
+// "sat" asks: who did it, and where? Each key advertises what its word is: [doer, place, action,
+// glue]. Chosen by hand here; from step 14 on they are learned. The two "the" have different keys
+// because a model adds the position to the word.
+const std::array<double, width> query = {1.0, 0.5, 0.4, 0.2};
+const std::array<std::array<double, width>, words> keys = {{{0.4, 0.2, 0.0, 1.5},
+                                                            {3.0, 0.2, 0.0, 0.5},
+                                                            {0.5, 0.2, 2.0, 0.5},
+                                                            {0.0, 0.4, 0.0, 1.5},
+                                                            {0.1, 0.6, 0.0, 1.5},
+                                                            {0.6, 2.6, 0.3, 0.4}}};
+const std::array<std::array<double, 2>, words> values = {
+    {{0.0, 0.1}, {1.0, 0.0}, {0.2, 0.2}, {0.0, 0.3}, {0.0, 0.1}, {0.1, 1.0}}};
+
+using Row = std::array<double, words>;
+
+Row print_scores() {
+  Row scores{};
+  std::printf("1. Scores: the query of 'sat' times every key, summed\n");
+  for (std::size_t j = 0; j < words; ++j) {
+    std::printf("%-4s", sentence[j]);
+    for (std::size_t i = 0; i < width; ++i) {
+      scores[j] += query[i] * keys[j][i];
+      std::printf(" %s %.1f*%.1f", i > 0 ? "+" : " ", query[i], keys[j][i]);
+    }
+    std::printf("  = %.2f\n", scores[j]);
+  }
+  return scores;
+}
+
+Row print_weights(const Row& scores) {
+  const double scale = std::sqrt(double{width});
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  Row weights{};
+  double total = 0;
+  for (std::size_t j = 0; j < words; ++j) {
+    weights[j] = std::exp((scores[j] - largest) / scale);
+    total += weights[j];
+  }
+  std::printf("\n2. Weights: scores / sqrt(%d), then softmax\n", width);
+  std::printf("word   score   / %.0f   exp(. - largest)   weight\n", scale);
+  for (std::size_t j = 0; j < words; ++j) {
+    const double power = weights[j];
+    weights[j] /= total;
+    std::printf("%-4s %7.2f %6.3f %14.3f %12.3f\n", sentence[j], scores[j], scores[j] / scale,
+                power, weights[j]);
+  }
+  return weights;
+}
+
+std::array<double, 2> print_output(const Row& weights) {
+  std::printf("\n3. Output: the values, mixed by the weights\n");
+  std::array<double, 2> output{};
+  for (std::size_t j = 0; j < words; ++j) {
+    std::printf("%-4s  %.3f * (%.1f, %.1f)\n", sentence[j], weights[j], values[j][0], values[j][1]);
+    for (std::size_t i = 0; i < 2; ++i) output[i] += weights[j] * values[j][i];
+  }
+  std::printf("sum         (%.3f, %.3f)\n", output[0], output[1]);
+  return output;
+}
+
+template <std::size_t columns>
+Tensor matrix(const std::array<std::array<double, columns>, words>& rows) {
+  Tensor result = Tensor::uninitialised({words, Index{columns}});
+  for (Index i = 0; i < words; ++i) {
+    for (Index j = 0; j < Index{columns}; ++j) {
+      result.set({i, j}, rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+    }
+  }
+  return result;
+}
+
+void compare_with_library(const Row& weights, const std::array<double, 2>& output) {
+  const Tensor q({1, width}, {query[0], query[1], query[2], query[3]});
+  const Attention result = attention(q, matrix(keys), matrix(values));
+  double worst = 0;
+  for (Index j = 0; j < words; ++j) {
+    worst = std::max(worst, std::abs(double{result.weights.at({0, j})} - weights[static_cast<std::size_t>(j)]));
+  }
+  for (Index i = 0; i < 2; ++i) {
+    worst = std::max(worst, std::abs(double{result.output.at({0, i})} - output[static_cast<std::size_t>(i)]));
+  }
+  std::printf("\n4. The library's attention(q, k, v) differs by %s\n",
+              worst < 1e-6 ? "less than 1e-6" : "TOO MUCH");
+}
+
+// A table that circulates gives these scores these weights. Softmax never reorders.
+void spot_the_error() {
+  const Tensor scores({words}, {0.8, 3.2, 1.5, 0.5, 0.7, 2.1});
+  std::printf("\n5. Spot the error: scores and weights as a project guide printed them\n");
+  std::printf("scores           0.80  3.20  1.50  0.50  0.70  2.10\n");
+  std::printf("claimed weights  0.05  0.45  0.15  0.05  0.10  0.20\n");
+  for (const double temperature : {1.0, 2.0}) {
+    std::printf("softmax(s / %.0f)  ", temperature);
+    for (const real w : softmax(scores / temperature).values()) std::printf(" %.2f ", double{w});
+    std::printf("\n");
+  }
+  std::printf("0.80 > 0.70, yet the claim gives them 0.05 < 0.10: no temperature can do that.\n");
+}
+
+}  // namespace
+
+int main() {
+  std::printf("Step 11: one query, by hand (takes less than a second)\n\n");
+  const Row weights = print_weights(print_scores());
+  compare_with_library(weights, print_output(weights));
+  spot_the_error();
+}

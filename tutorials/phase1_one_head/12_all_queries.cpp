@@ -1,0 +1,72 @@
+// Step 12. How do all words attend at once?
+//
+// New here: the matrix form. With queries, keys and values all equal to x, attention is three
+// lines. The raw scores are returned too, to see what softmax does to them.
+// Writes no picture; takes less than a second.
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/ascii.hpp"
+#include "tapestry/tapestry.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const std::vector<std::string> words = {"the", "cat", "sat", "on", "the", "mat"};
+
+struct Result {
+  Tensor output, weights, scores;
+};
+
+// x (length, width): every row is query, key and value at once.
+Result simple_self_attention(const Tensor& x) {
+  const double width = static_cast<double>(x.size(-1));
+  const Tensor scores = matmul(x, transpose(x)) / std::sqrt(width);  // (length, length)
+  const Tensor weights = softmax(scores);                            // (length, length)
+  return {matmul(weights, x), weights, scores};                      // (length, width)
+}
+
+void print(const char* title, const Tensor& matrix) {
+  std::cout << title << "\n" << plot::matrix_with_words(doubles(matrix), words, words) << "\n";
+}
+
+// Attention has no idea of order: permuted words give permuted outputs.
+void order_is_invisible(const Tensor& x, const Tensor& output) {
+  const Indices order({6}, {5, 3, 1, 0, 2, 4});
+  const Tensor shuffled = simple_self_attention(embedding(x, order)).output;
+  const double difference = largest_difference(shuffled, embedding(output, order));
+  std::cout << "Shuffle the words, and the outputs are shuffled alike (difference "
+            << (difference < 1e-5 ? "below 1e-5" : "LARGE")
+            << "):\nwithout positions, attention does not know the order of the words.\n";
+}
+
+}  // namespace
+
+int main() {
+  std::cout << "Step 12: all queries at once (takes less than a second)\n\n";
+  Random random(42);
+  const Tensor table = random.normal({5, 64}, 0, 0.5);               // the cat sat on mat
+  const Tensor x = embedding(table, Indices({6}, {0, 1, 2, 3, 0, 4}));  // both "the" are equal
+
+  const Result result = simple_self_attention(x);
+  std::cout << "x        " << x.shape() << "   six words, 64 numbers each\n"
+            << "scores   " << result.scores.shape() << "    every word with every word\n"
+            << "weights  " << result.weights.shape() << "    softmax of each row\n"
+            << "output   " << result.output.shape() << "   each row a mixture of x's rows\n\n";
+  print("Scores (rows ask, columns answer):", result.scores);
+  print("Weights:", result.weights);
+  std::cout << "Row sums " << to_string(sum(result.weights, -1), 4) << "\n"
+            << "all weights between 0 and 1: "
+            << (min(result.weights).item() >= 0 && max(result.weights).item() <= 1 ? "yes" : "NO")
+            << "\n\n";
+
+  const Attention library = attention(x, x, x);
+  std::cout << "Largest difference to the library's attention(x, x, x): "
+            << (largest_difference(library.output, result.output) < 1e-5 ? "below 1e-5" : "LARGE")
+            << "\n\n";
+  order_is_invisible(x, result.output);
+}

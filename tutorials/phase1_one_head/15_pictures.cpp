@@ -1,0 +1,122 @@
+// Step 15. What does attention look like?
+//
+// New here: nothing is computed that was not computed before; the trained head of step 14 is read
+// from its file and drawn: its map, and the way of one query through it.
+// Writes out/plots/phase1_attention_heatmap.png, out/plots/phase1_qkv_flow.png and
+// out/weights/attention_weights.safetensors; takes about a second.
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/safetensors.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/ascii.hpp"
+#include "tapestry/plot/diagram.hpp"
+#include "tapestry/plot/heatmap.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/text/grammar.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const std::string model_file = "out/checkpoints/single_head_model.safetensors";
+
+struct Trace {  // everything that one sentence makes in the head; row i belongs to word i
+  Tensor x, q, k, v, output;  // (6, 64)
+  Tensor weights, scores;     // (6, 6)
+};
+
+Trace run(const Safetensors& model, const Indices& ids) {
+  const Tensor x = embedding(model["words"], ids) + model["positions"];
+  const Tensor q = matmul(x, model["head.query.weight"]), k = matmul(x, model["head.key.weight"]);
+  const Tensor v = matmul(x, model["head.value.weight"]);
+  const Attention head = attention(q, k, v);
+  return {x, q, k, v, matmul(head.output, model["head.output.weight"]), head.weights, head.scores};
+}
+
+Tensor row(const Tensor& matrix, Index i) { return slice(matrix, 0, i, i + 1); }
+
+Trace with_hidden(const Safetensors& model, const Vocabulary& vocabulary, const Words& words, std::size_t hidden) {
+  Indices ids = vocabulary.ids(words);
+  ids.values[hidden] = Vocabulary::mask;
+  return run(model, ids);
+}
+
+plot::Box box(const std::string& title, const std::string& detail, const Tensor& numbers) {
+  plot::Box result{title, {detail, to_string(numbers.shape())}};
+  result.thumbnail = plot::Thumbnail{numbers.size(0), numbers.size(1), doubles(numbers)};
+  return result;
+}
+
+// The way of one query: from the words to what the head says about it.
+plot::Diagram flow(const Trace& trace, const std::string& word, Index at) {
+  plot::Diagram diagram;
+  diagram.title = "One query through the head";
+  diagram.subtitle = "“" + word + "” is hidden and asks; blue is negative, orange positive";
+  const Tensor mixture = matmul(row(trace.weights, at), trace.v);
+  const auto x = diagram.add(box("x", "words + positions", trace.x));
+  const auto q = diagram.add(box("query", "row of x W_Q", row(trace.q, at)));
+  const auto k = diagram.add(box("keys", "x W_K", trace.k));
+  const auto v = diagram.add(box("values", "x W_V", trace.v));
+  const auto scores = diagram.add(box("scores", "q kᵀ / √64", row(trace.scores, at)));
+  plot::Box shares = box("weights", "softmax, sum 1", row(trace.weights, at));
+  shares.thumbnail->colours = plot::ColourMap::blues;
+  shares.thumbnail->low = 0;
+  shares.thumbnail->high = 1;
+  const auto weights = diagram.add(shares);
+  const auto mixed = diagram.add(box("mixture", "weights × values", mixture));
+  const auto output = diagram.add(box("output", "mixture W_O", row(trace.output, at)));
+  for (const auto made : {q, k, v}) diagram.connect(x, made);
+  for (const auto read : {q, k}) diagram.connect(read, scores);
+  diagram.connect(scores, weights);
+  for (const auto read : {weights, v}) diagram.connect(read, mixed);
+  diagram.connect(mixed, output);
+  return diagram;
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 15: pictures (takes about a second)\n\n");
+  if (!std::filesystem::exists(model_file)) {
+    throw Error(model_file + " is not there yet: step 14 trains and saves it. Type: make run-14");
+  }
+  const Safetensors model = read_safetensors(model_file);
+  const Grammar grammar;
+  const Vocabulary vocabulary(grammar.words());
+  const Words words = grammar.example().words;
+
+  std::vector<Tensor> weights, scores;  // row i comes from the sentence whose word i is hidden
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Trace trace = with_hidden(model, vocabulary, words, i);
+    weights.push_back(row(trace.weights, static_cast<Index>(i)));
+    scores.push_back(row(trace.scores, static_cast<Index>(i)));
+  }
+  const Tensor map = concat(weights, 0);
+  std::printf("Where each word looks when it is hidden (rows ask, columns answer):\n%s\n",
+              plot::matrix_with_words(doubles(map), words, words).c_str());
+
+  plot::Heatmap picture = attention_heatmap(map, words, words, "Where a hidden word looks");
+  picture.subtitle = "one trained head; row: the word that is hidden and asks";
+  picture.row_axis = "query: the hidden word";
+  picture.column_axis = "key: the word it looks at";
+  plot::write_png(plot::render(picture), "out/plots/phase1_attention_heatmap.png");
+
+  const std::size_t sat = 2;
+  const Trace trace = with_hidden(model, vocabulary, words, sat);
+  plot::write_png(plot::render(flow(trace, words[sat], sat)), "out/plots/phase1_qkv_flow.png");
+
+  write_safetensors("out/weights/attention_weights.safetensors",
+                    {{"weights", map}, {"scores", concat(scores, 0)}},
+                    {{"words", grammar.example().text()}, {"rows", "query"}, {"columns", "key"}});
+  std::printf("wrote out/plots/phase1_attention_heatmap.png, out/plots/phase1_qkv_flow.png\n");
+  std::printf("wrote out/weights/attention_weights.safetensors\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
