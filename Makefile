@@ -39,7 +39,7 @@ g++ = $(if $(findstring clang,$(call ask,--version)),,$(1))
 false_alarms = $(call g++,-Wno-restrict $(if $(findstring san,$(MODE)),-Wno-maybe-uninitialized))
 on_x86 = $(findstring x86_64,$(call ask,-dumpmachine))
 avx2 = $(if $(on_x86),-mavx2 -mfma)
-avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl \
+avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512cd -mavx512dq -mavx512bw -mavx512vl \
   -mprefer-vector-width=512 $(call g++,-Wno-uninitialized -Wno-maybe-uninitialized))
 catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 

@@ -93,7 +93,8 @@ Mask Mask::local(Index window, Index offset) {
 }
 
 Mask Mask::strided(Index stride, Index offset) {
-  if (stride < 1) throw Error("mask: a stride of " + std::to_string(stride) + " must be at least 1.");
+  if (stride < 1)
+    throw Error("mask: a stride of " + std::to_string(stride) + " must be at least 1.");
   return Mask(Rule{Rule::Kind::strided, stride, offset});
 }
 
@@ -105,7 +106,8 @@ Mask Mask::blocked(Index size, Index offset) {
 Mask Mask::padding(std::vector<Index> lengths) {
   if (lengths.empty()) throw Error("mask: padding needs the length of at least one sequence.");
   for (const Index length : lengths) {
-    if (length < 0) throw Error("mask: a padding length of " + std::to_string(length) + " is negative.");
+    if (length < 0)
+      throw Error("mask: a padding length of " + std::to_string(length) + " is negative.");
   }
   Rule rule{Rule::Kind::padding};
   rule.lengths = std::move(lengths);

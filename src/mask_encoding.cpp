@@ -61,7 +61,8 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
                 ", but must be (queries, keys), (batch, queries, keys) or (batch, 1, queries, "
                 "keys).");
   }
-  Tensor keep = Tensor::uninitialised({rank == 2 ? 1 : matrix.size(0), matrix.size(-2), matrix.size(-1)});
+  Tensor keep =
+      Tensor::uninitialised({rank == 2 ? 1 : matrix.size(0), matrix.size(-2), matrix.size(-1)});
   const std::vector<real> values = matrix.values();
   const Index queries = keep.size(1), keys = keep.size(2);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -33,7 +33,8 @@ struct FreeBlock {
 
 struct Pool {
   std::mutex mutex;
-  std::map<std::size_t, FreeBlock*> free;  // by capacity: the free blocks, linked through themselves
+  std::map<std::size_t, FreeBlock*>
+      free;  // by capacity: the free blocks, linked through themselves
   MemoryStats stats{};
 };
 
@@ -66,7 +67,7 @@ void* take(Pool& from, std::size_t capacity) {
     return std::exchange(first, first->next);
   }
   ++from.stats.fresh;
-  return ::operator new(capacity, std::align_val_t{alignment}, std::nothrow);
+  return ::operator new (capacity, std::align_val_t{alignment}, std::nothrow);
 }
 
 }  // namespace
@@ -85,8 +86,8 @@ Buffer::Buffer(std::size_t bytes) {
     }
   }
   if (memory == nullptr) {
-    throw Error("out of memory: " + std::to_string(bytes) + " bytes for one tensor; in use: " +
-                std::to_string(memory_stats().live_bytes) +
+    throw Error("out of memory: " + std::to_string(bytes) +
+                " bytes for one tensor; in use: " + std::to_string(memory_stats().live_bytes) +
                 " bytes. Use a smaller batch, shorter sequences or a smaller model.");
   }
   allow_only(memory, bytes + header_bytes, capacity);
@@ -118,7 +119,7 @@ void release_pooled_memory() {
   const std::lock_guard lock(pool().mutex);
   for (auto& [capacity, first] : pool().free) {
     while (first != nullptr) {
-      ::operator delete(std::exchange(first, first->next), std::align_val_t{alignment});
+      ::operator delete (std::exchange(first, first->next), std::align_val_t{alignment});
       pool().stats.pooled_bytes -= capacity;
     }
   }

@@ -21,7 +21,8 @@ double Progress::seconds() const {
 
 void Progress::step(const std::string& note) {
   ++done_;
-  const bool every_fifth = done_ * 5 / std::max<Index>(total_, 1) != (done_ - 1) * 5 / std::max<Index>(total_, 1);
+  const bool every_fifth =
+      done_ * 5 / std::max<Index>(total_, 1) != (done_ - 1) * 5 / std::max<Index>(total_, 1);
   const bool due = terminal_ ? seconds() - last_print_ > 0.1 || done_ == total_ : every_fifth;
   if (due) print(note);
 }

@@ -82,8 +82,9 @@ int normalized_axis(std::string_view operation, int axis, int rank) {
   if (from_front < 0 || from_front >= rank) {
     throw Error(std::string(operation) + ": axis " + std::to_string(axis) +
                 " does not exist; with rank " + std::to_string(rank) +
-                (rank == 0 ? " there is none." : " axes go from " + std::to_string(-rank) + " to " +
-                                                     std::to_string(rank - 1) + "."));
+                (rank == 0 ? " there is none."
+                           : " axes go from " + std::to_string(-rank) + " to " +
+                                 std::to_string(rank - 1) + "."));
   }
   return from_front;
 }

@@ -44,11 +44,11 @@ struct Tape::State {
   std::uint64_t serial = 0;
   Keep keep = Keep::only_what_is_needed;
   bool walked = false;
-  std::vector<Record> records;         // the watched tensors first
-  std::vector<std::uint32_t> inputs;   // record numbers, or `nothing` for what is not recorded
-  std::vector<Tensor> gradients;       // by record, while walking
+  std::vector<Record> records;        // the watched tensors first
+  std::vector<std::uint32_t> inputs;  // record numbers, or `nothing` for what is not recorded
+  std::vector<Tensor> gradients;      // by record, while walking
   std::vector<Tensor> watched;
-  ByBuffer watched_at;                 // record number by buffer
+  ByBuffer watched_at;  // record number by buffer
   std::map<std::size_t, std::string> labels;
   std::vector<Tensor> values;          // by record, with Keep::values
   std::vector<Tensor> kept_gradients;  // likewise
@@ -56,8 +56,8 @@ struct Tape::State {
   std::uint32_t node_of(const Tensor& tensor) const;
   void clear();
 
-  static thread_local State* recording;               // of this thread, or null
-  static thread_local std::unique_ptr<State> spare;   // empty, but with its capacity
+  static thread_local State* recording;              // of this thread, or null
+  static thread_local std::unique_ptr<State> spare;  // empty, but with its capacity
 };
 
 thread_local Tape::State* Tape::State::recording = nullptr;
@@ -152,8 +152,8 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
 bool Tape::depends(const Tensor* inputs, std::size_t count) {
   const State* state = State::recording;
   const bool any = state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
-    return state->node_of(x) != nothing;
-  });
+                     return state->node_of(x) != nothing;
+                   });
   if (!any) pending_bytes = 0;
   return any;
 }

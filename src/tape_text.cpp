@@ -23,7 +23,8 @@ std::string bytes_text(std::size_t bytes) {
 
 std::string inputs_text(const Tape::Entry& entry) {
   std::string text;
-  for (const std::size_t input : entry.inputs) text += (text.empty() ? "" : " ") + std::to_string(input);
+  for (const std::size_t input : entry.inputs)
+    text += (text.empty() ? "" : " ") + std::to_string(input);
   return text;
 }
 

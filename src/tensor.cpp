@@ -99,8 +99,7 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Tensor Tensor::clone() const {
   Tensor copy = uninitialised(shape_);
-  kernels::copy(sizes(shape_), data(), strides_.data(), copy.data(),
-                copy.strides_.data());
+  kernels::copy(sizes(shape_), data(), strides_.data(), copy.data(), copy.strides_.data());
   return copy;
 }
 

@@ -10,7 +10,7 @@
 namespace tapestry {
 namespace {
 
-constexpr Index edge = 3;          // elements shown at each end of an elided axis
+constexpr Index edge = 3;  // elements shown at each end of an elided axis
 constexpr std::size_t columns = 80;
 
 struct Layout {
@@ -67,7 +67,8 @@ void print(const Tensor& tensor, const std::vector<real>& values, int axis, std:
   const bool last = axis == tensor.rank() - 1;
   const Index size = tensor.size(axis);
   const bool elide = (layout.elide || (last && layout.elide_last)) && size > 2 * edge;
-  const std::string between = last ? " " : "\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
+  const std::string between =
+      last ? " " : "\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
   const auto below = static_cast<std::size_t>(size == 0 ? 0 : tensor.count() == 0 ? 0 : 1);
   std::size_t inner = below;  // elements per step along this axis
   for (int a = axis + 1; a < tensor.rank(); ++a) inner *= static_cast<std::size_t>(tensor.size(a));

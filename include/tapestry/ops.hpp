@@ -43,7 +43,7 @@ Tensor sigmoid(const Tensor& x);   // 1 / (1 + exp(-x))
 Tensor softplus(const Tensor& x);  // log(1 + exp(x)), without overflow
 Tensor relu(const Tensor& x);      // max(x, 0); the gradient at 0 is 0
 Tensor elu(const Tensor& x);       // x above 0, exp(x) - 1 below (Clevert et al. 2016, alpha 1)
-Tensor gelu(const Tensor& x);      // x Phi(x), Phi the normal distribution (Hendrycks & Gimpel 2016)
+Tensor gelu(const Tensor& x);  // x Phi(x), Phi the normal distribution (Hendrycks & Gimpel 2016)
 Tensor gelu_tanh(const Tensor& x);  // the tanh approximation of gelu from the same paper (GPT-2)
 
 // ---- choosing (ops/choose.cpp)
@@ -55,8 +55,8 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 // of other libraries: 1 marks what is *overwritten*. (Mask is the opposite: true = may attend.)
 Tensor masked_fill(const Tensor& x, const Tensor& condition, double value);
 
-Tensor clamp(const Tensor& x, double low, double high);    // gradient 0 outside [low, high]
-Tensor maximum(const Tensor& a, const Tensor& b);          // ties share the gradient equally
+Tensor clamp(const Tensor& x, double low, double high);  // gradient 0 outside [low, high]
+Tensor maximum(const Tensor& a, const Tensor& b);        // ties share the gradient equally
 Tensor minimum(const Tensor& a, const Tensor& b);
 
 // ---- matrix product (ops/matmul.cpp)
@@ -93,7 +93,7 @@ Tensor min(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes);
 Tensor reshape(const Tensor& x, const Shape& shape);
 
-Tensor transpose(const Tensor& x);                  // the last two axes; (..., m, n) -> (..., n, m)
+Tensor transpose(const Tensor& x);  // the last two axes; (..., m, n) -> (..., n, m)
 Tensor transpose(const Tensor& x, int one, int other);
 Tensor permute(const Tensor& x, std::initializer_list<int> order);  // axis i of y is order[i] of x
 
@@ -101,12 +101,13 @@ Tensor permute(const Tensor& x, std::initializer_list<int> order);  // axis i of
 // back. Throws Error for a step below 1 or positions outside.
 Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step = 1);
 
-Tensor concat(const std::vector<Tensor>& parts, int axis);  // sizes equal except along axis
-Tensor stack(const std::vector<Tensor>& parts, int axis);   // equal shapes; a new axis
+Tensor concat(const std::vector<Tensor>& parts, int axis);          // sizes equal except along axis
+Tensor stack(const std::vector<Tensor>& parts, int axis);           // equal shapes; a new axis
 std::vector<Tensor> split(const Tensor& x, Index parts, int axis);  // equal parts; must divide
-Tensor expand(const Tensor& x, const Shape& shape);  // repeats axes of size 1, and adds leading ones
-Tensor squeeze(const Tensor& x, int axis);           // drops an axis of size 1
-Tensor unsqueeze(const Tensor& x, int axis);         // adds an axis of size 1
+Tensor expand(const Tensor& x,
+              const Shape& shape);            // repeats axes of size 1, and adds leading ones
+Tensor squeeze(const Tensor& x, int axis);    // drops an axis of size 1
+Tensor unsqueeze(const Tensor& x, int axis);  // adds an axis of size 1
 
 // ---- softmax (ops/softmax.cpp): along one axis, which keeps its size
 

@@ -7,7 +7,7 @@
 namespace tapestry::kernels {
 namespace {
 
-constexpr Index operation_grain = 1 << 18;  // multiply-adds that are worth a thread of their own
+constexpr Index operation_grain = 1 << 20;  // multiply-adds that are worth a thread of their own
 constexpr Index least_band = 32;            // rows: thinner bands would pack b too often
 
 // (batch..., m, k) times one (k, n) for all is a single product when the rows of the whole batch

@@ -8,7 +8,7 @@
 namespace tapestry::kernels {
 
 // Below about this many numbers the start of a second thread costs more than it saves.
-inline constexpr Index parallel_grain = 16384;
+inline constexpr Index parallel_grain = 65536;
 
 // Calls body(begin, end) on consecutive parts of [0, count), one per thread, each at least `grain`
 // long; all of it in one call when that leaves one part. `body` must not throw, and what it

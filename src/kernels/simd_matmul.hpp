@@ -1,7 +1,7 @@
 // Matrix products: a register tile, blocks that fit the caches, packing where it pays.
 //
 // The scheme is that of Goto and van de Geijn (2008): a tile of C stays in registers while a column
-// panel of B comes from the first-level cache and rows of A from the second.
+// panel of B and rows of A stream past it from the caches.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of
@@ -22,8 +22,9 @@ struct Blocking {
 
   static constexpr int rows = (registers - 4) / 2;  // 14 for 32 registers, 6 for 16
   static constexpr Index columns = 2 * lanes<A>;
-  // A panel of B (depth x columns) takes three quarters of the first cache.
-  static constexpr Index depth = l1 * 3 / 4 / (columns * number);
+  // A panel of B (depth x columns) may be twice the first cache: tiles read it in order, so that it
+  // streams from the second, and the deeper it is the less often C is read and written.
+  static constexpr Index depth = 2 * l1 / (columns * number);
   // A block of A (height x depth) takes half of the second; a whole number of tiles.
   static constexpr Index height = l2 / 2 / (depth * number) / rows * rows;
   // The packed block of B (depth x width) stays within the last level's share of a core.

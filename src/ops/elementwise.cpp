@@ -19,9 +19,8 @@ Tensor sqrt(const Tensor& x) {
 
 Tensor exp(const Tensor& x) {
   const Tensor y = apply(active().exp, x);
-  return Tape::record("exp", {x}, y, [y = Tape::save(y)](const Tensor& dy, Gate& to) {
-    to.give(0, dy * y);
-  });
+  return Tape::record("exp", {x}, y,
+                      [y = Tape::save(y)](const Tensor& dy, Gate& to) { to.give(0, dy * y); });
 }
 
 Tensor log(const Tensor& x) {
@@ -70,17 +69,13 @@ Tensor by_input(const char* name, const Tensor& x, kernels::Unary forward,
 
 }  // namespace
 
-Tensor tanh(const Tensor& x) {
-  return by_output("tanh", x, active().tanh, active().tanh_backward);
-}
+Tensor tanh(const Tensor& x) { return by_output("tanh", x, active().tanh, active().tanh_backward); }
 
 Tensor sigmoid(const Tensor& x) {
   return by_output("sigmoid", x, active().sigmoid, active().sigmoid_backward);
 }
 
-Tensor relu(const Tensor& x) {
-  return by_output("relu", x, active().relu, active().relu_backward);
-}
+Tensor relu(const Tensor& x) { return by_output("relu", x, active().relu, active().relu_backward); }
 
 Tensor elu(const Tensor& x) { return by_output("elu", x, active().elu, active().elu_backward); }
 

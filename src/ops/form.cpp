@@ -113,10 +113,9 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
                 " elements, but " + to_string(shape) + " has " + std::to_string(shape.count()) +
                 ": the number of elements must stay.");
   }
-  return Tape::record("reshape", {x}, reshaped(x, shape),
-                      [from = x.shape()](const Tensor& dy, Gate& to) {
-                        to.give(0, reshaped(dy, from));
-                      });
+  return Tape::record(
+      "reshape", {x}, reshaped(x, shape),
+      [from = x.shape()](const Tensor& dy, Gate& to) { to.give(0, reshaped(dy, from)); });
 }
 
 Tensor transpose(const Tensor& x) { return transpose(x, -2, -1); }
@@ -130,10 +129,9 @@ Tensor transpose(const Tensor& x, int one, int other) {
   std::swap(order[static_cast<std::size_t>(normalized_axis("transpose", one, x.rank()))],
             order[static_cast<std::size_t>(normalized_axis("transpose", other, x.rank()))]);
   const std::span axes(order.data(), static_cast<std::size_t>(x.rank()));
-  return Tape::record("transpose", {x}, permuted_view(x, axes),
-                      [one, other](const Tensor& dy, Gate& to) {
-                        to.give(0, transpose(dy, one, other));
-                      });
+  return Tape::record(
+      "transpose", {x}, permuted_view(x, axes),
+      [one, other](const Tensor& dy, Gate& to) { to.give(0, transpose(dy, one, other)); });
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {

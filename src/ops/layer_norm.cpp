@@ -18,20 +18,19 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   const Tensor centre = Tensor::uninitialised({rows}), inverse = Tensor::uninitialised({rows});
   kernels::layer_norm(input.data(), g.data(), b.data(), static_cast<real>(epsilon), y.data(),
                       centre.data(), inverse.data(), rows, n);
-  return Tape::record(
-      "layer_norm", {x, gain, bias}, y,
-      [x = Tape::save(input), gain = Tape::save(g), centre = Tape::save(centre),
-       inverse = Tape::save(inverse), rows, n](const Tensor& dy, Gate& to) {
-        const Tensor dense = dy.contiguous();
-        const Tensor dx = Tensor::uninitialised(x.shape());
-        const Tensor d_gain = Tensor::zeros({n}), d_bias = Tensor::zeros({n});
-        kernels::layer_norm_backward(dense.data(), x.data(), gain.data(), centre.data(),
-                                     inverse.data(), dx.data(), d_gain.data(), d_bias.data(), rows,
-                                     n);
-        to.give(0, dx);
-        to.give(1, d_gain);
-        to.give(2, d_bias);
-      });
+  return Tape::record("layer_norm", {x, gain, bias}, y,
+                      [x = Tape::save(input), gain = Tape::save(g), centre = Tape::save(centre),
+                       inverse = Tape::save(inverse), rows, n](const Tensor& dy, Gate& to) {
+                        const Tensor dense = dy.contiguous();
+                        const Tensor dx = Tensor::uninitialised(x.shape());
+                        const Tensor d_gain = Tensor::zeros({n}), d_bias = Tensor::zeros({n});
+                        kernels::layer_norm_backward(dense.data(), x.data(), gain.data(),
+                                                     centre.data(), inverse.data(), dx.data(),
+                                                     d_gain.data(), d_bias.data(), rows, n);
+                        to.give(0, dx);
+                        to.give(1, d_gain);
+                        to.give(2, d_bias);
+                      });
 }
 
 }  // namespace tapestry

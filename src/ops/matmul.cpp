@@ -8,15 +8,19 @@ namespace tapestry {
 namespace {
 
 void check(const Tensor& a, const Tensor& b) {
-  const std::string operands = "matmul: a is " + to_string(a.shape()) + ", b is " + to_string(b.shape());
+  const std::string operands =
+      "matmul: a is " + to_string(a.shape()) + ", b is " + to_string(b.shape());
   if (a.rank() < 2 || b.rank() < 2) {
-    throw Error(operands + ": both must have at least two axes. Did you mean unsqueeze(x, -1) for a column?");
+    throw Error(operands +
+                ": both must have at least two axes. Did you mean unsqueeze(x, -1) for a column?");
   }
   if (a.size(-1) != b.size(-2)) {
     throw Error(operands + ": a's columns (" + std::to_string(a.size(-1)) +
                 ") must equal b's rows (" + std::to_string(b.size(-2)) + ")." +
                 (a.size(-1) == b.size(-1) ? " Did you mean transpose(b)?" : "") +
-                (a.size(-1) != b.size(-1) && a.size(-2) == b.size(-2) ? " Did you mean transpose(a)?" : ""));
+                (a.size(-1) != b.size(-1) && a.size(-2) == b.size(-2)
+                     ? " Did you mean transpose(a)?"
+                     : ""));
   }
 }
 

@@ -31,7 +31,8 @@ struct Reduction {
 Reduction plan(const char* operation, const Shape& shape, const Axes& axes) {
   Reduction plan{{}, shape, shape, 1};
   for (int i = 0; i < axes.count; ++i) {
-    const int axis = normalized_axis(operation, axes.list[static_cast<std::size_t>(i)], shape.rank());
+    const int axis =
+        normalized_axis(operation, axes.list[static_cast<std::size_t>(i)], shape.rank());
     bool& reduced = plan.reduced[static_cast<std::size_t>(axis)];
     if (reduced) {
       throw Error(std::string(operation) + ": axis " + std::to_string(axis) + " is named twice.");
@@ -77,9 +78,12 @@ Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
   return y;
 }
 
-Tensor reshaped(const Tensor& y, const Shape& shape) { return y.view(shape, row_major(shape), y.offset()); }
+Tensor reshaped(const Tensor& y, const Shape& shape) {
+  return y.view(shape, row_major(shape), y.offset());
+}
 
-Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const Axes& axes, bool keep) {
+Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const Axes& axes,
+               bool keep) {
   const Reduction reduction = plan(name, x.shape(), axes);
   if (reduction.count == 0) {
     throw Error(std::string(name) + ": nothing to choose from in shape " + to_string(x.shape()) +
@@ -110,10 +114,11 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep) {
   const double share = 1 / static_cast<double>(reduction.count);
   const Tensor y = apply("mean", active().multiply, run(active().sum, x, reduction),
                          reduction.count == 0 ? std::numeric_limits<double>::quiet_NaN() : share);
-  return Tape::record("mean", {x}, keep ? y : reshaped(y, reduction.squeezed),
-                      [shape = x.shape(), kept = reduction.kept, share](const Tensor& dy, Gate& to) {
-                        to.give(0, broadcast_view(reshaped((dy * share).contiguous(), kept), shape));
-                      });
+  return Tape::record(
+      "mean", {x}, keep ? y : reshaped(y, reduction.squeezed),
+      [shape = x.shape(), kept = reduction.kept, share](const Tensor& dy, Gate& to) {
+        to.give(0, broadcast_view(reshaped((dy * share).contiguous(), kept), shape));
+      });
 }
 
 Tensor var(const Tensor& x, const Axes& axes, bool keep) {

@@ -57,9 +57,9 @@ Tensor logsumexp(const Tensor& x, int axis, bool keep) {
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::uninitialised(x.shape().with(-1, 1));
   kernels::logsumexp(dense.data(), y.data(), y.count(), x.size(-1));
-  const Tensor result = Tape::record("logsumexp", {x}, y, [x = Tape::save(dense)](const Tensor& dy, Gate& to) {
-    to.give(0, softmax(x) * dy);
-  });
+  const Tensor result = Tape::record(
+      "logsumexp", {x}, y,
+      [x = Tape::save(dense)](const Tensor& dy, Gate& to) { to.give(0, softmax(x) * dy); });
   return keep ? result : squeeze(result, -1);
 }
 

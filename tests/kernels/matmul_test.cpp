@@ -90,7 +90,7 @@ TEST_CASE("matmul: every layout of both operands", "[phase0][kernels]") {
 
 TEST_CASE("matmul: larger than the cache blocks", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
-    check_product(*set, Operand(37, 1700, Layout::normal, 5), Operand(1700, 67, Layout::sliced, 6));
+    check_product(*set, Operand(37, 2200, Layout::normal, 5), Operand(2200, 67, Layout::sliced, 6));
     check_product(*set, Operand(900, 40, Layout::transposed, 5),
                   Operand(40, 35, Layout::normal, 6));
     check_product(*set, Operand(3, 40, Layout::normal, 5), Operand(40, 4500, Layout::normal, 6));

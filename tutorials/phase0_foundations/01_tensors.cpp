@@ -5,7 +5,9 @@
 // Writes no picture; takes less than a second.
 #include <iostream>
 
-#include "tapestry/tapestry.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tensor.hpp"
 
 using namespace tapestry;
 
@@ -40,7 +42,8 @@ void views(const Tensor& x) {
   print_layout("transpose(x)     ", turned);
   print_layout("slice, column 1  ", column);
   print_layout("reshape to (6)   ", flat);
-  std::cout << "transpose(x) uses " << same_memory(x, turned) << "; so does the slice, and reshape.\n"
+  std::cout << "transpose(x) uses " << same_memory(x, turned)
+            << "; so does the slice, and reshape.\n"
             << "Writing 99 through the transpose at (2, 1) changes x at (1, 2): ";
   Tensor writable = turned;
   writable.set({2, 1}, 99);
@@ -53,8 +56,10 @@ void views(const Tensor& x) {
 
 void same_shape_other_meaning(const Tensor& x) {
   std::cout << "3. The same shape is not the same meaning\n"
-            << "transpose(x):\n" << transpose(x) << "\n"
-            << "reshape(x, {3, 2}):\n" << reshape(x, {3, 2}) << "\n"
+            << "transpose(x):\n"
+            << transpose(x) << "\n"
+            << "reshape(x, {3, 2}):\n"
+            << reshape(x, {3, 2}) << "\n"
             << "Both are (3, 2). Only one of them has x's rows as columns.\n\n";
 }
 

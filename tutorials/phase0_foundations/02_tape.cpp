@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <iostream>
 
+#include "tapestry/gradcheck.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/tapestry.hpp"
+#include "tapestry/tape.hpp"
 
 using namespace tapestry;
 
@@ -85,8 +87,8 @@ Tensor lying_square(const Tensor& x) {
 void check_by_differences() {
   std::printf("4. Believe neither: compare with differences of the function\n");
   const std::vector<Tensor> inputs = {Tensor(w0), Tensor(b0)};
-  const GradcheckResult honest = gradcheck(
-      [](const std::vector<Tensor>& in) { return neuron_loss(in[0], in[1]); }, inputs);
+  const GradcheckResult honest =
+      gradcheck([](const std::vector<Tensor>& in) { return neuron_loss(in[0], in[1]); }, inputs);
   std::printf("the neuron: %s\n", honest ? "passed" : honest.message.c_str());
   const GradcheckResult liar = gradcheck(
       [](const std::vector<Tensor>& in) { return lying_square(in[0]); }, {Tensor({2}, {1, 3})});

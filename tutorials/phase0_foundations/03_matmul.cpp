@@ -13,9 +13,11 @@
 #include <vector>
 #include <xsimd/xsimd.hpp>
 
+#include "tapestry/machine.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/tapestry.hpp"
+#include "tapestry/random.hpp"
 
 using namespace tapestry;
 
@@ -88,17 +90,17 @@ std::vector<Point> ladder(Index n) {
   const double bytes = 3.0 * sizeof(real) * static_cast<double>(n * n);  // each matrix once
   std::vector<Point> points;
   auto run = [&](const char* name, Matrices product) {
-    points.push_back(measure(name, operations, bytes,
-                             [&] { product(a.data(), b.data(), c.data(), n); }));
+    points.push_back(
+        measure(name, operations, bytes, [&] { product(a.data(), b.data(), c.data(), n); }));
   };
-  std::printf("1. (%lld, %lld) times (%lld, %lld)\n", static_cast<long long>(n), static_cast<long long>(n),
-              static_cast<long long>(n), static_cast<long long>(n));
+  std::printf("1. (%lld, %lld) times (%lld, %lld)\n", static_cast<long long>(n),
+              static_cast<long long>(n), static_cast<long long>(n), static_cast<long long>(n));
   std::printf("%-28s %10s %12s\n", "", "flop/byte", "GFLOP/s");
   run("plain loop", plain);
   run("rows and SIMD", rows_simd);
   const Tensor by_hand = c.clone();
-  points.push_back(measure("blocked (" + kernel_set() + ")", operations, bytes,
-                           [&] { c = matmul(a, b); }));
+  points.push_back(
+      measure("blocked (" + kernel_set() + ")", operations, bytes, [&] { c = matmul(a, b); }));
   const double scale = std::sqrt(static_cast<double>(n));  // size of a typical element
   std::printf("largest difference between the two, over sqrt(n): %s\n\n",
               largest_difference(by_hand, c) / scale < 1e-5 ? "below 1e-5" : "LARGE");
@@ -124,12 +126,14 @@ void draw(const Machine& machine, const std::vector<Point>& points) {
   plot::LineChart chart;
   chart.title = "What limits a product on this machine";
   chart.subtitle = "one core's limits, " + machine.kernels + " kernels";
-  chart.x_axis = {.name = "floating point operations per byte moved", .log = true, .low = 0.1, .high = 1000};
+  chart.x_axis = {
+      .name = "floating point operations per byte moved", .log = true, .low = 0.1, .high = 1000};
   chart.y_axis = {.name = "GFLOP/s", .log = true, .low = {}, .high = {}};
   const double ridge = machine.peak_gflops / machine.read_gb_per_second;
-  chart.series.push_back({"limit: reading, then multiplying",
-                          {0.1, ridge, 1000},
-                          {0.1 * machine.read_gb_per_second, machine.peak_gflops, machine.peak_gflops}});
+  chart.series.push_back(
+      {"limit: reading, then multiplying",
+       {0.1, ridge, 1000},
+       {0.1 * machine.read_gb_per_second, machine.peak_gflops, machine.peak_gflops}});
   for (const Point& point : points) {
     chart.annotations.push_back({point.intensity, point.gflops, point.name});
   }

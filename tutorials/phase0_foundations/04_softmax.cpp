@@ -9,10 +9,10 @@
 #include <limits>
 #include <string>
 
+#include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/tapestry.hpp"
 
 using namespace tapestry;
 
@@ -41,7 +41,8 @@ void four_steps() {
             << "[3] exp of that        " << to_string(powers, 4) << "\n"
             << "[4] divided by the sum " << to_string(weights, 4) << "\n"
             << "difference to the library's softmax(x): "
-            << (largest_difference(weights, softmax(x)) < 1e-6 ? "less than 1e-6" : "LARGE") << "\n\n";
+            << (largest_difference(weights, softmax(x)) < 1e-6 ? "less than 1e-6" : "LARGE")
+            << "\n\n";
 }
 
 // Rows that must sum to 1 only do so if softmax runs along the right axis.
@@ -103,7 +104,8 @@ void draw(const Tensor& scores) {
   after.y_axis.name = "weight";
   plot::draw(canvas, panels[1], after);
 
-  plot::BarChart masked = bars("Forbidding b: 0 is not enough", {"a (2)", "b (forbidden)", "c (3)"});
+  plot::BarChart masked =
+      bars("Forbidding b: 0 is not enough", {"a (2)", "b (forbidden)", "c (3)"});
   masked.series = {{"b set to 0", doubles(softmax(Tensor({3}, {2, 0, 3})))},
                    {"b set to −∞", doubles(softmax(Tensor({3}, {2, -infinity, 3})))}};
   masked.y_axis.name = "weight";

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tapestry/tapestry.hpp"
+#include "tapestry/attention.hpp"
+#include "tapestry/ops.hpp"
 
 using namespace tapestry;
 
@@ -95,10 +96,12 @@ void compare_with_library(const Row& weights, const std::array<double, 2>& outpu
   const Attention result = attention(q, matrix(keys), matrix(values));
   double worst = 0;
   for (Index j = 0; j < words; ++j) {
-    worst = std::max(worst, std::abs(double{result.weights.at({0, j})} - weights[static_cast<std::size_t>(j)]));
+    worst = std::max(
+        worst, std::abs(double{result.weights.at({0, j})} - weights[static_cast<std::size_t>(j)]));
   }
   for (Index i = 0; i < 2; ++i) {
-    worst = std::max(worst, std::abs(double{result.output.at({0, i})} - output[static_cast<std::size_t>(i)]));
+    worst = std::max(
+        worst, std::abs(double{result.output.at({0, i})} - output[static_cast<std::size_t>(i)]));
   }
   std::printf("\n4. The library's attention(q, k, v) differs by %s\n",
               worst < 1e-6 ? "less than 1e-6" : "TOO MUCH");

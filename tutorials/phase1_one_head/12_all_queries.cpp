@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "tapestry/attention.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/ascii.hpp"
-#include "tapestry/tapestry.hpp"
+#include "tapestry/random.hpp"
 
 using namespace tapestry;
 
@@ -49,7 +51,7 @@ void order_is_invisible(const Tensor& x, const Tensor& output) {
 int main() {
   std::cout << "Step 12: all queries at once (takes less than a second)\n\n";
   Random random(42);
-  const Tensor table = random.normal({5, 64}, 0, 0.5);               // the cat sat on mat
+  const Tensor table = random.normal({5, 64}, 0, 0.5);                  // the cat sat on mat
   const Tensor x = embedding(table, Indices({6}, {0, 1, 2, 3, 0, 4}));  // both "the" are equal
 
   const Result result = simple_self_attention(x);

@@ -11,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "tapestry/ops.hpp"
+#include "tapestry/optim.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/optim.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/tapestry.hpp"
+#include "tapestry/random.hpp"
+#include "tapestry/tape.hpp"
 
 using namespace tapestry;
 
@@ -136,18 +138,21 @@ void measure_all(plot::LineChart& saturation, plot::LineChart& slopes) {
 }
 
 void train_all(plot::LineChart& learning) {
-  std::printf("\n2. Learning to look up one of %lld items: plain gradient descent, %lld steps,\n"
-              "   the best of %zu rates, mean of %d seeds\n",
-              static_cast<long long>(items), static_cast<long long>(steps), rates.size(),
-              static_cast<int>(seeds));
+  std::printf(
+      "\n2. Learning to look up one of %lld items: plain gradient descent, %lld steps,\n"
+      "   the best of %zu rates, mean of %d seeds\n",
+      static_cast<long long>(items), static_cast<long long>(steps), rates.size(),
+      static_cast<int>(seeds));
   std::printf("        d_k  best rate  first loss  last loss\n");
-  Progress progress("training", 2 * static_cast<Index>(sizes.size() * rates.size() * seeds), "runs");
+  Progress progress("training", 2 * static_cast<Index>(sizes.size() * rates.size() * seeds),
+                    "runs");
   for (const bool scaled : {false, true}) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const Course course = best_course(sizes[i], scaled, progress);
       std::printf("%-7s %4lld %9.2f %11.3f %10.3f\n", scaled ? "scaled" : "raw",
                   static_cast<long long>(sizes[i]), course.rate, course.losses[0], course.last);
-      plot::Series curve{(scaled ? "scaled " : "raw ") + std::to_string(sizes[i]), {}, course.losses};
+      plot::Series curve{
+          (scaled ? "scaled " : "raw ") + std::to_string(sizes[i]), {}, course.losses};
       for (std::size_t step = 0; step < curve.y.size(); ++step) {
         curve.x.push_back(static_cast<double>(step));
       }

@@ -12,13 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "tapestry/attention.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/nn/self_attention.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/ascii.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/tapestry.hpp"
+#include "tapestry/tape.hpp"
 #include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
@@ -29,9 +31,9 @@ constexpr Index d_model = 64, length = 6, batch = 64, steps = 2000;
 
 // The whole model, written out. Linear layers and attention come from no library here.
 struct OneHead {
-  Tensor words, positions;       // (vocabulary, d_model), (length, d_model)
-  Tensor w_q, w_k, w_v, w_o;     // (d_model, d_model) each
-  Tensor guess;                  // (d_model, vocabulary)
+  Tensor words, positions;    // (vocabulary, d_model), (length, d_model)
+  Tensor w_q, w_k, w_v, w_o;  // (d_model, d_model) each
+  Tensor guess;               // (d_model, vocabulary)
 
   OneHead(Index vocabulary, Random& random)
       : words(random.normal({vocabulary, d_model}, 0, 0.1)),
@@ -43,8 +45,8 @@ struct OneHead {
         guess(init::inverse_root({d_model, vocabulary}, random)) {}
 
   Parameters parameters() const {
-    return {{"words", words},           {"positions", positions},  {"head.query.weight", w_q},
-            {"head.key.weight", w_k},   {"head.value.weight", w_v}, {"head.output.weight", w_o},
+    return {{"words", words},         {"positions", positions},   {"head.query.weight", w_q},
+            {"head.key.weight", w_k}, {"head.value.weight", w_v}, {"head.output.weight", w_o},
             {"guess", guess}};
   }
 
@@ -61,7 +63,7 @@ struct OneHead {
   Tensor logits(const Indices& ids) const { return matmul(head(embed(ids)).output, guess); }
 };
 
-struct Task {  // sentences with one word hidden in each
+struct Task {       // sentences with one word hidden in each
   Indices hidden;   // (batch, length), one <mask> per row
   Indices targets;  // (batch, length): the hidden word there, -1 (ignored) elsewhere
 };
@@ -127,7 +129,8 @@ Tensor hidden_word_map(const OneHead& model, const Vocabulary& vocabulary, const
 
 // Mean weight between linked words, by role and both ways, over 300 sentences. With `shuffled` the
 // words of each sentence are put in random order, and the links follow their words.
-std::array<double, 8> linked_weight(const OneHead& model, const Vocabulary& vocabulary, bool shuffled) {
+std::array<double, 8> linked_weight(const OneHead& model, const Vocabulary& vocabulary,
+                                    bool shuffled) {
   constexpr int sentences = 300;
   const Grammar grammar;
   Random random(99);
@@ -137,10 +140,12 @@ std::array<double, 8> linked_weight(const OneHead& model, const Vocabulary& voca
     std::vector<Index> order = random.permutation(length);  // new place of each word
     if (!shuffled) std::sort(order.begin(), order.end());
     Words words(sentence.words.size());
-    for (std::size_t i = 0; i < words.size(); ++i) words[static_cast<std::size_t>(order[i])] = sentence.words[i];
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[static_cast<std::size_t>(order[i])] = sentence.words[i];
     const Tensor map = hidden_word_map(model, vocabulary, words);
     for (const Link& link : sentence.links) {
-      const Index from = order[static_cast<std::size_t>(link.from)], to = order[static_cast<std::size_t>(link.to)];
+      const Index from = order[static_cast<std::size_t>(link.from)],
+                  to = order[static_cast<std::size_t>(link.to)];
       const auto role = static_cast<std::size_t>(link.role) * 2;
       sums[role] += double{map.at({from, to})};
       sums[role + 1] += double{map.at({to, from})};
@@ -163,7 +168,8 @@ void compare_with_library(const OneHead& model, const Tensor& x) {
   Parameters mine = model.parameters();
   for (const Parameter& theirs : layer.parameters("head.")) {
     for (const Parameter& own : mine) {
-      if (own.name == theirs.name) std::copy_n(own.value.data(), own.value.count(), theirs.value.data());
+      if (own.name == theirs.name)
+        std::copy_n(own.value.data(), own.value.count(), theirs.value.data());
     }
   }
   const double difference = largest_difference(layer(x).output, model.head(x).output);
@@ -179,7 +185,10 @@ int main() {
   const Vocabulary vocabulary(grammar.words());
   Random random(42);
   const OneHead model(vocabulary.size(), random);
-  const OneHead untrained = [&] { Random again(42); return OneHead(vocabulary.size(), again); }();
+  const OneHead untrained = [&] {
+    Random again(42);
+    return OneHead(vocabulary.size(), again);
+  }();
   const Words example = grammar.example().words;
 
   print_map("1. Before training, W ~ N(0, 0.02): a flat map (1/6 = 0.167)",
@@ -189,7 +198,8 @@ int main() {
   for (int i = 0; i < 4; ++i) std::printf("   %s\n", grammar.sentence(sample).text().c_str());
   train(model, grammar, vocabulary);
   Random fresh(77);
-  std::printf("hidden words guessed right: %.0f %%\n\n", 100 * accuracy(model, hide_words(grammar, vocabulary, fresh)));
+  std::printf("hidden words guessed right: %.0f %%\n\n",
+              100 * accuracy(model, hide_words(grammar, vocabulary, fresh)));
 
   print_map("3. After training: row = the hidden word, column = where it looks",
             hidden_word_map(model, vocabulary, example), example);

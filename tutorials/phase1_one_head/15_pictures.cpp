@@ -41,7 +41,8 @@ Trace run(const Safetensors& model, const Indices& ids) {
 
 Tensor row(const Tensor& matrix, Index i) { return slice(matrix, 0, i, i + 1); }
 
-Trace with_hidden(const Safetensors& model, const Vocabulary& vocabulary, const Words& words, std::size_t hidden) {
+Trace with_hidden(const Safetensors& model, const Vocabulary& vocabulary, const Words& words,
+                  std::size_t hidden) {
   Indices ids = vocabulary.ids(words);
   ids.values[hidden] = Vocabulary::mask;
   return run(model, ids);
