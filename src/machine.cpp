@@ -7,6 +7,7 @@
 
 #include "kernels/sets.hpp"
 #include "kernels/table.hpp"
+#include "tapestry/error.hpp"
 
 namespace tapestry {
 namespace {
@@ -73,5 +74,12 @@ std::vector<std::string> kernel_sets() {
 }
 
 void use_kernel_set(const std::string& name) { kernels::use(kernels::find(name.c_str())); }
+
+void use_threads(int count) {
+  if (count < 1) {
+    throw Error("use_threads: " + std::to_string(count) + " threads asked for; 1 is the least.");
+  }
+  omp_set_num_threads(count);
+}
 
 }  // namespace tapestry

@@ -57,15 +57,21 @@ std::string wrong_attention(const Tensor& q, const Tensor& k, const Tensor& v, c
 }
 
 const std::vector<Mask>& masks_for_two() {
-  static const std::vector<Mask> masks = {
-      Mask(), Mask::causal(), Mask::causal(2), Mask::local(1), Mask::strided(2), Mask::blocked(2),
-      Mask::padding({5, 3}), Mask::padding({0, 5}) & Mask::causal()};
+  static const std::vector<Mask> masks = {Mask(),
+                                          Mask::causal(),
+                                          Mask::causal(2),
+                                          Mask::local(1),
+                                          Mask::strided(2),
+                                          Mask::blocked(2),
+                                          Mask::padding({5, 3}),
+                                          Mask::padding({0, 5}) & Mask::causal()};
   return masks;
 }
 
 }  // namespace
 
-TEST_CASE("attention by every mask equals the sum over keys, one at a time", "[phase1][attention]") {
+TEST_CASE("attention by every mask equals the sum over keys, one at a time",
+          "[phase1][attention]") {
   const Tensor q = random_tensor({2, 4, 3}, 1), k = random_tensor({2, 5, 3}, 2);
   const Tensor v = random_tensor({2, 5, 6}, 3);
   for (std::size_t i = 0; i < masks_for_two().size(); ++i) {
@@ -80,12 +86,14 @@ TEST_CASE("attention at edge sizes", "[phase1][attention]") {
     for (const Index keys : {0, 1, 9}) {
       for (const Index width : {1, 5, 16}) {
         CAPTURE(queries, keys, width);
-        CHECK(wrong_attention(random_tensor({1, queries, width}, 1), random_tensor({1, keys, width}, 2),
-                              random_tensor({1, keys, 3}, 3), Mask::causal()) == "");
+        CHECK(wrong_attention(random_tensor({1, queries, width}, 1),
+                              random_tensor({1, keys, width}, 2), random_tensor({1, keys, 3}, 3),
+                              Mask::causal()) == "");
       }
     }
   }
-  const Attention none = attention(Tensor::ones({2, 3}), Tensor::ones({0, 3}), Tensor::ones({0, 4}));
+  const Attention none =
+      attention(Tensor::ones({2, 3}), Tensor::ones({0, 3}), Tensor::ones({0, 4}));
   CHECK(difference(none.output, {2, 4}, std::vector<double>(8, 0)) == "");
 }
 
@@ -99,15 +107,17 @@ TEST_CASE("attention over heads: leading axes, strided operands, broadcasting",
   for (Index head = 0; head < 3; ++head) {
     const Tensor one = squeeze(slice(heads, 1, head, head + 1), 1).clone();
     const Attention single = attention(one, one, one, mask);
-    CHECK(largest_difference(squeeze(slice(all.output, 1, head, head + 1), 1), single.output) < 1e-6);
-    CHECK(largest_difference(squeeze(slice(all.weights, 1, head, head + 1), 1), single.weights) < 1e-6);
+    CHECK(largest_difference(squeeze(slice(all.output, 1, head, head + 1), 1), single.output) <
+          1e-6);
+    CHECK(largest_difference(squeeze(slice(all.weights, 1, head, head + 1), 1), single.weights) <
+          1e-6);
   }
   CHECK(wrong_attention(random_tensor({1, 4, 3}, 1), random_tensor({3, 5, 3}, 2),
                         random_tensor({3, 5, 2}, 3), Mask::causal()) == "");
   CHECK(wrong_attention(random_tensor({3, 4, 3}, 1), random_tensor({1, 5, 3}, 2),
                         random_tensor({1, 5, 2}, 3), Mask()) == "");
-  CHECK(attention(random_tensor({4, 3}), random_tensor({5, 3}), random_tensor({5, 2})).output.shape() ==
-        Shape{4, 2});
+  CHECK(attention(random_tensor({4, 3}), random_tensor({5, 3}), random_tensor({5, 2}))
+            .output.shape() == Shape{4, 2});
 }
 
 TEST_CASE("weights are shares: none below 0, each row sums to 1", "[phase1][attention]") {
@@ -123,17 +133,24 @@ TEST_CASE("gradients of attention by every mask", "[phase1][attention]") {
   for (std::size_t i = 0; i < masks_for_two().size(); ++i) {
     CAPTURE(i);
     const Mask& mask = masks_for_two()[i];
-    CHECK(wrong_gradient([&](const std::vector<Tensor>& in) {
-            return attention(in[0], in[1], in[2], mask).output;
-          }, {q, k, v}) == "");
-    CHECK(wrong_gradient([&](const std::vector<Tensor>& in) {
-            const Attention y = attention(in[0], in[0], in[0], mask);
-            return concat({y.output, y.weights, y.scores}, -1);
-          }, {random_tensor({2, 5, 3}, 4)}) == "");
+    CHECK(wrong_gradient(
+              [&](const std::vector<Tensor>& in) {
+                return attention(in[0], in[1], in[2], mask).output;
+              },
+              {q, k, v}) == "");
+    CHECK(wrong_gradient(
+              [&](const std::vector<Tensor>& in) {
+                const Attention y = attention(in[0], in[0], in[0], mask);
+                return concat({y.output, y.weights, y.scores}, -1);
+              },
+              {random_tensor({2, 5, 3}, 4)}) == "");
   }
-  CHECK(wrong_gradient([&](const std::vector<Tensor>& in) {
-          return attention(in[0], in[1], transpose(in[2])).output;
-        }, {random_tensor({3, 2}, 1), random_tensor({2, 1, 4, 2}, 2), random_tensor({2, 4}, 3)}) == "");
+  CHECK(wrong_gradient(
+            [&](const std::vector<Tensor>& in) {
+              return attention(in[0], in[1], transpose(in[2])).output;
+            },
+            {random_tensor({3, 2}, 1), random_tensor({2, 1, 4, 2}, 2), random_tensor({2, 4}, 3)}) ==
+        "");
 }
 
 TEST_CASE("a query that may see nothing gets zeros: weights, output and gradients",
@@ -144,10 +161,12 @@ TEST_CASE("a query that may see nothing gets zeros: weights, output and gradient
   const std::vector<double> nothing(12, 0);
   CHECK(difference(slice(y.weights, 0, 1, 2), {1, 3, 3}, std::vector<double>(9, 0)) == "");
   CHECK(difference(slice(y.output, 0, 1, 2), {1, 3, 4}, nothing) == "");
-  const Tensor gradient = slope([&](const Tensor& t) {
-    const Tensor output = attention(t, t, t, mask).output;
-    return output * output;
-  }, x);
+  const Tensor gradient = slope(
+      [&](const Tensor& t) {
+        const Tensor output = attention(t, t, t, mask).output;
+        return output * output;
+      },
+      x);
   CHECK(difference(slice(gradient, 0, 1, 2), {1, 3, 4}, nothing) == "");
   CHECK(max(slice(gradient, 0, 0, 1)).item() != 0);
 }
@@ -159,8 +178,8 @@ TEST_CASE("no query sees the future, to the last bit", "[phase1][attention]") {
     Tensor other = x.clone();
     for (Index d = 0; d < 5; ++d) other.set({changed, d}, 100 + d);
     const Attention after = attention(other, other, other, Mask::causal());
-    CHECK(largest_difference(slice(before.output, 0, 0, changed), slice(after.output, 0, 0, changed)) ==
-          0);
+    CHECK(largest_difference(slice(before.output, 0, 0, changed),
+                             slice(after.output, 0, 0, changed)) == 0);
     CHECK(largest_difference(slice(before.output, 0, changed, changed + 1),
                              slice(after.output, 0, changed, changed + 1)) > 0);
   }
@@ -171,14 +190,16 @@ TEST_CASE("the last query with cached keys gives what the whole sequence gives",
   const Tensor x = random_tensor({7, 4}, 1), v = random_tensor({7, 3}, 2);
   const Tensor whole = attention(x, x, v, Mask::causal()).output;
   for (Index i = 0; i < 7; ++i) {
-    const Tensor step = attention(slice(x, 0, i, i + 1), slice(x, 0, 0, i + 1), slice(v, 0, 0, i + 1),
-                                  Mask::causal(i)).output;
+    const Tensor step = attention(slice(x, 0, i, i + 1), slice(x, 0, 0, i + 1),
+                                  slice(v, 0, 0, i + 1), Mask::causal(i))
+                            .output;
     CHECK(largest_difference(step, slice(whole, 0, i, i + 1)) < 1e-6);
   }
 }
 
 TEST_CASE("the order of keys does not matter without a mask", "[phase1][attention]") {
-  const Tensor q = random_tensor({3, 4}, 1), k = random_tensor({5, 4}, 2), v = random_tensor({5, 2}, 3);
+  const Tensor q = random_tensor({3, 4}, 1), k = random_tensor({5, 4}, 2),
+               v = random_tensor({5, 2}, 3);
   const Indices order({5}, {3, 0, 4, 1, 2});
   const Tensor other = attention(q, embedding(k, order), embedding(v, order)).output;
   CHECK(largest_difference(attention(q, k, v).output, other) < 1e-6);
@@ -207,9 +228,10 @@ TEST_CASE("operands that do not fit are named with all three shapes", "[phase1][
   const auto of = [](const Shape& q, const Shape& k, const Shape& v, const Mask& mask = {}) {
     return [=] { attention(Tensor::ones(q), Tensor::ones(k), Tensor::ones(v), mask); };
   };
-  CHECK(complaint(of({4, 3}, {5, 2}, {5, 3}),
-                  {"attention: q is (4, 3), k is (5, 2), v is (5, 3)", "same width", "3 and 2"}) == "");
-  CHECK(complaint(of({4, 3}, {5, 3}, {6, 3}), {"one value for each key", "5 keys, 6 values"}) == "");
+  CHECK(complaint(of({4, 3}, {5, 2}, {5, 3}), {"attention: q is (4, 3), k is (5, 2), v is (5, 3)",
+                                               "same width", "3 and 2"}) == "");
+  CHECK(complaint(of({4, 3}, {5, 3}, {6, 3}), {"one value for each key", "5 keys, 6 values"}) ==
+        "");
   CHECK(complaint(of({3}, {5, 3}, {5, 3}), {"q is (3)", "(..., length, width)"}) == "");
   CHECK(complaint(of({4, 0}, {5, 0}, {5, 3}), {"at least 1"}) == "");
   CHECK(complaint(of({2, 4, 3}, {3, 5, 3}, {3, 5, 3}), {"leading axes", "2 and 3"}) == "");

@@ -16,9 +16,8 @@ namespace {
 // x -> 2 x, whose way back is whatever `spoil` makes of the right gradient.
 Tensor doubled(const Tensor& x, const std::function<Tensor(const Tensor&)>& spoil) {
   const Tensor y = x.detached() * 2;
-  return Tape::record("doubled", {x}, y, [spoil](const Tensor& dy, Gate& to) {
-    to.give(0, spoil(2 * dy));
-  });
+  return Tape::record("doubled", {x}, y,
+                      [spoil](const Tensor& dy, Gate& to) { to.give(0, spoil(2 * dy)); });
 }
 
 GradcheckResult check_spoiled(const Tensor& x, const std::function<Tensor(const Tensor&)>& spoil) {
@@ -27,7 +26,8 @@ GradcheckResult check_spoiled(const Tensor& x, const std::function<Tensor(const 
 
 }  // namespace
 
-TEST_CASE("right gradients pass, of several inputs and any shape of output", "[phase0][gradcheck]") {
+TEST_CASE("right gradients pass, of several inputs and any shape of output",
+          "[phase0][gradcheck]") {
   const Tensor a = random_tensor({3, 4}, 1), b = random_tensor({4}, 2), c(0.5);
   const Function f = [](const std::vector<Tensor>& x) { return sin(x[0]) * x[1] + exp(x[2]); };
   const GradcheckResult result = gradcheck(f, {a, b, c});
@@ -48,8 +48,8 @@ TEST_CASE("a wrong factor is caught, with both numbers", "[phase0][gradcheck]") 
   const GradcheckResult result =
       check_spoiled(random_tensor({3, 2}), [](const Tensor& dx) { return 1.1 * dx; });
   CHECK(!result.passed);
-  CHECK(missing_word(result.message, {"gradcheck: input 0 (3, 2), element (0, 0)",
-                                      "the tape says ", "differences say "}) == "");
+  CHECK(missing_word(result.message, {"gradcheck: input 0 (3, 2), element (0, 0)", "the tape says ",
+                                      "differences say "}) == "");
   CHECK(std::abs(result.tape / result.differences - 1.1) < 0.02);
 }
 
@@ -75,8 +75,8 @@ TEST_CASE("the wrong input among several is named", "[phase0][gradcheck]") {
 
 TEST_CASE("a forgotten gradient is caught", "[phase0][gradcheck]") {
   const Tensor a = random_tensor({3}, 1), b = random_tensor({3}, 2);
-  const GradcheckResult result = gradcheck(
-      [](const std::vector<Tensor>& x) { return x[0] * x[1].detached(); }, {a, b});
+  const GradcheckResult result =
+      gradcheck([](const std::vector<Tensor>& x) { return x[0] * x[1].detached(); }, {a, b});
   CHECK(missing_word(result.message, {"input 1 (3)", "the tape says 0,"}) == "");
 }
 
@@ -91,7 +91,8 @@ TEST_CASE("a gradient with elements in the wrong places is caught", "[phase0][gr
   }
 }
 
-TEST_CASE("two elements that changed places are caught along any direction", "[phase0][gradcheck]") {
+TEST_CASE("two elements that changed places are caught along any direction",
+          "[phase0][gradcheck]") {
   const Function swapped = [](const std::vector<Tensor>& in) {
     return doubled(in[0], [](const Tensor& dx) {
       return concat({slice(dx, 0, 1, 2), slice(dx, 0, 0, 1)}, 0);
@@ -115,16 +116,19 @@ TEST_CASE("a NaN never passes", "[phase0][gradcheck]") {
 
 TEST_CASE("a gradient of the wrong shape and a constant function are told by the tape",
           "[phase0][gradcheck]") {
-  CHECK(complaint([] { check_spoiled(Tensor::ones({3}), [](const Tensor&) { return Tensor::ones({2}); }); },
-                  {"doubled", "(2)", "(3)", "backward is wrong"}) == "");
-  CHECK(complaint([] { gradcheck([](const std::vector<Tensor>&) { return Tensor(1); }, {Tensor(2)}); },
-                  {"does not depend"}) == "");
+  CHECK(
+      complaint(
+          [] { check_spoiled(Tensor::ones({3}), [](const Tensor&) { return Tensor::ones({2}); }); },
+          {"doubled", "(2)", "(3)", "backward is wrong"}) == "");
+  CHECK(complaint(
+            [] { gradcheck([](const std::vector<Tensor>&) { return Tensor(1); }, {Tensor(2)}); },
+            {"does not depend"}) == "");
 }
 
 TEST_CASE("the differences are exact for polynomials of fourth order", "[phase0][gradcheck]") {
   const Tensor x({3}, {-1, 0.5, 1});
-  const GradcheckResult result = gradcheck(
-      [](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0] * in[0]; }, {x});
+  const GradcheckResult result =
+      gradcheck([](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0] * in[0]; }, {x});
   CHECK(result.passed);
   CHECK(same_number(result.tape, result.differences, in_double ? 1e-11 : 5e-4));
 }

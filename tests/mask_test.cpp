@@ -39,9 +39,8 @@ bool at_or_before(Index query, Index key) { return key <= query; }
 TEST_CASE("each mask allows what it says, also behind cached keys", "[phase1][mask]") {
   for (const Index offset : {0, 1, 4}) {
     CAPTURE(offset);
-    CHECK(disagreement(Mask::causal(offset), 6, 10, [&](Index i, Index j) {
-            return j <= i + offset;
-          }) == "");
+    CHECK(disagreement(Mask::causal(offset), 6, 10,
+                       [&](Index i, Index j) { return j <= i + offset; }) == "");
     for (const Index window : {0, 1, 3}) {
       CHECK(disagreement(Mask::local(window, offset), 6, 10, [&](Index i, Index j) {
               return std::abs(static_cast<int>(i + offset - j)) <= window;
@@ -74,7 +73,8 @@ TEST_CASE("padding hides the keys behind each sequence's length", "[phase1][mask
   const Mask mask = Mask::padding({4, 0, 2});
   for (Index batch = 0; batch < 3; ++batch) {
     const Index length = std::vector<Index>{4, 0, 2}[static_cast<std::size_t>(batch)];
-    CHECK(disagreement(mask, 3, 4, [&](Index, Index j) { return j < length; }, batch) == "");
+    CHECK(disagreement(
+              mask, 3, 4, [&](Index, Index j) { return j < length; }, batch) == "");
   }
   CHECK(difference(mask.tensor({3, 1, 4}), {3, 1, 4}, {1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0}) == "");
   CHECK(mask.tensor({3, 8, 5, 4}).shape() == Shape{3, 1, 5, 4});
@@ -93,9 +93,13 @@ TEST_CASE("masks combine with & and |", "[phase1][mask]") {
   CHECK((none & none).allows_everything());
   const Mask all = (Mask::strided(3) | Mask::local(1)) & causal & Mask::padding({5, 2});
   for (Index batch = 0; batch < 2; ++batch) {
-    CHECK(disagreement(all, 5, 5, [&](Index i, Index j) {
-            return ((i - j) % 3 == 0 || i - j == 1 || i == j) && j <= i && j < (batch == 0 ? 5 : 2);
-          }, batch) == "");
+    CHECK(disagreement(
+              all, 5, 5,
+              [&](Index i, Index j) {
+                return ((i - j) % 3 == 0 || i - j == 1 || i == j) && j <= i &&
+                       j < (batch == 0 ? 5 : 2);
+              },
+              batch) == "");
   }
   CHECK(all.tensor({2, 4, 5, 5}).shape() == Shape{2, 1, 5, 5});
 }
@@ -129,13 +133,14 @@ TEST_CASE("the five encodings of a causal mask mean the same", "[phase1][mask]")
 
 TEST_CASE("any mask survives the way there and back", "[phase1][mask]") {
   const Mask mask = (Mask::causal(1) & Mask::padding({4, 2})) | Mask::blocked(2);
-  for (const MaskEncoding encoding : {MaskEncoding::keep, MaskEncoding::drop,
-                                      MaskEncoding::additive, MaskEncoding::zero_one}) {
+  for (const MaskEncoding encoding :
+       {MaskEncoding::keep, MaskEncoding::drop, MaskEncoding::additive, MaskEncoding::zero_one}) {
     for (const Shape& scores : {Shape{2, 3, 4}, Shape{2, 1, 3, 4}}) {
       const Mask back = Mask::from(encoding, mask.to(encoding, scores));
       for (Index batch = 0; batch < 2; ++batch) {
-        CHECK(disagreement(back, 3, 4, [&](Index i, Index j) { return mask.allows(batch, i, j); },
-                           batch) == "");
+        CHECK(disagreement(
+                  back, 3, 4, [&](Index i, Index j) { return mask.allows(batch, i, j); }, batch) ==
+              "");
       }
     }
   }
@@ -171,23 +176,38 @@ TEST_CASE("masks that cannot be are refused in words", "[phase1][mask]") {
   CHECK(complaint([] { Mask::blocked(0); }, {"block of 0", "at least 1"}) == "");
   CHECK(complaint([] { Mask::padding({3, -2}); }, {"length of -2", "negative"}) == "");
   CHECK(complaint([] { Mask::padding({}); }, {"padding", "at least one"}) == "");
-  CHECK(complaint([] { (void)Mask::padding({3, 2}).allows(2, 0, 0); },
-                  {"batch element 2", "2 sequences"}) == "");
+  CHECK(complaint(
+            [] {
+              (void)Mask::padding({3, 2}).allows(2, 0, 0);
+            },
+            {"batch element 2", "2 sequences"}) == "");
 }
 
 TEST_CASE("a mask that does not fit the scores is refused in words", "[phase1][mask]") {
   CHECK(complaint([] { Mask::causal().tensor({4}); }, {"scores are (4)", "queries, keys"}) == "");
-  CHECK(complaint([] { Mask::padding({3, 2}).tensor({4, 5, 3}); },
-                  {"for 2 sequences", "first axis has 4"}) == "");
+  CHECK(complaint(
+            [] {
+              Mask::padding({3, 2}).tensor({4, 5, 3});
+            },
+            {"for 2 sequences", "first axis has 4"}) == "");
   CHECK(complaint([] { Mask::padding({3, 2}).tensor({5, 3}); }, {"for 2 sequences"}) == "");
   CHECK(complaint([] { Mask::padding({3, 7}).tensor({2, 5, 6}); }, {"7 keys", "only 6"}) == "");
-  CHECK(complaint([] { (Mask::padding({3}) & Mask::padding({3, 2})).tensor({2, 3, 3}); },
-                  {"for 1 sequences", "has 2"}) == "");
+  CHECK(complaint(
+            [] {
+              (Mask::padding({3}) & Mask::padding({3, 2})).tensor({2, 3, 3});
+            },
+            {"for 1 sequences", "has 2"}) == "");
   const Mask matrix = Mask::from(MaskEncoding::keep, Tensor::ones({2, 3}));
-  CHECK(complaint([&] { matrix.tensor({3, 3}); },
-                  {"2 queries and 3 keys", "the scores have 3 and 3"}) == "");
-  CHECK(complaint([&] { (matrix | Mask::causal()).tensor({2, 2}); }, {"the scores have 2 and 2"}) ==
-        "");
+  CHECK(complaint(
+            [&] {
+              matrix.tensor({3, 3});
+            },
+            {"2 queries and 3 keys", "the scores have 3 and 3"}) == "");
+  CHECK(complaint(
+            [&] {
+              (matrix | Mask::causal()).tensor({2, 2});
+            },
+            {"the scores have 2 and 2"}) == "");
 }
 
 TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phase1][mask]") {
@@ -211,7 +231,10 @@ TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phas
 
 TEST_CASE("only a causal mask can be written as an upper triangle", "[phase1][mask]") {
   for (const Mask& mask : {Mask(), Mask::causal(1), Mask::local(1)}) {
-    CHECK(complaint([&] { mask.to(MaskEncoding::upper_triangle, {3, 4}); },
-                    {"upper_triangle", "causal", "keep, drop or additive"}) == "");
+    CHECK(complaint(
+              [&] {
+                mask.to(MaskEncoding::upper_triangle, {3, 4});
+              },
+              {"upper_triangle", "causal", "keep, drop or additive"}) == "");
   }
 }

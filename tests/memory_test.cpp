@@ -97,7 +97,8 @@ TEST_CASE("pooled memory can be given back to the system", "[phase0][memory]") {
 TEST_CASE("a buffer that no machine can hold says what to do", "[phase0][memory]") {
   const std::size_t before = memory_stats().live_bytes;
   const auto too_much = [] { Buffer(std::numeric_limits<std::size_t>::max() - 5); };
-  CHECK(complaint(too_much, {"out of memory", "18446744073709551610 bytes", "smaller batch"}) == "");
+  CHECK(complaint(too_much, {"out of memory", "18446744073709551610 bytes", "smaller batch"}) ==
+        "");
   CHECK(memory_stats().live_bytes == before);
 }
 

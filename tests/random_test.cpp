@@ -122,7 +122,8 @@ TEST_CASE("normal numbers have the moments and tails of the normal law", "[phase
   for (const double z : {-3.0, -2.0, -1.0, -0.3, 0.0, 0.5, 1.5, 2.5}) {
     CAPTURE(z);
     const double p = std::erfc(-z / std::sqrt(2.0)) / 2;
-    const auto below = std::count_if(numbers.begin(), numbers.end(), [&](double x) { return x < z; });
+    const auto below =
+        std::count_if(numbers.begin(), numbers.end(), [&](double x) { return x < z; });
     CHECK(std::abs(static_cast<double>(below) / count - p) < 4 * std::sqrt(p * (1 - p)) / root);
   }
 }
@@ -147,7 +148,8 @@ TEST_CASE("below(n) gives each of n numbers equally often", "[phase0][random]") 
 
 TEST_CASE("below(n) favours nothing when n is close to 2^32", "[phase0][random]") {
   Random random(6);
-  constexpr Index count = 3 * (Index{1} << 30);  // careless, multiples of 3 would come twice as often
+  constexpr Index count =
+      3 * (Index{1} << 30);  // careless, multiples of 3 would come twice as often
   int multiples = 0;
   Index least = count, most = 0;
   for (int i = 0; i < 40'000; ++i) {
@@ -192,9 +194,8 @@ TEST_CASE("random tensors draw the same numbers one by one", "[phase0][random]")
   CHECK(difference(u, {3, 5}, tabulate({3, 5}, [&](const Place&) {
                      return -2 + 5 * numbers.uniform();
                    })) == "");
-  CHECK(difference(z, {7}, tabulate({7}, [&](const Place&) {
-                     return 10 + 0.5 * numbers.normal();
-                   })) == "");
+  CHECK(difference(z, {7},
+                   tabulate({7}, [&](const Place&) { return 10 + 0.5 * numbers.normal(); })) == "");
   CHECK(tensors.uniform({0, 4}, 0, 1).count() == 0);
   CHECK(tensors.normal({}).rank() == 0);
   CHECK(tensors.position() == numbers.position() + 2);

@@ -274,8 +274,11 @@ TEST_CASE("a value of an earlier tape is a constant for the next", "[phase0][tap
 
 TEST_CASE("tensors that cannot be watched are refused, by number", "[phase0][tape]") {
   const Tensor x({2, 2}, {1, 2, 3, 4}), y(1);
-  CHECK(complaint([&] { Tape({y, x, x}); },
-                  {"watched tensor 2 (2, 2)", "shares its numbers", "once"}) == "");
+  CHECK(complaint(
+            [&] {
+              Tape({y, x, x});
+            },
+            {"watched tensor 2 (2, 2)", "shares its numbers", "once"}) == "");
   CHECK(complaint([&] { Tape({x, reshape(x, {4})}); }, {"watched tensor 1 (4)", "shares"}) == "");
   CHECK(complaint([&] { Tape({x, Tensor()}); }, {"watched tensor 1 is undefined"}) == "");
   CHECK(complaint([&] { Tape({transpose(x)}); }, {"strided view", "clone()"}) == "");
@@ -288,7 +291,7 @@ TEST_CASE("a view made before the tape is refused, for its gradient would be los
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor early = transpose(x), row = slice(x, 0, 0, 1);
   Tape tape({x});
-  CHECK(complaint([&] { early* 2; }, {"view (3, 2)", "before the tape", "(2, 3)", "detached()"}) ==
+  CHECK(complaint([&] { early * 2; }, {"view (3, 2)", "before the tape", "(2, 3)", "detached()"}) ==
         "");
   CHECK(complaint([&] { sum(row); }, {"view (1, 3)", "before the tape"}) == "");
   CHECK(difference(early.detached() * 2, {3, 2}, {2, 8, 4, 10, 6, 12}) == "");
@@ -389,11 +392,17 @@ TEST_CASE("without a tape an operation allocates its output and nothing else", "
   const std::size_t block = memory_stats().live_bytes - start;
   same_size = Tensor();
   const std::vector<std::pair<const char*, std::function<Tensor()>>> operations = {
-      {"add", [&] { return a + b; }},        {"multiply", [&] { return a * b; }},
-      {"exp", [&] { return exp(a); }},       {"gelu", [&] { return gelu(a); }},
+      {"add", [&] { return a + b; }},
+      {"multiply", [&] { return a * b; }},
+      {"exp", [&] { return exp(a); }},
+      {"gelu", [&] { return gelu(a); }},
       {"matmul", [&] { return matmul(a, transpose(b)); }},
-      {"softmax", [&] { return softmax(a); }}, {"maximum", [&] { return maximum(a, b); }},
-      {"concat", [&] { return concat({slice(a, 0, 0, 15), slice(b, 0, 0, 15)}, 0); }},
+      {"softmax", [&] { return softmax(a); }},
+      {"maximum", [&] { return maximum(a, b); }},
+      {"concat",
+       [&] {
+         return concat({slice(a, 0, 0, 15), slice(b, 0, 0, 15)}, 0);
+       }},
   };
   for (const auto& [name, operation] : operations) {
     CAPTURE(name);
@@ -415,7 +424,8 @@ TEST_CASE("what a step saved is freed as the walk passes it", "[phase0][tape]") 
   std::vector<std::size_t> live;
   Tape tape({x});
   Tensor y = x;
-  for (int i = 0; i < 10; ++i) y = sin(probe(y, [&] { live.push_back(memory_stats().live_bytes); }));
+  for (int i = 0; i < 10; ++i)
+    y = sin(probe(y, [&] { live.push_back(memory_stats().live_bytes); }));
   y = sum(y);
   const std::size_t after_forward = memory_stats().live_bytes;
   tape.backward(y);
@@ -439,7 +449,9 @@ TEST_CASE("a record counts what it saves for the way back", "[phase0][tape]") {
   const std::size_t six = 6 * sizeof(real);
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
   Tape tape({x});
-  const auto saved = [&](const Tensor& y) { return y.defined() ? last_entry(tape).saved_bytes : 1; };
+  const auto saved = [&](const Tensor& y) {
+    return y.defined() ? last_entry(tape).saved_bytes : 1;
+  };
   CHECK(saved(x + x) == 0);
   CHECK(saved(x - 1) == 0);
   CHECK(saved(-x) == 0);
@@ -462,7 +474,7 @@ TEST_CASE("an operation that throws leaves no saved bytes to the next", "[phase0
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6}), wrong({4}, {1, 2, 3, 4});
   Tape tape({x});
   const std::vector<std::function<void()>> failing = {
-      [&] { x* wrong; }, [&] { matmul(x, x); }, [&] { where(x, x, wrong); },
+      [&] { x* wrong; },          [&] { matmul(x, x); },  [&] { where(x, x, wrong); },
       [&] { maximum(x, wrong); }, [&] { pow(x, wrong); }, [&] { x / wrong; },
   };
   for (const auto& f : failing) {
@@ -484,11 +496,16 @@ TEST_CASE("a tape prints as a table", "[phase0][tape]") {
         "    #  operation        inputs    shape                   saved  label\n"
         "    0  watched                    (2, 2)                    0 B  weight\n"
         "    1  watched                    (2)                       0 B\n"
-        "    2  matmul           0 0       (2, 2)                  " + two + "\n"
-        "    3  add              2 1       (2, 2)                    0 B  y\n"
-        "    4  multiply         3 3       (2, 2)                  " + two + "\n"
-        "    5  sum              4         ()                        0 B\n"
-        "saved for the way back: " + all + "\n");
+        "    2  matmul           0 0       (2, 2)                  " +
+            two +
+            "\n"
+            "    3  add              2 1       (2, 2)                    0 B  y\n"
+            "    4  multiply         3 3       (2, 2)                  " +
+            two +
+            "\n"
+            "    5  sum              4         ()                        0 B\n"
+            "saved for the way back: " +
+            all + "\n");
   CHECK(loss.rank() == 0);
 }
 
@@ -555,7 +572,8 @@ TEST_CASE("the first operation that produced a bad number is named", "[phase0][t
 TEST_CASE("without kept values the search for bad numbers says so", "[phase0][tape]") {
   const Tensor x(1);
   const Tape tape({x});
-  CHECK(complaint([&] { (void)tape.first_non_finite(); }, {"first_non_finite", "Keep::values"}) == "");
+  CHECK(complaint([&] { (void)tape.first_non_finite(); }, {"first_non_finite", "Keep::values"}) ==
+        "");
 }
 
 // ---------------------------------------------------------------- operations of one's own
@@ -590,9 +608,8 @@ TEST_CASE("the gate sums a broadcast gradient back, and refuses any other shape"
   const auto give = [](const Shape& input, const Tensor& gradient) {
     const Tensor x = Tensor::ones(input);
     Tape tape({x});
-    const Tensor y = Tape::record("own", {x}, Tensor(1), [gradient](const Tensor&, Gate& to) {
-      to.give(0, gradient);
-    });
+    const Tensor y = Tape::record("own", {x}, Tensor(1),
+                                  [gradient](const Tensor&, Gate& to) { to.give(0, gradient); });
     return tape.backward(y)[x];
   };
   const Tensor numbers({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -604,8 +621,8 @@ TEST_CASE("the gate sums a broadcast gradient back, and refuses any other shape"
   CHECK(difference(give({1, 1, 3}, reshape(numbers, {2, 1, 3})), {1, 1, 3}, {5, 7, 9}) == "");
   CHECK(difference(give({3}, Tensor::zeros({0, 3})), {3}, {0, 0, 0}) == "");
   for (const Shape& wrong : {Shape{2}, Shape{3, 3}, Shape{2, 3, 1}, Shape{6}}) {
-    CHECK(complaint([&] { give(wrong, numbers); },
-                    {"own:", "gradient of shape (2, 3)", "input of shape", "backward is wrong"}) == "");
+    CHECK(complaint([&] { give(wrong, numbers); }, {"own:", "gradient of shape (2, 3)",
+                                                    "input of shape", "backward is wrong"}) == "");
   }
 }
 

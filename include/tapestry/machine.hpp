@@ -29,4 +29,8 @@ std::vector<std::string> kernel_sets();
 // the usable sets, for any other name.
 void use_kernel_set(const std::string& name);
 
+// How many threads the library uses on this thread's behalf from now on; OMP_NUM_THREADS sets the
+// number at the start. Results are the same bits for any. Throws Error for a count below 1.
+void use_threads(int count);
+
 }  // namespace tapestry

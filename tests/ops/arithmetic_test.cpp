@@ -26,11 +26,24 @@ const std::vector<Binary> operations = {
 };
 
 const std::vector<std::pair<Shape, Shape>> shapes = {
-    {{2, 3}, {2, 3}},    {{2, 3}, {3}},          {{3}, {2, 3}},         {{2, 1}, {1, 3}},
-    {{}, {4}},           {{4}, {}},              {{}, {}},              {{1}, {1, 1, 1}},
-    {{4, 1, 3}, {5, 1}}, {{2, 3, 1, 5}, {4, 5}}, {{37}, {37}},          {{3, 41}, {41}},
-    {{0}, {0}},          {{0, 3}, {3}},          {{1}, {0}},            {{2, 0, 3}, {2, 1, 1}},
-    {{7, 1}, {1}},       {{1, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}},
+    {{2, 3}, {2, 3}},
+    {{2, 3}, {3}},
+    {{3}, {2, 3}},
+    {{2, 1}, {1, 3}},
+    {{}, {4}},
+    {{4}, {}},
+    {{}, {}},
+    {{1}, {1, 1, 1}},
+    {{4, 1, 3}, {5, 1}},
+    {{2, 3, 1, 5}, {4, 5}},
+    {{37}, {37}},
+    {{3, 41}, {41}},
+    {{0}, {0}},
+    {{0, 3}, {3}},
+    {{1}, {0}},
+    {{2, 0, 3}, {2, 1, 1}},
+    {{7, 1}, {1}},
+    {{1, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}},
 };
 
 // y must hold reference(a, b) at every place of the broadcast shape.
@@ -43,8 +56,8 @@ std::string wrong_values(const Binary& operation, const Tensor& a, const Tensor&
 }
 
 std::string wrong_gradient_of(const Binary& operation, const Tensor& a, const Tensor& b) {
-  return wrong_gradient(
-      [&](const std::vector<Tensor>& x) { return operation.f(x[0], x[1]); }, {a, b});
+  return wrong_gradient([&](const std::vector<Tensor>& x) { return operation.f(x[0], x[1]); },
+                        {a, b});
 }
 
 }  // namespace
@@ -73,8 +86,7 @@ TEST_CASE("arithmetic reads transposed, sliced and expanded operands in place", 
     CHECK(wrong_values(operation, expand(row, {5, 6}), x) == "");
     CHECK(wrong_gradient(
               [&](const std::vector<Tensor>& in) {
-                return operation.f(slice(transpose(in[0]), 0, 0, 6, 2),
-                                   slice(in[1], 0, 1, 6, 2));
+                return operation.f(slice(transpose(in[0]), 0, 0, 6, 2), slice(in[1], 0, 1, 6, 2));
               },
               {x, z}) == "");
   }
@@ -101,8 +113,8 @@ TEST_CASE("plain numbers take part", "[phase0][ops]") {
 TEST_CASE("minus turns every sign", "[phase0][ops]") {
   const Tensor x = random_tensor({3, 13});
   CHECK(difference(-transpose(x), {13, 3}, tabulate({13, 3}, [&](const Place& place) {
-                     return -element(transpose(x), place);
-                   })) == "");
+          return -element(transpose(x), place);
+        })) == "");
   CHECK((-Tensor::zeros({0, 2})).shape() == Shape{0, 2});
   CHECK(difference(-Tensor({3}, {NAN, infinity, -infinity}), {3}, {NAN, -infinity, infinity}) ==
         "");

@@ -20,8 +20,7 @@ Tensor zeros_and_ones(const Shape& shape, std::uint64_t seed) {
 std::string wrong_where(const Tensor& condition, const Tensor& a, const Tensor& b,
                         const Shape& shape) {
   return difference(where(condition, a, b), shape, tabulate(shape, [&](const Place& place) {
-                      return element(condition, place) != 0 ? element(a, place)
-                                                            : element(b, place);
+                      return element(condition, place) != 0 ? element(a, place) : element(b, place);
                     }));
 }
 
@@ -32,18 +31,22 @@ TEST_CASE("where picks element by element, all three broadcasting", "[phase0][op
     Shape condition, a, b, y;
   };
   const std::vector<Case> cases = {
-      {{2, 3}, {2, 3}, {2, 3}, {2, 3}}, {{3}, {2, 1}, {}, {2, 3}}, {{2, 1}, {3}, {1, 1}, {2, 3}},
-      {{5, 1, 1}, {4, 1}, {3}, {5, 4, 3}}, {{}, {7}, {7}, {7}}, {{0}, {1}, {}, {0}},
-      {{}, {}, {}, {}}, {{41}, {41}, {1}, {41}},
+      {{2, 3}, {2, 3}, {2, 3}, {2, 3}},
+      {{3}, {2, 1}, {}, {2, 3}},
+      {{2, 1}, {3}, {1, 1}, {2, 3}},
+      {{5, 1, 1}, {4, 1}, {3}, {5, 4, 3}},
+      {{}, {7}, {7}, {7}},
+      {{0}, {1}, {}, {0}},
+      {{}, {}, {}, {}},
+      {{41}, {41}, {1}, {41}},
   };
   for (const Case& shapes : cases) {
     CAPTURE(to_string(shapes.condition), to_string(shapes.a), to_string(shapes.b));
     const Tensor condition = zeros_and_ones(shapes.condition, 3);
     const Tensor a = random_tensor(shapes.a, 1), b = random_tensor(shapes.b, 2);
     CHECK(wrong_where(condition, a, b, shapes.y) == "");
-    CHECK(wrong_gradient(
-              [&](const std::vector<Tensor>& x) { return where(condition, x[0], x[1]); },
-              {a, b}) == "");
+    CHECK(wrong_gradient([&](const std::vector<Tensor>& x) { return where(condition, x[0], x[1]); },
+                         {a, b}) == "");
   }
 }
 
@@ -64,13 +67,14 @@ TEST_CASE("a condition of minus zero is false, of NaN is true", "[phase0][ops]")
   CHECK(difference(where(condition, 1, 2), {4}, {2, 1, 1, 1}) == "");
 }
 
-TEST_CASE("what where does not pick reaches neither the result nor the gradient",
-          "[phase0][ops]") {
+TEST_CASE("what where does not pick reaches neither the result nor the gradient", "[phase0][ops]") {
   const Tensor condition({3}, {1, 0, 1}), bad({3}, {1, NAN, infinity});
   CHECK(difference(where(condition, 5, bad), {3}, {5, NAN, 5}) == "");
   CHECK(difference(where(condition, bad, 5), {3}, {1, 5, infinity}) == "");
   const Tensor x({3}, {2, 3, 4});
-  const auto f = [&](const Tensor& t) { return where(condition, t, bad) * Tensor({3}, {1, NAN, 1}); };
+  const auto f = [&](const Tensor& t) {
+    return where(condition, t, bad) * Tensor({3}, {1, NAN, 1});
+  };
   CHECK(difference(slope(f, x), {3}, {1, 0, 1}) == "");
 }
 
@@ -105,9 +109,8 @@ TEST_CASE("clamp keeps within its bounds and blocks the gradient outside", "[pha
   CHECK(difference(clamp(transpose(wide), -1, 1), {11, 4}, tabulate({11, 4}, [&](const Place& p) {
                      return std::min(1.0, std::max(-1.0, element(transpose(wide), p)));
                    })) == "");
-  CHECK(wrong_gradient(
-            [](const std::vector<Tensor>& t) { return clamp(t[0], -1, 1); },
-            {Tensor({5}, {-3, -0.5, 0, 0.5, 2})}) == "");
+  CHECK(wrong_gradient([](const std::vector<Tensor>& t) { return clamp(t[0], -1, 1); },
+                       {Tensor({5}, {-3, -0.5, 0, 0.5, 2})}) == "");
   CHECK(clamp(Tensor::zeros({0}), 0, 1).count() == 0);
 }
 
@@ -126,7 +129,8 @@ TEST_CASE("maximum and minimum choose element by element", "[phase0][ops]") {
 TEST_CASE("maximum and minimum hand the gradient to the winner", "[phase0][ops]") {
   const Tensor a({3, 2}, {1, -2, 3, 0.5, -1, 4}), b({2}, {0, 1});
   for (const auto f : {maximum, minimum}) {
-    CHECK(wrong_gradient([f](const std::vector<Tensor>& x) { return f(x[0], x[1]); }, {a, b}) == "");
+    CHECK(wrong_gradient([f](const std::vector<Tensor>& x) { return f(x[0], x[1]); }, {a, b}) ==
+          "");
     CHECK(wrong_gradient([f](const std::vector<Tensor>& x) { return f(transpose(x[0]), 0.25); },
                          {a}) == "");
     const Tensor ties({2}, {5, 5});

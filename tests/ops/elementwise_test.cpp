@@ -24,7 +24,7 @@ struct Unary {
   const char* name;
   Tensor (*f)(const Tensor&);
   double (*reference)(double);
-  double low, high;              // where values are compared
+  double low, high;                // where values are compared
   double smooth_low, smooth_high;  // where gradients are compared: no kink, no pole
   double at_minus_infinity, at_infinity;
 };

@@ -53,7 +53,8 @@ inline std::vector<double> doubles(const Tensor& x) {
   return std::vector<double>(values.begin(), values.end());
 }
 
-inline std::string difference_to(const Tensor& y, const Tensor& expected, double tolerance = tight) {
+inline std::string difference_to(const Tensor& y, const Tensor& expected,
+                                 double tolerance = tight) {
   return difference(y, expected.shape(), doubles(expected), tolerance);
 }
 

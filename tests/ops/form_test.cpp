@@ -29,10 +29,14 @@ std::string wrong_gradient_of(const Change& change, const Tensor& x) {
 
 TEST_CASE("reshape keeps the order of the elements, whatever the strides", "[phase0][ops]") {
   const Tensor x = counting({4, 6, 2});
-  const std::vector<Tensor> sources = {
-      x, transpose(x), permute(x, {2, 0, 1}), slice(x, 1, 0, 6, 2), slice(x, 0, 1, 3),
-      slice(transpose(x, 0, 1), 0, 0, 1), expand(slice(x, 2, 0, 1), {4, 6, 2}),
-      transpose(slice(x, 0, 3, 4), 0, 2)};
+  const std::vector<Tensor> sources = {x,
+                                       transpose(x),
+                                       permute(x, {2, 0, 1}),
+                                       slice(x, 1, 0, 6, 2),
+                                       slice(x, 0, 1, 3),
+                                       slice(transpose(x, 0, 1), 0, 0, 1),
+                                       expand(slice(x, 2, 0, 1), {4, 6, 2}),
+                                       transpose(slice(x, 0, 3, 4), 0, 2)};
   for (const Tensor& source : sources) {
     const Index count = source.count();
     for (const Shape& shape : {Shape{count}, Shape{2, count / 2}, Shape{count / 4, 2, 2},
@@ -48,13 +52,13 @@ TEST_CASE("reshape is a view where strides allow, else a copy", "[phase0][ops]")
   CHECK(shares(reshape(x, {2, 2, 6}), x));
   CHECK(shares(reshape(x, {24}), x));
   CHECK(!shares(reshape(transpose(x), {24}), x));
-  CHECK(shares(reshape(transpose(x), {2, 3, 4}), x));           // cuts an axis
-  CHECK(shares(reshape(slice(x, 1, 0, 6, 2), {2, 2, 3}), x));   // even steps
-  CHECK(shares(reshape(slice(x, 1, 0, 6, 2), {12}), x));        // rows meet without a gap
+  CHECK(shares(reshape(transpose(x), {2, 3, 4}), x));          // cuts an axis
+  CHECK(shares(reshape(slice(x, 1, 0, 6, 2), {2, 2, 3}), x));  // even steps
+  CHECK(shares(reshape(slice(x, 1, 0, 6, 2), {12}), x));       // rows meet without a gap
   CHECK(!shares(reshape(slice(x, 1, 0, 3), {12}), x));
   const Tensor heads = transpose(reshape(x, {4, 2, 3}), 0, 1);  // (heads, length, width)
   CHECK(!shares(reshape(heads, {2, 12}), x));
-  CHECK(shares(reshape(transpose(heads, 0, 1), {4, 6}), x));    // heads joined again
+  CHECK(shares(reshape(transpose(heads, 0, 1), {4, 6}), x));  // heads joined again
 }
 
 TEST_CASE("reshape works out one size", "[phase0][ops]") {
@@ -144,18 +148,32 @@ TEST_CASE("expand repeats, squeeze and unsqueeze drop and add a 1; none copies",
 TEST_CASE("gradients of every change of form, also through views", "[phase0][ops]") {
   const Tensor x = random_tensor({2, 3, 4});
   const std::vector<Change> changes = {
-      [](const Tensor& t) { return reshape(t, {4, 6}); },
-      [](const Tensor& t) { return reshape(transpose(t), {6, -1}); },
+      [](const Tensor& t) {
+        return reshape(t, {4, 6});
+      },
+      [](const Tensor& t) {
+        return reshape(transpose(t), {6, -1});
+      },
       [](const Tensor& t) { return transpose(t, 0, 2); },
-      [](const Tensor& t) { return permute(t, {1, 2, 0}); },
-      [](const Tensor& t) { return permute(transpose(t), {-1, 0, 1}); },
+      [](const Tensor& t) {
+        return permute(t, {1, 2, 0});
+      },
+      [](const Tensor& t) {
+        return permute(transpose(t), {-1, 0, 1});
+      },
       [](const Tensor& t) { return slice(t, 2, 1, 4, 2); },
       [](const Tensor& t) { return slice(transpose(t), 1, -2, 4); },
       [](const Tensor& t) { return slice(t, 0, 1, 1); },
-      [](const Tensor& t) { return concat({t, 2 * t, transpose(permute(t, {0, 2, 1}))}, 1); },
-      [](const Tensor& t) { return stack({t, t * t}, -1); },
+      [](const Tensor& t) {
+        return concat({t, 2 * t, transpose(permute(t, {0, 2, 1}))}, 1);
+      },
+      [](const Tensor& t) {
+        return stack({t, t * t}, -1);
+      },
       [](const Tensor& t) { return split(t, 2, 2)[1] * split(t, 2, 2)[0]; },
-      [](const Tensor& t) { return expand(slice(t, 1, 0, 1), {5, 2, 3, 4}); },
+      [](const Tensor& t) {
+        return expand(slice(t, 1, 0, 1), {5, 2, 3, 4});
+      },
       [](const Tensor& t) { return squeeze(slice(t, 1, 2, 3), 1); },
       [](const Tensor& t) { return unsqueeze(transpose(t), 2); },
   };
@@ -167,8 +185,11 @@ TEST_CASE("gradients of every change of form, also through views", "[phase0][ops
 
 TEST_CASE("reshapes that cannot be are refused in words", "[phase0][ops]") {
   const Tensor x = counting({2, 3});
-  CHECK(complaint([&] { reshape(x, {4, 2}); },
-                  {"reshape: x is (2, 3)", "6 elements", "(4, 2) has 8"}) == "");
+  CHECK(complaint(
+            [&] {
+              reshape(x, {4, 2});
+            },
+            {"reshape: x is (2, 3)", "6 elements", "(4, 2) has 8"}) == "");
   CHECK(complaint([&] { reshape(x, {-1, 4}); }, {"reshape", "product 4", "-1 cannot"}) == "");
   CHECK(complaint([&] { reshape(x, {-1, -1}); }, {"reshape", "only one size may be -1"}) == "");
   CHECK(complaint([&] { reshape(x, {-1, 0}); }, {"reshape", "product 0"}) == "");
@@ -178,7 +199,8 @@ TEST_CASE("reshapes that cannot be are refused in words", "[phase0][ops]") {
 
 TEST_CASE("other changes of form that cannot be are refused in words", "[phase0][ops]") {
   const Tensor x = counting({2, 3});
-  CHECK(complaint([] { transpose(Tensor::zeros({3})); }, {"transpose: x is (3)", "two axes"}) == "");
+  CHECK(complaint([] { transpose(Tensor::zeros({3})); }, {"transpose: x is (3)", "two axes"}) ==
+        "");
   CHECK(complaint([&] { transpose(x, 0, 2); }, {"transpose: axis 2", "-2 to 1"}) == "");
   CHECK(complaint([&] { permute(x, {0, 0}); }, {"permute: x is (2, 3)", "exactly once"}) == "");
   CHECK(complaint([&] { permute(x, {0}); }, {"permute", "each of its 2 axes"}) == "");
@@ -188,8 +210,11 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
   CHECK(complaint([&] { slice(x, 1, -4, 3); }, {"slice", "-4 to 3"}) == "");
   CHECK(complaint([&] { slice(x, 1, 0, 3, 0); }, {"slice", "steps of 0"}) == "");
   CHECK(complaint([&] { concat({}, 0); }, {"concat", "empty"}) == "");
-  CHECK(complaint([&] { concat({x, transpose(x)}, 0); },
-                  {"concat", "(2, 3) and (3, 2)", "except along axis 0"}) == "");
+  CHECK(complaint(
+            [&] {
+              concat({x, transpose(x)}, 0);
+            },
+            {"concat", "(2, 3) and (3, 2)", "except along axis 0"}) == "");
   CHECK(complaint([&] { concat({x, Tensor(1)}, 0); }, {"concat", "()"}) == "");
   CHECK(complaint([&] { stack({}, 0); }, {"stack", "empty"}) == "");
   CHECK(complaint([&] { stack({x, transpose(x)}, 0); }, {"stack", "(3, 2)", "concat?"}) == "");

@@ -12,24 +12,28 @@ namespace {
 
 std::string wrong_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon) {
   const Index n = x.size(-1);
-  return difference(
-      layer_norm(x, gain, bias, epsilon), x.shape(), tabulate(x.shape(), [&](const Place& place) {
-        Place at = place;
-        double mean = 0, variance = 0;
-        for (at.back() = 0; at.back() < n; ++at.back()) mean += element(x, at) / double(n);
-        for (at.back() = 0; at.back() < n; ++at.back()) {
-          variance += std::pow(element(x, at) - mean, 2) / double(n);
-        }
-        return (element(x, place) - mean) / std::sqrt(variance + epsilon) * element(gain, place) +
-               element(bias, place);
-      }), 10 * tight);
+  return difference(layer_norm(x, gain, bias, epsilon), x.shape(),
+                    tabulate(x.shape(),
+                             [&](const Place& place) {
+                               Place at = place;
+                               double mean = 0, variance = 0;
+                               for (at.back() = 0; at.back() < n; ++at.back())
+                                 mean += element(x, at) / double(n);
+                               for (at.back() = 0; at.back() < n; ++at.back()) {
+                                 variance += std::pow(element(x, at) - mean, 2) / double(n);
+                               }
+                               return (element(x, place) - mean) / std::sqrt(variance + epsilon) *
+                                          element(gain, place) +
+                                      element(bias, place);
+                             }),
+                    10 * tight);
 }
 
 }  // namespace
 
 TEST_CASE("layer_norm centres and scales each row", "[phase0][ops]") {
-  for (const Shape& shape : {Shape{1}, Shape{2}, Shape{33}, Shape{3, 7}, Shape{2, 3, 16}, Shape{4, 1},
-                             Shape{0, 3}}) {
+  for (const Shape& shape :
+       {Shape{1}, Shape{2}, Shape{33}, Shape{3, 7}, Shape{2, 3, 16}, Shape{4, 1}, Shape{0, 3}}) {
     const Index n = shape[-1];
     const Tensor x = 3 + 2 * random_tensor(shape, 1);
     CAPTURE(to_string(shape));
@@ -64,7 +68,8 @@ TEST_CASE("gradients of layer_norm by x, gain and bias", "[phase0][ops]") {
 }
 
 TEST_CASE("a row of equal numbers becomes the bias", "[phase0][ops]") {
-  const Tensor x = Tensor::full({2, 9}, 1e3), gain = random_tensor({9}, 1), bias = random_tensor({9}, 2);
+  const Tensor x = Tensor::full({2, 9}, 1e3), gain = random_tensor({9}, 1),
+               bias = random_tensor({9}, 2);
   CHECK(difference_to(layer_norm(x, gain, bias), expand(bias, {2, 9})) == "");
 }
 
@@ -82,7 +87,8 @@ TEST_CASE("a row with NaN or infinity is NaN, and no other", "[phase0][ops]") {
 TEST_CASE("gain and bias that do not fit are refused in words", "[phase0][ops]") {
   const Tensor x = Tensor::zeros({2, 3}), three = Tensor::ones({3}), four = Tensor::ones({4});
   CHECK(complaint([&] { layer_norm(x, four, four); },
-                  {"layer_norm: x is (2, 3), gain is (4), bias is (4)", "as long as x's last"}) == "");
+                  {"layer_norm: x is (2, 3), gain is (4), bias is (4)", "as long as x's last"}) ==
+        "");
   CHECK(complaint([&] { layer_norm(x, three, four); }, {"bias is (4)"}) == "");
   CHECK(complaint([&] { layer_norm(x, x, x); }, {"gain is (2, 3)"}) == "");
   CHECK(complaint([&] { layer_norm(Tensor(1), three, three); }, {"x is ()"}) == "");

@@ -11,7 +11,8 @@ using namespace tapestry;
 namespace {
 
 // Mean of -log(exp(logit of the target) / sum of exp), over rows with a target of 0 or more.
-double cross_entropy_by_hand(const std::vector<double>& logits, const std::vector<std::int32_t>& targets) {
+double cross_entropy_by_hand(const std::vector<double>& logits,
+                             const std::vector<std::int32_t>& targets) {
   const std::size_t classes = logits.size() / targets.size();
   double total = 0, counted = 0;
   for (std::size_t row = 0; row < targets.size(); ++row) {
@@ -35,9 +36,9 @@ TEST_CASE("cross_entropy is the mean of -log of the target's share", "[phase0][o
     CAPTURE(classes);
     CHECK(difference(cross_entropy(logits, targets), Shape{},
                      {cross_entropy_by_hand(doubles(logits), numbers)}) == "");
-    CHECK(wrong_gradient(
-              [&](const std::vector<Tensor>& in) { return cross_entropy(in[0], targets); },
-              {logits}) == "");
+    CHECK(
+        wrong_gradient([&](const std::vector<Tensor>& in) { return cross_entropy(in[0], targets); },
+                       {logits}) == "");
   }
   CHECK(difference(cross_entropy(Tensor({2}, {0, 0}), Indices({}, {1})), Shape{},
                    {std::log(2.0)}) == "");
@@ -59,17 +60,16 @@ TEST_CASE("negative targets are ignored", "[phase0][ops]") {
       CHECK(gradient[i] != 0);
     }
   }
-  CHECK(wrong_gradient(
-            [&](const std::vector<Tensor>& in) { return cross_entropy(in[0], targets); },
-            {random_tensor({5, 4})}) == "");
+  CHECK(wrong_gradient([&](const std::vector<Tensor>& in) { return cross_entropy(in[0], targets); },
+                       {random_tensor({5, 4})}) == "");
 }
 
 TEST_CASE("if all targets are ignored, loss and gradient are 0", "[phase0][ops]") {
   const Tensor logits({2, 3}, {1, 2, 3, NAN, 5, 6});
   const Indices targets({2}, {-1, -1});
   CHECK(cross_entropy(logits, targets).item() == 0);
-  CHECK(difference(slope([&](const Tensor& t) { return cross_entropy(t, targets); }, logits), {2, 3},
-                   std::vector<double>(6, 0)) == "");
+  CHECK(difference(slope([&](const Tensor& t) { return cross_entropy(t, targets); }, logits),
+                   {2, 3}, std::vector<double>(6, 0)) == "");
   CHECK(cross_entropy(Tensor::zeros({0, 3}), Indices({0}, {})).item() == 0);
 }
 
@@ -93,10 +93,16 @@ TEST_CASE("cross_entropy reads strided logits", "[phase0][ops]") {
 
 TEST_CASE("targets that are no class, or not one per row, are refused", "[phase0][ops]") {
   const Tensor logits = Tensor::zeros({2, 3});
-  CHECK(complaint([&] { cross_entropy(logits, Indices({2}, {0, 3})); },
-                  {"cross_entropy: target 3 at place 1", "3 classes (0 to 2)", "negative"}) == "");
-  CHECK(complaint([&] { cross_entropy(logits, Indices({3}, {0, 1, 2})); },
-                  {"cross_entropy: logits are (2, 3), targets are (3)", "axis of classes"}) == "");
+  CHECK(complaint(
+            [&] {
+              cross_entropy(logits, Indices({2}, {0, 3}));
+            },
+            {"cross_entropy: target 3 at place 1", "3 classes (0 to 2)", "negative"}) == "");
+  CHECK(complaint(
+            [&] {
+              cross_entropy(logits, Indices({3}, {0, 1, 2}));
+            },
+            {"cross_entropy: logits are (2, 3), targets are (3)", "axis of classes"}) == "");
   CHECK(complaint([&] { cross_entropy(Tensor(1), Indices({}, {0})); }, {"logits are ()"}) == "");
 }
 

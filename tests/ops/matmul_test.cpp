@@ -14,21 +14,24 @@ namespace {
 
 // c[..., i, j] = sum over l of a[..., i, l] * b[..., l, j], in double
 std::string wrong_product(const Tensor& a, const Tensor& b, double tolerance = 10 * tight) {
-  const Shape batch = broadcast("test", a.shape().removed(-1).removed(-1),
-                                b.shape().removed(-1).removed(-1));
+  const Shape batch =
+      broadcast("test", a.shape().removed(-1).removed(-1), b.shape().removed(-1).removed(-1));
   const Shape shape =
       batch.inserted(batch.rank(), a.size(-2)).inserted(batch.rank() + 1, b.size(-1));
   const Index k = a.size(-1);
-  return difference(matmul(a, b), shape, tabulate(shape, [&](const Place& place) {
-                      Place left = place, right = place;
-                      double sum = 0;
-                      for (Index l = 0; l < k; ++l) {
-                        left.back() = l;
-                        right[right.size() - 2] = l;
-                        sum += element(a, left) * element(b, right);
-                      }
-                      return sum;
-                    }), tolerance);
+  return difference(matmul(a, b), shape,
+                    tabulate(shape,
+                             [&](const Place& place) {
+                               Place left = place, right = place;
+                               double sum = 0;
+                               for (Index l = 0; l < k; ++l) {
+                                 left.back() = l;
+                                 right[right.size() - 2] = l;
+                                 sum += element(a, left) * element(b, right);
+                               }
+                               return sum;
+                             }),
+                    tolerance);
 }
 
 const Function product = [](const std::vector<Tensor>& x) { return matmul(x[0], x[1]); };
@@ -49,11 +52,21 @@ TEST_CASE("matmul multiplies matrices of any size, also empty ones", "[phase0][o
 
 TEST_CASE("matmul broadcasts leading axes both ways", "[phase0][ops]") {
   const std::vector<std::pair<Shape, Shape>> shapes = {
-      {{2, 3, 4}, {2, 4, 5}},    {{2, 3, 4}, {4, 5}},       {{3, 4}, {2, 4, 5}},
-      {{2, 1, 3, 4}, {5, 4, 2}}, {{1, 3, 4}, {6, 4, 1}},    {{5, 1, 1, 2}, {3, 2, 4}},
-      {{2, 3, 2, 4}, {4, 5}},    {{2, 1, 2, 4}, {1, 3, 4, 5}}, {{0, 3, 4}, {4, 5}},
-      {{2, 0, 4}, {4, 5}},       {{2, 3, 0}, {0, 5}},       {{2, 3, 4}, {4, 0}},
-      {{2, 3, 0}, {2, 0, 5}},    {{1, 1}, {1, 1}},          {{2, 1, 1, 1, 3, 2}, {3, 1, 1, 2, 2}},
+      {{2, 3, 4}, {2, 4, 5}},
+      {{2, 3, 4}, {4, 5}},
+      {{3, 4}, {2, 4, 5}},
+      {{2, 1, 3, 4}, {5, 4, 2}},
+      {{1, 3, 4}, {6, 4, 1}},
+      {{5, 1, 1, 2}, {3, 2, 4}},
+      {{2, 3, 2, 4}, {4, 5}},
+      {{2, 1, 2, 4}, {1, 3, 4, 5}},
+      {{0, 3, 4}, {4, 5}},
+      {{2, 0, 4}, {4, 5}},
+      {{2, 3, 0}, {0, 5}},
+      {{2, 3, 4}, {4, 0}},
+      {{2, 3, 0}, {2, 0, 5}},
+      {{1, 1}, {1, 1}},
+      {{2, 1, 1, 1, 3, 2}, {3, 1, 1, 2, 2}},
   };
   for (const auto& [first, second] : shapes) {
     CAPTURE(to_string(first), to_string(second));
@@ -92,9 +105,8 @@ TEST_CASE("gradients of matmul through strided operands", "[phase0][ops]") {
               return matmul(permute(x[0], {2, 0, 1}), expand(transpose(x[1]), {5, 4, 2}));
             },
             {a, b}) == "");
-  CHECK(wrong_gradient(
-            [](const std::vector<Tensor>& x) { return transpose(matmul(x[0], x[0])); },
-            {random_tensor({2, 3, 3})}) == "");
+  CHECK(wrong_gradient([](const std::vector<Tensor>& x) { return transpose(matmul(x[0], x[0])); },
+                       {random_tensor({2, 3, 3})}) == "");
 }
 
 TEST_CASE("NaN and infinities go through every product they meet", "[phase0][ops]") {

@@ -90,7 +90,8 @@ std::string wrong_reduction(const Reduction& reduction, const Tensor& x, const F
 }  // namespace
 
 TEST_CASE("reductions over every choice of axes, kept or dropped", "[phase0][ops]") {
-  for (const Shape& shape : {Shape{2, 3, 4, 5}, Shape{3, 1, 19}, Shape{33}, Shape{1, 2, 1, 3, 1, 2}}) {
+  for (const Shape& shape :
+       {Shape{2, 3, 4, 5}, Shape{3, 1, 19}, Shape{33}, Shape{1, 2, 1, 3, 1, 2}}) {
     const Tensor x = random_tensor(shape);
     for (const Reduction& reduction : reductions) {
       for (std::size_t bits = 0; bits < std::size_t{1} << shape.rank(); ++bits) {
@@ -103,8 +104,9 @@ TEST_CASE("reductions over every choice of axes, kept or dropped", "[phase0][ops
 
 TEST_CASE("reductions read strided views", "[phase0][ops]") {
   const Tensor x = random_tensor({4, 6, 5});
-  for (const Tensor& view : {transpose(x), transpose(x, 0, 1), slice(x, 1, 0, 6, 2),
-                             slice(permute(x, {2, 0, 1}), 0, 1, 4), expand(slice(x, 0, 0, 1), {3, 6, 5})}) {
+  for (const Tensor& view :
+       {transpose(x), transpose(x, 0, 1), slice(x, 1, 0, 6, 2),
+        slice(permute(x, {2, 0, 1}), 0, 1, 4), expand(slice(x, 0, 0, 1), {3, 6, 5})}) {
     for (const Reduction& reduction : reductions) {
       for (std::size_t bits = 0; bits < 8; ++bits) {
         CAPTURE(reduction.name, to_string(view.shape()), bits);

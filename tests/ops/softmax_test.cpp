@@ -41,7 +41,8 @@ std::string wrong_along(const Tensor& x, int axis) {
 }  // namespace
 
 TEST_CASE("softmax and its relatives along every axis", "[phase0][ops]") {
-  for (const Shape& shape : {Shape{1}, Shape{37}, Shape{3, 5}, Shape{2, 3, 17}, Shape{4, 1, 2, 3}}) {
+  for (const Shape& shape :
+       {Shape{1}, Shape{37}, Shape{3, 5}, Shape{2, 3, 17}, Shape{4, 1, 2, 3}}) {
     const Tensor x = 3 * random_tensor(shape);
     for (int axis = -shape.rank(); axis < shape.rank(); ++axis) {
       CAPTURE(to_string(shape), axis);
@@ -97,7 +98,8 @@ TEST_CASE("minus infinity takes no share; a row of nothing else is zeros", "[pha
     logs[static_cast<std::size_t>(n) - 1] = 0;
     CAPTURE(n);
     CHECK(difference(softmax(x), {2, n}, one) == "");
-    CHECK(difference(softmax(transpose(x), 0), {n, 2}, doubles(transpose(Tensor(softmax(x))))) == "");
+    CHECK(difference(softmax(transpose(x), 0), {n, 2}, doubles(transpose(Tensor(softmax(x))))) ==
+          "");
     CHECK(difference(log_softmax(x), {2, n}, logs) == "");
     CHECK(difference(logsumexp(x), {2}, {5, -infinity}) == "");
     const Tensor weights = random_tensor({2, n});

@@ -2,8 +2,8 @@
 //
 // New here: the matrix product, from the plain triple loop to SIMD and blocks, and the two limits of
 // a machine: how fast it multiplies and how fast it reads (the roofline).
-// Writes out/plots/phase0_roofline.png; takes about 3 seconds. All timings are of one thread or of
-// what the library uses; they are yours, so the lesson quotes none of them.
+// Writes out/plots/phase0_roofline.png; takes about 3 seconds, all of it on one thread. The timings
+// are yours, so the lesson quotes none of them.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -125,7 +125,7 @@ std::vector<Point> bound_by_memory() {
 void draw(const Machine& machine, const std::vector<Point>& points) {
   plot::LineChart chart;
   chart.title = "What limits a product on this machine";
-  chart.subtitle = "one core's limits, " + machine.kernels + " kernels";
+  chart.subtitle = "one core, " + machine.kernels + " kernels";
   chart.x_axis = {
       .name = "floating point operations per byte moved", .log = true, .low = 0.1, .high = 1000};
   chart.y_axis = {.name = "GFLOP/s", .log = true, .low = {}, .high = {}};
@@ -144,6 +144,7 @@ void draw(const Machine& machine, const std::vector<Point>& points) {
 
 int main() {
   std::printf("Step 03: the matrix product (takes about 3 seconds)\n\n");
+  use_threads(1);  // like with like: the limits measured are those of one core
   const Machine machine = measure_machine();
   std::printf("kernel sets here: ");
   for (const std::string& name : kernel_sets()) std::printf("%s ", name.c_str());

@@ -2,7 +2,7 @@
 //
 // New here: the spread of a dot product grows like sqrt(d_k). Measured, not argued: what that does to
 // the weights, to the gradient that passes through softmax, and to learning.
-// Writes out/plots/phase1_scaling.png; takes about 5 seconds.
+// Writes out/plots/phase1_scaling.png; takes about 3 seconds.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -166,7 +166,7 @@ void train_all(plot::LineChart& learning) {
 }  // namespace
 
 int main() {
-  std::printf("Step 13: why scale (takes about 5 seconds)\n\n");
+  std::printf("Step 13: why scale (takes about 3 seconds)\n\n");
   plot::LineChart saturation = against_size("Mean of the largest weight", "weight", false);
   plot::LineChart slopes = against_size("Gradient that passes softmax", "mean |gradient|", true);
   saturation.y_axis.low = 0;
