@@ -16,6 +16,7 @@ endif
 MODE := release
 PREFIX ?= /usr/local
 FONTS ?= /usr/share/fonts/truetype/dejavu
+CLANG_FORMAT ?= clang-format-19
 VERSION := 0.1.0
 build := build/$(MODE)
 
@@ -61,7 +62,8 @@ all: $(library) $(tutorials) $(tools)
 everything: all $(build)/tests ; @:
 
 # ---- How things are made. What the machine lacks is installed, or named, before the first file.
-setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' FONTS='$(FONTS)' tools/setup
+setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' FONTS='$(FONTS)' \
+  CLANG_FORMAT='$(CLANG_FORMAT)' tools/setup
 build/setup/%: tools/setup
 	@$(setup) $*
 	@mkdir -p $(@D) && touch $@
@@ -179,9 +181,9 @@ check: build/setup/format
 	+@tools/run_checks
 ## format         lay out the sources with clang-format; format-check only looks
 format: build/setup/format
-	@clang-format -i $(formatted)
+	@$(CLANG_FORMAT) -i $(formatted)
 format-check: build/setup/format
-	@clang-format --dry-run --Werror $(formatted) 2>&1 | { grep "error:" || true; }
+	@$(CLANG_FORMAT) --dry-run --Werror $(formatted) 2>&1 | { grep "error:" || true; }
 
 ## install        headers, library and pkg-config file under PREFIX (/usr/local); DESTDIR works too
 to := $(DESTDIR)$(PREFIX)

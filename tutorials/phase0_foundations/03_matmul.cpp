@@ -128,7 +128,7 @@ void draw(const Machine& machine, const std::vector<Point>& points) {
   chart.subtitle = "one core, " + machine.kernels + " kernels";
   chart.x_axis = {
       .name = "floating point operations per byte moved", .log = true, .low = 0.1, .high = 1000};
-  chart.y_axis = {.name = "GFLOP/s", .log = true, .low = {}, .high = {}};
+  chart.y_axis = {.name = "GFLOP/s", .log = true, .low = 0.3, .high = {}};
   const double ridge = machine.peak_gflops / machine.read_gb_per_second;
   chart.series.push_back(
       {"limit: reading, then multiplying",
