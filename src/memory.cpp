@@ -67,7 +67,7 @@ void* take(Pool& from, std::size_t capacity) {
     return std::exchange(first, first->next);
   }
   ++from.stats.fresh;
-  return ::operator new (capacity, std::align_val_t{alignment}, std::nothrow);
+  return ::operator new(capacity, std::align_val_t{alignment}, std::nothrow);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ void release_pooled_memory() {
   const std::lock_guard lock(pool().mutex);
   for (auto& [capacity, first] : pool().free) {
     while (first != nullptr) {
-      ::operator delete (std::exchange(first, first->next), std::align_val_t{alignment});
+      ::operator delete(std::exchange(first, first->next), std::align_val_t{alignment});
       pool().stats.pooled_bytes -= capacity;
     }
   }

@@ -73,8 +73,7 @@ TEST_CASE("padding hides the keys behind each sequence's length", "[phase1][mask
   const Mask mask = Mask::padding({4, 0, 2});
   for (Index batch = 0; batch < 3; ++batch) {
     const Index length = std::vector<Index>{4, 0, 2}[static_cast<std::size_t>(batch)];
-    CHECK(disagreement(
-              mask, 3, 4, [&](Index, Index j) { return j < length; }, batch) == "");
+    CHECK(disagreement(mask, 3, 4, [&](Index, Index j) { return j < length; }, batch) == "");
   }
   CHECK(difference(mask.tensor({3, 1, 4}), {3, 1, 4}, {1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0}) == "");
   CHECK(mask.tensor({3, 8, 5, 4}).shape() == Shape{3, 1, 5, 4});
@@ -152,9 +151,8 @@ TEST_CASE("a matrix may be strided, for all sequences or for each", "[phase1][ma
   CHECK(difference(one.tensor({5, 3, 2}), {3, 2}, {1, 1, 0, 1, 1, 0}) == "");
   const Mask each = Mask::from(MaskEncoding::keep, reshape(later, {2, 1, 3}));
   CHECK(difference(each.tensor({2, 7, 1, 3}), {2, 1, 1, 3}, {1, 0, 1, 1, 1, 0}) == "");
-  CHECK(disagreement(one & Mask::causal(), 3, 2, [&](Index i, Index j) {
-          return j <= i && later.at({j, i}) == 1;
-        }) == "");
+  CHECK(disagreement(one & Mask::causal(), 3, 2,
+                     [&](Index i, Index j) { return j <= i && later.at({j, i}) == 1; }) == "");
 }
 
 TEST_CASE("the tensor of a mask follows its rule at every size", "[phase1][mask]") {
@@ -176,38 +174,23 @@ TEST_CASE("masks that cannot be are refused in words", "[phase1][mask]") {
   CHECK(complaint([] { Mask::blocked(0); }, {"block of 0", "at least 1"}) == "");
   CHECK(complaint([] { Mask::padding({3, -2}); }, {"length of -2", "negative"}) == "");
   CHECK(complaint([] { Mask::padding({}); }, {"padding", "at least one"}) == "");
-  CHECK(complaint(
-            [] {
-              (void)Mask::padding({3, 2}).allows(2, 0, 0);
-            },
-            {"batch element 2", "2 sequences"}) == "");
+  CHECK(complaint([] { (void)Mask::padding({3, 2}).allows(2, 0, 0); },
+                  {"batch element 2", "2 sequences"}) == "");
 }
 
 TEST_CASE("a mask that does not fit the scores is refused in words", "[phase1][mask]") {
   CHECK(complaint([] { Mask::causal().tensor({4}); }, {"scores are (4)", "queries, keys"}) == "");
-  CHECK(complaint(
-            [] {
-              Mask::padding({3, 2}).tensor({4, 5, 3});
-            },
-            {"for 2 sequences", "first axis has 4"}) == "");
+  CHECK(complaint([] { Mask::padding({3, 2}).tensor({4, 5, 3}); },
+                  {"for 2 sequences", "first axis has 4"}) == "");
   CHECK(complaint([] { Mask::padding({3, 2}).tensor({5, 3}); }, {"for 2 sequences"}) == "");
   CHECK(complaint([] { Mask::padding({3, 7}).tensor({2, 5, 6}); }, {"7 keys", "only 6"}) == "");
-  CHECK(complaint(
-            [] {
-              (Mask::padding({3}) & Mask::padding({3, 2})).tensor({2, 3, 3});
-            },
-            {"for 1 sequences", "has 2"}) == "");
+  CHECK(complaint([] { (Mask::padding({3}) & Mask::padding({3, 2})).tensor({2, 3, 3}); },
+                  {"for 1 sequences", "has 2"}) == "");
   const Mask matrix = Mask::from(MaskEncoding::keep, Tensor::ones({2, 3}));
-  CHECK(complaint(
-            [&] {
-              matrix.tensor({3, 3});
-            },
-            {"2 queries and 3 keys", "the scores have 3 and 3"}) == "");
-  CHECK(complaint(
-            [&] {
-              (matrix | Mask::causal()).tensor({2, 2});
-            },
-            {"the scores have 2 and 2"}) == "");
+  CHECK(complaint([&] { matrix.tensor({3, 3}); },
+                  {"2 queries and 3 keys", "the scores have 3 and 3"}) == "");
+  CHECK(complaint([&] { (matrix | Mask::causal()).tensor({2, 2}); }, {"the scores have 2 and 2"}) ==
+        "");
 }
 
 TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phase1][mask]") {
@@ -231,10 +214,7 @@ TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phas
 
 TEST_CASE("only a causal mask can be written as an upper triangle", "[phase1][mask]") {
   for (const Mask& mask : {Mask(), Mask::causal(1), Mask::local(1)}) {
-    CHECK(complaint(
-              [&] {
-                mask.to(MaskEncoding::upper_triangle, {3, 4});
-              },
-              {"upper_triangle", "causal", "keep, drop or additive"}) == "");
+    CHECK(complaint([&] { mask.to(MaskEncoding::upper_triangle, {3, 4}); },
+                    {"upper_triangle", "causal", "keep, drop or additive"}) == "");
   }
 }

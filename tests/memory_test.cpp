@@ -73,8 +73,12 @@ TEST_CASE("the peak is the most that lived at once", "[phase0][memory]") {
   reset_peak_memory();
   const std::size_t start = memory_stats().peak_bytes;
   CHECK(start == memory_stats().live_bytes);
-  { const Buffer one(50'000), two(60'000); }
-  { const Buffer three(70'000); }
+  {
+    const Buffer one(50'000), two(60'000);
+  }
+  {
+    const Buffer three(70'000);
+  }
   CHECK(memory_stats().peak_bytes >= start + 110'000);
   CHECK(memory_stats().peak_bytes < start + 140'000);
   reset_peak_memory();
@@ -82,7 +86,9 @@ TEST_CASE("the peak is the most that lived at once", "[phase0][memory]") {
 }
 
 TEST_CASE("pooled memory can be given back to the system", "[phase0][memory]") {
-  { const Buffer buffer(33'333); }
+  {
+    const Buffer buffer(33'333);
+  }
   CHECK(memory_stats().pooled_bytes >= 33'333);
   const Buffer kept(100);
   std::memset(kept.data(), 7, 100);

@@ -141,11 +141,8 @@ TEST_CASE("a parameter that the tape was not asked about stops the step before i
 
 TEST_CASE("optimisers refuse parameters that they could not update", "[phase1][optim]") {
   const Tensor w = Tensor::zeros({2, 3});
-  CHECK(complaint(
-            [&] {
-              Sgd({{"w", w}, {"tied", w}});
-            },
-            {"sgd: parameter 'tied'", "'w'", "updated twice"}) == "");
+  CHECK(complaint([&] { Sgd({{"w", w}, {"tied", w}}); },
+                  {"sgd: parameter 'tied'", "'w'", "updated twice"}) == "");
   CHECK(complaint([&] { Adam({{"w", transpose(w)}}); }, {"'w' (3, 2) is a strided view"}) == "");
   CHECK(complaint([&] { Adam({{"w", Tensor()}}); }, {"adam: parameter 'w' is undefined"}) == "");
 }

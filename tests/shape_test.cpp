@@ -143,11 +143,9 @@ TEST_CASE("broadcasting follows NumPy's rule for all small shapes", "[phase0][sh
 }
 
 TEST_CASE("shapes that clash name the axis and both sizes", "[phase0][shape]") {
-  CHECK(complaint(
-            [] {
-              broadcast("add", {4, 2, 3}, {5, 3});
-            },
-            {"add:", "a is (4, 2, 3)", "b is (5, 3)", "axis -2", "2 and 5", "equal", "1"}) == "");
+  CHECK(complaint([] { broadcast("add", {4, 2, 3}, {5, 3}); },
+                  {"add:", "a is (4, 2, 3)", "b is (5, 3)", "axis -2", "2 and 5", "equal", "1"}) ==
+        "");
   CHECK(complaint([] { broadcast("add", {0}, {3}); }, {"axis -1", "0 and 3"}) == "");
 }
 

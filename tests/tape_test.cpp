@@ -274,11 +274,8 @@ TEST_CASE("a value of an earlier tape is a constant for the next", "[phase0][tap
 
 TEST_CASE("tensors that cannot be watched are refused, by number", "[phase0][tape]") {
   const Tensor x({2, 2}, {1, 2, 3, 4}), y(1);
-  CHECK(complaint(
-            [&] {
-              Tape({y, x, x});
-            },
-            {"watched tensor 2 (2, 2)", "shares its numbers", "once"}) == "");
+  CHECK(complaint([&] { Tape({y, x, x}); },
+                  {"watched tensor 2 (2, 2)", "shares its numbers", "once"}) == "");
   CHECK(complaint([&] { Tape({x, reshape(x, {4})}); }, {"watched tensor 1 (4)", "shares"}) == "");
   CHECK(complaint([&] { Tape({x, Tensor()}); }, {"watched tensor 1 is undefined"}) == "");
   CHECK(complaint([&] { Tape({transpose(x)}); }, {"strided view", "clone()"}) == "");
@@ -399,10 +396,7 @@ TEST_CASE("without a tape an operation allocates its output and nothing else", "
       {"matmul", [&] { return matmul(a, transpose(b)); }},
       {"softmax", [&] { return softmax(a); }},
       {"maximum", [&] { return maximum(a, b); }},
-      {"concat",
-       [&] {
-         return concat({slice(a, 0, 0, 15), slice(b, 0, 0, 15)}, 0);
-       }},
+      {"concat", [&] { return concat({slice(a, 0, 0, 15), slice(b, 0, 0, 15)}, 0); }},
   };
   for (const auto& [name, operation] : operations) {
     CAPTURE(name);

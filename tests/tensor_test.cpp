@@ -21,11 +21,8 @@ TEST_CASE("a tensor is made from values in row-major order", "[phase0][tensor]")
   const std::vector<real> numbers = {7, 8};
   CHECK(difference(Tensor({2}, numbers), {2}, {7, 8}) == "");
   CHECK(difference(Tensor(1.5), {}, {1.5}) == "");
-  CHECK(complaint(
-            [] {
-              Tensor({2, 2}, {1, 2, 3});
-            },
-            {"3 values", "shape (2, 2)", "4 elements"}) == "");
+  CHECK(complaint([] { Tensor({2, 2}, {1, 2, 3}); }, {"3 values", "shape (2, 2)", "4 elements"}) ==
+        "");
   CHECK(complaint([&] { Tensor({3}, numbers); }, {"2 values", "3 elements"}) == "");
 }
 
@@ -108,11 +105,8 @@ TEST_CASE("single elements can be read and written", "[phase0][tensor]") {
 
 TEST_CASE("positions outside are refused, and named", "[phase0][tensor]") {
   Tensor x = Tensor::zeros({2, 3});
-  CHECK(complaint(
-            [&] {
-              (void)x.at({2, 0});
-            },
-            {"position (2, 0)", "not inside shape (2, 3)"}) == "");
+  CHECK(complaint([&] { (void)x.at({2, 0}); }, {"position (2, 0)", "not inside shape (2, 3)"}) ==
+        "");
   CHECK(complaint([&] { (void)x.at({0, -1}); }, {"position (0, -1)", "shape (2, 3)"}) == "");
   CHECK(complaint([&] { (void)x.at({0}); }, {"position (0)", "shape (2, 3)"}) == "");
   CHECK(complaint([&] { (void)x.at({0, 0, 0, 0, 0, 0, 0}); }, {"(0, 0, 0, 0, 0, 0, 0)"}) == "");
@@ -142,11 +136,8 @@ TEST_CASE("the largest difference knows NaN and infinity", "[phase0][tensor]") {
   CHECK(std::isnan(largest_difference(x, Tensor({3}, {1, NAN, infinity}))));
   CHECK(largest_difference(Tensor::zeros({0}), Tensor::zeros({0})) == 0);
   CHECK(largest_difference(transpose(Tensor({1, 2}, {1, 2})), Tensor({2, 1}, {1, 4})) == 2);
-  CHECK(complaint(
-            [&] {
-              largest_difference(x, Tensor({1, 3}, {1, 2, 3}));
-            },
-            {"largest_difference", "(3)", "(1, 3)", "equal"}) == "");
+  CHECK(complaint([&] { largest_difference(x, Tensor({1, 3}, {1, 2, 3})); },
+                  {"largest_difference", "(3)", "(1, 3)", "equal"}) == "");
 }
 
 TEST_CASE("indices need as many numbers as their shape has places", "[phase0][tensor]") {

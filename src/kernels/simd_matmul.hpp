@@ -76,7 +76,7 @@ TAPESTRY_INLINE void any_tile(int height, Index depth, Matrix a, const real* b, 
     case full:
       return tile<A, full, vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
     case 8:
-      return tile < A, full < 8 ? 1 : 8, vectors, packed > (depth, a, b, b_row, c, c_row, fresh);
+      return tile<A, (full < 8 ? 1 : 8), vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
     case 4:
       return tile<A, 4, vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
     case 2:

@@ -14,7 +14,8 @@ std::string in_quotes(std::string_view word) {
   constexpr std::size_t most = 60;
   std::string text(word.substr(0, most));
   std::replace_if(
-      text.begin(), text.end(), [](char letter) { return letter < ' ' && letter >= 0; }, '?');
+      text.begin(), text.end(),
+      [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, '?');
   return "'" + text + (word.size() > most ? "...'" : "'");
 }
 

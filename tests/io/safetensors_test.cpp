@@ -85,11 +85,8 @@ TEST_CASE("a failed write leaves the old checkpoint as it was", "[phase1][io]") 
   CHECK(refused({}, "not UTF-8", {{"key", "\xc3"}}) == "");
   CHECK(content(folder / "a") == before);
   CHECK(folder.files() == 1);
-  CHECK(complaint(
-            [] {
-              write_safetensors("/dev/full", {{"w", Tensor(1)}});
-            },
-            {"write_safetensors: cannot write /dev/full: No space left on device"}) == "");
+  CHECK(complaint([] { write_safetensors("/dev/full", {{"w", Tensor(1)}}); },
+                  {"write_safetensors: cannot write /dev/full: No space left on device"}) == "");
 }
 
 TEST_CASE("a tensor that a file lacks is named, with the closest there is", "[phase1][io]") {

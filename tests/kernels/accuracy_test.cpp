@@ -61,7 +61,7 @@ Worst sweep(Unary kernel, float low, float high, std::int64_t stride, Error erro
 
 struct Row {
   const char* name;
-  Unary Table::*entry;
+  Unary Table::* entry;
   double (*truth)(double);
   float low, high;
   double allowed;  // ULP

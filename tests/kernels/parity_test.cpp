@@ -9,7 +9,7 @@ constexpr double one_step = 1.2e-7;  // about the distance of two floats near 1
 
 struct UnaryRow {
   const char* name;
-  Unary Table::*entry;
+  Unary Table::* entry;
   double low, high;           // range of arguments
   double relative, absolute;  // allowed distance
 };
@@ -33,7 +33,7 @@ const UnaryRow unary_rows[] = {
 
 struct BackwardRow {
   const char* name;
-  UnaryBackward Table::*entry;
+  UnaryBackward Table::* entry;
   double low, high;  // range of what was saved
   double tolerance;  // relative to max(1, |value|)
 };
@@ -50,7 +50,7 @@ const BackwardRow backward_rows[] = {
 
 struct BinaryRow {
   const char* name;
-  Binary Table::*entry;
+  Binary Table::* entry;
 };
 
 const BinaryRow binary_rows[] = {

@@ -7,13 +7,13 @@ namespace {
 // float rounds to about 6e-8; the double build must do as well as the digits given here
 constexpr double digits = 1e-7;
 
-real of(Unary Table::*entry, real x) {
+real of(Unary Table::* entry, real x) {
   real y = 0;
   (reference_set().*entry)(&x, &y, 1);
   return y;
 }
 
-real of(UnaryBackward Table::*entry, real dy, real saved) {
+real of(UnaryBackward Table::* entry, real dy, real saved) {
   real dx = 0;
   (reference_set().*entry)(&dy, &saved, &dx, 1);
   return dx;
@@ -62,8 +62,8 @@ TEST_CASE("reference: infinities", "[phase0][kernels]") {
 
 TEST_CASE("reference: derivatives against differences of the functions", "[phase0][kernels]") {
   struct Pair {
-    Unary Table::*function;
-    UnaryBackward Table::*derivative;
+    Unary Table::* function;
+    UnaryBackward Table::* derivative;
     bool saves_output;
   };
   const Pair pairs[] = {{&Table::tanh, &Table::tanh_backward, true},

@@ -9,13 +9,13 @@ constexpr double one_step = 1.2e-7;
 
 struct RowsRow {
   const char* name;
-  Rows Table::*entry;
+  Rows Table::* entry;
 };
 const RowsRow rows_rows[] = {{"softmax", &Table::softmax}, {"log_softmax", &Table::log_softmax}};
 
 struct RowsBackwardRow {
   const char* name;
-  RowsBackward Table::*entry;
+  RowsBackward Table::* entry;
 };
 const RowsBackwardRow rows_backward_rows[] = {
     {"softmax_backward", &Table::softmax_backward},
@@ -23,11 +23,11 @@ const RowsBackwardRow rows_backward_rows[] = {
 
 struct ReduceRow {
   const char* name;
-  Reduce Table::*entry;
+  Reduce Table::* entry;
 };
 const ReduceRow reduce_rows[] = {{"sum", &Table::sum}, {"max", &Table::max}, {"min", &Table::min}};
 
-std::vector<real> run(const Table& set, Rows Table::*entry, std::vector<real> x, Index rows) {
+std::vector<real> run(const Table& set, Rows Table::* entry, std::vector<real> x, Index rows) {
   (set.*entry)(x.data(), x.data(), rows, Index(x.size()) / rows);
   return x;
 }

@@ -56,11 +56,8 @@ TEST_CASE("the gradients of linear are right", "[phase1][nn]") {
 TEST_CASE("linear says which sizes do not fit", "[phase1][nn]") {
   Random random(1);
   const Linear linear(4, 5, random);
-  CHECK(complaint(
-            [&] {
-              linear(Tensor::zeros({4, 5}));
-            },
-            {"linear: x is (4, 5), weight is (4, 5)", "weight's rows (4)"}) == "");
+  CHECK(complaint([&] { linear(Tensor::zeros({4, 5})); },
+                  {"linear: x is (4, 5), weight is (4, 5)", "weight's rows (4)"}) == "");
   CHECK(complaint([&] { linear(Tensor(1)); }, {"linear: x is ()"}) == "");
   CHECK(complaint([&] { Linear(0, 5, random); }, {"in = 0, out = 5", "at least 1"}) == "");
 }

@@ -148,32 +148,18 @@ TEST_CASE("expand repeats, squeeze and unsqueeze drop and add a 1; none copies",
 TEST_CASE("gradients of every change of form, also through views", "[phase0][ops]") {
   const Tensor x = random_tensor({2, 3, 4});
   const std::vector<Change> changes = {
-      [](const Tensor& t) {
-        return reshape(t, {4, 6});
-      },
-      [](const Tensor& t) {
-        return reshape(transpose(t), {6, -1});
-      },
+      [](const Tensor& t) { return reshape(t, {4, 6}); },
+      [](const Tensor& t) { return reshape(transpose(t), {6, -1}); },
       [](const Tensor& t) { return transpose(t, 0, 2); },
-      [](const Tensor& t) {
-        return permute(t, {1, 2, 0});
-      },
-      [](const Tensor& t) {
-        return permute(transpose(t), {-1, 0, 1});
-      },
+      [](const Tensor& t) { return permute(t, {1, 2, 0}); },
+      [](const Tensor& t) { return permute(transpose(t), {-1, 0, 1}); },
       [](const Tensor& t) { return slice(t, 2, 1, 4, 2); },
       [](const Tensor& t) { return slice(transpose(t), 1, -2, 4); },
       [](const Tensor& t) { return slice(t, 0, 1, 1); },
-      [](const Tensor& t) {
-        return concat({t, 2 * t, transpose(permute(t, {0, 2, 1}))}, 1);
-      },
-      [](const Tensor& t) {
-        return stack({t, t * t}, -1);
-      },
+      [](const Tensor& t) { return concat({t, 2 * t, transpose(permute(t, {0, 2, 1}))}, 1); },
+      [](const Tensor& t) { return stack({t, t * t}, -1); },
       [](const Tensor& t) { return split(t, 2, 2)[1] * split(t, 2, 2)[0]; },
-      [](const Tensor& t) {
-        return expand(slice(t, 1, 0, 1), {5, 2, 3, 4});
-      },
+      [](const Tensor& t) { return expand(slice(t, 1, 0, 1), {5, 2, 3, 4}); },
       [](const Tensor& t) { return squeeze(slice(t, 1, 2, 3), 1); },
       [](const Tensor& t) { return unsqueeze(transpose(t), 2); },
   };
@@ -185,11 +171,8 @@ TEST_CASE("gradients of every change of form, also through views", "[phase0][ops
 
 TEST_CASE("reshapes that cannot be are refused in words", "[phase0][ops]") {
   const Tensor x = counting({2, 3});
-  CHECK(complaint(
-            [&] {
-              reshape(x, {4, 2});
-            },
-            {"reshape: x is (2, 3)", "6 elements", "(4, 2) has 8"}) == "");
+  CHECK(complaint([&] { reshape(x, {4, 2}); },
+                  {"reshape: x is (2, 3)", "6 elements", "(4, 2) has 8"}) == "");
   CHECK(complaint([&] { reshape(x, {-1, 4}); }, {"reshape", "product 4", "-1 cannot"}) == "");
   CHECK(complaint([&] { reshape(x, {-1, -1}); }, {"reshape", "only one size may be -1"}) == "");
   CHECK(complaint([&] { reshape(x, {-1, 0}); }, {"reshape", "product 0"}) == "");
@@ -210,11 +193,8 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
   CHECK(complaint([&] { slice(x, 1, -4, 3); }, {"slice", "-4 to 3"}) == "");
   CHECK(complaint([&] { slice(x, 1, 0, 3, 0); }, {"slice", "steps of 0"}) == "");
   CHECK(complaint([&] { concat({}, 0); }, {"concat", "empty"}) == "");
-  CHECK(complaint(
-            [&] {
-              concat({x, transpose(x)}, 0);
-            },
-            {"concat", "(2, 3) and (3, 2)", "except along axis 0"}) == "");
+  CHECK(complaint([&] { concat({x, transpose(x)}, 0); },
+                  {"concat", "(2, 3) and (3, 2)", "except along axis 0"}) == "");
   CHECK(complaint([&] { concat({x, Tensor(1)}, 0); }, {"concat", "()"}) == "");
   CHECK(complaint([&] { stack({}, 0); }, {"stack", "empty"}) == "");
   CHECK(complaint([&] { stack({x, transpose(x)}, 0); }, {"stack", "(3, 2)", "concat?"}) == "");

@@ -87,28 +87,16 @@ TEST_CASE("gather reads strided views", "[phase0][ops]") {
 
 TEST_CASE("looking up what is not there is refused, with the place", "[phase0][ops]") {
   const Tensor table = Tensor::zeros({3, 2});
-  CHECK(complaint(
-            [&] {
-              embedding(table, Indices({3}, {0, 3, 1}));
-            },
-            {"embedding: index 3 at place 1", "3 rows", "(0 to 2)"}) == "");
+  CHECK(complaint([&] { embedding(table, Indices({3}, {0, 3, 1})); },
+                  {"embedding: index 3 at place 1", "3 rows", "(0 to 2)"}) == "");
   CHECK(complaint([&] { embedding(table, Indices({1}, {-1})); }, {"index -1 at place 0"}) == "");
   CHECK(complaint([&] { embedding(Tensor::zeros({3}), Indices({1}, {0})); },
                   {"embedding", "table is (3)", "(words, width)"}) == "");
-  CHECK(complaint(
-            [&] {
-              gather(table, 1, Indices({3, 1}, {0, 1, 2}));
-            },
-            {"gather: index 2 at place 2", "2 positions"}) == "");
-  CHECK(complaint(
-            [&] {
-              gather(table, 0, Indices({1, 3}, {0, 0, 0}));
-            },
-            {"gather: x is (3, 2), index is (1, 3)", "except along axis 0"}) == "");
+  CHECK(complaint([&] { gather(table, 1, Indices({3, 1}, {0, 1, 2})); },
+                  {"gather: index 2 at place 2", "2 positions"}) == "");
+  CHECK(complaint([&] { gather(table, 0, Indices({1, 3}, {0, 0, 0})); },
+                  {"gather: x is (3, 2), index is (1, 3)", "except along axis 0"}) == "");
   CHECK(complaint([&] { gather(table, 0, Indices({2}, {0, 0})); }, {"index is (2)"}) == "");
-  CHECK(complaint(
-            [&] {
-              gather(table, 2, Indices({3, 2}, {0, 0, 0, 0, 0, 0}));
-            },
-            {"gather: axis 2"}) == "");
+  CHECK(complaint([&] { gather(table, 2, Indices({3, 2}, {0, 0, 0, 0, 0, 0})); },
+                  {"gather: axis 2"}) == "");
 }

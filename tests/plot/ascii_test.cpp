@@ -87,9 +87,7 @@ TEST_CASE("UTF-8 is decoded strictly", "[phase0][plot]") {
 
 TEST_CASE("tables say when labels and values disagree", "[phase0][plot]") {
   const std::vector<double> values{1, 2, 3};
-  CHECK(contains(words_of_error([&] {
-                   matrix_with_words(values, {"a"}, {"b", "c"});
-                 }),
+  CHECK(contains(words_of_error([&] { matrix_with_words(values, {"a"}, {"b", "c"}); }),
                  "1 row labels x 2 column labels need 2 values, but 3 were given"));
   CHECK(contains(words_of_error([&] { matrix_with_words({}, {}, {}); }), "nothing to show"));
   CHECK(contains(words_of_error([&] { check_table({true}, {"a"}, {}); }), "check_table"));
