@@ -1,16 +1,12 @@
 #include "tapestry/plot/png.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <string>
+#include <span>
 
+#include "file.hpp"
 #include "tapestry/error.hpp"
 
 #define STB_IMAGE_WRITE_STATIC
@@ -20,12 +16,7 @@
 namespace tapestry::plot {
 namespace {
 
-namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
-
-[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw Error("write_png: cannot write " + path.string() + ": " + reason);
-}
 
 // The checksum of PNG chunks (PNG specification, annex D), bit by bit.
 std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
@@ -57,47 +48,6 @@ Bytes resolution_chunk(double dots_per_inch) {
   return chunk;
 }
 
-// An open file that is closed, and removed when it was not kept, at the end of its life.
-class NewFile {
- public:
-  NewFile(fs::path place, const fs::path& wanted, bool replace)
-      : place_(std::move(place)), wanted_(wanted), temporary_(replace) {
-    const int flags = O_WRONLY | O_CLOEXEC | (replace ? O_CREAT | O_TRUNC : 0);
-    file_ = ::open(place_.c_str(), flags, 0666);
-    if (file_ < 0) fail(wanted_, std::strerror(errno));
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (file_ >= 0) ::close(file_);
-    if (temporary_) ::unlink(place_.c_str());
-  }
-
-  void write(std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(wanted_, std::strerror(errno));
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-  }
-
-  void keep() {
-    if (temporary_ && ::fsync(file_) != 0) fail(wanted_, std::strerror(errno));
-    const int closed = ::close(file_);
-    file_ = -1;
-    if (closed != 0) fail(wanted_, std::strerror(errno));
-    if (!temporary_) return;
-    if (::rename(place_.c_str(), wanted_.c_str()) != 0) fail(wanted_, std::strerror(errno));
-    temporary_ = false;
-  }
-
- private:
-  fs::path place_, wanted_;
-  bool temporary_;
-  int file_ = -1;
-};
-
 }  // namespace
 
 std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch) {
@@ -125,22 +75,7 @@ std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch)
 
 void write_png(const Canvas& canvas, const std::filesystem::path& path, double dots_per_inch) {
   const Bytes bytes = encode_png(canvas, dots_per_inch);
-  std::error_code problem;
-  if (path.filename().empty()) fail(path, "the path names no file");
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
-  if (problem) fail(path, problem.message());
-  const fs::file_status status = fs::status(path, problem);
-  if (fs::is_directory(status)) fail(path, "Is a directory");
-  // Devices and pipes (/dev/stdout) are written to, never replaced.
-  const bool replace = !fs::exists(status) || fs::is_regular_file(status);
-  fs::path target = path;
-  if (fs::is_symlink(path, problem)) target = fs::weakly_canonical(path, problem);
-  if (target.empty()) fail(path, problem.message());
-  fs::path place = target;
-  if (replace) place += ".part" + std::to_string(::getpid());
-  NewFile file(place, target, replace);
-  file.write(bytes);
-  file.keep();
+  write_file_atomically("write_png", path, std::as_bytes(std::span(bytes)));
 }
 
 }  // namespace tapestry::plot
