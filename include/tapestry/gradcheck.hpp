@@ -31,7 +31,8 @@ struct GradcheckResult {
 // the inputs, so keep away from kinks such as relu at 0.
 //
 // First one derivative along a random direction in all inputs at once: two numbers tell whether
-// anything is wrong, whatever the size. Only if they differ, element by element, to name the culprit.
+// anything is wrong, whatever the size. Only if they differ, element by element, to name the
+// culprit.
 // Differences are of fourth order: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});

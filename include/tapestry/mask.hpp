@@ -33,7 +33,8 @@ class Mask {
   static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
   static Mask blocked(Index size, Index offset = 0);    // keys in the query's block of `size`
 
-  // In batch element b only the first lengths[b] keys are real. Throws Error for none, or a negative.
+  // In batch element b only the first lengths[b] keys are real. Throws Error for no lengths or a
+  // negative one.
   static Mask padding(std::vector<Index> lengths);
 
   // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1, queries, keys).

@@ -15,7 +15,8 @@
 namespace tapestry {
 
 // A view of shared numbers: element (i, j, ...) stands at offset + i * strides[0] + j * strides[1]
-// + ... in the buffer. Transposing, slicing and splitting change shape and strides and copy nothing.
+// + ... in the buffer. Transposing, slicing and splitting change shape and strides; they copy
+// nothing.
 class Tensor {
  public:
   Tensor() = default;  // no tensor at all: `defined()` is false (an absent bias, say)

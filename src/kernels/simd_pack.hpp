@@ -1,4 +1,4 @@
-// Packing for matrix products: copies of A and B in the order in which the register tiles read them.
+// Packing for matrix products: copies of A and B in the order in which register tiles read them.
 #pragma once
 
 #include "kernels/simd.hpp"

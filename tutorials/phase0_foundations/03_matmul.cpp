@@ -1,7 +1,7 @@
 // Step 03. Why is the same product fast in one program and slow in another?
 //
-// New here: the matrix product, from the plain triple loop to SIMD and blocks, and the two limits of
-// a machine: how fast it multiplies and how fast it reads (the roofline).
+// New here: the matrix product, from the plain triple loop to SIMD and blocks, and the two limits
+// of a machine: how fast it multiplies and how fast it reads (the roofline).
 // Writes out/plots/phase0_roofline.png; takes about 3 seconds, all of it on one thread. The timings
 // are yours, so the lesson quotes none of them.
 #include <algorithm>

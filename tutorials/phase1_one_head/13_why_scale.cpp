@@ -1,7 +1,7 @@
 // Step 13. Why divide by the square root of d_k?
 //
-// New here: the spread of a dot product grows like sqrt(d_k). Measured, not argued: what that does to
-// the weights, to the gradient that passes through softmax, and to learning.
+// New here: the spread of a dot product grows like sqrt(d_k). Measured, not argued: what that does
+// to the weights, to the gradient that passes through softmax, and to learning.
 // Writes out/plots/phase1_scaling.png; takes about 3 seconds.
 #include <array>
 #include <cmath>

@@ -162,6 +162,22 @@ void print_map(const char* title, const Tensor& map, const Words& words) {
   std::printf("smallest %.3f, largest %.3f\n\n", double{min(map).item()}, double{max(map).item()});
 }
 
+void print_links(const OneHead& model, const OneHead& untrained, const Vocabulary& vocabulary) {
+  std::printf("4. Mean weight between words that the grammar links\n");
+  std::printf("%-34s trained  untrained  shuffled\n", "hidden word -> looked at");
+  const std::array<const char*, 8> roles = {"determiner -> its noun", "noun -> its determiner",
+                                            "subject -> verb",        "verb -> subject",
+                                            "verb -> object",         "object -> verb",
+                                            "preposition -> place",   "place -> preposition"};
+  const auto trained = linked_weight(model, vocabulary, false);
+  const auto before = linked_weight(untrained, vocabulary, false);
+  const auto shuffled = linked_weight(model, vocabulary, true);
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    std::printf("%-34s %6.2f %9.2f %10.2f\n", roles[i], trained[i], before[i], shuffled[i]);
+  }
+  std::printf("\n");
+}
+
 // How far from flat fresh weights are: six random words, W_Q and W_K ~ N(0, deviation).
 void print_untrained_range(const char* name, double deviation) {
   Random random(42);
@@ -217,19 +233,7 @@ int main() {
   print_map("3. After training: row = the hidden word, column = where it looks",
             hidden_word_map(model, vocabulary, example), example);
 
-  std::printf("4. Mean weight between words that the grammar links\n");
-  std::printf("%-34s trained  untrained  shuffled\n", "hidden word -> looked at");
-  const std::array<const char*, 8> roles = {"determiner -> its noun", "noun -> its determiner",
-                                            "subject -> verb",        "verb -> subject",
-                                            "verb -> object",         "object -> verb",
-                                            "preposition -> place",   "place -> preposition"};
-  const auto trained = linked_weight(model, vocabulary, false);
-  const auto before = linked_weight(untrained, vocabulary, false);
-  const auto shuffled = linked_weight(model, vocabulary, true);
-  for (std::size_t i = 0; i < roles.size(); ++i) {
-    std::printf("%-34s %6.2f %9.2f %10.2f\n", roles[i], trained[i], before[i], shuffled[i]);
-  }
-  std::printf("\n");
+  print_links(model, untrained, vocabulary);
   compare_with_library(model, model.embed(vocabulary.batch({example})));
 
   write_safetensors("out/checkpoints/single_head_model.safetensors", model.parameters(),
