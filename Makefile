@@ -162,7 +162,7 @@ asan f64:
 	+@$(MAKE) MODE=$@ build/$@/tests && build/$@/tests
 tsan: build/setup/tsan
 	+@$(MAKE) MODE=tsan CXX=clang++ build/tsan/tests
-	+@TSAN_OPTIONS="ignore_noninstrumented_modules=1 $${TSAN_OPTIONS:-}" build/tsan/tests
+	+@TSAN_OPTIONS="ignore_noninstrumented_modules=1 allocator_may_return_null=1 $${TSAN_OPTIONS:-}" build/tsan/tests
 ## check-neon     the tests of kernels and operations for AArch64, under an emulator
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
