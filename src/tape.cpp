@@ -239,7 +239,8 @@ Gradients Tape::walk(std::int64_t from, const Tensor& seed) {
   for (std::size_t i = 0; i < watched; ++i) {
     if (!gradients[i].defined()) gradients[i] = Tensor::zeros(records[i].shape);
     if (state_->keep == Keep::values) state_->kept_gradients[i] = gradients[i];
-    result.gradients_.push_back(gradients[i].contiguous());
+    const bool own = gradients[i].buffer().owners() == 1 && gradients[i].is_contiguous();
+    result.gradients_.push_back(own ? gradients[i] : gradients[i].clone());
   }
   result.watched_ = state_->watched;
   gradients.clear();

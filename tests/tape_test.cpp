@@ -28,6 +28,17 @@ Tape::Entry last_entry(const Tape& tape) { return tape.entries().back(); }
 
 }  // namespace
 
+TEST_CASE("gradients share no numbers, even where one incoming gradient went to both",
+          "[phase0][tape]") {
+  const Tensor a = Tensor::ones({3}), b = Tensor::ones({3});
+  Tape tape({a, b});
+  const Gradients gradients = tape.backward(sum(a + b));
+  CHECK_FALSE(gradients[a].buffer() == gradients[b].buffer());
+  CHECK(gradients[a].is_contiguous());
+  gradients[a].data()[0] = 7;
+  CHECK(gradients[b].at({0}) == 1);
+}
+
 TEST_CASE("gradients come back by tensor and by position, shaped like it", "[phase0][tape]") {
   const Tensor w({2, 2}, {1, 2, 3, 4}), b({2}, {5, 6}), x({1, 2}, {1, -1});
   Tape tape({w, b});

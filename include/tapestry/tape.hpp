@@ -61,7 +61,8 @@ class Backward {
   void (*destroy_)(void*) = nullptr;
 };
 
-// The gradients of one walk back, by the tensors that the tape was asked about.
+// The gradients of one walk back, by the tensors that the tape was asked about. Each is contiguous
+// and shares its numbers with nothing, so that it may be changed in place.
 class Gradients {
  public:
   // d y / d watched, shaped like it; zeros if y does not depend on it. Throws Error if the tape

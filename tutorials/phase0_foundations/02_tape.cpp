@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "tapestry/error.hpp"
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
@@ -98,10 +99,13 @@ void check_by_differences() {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("Step 02: the tape (takes less than a second)\n\n");
   by_tape(by_hand());
   used_twice();
   check_by_differences();
   std::printf("\nwrote out/plots/phase0_tape.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 #include <xsimd/xsimd.hpp>
 
+#include "tapestry/error.hpp"
 #include "tapestry/machine.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -142,7 +143,7 @@ void draw(const Machine& machine, const std::vector<Point>& points) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("Step 03: the matrix product (takes about 3 seconds)\n\n");
   use_threads(1);  // like with like: the limits measured are those of one core
   const Machine machine = measure_machine();
@@ -154,4 +155,7 @@ int main() {
   for (const Point& point : bound_by_memory()) points.push_back(point);
   draw(machine, points);
   std::printf("\nwrote out/plots/phase0_roofline.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

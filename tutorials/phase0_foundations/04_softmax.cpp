@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -115,7 +116,7 @@ void draw(const Tensor& scores) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::cout << "Step 04: softmax (takes less than a second)\n\n";
   const Tensor scores({4}, {0.5, 1.0, 2.0, -0.5});
   overflow();
@@ -125,4 +126,7 @@ int main() {
   forbidding();
   draw(scores);
   std::cout << "\nwrote out/plots/phase0_softmax.png\n";
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/pictures.hpp"
@@ -165,7 +166,7 @@ void train_all(plot::LineChart& learning) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("Step 13: why scale (takes about 3 seconds)\n\n");
   plot::LineChart saturation = against_size("Mean of the largest weight", "weight", false);
   plot::LineChart slopes = against_size("Gradient that passes softmax", "mean |gradient|", true);
@@ -186,4 +187,7 @@ int main() {
   plot::draw(canvas, panels[2], learning);
   plot::write_png(canvas, "out/plots/phase1_scaling.png");
   std::printf("\nwrote out/plots/phase1_scaling.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

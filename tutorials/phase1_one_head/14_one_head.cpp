@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tapestry/attention.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/nn/self_attention.hpp"
 #include "tapestry/ops.hpp"
@@ -206,7 +207,7 @@ void compare_with_library(const OneHead& model, const Tensor& x) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("Step 14: one head (takes about 3 seconds)\n\n");
   const Grammar grammar;
   const Vocabulary vocabulary(grammar.words());
@@ -239,4 +240,7 @@ int main() {
   write_safetensors("out/checkpoints/single_head_model.safetensors", model.parameters(),
                     {{"d_model", "64"}, {"length", "6"}, {"step", "14_one_head"}});
   std::printf("wrote out/checkpoints/single_head_model.safetensors\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }
