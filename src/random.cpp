@@ -50,8 +50,8 @@ double polynomial(const std::array<double, 8>& coefficients, double x) {
   return sum;
 }
 
-// Coefficients of algorithm AS 241 (Wichura 1988), routine PPND16: ratios of two polynomials for the
-// centre of the distribution, its tails, and its far tails.
+// Coefficients of algorithm AS 241 (Wichura 1988), routine PPND16: ratios of two polynomials for
+// the centre of the distribution, its tails, and its far tails.
 constexpr std::array<double, 8> centre_top = {3.3871328727963666080e0,  1.3314166789178437745e+2,
                                               1.9715909503065514427e+3, 1.3731693765509461125e+4,
                                               4.5921953931549871457e+4, 6.7265770927008700853e+4,

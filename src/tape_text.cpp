@@ -33,6 +33,11 @@ bool all_finite(const Tensor& tensor) {
   return std::all_of(values.begin(), values.end(), [](real x) { return std::isfinite(x); });
 }
 
+bool has_nan(const Tensor& tensor) {
+  const std::vector<real> values = tensor.values();
+  return std::any_of(values.begin(), values.end(), [](real x) { return std::isnan(x); });
+}
+
 }  // namespace
 
 std::string Tape::table() const {
@@ -62,14 +67,15 @@ std::string Tape::first_non_finite() const {
         "first_non_finite: this tape kept no values to look at. Make it with Tape(..., "
         "Tape::Keep::values).");
   }
-  std::vector<bool> bad(all.size());
+  std::vector<bool> bad(all.size());  // not finite; `where` may place infinities on purpose
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Entry& entry = all[i];
     bad[i] = entry.value.defined() && !all_finite(entry.value);
     if (!bad[i]) continue;
     const bool inherited = std::any_of(entry.inputs.begin(), entry.inputs.end(),
                                        [&](std::size_t input) { return bad[input]; });
-    if (inherited) continue;
+    const bool on_purpose = entry.operation == "where" && !has_nan(entry.value);
+    if (inherited || on_purpose) continue;
     std::string text = "record " + std::to_string(i) + ", " + entry.operation;
     if (!entry.label.empty()) text += " '" + entry.label + "'";
     return text + ", is the first with a number that is not finite: " + summary(entry.value);

@@ -2,6 +2,7 @@
 #include "tapestry/tape.hpp"
 
 #include <cmath>
+#include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,6 +28,19 @@ Tensor probe(const Tensor& x, const std::function<void()>& look) {
 Tape::Entry last_entry(const Tape& tape) { return tape.entries().back(); }
 
 }  // namespace
+
+TEST_CASE("the minus infinity of a mask is not the first bad number, a NaN after it is",
+          "[phase0][tape]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Tensor x({3}, {1, 2, 3});
+  Tape tape({x}, Tape::Keep::values);
+  const Tensor hidden = masked_fill(x, Tensor({3}, {0, 1, 0}), -infinity);
+  const Tensor weights = softmax(hidden);
+  CHECK(tape.first_non_finite() == "");
+  const Tensor broken = log(weights - 1);
+  CHECK(missing_word(tape.first_non_finite(), {"log", "3 NaN!"}) == "");
+  CHECK(broken.count() == 3);
+}
 
 TEST_CASE("gradients share no numbers, even where one incoming gradient went to both",
           "[phase0][tape]") {

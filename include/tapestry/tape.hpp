@@ -120,7 +120,8 @@ class Tape {
   std::string table() const;
 
   // With Keep::values: the first record whose output holds a NaN or an infinity that no input of
-  // it held, told in one line; empty if all numbers are finite. Throws Error without Keep::values.
+  // it held, told in one line; empty if there is none. Infinities that `where` or masked_fill place
+  // on purpose, as a mask does, are passed over. Throws Error without Keep::values.
   std::string first_non_finite() const;
 
   // For operations (ops/): puts `output`, made from `inputs`, on the recording tape of this thread

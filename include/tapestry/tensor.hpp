@@ -54,7 +54,7 @@ class Tensor {
 
   // This tensor if it is contiguous, else a contiguous copy. Not recorded by a tape.
   Tensor contiguous() const;
-  Tensor clone() const;  // always a copy
+  Tensor clone() const;  // always a copy, likewise not recorded: no gradient passes
 
   // The same numbers, but a stranger to every tape: no gradient flows through it.
   Tensor detached() const;
