@@ -39,4 +39,8 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
   return {matmul(weights, v), weights, scores};
 }
 
+Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+  return attention(q, k, v, mask).output;
+}
+
 }  // namespace tapestry

@@ -20,4 +20,7 @@ struct Attention {
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask does not fit.
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
 
+// The output alone, for when nobody asks to see the weights. Shapes, masks and errors as above.
+Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
+
 }  // namespace tapestry
