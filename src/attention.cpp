@@ -1,10 +1,14 @@
 #include "tapestry/attention.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "unrecorded.hpp"
 
 namespace tapestry {
 namespace {
@@ -39,8 +43,113 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
   return {matmul(weights, v), weights, scores};
 }
 
+namespace {
+
+using kernels::MatrixView;
+
+// The sizes of one call of the fused kernels, and its operands with all leading axes spelled out.
+struct Operands {
+  Shape batch;  // leading axes of all three
+  Tensor q, k, v;
+
+  Operands(const Tensor& a, const Tensor& b, const Tensor& c)
+      : batch(broadcast("attention, leading axes",
+                        broadcast("attention, leading axes", leading(a), leading(b)), leading(c))),
+        q(with_rows(a)),
+        k(with_rows(b)),
+        v(with_rows(c)) {}
+
+  static Shape leading(const Tensor& x) {
+    return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.rank()) - 2));
+  }
+
+  Shape with_matrix(Index rows, Index columns) const {
+    return batch.inserted(batch.rank(), rows).inserted(batch.rank() + 1, columns);
+  }
+
+  // The numbers of a row must lie side by side; a copy where they do not.
+  Tensor with_rows(const Tensor& x) const {
+    const bool side_by_side = x.strides()[static_cast<std::size_t>(x.rank()) - 1] == 1;
+    const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();
+    return broadcast_view(rows, with_matrix(x.size(-2), x.size(-1)));
+  }
+
+  Operands saved() const {
+    for (const Tensor& x : {q, k, v}) Tape::save(x);
+    return *this;
+  }
+
+  kernels::AttentionShape shape(const Mask& mask) const {
+    kernels::AttentionShape s;
+    s.batch = sizes(batch);
+    s.queries = q.size(-2);
+    s.keys = k.size(-2);
+    s.width = q.size(-1);
+    s.value_width = v.size(-1);
+    s.scale = static_cast<real>(1 / std::sqrt(static_cast<double>(s.width)));
+    if (mask.allows_everything()) return s;
+    s.mask = &mask;
+    s.look = [](const kernels::AttentionHead& h, Index query, Index queries, Index key, Index keys,
+                std::uint64_t* keep) -> kernels::Sight {
+      const Mask& seen = *static_cast<const Mask*>(h.mask);
+      const Mask::Sight sight = seen.look(h.batch, query, queries, key, keys, keep);
+      return {sight.keys, sight.clear};
+    };
+    return s;
+  }
+};
+
+MatrixView rows_of(const Tensor& x) {
+  return {x.data(), x.strides().data(), x.strides()[static_cast<std::size_t>(x.rank()) - 2], 1};
+}
+
+// Room for the output, with the axes in memory in the order of q's. So where q's heads are slices of
+// one wide row, the output's are too, and joining the heads again copies nothing.
+Tensor room_like(const Tensor& q, const Shape& shape) {
+  const auto rank = static_cast<std::size_t>(q.rank());
+  if (rank < 3 || q.strides()[rank - 3] >= q.strides()[rank - 2] || q.strides()[rank - 3] == 0) {
+    return Tensor::uninitialised(shape);
+  }
+  std::array<int, Shape::max_rank> order{0, 1, 2, 3, 4, 5};
+  std::swap(order[rank - 3], order[rank - 2]);
+  const Shape swapped = shape.with(-3, shape[-2]).with(-2, shape[-3]);
+  return permuted_view(Tensor::uninitialised(swapped), std::span(order.data(), rank));
+}
+
+void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, const Tensor& log_sum,
+                    const Tensor& d_out, Gate& to) {
+  const kernels::AttentionShape shape = x.shape(mask);
+  const Index parts = kernels::attention_parts(shape);
+  const Tensor shares = Tensor::uninitialised({parts, x.q.count()});
+  const Tensor d_k = Tensor::uninitialised(x.k.shape());
+  const Tensor d_v = Tensor::uninitialised(x.v.shape());
+  kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
+                              rows_of(x.with_rows(d_out)), log_sum.data(), shares.data(),
+                              d_k.data(), d_v.data());
+  Tensor d_q = shares;
+  if (parts > 1) {
+    d_q = Tensor::uninitialised(x.q.shape());
+    kernels::reduce(kernels::active().sum, shares.data(), 1, parts, x.q.count(), d_q.data());
+  }
+  to.give(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
+  to.give(1, d_k);
+  to.give(2, d_v);
+}
+
+}  // namespace
+
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
-  return attention(q, k, v, mask).output;
+  check(q, k, v);
+  const Operands x(q, k, v);
+  mask.check_fits(x.batch.rank() == 0 ? 1 : x.batch[0], q.size(-2), k.size(-2));
+  const Tensor out = room_like(x.q, x.with_matrix(q.size(-2), v.size(-1)));
+  const Tensor log_sum = Tensor::uninitialised(x.batch.inserted(x.batch.rank(), q.size(-2)));
+  kernels::attention(x.shape(mask), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
+                     out.strides().data(), rows_of(out).row, log_sum.data());
+  return Tape::record(
+      "fused_attention", {q, k, v}, out,
+      [x = x.saved(), mask, out = Tape::save(out), log_sum = Tape::save(log_sum)](
+          const Tensor& d_out, Gate& to) { give_gradients(x, mask, out, log_sum, d_out, to); });
 }
 
 }  // namespace tapestry

@@ -5,23 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "mask_rule.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
-
-struct Mask::Rule {
-  enum class Kind { causal, local, strided, blocked, padding, matrix, both, either };
-  Kind kind;
-  Index number = 0;  // window, stride or block size
-  Index offset = 0;
-  std::vector<Index> lengths = {};  // padding
-  Tensor matrix = {};               // 1 = may attend; (batch or 1, queries, keys)
-  std::shared_ptr<const Rule> left = nullptr, right = nullptr;
-
-  bool allows(Index batch, Index query, Index key) const;
-  Index batches() const;  // 0: the same for every batch element
-  void check_fits(Index batch, Index queries, Index keys) const;
-};
 
 bool Mask::Rule::allows(Index batch, Index query, Index key) const {
   const Index position = offset + query;
@@ -135,6 +122,31 @@ bool Mask::allows(Index batch, Index query, Index key) const {
   return rule_ == nullptr || rule_->allows(batch, query, key);
 }
 
+namespace {
+
+// One matrix (queries, keys) of 1 and 0, block by block.
+void write(const Mask& mask, Index batch, Index queries, Index keys, real* out) {
+  constexpr Index side = Mask::block;
+  std::uint64_t keep[side];
+  for (Index i = 0; i < queries; i += side) {
+    const Index rows = std::min(side, queries - i);
+    for (Index j = 0; j < keys; j += side) {
+      const Index columns = std::min(side, keys - j);
+      const Mask::Sight sight = mask.look(batch, i, rows, j, columns, keep);
+      for (Index c = 0; c < columns; ++c) {
+        const std::uint64_t word = c < sight.clear  ? ~std::uint64_t{0}
+                                   : c < sight.keys ? keep[c]
+                                                    : 0;
+        for (Index r = 0; r < rows; ++r) {
+          out[(i + r) * keys + j + c] = static_cast<real>(word >> r & 1);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Tensor Mask::tensor(const Shape& scores) const {
   if (scores.rank() < 2) {
     throw Error("mask: scores are " + to_string(scores) + ", but must be (..., queries, keys).");
@@ -150,10 +162,8 @@ Tensor Mask::tensor(const Shape& scores) const {
   }
   Tensor result = Tensor::uninitialised(shape);
   real* out = result.data();
-  for (Index b = 0; b < std::max<Index>(batches, 1); ++b) {
-    for (Index i = 0; i < queries; ++i) {
-      for (Index j = 0; j < keys; ++j) *out++ = allows(b, i, j) ? 1 : 0;
-    }
+  for (Index b = 0; b < std::max<Index>(batches, 1); ++b, out += queries * keys) {
+    write(*this, b, queries, keys, out);
   }
   return result;
 }

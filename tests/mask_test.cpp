@@ -212,6 +212,49 @@ TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phas
                   {"(2, 2, 3, 3)", "(batch, 1, queries, keys)"}) == "");
 }
 
+TEST_CASE("a block of a mask says of each query and key what the mask says", "[phase1][mask]") {
+  Tensor some = Tensor::zeros({90, 150});
+  for (Index i = 0; i < 90; ++i) some.set({i, (i * 7) % 150}, 1);
+  const std::vector<Mask> masks = {Mask(),
+                                   Mask::causal(),
+                                   Mask::causal(40),
+                                   Mask::local(3),
+                                   Mask::local(70, 5),
+                                   Mask::strided(3, 1),
+                                   Mask::blocked(5, 2),
+                                   Mask::blocked(200),
+                                   Mask::padding({77, 0}),
+                                   Mask::from(MaskEncoding::keep, some),
+                                   Mask::causal(9) & Mask::padding({150, 64}),
+                                   Mask::local(2) | Mask::strided(8),
+                                   (Mask::causal() & Mask::local(4)) | Mask::padding({1, 3})};
+  std::uint64_t keep[Mask::block];
+  for (std::size_t m = 0; m < masks.size(); ++m) {
+    for (const Index queries : {1, 7, 64}) {
+      for (const Index keys : {1, 33, 64}) {
+        for (const Index query : {0, 26}) {
+          for (const Index key : {0, 20, 80}) {
+            const Index batch = m % 2;
+            const Mask::Sight sight = masks[m].look(batch, query, queries, key, keys, keep);
+            CAPTURE(m, queries, keys, query, key, sight.keys, sight.clear);
+            REQUIRE(0 <= sight.clear);
+            REQUIRE(sight.clear <= sight.keys);
+            REQUIRE(sight.keys <= keys);
+            bool same = true;
+            for (Index j = 0; j < keys; ++j) {
+              for (Index i = 0; i < queries; ++i) {
+                const bool seen = j < sight.clear || (j < sight.keys && (keep[j] >> i & 1) == 1);
+                same = same && seen == masks[m].allows(batch, query + i, key + j);
+              }
+            }
+            REQUIRE(same);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("only a causal mask can be written as an upper triangle", "[phase1][mask]") {
   for (const Mask& mask : {Mask(), Mask::causal(1), Mask::local(1)}) {
     CHECK(complaint([&] { mask.to(MaskEncoding::upper_triangle, {3, 4}); },

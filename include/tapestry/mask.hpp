@@ -5,6 +5,7 @@
 //   std::cout << mask.text(6, 6);
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,20 @@ class Mask {
   friend Mask operator|(const Mask& a, const Mask& b);  // allowed by either
 
   bool allows(Index batch, Index query, Index key) const;
+
+  // What the queries [query, query + queries) of a sequence see of its keys [key, key + keys), at
+  // most `block` of each: the first `clear` of these keys are open to all of them, and nobody sees any
+  // from `keys` on. For the keys j between, bit i of keep[j] (block words) says whether query i of
+  // the block may attend to it. Fused attention skips what nobody sees.
+  struct Sight {
+    Index keys, clear;
+  };
+  static constexpr Index block = 64;
+  Sight look(Index batch, Index query, Index queries, Index key, Index keys,
+             std::uint64_t* keep) const;
+
+  // Throws Error unless the mask suits scores (batch, ..., queries, keys).
+  void check_fits(Index batch, Index queries, Index keys) const;
 
   // True for Mask(): nothing is forbidden, whatever the lengths.
   bool allows_everything() const { return rule_ == nullptr; }

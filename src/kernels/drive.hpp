@@ -65,4 +65,36 @@ struct MatrixView {
 // c (batch..., m, n), contiguous and overwritten, from a (batch..., m, k) and b (batch..., k, n)
 void matmul(const MatmulShape& shape, const MatrixView& a, const MatrixView& b, real* c);
 
+// Where the matrix at this position of the batch starts, in elements.
+Index offset_of(const Sizes& batch, const Index* strides, Index position);
+
+// Attention of every head of a batch: (queries, width) against (keys, width) and (keys,
+// value_width). `look` and `mask` are those of AttentionHead; the batch element that they are asked
+// about is the position along the first axis of the batch.
+struct AttentionShape {
+  Sizes batch;
+  Index queries = 0, keys = 0, width = 0, value_width = 0;
+  real scale = 1;
+  Sight (*look)(const AttentionHead& head, Index query, Index queries, Index key, Index keys,
+                std::uint64_t* keep) = nullptr;
+  const void* mask = nullptr;
+};
+
+// The entry `attention` of the table for each head. Views have rows of contiguous numbers (column =
+// 1). out (batch..., queries, value_width) is written, with strides of its own for the batch and
+// for a row; log_sum (batch..., queries) is contiguous.
+void attention(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
+               const MatrixView& v, real* out, const Index* out_batch, Index out_row,
+               real* log_sum);
+
+// Into how many ranges `attention_backward` cuts the keys: more than one where there are few heads
+// and many keys. It depends on the shape alone.
+Index attention_parts(const AttentionShape& shape);
+
+// The way back. d_k (batch..., keys, width) and d_v (batch..., keys, value_width) are overwritten;
+// d_q (parts, batch..., queries, width) gets the share of each range of keys, to be added up.
+void attention_backward(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
+                        const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
+                        const real* log_sum, real* d_q, real* d_k, real* d_v);
+
 }  // namespace tapestry::kernels

@@ -25,6 +25,8 @@ void merge_batch(MatmulShape& s, MatrixView& a, const MatrixView& b) {
   a.row = row;
 }
 
+}  // namespace
+
 Index offset_of(const Sizes& batch, const Index* strides, Index position) {
   Index offset = 0;
   for (int d = batch.rank - 1; d >= 0; --d) {
@@ -33,8 +35,6 @@ Index offset_of(const Sizes& batch, const Index* strides, Index position) {
   }
   return offset;
 }
-
-}  // namespace
 
 void matmul(const MatmulShape& shape, const MatrixView& a_view, const MatrixView& b, real* c) {
   if (shape.batch.count() * shape.m * shape.n == 0) return;

@@ -29,6 +29,21 @@ void parallel_parts(Index count, Index grain, Body body) {
   }
 }
 
+// Calls body(i) for each i in [0, count), where tasks may differ in length: threads, one for every
+// `grain` tasks at most, take the next one when they are done. Each task writes what no other does.
+template <class Body>
+void parallel_tasks(Index count, Index grain, Body body) {
+  const Index most = omp_in_parallel() ? 1 : omp_get_max_threads();
+  const Index wanted = count / (grain > 0 ? grain : 1);
+  const Index threads = wanted < most ? wanted : most;
+  if (threads <= 1) {
+    for (Index i = 0; i < count; ++i) body(i);
+    return;
+  }
+#pragma omp parallel for schedule(dynamic) num_threads(int(threads))
+  for (Index i = 0; i < count; ++i) body(i);
+}
+
 // The grain for loops over rows of `width` numbers.
 inline Index row_grain(Index width) {
   return width > 0 && width < parallel_grain ? parallel_grain / width : 1;

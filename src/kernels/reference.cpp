@@ -1,6 +1,7 @@
 // The reference set: fills every entry of the table with a plain loop of reference.hpp.
 #include "kernels/reference.hpp"
 
+#include "kernels/reference_attention.hpp"
 #include "kernels/sets.hpp"
 
 namespace tapestry::kernels {
@@ -88,6 +89,8 @@ void fill_reference(Table& t) {
   t.sgd = reference::sgd;
   t.adam = reference::adam;
   t.matmul = reference::matmul;
+  t.attention = reference::attention;
+  t.attention_backward = reference::attention_backward;
   t.fma_burst = reference::fma_burst;
 }
 

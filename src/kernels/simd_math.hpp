@@ -56,6 +56,23 @@ struct Math {
     return p * power_of_two(half) * power_of_two(k - half);
   }
 
+  // 2^x for x <= 127, without a limit below: 0 for -inf. 2^x = 2^n 2^r with n near or below x.
+  TAPESTRY_INLINE static V exp2(V x) {
+#if defined(__AVX512F__)  // xsimd has no words for these two: x - floor(x), and a * 2^floor(x)
+    constexpr float c[] = {0.693151295f, 0.240164444f, 0.0557999127f, 0.00901703071f,
+                           0.00186713005f};
+    const V r(_mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF));
+    return V(_mm512_scalef_ps(multiply_add(polynomial(r, c), r, V(1.0f)), x));
+#else
+    constexpr float c[] = {0.693147242f,  0.240226522f,   0.0555031031f,
+                           0.0096176928f, 0.00134066434f, 0.000155946778f};
+    x = xsimd::select(x < V(-127.0f), V(-127.0f), x);  // there the power below is 0; NaN stays
+    const V shifted = x + V(rounder + 127.0f);
+    const V r = x - (shifted - V(rounder + 127.0f));
+    return multiply_add(polynomial(r, c), r, V(1.0f)) * from_bits<A>(bits<A>(shifted) << 23);
+#endif
+  }
+
   // (log(1 + f) - 2 s) / s^3 for s = f / (2 + f), as a function of z = s^2 <= 1/9:
   // 2 atanh(s) = 2 s + s z (2/3 + 2/5 z + ...)
   TAPESTRY_INLINE static V atanh_tail(V z) {

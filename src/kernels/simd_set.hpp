@@ -1,6 +1,7 @@
 // Everything an instruction set overrides, in one call.
 #pragma once
 
+#include "kernels/simd_attention_backward.hpp"
 #include "kernels/simd_elementwise.hpp"
 #include "kernels/simd_matmul.hpp"
 #include "kernels/simd_reduce.hpp"
@@ -17,6 +18,8 @@ void fill(Table& t) {
   fill_reductions<A>(t);
   fill_rows<A>(t);
   fill_matmul<A, registers>(t);
+  t.attention = attention<A, registers>;
+  t.attention_backward = attention_backward<A, registers>;
 }
 
 }  // namespace tapestry::kernels::simd

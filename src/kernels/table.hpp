@@ -39,6 +39,32 @@ struct AdamStep {     // one update of Kingma & Ba 2015, with the decoupled deca
   real correction2;   // 1 - beta2^t
 };
 
+// What a mask says about a block of scores, at most 64 queries by 64 keys.
+struct Sight {
+  Index keys;   // how many of the block's first keys matter: nobody there may attend to the others
+  Index clear;  // how many of those, from the first on, every query there may attend to
+};
+inline constexpr Index sight_block = 64;
+
+// One head of attention: its arrays, whose rows are contiguous and lie at distances of their own,
+// and who may attend to whom.
+struct AttentionHead {
+  Index queries, keys, width, value_width;
+  const real* q;  // (queries, width)
+  const real* k;  // (keys, width)
+  const real* v;  // (keys, value_width)
+  Index q_row, k_row, v_row;
+  real scale;  // scores = scale * q k^T
+
+  // Looks at queries [query, query + queries) and keys [key, key + keys) of this head. For each of
+  // the keys j in [clear, keys) that the answer names, bit i of keep[j] becomes 1 where query i of
+  // the block may attend to key j of it, else 0. Null: all see all.
+  Sight (*look)(const AttentionHead& head, Index query, Index queries, Index key, Index keys,
+                std::uint64_t* keep);
+  const void* mask;  // for `look`
+  Index batch;       // for `look`: which sequence this is
+};
+
 struct Table {
   const char* name;  // "reference", "sse2", "avx2", "avx512" or "neon64"
 
@@ -97,6 +123,22 @@ struct Table {
   // read in place. k = 0 gives zeros. NaN and infinities propagate: no product is skipped.
   void (*matmul)(Index m, Index n, Index k, const real* a, Index a_row, Index a_column,
                  const real* b, Index b_row, Index b_column, real* c, Index c_row);
+
+  // softmax(scale * q k^T, where seen) v for the queries [first, first + count) of a head, without
+  // the matrix of weights: block by block of keys, with a running maximum and sum for each query
+  // (Milakov & Gimelshein 2018; Dao et al. 2022). out (queries, value_width), rows out_row apart;
+  // log_sum (queries) receives the logsumexp of each row of scores. A query that sees nothing gets
+  // zeros and -inf; NaN and +inf among the scores it sees make its row NaN.
+  void (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
+                    real* log_sum);
+
+  // The way back for the keys [first, first + count): d_q (queries, width), d_k (count, width) and
+  // d_v (count, value_width) are overwritten, contiguous; d_q holds these keys' share. `out` and
+  // `log_sum` are those of the way there, d_out the gradient of out; rows lie out_row and d_out_row
+  // apart. The weights are computed again from log_sum (Dao 2023, algorithm 2).
+  void (*attention_backward)(const AttentionHead& head, const real* out, Index out_row,
+                             const real* d_out, Index d_out_row, const real* log_sum, Index first,
+                             Index count, real* d_q, real* d_k, real* d_v);
 
   // Keeps the multiply-add units as busy as they can be, for `rounds` rounds; returns how many
   // floating point operations it made and stores a number that depends on all of them in *sink.

@@ -24,13 +24,22 @@ SingleHeadAttention::SingleHeadAttention(Index d_model, Random& random,
       output(width("d_v", o.d_v, d_model), d_model, random, {o.bias, o.initialiser}),
       causal(o.causal) {}
 
-Attention SingleHeadAttention::operator()(const Tensor& x, const Mask& mask) const {
+void SingleHeadAttention::check(const Tensor& x) const {
   if (x.rank() < 2 || x.size(-1) != query.weight.size(0)) {
     throw Error("self-attention: x is " + to_string(x.shape()) +
                 ": it must be (..., length, d_model) with d_model = " +
                 std::to_string(query.weight.size(0)) + ".");
   }
-  Attention result = attention(query(x), key(x), value(x), causal ? Mask::causal() & mask : mask);
+}
+
+Tensor SingleHeadAttention::operator()(const Tensor& x, const Mask& mask) const {
+  check(x);
+  return output(fused_attention(query(x), key(x), value(x), visible(mask)));
+}
+
+Attention SingleHeadAttention::with_weights(const Tensor& x, const Mask& mask) const {
+  check(x);
+  Attention result = attention(query(x), key(x), value(x), visible(mask));
   result.output = output(result.output);
   return result;
 }

@@ -87,9 +87,10 @@ TEST_CASE("one head is what the formula says, with d_k and d_v of its own", "[ph
   Random random(5);
   const SingleHeadAttention head = large_head(random, causal);
   const Tensor x = random.normal({6, 4});
-  const Attention result = head(x);
+  const Attention result = head.with_weights(x);
   CHECK(difference(result.weights, {6, 6}, weights_by_hand(head, doubles(x), 6), 1e-5) == "");
   CHECK(difference(result.output, {6, 4}, output_by_hand(head, doubles(x), 6), 1e-5) == "");
+  CHECK(difference(head(x), {6, 4}, output_by_hand(head, doubles(x), 6), 1e-5) == "");
   const Tensor scores = matmul(head.query(x), transpose(head.key(x))) / std::sqrt(3.0);
   CHECK(difference_to(result.scores, scores, 1e-5) == "");
 }
@@ -98,11 +99,11 @@ TEST_CASE("the elements of a batch do not see each other", "[phase1][nn]") {
   Random random(5);
   const SingleHeadAttention head = large_head(random, true);
   const Tensor x = random.normal({2, 3, 4});
-  const Attention both = head(x);
+  const Attention both = head.with_weights(x);
   REQUIRE(both.output.shape() == Shape{2, 3, 4});
   REQUIRE(both.weights.shape() == Shape{2, 3, 3});
   for (Index b = 0; b < 2; ++b) {
-    const Attention one = head(squeeze(slice(x, 0, b, b + 1), 0));
+    const Attention one = head.with_weights(squeeze(slice(x, 0, b, b + 1), 0));
     CHECK(difference_to(squeeze(slice(both.output, 0, b, b + 1), 0), one.output, 1e-5) == "");
   }
 }
@@ -112,13 +113,16 @@ TEST_CASE("a causal head gives the same past whatever the future is", "[phase1][
   const SingleHeadAttention head = large_head(random, true);
   const Tensor x = random.normal({5, 4});
   const Tensor past = slice(x, 0, 0, 3);
-  CHECK(difference_to(slice(head(x).output, 0, 0, 3), head(past).output, 1e-5) == "");
+  CHECK(difference_to(slice(head(x), 0, 0, 3), head(past), 1e-5) == "");
 }
 
 TEST_CASE("a mask given adds to the causal one", "[phase1][nn]") {
   Random random(5);
   const SingleHeadAttention head = large_head(random, true);
-  const Attention result = head(random.normal({2, 4, 4}), Mask::padding({4, 2}));
+  const Tensor x = random.normal({2, 4, 4});
+  const Mask padding = Mask::padding({4, 2});
+  const Attention result = head.with_weights(x, padding);
+  CHECK(difference_to(head(x, padding), result.output, 1e-5) == "");
   for (Index b = 0; b < 2; ++b) {
     for (Index i = 0; i < 4; ++i) {
       for (Index j = 0; j < 4; ++j) {
@@ -161,7 +165,7 @@ TEST_CASE("the gradients of one head are right", "[phase1][nn]") {
       map->weight = in[next++];
       map->bias = in[next++];
     }
-    return head(in[0]).output;
+    return concat({head(in[0]), head.with_weights(in[0]).output}, -1);
   };
   CHECK(wrong_gradient(f, inputs) == "");
 }

@@ -200,7 +200,7 @@ void compare_with_library(const OneHead& model, const Tensor& x) {
       }
     }
   }
-  const double difference = largest_difference(layer(x).output, model.head(x).output);
+  const double difference = largest_difference(layer(x), model.head(x).output);
   std::printf("The library's SingleHeadAttention with these weights differs by %s\n\n",
               difference < 1e-4 ? "less than 1e-4" : "TOO MUCH");
 }

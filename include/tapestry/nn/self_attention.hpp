@@ -29,13 +29,21 @@ struct SingleHeadAttention {
   SingleHeadAttention(Index d_model, Random& random,
                       const SingleHeadAttentionOptions& options = {});
 
-  // x (..., length, d_model) -> output (..., length, d_model), weights and scores (..., length,
-  // length). A position sees what `mask` allows and, with `causal`, nothing later than itself.
+  // x (..., length, d_model) -> (..., length, d_model). A position sees what `mask` allows and, with
+  // `causal`, nothing later than itself. The weights are never stored (fused_attention).
   // Throws Error if x does not fit d_model, or the mask does not fit x.
-  Attention operator()(const Tensor& x, const Mask& mask = {}) const;
+  Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
+
+  // The same with everything to look at: output (..., length, d_model), weights and scores (...,
+  // length, length).
+  Attention with_weights(const Tensor& x, const Mask& mask = {}) const;
 
   // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias".
   Parameters parameters(const std::string& prefix = "") const;
+
+ private:
+  void check(const Tensor& x) const;
+  Mask visible(const Mask& mask) const { return causal ? Mask::causal() & mask : mask; }
 };
 
 }  // namespace tapestry

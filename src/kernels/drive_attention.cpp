@@ -1,0 +1,83 @@
+// The drivers of fused attention: bands of queries on the way there, ranges of keys on the way back.
+#include <algorithm>
+
+#include "kernels/drive.hpp"
+#include "kernels/parallel.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+constexpr Index band = 128;            // queries of one task, a multiple of what kernels do at once
+constexpr Index task_grain = 1 << 19;  // multiply-adds that are worth a thread of their own
+constexpr Index enough_heads = 16;     // tasks that keep the threads of common machines busy
+constexpr Index most_parts = 4;        // into which the keys of few heads are cut
+constexpr Index least_keys = 1024;     // of one part
+
+Index tasks_for_a_thread(Index work) {
+  return std::max<Index>(1, task_grain / std::max<Index>(work, 1));
+}
+
+AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView& q,
+                      const MatrixView& k, const MatrixView& v) {
+  AttentionHead h{};
+  h.queries = s.queries;
+  h.keys = s.keys;
+  h.width = s.width;
+  h.value_width = s.value_width;
+  h.q = q.data + offset_of(s.batch, q.batch_strides, position);
+  h.k = k.data + offset_of(s.batch, k.batch_strides, position);
+  h.v = v.data + offset_of(s.batch, v.batch_strides, position);
+  h.q_row = q.row;
+  h.k_row = k.row;
+  h.v_row = v.row;
+  h.scale = s.scale;
+  h.look = s.look;
+  h.mask = s.mask;
+  h.batch = s.batch.rank == 0 ? 0 : position / (s.batch.count() / s.batch.size[0]);
+  return h;
+}
+
+}  // namespace
+
+void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k,
+               const MatrixView& v, real* out, const Index* out_batch, Index out_row,
+               real* log_sum) {
+  const Table& t = active();
+  const Index bands = (s.queries + band - 1) / band;
+  const Index work = std::min(band, s.queries) * s.keys * (s.width + s.value_width);
+  parallel_tasks(s.batch.count() * bands, tasks_for_a_thread(work), [&](Index i) {
+    const Index position = i / bands, first = i % bands * band;
+    t.attention(head_at(s, position, q, k, v), first, std::min(band, s.queries - first),
+                out + offset_of(s.batch, out_batch, position), out_row,
+                log_sum + position * s.queries);
+  });
+}
+
+Index attention_parts(const AttentionShape& s) {
+  const Index heads = std::max<Index>(1, s.batch.count());
+  return std::clamp<Index>(enough_heads / heads, 1,
+                           std::clamp<Index>(s.keys / least_keys, 1, most_parts));
+}
+
+void attention_backward(const AttentionShape& s, const MatrixView& q, const MatrixView& k,
+                        const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
+                        const real* log_sum, real* d_q, real* d_k, real* d_v) {
+  const Table& t = active();
+  const Index heads = s.batch.count(), parts = attention_parts(s);
+  const Index blocks = (s.keys + sight_block - 1) / sight_block;
+  const Index work = s.queries * s.keys / parts * (3 * s.width + 2 * s.value_width);
+  parallel_tasks(heads * parts, tasks_for_a_thread(work), [&](Index i) {
+    const Index position = i / parts, part = i % parts;
+    const Index first = blocks * part / parts * sight_block;
+    const Index last = std::min(s.keys, blocks * (part + 1) / parts * sight_block);
+    t.attention_backward(head_at(s, position, q, k, v),
+                         out.data + offset_of(s.batch, out.batch_strides, position), out.row,
+                         d_out.data + offset_of(s.batch, d_out.batch_strides, position), d_out.row,
+                         log_sum + position * s.queries, first, last - first,
+                         d_q + (part * heads + position) * s.queries * s.width,
+                         d_k + (position * s.keys + first) * s.width,
+                         d_v + (position * s.keys + first) * s.value_width);
+  });
+}
+
+}  // namespace tapestry::kernels

@@ -1,0 +1,91 @@
+// Attention as plain loops, one query after another: what the SIMD sets compute block by block.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/table.hpp"
+
+namespace tapestry::kernels::reference {
+
+// May this query attend to this key?
+inline bool sees(const AttentionHead& h, Index query, Index key) {
+  if (h.look == nullptr) return true;
+  std::uint64_t keep = 0;
+  const Sight sight = h.look(h, query, 1, key, 1, &keep);
+  return sight.keys == 1 && (sight.clear == 1 || keep == 1);
+}
+
+inline double score(const AttentionHead& h, Index query, Index key) {
+  double total = 0;
+  for (Index p = 0; p < h.width; ++p) {
+    total += static_cast<double>(h.q[query * h.q_row + p]) * h.k[key * h.k_row + p];
+  }
+  return total * h.scale;
+}
+
+// The weights of one query for all keys, (keys); returns log sum exp of the scores that it sees.
+// Where those are all -inf, or none, the weights are zeros.
+inline double weights_of(const AttentionHead& h, Index query, real* weights) {
+  double largest = -std::numeric_limits<double>::infinity(), total = 0;
+  for (Index j = 0; j < h.keys; ++j) {
+    if (sees(h, query, j)) largest = std::max(largest, score(h, query, j));
+  }
+  const double shift = std::isinf(largest) && largest < 0 ? 0 : largest;
+  for (Index j = 0; j < h.keys; ++j) {
+    if (sees(h, query, j)) total += std::exp(score(h, query, j) - shift);
+  }
+  for (Index j = 0; j < h.keys; ++j) {
+    const bool counts = total != 0 && sees(h, query, j);
+    weights[j] = counts ? static_cast<real>(std::exp(score(h, query, j) - shift) / total) : real(0);
+  }
+  return shift + std::log(total);
+}
+
+inline void attention(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
+                      real* log_sum) {
+  real* weights = workspace(h.keys);
+  for (Index i = first; i < first + count; ++i) {
+    log_sum[i] = static_cast<real>(weights_of(h, i, weights));
+    for (Index e = 0; e < h.value_width; ++e) {
+      double mixed = 0;
+      for (Index j = 0; j < h.keys; ++j) {
+        if (sees(h, i, j)) mixed += static_cast<double>(weights[j]) * h.v[j * h.v_row + e];
+      }
+      out[i * out_row + e] = static_cast<real>(mixed);
+    }
+  }
+}
+
+// With P the weights and dP = dO V^T: dV = P^T dO, dS = P (dP - row sums of dO O), dQ = scale dS K,
+// dK = scale dS^T Q.
+inline void attention_backward(const AttentionHead& h, const real* out, Index out_row,
+                               const real* d_out, Index d_out_row, const real*, Index first,
+                               Index count, real* d_q, real* d_k, real* d_v) {
+  std::fill(d_q, d_q + h.queries * h.width, real(0));
+  std::fill(d_k, d_k + count * h.width, real(0));
+  std::fill(d_v, d_v + count * h.value_width, real(0));
+  real* weights = workspace(h.keys);
+  for (Index i = 0; i < h.queries; ++i) {
+    const real *o = out + i * out_row, *d_o = d_out + i * d_out_row;
+    double delta = 0;
+    for (Index e = 0; e < h.value_width; ++e) delta += static_cast<double>(d_o[e]) * o[e];
+    weights_of(h, i, weights);
+    for (Index j = first; j < first + count; ++j) {
+      if (!sees(h, i, j)) continue;
+      double d_p = 0;
+      for (Index e = 0; e < h.value_width; ++e) {
+        d_p += static_cast<double>(d_o[e]) * h.v[j * h.v_row + e];
+        d_v[(j - first) * h.value_width + e] += weights[j] * d_o[e];
+      }
+      const real d_s = static_cast<real>(weights[j] * (d_p - delta) * h.scale);
+      for (Index w = 0; w < h.width; ++w) {
+        d_q[i * h.width + w] += d_s * h.k[j * h.k_row + w];
+        d_k[(j - first) * h.width + w] += d_s * h.q[i * h.q_row + w];
+      }
+    }
+  }
+}
+
+}  // namespace tapestry::kernels::reference

@@ -1,0 +1,269 @@
+// Fused attention, the way there: block by block of keys, the matrix of weights is never stored.
+//
+// One query stands in each lane while its weights are made. Scores are computed transposed, keys down
+// and queries across, S^T (keys, queries) = K Q^T, so that maxima and sums over keys run down the
+// lanes without crossing them. Then O (queries, value width) += P V reads the columns of P^T. So both
+// products read K and V in place, and Q alone is turned, once.
+// The running maximum and sum are those of Milakov & Gimelshein (2018); the blocks are those of
+// Dao et al. (2022). All exponentials are powers of two: log2(e) is part of the scale of Q.
+//
+// The arithmetic of a query does not depend on the queries beside it, nor on how they are split.
+#pragma once
+
+#include "kernels/simd_math.hpp"
+#include "kernels/simd_matmul.hpp"
+#include "kernels/simd_transpose.hpp"
+
+namespace tapestry::kernels::simd {
+
+inline constexpr float log2_e = 1.44269504f, ln_2 = 0.693147181f;
+
+// Sizes. A block of scores, keys by a strip of two batches of queries, stays in the first cache with
+// the operands beside it, for the usual widths. A band of strips shares each block of keys and
+// values, so that a long sequence is read from far away once in so many queries.
+inline constexpr Index key_block = sight_block;
+inline constexpr Index strips = 4;
+template <class A>
+inline constexpr Index strip = 2 * lanes<A>;
+
+// n rounded up to whole batches
+template <class A>
+TAPESTRY_INLINE Index padded(Index n) {
+  return (n + lanes<A> - 1) / lanes<A> * lanes<A>;
+}
+
+// c (rows, columns) = a b, or += a b unless fresh. Columns of b and c are whole batches.
+template <class A, int registers>
+TAPESTRY_INLINE void product(Index rows, Index columns, Index depth, Matrix a, const real* b,
+                             Index b_row, real* c, Index c_row, bool fresh) {
+  constexpr int full = Blocking<A, registers>::rows;
+  for (Index i = 0; i < rows;) {
+    const int height = fitting<full>(rows - i);
+    Index j = 0;
+    for (; j + 2 * lanes<A> <= columns; j += 2 * lanes<A>) {
+      any_tile<A, full, 2, false>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
+    }
+    if (j < columns) {
+      any_tile<A, full, 1, false>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
+    }
+    a.data += height * a.row;
+    c += height * c_row;
+    i += height;
+  }
+}
+
+// What a block of queries sees of a block of keys, and which parts of their scores need no work.
+template <class A>
+struct View {
+  Sight sight;
+  std::uint64_t keep[sight_block];  // as of AttentionHead::look
+
+  View(const AttentionHead& h, Index query, Index queries, Index key, Index keys)
+      : sight{keys, keys} {
+    if (h.look != nullptr) sight = h.look(h, query, queries, key, keys, keep);
+  }
+
+  // The queries, one bit each, that see any of the keys [j, j + height).
+  TAPESTRY_INLINE std::uint64_t who(Index j, Index height) const {
+    if (j < sight.clear) return ~std::uint64_t(0);
+    std::uint64_t any = 0;
+    for (Index i = j; i < j + height; ++i) any |= keep[i];
+    return any;
+  }
+
+  // How many of the first keys the queries [i, i + count), fewer than 64, see something of.
+  TAPESTRY_INLINE Index reach(Index i, Index count) const {
+    const std::uint64_t these = ~(~std::uint64_t(0) << count);
+    Index keys = sight.keys;
+    while (keys > sight.clear && (keep[keys - 1] >> i & these) == 0) --keys;
+    return keys;
+  }
+
+  // For the batch of queries from i on: which of them may not attend to key j >= sight.clear.
+  TAPESTRY_INLINE Mask<A> hidden(Index j, Index i) const {
+    alignas(64) std::int32_t place[lanes<A>];
+    for (Index b = 0; b < lanes<A>; ++b) place[b] = std::int32_t(1) << b;
+    const Ints<A> word(std::int32_t(std::uint32_t(keep[j] >> i) & 0xFFFFu));
+    const Ints<A> bit = word & Ints<A>::load_aligned(place);
+    return from_bits<A>(bit | Ints<A>(0x3F800000)) == Floats<A>(1.0f);  // 1.0 has no other bit
+  }
+
+  // s[j, i] = -inf where query i may not attend to key j; s (keys, width)
+  TAPESTRY_INLINE void hide(Index width, real* s) const {
+    for (Index j = sight.clear; j < sight.keys; ++j) {
+      for (Index i = 0; i < width; i += lanes<A>) {
+        const Floats<A> score = Floats<A>::load_unaligned(s + j * width + i);
+        xsimd::select(hidden(j, i), Floats<A>(-infinity), score).store_unaligned(s + j * width + i);
+      }
+    }
+  }
+};
+
+// The running softmax of one batch of queries: sum over the keys met of 2^(score - reference).
+template <class A>
+struct Running {
+  using V = Floats<A>;
+  V reference = V(-infinity), total = V(0.0f);
+
+  // Takes in one block of scores, (keys, width) with this batch at s, and leaves the terms in their
+  // place. Returns what earlier terms must be multiplied by. The reference moves up only when a score
+  // exceeds it by 8, for a term of 2^8 does no harm, and moving costs a pass over the output.
+  TAPESTRY_INLINE V fold(Index keys, Index width, real* s) {
+    V top = V::load_unaligned(s), other = top;  // two chains, so that neither waits long
+    Index j = 1;
+    for (; j + 2 <= keys; j += 2) {  // a NaN that max drops shows in the sum
+      top = xsimd::max(top, V::load_unaligned(s + j * width));
+      other = xsimd::max(other, V::load_unaligned(s + (j + 1) * width));
+    }
+    if (j < keys) top = xsimd::max(top, V::load_unaligned(s + j * width));
+    top = xsimd::max(top, other);
+    const V before = reference;
+    reference = xsimd::select(top > before + V(8.0f), top, before);
+    const V shift = xsimd::select(reference == V(-infinity), V(0.0f), reference);
+    const V correction = xsimd::select(before == reference, V(1.0f), Math<A>::exp2(before - shift));
+    total *= correction;
+    for (j = 0; j < keys; ++j, s += width) {
+      const V term = Math<A>::exp2(V::load_unaligned(s) - shift);
+      term.store_unaligned(s);
+      total += term;
+    }
+    return correction;
+  }
+
+  // log sum exp of all scores met, which were in base 2
+  TAPESTRY_INLINE V log_sum() const {
+    return multiply_add(reference, V(ln_2), Math<A>::log(total));
+  }
+};
+
+// One strip of queries on its way through the keys.
+template <class A, int registers>
+struct Strip {
+  using V = Floats<A>;
+  Index first, count, width;  // width in lanes: whole batches
+  real *q, *o;                // (h.width, width), (count, padded value width)
+  Running<A> running[2];
+  bool fresh = true;  // o holds nothing yet
+
+  // Takes in the keys [key, key + block), whose values are rows at v, padded to whole batches.
+  void meet(const AttentionHead& h, Index key, Index block, const real* v, Index v_row, real* s) {
+    const View<A> view(h, first, count, key, block);
+    const Index keys = view.sight.keys;
+    if (keys == 0) return;
+    const Matrix k{h.k + key * h.k_row, h.k_row, 1};
+    product<A, registers>(keys, width, h.width, k, q, width, s, width, true);
+    view.hide(width, s);
+    alignas(64) real correction[strip<A>];
+    bool same = true;
+    for (Index b = 0; b < width; b += lanes<A>) {
+      const V change = running[b / lanes<A>].fold(keys, width, s + b);
+      change.store_aligned(correction + b);
+      same = same && xsimd::all(change == V(1.0f));
+    }
+    const Index columns = padded<A>(h.value_width);
+    if (!same && !fresh) {
+      for (Index i = 0; i < count; ++i) scale_row(o + i * columns, columns, correction[i]);
+    }
+    for (Index i = 0; i < count;) {  // a tile of queries at a time, each as deep as it sees
+      const int height = fitting<Blocking<A, registers>::rows>(count - i);
+      product<A, registers>(height, columns, view.reach(i, height), {s + i, 1, width}, v, v_row,
+                            o + i * columns, columns, fresh);
+      i += height;
+    }
+    fresh = false;
+  }
+
+  static void scale_row(real* row, Index n, float factor) {
+    sweep<A>(n, [=](Index i, auto part) {
+      store<A>(row + i, load<A>(row + i, part) * V(factor), part);
+    });
+  }
+
+  // Divides by the sums. Rows that saw nothing become zeros with a log of their sum of -inf.
+  void finish(const AttentionHead& h, real* out, Index out_row, real* log_sum) const {
+    alignas(64) real inverse[strip<A>], sums[strip<A>];
+    for (Index b = 0; b < width; b += lanes<A>) {
+      const Running<A>& now = running[b / lanes<A>];
+      xsimd::select(now.total == V(0.0f), V(0.0f), quotient(V(1.0f), now.total))
+          .store_aligned(inverse + b);
+      now.log_sum().store_aligned(sums + b);
+    }
+    const Index columns = padded<A>(h.value_width);
+    for (Index i = 0; i < count; ++i) {
+      real* row = out + (first + i) * out_row;
+      const V factor(inverse[i]);
+      sweep<A>(h.value_width, [&](Index p, auto part) {
+        const V mixed = fresh ? V(0.0f) : load<A>(o + i * columns + p, part) * factor;
+        store<A>(row + p, mixed, part);
+      });
+      log_sum[first + i] = sums[i];
+    }
+  }
+};
+
+// to (rows, padded width), zeros behind each row of from
+template <class A>
+void pad_rows(const real* from, Index from_row, Index rows, Index width, real* to) {
+  for (Index i = 0; i < rows; ++i, from += from_row, to += padded<A>(width)) {
+    for (Index p = 0; p < width; p += lanes<A>) {
+      if (width - p >= lanes<A>) {
+        Floats<A>::load_unaligned(from + p).store_unaligned(to + p);
+      } else {
+        load<A>(from + p, Tail{std::size_t(width - p)}).store_unaligned(to + p);
+      }
+    }
+  }
+}
+
+// Asks for a row that will be read out of order: caches bring rows in order far sooner.
+TAPESTRY_INLINE void prefetch_row(const real* row, Index width) {
+  for (Index i = 0; i < width; i += 16) __builtin_prefetch(row + i);
+}
+
+// The queries [first, first + count), at most a band.
+template <class A, int registers>
+void attend_band(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
+                 real* log_sum) {
+  const Index columns = padded<A>(h.value_width);
+  real* s = workspace((h.width + columns) * strips * strip<A> + key_block * (strip<A> + columns));
+  real* values = s + key_block * strip<A>;  // a padded block, where the rows of v are not whole
+  real* next = values + key_block * columns;
+  Strip<A, registers> band[strips];
+  Index used = 0;
+  for (Index i = 0; i < count; i += strip<A>, ++used) {
+    Strip<A, registers>& now = band[used];
+    now.first = first + i;
+    now.count = count - i < strip<A> ? count - i : strip<A>;
+    now.width = padded<A>(now.count);
+    now.q = next;
+    now.o = now.q + h.width * strip<A>;
+    next = now.o + columns * strip<A>;
+    for (Index r = 0; r < now.count; ++r) {
+      prefetch_row(h.q + (now.first + r) * h.q_row, h.width);
+    }
+    transpose<A>(h.q + now.first * h.q_row, h.q_row, now.count, h.width, h.scale * log2_e, now.q,
+                 now.width);
+  }
+  for (Index key = 0; key < h.keys; key += key_block) {
+    const Index block = h.keys - key < key_block ? h.keys - key : key_block;
+    const real* v = h.v + key * h.v_row;
+    if (columns != h.value_width) pad_rows<A>(v, h.v_row, block, h.value_width, values);
+    for (Index i = 0; i < used; ++i) {
+      if (columns == h.value_width) band[i].meet(h, key, block, v, h.v_row, s);
+      if (columns != h.value_width) band[i].meet(h, key, block, values, columns, s);
+    }
+  }
+  for (Index i = 0; i < used; ++i) band[i].finish(h, out, out_row, log_sum);
+}
+
+template <class A, int registers>
+void attention(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
+               real* log_sum) {
+  constexpr Index most = strips * strip<A>;
+  for (Index i = first; i < first + count; i += most) {
+    const Index queries = first + count - i < most ? first + count - i : most;
+    attend_band<A, registers>(h, i, queries, out, out_row, log_sum);
+  }
+}
+
+}  // namespace tapestry::kernels::simd

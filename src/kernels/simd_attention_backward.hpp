@@ -1,0 +1,212 @@
+// Fused attention, the way back (Dao 2023, algorithm 2): the weights of a block are computed again
+// from the logsumexp of each row, used, and forgotten. Layout and sizes as in simd_attention.hpp: one
+// query in each lane, scores transposed. With P the weights, per block of keys and queries:
+//
+//   S^T = K Q^T     P^T = 2^(S^T - log sum)     dV += P^T dO     dP^T = V dO^T
+//   dS^T = P^T (dP^T - delta), delta = row sums of dO O         dK += dS^T Q     dQ^T += K^T dS^T
+//
+// Q and dO are turned once per call; all else is read in place.
+#pragma once
+
+#include <bit>
+
+#include "kernels/simd_attention.hpp"
+
+namespace tapestry::kernels::simd {
+
+// Queries of one block: two strips, so that the products over queries (dV, dK) are deep enough.
+template <class A>
+inline constexpr Index query_block = 2 * strip<A> < sight_block ? 2 * strip<A> : sight_block;
+
+// One block of queries, prepared for all blocks of keys. Blocks lie one after another in memory.
+template <class A>
+struct QueryBlock {
+  Index first, count, width;  // width in lanes: whole batches
+  real *q, *d_out, *d_q;      // turned: (h.width, width), (h.value_width, width), (h.width, width)
+  real *log_sum, *delta;      // (width): in base 2, +inf where nothing was seen; times the scale
+  real *q_copy, *d_out_copy;  // padded to whole batches, where the rows in place are not
+  const real *q_rows, *d_out_rows;
+  Index q_row, d_out_row;
+
+  static Index floats(const AttentionHead& h) {
+    return query_block<A> *
+           (2 * h.width + h.value_width + 2 + padded<A>(h.width) + padded<A>(h.value_width));
+  }
+
+  QueryBlock(const AttentionHead& h, const real* gradient, Index gradient_row, Index number,
+             real* memory)
+      : first(number * query_block<A>) {
+    constexpr Index most = query_block<A>;
+    count = h.queries - first < most ? h.queries - first : most;
+    width = padded<A>(count);
+    q = memory + number * floats(h);
+    d_out = q + h.width * most;
+    d_q = d_out + h.value_width * most;
+    log_sum = d_q + h.width * most;
+    delta = log_sum + most;
+    q_copy = delta + most;
+    d_out_copy = q_copy + padded<A>(h.width) * most;
+    const bool whole = padded<A>(h.width) == h.width;
+    const bool value_whole = padded<A>(h.value_width) == h.value_width;
+    q_rows = whole ? h.q + first * h.q_row : q_copy;
+    q_row = whole ? h.q_row : padded<A>(h.width);
+    d_out_rows = value_whole ? gradient + first * gradient_row : d_out_copy;
+    d_out_row = value_whole ? gradient_row : padded<A>(h.value_width);
+  }
+
+  void prepare(const AttentionHead& h, const real* out, Index out_row, const real* gradient,
+               Index gradient_row, const real* log_sums) const {
+    const real *from_q = h.q + first * h.q_row, *from_d = gradient + first * gradient_row;
+    if (q_rows == q_copy) pad_rows<A>(from_q, h.q_row, count, h.width, q_copy);
+    if (d_out_rows == d_out_copy)
+      pad_rows<A>(from_d, gradient_row, count, h.value_width, d_out_copy);
+    std::memset(d_q, 0, std::size_t(h.width * width) * sizeof(real));
+    for (Index i = 0; i < width; ++i) {
+      const bool seen = i < count && log_sums[first + i] != -infinity;
+      log_sum[i] = seen ? log_sums[first + i] * log2_e : infinity;
+      delta[i] = 0;
+    }
+    for (Index i = 0; i < count; ++i) {
+      Floats<A> sum(0.0f);
+      const real *row = out + (first + i) * out_row, *d_row = from_d + i * gradient_row;
+      prefetch_row(from_q + i * h.q_row, h.width);
+      sweep<A>(h.value_width, [&](Index p, auto part) {
+        sum = multiply_add(load<A>(row + p, part), load<A>(d_row + p, part), sum);
+      });
+      delta[i] = fold_sum<A>(sum) * h.scale;
+    }
+    transpose<A>(from_q, h.q_row, count, h.width, h.scale * log2_e, q, width);
+    transpose<A>(from_d, gradient_row, count, h.value_width, h.scale, d_out, width);
+  }
+};
+
+// Memory of one block of keys against one block of queries.
+struct KeyScratch {
+  real *s, *d_p;    // (key_block, query_block): S^T, then P^T; dP^T, then dS^T
+  real *d_k, *d_v;  // (key_block, padded width), (key_block, padded value width)
+};
+
+// P^T and dS^T from S^T and dP^T, in place. dP is scaled already, and so is delta.
+template <class A>
+void weigh(const View<A>& view, const QueryBlock<A>& b, real* s, real* d_p) {
+  using V = Floats<A>;
+  for (Index j = 0; j < view.sight.keys; ++j, s += b.width, d_p += b.width) {
+    for (Index i = 0; i < b.width; i += lanes<A>) {
+      V p = Math<A>::exp2(V::load_unaligned(s + i) - V::load_unaligned(b.log_sum + i));
+      V d_s = p * (V::load_unaligned(d_p + i) - V::load_unaligned(b.delta + i));
+      if (j >= view.sight.clear) {
+        const Mask<A> hidden = view.hidden(j, i);
+        p = xsimd::select(hidden, V(0.0f), p);
+        d_s = xsimd::select(hidden, V(0.0f), d_s);
+      }
+      p.store_unaligned(s + i);
+      d_s.store_unaligned(d_p + i);
+    }
+  }
+}
+
+// c (keys, queries) = a b where anybody sees; a (keys, depth), b (depth, width).
+template <class A, int registers>
+void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Index width, real* c) {
+  constexpr int full = Blocking<A, registers>::rows;
+  for (Index j = 0; j < view.sight.keys;) {
+    const int height = fitting<full>(view.sight.keys - j);
+    const std::uint64_t who = view.who(j, height);
+    for (Index i = 0; i < width; i += strip<A>) {
+      const Index columns = width - i < strip<A> ? width - i : strip<A>;
+      if ((who >> i & ~(~std::uint64_t(0) << columns)) == 0) continue;
+      product<A, registers>(height, columns, depth, {a.at(j, 0), a.row, a.column}, b + i, width,
+                            c + j * width + i, width, true);
+    }
+    j += height;
+  }
+}
+
+// c (keys, columns) += a b over the queries that see; a (keys, width), b (queries, columns).
+template <class A, int registers>
+void add_over_queries(const View<A>& view, Index queries, const real* a, Index width, const real* b,
+                      Index b_row, Index columns, real* c) {
+  constexpr int full = Blocking<A, registers>::rows;
+  for (Index j = 0; j < view.sight.keys;) {
+    const int height = fitting<full>(view.sight.keys - j);
+    const std::uint64_t who = view.who(j, height);
+    const Index first = who == 0 ? queries : std::countr_zero(who);
+    const Index last = 64 - std::countl_zero(who), end = last < queries ? last : queries;
+    if (first < end) {
+      product<A, registers>(height, columns, end - first, {a + j * width + first, width, 1},
+                            b + first * b_row, b_row, c + j * columns, columns, false);
+    }
+    j += height;
+  }
+}
+
+// One block of keys meets one block of queries.
+template <class A, int registers>
+void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<A>& b,
+               const KeyScratch& to) {
+  const View<A> view(h, b.first, b.count, key, block);
+  if (view.sight.keys == 0) return;
+  const Matrix k{h.k + key * h.k_row, h.k_row, 1}, v{h.v + key * h.v_row, h.v_row, 1};
+  seen_product<A, registers>(view, h.width, k, b.q, b.width, to.s);
+  seen_product<A, registers>(view, h.value_width, v, b.d_out, b.width, to.d_p);
+  weigh<A>(view, b, to.s, to.d_p);
+  add_over_queries<A, registers>(view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
+                                 padded<A>(h.value_width), to.d_v);
+  add_over_queries<A, registers>(view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
+                                 padded<A>(h.width), to.d_k);
+  for (Index i = 0; i < b.width; i += strip<A>) {
+    const Index columns = b.width - i < strip<A> ? b.width - i : strip<A>;
+    product<A, registers>(h.width, columns, view.reach(i, columns), {k.data, 1, k.row}, to.d_p + i,
+                          b.width, b.d_q + i, b.width, false);
+  }
+}
+
+// to (rows, n), contiguous, from rows that are padded; nothing to do where `to` itself was written
+template <class A>
+void unpad_rows(const real* from, Index rows, Index n, real* to) {
+  if (from == to) return;
+  for (Index i = 0; i < rows; ++i, from += padded<A>(n), to += n) {
+    std::memcpy(to, from, std::size_t(n) * sizeof(real));
+  }
+}
+
+template <class A, int registers>
+void attention_backward(const AttentionHead& h, const real* out, Index out_row, const real* d_out,
+                        Index d_out_row, const real* log_sum, Index first, Index count, real* d_q,
+                        real* d_k, real* d_v) {
+  using Queries = QueryBlock<A>;
+  constexpr Index side = query_block<A>;
+  const Index columns = padded<A>(h.width), value_columns = padded<A>(h.value_width);
+  const bool whole = columns == h.width, value_whole = value_columns == h.value_width;
+  const Index blocks = (h.queries + side - 1) / side;
+  real* memory =
+      workspace(blocks * Queries::floats(h) + key_block * (2 * side + columns + value_columns));
+  real* s = memory + blocks * Queries::floats(h);
+  real *d_p = s + key_block * side, *sum_k = d_p + key_block * side;
+  real* sum_v = sum_k + key_block * columns;
+  for (Index i = 0; i < blocks; ++i) {
+    Queries(h, d_out, d_out_row, i, memory).prepare(h, out, out_row, d_out, d_out_row, log_sum);
+  }
+  for (Index key = first; key < first + count; key += key_block) {
+    const Index block = first + count - key < key_block ? first + count - key : key_block;
+    real *to_k = d_k + (key - first) * h.width, *to_v = d_v + (key - first) * h.value_width;
+    const KeyScratch scratch{s, d_p, whole ? to_k : sum_k, value_whole ? to_v : sum_v};
+    std::memset(scratch.d_k, 0, std::size_t(block * columns) * sizeof(real));
+    std::memset(scratch.d_v, 0, std::size_t(block * value_columns) * sizeof(real));
+    for (Index i = 0; i < blocks; ++i) {
+      const Queries queries(h, d_out, d_out_row, i, memory);
+      meet_back<A, registers>(h, key, block, queries, scratch);
+    }
+    unpad_rows<A>(scratch.d_k, block, h.width, to_k);
+    unpad_rows<A>(scratch.d_v, block, h.value_width, to_v);
+  }
+  for (Index i = 0; i < blocks; ++i) {
+    const Queries queries(h, d_out, d_out_row, i, memory);
+    real* to = d_q + queries.first * h.width;
+    real* rows = whole ? to : sum_k;
+    transpose<A>(queries.d_q, queries.width, h.width, queries.count, 1.0f, rows, columns);
+    unpad_rows<A>(rows, queries.count, h.width, to);
+  }
+}
+
+}  // namespace tapestry::kernels::simd

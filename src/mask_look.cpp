@@ -1,0 +1,103 @@
+// Masks seen block by block: the words of bits that fused attention reads.
+#include <algorithm>
+#include <cmath>
+
+#include "mask_rule.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr std::uint64_t everyone = ~std::uint64_t{0};
+
+// Bits [low, high), as far as they lie in [0, 64).
+std::uint64_t bits(Index low, Index high) {
+  low = std::clamp<Index>(low, 0, 64);
+  high = std::clamp<Index>(high, 0, 64);
+  if (low >= high) return 0;
+  return (everyone << low) & (everyone >> (64 - high));
+}
+
+}  // namespace
+
+// Bounds of what look() answers, found without touching the keys one by one.
+Mask::Sight Mask::Rule::extent(const MaskBlock& b) const {
+  const Index first = offset + b.query, last = first + b.queries - 1;  // positions
+  const auto within = [&](Index keys) { return std::clamp<Index>(keys, 0, b.keys); };
+  switch (kind) {
+    case Kind::causal:
+      return {within(last + 1 - b.key), within(first + 1 - b.key)};
+    case Kind::padding: {
+      const Index real_keys = within(lengths[static_cast<std::size_t>(b.batch)] - b.key);
+      return {real_keys, real_keys};
+    }
+    case Kind::local:
+      if (b.key + b.keys <= first - number) return {0, 0};
+      return {within(last + number + 1 - b.key),
+              b.key >= last - number ? within(first + number + 1 - b.key) : 0};
+    case Kind::blocked:
+      if ((b.key + b.keys - 1) / number < first / number) return {0, 0};
+      return {within((last / number + 1) * number - b.key), 0};
+    case Kind::both: {
+      const Sight one = left->extent(b), other = right->extent(b);
+      return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
+    }
+    case Kind::either: {
+      const Sight one = left->extent(b), other = right->extent(b);
+      return {std::max(one.keys, other.keys), std::max(one.clear, other.clear)};
+    }
+    default:
+      return {b.keys, 0};
+  }
+}
+
+// keep[j], for the keys [begin, end) of the block: bit i for its query i. Bits beyond the block's
+// queries may be anything.
+void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
+  const Index first = offset + b.query;  // position of bit 0
+  if (kind == Kind::both || kind == Kind::either) {
+    std::uint64_t other[block] = {};
+    left->fill(b, begin, end, keep);
+    right->fill(b, begin, end, other);
+    for (Index j = begin; j < end; ++j) {
+      keep[j] = kind == Kind::both ? keep[j] & other[j] : keep[j] | other[j];
+    }
+    return;
+  }
+  for (Index j = begin; j < end; ++j) {
+    const Index key = b.key + j;
+    if (kind == Kind::causal) {
+      keep[j] = bits(key - first, 64);
+    } else if (kind == Kind::local) {
+      keep[j] = bits(key - number - first, key + number + 1 - first);
+    } else if (kind == Kind::blocked) {
+      keep[j] = bits(key / number * number - first, (key / number + 1) * number - first);
+    } else {
+      keep[j] = 0;
+      for (Index i = 0; i < b.queries; ++i) {
+        keep[j] |= std::uint64_t{allows(b.batch, b.query + i, key)} << i;
+      }
+    }
+  }
+}
+
+Mask::Sight Mask::Rule::look(const MaskBlock& b, std::uint64_t* keep) const {
+  Sight sight = extent(b);
+  sight.clear = std::min(sight.clear, sight.keys);
+  fill(b, sight.clear, sight.keys, keep);
+  const std::uint64_t here = bits(0, b.queries);
+  while (sight.keys > sight.clear && (keep[sight.keys - 1] & here) == 0) --sight.keys;
+  while (sight.clear < sight.keys && (keep[sight.clear] & here) == here) ++sight.clear;
+  return sight;
+}
+
+Mask::Sight Mask::look(Index batch, Index query, Index queries, Index key, Index keys,
+                       std::uint64_t* keep) const {
+  if (rule_ == nullptr) return {keys, keys};
+  return rule_->look({batch, query, queries, key, keys}, keep);
+}
+
+void Mask::check_fits(Index batch, Index queries, Index keys) const {
+  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
+}
+
+}  // namespace tapestry

@@ -1,0 +1,150 @@
+// The attention kernels of every usable set against the plain loops: odd sizes, rows apart, guards,
+// NaN, and the promise that a query's bits do not depend on how queries are split.
+#include "kernels/kernel_test.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+// Query i sees the keys up to i + 3, but none that is a multiple of 5.
+Sight look(const AttentionHead&, Index query, Index queries, Index key, Index keys,
+           std::uint64_t* keep) {
+  Index seen = 0;
+  for (Index j = 0; j < keys; ++j) {
+    keep[j] = 0;
+    for (Index i = 0; i < queries; ++i) {
+      const bool sees = key + j <= query + i + 3 && (key + j) % 5 != 0;
+      keep[j] |= std::uint64_t{sees} << i;
+    }
+    if (keep[j] != 0) seen = j + 1;
+  }
+  return {seen, 0};
+}
+
+// One head with its numbers; rows lie `gap` apart, the first one `offset` past a boundary.
+struct Head {
+  Index q_row, v_row;
+  Guarded q, k, v, out, d_out, log_sum;
+  AttentionHead head{};
+
+  Head(Index queries, Index keys, Index width, Index value_width, Index gap, Index offset,
+       bool masked)
+      : q_row(width + gap),
+        v_row(value_width + gap),
+        q(Numbers(1).some(queries * q_row, -2, 2), offset),
+        k(Numbers(2).some(keys * q_row, -2, 2), offset),
+        v(Numbers(3).some(keys * v_row), offset),
+        out(queries * v_row, offset),
+        d_out(Numbers(4).some(queries * v_row), offset),
+        log_sum(queries, offset) {
+    head = {queries,  keys,  width, value_width, q.data(),  k.data(),
+            v.data(), q_row, q_row, v_row,       real(0.3), masked ? look : nullptr,
+            nullptr,  0};
+  }
+  std::vector<real> forward(const Table& set) {  // out, then log_sum
+    set.attention(head, 0, head.queries, out.data(), v_row, log_sum.data());
+    std::vector<real> all;
+    for (Index i = 0; i < head.queries; ++i) {
+      all.insert(all.end(), out.data() + i * v_row, out.data() + i * v_row + head.value_width);
+    }
+    const std::vector<real> sums = log_sum.values();
+    all.insert(all.end(), sums.begin(), sums.end());
+    REQUIRE(out.intact());
+    REQUIRE(log_sum.intact());
+    return all;
+  }
+  // d_q, d_k and d_v of the keys from `first` on; `forward` has run
+  std::vector<real> backward(const Table& set, Index first) {
+    const Index count = head.keys - first;
+    Guarded d_q(head.queries * head.width, 1), d_k(count * head.width, 2);
+    Guarded d_v(count * head.value_width, 3);
+    set.attention_backward(head, out.data(), v_row, d_out.data(), v_row, log_sum.data(), first,
+                           count, d_q.data(), d_k.data(), d_v.data());
+    std::vector<real> all = d_q.values();
+    for (Guarded* part : {&d_k, &d_v}) {
+      REQUIRE(part->intact());
+      const std::vector<real> values = part->values();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    REQUIRE(d_q.intact());
+    return all;
+  }
+};
+
+void check_head(Head& ours, Head& plain, const Table& set) {
+  CAPTURE(set.name, ours.head.queries, ours.head.keys, ours.head.width, ours.head.value_width);
+  CAPTURE(ours.head.look != nullptr);
+  REQUIRE(first_apart(ours.forward(set), plain.forward(reference_set()), 1e-5, 2e-6) == -1);
+  for (const Index first : {Index(0), std::min<Index>(ours.head.keys, 64)}) {
+    REQUIRE(first_apart(ours.backward(set, first), plain.backward(reference_set(), first), 1e-4,
+                        3e-5) == -1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("attention: every set computes what the plain loops say", "[phase1][kernels]") {
+  const Index widths[][2] = {{1, 1}, {5, 17}, {16, 16}, {33, 4}, {64, 64}};
+  for (const Table* set : usable_sets()) {
+    Index offset = 0;
+    for (const Index queries : {0, 1, 3, 8, 17, 33, 67, 131}) {
+      for (const Index keys : {0, 1, 2, 15, 64, 65, 130}) {
+        const Index* w = widths[offset % 5];
+        for (const bool masked : {false, true}) {
+          Head ours(queries, keys, w[0], w[1], offset % 3, offset % 4, masked);
+          Head plain(queries, keys, w[0], w[1], offset % 3, 0, masked);
+          check_head(ours, plain, *set);
+        }
+        ++offset;
+      }
+    }
+  }
+}
+
+TEST_CASE("attention: bits do not depend on how queries are split", "[phase1][kernels]") {
+  for (const Table* set : usable_sets()) {
+    Head head(300, 200, 16, 16, 0, 0, true);
+    const std::vector<real> whole = head.forward(*set);
+    Head parts(300, 200, 16, 16, 0, 0, true);
+    for (const Index first : {128, 0, 256}) {
+      set->attention(parts.head, first, std::min<Index>(128, 300 - first), parts.out.data(),
+                     parts.v_row, parts.log_sum.data());
+    }
+    CAPTURE(set->name);
+    REQUIRE(parts.out.values() == head.out.values());
+    REQUIRE(parts.log_sum.values() == head.log_sum.values());
+  }
+}
+
+TEST_CASE("attention: a NaN stays in the rows that see it; large scores do not overflow",
+          "[phase1][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const real poison : {nan, inf}) {
+      Head head(80, 90, 8, 8, 0, 0, true);
+      head.k.data()[42 * head.q_row] = poison;
+      head.q.data()[0] = 1;
+      for (Index i = 0; i < 80; ++i) head.q.data()[i * head.q_row] = 1;
+      head.forward(*set);
+      CAPTURE(set->name, poison);
+      for (Index i = 0; i < 80; ++i) {
+        REQUIRE(std::isnan(head.out.data()[i * head.v_row]) == (i + 3 >= 42));
+      }
+    }
+    Head head(20, 20, 4, 4, 0, 0, false);
+    for (Index i = 0; i < 20 * 4; ++i) head.q.data()[i] *= real(1e4);
+    for (const real value : head.forward(*set)) REQUIRE(std::isfinite(value));
+    for (const real value : head.backward(*set, 0)) REQUIRE(std::isfinite(value));
+  }
+}
+
+TEST_CASE("attention: a query that sees nothing gets zeros", "[phase1][kernels]") {
+  for (const Table* set : usable_sets()) {
+    Head head(5, 1, 4, 4, 0, 0, true);  // key 0 is a multiple of 5
+    CAPTURE(set->name);
+    const std::vector<real> y = head.forward(*set);
+    for (std::size_t i = 0; i < 20; ++i) REQUIRE(y[i] == 0);
+    for (std::size_t i = 20; i < 25; ++i) REQUIRE(y[i] == -inf);
+    for (const real value : head.backward(*set, 0)) REQUIRE(value == 0);
+  }
+}
+
+}  // namespace tapestry::kernels
