@@ -72,6 +72,56 @@ std::vector<Tensor> gradients_of(const std::string& optimiser, const Parameters&
 
 }  // namespace
 
+// ---------------------------------------------------------------- the norm of gradients
+
+double gradient_norm(const Gradients& gradients) {
+  double squares = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor& gradient = gradients.at(i);
+    squares += kernels::sum_squares(gradient.data(), gradient.count());
+  }
+  return std::sqrt(squares);
+}
+
+namespace {
+
+// "gradient 3 (4, 5)": the first one that holds a NaN or an infinity.
+std::string first_not_finite(const Gradients& gradients) {
+  std::size_t i = 0;
+  while (i + 1 < gradients.size() &&
+         std::isfinite(kernels::sum_squares(gradients.at(i).data(), gradients.at(i).count()))) {
+    ++i;
+  }
+  return "gradient " + std::to_string(i) + " " + to_string(gradients.at(i).shape());
+}
+
+}  // namespace
+
+double clip_gradient_norm(Gradients& gradients, double max_norm) {
+  if (!(max_norm >= 0)) {
+    throw Error("clip_gradient_norm: max_norm is " + std::to_string(max_norm) +
+                ": it must be 0 or more.");
+  }
+  const double norm = gradient_norm(gradients);
+  if (!std::isfinite(norm)) {
+    throw Error("clip_gradient_norm: the norm is " + std::to_string(norm) + ", from " +
+                first_not_finite(gradients) +
+                " in the order of the tape's list on. Nothing was changed. Skip this step, or find "
+                "the first bad number with Tape::first_non_finite().");
+  }
+  const double divisor = norm + 1e-6;  // as PyTorch: a norm of 0 stays, any other ends just below
+  if (divisor <= max_norm) return norm;
+  const auto scale = static_cast<real>(max_norm / divisor);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor& gradient = gradients.at(i);
+    kernels::Sizes sizes{1, {gradient.count()}};
+    const Index every = 1, same = 0;
+    kernels::binary(kernels::active().multiply, sizes, gradient.data(), &every, &scale, &same,
+                    gradient.data());
+  }
+  return norm;
+}
+
 // ---------------------------------------------------------------- SGD
 
 Sgd::Sgd(Parameters parameters, const SgdOptions& options)

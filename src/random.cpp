@@ -6,28 +6,11 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/philox.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
 namespace {
-
-// Philox 4x32-10: ten rounds of multiplying and mixing a 128-bit counter with a 64-bit key.
-std::array<std::uint32_t, 4> philox(std::uint64_t counter, std::uint64_t stream,
-                                    std::uint64_t seed) {
-  constexpr std::uint64_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57;
-  constexpr std::uint32_t step0 = 0x9E3779B9, step1 = 0xBB67AE85;
-  auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
-  std::array<std::uint32_t, 4> c = {low(counter), high(counter), low(stream), high(stream)};
-  std::uint32_t key0 = low(seed), key1 = high(seed);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = multiplier0 * c[0], product1 = multiplier1 * c[2];
-    c = {high(product1) ^ c[1] ^ key0, low(product1), high(product0) ^ c[3] ^ key1, low(product0)};
-    key0 += step0;
-    key1 += step1;
-  }
-  return c;
-}
 
 // ln(x) for x in (0, 1] by arithmetic that IEEE 754 fixes to the last bit; libm's log differs
 // between systems. ln(m * 2^e) = e ln 2 + 2 artanh((m - 1) / (m + 1)).
@@ -107,7 +90,7 @@ double normal_quantile(double p) {
 std::uint32_t Random::bits() {
   const std::uint64_t block = position_ / 4;
   if (block != block_) {
-    words_ = philox(block, stream_, seed_);
+    words_ = kernels::philox(block, stream_, seed_);
     block_ = block;
   }
   return words_[position_++ % 4];

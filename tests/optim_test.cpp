@@ -157,3 +157,51 @@ TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") 
   CHECK(complaint([&] { Adam(none, {.epsilon = 0}); }, {"epsilon is 0", "above 0"}) == "");
   CHECK(complaint([&] { Adam(none, {.weight_decay = -1}); }, {"weight_decay is -1"}) == "");
 }
+
+TEST_CASE("the norm of gradients is that of all of them together", "[phase1][optim]") {
+  const Parameters two = {{"a", Tensor::zeros({2})}, {"b", Tensor::zeros({1, 1})}};
+  CHECK(gradient_norm(gradients_of(two, {Tensor({2}, {3, -4}), Tensor({1, 1}, {12})})) == 13);
+  CHECK(gradient_norm(gradients_of(two, {Tensor::zeros({2}), Tensor::zeros({1, 1})})) == 0);
+  CHECK(gradient_norm(gradients_of({{"none", Tensor::zeros({0, 3})}}, {Tensor::zeros({0, 3})})) ==
+        0);
+  const double large = gradient_norm(gradients_of(two, {Tensor({2}, {3e30, 4e30}), Tensor(0.0)}));
+  CHECK(std::abs(large - 5e30) <= 1e24);  // whose squares no float can hold
+  const double small = gradient_norm(gradients_of(two, {Tensor({2}, {3e-30, 4e-30}), Tensor(0.0)}));
+  CHECK(std::abs(small - 5e-30) <= 1e-36);
+  for (const double bad : {not_a_number, infinity}) {
+    CHECK(!std::isfinite(
+        gradient_norm(gradients_of(two, {Tensor({2}, {1, bad}), Tensor::ones({1, 1})}))));
+  }
+}
+
+TEST_CASE("clip_gradient_norm shortens what is too long, and tells how long it was",
+          "[phase1][optim]") {
+  const Parameters two = {{"a", Tensor::zeros({2})}, {"b", Tensor::zeros({1})}};
+  Gradients gradients = gradients_of(two, {Tensor({2}, {3, -4}), Tensor({1}, {12})});
+  CHECK(clip_gradient_norm(gradients, 13.5) == 13);
+  CHECK(clip_gradient_norm(gradients, infinity) == 13);
+  CHECK(difference(gradients.at(0), {2}, {3, -4}, 0) == "");
+  CHECK(clip_gradient_norm(gradients, 6.5) == 13);
+  CHECK(difference(gradients.at(0), {2}, {1.5, -2}) == "");
+  CHECK(difference(gradients.at(1), {1}, {6}) == "");
+  CHECK(std::abs(gradient_norm(gradients) - 6.5) <= 1e-5);
+  CHECK(clip_gradient_norm(gradients, 0) > 6);
+  CHECK(gradient_norm(gradients) == 0);
+  CHECK(clip_gradient_norm(gradients, 0) == 0);
+}
+
+TEST_CASE("gradients that are not finite are not clipped but reported", "[phase1][optim]") {
+  const Parameters two = {{"a", Tensor::zeros({2})}, {"b", Tensor::zeros({3})}};
+  for (const double bad : {not_a_number, infinity}) {
+    Gradients gradients = gradients_of(two, {Tensor({2}, {3, 4}), Tensor({3}, {1, bad, 1})});
+    CHECK(complaint([&] { clip_gradient_norm(gradients, 1); },
+                    {"clip_gradient_norm: the norm is ", "gradient 1 (3)", "Nothing was changed",
+                     "first_non_finite"}) == "");
+    CHECK(difference(gradients.at(0), {2}, {3, 4}, 0) == "");
+  }
+  Gradients gradients = gradients_of(two, {Tensor({2}, {3, 4}), Tensor({3}, {0, 0, 0})});
+  for (const double bad : {not_a_number, -1.0}) {
+    CHECK(complaint([&] { clip_gradient_norm(gradients, bad); },
+                    {"clip_gradient_norm: max_norm is ", "0 or more"}) == "");
+  }
+}

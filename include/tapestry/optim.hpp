@@ -1,7 +1,9 @@
 // How gradients change weights.
 //
 //   Adam adam(model.parameters(), {.rate = 1e-3});
-//   adam.step(tape.backward(loss));
+//   Gradients gradients = tape.backward(loss);
+//   clip_gradient_norm(gradients, 1.0);  // where steps now and then are too long
+//   adam.step(gradients);
 //
 // An optimiser writes the new values into the model's own tensors.
 #pragma once
@@ -12,6 +14,15 @@
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
+
+// The length of all gradients taken as one vector: the root of the sum of all squares, added up so
+// that no float is too large. NaN or infinite if some gradient is.
+double gradient_norm(const Gradients& gradients);
+
+// Scales all gradients in place by max_norm / norm where their norm is above max_norm, and returns
+// the norm they had (Pascanu, Mikolov, Bengio 2013). Throws Error, and changes nothing, if the norm
+// is NaN or infinite, or max_norm negative or NaN.
+double clip_gradient_norm(Gradients& gradients, double max_norm);
 
 struct SgdOptions {
   double rate = 0.01;   // at least 0

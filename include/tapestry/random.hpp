@@ -31,6 +31,8 @@ class Random {
   // Where the generator stands: saved and restored, it goes on with the same numbers.
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position) { position_ = position; }
+  std::uint64_t seed() const { return seed_; }
+  std::uint64_t stream() const { return stream_; }
 
  private:
   std::uint64_t seed_;

@@ -113,6 +113,15 @@ void select(const Sizes& sizes, const real* condition, const Index* condition_st
   });
 }
 
+void dropout(const real* x, real* y, Index n, const RandomWords& random, std::uint32_t limit,
+             real scale) {
+  parallel_parts(n, parallel_grain, [&](Index begin, Index end) {
+    const auto first = random.position + static_cast<std::uint64_t>(begin);
+    active().dropout(x + begin, y + begin, end - begin, {random.seed, random.stream, first}, limit,
+                     scale);
+  });
+}
+
 void sgd(real* weight, const real* gradient, real* velocity, real rate, real momentum, Index n) {
   const Table& t = active();
   parallel_parts(n, parallel_grain, [&](Index begin, Index end) {

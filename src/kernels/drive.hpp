@@ -43,6 +43,13 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
 void cross_entropy_backward(const real* logits, const real* log_sum, const std::int32_t* target,
                             real scale, real* d_logits, Index row_count, Index n);
 
+// y[i] = x[i] * (word i < limit ? 0 : scale)
+void dropout(const real* x, real* y, Index n, const RandomWords& random, std::uint32_t limit,
+             real scale);
+
+// The sum of all squares; order of additions by n alone
+double sum_squares(const real* x, Index n);
+
 // Updates of n weights in place.
 void sgd(real* weight, const real* gradient, real* velocity, real rate, real momentum, Index n);
 void adam(real* weight, const real* gradient, real* mean, real* square, const AdamStep& step,

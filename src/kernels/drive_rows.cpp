@@ -1,5 +1,7 @@
 // Drivers of reductions and of kernels that work row by row.
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "kernels/drive.hpp"
 #include "kernels/parallel.hpp"
@@ -35,6 +37,19 @@ void reduce(Reduce kernel, const real* x, Index outer, Index length, Index inner
   kernel(partial, outer, blocks, inner, y);
 }
 
+double sum_squares(const real* x, Index n) {
+  const Index blocks = (n + reduce_block - 1) / reduce_block;
+  std::vector<double> sums(static_cast<std::size_t>(blocks));
+  parallel_parts(blocks, 2, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index first = i * reduce_block;
+      sums[static_cast<std::size_t>(i)] =
+          active().sum_squares(x + first, std::min(reduce_block, n - first));
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
 void rows(Rows kernel, const real* x, real* y, Index row_count, Index n) {
   parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
     kernel(x + begin * n, y + begin * n, end - begin, n);
@@ -68,20 +83,14 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
                          const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
                          Index row_count, Index n) {
   const Table& t = active();
-  if (row_count <= norm_block) {
-    t.layer_norm_backward(dy, x, gain, mean, inverse_deviation, dx, d_gain, d_bias, row_count, n);
-    return;
-  }
   const Index blocks = (row_count + norm_block - 1) / norm_block;
   real* partial = workspace(blocks * 2 * n);  // (blocks, gain then bias, n)
   std::fill(partial, partial + blocks * 2 * n, real(0));
-  parallel_parts(blocks, 1, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const Index first = i * norm_block, count = std::min(norm_block, row_count - first);
-      real* sums = partial + i * 2 * n;
-      t.layer_norm_backward(dy + first * n, x + first * n, gain, mean + first,
-                            inverse_deviation + first, dx + first * n, sums, sums + n, count, n);
-    }
+  parallel_parts(blocks, row_grain(norm_block * n), [&](Index begin, Index end) {
+    const Index first = begin * norm_block, last = std::min(end * norm_block, row_count);
+    t.layer_norm_backward(dy + first * n, x + first * n, gain, mean + first,
+                          inverse_deviation + first, dx + first * n, partial + begin * 2 * n,
+                          last - first, n, norm_block);
   });
   for (Index i = 0; i < blocks; ++i) {
     const real* sums = partial + i * 2 * n;

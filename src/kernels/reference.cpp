@@ -86,6 +86,8 @@ void fill_reference(Table& t) {
   t.layer_norm = reference::layer_norm;
   t.layer_norm_backward = reference::layer_norm_backward;
   t.cross_entropy_backward = reference::cross_entropy_backward;
+  t.dropout = reference::dropout;
+  t.sum_squares = reference::sum_squares;
   t.sgd = reference::sgd;
   t.adam = reference::adam;
   t.matmul = reference::matmul;

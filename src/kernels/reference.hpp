@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/philox.hpp"
 #include "kernels/table.hpp"
 
 namespace tapestry::kernels::reference {
@@ -103,6 +104,12 @@ inline void min(const real* x, Index outer, Index length, Index inner, real* y) 
   reduce(x, outer, length, inner, y, infinity, minimum);
 }
 
+inline double sum_squares(const real* x, Index n) {
+  double total = 0;
+  for (Index i = 0; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return total;
+}
+
 // ---- Rows
 
 // The largest of n numbers: -inf for none, NaN if any is.
@@ -161,13 +168,15 @@ inline void softmax_backward(const real* dy, const real* y, real* dx, Index rows
   }
 }
 
-// dx = dy - exp(y) * sum(dy)
+// dx = dy - exp(y) * sum(dy); zeros where y is nothing but -inf
 inline void log_softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
+    const bool nothing = row_max(y, n) == -infinity;
     double total = 0;
     for (Index i = 0; i < n; ++i) total += dy[i];
     for (Index i = 0; i < n; ++i) {
-      dx[i] = static_cast<real>(dy[i] - std::exp(static_cast<double>(y[i])) * total);
+      const double p = std::exp(static_cast<double>(y[i]));
+      dx[i] = nothing ? real(0) : static_cast<real>(dy[i] - p * total);
     }
   }
 }
@@ -191,8 +200,8 @@ inline void layer_norm(const real* x, const real* gain, const real* bias, real e
 // With z = (x - mean) * inverse_deviation and g = dy * gain:
 // dx = inverse_deviation * (g - mean(g) - z * mean(g * z)); d_gain += dy * z; d_bias += dy
 inline void layer_norm_backward(const real* dy, const real* x, const real* gain, const real* mean,
-                                const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
-                                Index rows, Index n) {
+                                const real* inverse_deviation, real* dx, real* sums, Index rows,
+                                Index n, Index block) {
   for (Index r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
     const double center = mean[r], inverse = inverse_deviation[r];
     double sum_g = 0, sum_gz = 0;
@@ -203,6 +212,7 @@ inline void layer_norm_backward(const real* dy, const real* x, const real* gain,
     }
     const double mean_g = sum_g / static_cast<double>(n);
     const double mean_gz = sum_gz / static_cast<double>(n);
+    real *const d_gain = sums + r / block * 2 * n, *const d_bias = d_gain + n;
     for (Index i = 0; i < n; ++i) {
       const double z = (x[i] - center) * inverse, up = dy[i];
       d_gain[i] = static_cast<real>(d_gain[i] + up * z);
@@ -221,6 +231,17 @@ inline void cross_entropy_backward(const real* logits, const real* log_sum,
       const double probability = std::exp(static_cast<double>(logits[i]) - log_sum[r]);
       d_logits[i] = target[r] < 0 ? real(0) : static_cast<real>(scale * (probability - wanted));
     }
+  }
+}
+
+// ---- Random numbers
+
+inline void dropout(const real* x, real* y, Index n, RandomWords random, std::uint32_t limit,
+                    real scale) {
+  for (Index i = 0; i < n; ++i) {
+    const std::uint64_t word = random.position + static_cast<std::uint64_t>(i);
+    const std::uint32_t bits = philox(word / 4, random.stream, random.seed)[word % 4];
+    y[i] = x[i] * (bits < limit ? real(0) : scale);
   }
 }
 

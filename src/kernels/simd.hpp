@@ -156,51 +156,117 @@ TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Tail tail) {
 #endif
 }
 
-// ---- NaN-keeping choices: the processor's own max and min drop a NaN on one side, and xsimd's !=
-// is false for NaN on some sets, so that only == is asked
+// ---- The larger and the smaller of two in one instruction: b where either is NaN (NEON: NaN).
+// xsimd's own drop a NaN on a side that differs between its versions.
+
+template <class A>
+TAPESTRY_INLINE Floats<A> larger(const Floats<A>& a, const Floats<A>& b) {
+#if defined(__AVX512F__)
+  return Floats<A>(_mm512_max_ps(a, b));
+#elif defined(__AVX__)
+  return Floats<A>(_mm256_max_ps(a, b));
+#elif defined(__SSE2__)
+  return Floats<A>(_mm_max_ps(a, b));
+#else
+  return xsimd::max(a, b);
+#endif
+}
+
+template <class A>
+TAPESTRY_INLINE Floats<A> smaller(const Floats<A>& a, const Floats<A>& b) {
+#if defined(__AVX512F__)
+  return Floats<A>(_mm512_min_ps(a, b));
+#elif defined(__AVX__)
+  return Floats<A>(_mm256_min_ps(a, b));
+#elif defined(__SSE2__)
+  return Floats<A>(_mm_min_ps(a, b));
+#else
+  return xsimd::min(a, b);
+#endif
+}
+
+// ---- NaN-keeping choices. xsimd's != is false for NaN on some sets, so that only == is asked.
 
 template <class A>
 TAPESTRY_INLINE Floats<A> maximum(const Floats<A>& a, const Floats<A>& b) {
-  return xsimd::select(a == a, xsimd::select(a > b, a, b), a);
+  return xsimd::select(a == a, larger<A>(a, b), a);
 }
 
 template <class A>
 TAPESTRY_INLINE Floats<A> minimum(const Floats<A>& a, const Floats<A>& b) {
-  return xsimd::select(a == a, xsimd::select(a < b, a, b), a);
+  return xsimd::select(a == a, smaller<A>(a, b), a);
 }
 
 // x held between low and high; NaN stays
 template <class A>
 TAPESTRY_INLINE Floats<A> bounded(const Floats<A>& x, float low, float high) {
-  const Floats<A> above = xsimd::select(x < Floats<A>(low), Floats<A>(low), x);
-  return xsimd::select(above > Floats<A>(high), Floats<A>(high), above);
+  return smaller<A>(Floats<A>(high), larger<A>(Floats<A>(low), x));
 }
 
-// ---- One number from a batch, halving it each time: a fixed order
+// ---- All lanes of a batch brought together, halving it each time: a fixed order
 
-template <class A, class F>
-TAPESTRY_INLINE float fold(const Floats<A>& x, F f) {
-  alignas(64) float lane[lanes<A>];
-  x.store_aligned(lane);
-  for (Index width = lanes<A> / 2; width > 0; width /= 2) {
-    for (Index i = 0; i < width; ++i) lane[i] = f(lane[i], lane[i + width]);
+// The lanes that stand `distance` apart, a power of two, exchanged. xsimd's shuffles differ between
+// versions; through memory it takes five times as long.
+template <class A, Index distance>
+TAPESTRY_INLINE Floats<A> exchanged(const Floats<A>& x) {
+#if defined(__AVX512F__)
+  if constexpr (distance >= 4) {
+    return Floats<A>(_mm512_shuffle_f32x4(x, x, distance == 8 ? 0x4E : 0xB1));
+  } else {
+    return Floats<A>(_mm512_permute_ps(x, distance == 2 ? 0x4E : 0xB1));
   }
-  return lane[0];
+#elif defined(__AVX__)
+  if constexpr (distance == 4) {
+    return Floats<A>(_mm256_permute2f128_ps(x, x, 1));
+  } else {
+    return Floats<A>(_mm256_permute_ps(x, distance == 2 ? 0x4E : 0xB1));
+  }
+#elif defined(__SSE2__)
+  return Floats<A>(_mm_shuffle_ps(x, x, distance == 2 ? 0x4E : 0xB1));
+#else
+  return distance == 2 ? Floats<A>(vextq_f32(x, x, 2)) : Floats<A>(vrev64q_f32(x));
+#endif
+}
+
+// f over all lanes, in every lane
+template <class A, Index distance = lanes<A> / 2, class F>
+TAPESTRY_INLINE Floats<A> spread(Floats<A> x, F f) {
+  x = f(x, exchanged<A, distance>(x));
+  if constexpr (distance > 1) x = spread<A, distance / 2>(x, f);
+  return x;
+}
+
+template <class A>
+TAPESTRY_INLINE Floats<A> spread_sum(const Floats<A>& x) {
+  return spread<A>(x, [](const Floats<A>& a, const Floats<A>& b) { return a + b; });
+}
+
+template <class A>
+TAPESTRY_INLINE float first_lane(const Floats<A>& x) {
+#if defined(__AVX512F__)
+  return _mm512_cvtss_f32(x);
+#elif defined(__AVX__)
+  return _mm256_cvtss_f32(x);
+#elif defined(__SSE2__)
+  return _mm_cvtss_f32(x);
+#else
+  return vgetq_lane_f32(x, 0);
+#endif
 }
 
 template <class A>
 TAPESTRY_INLINE float fold_sum(const Floats<A>& x) {
-  return fold<A>(x, [](float a, float b) { return a + b; });
+  return first_lane<A>(spread_sum<A>(x));
 }
 
 template <class A>
 TAPESTRY_INLINE float fold_max(const Floats<A>& x) {
-  return fold<A>(x, [](float a, float b) { return (a > b || a != a) ? a : b; });
+  return first_lane<A>(spread<A>(x, [](const auto& a, const auto& b) { return maximum<A>(a, b); }));
 }
 
 template <class A>
 TAPESTRY_INLINE float fold_min(const Floats<A>& x) {
-  return fold<A>(x, [](float a, float b) { return (a < b || a != a) ? a : b; });
+  return first_lane<A>(spread<A>(x, [](const auto& a, const auto& b) { return minimum<A>(a, b); }));
 }
 
 }  // namespace tapestry::kernels::simd

@@ -1,6 +1,7 @@
 // Elementwise entries: one loop over batches per shape of operation, one line per operation.
 #pragma once
 
+#include "kernels/simd_loops.hpp"
 #include "kernels/simd_math.hpp"
 #include "kernels/simd_trigonometry.hpp"
 
@@ -10,7 +11,10 @@ namespace tapestry::kernels::simd {
 template <class A, class F>
 Unary unary(F) {
   return [](const real* x, real* y, Index n) {
-    sweep<A>(n, [=](Index i, auto part) { store<A>(y + i, F{}(load<A>(x + i, part)), part); });
+    const bool stream = y != x && n >= stream_from;
+    sweep_out<A>(y, n, stream,
+                 [=](Index i, auto part) { store<A>(y + i, F{}(load<A>(x + i, part)), part); });
+    finish_stream(stream);
   };
 }
 
@@ -18,9 +22,11 @@ Unary unary(F) {
 template <class A, class F>
 UnaryBackward backward(F) {
   return [](const real* dy, const real* saved, real* dx, Index n) {
-    sweep<A>(n, [=](Index i, auto part) {
+    const bool stream = dx != dy && dx != saved && n >= stream_from;
+    sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
       store<A>(dx + i, F{}(load<A>(dy + i, part), load<A>(saved + i, part)), part);
     });
+    finish_stream(stream);
   };
 }
 
@@ -44,9 +50,11 @@ template <class A, class F>
 Binary binary(F) {
   return [](const real* a, Index a_step, const real* b, Index b_step, real* y, Index n) {
     const Operand<A> left(a, a_step, n), right(b, b_step, n);
-    sweep<A>(n, [&](Index i, auto part) {
+    const bool stream = y != a && y != b && n >= stream_from;
+    sweep_out<A>(y, n, stream, [&](Index i, auto part) {
       store<A>(y + i, F{}(left.at(i, part), right.at(i, part)), part);
     });
+    finish_stream(stream);
   };
 }
 
@@ -76,16 +84,18 @@ template <class A>
 void adam_loop(real* weight, const real* gradient, real* mean, real* square, AdamStep step,
                Index n) {
   using V = Floats<A>;
+  // One division and one root per weight: each takes as long as ten multiplications.
+  const V rate(float(double(step.rate) / double(step.correction1)));
+  const V per_correction2(float(1 / double(step.correction2))),
+      decay(step.rate * step.weight_decay);
   sweep<A>(n, [&](Index i, auto part) {
     const V g = load<A>(gradient + i, part), w = load<A>(weight + i, part);
     const V m = V(step.beta1) * load<A>(mean + i, part) + V(1 - step.beta1) * g;
     const V s = V(step.beta2) * load<A>(square + i, part) + V(1 - step.beta2) * g * g;
-    const V decayed = w - V(step.rate * step.weight_decay) * w;
-    const V deviation = square_root(quotient(s, V(step.correction2))) + V(step.epsilon);
     store<A>(mean + i, m, part);
     store<A>(square + i, s, part);
-    const V change = quotient(V(step.rate) * quotient(m, V(step.correction1)), deviation);
-    store<A>(weight + i, decayed - change, part);
+    const V deviation = square_root(s * per_correction2) + V(step.epsilon);
+    store<A>(weight + i, (w - decay * w) - quotient(rate * m, deviation), part);
   });
 }
 

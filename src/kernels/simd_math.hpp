@@ -38,22 +38,61 @@ struct Math {
   // 2^k for -126 <= k <= 127
   TAPESTRY_INLINE static V power_of_two(I k) { return from_bits<A>((k + I(127)) << 23); }
 
-  // exp(x) = 2^n exp(r), |r| <= log(2) / 2. The power is applied in two halves, so that results
-  // up to the largest float and down through the denormals come out right.
-  TAPESTRY_INLINE static V exp(V x) {
+  // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
+
+  // A number in [0.7, 1.5) and the power of two it still has to be multiplied by: in the lowest
+  // bits of `power`, which is n + rounder.
+  struct Scaled {
+    V number, power;
+
+    // number * 2^n for -126 <= n <= 127
+    TAPESTRY_INLINE V normal() const {
+#if defined(__AVX512F__)
+      return V(_mm512_scalef_ps(number, power - V(rounder)));  // xsimd has no word for it
+#else
+      return number * from_bits<A>((bits<A>(power) << 23) + I(127 << 23));
+#endif
+    }
+
+    // The same for all n from -150 to 130, infinity and the denormals among the results
+    TAPESTRY_INLINE V any() const {
+#if defined(__AVX512F__)
+      return V(_mm512_scalef_ps(number, power - V(rounder)));  // xsimd has no word for it
+#else
+      const I n = bits<A>(power) - I(rounder_bits), half = n >> 1;
+      return from_bits<A>(bits<A>(number) + (half << 23)) * power_of_two(n - half);
+#endif
+    }
+  };
+
+  TAPESTRY_INLINE static Scaled scaled_exp(V x) {
     constexpr float log2_e = 1.44269504f;
     constexpr float ln2_high = 0.693145752f;  // 16 bits: n times it is exact
     constexpr float ln2_low = 1.42860677e-6f;
     constexpr float c[] = {0.49999994f, 0.166665226f, 0.0416682921f, 0.00836853217f,
                            0.00138182961f};
-    x = bounded<A>(x, -104.0f, 89.0f);  // beyond: 0 and inf
-    const V shifted = multiply_add(x, V(log2_e), V(rounder));
-    const V n = shifted - V(rounder);
+    const V power = multiply_add(x, V(log2_e), V(rounder));
+    const V n = power - V(rounder);
     const V r = negative_multiply_add(n, V(ln2_low), negative_multiply_add(n, V(ln2_high), x));
-    const V p = multiply_add(polynomial(r, c), r * r, r) + V(1.0f);
-    const I k = bits<A>(shifted) - I(rounder_bits);
-    const I half = k >> 1;
-    return p * power_of_two(half) * power_of_two(k - half);
+    return {multiply_add(polynomial(r, c), r * r, r) + V(1.0f), power};
+  }
+
+  TAPESTRY_INLINE static V exp(V x) {
+    return scaled_exp(bounded<A>(x, -104.0f, 89.0f)).any();  // beyond: 0 and inf
+  }
+
+  // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
+  TAPESTRY_INLINE static V exp_below_88(V x) {
+    return xsimd::select(x < V(-87.33f), V(0.0f), scaled_exp(x).normal());
+  }
+
+  // 2^x for x <= 127, else likewise, with a relative error of 2e-7
+  TAPESTRY_INLINE static V exp2_below_127(V x) {
+    constexpr float c[] = {1.0f,          0.693147004f,   0.240222245f,
+                           0.0555065088f, 0.00967260636f, 0.00133026892f};
+    const V power = x + V(rounder);
+    const Scaled y{polynomial(x - (power - V(rounder)), c), power};
+    return xsimd::select(x < V(-126.0f), V(0.0f), y.normal());
   }
 
   // 2^x for x <= 127, without a limit below: 0 for -inf. 2^x = 2^n 2^r with n near or below x.
@@ -111,9 +150,9 @@ struct Math {
   TAPESTRY_INLINE static V tanh(V x) {
     constexpr float c[] = {-0.333333254f, 0.133330032f,    -0.0539227128f,
                            0.0215780102f, -0.00789591391f, 0.00190422707f};
-    const V a = absolute(x), z = a * a;
+    const V a = smaller<A>(V(10.0f), absolute(x)), z = a * a;  // tanh(10) rounds to 1
     const V near = multiply_add(a * z, polynomial(z, c), a);
-    const V far = V(1.0f) - quotient(V(2.0f), exp(a + a) + V(1.0f));
+    const V far = V(1.0f) - quotient(V(2.0f), exp_below_88(a + a) + V(1.0f));
     return with_sign(xsimd::select(a < V(0.7f), near, far), x);
   }
 
@@ -124,15 +163,18 @@ struct Math {
                            0.00519073382f, -0.000803076138f, 7.92036808e-05f};
     constexpr float q[] = {0.000188469276f, -1.12958026f,   -0.633216619f,  -0.108421728f,
                            0.0252100192f,   -0.0042051333f, 0.00044143555f, -2.16939479e-05f};
-    const V a = absolute(x);
+    const V a = smaller<A>(V(4.0f), absolute(x));
     const V near = multiply_add(a, polynomial(a * a, c), a);
-    const V far = V(1.0f) - exp(polynomial(bounded<A>(a, 0.0f, 4.0f), q));
+    const V far = V(1.0f) - exp_below_88(polynomial(a, q));
     return with_sign(xsimd::select(a < V(1.0f), near, far), x);
   }
 
   // 1 / (1 + exp(-x)), with exp of a number <= 0 only: nothing overflows, small results stay exact
-  TAPESTRY_INLINE static V sigmoid(V x) {
-    const V e = exp(negative(absolute(x)));
+  TAPESTRY_INLINE static V sigmoid(V x) { return share(x, exp(negative_magnitude(x))); }
+  TAPESTRY_INLINE static V negative_magnitude(V x) {
+    return from_bits<A>(bits<A>(x) | I(sign_bit));
+  }
+  TAPESTRY_INLINE static V share(V x, V e) {  // e = exp(-|x|)
     return quotient(xsimd::select(x < V(0.0f), e, V(1.0f)), V(1.0f) + e);
   }
 
@@ -146,29 +188,47 @@ struct Math {
 
   // max(x, 0) + log(1 + exp(-|x|))
   TAPESTRY_INLINE static V softplus(V x) {
-    return xsimd::select(x > V(0.0f), x, V(0.0f)) + log_one_plus(exp(negative(absolute(x))));
+    return xsimd::select(x > V(0.0f), x, V(0.0f)) + log_one_plus(exp(negative_magnitude(x)));
   }
 
-  // The gelu family stops at -30 (the slopes at 30, too), where the functions have long reached 0
-  // or x: otherwise an infinite x meets a factor of 0. reference.hpp has the formulas.
-  TAPESTRY_INLINE static V normal_below(V x) {  // (1 + erf(x / sqrt 2)) / 2
-    return multiply_add(erf(x * V(0.707106781f)), V(0.5f), V(0.5f));
-  }
+  // ---- gelu; reference.hpp has the formulas
+
+  // x Phi(x) = max(x, 0) - a Phi(-a) for a = |x|, with Phi(-a) = 2^q(a): q = log2(Phi(-a)) is
+  // fitted on [0, 6] so that a Phi(-a) is off by 3e-8 at most, and falls on from there. Beyond 20,
+  // where it has long reached 0, an infinite a would meet that 0.
   TAPESTRY_INLINE static V gelu(V x) {
-    x = bounded<A>(x, -30.0f, infinity);
-    return x * normal_below(x);
+    constexpr float q[] = {-0.999996364f,   -1.15115869f,    -0.458952785f,
+                           -0.0530590117f,  0.00772042619f,  -0.00056608452f,
+                           -2.9671477e-05f, 9.77971922e-06f, -5.86055251e-07f};
+    const V a = smaller<A>(V(20.0f), absolute(x));
+    const V positive = larger<A>(V(0.0f), x);
+    return negative_multiply_add(a, exp2_below_127(polynomial(a, q)), positive);
   }
+
+  // Phi(x) + x phi(x) is S(a) below 0 and 1 - S(a) above, where S(a) = Phi(-a) - a phi(a) =
+  // exp(-a^2 / 2) r(a), with r fitted on [0, 6] so that S is off by 7e-8 at most
   TAPESTRY_INLINE static V gelu_slope(V x) {
-    x = bounded<A>(x, -30.0f, 30.0f);
-    return multiply_add(x * V(0.398942280f), exp(V(-0.5f) * x * x), normal_below(x));
+    constexpr float r[] = {0.49999994f,     -0.797878981f,    0.249918237f,   -0.132518739f,
+                           0.0611639097f,   -0.0243235901f,   0.00794572104f, -0.00197718805f,
+                           0.000340359722f, -3.52903771e-05f, 1.63630057e-06f};
+    constexpr float half_log2_e = 0.721347520f;
+    const V a = smaller<A>(V(20.0f), absolute(x));
+    const V s = exp2_below_127(V(-half_log2_e) * a * a) * polynomial(a, r);
+    return xsimd::select(x < V(0.0f), s, V(1.0f) - s);
+  }
+
+  // These two stop at -30 (the slope at 30, too): otherwise an infinite x meets a factor of 0.
+  TAPESTRY_INLINE static V gelu_tanh_share(V x) {  // (1 + tanh(u)) / 2 = sigmoid(2 u)
+    const V u = V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x);
+    return share(u, exp_below_88(negative_magnitude(u)));
   }
   TAPESTRY_INLINE static V gelu_tanh(V x) {
-    x = bounded<A>(x, -30.0f, infinity);
-    return x * sigmoid(V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x));
+    x = larger<A>(V(-30.0f), x);
+    return x * gelu_tanh_share(x);
   }
   TAPESTRY_INLINE static V gelu_tanh_slope(V x) {
     x = bounded<A>(x, -30.0f, 30.0f);
-    const V s = sigmoid(V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x));
+    const V s = gelu_tanh_share(x);
     const V inner = V(1.59576912f) * multiply_add(V(0.134145f) * x, x, V(1.0f));
     return multiply_add(x * s * (V(1.0f) - s), inner, s);
   }

@@ -1,153 +1,159 @@
-// Row kernels: softmax and its kin, layer normalisation. One row at a time, two or three sweeps;
-// sums run in the lanes of a batch, in an order that depends on the row's length only.
+// Softmax and its kin, cross entropy. One row at a time, in two or three sweeps of which the first
+// fetches the row into the cache; sums run in the lanes of four batches, in an order that depends
+// on the row's length only.
 #pragma once
 
+#include "kernels/simd_loops.hpp"
 #include "kernels/simd_math.hpp"
 
 namespace tapestry::kernels::simd {
 
+// The largest number of a row, in every lane: -inf for none, NaN if any is.
 template <class A>
-TAPESTRY_INLINE float row_max(const real* x, Index n) {
+TAPESTRY_INLINE Floats<A> true_max(const real* x, Index n) {
   Floats<A> largest(-infinity);
   sweep<A>(n, [&](Index i, auto part) {
     largest = maximum<A>(largest, load<A>(x + i, part, -infinity));
   });
-  return fold_max<A>(largest);
+  return Floats<A>(fold_max<A>(largest));
 }
 
-// sum of exp(x - shift); y, where given, takes the terms. Lanes beyond the row hold exp(-inf) = 0.
+// The same in a third of the time; where the answer is neither -inf nor inf, a NaN may have been
+// passed over. It will show in the sum of all exp(x - largest).
 template <class A>
-TAPESTRY_INLINE float sum_exp(const real* x, real* y, Index n, float shift) {
+TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
   using V = Floats<A>;
-  V total(0.0f);
-  sweep<A>(n, [&](Index i, auto part) {
-    const V e = Math<A>::exp(load<A>(x + i, part, -infinity) - V(shift));
-    if (y != nullptr) store<A>(y + i, e, part);
-    total += e;
+  Chains<A> most(-infinity);
+  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+    most.at[k] = larger<A>(load<A>(x + i, part, -infinity), most.at[k]);
   });
-  return fold_sum<A>(total);
+  const auto either = [](const V& a, const V& b) { return larger<A>(a, b); };
+  const V largest = spread<A>(most.together(either), either);
+  const float value = first_lane<A>(largest);
+  return value - value == 0 ? largest : true_max<A>(x, n);
 }
 
-template <class A>
-TAPESTRY_INLINE void fill_row(real* y, Index n, float value) {
-  sweep<A>(n, [=](Index i, auto part) { store<A>(y + i, Floats<A>(value), part); });
+// sum of exp(x - shift), in every lane; y, where kept, takes the terms. shift is the row's maximum,
+// so that terms below the least normal float, 1e-38 of the largest, become 0. Lanes beyond the row
+// hold exp(-inf) = 0. The next row is fetched meanwhile.
+template <class A, bool keep>
+TAPESTRY_INLINE Floats<A> sum_exp(const real* x, real* y, Index n, const Floats<A>& shift) {
+  Chains<A> total(0.0f);
+  const Index ahead = fetch_distance(n);
+  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+    fetch(x + i + ahead);
+    const Floats<A> e = Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
+    if constexpr (keep) store<A>(y + i, e, part);
+    total.at[k] += e;
+  });
+  return total.sum();
 }
 
 template <class A>
 void softmax(const real* x, real* y, Index rows, Index n) {
+  using V = Floats<A>;
   for (Index r = 0; r < rows; ++r, x += n, y += n) {
-    const float largest = row_max<A>(x, n);
-    if (largest == -infinity) {
-      fill_row<A>(y, n, 0.0f);
+    const V largest = row_max<A>(x, n);
+    if (first_lane<A>(largest) == -infinity) {
+      fill_with<A>(y, n, 0.0f);
       continue;
     }
-    const Floats<A> scale(1.0f / sum_exp<A>(x, y, n, largest));
+    const V scale = quotient(V(1.0f), sum_exp<A, true>(x, y, n, largest));
     sweep<A>(n, [=](Index i, auto part) { store<A>(y + i, load<A>(y + i, part) * scale, part); });
   }
+}
+
+// For each of up to log_rows rows: its largest number and log(sum(exp(x - largest))), 0 where the
+// largest is -inf. The logarithms are taken of all rows at once, since one takes as long as 16.
+inline constexpr Index log_rows = 16;
+
+template <class A>
+TAPESTRY_INLINE void log_totals(const real* x, Index rows, Index n, float* largest, float* log) {
+  using V = Floats<A>;
+  for (Index r = 0; r < rows; ++r, x += n) {
+    const V most = row_max<A>(x, n);
+    largest[r] = first_lane<A>(most);
+    log[r] = 1;
+    if (largest[r] != -infinity) log[r] = first_lane<A>(sum_exp<A, false>(x, nullptr, n, most));
+  }
+  sweep<A>(rows, [=](Index i, auto part) {
+    store<A>(log + i, Math<A>::log(load<A>(log + i, part)), part);
+  });
 }
 
 template <class A>
 void log_softmax(const real* x, real* y, Index rows, Index n) {
   using V = Floats<A>;
-  for (Index r = 0; r < rows; ++r, x += n, y += n) {
-    const float largest = row_max<A>(x, n);
-    if (largest == -infinity) {
-      fill_row<A>(y, n, -infinity);
-      continue;
+  const bool stream = streams(y, x, rows, n);
+  const Index group = n <= 256 ? log_rows : 1;  // they stay in the first cache
+  float largest[log_rows], log[log_rows];
+  for (Index first = 0; first < rows; first += group) {
+    const Index end = rows - first < group ? rows - first : group;
+    log_totals<A>(x, end, n, largest, log);
+    for (Index r = 0; r < end; ++r, x += n, y += n) {
+      const V high(largest[r] == -infinity ? 0.0f : largest[r]), low(log[r]);
+      sweep_out<A>(y, n, stream, [=](Index i, auto part) {
+        store<A>(y + i, (load<A>(x + i, part) - high) - low, part);
+      });
     }
-    const V log_total = Math<A>::log(V(sum_exp<A>(x, nullptr, n, largest)));
-    sweep<A>(n, [=](Index i, auto part) {
-      store<A>(y + i, (load<A>(x + i, part) - V(largest)) - log_total, part);
-    });
   }
+  finish_stream(stream);
 }
 
 template <class A>
 void logsumexp(const real* x, real* y, Index rows, Index n) {
-  using V = Floats<A>;
-  for (Index r = 0; r < rows; ++r, x += n) {
-    const float largest = row_max<A>(x, n);
-    y[r] = largest;  // the answer already where it is not finite
-    if (!(largest - largest == 0)) continue;
-    const V total = V(largest) + Math<A>::log(V(sum_exp<A>(x, nullptr, n, largest)));
-    store<A>(y + r, total, Tail{1});
+  float largest[log_rows], log[log_rows];
+  for (Index first = 0; first < rows; first += log_rows, x += log_rows * n, y += log_rows) {
+    const Index end = rows - first < log_rows ? rows - first : log_rows;
+    log_totals<A>(x, end, n, largest, log);
+    sweep<A>(end, [&](Index i, auto part) {
+      const Floats<A> high = load<A>(largest + i, part), sum = high + load<A>(log + i, part);
+      store<A>(y + i, xsimd::select(high == Floats<A>(infinity), high, sum), part);
+    });
   }
 }
 
 template <class A>
 void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
   using V = Floats<A>;
+  const bool stream = dx != dy && streams(dx, y, rows, n);
+  const Index ahead = fetch_distance(n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    V products(0.0f);
-    sweep<A>(n, [&](Index i, auto part) {
-      products = multiply_add(load<A>(dy + i, part), load<A>(y + i, part), products);
+    Chains<A> products(0.0f);
+    sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+      products.at[k] = multiply_add(load<A>(dy + i, part), load<A>(y + i, part), products.at[k]);
     });
-    const V total(fold_sum<A>(products));
-    sweep<A>(n, [=](Index i, auto part) {
+    const V total = products.sum();
+    sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
+      fetch(dy + i + ahead);
+      fetch(y + i + ahead);
       store<A>(dx + i, load<A>(y + i, part) * (load<A>(dy + i, part) - total), part);
     });
   }
+  finish_stream(stream);
 }
 
 template <class A>
 void log_softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
   using V = Floats<A>;
+  const bool stream = dx != dy && streams(dx, y, rows, n);
+  const Index ahead = fetch_distance(n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    V sums(0.0f);
-    sweep<A>(n, [&](Index i, auto part) { sums += load<A>(dy + i, part); });
-    const V total(fold_sum<A>(sums));
-    sweep<A>(n, [=](Index i, auto part) {
-      const V p = Math<A>::exp(load<A>(y + i, part));
+    if (first_lane<A>(row_max<A>(y, n)) == -infinity) {  // nothing was seen
+      fill_with<A>(dx, n, 0.0f);
+      continue;
+    }
+    Chains<A> sums(0.0f);
+    sweep_chains<A>(n, [&](Index i, auto part, auto k) { sums.at[k] += load<A>(dy + i, part); });
+    const V total = sums.sum();
+    sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
+      fetch(dy + i + ahead);
+      fetch(y + i + ahead);
+      const V p = Math<A>::exp_below_88(load<A>(y + i, part));
       store<A>(dx + i, negative_multiply_add(p, total, load<A>(dy + i, part)), part);
     });
   }
-}
-
-template <class A>
-void layer_norm(const real* x, const real* gain, const real* bias, real epsilon, real* y,
-                real* mean, real* inverse_deviation, Index rows, Index n) {
-  using V = Floats<A>;
-  for (Index r = 0; r < rows; ++r, x += n, y += n) {
-    V sums(0.0f), squares(0.0f);
-    sweep<A>(n, [&](Index i, auto part) { sums += load<A>(x + i, part); });
-    const float center = fold_sum<A>(sums) / float(n);
-    sweep<A>(n, [&](Index i, auto part) {
-      const V d = load<A>(x + i, part, center) - V(center);  // 0 beyond the row
-      squares = multiply_add(d, d, squares);
-    });
-    const double variance = double(fold_sum<A>(squares)) / double(n);
-    const float inverse = float(1 / std::sqrt(variance + double(epsilon)));
-    sweep<A>(n, [=](Index i, auto part) {
-      const V z = (load<A>(x + i, part) - V(center)) * V(inverse);
-      store<A>(y + i, multiply_add(z, load<A>(gain + i, part), load<A>(bias + i, part)), part);
-    });
-    mean[r] = center;
-    inverse_deviation[r] = inverse;
-  }
-}
-
-template <class A>
-void layer_norm_backward(const real* dy, const real* x, const real* gain, const real* mean,
-                         const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
-                         Index rows, Index n) {
-  using V = Floats<A>;
-  for (Index r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
-    const V center(mean[r]), inverse(inverse_deviation[r]);
-    V sums_g(0.0f), sums_gz(0.0f);
-    sweep<A>(n, [&](Index i, auto part) {
-      const V g = load<A>(dy + i, part) * load<A>(gain + i, part);  // 0 beyond the row
-      sums_g += g;
-      sums_gz = multiply_add(g, (load<A>(x + i, part) - center) * inverse, sums_gz);
-    });
-    const V mean_g(fold_sum<A>(sums_g) / float(n)), mean_gz(fold_sum<A>(sums_gz) / float(n));
-    sweep<A>(n, [=](Index i, auto part) {
-      const V up = load<A>(dy + i, part), z = (load<A>(x + i, part) - center) * inverse;
-      store<A>(d_gain + i, multiply_add(up, z, load<A>(d_gain + i, part)), part);
-      store<A>(d_bias + i, load<A>(d_bias + i, part) + up, part);
-      const V inner = up * load<A>(gain + i, part) - mean_g;
-      store<A>(dx + i, inverse * negative_multiply_add(z, mean_gz, inner), part);
-    });
-  }
+  finish_stream(stream);
 }
 
 template <class A>
@@ -156,12 +162,12 @@ void cross_entropy_backward(const real* logits, const real* log_sum, const std::
   using V = Floats<A>;
   for (Index r = 0; r < rows; ++r, logits += n, d_logits += n) {
     if (target[r] < 0) {
-      fill_row<A>(d_logits, n, 0.0f);
+      fill_with<A>(d_logits, n, 0.0f);
       continue;
     }
     const V shift(log_sum[r]);
     sweep<A>(n, [=](Index i, auto part) {
-      const V p = Math<A>::exp(load<A>(logits + i, part) - shift);
+      const V p = Math<A>::exp_below_88(load<A>(logits + i, part) - shift);
       store<A>(d_logits + i, p * V(scale), part);
     });
     d_logits[target[r]] -= scale;
@@ -175,8 +181,6 @@ void fill_rows(Table& t) {
   t.logsumexp = logsumexp<A>;
   t.softmax_backward = softmax_backward<A>;
   t.log_softmax_backward = log_softmax_backward<A>;
-  t.layer_norm = layer_norm<A>;
-  t.layer_norm_backward = layer_norm_backward<A>;
   t.cross_entropy_backward = cross_entropy_backward<A>;
 }
 

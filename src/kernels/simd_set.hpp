@@ -2,8 +2,10 @@
 #pragma once
 
 #include "kernels/simd_attention_backward.hpp"
+#include "kernels/simd_dropout.hpp"
 #include "kernels/simd_elementwise.hpp"
 #include "kernels/simd_matmul.hpp"
+#include "kernels/simd_norm.hpp"
 #include "kernels/simd_reduce.hpp"
 #include "kernels/simd_rows.hpp"
 
@@ -17,6 +19,8 @@ void fill(Table& t) {
   fill_backward<A>(t);
   fill_reductions<A>(t);
   fill_rows<A>(t);
+  fill_norm<A>(t);
+  fill_dropout<A>(t);
   fill_matmul<A, registers>(t);
   t.attention = attention<A, registers>;
   t.attention_backward = attention_backward<A, registers>;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/parallel.hpp"
+#include "kernels/table.hpp"
 #include "kernels/walk.hpp"
 
 namespace tapestry::kernels {
@@ -124,10 +125,18 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
 
 void scatter_add_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table) {
-  for (Index i = 0; i < count; ++i) {
-    real* row = d_table + ids[i] * width;
-    for (Index j = 0; j < width; ++j) row[j] += dy[i * width + j];
-  }
+  // Threads share the columns: each adds all rows, in order. Parts are whole cache lines, so that
+  // no line is written by two.
+  constexpr Index line = 64 / Index(sizeof(real));
+  const Index lines = (width + line - 1) / line;
+  const Table& t = active();
+  parallel_parts(lines, row_grain(count * line), [&](Index begin, Index end) {
+    const Index first = begin * line, columns = std::min(end * line, width) - first;
+    for (Index i = 0; i < count; ++i) {
+      real* const row = d_table + ids[i] * width + first;
+      t.add(row, 1, dy + i * width + first, 1, row, columns);
+    }
+  });
 }
 
 void gather(const real* x, Index outer, Index length, Index inner, const std::int32_t* index,

@@ -65,6 +65,12 @@ struct AttentionHead {
   Index batch;       // for `look`: which sequence this is
 };
 
+// Words of the generator in random.hpp: word i of a stream of a seed is a function of these alone.
+struct RandomWords {
+  std::uint64_t seed, stream;
+  std::uint64_t position;  // of the first word
+};
+
 struct Table {
   const char* name;  // "reference", "sse2", "avx2", "avx512" or "neon64"
 
@@ -88,10 +94,11 @@ struct Table {
 
   // Rows of length n. A row of softmax that is all -inf (nothing may be seen) becomes zeros, of
   // log_softmax -inf; its logsumexp is -inf. Any NaN or +inf makes the row NaN (logsumexp: +inf
-  // stays +inf).
+  // stays +inf). Shares of softmax below the least normal float may become 0.
   Rows softmax, log_softmax;
   RowsBackward softmax_backward;                                   // dx = y * (dy - sum(dy * y))
-  RowsBackward log_softmax_backward;                               // dx = dy - exp(y) * sum(dy)
+  RowsBackward log_softmax_backward;                               // dx = dy - exp(y) * sum(dy),
+                                                                   // 0 where all y are -inf
   void (*logsumexp)(const real* x, real* y, Index rows, Index n);  // y is (rows)
 
   // Layer normalisation (Ba, Kiros, Hinton 2016): y = (x - mean) * inverse_deviation * gain + bias
@@ -99,10 +106,11 @@ struct Table {
   // x, y (rows, n); gain, bias (n); mean, inverse_deviation (rows) are written for the way back.
   void (*layer_norm)(const real* x, const real* gain, const real* bias, real epsilon, real* y,
                      real* mean, real* inverse_deviation, Index rows, Index n);
-  // dx (rows, n) for the rows given. d_gain and d_bias (n) are *added to*: the caller zeroes them.
+  // dx (rows, n) for the rows given. Each `block` rows *add* their share of the gain's and the
+  // bias's gradient to one of sums (blocks, gain then bias, n): the caller zeroes them.
   void (*layer_norm_backward)(const real* dy, const real* x, const real* gain, const real* mean,
-                              const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
-                              Index rows, Index n);
+                              const real* inverse_deviation, real* dx, real* sums, Index rows,
+                              Index n, Index block);
 
   // Gradient of cross entropy from logits: d_logits[r, c] = scale * (softmax(logits)[r, c] - [c ==
   // target[r]]), and zeros for a row whose target is negative (ignored). log_sum is the logsumexp
@@ -110,6 +118,13 @@ struct Table {
   void (*cross_entropy_backward)(const real* logits, const real* log_sum,
                                  const std::int32_t* target, real scale, real* d_logits, Index rows,
                                  Index n);
+
+  // y[i] = x[i] * (word i of `random` < limit ? 0 : scale)
+  void (*dropout)(const real* x, real* y, Index n, RandomWords random, std::uint32_t limit,
+                  real scale);
+
+  // The sum of all squares, which does not overflow where the squares of floats would.
+  double (*sum_squares)(const real* x, Index n);
 
   // Updates in place, n weights each. sgd: velocity = momentum * velocity + gradient; weight -=
   // rate * velocity.

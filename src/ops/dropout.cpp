@@ -1,19 +1,39 @@
 // Dropout: forgetting at random while training.
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "unrecorded.hpp"
 
 namespace tapestry {
+namespace {
+
+struct Draw {
+  kernels::RandomWords random;
+  std::uint32_t limit;  // words below it drop
+  real scale;
+
+  Tensor operator()(const Tensor& x) const {
+    const Tensor dense = x.contiguous();
+    Tensor y = Tensor::uninitialised(x.shape());
+    kernels::dropout(dense.data(), y.data(), y.count(), random, limit, scale);
+    return y;
+  }
+};
+
+}  // namespace
 
 Tensor dropout(const Tensor& x, double p, Random& random) {
   if (!(p >= 0 && p < 1)) {
     throw Error("dropout: p is " + std::to_string(p) + ", but must be in [0, 1).");
   }
   if (p == 0) return x;
-  const Tensor keep = Tensor::uninitialised(x.shape());
-  const auto limit = static_cast<std::uint64_t>(p * 0x1p32);  // bits below it drop
-  const auto scale = static_cast<real>(1 / (1 - p));
-  for (Index i = 0; i < keep.count(); ++i) keep.data()[i] = random.bits() < limit ? 0 : scale;
-  return x * keep;
+  const Draw draw{{random.seed(), random.stream(), random.position()},
+                  static_cast<std::uint32_t>(p * 0x1p32),
+                  static_cast<real>(1 / (1 - p))};
+  random.seek(random.position() + static_cast<std::uint64_t>(x.count()));
+  // Nothing is saved for the way back: the same numbers are drawn again.
+  return Tape::record("dropout", {x}, draw(x),
+                      [draw](const Tensor& dy, Gate& to) { to.give(0, draw(dy)); });
 }
 
 }  // namespace tapestry

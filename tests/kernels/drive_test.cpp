@@ -39,19 +39,18 @@ void check_binary(const std::vector<Index>& size, const std::vector<Index>& a_st
   REQUIRE(right);
 }
 
-// Runs `work` on one, two and five threads; each time it fills an array of n numbers.
+// Runs `work` on one, two, three and seven threads; each time it fills an array of n numbers.
 template <class Work>
 void same_bits(Index n, Work work) {
   const int before = omp_get_max_threads();
   std::vector<std::vector<real>> results;
-  for (int threads : {1, 2, 5}) {
+  for (int threads : {1, 2, 3, 7}) {
     omp_set_num_threads(threads);
     results.emplace_back(std::size_t(n), real(0));
     work(results.back().data());
   }
   omp_set_num_threads(before);
-  CHECK(results[0] == results[1]);
-  CHECK(results[0] == results[2]);
+  for (std::size_t i = 1; i < results.size(); ++i) CHECK(results[0] == results[i]);
 }
 
 }  // namespace
@@ -84,6 +83,8 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
   Numbers numbers(3);
   const auto x = numbers.some(all), dy = numbers.some(all), gain = numbers.some(n);
   const auto mean = numbers.some(rows_count), inverse = numbers.some(rows_count, 0.5, 2);
+  std::vector<std::int32_t> ids;
+  for (Index i = 0; i < rows_count; ++i) ids.push_back(std::int32_t(i * 7 % 10));
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
     CAPTURE(set->name);
@@ -103,6 +104,12 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
       layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(), y, y + all,
                           y + all + n, rows_count, n);
     });
+    same_bits(all, [&](real* y) { rows(set->log_softmax, x.data(), y, rows_count, n); });
+    same_bits(all, [&](real* y) {
+      dropout(x.data(), y, all, {1, 2, 3}, std::uint32_t(1) << 31, real(2));
+    });
+    same_bits(1, [&](real* y) { *y = real(sum_squares(x.data(), all)); });
+    same_bits(10 * n, [&](real* y) { scatter_add_rows(x.data(), ids.data(), rows_count, n, y); });
     same_bits(1, [&](real* y) { reduce(set->sum, x.data(), 1, all, 1, y); });
     same_bits(n, [&](real* y) { reduce(set->sum, x.data(), 1, rows_count, n, y); });
     same_bits(rows_count, [&](real* y) { reduce(set->sum, x.data(), rows_count, n, 1, y); });
@@ -141,6 +148,88 @@ TEST_CASE("long reductions equal a plain sum, maximum and minimum", "[phase0][ke
         REQUIRE((high[i] == top && low[i] == bottom));
       }
     }
+  }
+}
+
+TEST_CASE("long sums of equal numbers keep six digits", "[phase0][kernels]") {
+  const Index count = 1'000'000;
+  const std::vector<real> x(std::size_t(count), real(0.1));
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    for (const Index inner : {1, 5, 64, 1000}) {
+      std::vector<real> y(std::size_t(inner), real(0));
+      reduce(set->sum, x.data(), 1, count / inner, inner, y.data());
+      CAPTURE(set->name, inner, double(y.back()));
+      CHECK(close(y.front(), real(double(real(0.1)) * double(count / inner)), 4e-6, 0));
+      CHECK(close(y.back(), y.front(), 1e-6, 0));
+    }
+  }
+}
+
+// From about a million numbers on, outputs go past the caches: nothing else may change.
+TEST_CASE("outputs that go past the caches hold the same bits", "[phase0][kernels]") {
+  const Index n = (Index(1) << 20) + 37, width = 4096, rows_count = 257, all = width * rows_count;
+  const std::vector<real> some = Numbers(4).some(all, -3, 3);
+  Guarded x(some, 0), saved(some, 3), out(all, 1), aligned(all, 0), want(all, 2);
+  const auto mean = Numbers(5).some(rows_count), inverse = Numbers(6).some(rows_count, 1, 2);
+  for (const Table* set : usable_sets()) {
+    const auto same = [&](Index count, const char* what, auto whole, auto part) {
+      for (Guarded* y : {&out, &aligned}) {
+        whole(y->data());
+        const Index cut = count / 2 / width * width;
+        part(Index(0), cut, want.data());
+        part(cut, count, want.data() + cut);
+        CAPTURE(set->name, what);
+        REQUIRE(std::equal(y->data(), y->data() + count, want.data()));
+        REQUIRE(y->intact());
+      }
+    };
+    same(
+        n, "relu", [&](real* y) { set->relu(x.data(), y, n); },
+        [&](Index a, Index b, real* y) { set->relu(x.data() + a, y, b - a); });
+    same(
+        n, "add", [&](real* y) { set->add(x.data(), 1, saved.data(), 1, y, n); },
+        [&](Index a, Index b, real* y) {
+          set->add(x.data() + a, 1, saved.data() + a, 1, y, b - a);
+        });
+    same(
+        n, "relu_backward", [&](real* y) { set->relu_backward(x.data(), saved.data(), y, n); },
+        [&](Index a, Index b, real* y) {
+          set->relu_backward(x.data() + a, saved.data() + a, y, b - a);
+        });
+    same(
+        all, "softmax_backward",
+        [&](real* y) { set->softmax_backward(x.data(), saved.data(), y, rows_count, width); },
+        [&](Index a, Index b, real* y) {
+          set->softmax_backward(x.data() + a, saved.data() + a, y, (b - a) / width, width);
+        });
+    same(
+        all, "log_softmax", [&](real* y) { set->log_softmax(x.data(), y, rows_count, width); },
+        [&](Index a, Index b, real* y) {
+          set->log_softmax(x.data() + a, y, (b - a) / width, width);
+        });
+    std::vector<real> m(rows_count), v(rows_count), sums(std::size_t(2 * width * rows_count));
+    same(
+        all, "layer_norm",
+        [&](real* y) {
+          set->layer_norm(x.data(), some.data(), some.data(), 1, y, m.data(), v.data(), rows_count,
+                          width);
+        },
+        [&](Index a, Index b, real* y) {
+          set->layer_norm(x.data() + a, some.data(), some.data(), 1, y, m.data(), v.data(),
+                          (b - a) / width, width);
+        });
+    same(
+        all, "layer_norm_backward",
+        [&](real* y) {
+          set->layer_norm_backward(x.data(), saved.data(), some.data(), mean.data(), inverse.data(),
+                                   y, sums.data(), rows_count, width, 1);
+        },
+        [&](Index a, Index b, real* y) {
+          set->layer_norm_backward(x.data() + a, saved.data() + a, some.data(),
+                                   mean.data() + a / width, inverse.data() + a / width, y,
+                                   sums.data(), (b - a) / width, width, 1);
+        });
   }
 }
 

@@ -183,6 +183,26 @@ TEST_CASE("a number's bits do not depend on its place in the array", "[phase0][k
   }
 }
 
+TEST_CASE("dropout draws the numbers of the reference, from any place on", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : {0, 1, 3, 16, 67, 300, 1030}) {
+      for (std::uint64_t position : {0ull, 1ull, 6ull, 1023ull, (1ull << 34) - 2}) {
+        const RandomWords random = {0xdeadbeefcafe1234, 5ull << 33, position};
+        std::vector<real> x = Numbers(3).some(n);
+        if (n > 16) x[7] = nan, x[11] = inf;
+        Guarded in(x, n % 4), out(n, 1), want(n, 0);
+        set->dropout(in.data(), out.data(), n, random, 0x9abcdef0u, real(1.5));
+        reference_set().dropout(in.data(), want.data(), n, random, 0x9abcdef0u, real(1.5));
+        CAPTURE(set->name, n, position);
+        REQUIRE(first_apart(out.values(), want.values(), 0, 0) == -1);
+        REQUIRE(out.intact());
+        set->dropout(in.data(), in.data(), n, random, 0x9abcdef0u, real(1.5));
+        REQUIRE(first_apart(in.values(), out.values(), 0, 0) == -1);
+      }
+    }
+  }
+}
+
 TEST_CASE("optimiser updates agree with the reference", "[phase0][kernels]") {
   const AdamStep step{real(0.01), real(0.9),   real(0.999), real(1e-8),
                       real(0.1),  real(0.271), real(0.003)};

@@ -40,6 +40,30 @@ TEST_CASE("dropout follows the places of a view, not of its numbers", "[phase0][
                            dropout(transpose(x).clone(), 0.4, same)) == 0);
 }
 
+TEST_CASE("each element takes one number of the generator, in row-major order", "[phase0][ops]") {
+  for (const Index before : {0, 1, 6}) {
+    Random random(8, 3), words(8, 3);
+    for (Index i = 0; i < before; ++i) random.bits(), words.bits();
+    const Tensor x = random_tensor({7, 43});
+    std::vector<double> wanted;
+    for (const double value : doubles(x)) {
+      wanted.push_back(words.bits() < 0x40000000 ? 0 : value / 0.75);
+    }
+    CHECK(difference(dropout(x, 0.25, random), {7, 43}, wanted) == "");
+    CHECK(random.position() == words.position());
+    CHECK(random.bits() == words.bits());
+  }
+}
+
+TEST_CASE("dropout saves nothing but where the generator stood", "[phase0][ops]") {
+  const Tensor x = random_tensor({5, 7});
+  Random random(3);
+  Tape tape({x});
+  dropout(x, 0.3, random);
+  CHECK(tape.entries().back().operation == "dropout");
+  CHECK(tape.entries().back().saved_bytes == 0);
+}
+
 TEST_CASE("p = 0 is the identity and draws nothing", "[phase0][ops]") {
   const Tensor x = random_tensor({3, 4});
   Random random(1);

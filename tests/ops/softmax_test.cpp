@@ -107,6 +107,11 @@ TEST_CASE("minus infinity takes no share; a row of nothing else is zeros", "[pha
     CHECK(difference(slope([&](const Tensor& t) { return softmax(t) * weights; }, x), {2, n},
                      nothing) == "");
     CHECK(difference(slope([](const Tensor& t) { return logsumexp(t); }, x), {2, n}, one) == "");
+    const std::vector<double> logs_slope =
+        doubles(slope([&](const Tensor& t) { return log_softmax(t) * weights; }, x));
+    for (std::size_t i = logs_slope.size() / 2; i < logs_slope.size(); ++i) {
+      CHECK(logs_slope[i] == 0);
+    }
   }
 }
 

@@ -1,0 +1,115 @@
+// Loops over arrays beyond `sweep`: several running results at once, and outputs that go past the
+// caches.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/simd.hpp"
+
+namespace tapestry::kernels::simd {
+
+// ---- Running results. One alone would wait for each addition to finish, so four take turns.
+
+// Calls body(i, part, k) as `sweep` does, with k = 0, 1, 2, 3 in turn for full batches, in groups
+// of four; what is left goes to chain 0. k is a constant: an array it numbers stays in registers.
+template <class A, class Whole = Full, class Body>
+TAPESTRY_INLINE void sweep_chains(Index n, Body body) {
+  using std::integral_constant;
+  constexpr Index step = 4 * lanes<A>;
+  Index i = 0;
+  for (; i + step <= n; i += step) {
+    body(i, Whole{}, integral_constant<int, 0>{});
+    body(i + lanes<A>, Whole{}, integral_constant<int, 1>{});
+    body(i + 2 * lanes<A>, Whole{}, integral_constant<int, 2>{});
+    body(i + 3 * lanes<A>, Whole{}, integral_constant<int, 3>{});
+  }
+  for (; i + lanes<A> <= n; i += lanes<A>) body(i, Whole{}, integral_constant<int, 0>{});
+  if (i < n) body(i, Tail{std::size_t(n - i)}, integral_constant<int, 0>{});
+}
+
+template <class A>
+struct Chains {
+  Floats<A> at[4];
+
+  explicit Chains(float start) : at{start, start, start, start} {}
+
+  template <class F>
+  TAPESTRY_INLINE Floats<A> together(F f) const {
+    return f(f(at[0], at[1]), f(at[2], at[3]));
+  }
+  TAPESTRY_INLINE Floats<A> sum() const {  // over all lanes, in every lane
+    return spread_sum<A>((at[0] + at[1]) + (at[2] + at[3]));
+  }
+};
+
+template <class A>
+TAPESTRY_INLINE void fill_with(real* y, Index n, float value) {
+  sweep<A>(n, [=](Index i, auto part) { store<A>(y + i, Floats<A>(value), part); });
+}
+
+// ---- Inputs fetched ahead. A first sweep over a row waits for memory and a later one for
+// arithmetic; the later one asks for the next row, so that both go on at once.
+
+// How far ahead of row r's element that of row r + 1 stands, but not nearer than memory is slow.
+TAPESTRY_INLINE Index fetch_distance(Index n) { return n < 1024 ? 1024 : n; }
+
+TAPESTRY_INLINE void fetch(const float* p) { __builtin_prefetch(p, 0, 2); }
+
+// ---- Outputs that go past the caches. A line that is written in full need not be read from memory
+// first, and one that the caches are too small to keep need not push out others.
+
+struct Stream {};  // a full batch, at an address that is a multiple of its size
+
+// The same part for an array that stays in the caches.
+TAPESTRY_INLINE Full kept(Stream) { return {}; }
+TAPESTRY_INLINE Full kept(Full) { return {}; }
+TAPESTRY_INLINE Tail kept(Tail part) { return part; }
+
+// From this many numbers on, 4 MB: more than the second cache of today's cores holds.
+inline constexpr Index stream_from = 1 << 20;
+
+template <class A>
+TAPESTRY_INLINE Floats<A> load(const float* p, Stream, float = 0) {
+  return Floats<A>::load_unaligned(p);
+}
+
+template <class A>
+TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Stream) {
+#if defined(__AVX512F__)  // xsimd has no word for these
+  _mm512_stream_ps(p, x);
+#elif defined(__AVX__)
+  _mm256_stream_ps(p, x);
+#elif defined(__SSE2__)
+  _mm_stream_ps(p, x);
+#else
+  x.store_aligned(p);
+#endif
+}
+
+// Whether an output of rows x n goes past the caches. Not when it replaces an input, which is
+// there.
+TAPESTRY_INLINE bool streams(const real* y, const real* x, Index rows, Index n) {
+  return y != x && rows * n >= stream_from;
+}
+
+// Makes streamed numbers visible to other threads before what follows: once, at the end.
+TAPESTRY_INLINE void finish_stream([[maybe_unused]] bool stream) {
+#if defined(__SSE2__)
+  if (stream) _mm_sfence();
+#endif
+}
+
+// As `sweep`, for a body that writes y[i] and treats every number alike: past the caches if told
+// to, with batches that begin where y's alignment wants it.
+template <class A, class Body>
+TAPESTRY_INLINE void sweep_out(const float* y, Index n, bool stream, Body body) {
+  if (!stream) return sweep<A>(n, body);
+  const auto past = Index(reinterpret_cast<std::uintptr_t>(y) / sizeof(float)) % lanes<A>;
+  Index i = past == 0 ? 0 : lanes<A> - past;
+  if (i > n) i = n;
+  if (i > 0) body(0, Tail{std::size_t(i)});
+  for (; i + lanes<A> <= n; i += lanes<A>) body(i, Stream{});
+  if (i < n) body(i, Tail{std::size_t(n - i)});
+}
+
+}  // namespace tapestry::kernels::simd
