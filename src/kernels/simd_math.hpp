@@ -40,27 +40,30 @@ struct Math {
 
   // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
 
-  // A number in [0.7, 1.5) and the power of two it still has to be multiplied by: in the lowest
-  // bits of `power`, which is n + rounder.
+  // number * 2^n for a number in [0.7, 1.5) and a whole n, given as n + rounder; 0 where x < least.
+  // A processor takes a hundred times as long for a denormal result, so none may come up on the
+  // way to such a 0.
   struct Scaled {
     V number, power;
 
-    // number * 2^n for -126 <= n <= 127
-    TAPESTRY_INLINE V normal() const {
-#if defined(__AVX512F__)
-      return V(_mm512_scalef_ps(number, power - V(rounder)));  // xsimd has no word for it
+    // for any n, infinity and the denormals among the results
+    TAPESTRY_INLINE V any([[maybe_unused]] V x, [[maybe_unused]] float least) const {
+#if defined(__AVX512F__)  // xsimd has no word for this multiplication
+      const __mmask16 wanted = _mm512_cmp_ps_mask(x, V(least), _CMP_NLT_UQ);  // NaN too
+      return V(_mm512_maskz_scalef_ps(wanted, number, power - V(rounder)));
 #else
-      return number * from_bits<A>((bits<A>(power) << 23) + I(127 << 23));
+      const I n = bits<A>(power) - I(rounder_bits), half = n >> 1;  // -150 <= n <= 130
+      return from_bits<A>(bits<A>(number) + (half << 23)) * power_of_two(n - half);
 #endif
     }
 
-    // The same for all n from -150 to 130, infinity and the denormals among the results
-    TAPESTRY_INLINE V any() const {
+    // for n <= 127, where it is above -127 unless x < least
+    TAPESTRY_INLINE V normal(V x, float least) const {
 #if defined(__AVX512F__)
-      return V(_mm512_scalef_ps(number, power - V(rounder)));  // xsimd has no word for it
+      return any(x, least);
 #else
-      const I n = bits<A>(power) - I(rounder_bits), half = n >> 1;
-      return from_bits<A>(bits<A>(number) + (half << 23)) * power_of_two(n - half);
+      const V factor = from_bits<A>((bits<A>(power) << 23) + I(127 << 23));
+      return xsimd::select(x < V(least), V(0.0f), number * factor);
 #endif
     }
   };
@@ -78,21 +81,20 @@ struct Math {
   }
 
   TAPESTRY_INLINE static V exp(V x) {
-    return scaled_exp(bounded<A>(x, -104.0f, 89.0f)).any();  // beyond: 0 and inf
+    constexpr float least = -103.97208f;  // beyond, exp(x) rounds to 0
+    return scaled_exp(bounded<A>(x, -104.0f, 89.0f)).any(x, least);
   }
 
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
-  TAPESTRY_INLINE static V exp_below_88(V x) {
-    return xsimd::select(x < V(-87.33f), V(0.0f), scaled_exp(x).normal());
-  }
+  TAPESTRY_INLINE static V exp_below_88(V x) { return scaled_exp(x).normal(x, -87.33f); }
 
-  // 2^x for x <= 127, else likewise, with a relative error of 2e-7
+  // 2^x likewise for x <= 127, with a relative error of 2e-7
   TAPESTRY_INLINE static V exp2_below_127(V x) {
     constexpr float c[] = {1.0f,          0.693147004f,   0.240222245f,
                            0.0555065088f, 0.00967260636f, 0.00133026892f};
     const V power = x + V(rounder);
     const Scaled y{polynomial(x - (power - V(rounder)), c), power};
-    return xsimd::select(x < V(-126.0f), V(0.0f), y.normal());
+    return y.normal(x, -126.0f);
   }
 
   // 2^x for x <= 127, without a limit below: 0 for -inf. 2^x = 2^n 2^r with n near or below x.
