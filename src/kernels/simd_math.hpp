@@ -88,15 +88,6 @@ struct Math {
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
   TAPESTRY_INLINE static V exp_below_88(V x) { return scaled_exp(x).normal(x, -87.33f); }
 
-  // 2^x likewise for x <= 127, with a relative error of 2e-7
-  TAPESTRY_INLINE static V exp2_below_127(V x) {
-    constexpr float c[] = {1.0f,          0.693147004f,   0.240222245f,
-                           0.0555065088f, 0.00967260636f, 0.00133026892f};
-    const V power = x + V(rounder);
-    const Scaled y{polynomial(x - (power - V(rounder)), c), power};
-    return y.normal(x, -126.0f);
-  }
-
   // 2^x for x <= 127, without a limit below: 0 for -inf. 2^x = 2^n 2^r with n near or below x.
   TAPESTRY_INLINE static V exp2(V x) {
 #if defined(__AVX512F__)  // xsimd has no words for these two: x - floor(x), and a * 2^floor(x)
@@ -204,7 +195,7 @@ struct Math {
                            -2.9671477e-05f, 9.77971922e-06f, -5.86055251e-07f};
     const V a = smaller<A>(V(20.0f), absolute(x));
     const V positive = larger<A>(V(0.0f), x);
-    return negative_multiply_add(a, exp2_below_127(polynomial(a, q)), positive);
+    return negative_multiply_add(a, exp2(polynomial(a, q)), positive);
   }
 
   // Phi(x) + x phi(x) is S(a) below 0 and 1 - S(a) above, where S(a) = Phi(-a) - a phi(a) =
@@ -215,7 +206,7 @@ struct Math {
                            0.000340359722f, -3.52903771e-05f, 1.63630057e-06f};
     constexpr float half_log2_e = 0.721347520f;
     const V a = smaller<A>(V(20.0f), absolute(x));
-    const V s = exp2_below_127(V(-half_log2_e) * a * a) * polynomial(a, r);
+    const V s = exp2(V(-half_log2_e) * a * a) * polynomial(a, r);
     return xsimd::select(x < V(0.0f), s, V(1.0f) - s);
   }
 
