@@ -187,15 +187,16 @@ struct Math {
   // ---- gelu; reference.hpp has the formulas
 
   // x Phi(x) = max(x, 0) - a Phi(-a) for a = |x|, with Phi(-a) = 2^q(a): q = log2(Phi(-a)) is
-  // fitted on [0, 6] so that a Phi(-a) is off by 3e-8 at most, and falls on from there. Beyond 20,
-  // where it has long reached 0, an infinite a would meet that 0.
+  // fitted on [0, 6] so that a Phi(-a) is off by 3e-8 at most, and falls on from there. It stops at
+  // 10, with 1e-23: further on, denormals would come up, which take a hundred times as long.
   TAPESTRY_INLINE static V gelu(V x) {
     constexpr float q[] = {-0.999996364f,   -1.15115869f,    -0.458952785f,
                            -0.0530590117f,  0.00772042619f,  -0.00056608452f,
                            -2.9671477e-05f, 9.77971922e-06f, -5.86055251e-07f};
-    const V a = smaller<A>(V(20.0f), absolute(x));
+    const V a = smaller<A>(V(10.0f), absolute(x));
     const V positive = larger<A>(V(0.0f), x);
-    return negative_multiply_add(a, exp2(polynomial(a, q)), positive);
+    const V y = negative_multiply_add(a, exp2(polynomial(a, q)), positive);
+    return xsimd::select(x <= V(-10.0f), V(0.0f), y);
   }
 
   // Phi(x) + x phi(x) is S(a) below 0 and 1 - S(a) above, where S(a) = Phi(-a) - a phi(a) =
@@ -205,7 +206,7 @@ struct Math {
                            0.0611639097f,   -0.0243235901f,   0.00794572104f, -0.00197718805f,
                            0.000340359722f, -3.52903771e-05f, 1.63630057e-06f};
     constexpr float half_log2_e = 0.721347520f;
-    const V a = smaller<A>(V(20.0f), absolute(x));
+    const V a = smaller<A>(V(10.0f), absolute(x));
     const V s = exp2(V(-half_log2_e) * a * a) * polynomial(a, r);
     return xsimd::select(x < V(0.0f), s, V(1.0f) - s);
   }
