@@ -88,13 +88,15 @@ struct Math {
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
   TAPESTRY_INLINE static V exp_below_88(V x) { return scaled_exp(x).normal(x, -87.33f); }
 
-  // 2^x for x <= 127, without a limit below: 0 for -inf. 2^x = 2^n 2^r with n near or below x.
+  // 2^x for x <= 127; 0 below about -126, where results would be denormal and hundreds of cycles late.
+  // 2^x = 2^n 2^r with n near or below x.
   TAPESTRY_INLINE static V exp2(V x) {
 #if defined(__AVX512F__)  // xsimd has no words for these two: x - floor(x), and a * 2^floor(x)
     constexpr float c[] = {0.693151295f, 0.240164444f, 0.0557999127f, 0.00901703071f,
                            0.00186713005f};
     const V r(_mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF));
-    return V(_mm512_scalef_ps(multiply_add(polynomial(r, c), r, V(1.0f)), x));
+    const __mmask16 normal = _mm512_cmp_ps_mask(x, V(-126.0f), _CMP_NLT_UQ);  // or NaN
+    return V(_mm512_maskz_scalef_ps(normal, multiply_add(polynomial(r, c), r, V(1.0f)), x));
 #else
     constexpr float c[] = {0.693147242f,  0.240226522f,   0.0555031031f,
                            0.0096176928f, 0.00134066434f, 0.000155946778f};
