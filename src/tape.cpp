@@ -158,6 +158,10 @@ bool Tape::depends(const Tensor* inputs, std::size_t count) {
   return any;
 }
 
+bool Tape::wants(const Tensor& input) {
+  return State::recording != nullptr && State::recording->node_of(input) != nothing;
+}
+
 Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t count, Tensor output,
                     Backward backward) {
   State& state = *State::recording;

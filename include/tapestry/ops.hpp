@@ -65,6 +65,12 @@ Tensor minimum(const Tensor& a, const Tensor& b);
 // permuted operands are read in place.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
+// activation(x weight + bias) in one pass: x (..., in), weight (in, out), bias (out) or undefined
+// -> (..., out). The same numbers as matmul, +, and relu or gelu.
+enum class Activation { none, relu, gelu };
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
+              Activation activation = Activation::none);
+
 // ---- reductions (ops/reduce.cpp)
 
 // Which axes to reduce: all of them by default, one, or several.

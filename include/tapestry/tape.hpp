@@ -138,6 +138,10 @@ class Tape {
     return record(operation, inputs.data(), inputs.size(), std::move(output), std::move(backward));
   }
 
+  // True when a gradient by this input will be wanted: a tape is recording, and it is a watched
+  // tensor or depends on one. What only the gradient by another input needs, need not be saved.
+  static bool wants(const Tensor& input);
+
   // To be used in the capture list of a backward function, [x = Tape::save(x)]: returns x, and
   // counts its bytes for the record that follows. Compute the output before the call of record:
   // an operation in its arguments would take or drop the count.

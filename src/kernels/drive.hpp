@@ -72,6 +72,11 @@ struct MatrixView {
 // c (batch..., m, n), contiguous and overwritten, from a (batch..., m, k) and b (batch..., k, n)
 void matmul(const MatmulShape& shape, const MatrixView& a, const MatrixView& b, real* c);
 
+// The same, then bias and activation: c = a b + bias (n), y = activation(c), also contiguous. y may
+// be c.
+void linear(const MatmulShape& shape, const MatrixView& a, const MatrixView& b,
+            const Epilogue& then, real* c);
+
 // Where the matrix at this position of the batch starts, in elements.
 Index offset_of(const Sizes& batch, const Index* strides, Index position);
 

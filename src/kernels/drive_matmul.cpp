@@ -1,4 +1,4 @@
-// The driver of matrix products: one kernel call per matrix of the batch, or per band of its rows.
+// The driver of matrix products: one kernel call per matrix of the batch, or per piece of one.
 #include <algorithm>
 
 #include "kernels/drive.hpp"
@@ -8,7 +8,9 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index operation_grain = 1 << 20;  // multiply-adds that are worth a thread of their own
-constexpr Index least_band = 32;            // rows: thinner bands would pack b too often
+constexpr Index least_rows = 32;            // of a piece: thinner ones would pack b too often
+constexpr Index least_columns = 256;        // likewise a, where it is packed
+constexpr Index column_unit = 64;           // a multiple of every tile's width
 
 // (batch..., m, k) times one (k, n) for all is a single product when the rows of the whole batch
 // lie at one distance. Then this makes them the rows of one matrix.
@@ -36,27 +38,67 @@ Index offset_of(const Sizes& batch, const Index* strides, Index position) {
   return offset;
 }
 
-void matmul(const MatmulShape& shape, const MatrixView& a_view, const MatrixView& b, real* c) {
+namespace {
+
+// One product, cut into pieces of whole rows and columns.
+struct Cut {
+  Index rows, columns;  // how many pieces there are either way
+  const MatmulShape& shape;
+
+  // Enough pieces of each matrix for all threads. By columns first, so that each packs only its own
+  // part of b, and a, if it is not transposed, is packed by none.
+  Cut(const MatmulShape& s, const MatrixView& a) : shape(s) {
+    const Index count = s.batch.count();
+    const Index wanted = (omp_get_max_threads() + count - 1) / count;
+    const bool packs_a = a.column != 1;
+    columns = packs_a ? 1 : std::clamp<Index>(s.n / least_columns, 1, wanted);
+    rows = std::clamp<Index>(s.m / least_rows, 1, (wanted + columns - 1) / columns);
+  }
+  Index row(Index piece) const { return shape.m * piece / rows; }
+  Index column(Index piece) const {
+    return piece == columns ? shape.n : shape.n / column_unit * piece / columns * column_unit;
+  }
+};
+
+void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixView& b, real* c,
+              const Epilogue* then) {
   if (shape.batch.count() * shape.m * shape.n == 0) return;
   MatmulShape s = shape;
   MatrixView a = a_view;
   merge_batch(s, a, b);
   const Table& t = active();
-  const Index count = s.batch.count();
-  const Index most = (omp_get_max_threads() + count - 1) / count;  // bands that threads could use
-  const Index bands = std::clamp<Index>(s.m / least_band, 1, most);
-  const Index work = std::max<Index>(1, s.m / bands * s.n * s.k);  // of one band
-  parallel_parts(count * bands, std::max<Index>(1, operation_grain / work),
+  const Cut cut(s, a);
+  const Index pieces = cut.rows * cut.columns;  // of each matrix
+  const Index work = std::max<Index>(1, s.m * s.n / pieces * s.k);
+  const auto compute = [&](Index matrix, Index piece) {
+    const Index i = cut.row(piece / cut.columns), to = cut.row(piece / cut.columns + 1);
+    const Index j = cut.column(piece % cut.columns), end = cut.column(piece % cut.columns + 1);
+    const real* left = a.data + offset_of(s.batch, a.batch_strides, matrix) + i * a.row;
+    const real* right = b.data + offset_of(s.batch, b.batch_strides, matrix) + j * b.column;
+    const Index at = (matrix * s.m + i) * s.n + j;
+    if (then == nullptr) {
+      t.matmul(to - i, end - j, s.k, left, a.row, a.column, right, b.row, b.column, c + at, s.n);
+    } else {
+      t.linear(to - i, end - j, s.k, left, a.row, a.column, right, b.row, b.column,
+               {then->bias ? then->bias + j : nullptr, then->activation, then->y + at}, c + at,
+               s.n);
+    }
+  };
+  parallel_parts(s.batch.count() * pieces, std::max<Index>(1, operation_grain / work),
                  [&](Index begin, Index end) {
-                   for (Index i = begin; i < end; ++i) {
-                     const Index matrix = i / bands, band = i % bands;
-                     const Index top = s.m * band / bands, bottom = s.m * (band + 1) / bands;
-                     t.matmul(bottom - top, s.n, s.k,
-                              a.data + offset_of(s.batch, a.batch_strides, matrix) + top * a.row,
-                              a.row, a.column, b.data + offset_of(s.batch, b.batch_strides, matrix),
-                              b.row, b.column, c + (matrix * s.m + top) * s.n, s.n);
-                   }
+                   for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
                  });
+}
+
+}  // namespace
+
+void matmul(const MatmulShape& shape, const MatrixView& a, const MatrixView& b, real* c) {
+  multiply(shape, a, b, c, nullptr);
+}
+
+void linear(const MatmulShape& shape, const MatrixView& a, const MatrixView& b,
+            const Epilogue& then, real* c) {
+  multiply(shape, a, b, c, &then);
 }
 
 }  // namespace tapestry::kernels

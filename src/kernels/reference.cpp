@@ -91,6 +91,7 @@ void fill_reference(Table& t) {
   t.sgd = reference::sgd;
   t.adam = reference::adam;
   t.matmul = reference::matmul;
+  t.linear = reference::linear;
   t.attention = reference::attention;
   t.attention_backward = reference::attention_backward;
   t.fma_burst = reference::fma_burst;

@@ -283,6 +283,17 @@ inline void matmul(Index m, Index n, Index k, const real* a, Index a_row, Index 
   }
 }
 
+// c = a b + bias, then y = f(c); each step rounds, as the separate kernels do
+inline void linear(Index m, Index n, Index k, const real* a, Index a_row, Index a_column,
+                   const real* b, Index b_row, Index b_column, const Epilogue& then, real* c,
+                   Index c_row) {
+  matmul(m, n, k, a, a_row, a_column, b, b_row, b_column, c, c_row);
+  for (Index i = 0; i < m; ++i, c += c_row) {
+    for (Index j = 0; j < n && then.bias; ++j) c[j] += then.bias[j];
+    if (then.activation) then.activation(c, then.y + i * c_row, n);
+  }
+}
+
 // Eight independent chains of multiply and add: 16 operations a round.
 inline double fma_burst(Index rounds, real* sink) {
   real chain[8] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -36,15 +36,15 @@ TAPESTRY_INLINE Index padded(Index n) {
 template <class A, int registers>
 TAPESTRY_INLINE void product(Index rows, Index columns, Index depth, Matrix a, const real* b,
                              Index b_row, real* c, Index c_row, bool fresh) {
-  constexpr int full = Blocking<A, registers>::rows;
+  constexpr int full = tall<registers>;
   for (Index i = 0; i < rows;) {
     const int height = fitting<full>(rows - i);
     Index j = 0;
     for (; j + 2 * lanes<A> <= columns; j += 2 * lanes<A>) {
-      any_tile<A, full, 2, false>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
+      tall_tile<A, full, 2>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
     }
     if (j < columns) {
-      any_tile<A, full, 1, false>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
+      tall_tile<A, full, 1>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
     }
     a.data += height * a.row;
     c += height * c_row;
@@ -165,7 +165,7 @@ struct Strip {
       for (Index i = 0; i < count; ++i) scale_row(o + i * columns, columns, correction[i]);
     }
     for (Index i = 0; i < count;) {  // a tile of queries at a time, each as deep as it sees
-      const int height = fitting<Blocking<A, registers>::rows>(count - i);
+      const int height = fitting<tall<registers>>(count - i);
       product<A, registers>(height, columns, view.reach(i, height), {s + i, 1, width}, v, v_row,
                             o + i * columns, columns, fresh);
       i += height;

@@ -108,7 +108,7 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, real* s, real* d_p) {
 // c (keys, queries) = a b where anybody sees; a (keys, depth), b (depth, width).
 template <class A, int registers>
 void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Index width, real* c) {
-  constexpr int full = Blocking<A, registers>::rows;
+  constexpr int full = tall<registers>;
   for (Index j = 0; j < view.sight.keys;) {
     const int height = fitting<full>(view.sight.keys - j);
     const std::uint64_t who = view.who(j, height);
@@ -126,7 +126,7 @@ void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Ind
 template <class A, int registers>
 void add_over_queries(const View<A>& view, Index queries, const real* a, Index width, const real* b,
                       Index b_row, Index columns, real* c) {
-  constexpr int full = Blocking<A, registers>::rows;
+  constexpr int full = tall<registers>;
   for (Index j = 0; j < view.sight.keys;) {
     const int height = fitting<full>(view.sight.keys - j);
     const std::uint64_t who = view.who(j, height);

@@ -1,258 +1,193 @@
-// Matrix products: a register tile, blocks that fit the caches, packing where it pays.
+// Matrix products: register tiles, blocks that fit the caches, packing where it pays.
 //
-// The scheme is that of Goto and van de Geijn (2008): a tile of C stays in registers while a column
-// panel of B and rows of A stream past it from the caches.
+// After Goto and van de Geijn (2008), with one turn: a few rows of A, read where they are, stay in
+// the first cache while panels of B stream past them from the second.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of
-// rows a thread was given, nor on the sizes below. The one exception is a product with a single
-// column (n = 1), a chain per lane, which again does not look at m.
+// rows or columns a thread was given, nor on the sizes of blocks. The exception are products with a
+// vector whose matrix lies in contiguous rows (`rows_times`), a chain per lane: those with one
+// column, whatever m is, and those of one row with a transposed B. The driver cuts no product into
+// such pieces.
 #pragma once
 
-#include "kernels/simd_pack.hpp"
+#include "kernels/simd_tile.hpp"
 
 namespace tapestry::kernels::simd {
 
-// All sizes, in one place. Registers: a tile of `rows` x 2 batches of C, 2 batches of B, one number
-// of A repeated, and one left for a product where there is no fused multiply-add.
-template <class A, int registers>
-struct Blocking {
-  static constexpr Index l1 = 32 * 1024, l2 = 1024 * 1024;  // bytes; common sizes of caches
-  static constexpr Index number = sizeof(float);
-
-  static constexpr int rows = (registers - 4) / 2;  // 14 for 32 registers, 6 for 16
-  static constexpr Index columns = 2 * lanes<A>;
-  // A panel of B (depth x columns) may be twice the first cache: tiles read it in order, so that it
-  // streams from the second, and the deeper it is the less often C is read and written.
-  static constexpr Index depth = 2 * l1 / (columns * number);
-  // A block of A (height x depth) takes half of the second; a whole number of tiles.
-  static constexpr Index height = l2 / 2 / (depth * number) / rows * rows;
-  // The packed block of B (depth x width) stays within the last level's share of a core.
-  static constexpr Index width = 2 * l2 / (depth * number) / columns * columns;
-
-  // Packing costs one pass over a matrix and pays when its panels are read often enough.
-  static constexpr Index rows_to_pack_b = 4 * rows;
-  static constexpr Index columns_to_pack_a = 4 * columns;
-};
-
-// c (height x vectors batches) += a (height, depth) b (depth, vectors batches). b's batches are
-// contiguous, its rows b_row apart. `fresh` starts from 0 without reading c.
-template <class A, int height, int vectors, bool packed>
-void tile(Index depth, Matrix a, const real* b, Index b_row, real* c, Index c_row, bool fresh) {
-  using V = Floats<A>;
-  const Index a_row = packed ? 1 : a.row, a_column = packed ? height : a.column;
-  V sum[height][vectors];
-#pragma GCC unroll 16
-  for (int i = 0; i < height; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) {
-      sum[i][v] = V(0.0f);
-      if (!fresh) sum[i][v] = V::load_unaligned(c + i * c_row + v * lanes<A>);
-    }
-  }
-  const real* ap = a.data;
-  for (Index p = 0; p < depth; ++p, ap += a_column, b += b_row) {
-    V right[vectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) right[v] = V::load_unaligned(b + v * lanes<A>);
-#pragma GCC unroll 16
-    for (int i = 0; i < height; ++i) {
-      const V left(ap[i * a_row]);
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) sum[i][v] = multiply_add(left, right[v], sum[i][v]);
-    }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < height; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) sum[i][v].store_unaligned(c + i * c_row + v * lanes<A>);
-  }
-}
-
-template <class A, int full, int vectors, bool packed>
-TAPESTRY_INLINE void any_tile(int height, Index depth, Matrix a, const real* b, Index b_row,
-                              real* c, Index c_row, bool fresh) {
-  switch (height) {
-    case full:
-      return tile<A, full, vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
-    case 8:
-      return tile<A, (full < 8 ? 1 : 8), vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
-    case 4:
-      return tile<A, 4, vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
-    case 2:
-      return tile<A, 2, vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
-    default:
-      return tile<A, 1, vectors, packed>(depth, a, b, b_row, c, c_row, fresh);
-  }
-}
-
-// A tile at the right edge of C, `columns` wide: computed in full beside it, the valid part copied.
-template <class A, int full, int vectors, bool packed>
-void edge_tile(int height, Index columns, Index depth, Matrix a, const real* b, Index b_row,
-               real* c, Index c_row, bool fresh) {
-  constexpr Index width = vectors * lanes<A>;
-  alignas(64) real whole[full * width] = {};
-  for (int i = 0; i < height && !fresh; ++i) {
-    std::memcpy(whole + i * width, c + i * c_row, std::size_t(columns) * sizeof(real));
-  }
-  any_tile<A, full, vectors, packed>(height, depth, a, b, b_row, whole, width, fresh);
-  for (int i = 0; i < height; ++i) {
-    std::memcpy(c + i * c_row, whole + i * width, std::size_t(columns) * sizeof(real));
-  }
-}
-
-// One panel of columns of C: all tiles of `rows` rows against one panel of B.
-template <class A, int full, int vectors, bool packed>
-void panel(Index rows, Index columns, Index depth, Matrix a, const real* b, Index b_row, real* c,
-           Index c_row, bool fresh) {
-  for (Index i = 0; i < rows;) {
-    const int height = fitting<full>(rows - i);
-    for (Index r = i + height; r < rows && r < i + height + full; ++r) {
-      const real* next = c + (r - i) * c_row;  // the tile after this one waits for C otherwise
-      for (Index j = 0; j < columns; j += 16) __builtin_prefetch(next + j, 1);
-    }
-    if (columns == vectors * lanes<A>) {
-      any_tile<A, full, vectors, packed>(height, depth, a, b, b_row, c, c_row, fresh);
-    } else {
-      edge_tile<A, full, vectors, packed>(height, columns, depth, a, b, b_row, c, c_row, fresh);
-    }
-    a.data += packed ? height * depth : height * a.row;
-    c += height * c_row;
-    i += height;
-  }
-}
-
-// How one call reads its operands.
+// How one call reads its operands, and room for what it packs.
 struct Packing {
   bool a, b;
-  real *a_tiles, *b_panels;
+  real *a_rows, *b_panels;
 };
 
-// C (rows, columns) += A (rows, depth) B (depth, columns), panel by panel. B's panels have been
-// packed one after another, or are read in place except for an incomplete last one.
-template <class A, int full>
+// c = c + bias, then y = activation(c), row by row
+template <class A>
+void finish_rows(Index rows, Index columns, const Epilogue& then, real* c, Index c_row) {
+  for (Index i = 0; i < rows; ++i, c += c_row) {
+    sweep<A>(then.bias ? columns : 0, [&](Index j, auto part) {
+      store<A>(c + j, load<A>(c + j, part) + load<A>(then.bias + j, part), part);
+    });
+    if (then.activation) then.activation(c, then.y + i * c_row, columns);
+  }
+}
+
+// The same, `rows` further down and `columns` further right.
+TAPESTRY_INLINE Epilogue moved(const Epilogue& then, Index rows, Index columns, Index c_row) {
+  return {then.bias ? then.bias + columns : nullptr, then.activation,
+          then.y + rows * c_row + columns};
+}
+
+// c (rows, columns) += a (rows, depth) b (depth, columns), tile by tile. The first row of tiles
+// packs each panel of b just before it reads it. `then`, if any, finishes each row of tiles.
+template <class A, int registers>
 void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Packing& packing,
-           real* c, Index c_row, bool fresh) {
-  constexpr Index width = 2 * lanes<A>;
-  const auto two = packing.a ? panel<A, full, 2, true> : panel<A, full, 2, false>;
-  const auto one = packing.a ? panel<A, full, 1, true> : panel<A, full, 1, false>;
-  for (Index j = 0; j < columns; j += width) {
-    const Index wide = columns - j < width ? columns - j : width;
-    const Index padded = wide > lanes<A> ? width : lanes<A>;
-    const bool in_place = !packing.b && wide == padded;
-    const real* from = in_place ? b.at(0, j) : packing.b_panels + (packing.b ? j * depth : 0);
-    const auto run = padded == width ? two : one;
-    run(rows, wide, depth, a, from, in_place ? b.row : padded, c + j, c_row, fresh);
-  }
-}
-
-// Packs what `block` will not read in place: all panels of B, or only an incomplete last one.
-template <class A>
-void pack_b(Matrix b, Index columns, Index depth, const Packing& packing) {
-  constexpr Index width = 2 * lanes<A>;
-  for (Index j = 0; j < columns; j += width) {
-    const Index wide = columns - j < width ? columns - j : width;
-    const Index padded = wide > lanes<A> ? width : lanes<A>;
-    if (!packing.b && wide == padded) continue;
-    const Matrix from{b.at(0, j), b.row, b.column};
-    pack_panel<A>(from, depth, wide, padded, packing.b_panels + (packing.b ? j * depth : 0));
-  }
-}
-
-// y[i] = sum over p of a[i, p] * x[p], rows of a contiguous: the product with a single column
-template <class A>
-void times_vector(Index m, Index k, Matrix a, const real* x, real* y, Index y_row) {
-  using V = Floats<A>;
-  constexpr Index n = lanes<A>;
-  for (Index i = 0; i < m; ++i) {
-    const real* row = a.at(i, 0);
-    V s0(0.0f), s1(0.0f), s2(0.0f), s3(0.0f);
-    Index p = 0;
-    for (; p + 4 * n <= k; p += 4 * n) {
-      s0 = multiply_add(V::load_unaligned(row + p), V::load_unaligned(x + p), s0);
-      s1 = multiply_add(V::load_unaligned(row + p + n), V::load_unaligned(x + p + n), s1);
-      s2 = multiply_add(V::load_unaligned(row + p + 2 * n), V::load_unaligned(x + p + 2 * n), s2);
-      s3 = multiply_add(V::load_unaligned(row + p + 3 * n), V::load_unaligned(x + p + 3 * n), s3);
+           real* c, Index c_row, bool fresh, const Epilogue* then) {
+  using Size = Blocking<A, registers>;
+  const Parts tiles(rows, Size::rows), panels((columns + lanes<A> - 1) / lanes<A>, Size::batches);
+  Matrix left = a;
+  for (Index t = 0; t < tiles.count; ++t) {
+    const Index i = tiles.begin(t), height = tiles.size(t);
+    if (!packing.a) {
+      left = a.from(i, 0);
+    } else if (t % Size::group == 0) {
+      const Index next = t + Size::group;
+      const Index tall = (next < tiles.count ? tiles.begin(next) : rows) - i;
+      left = {packing.a_rows, 1, (tall + lanes<A> - 1) / lanes<A> * lanes<A>};
+      pack_panel<A>({a.at(i, 0), a.column, a.row}, depth, tall, left.column, packing.a_rows);
     }
-    sweep<A>(k - p, [&](Index j, auto part) {
-      s0 = multiply_add(load<A>(row + p + j, part), load<A>(x + p + j, part), s0);
-    });
-    y[i * y_row] = fold_sum<A>((s0 + s1) + (s2 + s3));
-  }
-}
-
-// y (n) = sum over p of a[p] * b[p, :], rows of b contiguous: the product of a single row. Reads b
-// once, row after row, four at a time.
-template <class A>
-void row_times(Index n, Index k, const real* a, Index a_column, Matrix b, real* y) {
-  using V = Floats<A>;
-  sweep<A>(n, [=](Index j, auto part) { store<A>(y + j, V(0.0f), part); });
-  for (Index p = 0; p < k; p += 4) {
-    const Index count = k - p < 4 ? k - p : 4;
-    sweep<A>(n, [=](Index j, auto part) {
-      V sum = load<A>(y + j, part);
-      for (Index q = p; q < p + count; ++q) {
-        sum = multiply_add(V(a[q * a_column]), load<A>(b.at(q, j), part), sum);
+    for (Index q = 0; q < panels.count; ++q) {
+      const Index j = panels.begin(q) * lanes<A>, width = panels.size(q) * lanes<A>;
+      const Index wide = columns - j < width ? columns - j : width;
+      const real* right = b.at(0, j);
+      Index right_row = b.row;
+      if (packing.b || (!loads_parts && wide < width)) {
+        real* panel = packing.b_panels + j * depth;
+        if (t == 0) pack_panel<A>(b.from(0, j), depth, wide, width, panel);
+        right = panel, right_row = width;
       }
-      store<A>(y + j, sum, part);
-    });
+      any_tile<A, registers>(int(height), wide, depth, left, right, right_row, c + i * c_row + j,
+                             c_row, fresh);
+    }
+    if (packing.a) left.data += height;
+    if (then) finish_rows<A>(height, columns, moved(*then, i, 0, c_row), c + i * c_row, c_row);
   }
 }
 
 template <class A, int registers>
-void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
+void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row,
+             const Epilogue* then) {
   using Size = Blocking<A, registers>;
-  const Index deepest = k < Size::depth ? k : Size::depth;
-  const Index tallest = m < Size::height ? m : Size::height;
-  const Index widest = n < Size::width ? n : Size::width;
   Packing packing{};
-  packing.a = n >= Size::columns_to_pack_a;
-  packing.b = b.column != 1 || m >= Size::rows_to_pack_b;
-  const Index a_size = packing.a ? tallest * deepest : 0;
-  const Index b_size = (packing.b ? widest + Size::columns : Size::columns) * deepest;
-  packing.a_tiles = workspace(a_size + b_size);
-  packing.b_panels = packing.a_tiles + a_size;
-  for (Index j = 0; j < n; j += Size::width) {
-    const Index columns = n - j < Size::width ? n - j : Size::width;
-    for (Index p = 0; p < k; p += Size::depth) {
-      const Index depth = k - p < Size::depth ? k - p : Size::depth;
-      const Matrix right{b.at(p, j), b.row, b.column};
-      pack_b<A>(right, columns, depth, packing);
-      for (Index i = 0; i < m; i += Size::height) {
-        const Index rows = m - i < Size::height ? m - i : Size::height;
-        Matrix left{a.at(i, p), a.row, a.column};
-        if (packing.a) {
-          pack_tiles<A, Size::rows>(left, rows, depth, packing.a_tiles);
-          left.data = packing.a_tiles;
-        }
-        block<A, Size::rows>(rows, columns, depth, left, right, packing, c + i * c_row + j, c_row,
-                             p == 0);
-      }
+  packing.a = a.column != 1 && n >= Size::columns_to_pack_a;
+  const Index rows_to_pack_b = b.row > Size::far ? Size::rows_to_pack_far : Size::rows_to_pack_near;
+  packing.b = b.column != 1 || m >= rows_to_pack_b;
+  const bool few = !packing.b && m < Size::rows_to_pack_far && k * n > Size::depth * Size::width;
+  const Parts depths(k, few ? Size::shallow : Size::depth);
+  const Index widest = few ? Size::broad : packing.b ? Size::width : Size::width_in_place;
+  const Parts widths((n + Size::columns - 1) / Size::columns, widest / Size::columns);
+  packing.a_rows = workspace((Size::packed_rows + widths.size(0) * Size::columns) * depths.size(0));
+  packing.b_panels = packing.a_rows + Size::packed_rows * depths.size(0);
+  for (Index w = 0; w < widths.count; ++w) {
+    const Index j = widths.begin(w) * Size::columns, end = j + widths.size(w) * Size::columns;
+    for (Index d = 0; d < depths.count; ++d) {
+      const Index p = depths.begin(d);
+      const bool last = then && d + 1 == depths.count;
+      const Epilogue here = last ? moved(*then, 0, j, c_row) : Epilogue{};
+      block<A, registers>(m, (end < n ? end : n) - j, depths.size(d), a.from(0, p), b.from(p, j),
+                          packing, c + j, c_row, d == 0, last ? &here : nullptr);
     }
   }
+}
+
+// y[i * y_step] = sum over p of a[i, p] * x[p * x_step], rows of a contiguous, at least a batch of
+// them and four columns: the last column of a product, which alone in a batch would cost as much as
+// a full one. The lanes are rows, so that each element is one chain here, too.
+template <class A>
+void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* y, Index y_step) {
+  using V = Floats<A>;
+  for (Index i = 0; i < m; i += lanes<A>) {
+    const Index row = i + lanes<A> <= m ? i : m - lanes<A>;
+    V sum(0.0f), four[4];
+    for (Index p = 0; p < k; p += 4) {
+      const Index from = p + 4 <= k ? p : k - 4;  // the last four may overlap those before
+      turn<A, true>(a.at(row, from), a.row, lanes<A>, 4, four);
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) {
+        if (from + r >= p) sum = multiply_add(V(x[(from + r) * x_step]), four[r], sum);
+      }
+    }
+    alignas(64) real lane[lanes<A>];
+    sum.store_aligned(lane);
+    for (Index l = 0; l < lanes<A>; ++l) y[(row + l) * y_step] = lane[l];
+  }
+}
+
+// y[i * y_step] = sum over p of a[i, p] * x[p], rows of a contiguous: eight rows at a time, each a
+// chain per lane
+template <class A>
+void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step) {
+  using V = Floats<A>;
+  constexpr int most = 8;
+  for (Index i = 0; i < m; i += most) {
+    const int count = m - i < most ? int(m - i) : most;
+    const real* row[most];
+    V sum[most];
+#pragma GCC unroll 8
+    for (int r = 0; r < most; ++r) {
+      row[r] = a.at(i + (r < count ? r : 0), 0);
+      sum[r] = V(0.0f);
+    }
+    sweep<A>(k, [&](Index p, auto part) {
+      const V right = load<A>(x + p, part);
+#pragma GCC unroll 8
+      for (int r = 0; r < most; ++r) {
+        sum[r] = multiply_add(load<A>(row[r] + p, part), right, sum[r]);
+      }
+    });
+    for (int r = 0; r < count; ++r) y[(i + r) * y_step] = fold_sum<A>(sum[r]);
+  }
+}
+
+// x with its numbers side by side: itself, or a copy
+TAPESTRY_INLINE const real* contiguous(const real* x, Index step, Index n) {
+  if (step == 1) return x;
+  real* copy = workspace(n);
+  for (Index i = 0; i < n; ++i) copy[i] = x[i * step];
+  return copy;
+}
+
+template <class A, int registers>
+void multiply(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row,
+              const Epilogue* then) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    for (Index i = 0; i < m; ++i) {
+      sweep<A>(n, [=](Index j, auto part) { store<A>(c + i * c_row + j, Floats<A>(0.0f), part); });
+    }
+  } else if (n == 1 && a.column == 1) {
+    rows_times<A>(m, k, a, contiguous(b.data, b.row, k), c, c_row);
+  } else if (m == 1 && b.row == 1 && b.column != 1) {
+    rows_times<A>(n, k, {b.data, b.column, 1}, contiguous(a.data, a.column, k), c, 1);
+  } else if (n > lanes<A> && n % lanes<A> == 1 && m >= lanes<A> && k >= 4 && a.column == 1) {
+    blocked<A, registers>(m, n - 1, k, a, b, c, c_row, nullptr);
+    last_column<A>(m, k, a, b.at(0, n - 1), b.row, c + n - 1, c_row);
+  } else {
+    return blocked<A, registers>(m, n, k, a, b, c, c_row, then);
+  }
+  if (then) finish_rows<A>(m, n, *then, c, c_row);
 }
 
 template <class A, int registers>
 void matmul(Index m, Index n, Index k, const real* a, Index a_row, Index a_column, const real* b,
             Index b_row, Index b_column, real* c, Index c_row) {
-  const Matrix left{a, a_row, a_column}, right{b, b_row, b_column};
-  if (k == 0) {
-    for (Index i = 0; i < m; ++i) {
-      sweep<A>(n, [=](Index j, auto part) { store<A>(c + i * c_row + j, Floats<A>(0.0f), part); });
-    }
-  } else if (n == 1 && a_column == 1) {
-    const real* x = b;
-    if (b_row != 1) {
-      real* packed = workspace(k);
-      for (Index p = 0; p < k; ++p) packed[p] = b[p * b_row];
-      x = packed;
-    }
-    times_vector<A>(m, k, left, x, c, c_row);
-  } else if (m == 1 && b_column == 1) {
-    row_times<A>(n, k, a, a_column, right, c);
-  } else {
-    blocked<A, registers>(m, n, k, left, right, c, c_row);
-  }
+  multiply<A, registers>(m, n, k, {a, a_row, a_column}, {b, b_row, b_column}, c, c_row, nullptr);
+}
+
+template <class A, int registers>
+void linear(Index m, Index n, Index k, const real* a, Index a_row, Index a_column, const real* b,
+            Index b_row, Index b_column, const Epilogue& then, real* c, Index c_row) {
+  multiply<A, registers>(m, n, k, {a, a_row, a_column}, {b, b_row, b_column}, c, c_row, &then);
 }
 
 // Enough independent chains to hide the latency of a multiply-add on two units (four on NEON).
@@ -276,6 +211,7 @@ double fma_burst(Index rounds, real* sink) {
 template <class A, int registers>
 void fill_matmul(Table& t) {
   t.matmul = matmul<A, registers>;
+  t.linear = linear<A, registers>;
   t.fma_burst = fma_burst<A, registers>;
 }
 

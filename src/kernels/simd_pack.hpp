@@ -1,7 +1,7 @@
 // Packing for matrix products: copies of A and B in the order in which register tiles read them.
 #pragma once
 
-#include "kernels/simd.hpp"
+#include "kernels/simd_transpose.hpp"
 
 namespace tapestry::kernels::simd {
 
@@ -11,47 +11,51 @@ struct Matrix {
   Index row, column;
 
   TAPESTRY_INLINE const real* at(Index i, Index j) const { return data + i * row + j * column; }
+  TAPESTRY_INLINE Matrix from(Index i, Index j) const { return {at(i, j), row, column}; }
 };
 
-// The largest tile height that fits into `rows` rows: the full tile, 8, 4, 2 or 1.
-template <int full>
-TAPESTRY_INLINE int fitting(Index rows) {
-  if (rows >= full) return full;
-  if (full > 8 && rows >= 8) return 8;
-  return rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
-}
+// `total` things in as few parts of at most `most` as will do, which differ by one at most.
+struct Parts {
+  Index count, least, longer;  // the first `longer` parts have one more than `least`
 
-// to[p, j] = b[p, j] for a panel `width` wide, zeros beyond `columns`
+  TAPESTRY_INLINE Parts(Index total, Index most)
+      : count((total + most - 1) / most), least(total / count), longer(total % count) {}
+  TAPESTRY_INLINE Index size(Index part) const { return least + (part < longer ? 1 : 0); }
+  TAPESTRY_INLINE Index begin(Index part) const {
+    return part * least + (part < longer ? part : longer);
+  }
+};
+
+// to[p * width + j] = b[p, j] for `columns` columns, then zeros up to `width`, a whole number of
+// batches
 template <class A>
 void pack_panel(Matrix b, Index depth, Index columns, Index width, real* to) {
   if (b.column == 1) {
     for (Index p = 0; p < depth; ++p) {
-      std::memcpy(to + p * width, b.at(p, 0), std::size_t(columns) * sizeof(real));
-      for (Index j = columns; j < width; ++j) to[p * width + j] = 0;
+      sweep<A>(columns, [&](Index j, auto part) {
+        load<A>(b.at(p, j), part).store_unaligned(to + p * width + j);
+      });
     }
     return;
   }
-  for (Index j = 0; j < width; ++j) {
-    for (Index p = 0; p < depth; ++p) to[p * width + j] = j < columns ? *b.at(p, j) : 0;
-  }
-}
-
-// Tiles of A, one after another, each column by column: what `tile` reads as `packed`.
-template <class A, int full>
-void pack_tiles(Matrix a, Index rows, Index depth, real* to) {
-  for (Index i = 0; i < rows;) {
-    const int height = fitting<full>(rows - i);
-    if (a.row == 1) {  // transposed: contiguous down a column
-      for (Index p = 0; p < depth; ++p) {
-        for (int r = 0; r < height; ++r) to[p * height + r] = *a.at(i + r, p);
-      }
-    } else {
-      for (int r = 0; r < height; ++r) {
-        for (Index p = 0; p < depth; ++p) to[p * height + r] = *a.at(i + r, p);
+  if (b.row == 1 && depth >= 4 && columns >= lanes<A>) {  // the last of each overlap those before
+    for (Index j = 0; j < columns; j += lanes<A>) {
+      const Index l = j + lanes<A> <= columns ? j : columns - lanes<A>;
+      for (Index p = 0; p < depth; p += 4) {
+        const Index q = p + 4 <= depth ? p : depth - 4;
+        Floats<A> four[4];
+        turn<A, true>(b.at(q, l), b.column, lanes<A>, 4, four);
+#pragma GCC unroll 4
+        for (int r = 0; r < 4; ++r) four[r].store_unaligned(to + (q + r) * width + l);
       }
     }
-    to += height * depth;
-    i += height;
+  } else {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index p = 0; p < depth; ++p) to[p * width + j] = *b.at(p, j);
+    }
+  }
+  for (Index p = 0; p < depth; ++p) {
+    for (Index j = columns; j < width; ++j) to[p * width + j] = 0;
   }
 }
 

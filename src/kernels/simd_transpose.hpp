@@ -24,7 +24,16 @@ TAPESTRY_INLINE Quad quad(const real* p, Index count) {
 template <class A>
 TAPESTRY_INLINE Floats<A> joined(const Quad* q) {
   using Register = typename Floats<A>::register_type;
-  if constexpr (lanes<A> == 4) {
+#if defined( \
+    __AVX512F__)  // inserts from memory; g++ makes slower shuffles of registers of the below
+  if constexpr (lanes<A> == 16) {
+    Register x = _mm512_castps128_ps512(q[0]);
+    x = _mm512_insertf32x4(x, q[1], 1);
+    x = _mm512_insertf32x4(x, q[2], 2);
+    return Floats<A>(_mm512_insertf32x4(x, q[3], 3));
+  } else
+#endif
+      if constexpr (lanes<A> == 4) {
     return Floats<A>(Register(q[0]));
   } else {
     const auto low = __builtin_shufflevector(q[0], q[1], 0, 1, 2, 3, 4, 5, 6, 7);

@@ -39,6 +39,12 @@ struct AdamStep {     // one update of Kingma & Ba 2015, with the decoupled deca
   real correction2;   // 1 - beta2^t
 };
 
+struct Epilogue {    // what follows a product
+  const real* bias;  // (n), added to every row of C; null: none
+  Unary activation;  // null: none, and y is not touched
+  real* y;           // rows as far apart as those of C; may be C
+};
+
 // What a mask says about a block of scores, at most 64 queries by 64 keys.
 struct Sight {
   Index keys;   // how many of the block's first keys matter: nobody there may attend to the others
@@ -135,9 +141,16 @@ struct Table {
 
   // C = A B, C (m, n) is overwritten, never read; A (m, k), B (k, n). Every matrix has a row and
   // a column stride in elements (C: a row stride), so that transposed and sliced operands are
-  // read in place. k = 0 gives zeros. NaN and infinities propagate: no product is skipped.
+  // read in place. k = 0 gives zeros. NaN and infinities propagate: no product is skipped. (A
+  // single row with a transposed B may be added up in another order than that row among others.)
   void (*matmul)(Index m, Index n, Index k, const real* a, Index a_row, Index a_column,
                  const real* b, Index b_row, Index b_column, real* c, Index c_row);
+
+  // C = A B + bias, then y = activation(C): the same numbers as matmul, add and the activation give
+  // one after the other, but made while the rows of C are in cache.
+  void (*linear)(Index m, Index n, Index k, const real* a, Index a_row, Index a_column,
+                 const real* b, Index b_row, Index b_column, const Epilogue& then, real* c,
+                 Index c_row);
 
   // softmax(scale * q k^T, where seen) v for the queries [first, first + count) of a head, without
   // the matrix of weights: block by block of keys, with a running maximum and sum for each query

@@ -14,15 +14,7 @@ Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options
   if (options.bias) bias = Tensor::zeros({out});
 }
 
-Tensor Linear::operator()(const Tensor& x) const {
-  if (x.rank() < 1 || x.size(-1) != weight.size(0)) {
-    throw Error("linear: x is " + to_string(x.shape()) + ", weight is " +
-                to_string(weight.shape()) + ": x's last axis must equal the weight's rows (" +
-                std::to_string(weight.size(0)) + ").");
-  }
-  const Tensor y = x.rank() == 1 ? squeeze(matmul(unsqueeze(x, 0), weight), 0) : matmul(x, weight);
-  return bias.defined() ? y + bias : y;
-}
+Tensor Linear::operator()(const Tensor& x) const { return linear(x, weight, bias); }
 
 Parameters Linear::parameters(const std::string& prefix) const {
   Parameters list = {{prefix + "weight", weight}};

@@ -1,10 +1,14 @@
-// The matrix product and its two gradients: dA = dC B^T, dB = A^T dC.
+// The matrix product and its two gradients, dA = dC B^T and dB = A^T dC; and the same with a bias
+// and an activation.
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "unrecorded.hpp"
 
 namespace tapestry {
+
+using kernels::active;
+
 namespace {
 
 void check(const Tensor& a, const Tensor& b) {
@@ -37,15 +41,26 @@ kernels::MatrixView matrix_view(const Tensor& x) {
   return {x.data(), x.strides().data(), x.strides()[last - 1], x.strides()[last]};
 }
 
+// Room for a product, and its operands spread over the whole batch.
+struct Operands {
+  kernels::MatmulShape shape;
+  Tensor a, b, c;
+
+  Operands(const Tensor& left, const Tensor& right) {
+    const Index m = left.size(-2), k = left.size(-1), n = right.size(-1);
+    const Shape batch =
+        broadcast("matmul, leading axes", leading(left.shape()), leading(right.shape()));
+    shape = {sizes(batch), m, n, k};
+    a = broadcast_view(left, with_matrix(batch, m, k));
+    b = broadcast_view(right, with_matrix(batch, k, n));
+    c = Tensor::uninitialised(with_matrix(batch, m, n));
+  }
+};
+
 Tensor multiply(const Tensor& a, const Tensor& b) {
-  check(a, b);
-  const Index m = a.size(-2), k = a.size(-1), n = b.size(-1);
-  const Shape batch = broadcast("matmul, leading axes", leading(a.shape()), leading(b.shape()));
-  Tensor c = Tensor::uninitialised(with_matrix(batch, m, n));
-  const Tensor left = broadcast_view(a, with_matrix(batch, m, k));
-  const Tensor right = broadcast_view(b, with_matrix(batch, k, n));
-  kernels::matmul({sizes(batch), m, n, k}, matrix_view(left), matrix_view(right), c.data());
-  return c;
+  const Operands x(a, b);
+  kernels::matmul(x.shape, matrix_view(x.a), matrix_view(x.b), x.c.data());
+  return x.c;
 }
 
 // A^T dC. A weight matrix that all batches share gets one long product, not a sum of many.
@@ -55,14 +70,75 @@ Tensor right_gradient(const Tensor& a, const Tensor& dc, int b_rank) {
   return multiply(transpose(reshape(a, {rows, a.size(-1)})), reshape(dc, {rows, dc.size(-1)}));
 }
 
+// `saved` if the gradient by `input` will need it, or nothing.
+Tensor save_for(const Tensor& input, const Tensor& saved) {
+  return Tape::wants(input) ? Tape::save(saved) : Tensor();
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
+  check(a, b);
   const Tensor c = multiply(a, b);
-  return Tape::record("matmul", {a, b}, c,
-                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dc, Gate& to) {
-                        if (to.wants(0)) to.give(0, multiply(dc, transpose(b)));
-                        if (to.wants(1)) to.give(1, right_gradient(a, dc, b.rank()));
+  return Tape::record(
+      "matmul", {a, b}, c,
+      [a = save_for(b, a), b = save_for(a, b), b_rank = b.rank()](const Tensor& dc, Gate& to) {
+        if (to.wants(0)) to.give(0, multiply(dc, transpose(b)));
+        if (to.wants(1)) to.give(1, right_gradient(a, dc, b_rank));
+      });
+}
+
+namespace {
+
+void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const std::string operands =
+      "linear: x is " + to_string(x.shape()) + ", weight is " + to_string(weight.shape());
+  if (weight.rank() != 2) throw Error(operands + ": the weight must have two axes, (in, out).");
+  if (x.rank() < 1 || x.size(-1) != weight.size(0)) {
+    throw Error(operands + ": x's last axis must equal the weight's rows (" +
+                std::to_string(weight.size(0)) + ").");
+  }
+  if (bias.defined() && bias.shape() != Shape{weight.size(1)}) {
+    throw Error(operands + ", bias is " + to_string(bias.shape()) +
+                ": the bias must have one axis, as long as the weight has columns (" +
+                std::to_string(weight.size(1)) + ").");
+  }
+}
+
+kernels::Unary function_of(Activation activation) {
+  if (activation == Activation::none) return nullptr;
+  return activation == Activation::relu ? active().relu : active().gelu;
+}
+
+// Gradient of the product from that of the output; `saved` is relu's output or gelu's input.
+Tensor before_activation(Activation activation, const Tensor& dy, const Tensor& saved) {
+  if (activation == Activation::none) return dy;
+  const bool relu = activation == Activation::relu;
+  return apply(relu ? active().relu_backward : active().gelu_backward, dy, saved);
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
+  check(x, weight, bias);
+  if (x.rank() == 1) return squeeze(linear(unsqueeze(x, 0), weight, bias, activation), 0);
+  const bool recorded = Tape::wants(x) || Tape::wants(weight) || Tape::wants(bias);
+  const Operands p(x, weight);
+  const bool keep_c = recorded && activation == Activation::gelu;
+  const Tensor b = bias.defined() ? bias.contiguous() : bias;
+  const Tensor y = keep_c ? Tensor::uninitialised(p.c.shape()) : p.c;
+  kernels::linear(p.shape, matrix_view(p.a), matrix_view(p.b),
+                  {bias.defined() ? b.data() : nullptr, function_of(activation), y.data()},
+                  p.c.data());
+  if (!recorded) return y;
+  const Tensor slope = activation == Activation::none ? Tensor() : Tape::save(keep_c ? p.c : y);
+  return Tape::record("linear", {x, weight, bias}, y,
+                      [x = save_for(weight, x), weight = save_for(x, weight), slope, activation](
+                          const Tensor& dy, Gate& to) {
+                        const Tensor dc = before_activation(activation, dy, slope);
+                        if (to.wants(0)) to.give(0, multiply(dc, transpose(weight)));
+                        if (to.wants(1)) to.give(1, right_gradient(x, dc, 2));
+                        to.give(2, dc);
                       });
 }
 

@@ -94,6 +94,11 @@ TEST_CASE("matmul: larger than the cache blocks", "[phase0][kernels]") {
     check_product(*set, Operand(900, 40, Layout::transposed, 5),
                   Operand(40, 35, Layout::normal, 6));
     check_product(*set, Operand(3, 40, Layout::normal, 5), Operand(40, 4500, Layout::normal, 6));
+    check_product(*set, Operand(100, 530, Layout::transposed, 5),
+                  Operand(530, 300, Layout::transposed, 6));
+    check_product(*set, Operand(50, 530, Layout::normal, 5), Operand(530, 801, Layout::normal, 6));
+    check_product(*set, Operand(1030, 40, Layout::normal, 5), Operand(40, 70, Layout::sliced, 6));
+    check_product(*set, Operand(7, 300, Layout::slanted, 5), Operand(300, 900, Layout::normal, 6));
   }
 }
 
@@ -120,7 +125,7 @@ TEST_CASE("matmul: NaN and infinity reach their row or column, and no other", "[
 
 TEST_CASE("matmul: bits do not depend on the band of rows", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
-    for (Index n : {1, 5, 40, 200}) {
+    for (Index n : {1, 5, 40, 65, 200}) {
       const Index m = 71, k = 801;
       const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
       const std::vector<real> whole = product(*set, m, n, k, a, b);
@@ -188,28 +193,98 @@ TEST_CASE("matmul driver: batches, broadcasting, merged rows", "[phase0][kernels
   }
 }
 
-TEST_CASE("matmul driver: the same bits for one and for several threads", "[phase0][kernels]") {
+TEST_CASE("matmul: bits do not depend on the band, for any layout", "[phase0][kernels]") {
+  const Index m = 110, n = 321, k = 530;  // packs both operands
+  for (const Table* set : usable_sets()) {
+    for (Layout left : layouts) {
+      for (Layout right : layouts) {
+        const Operand a(m, k, left, 1), b(k, n, right, 2);
+        std::vector<real> whole(std::size_t(m * n), nan), part(std::size_t(64 * n), nan);
+        set->matmul(m, n, k, a.memory.data(), a.row, a.column, b.memory.data(), b.row, b.column,
+                    whole.data(), n);
+        bool same = true;
+        for (Index band : {2, 7, 64}) {
+          const Index i = 31, j = 64, columns = n - j;  // pieces as the driver cuts them
+          set->matmul(band, columns, k, a.memory.data() + i * a.row, a.row, a.column,
+                      b.memory.data() + j * b.column, b.row, b.column, part.data(), columns);
+          for (Index r = 0; r < band; ++r) {
+            same = same && std::equal(&part[std::size_t(r * columns)],
+                                      &part[std::size_t(r * columns)] + columns,
+                                      &whole[std::size_t((i + r) * n + j)]);
+          }
+        }
+        CAPTURE(set->name, int(left), int(right));
+        REQUIRE(same);
+      }
+    }
+  }
+}
+
+TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0][kernels]") {
+  const Index sizes[][3] = {{0, 3, 2},  {1, 1, 1},   {3, 0, 4},    {5, 7, 0},     {1, 33, 20},
+                            {7, 1, 33}, {19, 65, 7}, {33, 17, 40}, {50, 300, 70}, {100, 65, 1100}};
+  for (const Table* set : usable_sets()) {
+    for (const auto& s : sizes) {
+      const Index m = s[0], n = s[1], k = s[2], row = n + 3;
+      const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
+      const std::vector<real> bias = Numbers(3).some(n);
+      for (Unary f : {Unary(nullptr), set->relu, set->gelu}) {
+        for (const bool with_bias : {true, false}) {
+          std::vector<real> want(std::size_t(m * row), nan), want_y = want;
+          set->matmul(m, n, k, a.data(), k, 1, b.data(), n, 1, want.data(), row);
+          for (Index i = 0; i < m; ++i) {
+            real* c = want.data() + i * row;
+            if (with_bias) set->add(c, 1, bias.data(), 1, c, n);
+            if (f) f(c, want_y.data() + i * row, n);
+          }
+          Guarded c(std::vector<real>(std::size_t(m * row), nan), 1);
+          Guarded y(std::vector<real>(std::size_t(m * row), nan), 2);
+          const real* added = with_bias ? bias.data() : nullptr;
+          set->linear(m, n, k, a.data(), k, 1, b.data(), n, 1, {added, f, y.data()}, c.data(), row);
+          CAPTURE(set->name, m, n, k, with_bias);
+          REQUIRE(c.intact());
+          REQUIRE(y.intact());
+          REQUIRE(first_apart(c.values(), want, 0, 0) == -1);
+          REQUIRE(first_apart(y.values(), want_y, 0, 0) == -1);
+          set->linear(m, n, k, a.data(), k, 1, b.data(), n, 1, {added, f, c.data()}, c.data(), row);
+          REQUIRE(first_apart(c.values(), f ? want_y : want, 0, 0) == -1);  // in place
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
+          "[phase0][kernels]") {
   const int before = omp_get_max_threads();
-  const Index m = 150, n = 70, k = 301;
-  const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
+  const Index sizes[][3] = {{150, 70, 101}, {64, 800, 60}, {700, 513, 9}};
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
-    std::vector<real> results[3];
-    for (int threads : {1, 2, 3}) {
-      omp_set_num_threads(threads);
-      std::vector<real>& c = results[threads - 1];
-      c.assign(std::size_t(m * n), nan);
+    for (const auto& s : sizes) {
       MatmulShape shape;
-      shape.m = m;
-      shape.n = n;
-      shape.k = k;
-      matmul(shape, {a.data(), nullptr, k, 1}, {b.data(), nullptr, n, 1}, c.data());
+      shape.m = s[0];
+      shape.n = s[1];
+      shape.k = s[2];
+      for (Layout layout : layouts) {
+        const Operand a(shape.m, shape.k, layout, 1), b(shape.k, shape.n, layout, 2);
+        const std::vector<real> bias = Numbers(3).some(shape.n);
+        std::vector<real> first[2];
+        for (int threads : {1, 2, 3, 7}) {
+          omp_set_num_threads(threads);
+          std::vector<real> c(std::size_t(shape.m * shape.n), nan), y = c;
+          const MatrixView left{a.memory.data(), nullptr, a.row, a.column};
+          const MatrixView right{b.memory.data(), nullptr, b.row, b.column};
+          matmul(shape, left, right, y.data());
+          linear(shape, left, right, {bias.data(), set->gelu, c.data()}, c.data());
+          if (threads == 1) first[0] = y, first[1] = c;
+          CAPTURE(set->name, threads, shape.m, shape.n, int(layout));
+          CHECK(y == first[0]);
+          CHECK(c == first[1]);
+        }
+      }
     }
-    omp_set_num_threads(before);
-    CAPTURE(set->name);
-    CHECK(results[0] == results[1]);
-    CHECK(results[0] == results[2]);
   }
+  omp_set_num_threads(before);
 }
 
 }  // namespace tapestry::kernels

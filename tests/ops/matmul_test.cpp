@@ -136,3 +136,117 @@ TEST_CASE("matrices that do not fit are explained", "[phase0][ops]") {
   CHECK(complaint(product_of({}, {3, 2}), {"a is ()"}) == "");
   CHECK(complaint(product_of({2, 3, 4}, {5, 4, 6}), {"matmul", "leading axes", "2 and 5"}) == "");
 }
+
+TEST_CASE("matmul saves only what the gradients that are wanted need", "[phase0][ops]") {
+  const Tensor a = random_tensor({3, 4}, 1), b = random_tensor({4, 5}, 2);
+  const auto saved = [&](const std::vector<Tensor>& watched) {
+    Tape tape(watched);
+    matmul(a, b);
+    return tape.entries().back().saved_bytes;
+  };
+  CHECK(saved({a}) == b.buffer().bytes());
+  CHECK(saved({b}) == a.buffer().bytes());
+  CHECK(saved({a, b}) == a.buffer().bytes() + b.buffer().bytes());
+}
+
+namespace {
+
+const Activation activations[] = {Activation::none, Activation::relu, Activation::gelu};
+
+Tensor in_turn(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
+  const Tensor c = bias.defined() ? matmul(x, weight) + bias : matmul(x, weight);
+  if (activation == Activation::none) return c;
+  return activation == Activation::relu ? relu(c) : gelu(c);
+}
+
+}  // namespace
+
+TEST_CASE("linear gives the numbers of matmul, + and the activation", "[phase0][ops]") {
+  for (const Shape& shape : {Shape{5, 7}, Shape{1, 7}, Shape{2, 3, 7}, Shape{0, 7}, Shape{65, 7}}) {
+    for (const Index out : {0, 1, 4, 17, 65}) {
+      const Tensor x = random_tensor(shape, 1), weight = random_tensor({7, out}, 2);
+      for (const Tensor& bias : {random_tensor({out}, 3), Tensor()}) {
+        for (const Activation activation : activations) {
+          CAPTURE(to_string(shape), out, bias.defined(), int(activation));
+          const Tensor want = in_turn(x, weight, bias, activation);
+          const Tensor y = linear(x, weight, bias, activation);
+          CHECK(y.shape() == want.shape());
+          CHECK(y.values() == want.values());
+          const Tape tape({weight});
+          CHECK(linear(x, weight, bias, activation).values() == want.values());
+        }
+      }
+    }
+  }
+  const Tensor x = random_tensor({6, 4}, 1), bias = slice(random_tensor({8}), 0, 0, 8, 2);
+  CHECK(difference_to(linear(transpose(x), x, bias, Activation::gelu),
+                      gelu(matmul(transpose(x), x) + bias)) == "");  // strided operands
+  CHECK(linear(random_tensor({3}), random_tensor({3, 2}), random_tensor({2})).shape() == Shape{2});
+  CHECK(linear(Tensor::zeros({2, 0}), Tensor::zeros({0, 3}), Tensor::ones({3})).values() ==
+        Tensor::ones({2, 3}).values());
+}
+
+TEST_CASE("gradients of linear by x, weight and bias", "[phase0][ops]") {
+  for (const Activation activation : activations) {
+    const Function with_bias = [=](const std::vector<Tensor>& in) {
+      return linear(in[0], in[1], in[2], activation);
+    };
+    const Function without = [=](const std::vector<Tensor>& in) {
+      return linear(in[0], in[1], Tensor(), activation);
+    };
+    for (const Shape& shape : {Shape{3}, Shape{5, 3}, Shape{2, 4, 3}}) {
+      const Tensor x = random_between(shape, 0.5, 1.5, 1);  // far from the kink of relu
+      const Tensor w = random_between({3, 4}, 0.5, 1.5, 2) * Tensor({4}, {1, -1, 1, -1});
+      CAPTURE(int(activation), to_string(shape));
+      CHECK(wrong_gradient(with_bias, {x, w, random_between({4}, -0.1, 0.1)}) == "");
+      CHECK(wrong_gradient(without, {x, w}) == "");
+    }
+    CHECK(wrong_gradient(
+              [=](const std::vector<Tensor>& in) {
+                return linear(transpose(in[0]), transpose(in[0]), slice(in[1], 0, 0, 6, 2),
+                              activation);
+              },
+              {random_tensor({3, 3}), random_tensor({6})}) == "");
+  }
+}
+
+TEST_CASE("linear saves what its gradients need, and no more", "[phase0][ops]") {
+  const Tensor x = random_tensor({3, 4}, 1), w = random_tensor({4, 5}, 2), b = random_tensor({5});
+  const std::size_t sx = x.buffer().bytes(), sw = w.buffer().bytes();
+  const auto saved = [&](const std::vector<Tensor>& watched, Activation activation) {
+    Tape tape(watched);
+    linear(x, w, b, activation);
+    return tape.entries().back().saved_bytes;
+  };
+  const std::size_t sy = Tensor::zeros({3, 5}).buffer().bytes();
+  CHECK(saved({x}, Activation::none) == sw);
+  CHECK(saved({w}, Activation::none) == sx);
+  CHECK(saved({b}, Activation::none) == 0);
+  CHECK(saved({x, w, b}, Activation::relu) == sx + sw + sy);
+  CHECK(saved({x, w, b}, Activation::gelu) == sx + sw + sy);
+}
+
+TEST_CASE("NaN and infinity go through linear", "[phase0][ops]") {
+  Tensor x = Tensor::ones({3, 20}), bias = Tensor::zeros({18});
+  x.set({1, 19}, NAN);
+  bias.set({2}, -infinity);
+  for (const Activation activation : activations) {
+    const std::vector<double> y = doubles(linear(x, Tensor::ones({20, 18}), bias, activation));
+    for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i / 18 == 1));
+    CHECK(y[2] == (activation == Activation::none ? -infinity : 0));
+    CHECK(std::abs(y[3] - 20) < 1e-5);
+  }
+}
+
+TEST_CASE("operands that do not fit linear are explained", "[phase0][ops]") {
+  const auto call = [](const Shape& x, const Shape& weight, const Shape& bias) {
+    return [=] { linear(Tensor::zeros(x), Tensor::zeros(weight), Tensor::zeros(bias)); };
+  };
+  CHECK(complaint(call({2, 3}, {4, 3}, {3}), {"linear: x is (2, 3), weight is (4, 3)",
+                                              "last axis must equal the weight's rows (4)"}) == "");
+  CHECK(complaint(call({}, {4, 3}, {3}), {"linear: x is ()"}) == "");
+  CHECK(complaint(call({2, 4}, {4}, {3}), {"weight is (4)", "two axes"}) == "");
+  CHECK(complaint(call({2, 4}, {4, 3}, {4}),
+                  {"bias is (4)", "as long as the weight has columns (3)"}) == "");
+  CHECK(complaint(call({2, 4}, {4, 3}, {1, 3}), {"bias is (1, 3)"}) == "");
+}

@@ -1,0 +1,166 @@
+// The register tile of matrix products: a few rows and a few batches of C, kept in registers while
+// columns of A and rows of B pass by.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "kernels/simd_pack.hpp"
+
+namespace tapestry::kernels::simd {
+
+// All sizes of matrix products, in one place. Registers: a tile of C, `rows` x `batches`, one row
+// of it of B, and two for a number of A repeated and for a product where none is fused.
+template <class A, int registers>
+struct Blocking {
+  static constexpr Index l2 = 1024 * 1024, number = sizeof(real);  // bytes; a common second cache
+
+  static constexpr int rows = 6, batches = registers == 32 ? 4 : 2;
+  static constexpr Index columns = batches * lanes<A>;  // of a panel of B
+  // A tile's rows of A (12 KB) stay in the first cache beside the panel that streams past. The
+  // deeper, the less often C is read and written.
+  static constexpr Index depth = 512;
+  // A packed block of B (depth x width) takes half of the second cache; one read in place, all.
+  static constexpr Index width = l2 / 2 / (depth * number) / columns * columns;
+  static constexpr Index width_in_place = 2 * width;
+  // Few rows wait for B's memory: they read a shallow, broad block of it in place, row after row.
+  static constexpr Index shallow = 32, broad = 4 * width;
+
+  // Packing is one more pass over an operand. It pays for a transposed B always, for any other when
+  // enough rows read it, fewer if its own rows lie `far` apart (elements); for a transposed A
+  // when enough columns do, and then a `group` of tiles is packed at a time.
+  static constexpr Index far = 768, rows_to_pack_far = 8 * rows, rows_to_pack_near = 1024;
+  static constexpr Index columns_to_pack_a = 256, group = 8, packed_rows = group * rows;
+};
+
+// Whether part of a batch can be loaded where it is: AVX-512 has masks for that.
+#if defined(__AVX512F__)
+inline constexpr bool loads_parts = true;
+#else
+inline constexpr bool loads_parts = false;
+#endif
+
+// c (height x vectors batches) += a (height, depth) b (depth, vectors batches). b's batches are
+// contiguous, its rows b_row apart. `fresh` starts from 0 without reading c. Only `part` of the
+// last batch of each row belongs to c; b must be readable there in full unless `loads_parts`.
+// (a is no Matrix here: g++ passes one by memory, written and read by pieces of different sizes,
+// which then waits for every store of the tile before.)
+template <class A, int height, int vectors, bool fresh, class Part>
+void tile(Index depth, const real* a, Index a_row, Index a_column, const real* b, Index b_row,
+          real* c, Index c_row, Part part) {
+  using V = Floats<A>;
+  constexpr int last = vectors - 1;
+  V sum[height][vectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < height; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) sum[i][v] = V(0.0f);
+    if (fresh) continue;
+#pragma GCC unroll 4
+    for (int v = 0; v < last; ++v) sum[i][v] = V::load_unaligned(c + i * c_row + v * lanes<A>);
+    sum[i][last] = load<A>(c + i * c_row + last * lanes<A>, part);
+  }
+  for (Index p = 0; p < depth; ++p, a += a_column, b += b_row) {
+    V right[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < last; ++v) right[v] = V::load_unaligned(b + v * lanes<A>);
+    if constexpr (loads_parts) {
+      right[last] = load<A>(b + last * lanes<A>, part);
+    } else {
+      right[last] = V::load_unaligned(b + last * lanes<A>);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < height; ++i) {
+      const V left(a[i * a_row]);
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) sum[i][v] = multiply_add(left, right[v], sum[i][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < height; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < last; ++v) sum[i][v].store_unaligned(c + i * c_row + v * lanes<A>);
+    store<A>(c + i * c_row + last * lanes<A>, sum[i][last], part);
+  }
+}
+
+// The tiles of a set in a list: by height, batches in a row, whether c is read, and whether the
+// last batch is a part of one.
+template <class A, int registers>
+struct Tiles {
+  using Size = Blocking<A, registers>;
+  using Run = void (*)(Index, const real*, Index, Index, const real*, Index, real*, Index, Tail);
+  struct List {
+    Run run[4 * Size::rows * Size::batches];
+  };
+
+  template <int height, int vectors, bool fresh, bool whole>
+  static void run(Index depth, const real* a, Index a_row, Index a_column, const real* b,
+                  Index b_row, real* c, Index c_row, Tail tail) {
+    const std::conditional_t<whole, Full, Tail> part{[&] {
+      if constexpr (whole)
+        return Full{};
+      else
+        return tail;
+    }()};
+    tile<A, height, vectors, fresh>(depth, a, a_row, a_column, b, b_row, c, c_row, part);
+  }
+  static constexpr int place(int height, int vectors, bool fresh, bool whole) {
+    return 4 * (Size::batches * (height - 1) + vectors - 1) + 2 * fresh + whole;
+  }
+  template <int... i>
+  static constexpr List all(std::integer_sequence<int, i...>) {
+    return {{run < i / 4 / Size::batches + 1, i / 4 % Size::batches + 1, i / 2 % 2 == 1,
+             i % 2 == 1 > ...}};
+  }
+  static constexpr List list =
+      all(std::make_integer_sequence<int, 4 * Size::rows * Size::batches>{});
+};
+
+// The largest of the heights full, 8, 4, 2 and 1 that fits into `rows` rows.
+template <int full>
+TAPESTRY_INLINE int fitting(Index rows) {
+  if (rows >= full) return full;
+  if (full > 8 && rows >= 8) return 8;
+  return rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+}
+
+// For products that are one or two batches wide: taller tiles make up for it.
+template <int registers>
+inline constexpr int tall = (registers - 4) / 2;  // 14 for 32 registers, 6 for 16
+
+// A tile of a `fitting` height and whole batches.
+template <class A, int full, int vectors>
+TAPESTRY_INLINE void tall_tile(int height, Index depth, Matrix a, const real* b, Index b_row,
+                               real* c, Index c_row, bool fresh) {
+  const auto run = [&](auto rows) {
+    constexpr int h = decltype(rows)::value;
+    const auto go = fresh ? tile<A, h, vectors, true, Full> : tile<A, h, vectors, false, Full>;
+    go(depth, a.data, a.row, a.column, b, b_row, c, c_row, Full{});
+  };
+  switch (height) {
+    case full:
+      return run(std::integral_constant<int, full>{});
+    case 8:
+      return run(std::integral_constant<int, (full < 8 ? 1 : 8)>{});
+    case 4:
+      return run(std::integral_constant<int, 4>{});
+    case 2:
+      return run(std::integral_constant<int, 2>{});
+    default:
+      return run(std::integral_constant<int, 1>{});
+  }
+}
+
+// A tile of 1 to Blocking::rows rows and 1 to Blocking::columns columns.
+template <class A, int registers>
+TAPESTRY_INLINE void any_tile(int height, Index columns, Index depth, Matrix a, const real* b,
+                              Index b_row, real* c, Index c_row, bool fresh) {
+  using All = Tiles<A, registers>;
+  const int vectors = int((columns + lanes<A> - 1) / lanes<A>);
+  const Index rest = columns % lanes<A>;
+  All::list.run[All::place(height, vectors, fresh, rest == 0)](
+      depth, a.data, a.row, a.column, b, b_row, c, c_row, Tail{std::size_t(rest)});
+}
+
+}  // namespace tapestry::kernels::simd
