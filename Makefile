@@ -55,6 +55,7 @@ tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources)))
+bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
 
 ## all            the library, the tutorials and the tools (what plain `make` does)
@@ -122,7 +123,7 @@ endef
 $(foreach source,$(tutorial_sources),\
   $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
--include $(patsubst %.o,%.d,$(library_objects) $(test_objects) \
+-include $(patsubst %.o,%.d,$(library_objects) $(test_objects) $(bench_objects) \
   $(call objects,$(tutorial_sources) $(tool_sources))) $(build)/catch2.hpp.d
 
 # ---- Tutorials. A leading + lets a program's own lines through as they come.
@@ -170,8 +171,13 @@ check-neon: build/setup/neon
 	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann)) .
 	+@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	+@qemu-aarch64-static build/neon/tests
-bench:
-	@echo "make: there are no benchmark programs yet" >&2; exit 1
+## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; four minutes. It
+##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
+bench: $(build)/tools/bench
+	+@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
+$(build)/tools/bench: $(bench_objects) $(library)
+	$(call link,-lopenblas -ldnnl)
+$(bench_objects): | build/setup/bench
 
 # ---- The state of the sources
 ## check          format, layers, symbols, warnings, lessons, links and pictures; a report of sizes

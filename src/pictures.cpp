@@ -1,5 +1,8 @@
 #include "tapestry/pictures.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "tapestry/error.hpp"
 #include "tapestry/plot/numbers.hpp"
 
@@ -83,6 +86,31 @@ plot::Diagram tape_diagram(const Tape& tape, const std::string& title) {
     for (const std::size_t input : entry.inputs) diagram.connect(input, box);
   }
   return diagram;
+}
+
+plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& workloads) {
+  const auto decade = [](double value, double (*round)(double)) {
+    return std::pow(10.0, round(std::log10(value)));
+  };
+  double left = 0.1, right = 1000, bottom = 0.3;
+  for (const Workload& work : workloads) {
+    left = std::min(left, decade(work.flops_per_byte, std::floor));
+    right = std::max(right, decade(work.flops_per_byte, std::ceil));
+    bottom = std::min(bottom, work.gflops / 2);
+  }
+  const double ridge = machine.peak_gflops / machine.read_gb_per_second;
+  plot::LineChart chart;
+  chart.x_axis = {
+      .name = "floating point operations per byte moved", .log = true, .low = left, .high = right};
+  chart.y_axis = {.name = "GFLOP/s", .log = true, .low = bottom, .high = {}};
+  chart.series.push_back(
+      {"limit: reading, then multiplying",
+       {left, ridge, right},
+       {left * machine.read_gb_per_second, machine.peak_gflops, machine.peak_gflops}});
+  for (const Workload& work : workloads) {
+    chart.annotations.push_back({work.flops_per_byte, work.gflops, work.name});
+  }
+  return chart;
 }
 
 }  // namespace tapestry

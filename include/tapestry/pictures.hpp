@@ -1,10 +1,12 @@
-// From tensors, masks and tapes to what plot/ draws, which knows none of them.
+// From tensors, masks, tapes and machines to what plot/ draws, which knows none of them.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "tapestry/machine.hpp"
 #include "tapestry/mask.hpp"
+#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/diagram.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/tape.hpp"
@@ -27,5 +29,16 @@ plot::Heatmap mask_heatmap(const Mask& mask, const std::vector<std::string>& que
 // The records of a tape as boxes, inputs before outputs, with values and gradients where the tape
 // kept them (Tape::Keep::values): single numbers in digits, larger tensors as coloured cells.
 plot::Diagram tape_diagram(const Tape& tape, const std::string& title);
+
+// Measured work for a roofline.
+struct Workload {
+  std::string name;
+  double flops_per_byte = 0;  // floating point operations per byte that has to be moved
+  double gflops = 0;
+};
+
+// The roofline of one core (Williams, Waterman, Patterson 2009), with each workload as a point:
+// nothing can be faster than reading and multiplying allow.
+plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& workloads);
 
 }  // namespace tapestry

@@ -16,7 +16,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/machine.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/charts.hpp"
+#include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
 
@@ -69,27 +69,21 @@ double best_seconds(const std::function<void()>& work) {
   return best;
 }
 
-struct Point {
-  std::string name;
-  double intensity;  // floating point operations per byte that must be moved
-  double gflops;
-};
-
-Point measure(const std::string& name, double operations, double bytes,
-              const std::function<void()>& work) {
+Workload measure(const std::string& name, double operations, double bytes,
+                 const std::function<void()>& work) {
   const double seconds = best_seconds(work);
-  const Point point{name, operations / bytes, operations / seconds / 1e9};
-  std::printf("%-28s %10.1f %12.2f\n", name.c_str(), point.intensity, point.gflops);
+  const Workload point{name, operations / bytes, operations / seconds / 1e9};
+  std::printf("%-28s %10.1f %12.2f\n", name.c_str(), point.flops_per_byte, point.gflops);
   return point;
 }
 
-std::vector<Point> ladder(Index n) {
+std::vector<Workload> ladder(Index n) {
   Random random(42);
   const Tensor a = random.normal({n, n}), b = random.normal({n, n});
   Tensor c = Tensor::zeros({n, n});
   const double operations = 2.0 * static_cast<double>(n * n * n);
   const double bytes = 3.0 * sizeof(real) * static_cast<double>(n * n);  // each matrix once
-  std::vector<Point> points;
+  std::vector<Workload> points;
   auto run = [&](const char* name, Matrices product) {
     points.push_back(
         measure(name, operations, bytes, [&] { product(a.data(), b.data(), c.data(), n); }));
@@ -109,12 +103,12 @@ std::vector<Point> ladder(Index n) {
 }
 
 // Work that moves much and computes little cannot be faster than memory, whatever the kernel.
-std::vector<Point> bound_by_memory() {
+std::vector<Workload> bound_by_memory() {
   std::printf("2. Work that mostly moves numbers\n%-28s %10s %12s\n", "", "flop/byte", "GFLOP/s");
   const Index n = 1 << 24;
   const Tensor x = Tensor::ones({n});
   const double count = static_cast<double>(n);
-  std::vector<Point> points;
+  std::vector<Workload> points;
   points.push_back(measure("sum of 16 M numbers", count, sizeof(real) * count,
                            [&] { const Tensor y = sum(x); }));
   const Tensor matrix = reshape(x, {4096, 4096}), column = Tensor::ones({4096, 1});
@@ -123,21 +117,10 @@ std::vector<Point> bound_by_memory() {
   return points;
 }
 
-void draw(const Machine& machine, const std::vector<Point>& points) {
-  plot::LineChart chart;
+void draw(const Machine& machine, const std::vector<Workload>& points) {
+  plot::LineChart chart = roofline(machine, points);
   chart.title = "What limits a product on this machine";
   chart.subtitle = "one core, " + machine.kernels + " kernels";
-  chart.x_axis = {
-      .name = "floating point operations per byte moved", .log = true, .low = 0.1, .high = 1000};
-  chart.y_axis = {.name = "GFLOP/s", .log = true, .low = 0.3, .high = {}};
-  const double ridge = machine.peak_gflops / machine.read_gb_per_second;
-  chart.series.push_back(
-      {"limit: reading, then multiplying",
-       {0.1, ridge, 1000},
-       {0.1 * machine.read_gb_per_second, machine.peak_gflops, machine.peak_gflops}});
-  for (const Point& point : points) {
-    chart.annotations.push_back({point.intensity, point.gflops, point.name});
-  }
   plot::write_png(plot::render(chart, 860, 520), "out/plots/phase0_roofline.png");
 }
 
@@ -151,8 +134,8 @@ int main() try {
   for (const std::string& name : kernel_sets()) std::printf("%s ", name.c_str());
   std::printf("\none core of this machine, %s: %.0f GFLOP/s at most, reads %.0f GB/s\n\n",
               machine.kernels.c_str(), machine.peak_gflops, machine.read_gb_per_second);
-  std::vector<Point> points = ladder(512);
-  for (const Point& point : bound_by_memory()) points.push_back(point);
+  std::vector<Workload> points = ladder(512);
+  for (const Workload& point : bound_by_memory()) points.push_back(point);
   draw(machine, points);
   std::printf("\nwrote out/plots/phase0_roofline.png\n");
 } catch (const Error& error) {

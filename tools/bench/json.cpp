@@ -1,0 +1,93 @@
+#include <omp.h>
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "file.hpp"
+#include "peers.hpp"
+#include "report.hpp"
+#include "tapestry/machine.hpp"
+
+namespace tapestry::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json limits_json(const Report& report) {
+  Json all = Json::array();
+  for (const auto& [threads, limits] : report.limits) {
+    Json reading = Json::array();
+    for (const auto& [bytes, speed] : limits.measured()) {
+      reading.push_back({{"bytes", bytes}, {"gb_per_second", speed}});
+    }
+    all.push_back({{"threads", threads}, {"gflops", limits.peak_gflops()}, {"reading", reading}});
+  }
+  return all;
+}
+
+Json machine_json(const Report& report) {
+  return {
+      {"processor", processor()},
+      {"cores", omp_get_num_procs()},
+      {"kernels", kernel_set()},
+      {"compiler", __VERSION__},
+      {"openblas", {{"version", openblas_version()}, {"kernels", openblas_core()}}},
+      {"onednn", {{"version", onednn_version()}}},
+      {"limits", limits_json(report)},
+  };
+}
+
+Json peers_json(const Result& result) {
+  Json peers = Json::array();
+  for (std::size_t i = 1; i < result.names.size(); ++i) {
+    peers.push_back({{"name", result.names[i]},
+                     {"ms", 1e3 * result.seconds[i]},
+                     {"ratio", result.seconds[i] / result.ours()}});
+  }
+  return peers;
+}
+
+Json result_json(const Result& result) {
+  Json json = {
+      {"group", result.row.group},
+      {"name", result.row.name},
+      {"threads", result.threads},
+      {"ms", 1e3 * result.ours()},
+      {"flops", result.row.flops},
+      {"bytes", result.row.bytes},
+      {"gflops", result.gflops()},
+      {"gb_per_second", result.gb_per_second()},
+      {"limit", result.limited_by_memory ? "memory" : "multiply-add"},
+      {"limit_ms", 1e3 * result.limit_seconds},
+      {"share_of_limit", result.share()},
+      {"peers", peers_json(result)},
+  };
+  if (result.has_peer()) json["best_peer"] = result.names[result.best_peer()];
+  if (result.has_peer()) json["ratio"] = result.ratio();
+  return json;
+}
+
+Json memory_json(const AttentionMemory& memory) {
+  return {
+      {"length", memory.length},
+      {"depth", memory.depth},
+      {"tensors_mib", memory.tensors_mib},
+      {"process_mib", memory.process_mib < 0 ? Json(nullptr) : Json(memory.process_mib)},
+      {"target_mib", AttentionMemory::target_mib},
+  };
+}
+
+}  // namespace
+
+void write_json(const Report& report, const std::filesystem::path& file) {
+  Json json = {{"selection", report.selection}, {"machine", machine_json(report)}};
+  json["rows"] = Json::array();
+  for (const Result& result : report.results) json["rows"].push_back(result_json(result));
+  for (const AttentionMemory& memory : report.attention_memory) {
+    json["attention_memory"] = memory_json(memory);
+  }
+  const std::string text = json.dump(2) + "\n";
+  write_file_atomically("bench", file, std::as_bytes(std::span(text)));
+}
+
+}  // namespace tapestry::bench

@@ -1,0 +1,129 @@
+// bench: how fast the library is on this machine, beside its peers and beside the machine's limits.
+// `make bench` builds and runs it; --help tells the rest.
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "clock.hpp"
+#include "options.hpp"
+#include "peers.hpp"
+#include "report.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/machine.hpp"
+
+namespace tapestry::bench {
+
+std::size_t Result::best_peer() const {
+  return std::size_t(std::min_element(seconds.begin() + 1, seconds.end()) - seconds.begin());
+}
+
+namespace {
+
+constexpr char memory_row[] = "memory of attention";
+
+std::vector<Row> choose_rows(const Options& options) {
+  std::vector<Row> rows;
+  add_matmul_rows(rows);
+  add_row_rows(rows);
+  add_memory_rows(rows);
+  add_attention_rows(rows);
+  std::erase_if(rows, [&](const Row& row) { return !options.ask_for(row.group + " " + row.name); });
+  if (rows.empty() && !options.ask_for(memory_row)) {
+    refuse("no row is called \"" + options.rows + "\" (--list names them)");
+  }
+  return rows;
+}
+
+std::vector<int> thread_counts(const Options& options, const Row& row) {
+  const int most = omp_get_max_threads();
+  std::set<int> counts(options.threads.begin(), options.threads.end());
+  if (counts.empty()) counts = {1, most};
+  for (int count = 2; row.curve && options.threads.empty() && count < most; count *= 2) {
+    counts.insert(count);
+  }
+  return {counts.begin(), counts.end()};
+}
+
+Limits& limits_for(Report& report, int threads) {
+  const auto found = report.limits.find(threads);
+  if (found != report.limits.end()) return found->second;
+  return report.limits.emplace(threads, Limits(threads)).first->second;
+}
+
+Result measure(const Row& row, int threads, double seconds, Limits& limits) {
+  use_threads_everywhere(threads);
+  Result result{row, threads, {}, {}};
+  const std::vector<Contestant> contestants = row.prepare();
+  for (const Contestant& contestant : contestants) result.names.push_back(contestant.name);
+  result.seconds = race(contestants, threads, seconds);
+  const double arithmetic = row.flops / limits.peak_gflops() / 1e9;
+  const double moving = row.bytes / limits.gb_per_second(row.bytes) / 1e9;
+  result.limit_seconds = std::max(arithmetic, moving);
+  result.limited_by_memory = moving > arithmetic;
+  return result;
+}
+
+void measure_rows(const Options& options, const std::vector<Row>& rows, Report& report) {
+  std::vector<std::pair<const Row*, int>> work;
+  for (const Row& row : rows) {
+    for (const int threads : thread_counts(options, row)) work.emplace_back(&row, threads);
+  }
+  Ticker ticker(work.size());
+  std::vector<Result> of_group;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const auto& [row, threads] = work[i];
+    if (i == 0 || work[i - 1].first->group != row->group) print_heading(row->group);
+    ticker.running(row->group + " " + row->name);
+    of_group.push_back(measure(*row, threads, options.seconds, limits_for(report, threads)));
+    ticker.clear();
+    print_result(of_group.back());
+    report.results.push_back(of_group.back());
+    if (i + 1 < work.size() && work[i + 1].first->group == row->group) continue;
+    print_means(of_group);
+    of_group.clear();
+  }
+}
+
+void run(const Options& options) {
+  const std::vector<Row> rows = choose_rows(options);
+  Report report;
+  report.selection = options.rows;
+  if (options.list) {
+    for (const Row& row : rows) std::printf("%s %s\n", row.group.c_str(), row.name.c_str());
+    if (options.ask_for(memory_row)) std::printf("%s\n", memory_row);
+    return;
+  }
+  write_json(report, options.out / "bench.json.test");  // better now than after four minutes
+  std::filesystem::remove(options.out / "bench.json.test");
+  limits_for(report, 1);
+  limits_for(report, omp_get_max_threads());
+  print_machine(report);
+  measure_rows(options, rows, report);
+  print_curves(report.results);
+  if (options.ask_for(memory_row)) {
+    report.attention_memory.push_back(measure_attention_memory());
+    print_attention_memory(report.attention_memory.back());
+  }
+  write_json(report, options.out / "bench.json");
+  draw_roofline(report, options.out / "plots/bench_roofline.png");
+  draw_threads(report, options.out / "plots/bench_threads.png");
+}
+
+}  // namespace
+}  // namespace tapestry::bench
+
+int main(int count, char** words) try {
+  using namespace tapestry::bench;
+  const Options options = read_options(count, words);
+  give_openblas_its_best(words);
+  run(options);
+} catch (const tapestry::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,25 @@
+// What the command line asks for.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tapestry::bench {
+
+struct Options {
+  std::string rows;
+  std::vector<std::string> words;  // of rows, split
+  std::vector<int> threads;        // empty: 1 and all
+  double seconds = 0.6;
+  std::filesystem::path out = "out";
+  bool list = false;
+
+  bool ask_for(const std::string& name) const;  // does --rows ask for the row of this name?
+};
+
+// Ends the program: with status 2 and one line where it cannot understand, with 0 after --help.
+Options read_options(int count, char** words);
+[[noreturn]] void refuse(const std::string& problem);
+
+}  // namespace tapestry::bench

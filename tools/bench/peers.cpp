@@ -1,0 +1,90 @@
+#include "peers.hpp"
+
+#include <dnnl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <type_traits>
+
+#if __has_include(<openblas/cblas.h>)
+#include <openblas/cblas.h>
+#else
+#include <cblas.h>
+#endif
+
+#include "tapestry/machine.hpp"
+
+namespace tapestry::bench {
+namespace {
+
+static_assert(std::is_same_v<real, float>, "the peers compute with float: build in release mode");
+
+template <std::size_t count>
+bool is_among(const std::string& core, const std::array<std::string_view, count>& cores) {
+  return std::find(cores.begin(), cores.end(), core) != cores.end();
+}
+
+bool machine_has(const std::string& set) {
+  const std::vector<std::string> sets = kernel_sets();
+  return std::find(sets.begin(), sets.end(), set) != sets.end();
+}
+
+// A better choice than `core`, or "" where it is a good one for this machine. (Zen 4 gains nothing
+// from AVX-512 in a matrix product, so its AVX2 kernels are good ones.)
+std::string better_core(const std::string& core) {
+  constexpr std::array<std::string_view, 4> avx512{"SkylakeX", "Cooperlake", "SapphireRapids",
+                                                   "Zen"};
+  constexpr std::array<std::string_view, 5> avx2{"Haswell", "Zen", "SkylakeX", "Cooperlake",
+                                                 "SapphireRapids"};
+  if (machine_has("avx512")) return is_among(core, avx512) ? "" : "SkylakeX";
+  if (machine_has("avx2")) return is_among(core, avx2) ? "" : "Haswell";
+  return "";
+}
+
+}  // namespace
+
+void give_openblas_its_best(char** arguments) {
+  const std::string better = better_core(openblas_core());
+  if (better.empty() || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
+  setenv("OPENBLAS_CORETYPE", better.c_str(), 1);
+  execv("/proc/self/exe", arguments);  // comes back only if it fails: then go on as we are
+}
+
+std::string openblas_version() {
+  const std::string text = openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACKE ..."
+  const std::size_t start = text.find(' ') + 1;
+  return text.substr(start, text.find(' ', start) - start);
+}
+
+std::string openblas_core() { return openblas_get_corename(); }
+
+std::string onednn_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+         std::to_string(version->patch);
+}
+
+void use_threads_everywhere(int count) {
+  use_threads(count);  // oneDNN asks OpenMP, like us
+  openblas_set_num_threads(count);
+}
+
+std::vector<Contestant> product_peers(const Product& product, const Tensor& a, const Tensor& b) {
+  const Tensor c = Tensor::uninitialised({product.m, product.n});
+  const Index b_row = product.b_transposed ? product.k : product.n;
+  auto openblas = [=] {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, product.b_transposed ? CblasTrans : CblasNoTrans,
+                blasint(product.m), blasint(product.n), blasint(product.k), 1, a.data(),
+                blasint(product.k), b.data(), blasint(b_row), 0, c.data(), blasint(product.n));
+  };
+  auto onednn = [=] {
+    dnnl_sgemm('N', product.b_transposed ? 'T' : 'N', product.m, product.n, product.k, 1, a.data(),
+               product.k, b.data(), b_row, 0, c.data(), product.n);
+  };
+  return {{"OpenBLAS", openblas}, {"oneDNN", onednn}};
+}
+
+}  // namespace tapestry::bench

@@ -1,0 +1,58 @@
+// Where results go: the screen, out/bench.json and two pictures.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "limits.hpp"
+#include "row.hpp"
+
+namespace tapestry::bench {
+
+// The extra memory of attention at a length where the weights would fill a gigabyte.
+struct AttentionMemory {
+  Index length = 0, depth = 0;
+  double tensors_mib = 0;   // most in use at once for results and what is saved, above the inputs
+  double process_mib = -1;  // how much the process grew, scratch space included; -1: unknown
+  static constexpr double target_mib = 64;
+};
+AttentionMemory measure_attention_memory();
+
+struct Report {
+  std::string selection;         // what --rows asked for; empty: everything
+  std::map<int, Limits> limits;  // by number of threads
+  std::vector<Result> results;
+  std::vector<AttentionMemory> attention_memory;  // none or one
+};
+
+void print_machine(const Report& report);
+void print_heading(const std::string& group);
+void print_result(const Result& result);
+void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
+void print_curves(const std::vector<Result>& results);
+void print_attention_memory(const AttentionMemory& memory);
+
+void write_json(const Report& report, const std::filesystem::path& file);
+void draw_roofline(Report& report, const std::filesystem::path& file);
+void draw_threads(const Report& report, const std::filesystem::path& file);
+
+// The results of each row that was measured for several numbers of threads.
+std::vector<std::vector<Result>> curves(const std::vector<Result>& results);
+
+// A line that tells what runs and how long it will take, where standard error is a terminal. It
+// renews itself, and steps aside for lines on standard output.
+class Ticker {
+ public:
+  explicit Ticker(std::size_t total);
+  void running(const std::string& what);  // the next of `total` begins
+  void clear() const;
+
+ private:
+  std::size_t total_, begun_ = 0;
+  bool terminal_;
+  double start_;
+};
+
+}  // namespace tapestry::bench

@@ -1,0 +1,51 @@
+// What is measured: rows, each the same work done by the library and by its peers.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/real.hpp"
+
+namespace tapestry::bench {
+
+// One way of doing a row's work. `before` is called ahead of every call of `run` and not timed.
+struct Contestant {
+  std::string name;
+  std::function<void()> run;
+  std::function<void()> before = {};
+};
+
+struct Row {
+  std::string group;  // rows of a group stand together; --rows asks for groups or names
+  std::string name;
+  double flops;  // floating point operations; a multiply-add counts as 2
+  double bytes;  // that have to be moved: each operand and result once
+  std::function<std::vector<Contestant>()> prepare;  // the first one is ours
+  bool curve = false;  // measured for 1, 2, 4, ... threads, not only for 1 and all
+};
+
+struct Result {
+  Row row;
+  int threads = 1;
+  std::vector<std::string> names;  // of the contestants, ours first
+  std::vector<double> seconds;     // of one call each, the best of many
+  double limit_seconds = 0;        // no program can be faster on this machine
+  bool limited_by_memory = false;  // else by arithmetic
+
+  double ours() const { return seconds.front(); }
+  bool has_peer() const { return seconds.size() > 1; }
+  std::size_t best_peer() const;                                  // the fastest of them
+  double ratio() const { return seconds[best_peer()] / ours(); }  // above 1: we are faster
+  double share() const { return limit_seconds / ours(); }         // of the limit
+  double gflops() const { return row.flops / ours() / 1e9; }
+  double gb_per_second() const { return row.bytes / ours() / 1e9; }
+};
+
+// Each adds the rows of one family. The library is called through its public operations.
+void add_matmul_rows(std::vector<Row>& rows);
+void add_row_rows(std::vector<Row>& rows);
+void add_memory_rows(std::vector<Row>& rows);
+void add_attention_rows(std::vector<Row>& rows);
+
+}  // namespace tapestry::bench

@@ -1,0 +1,116 @@
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "clock.hpp"
+#include "peers.hpp"
+#include "report.hpp"
+#include "tapestry/machine.hpp"
+
+namespace tapestry::bench {
+namespace {
+
+std::string in_milliseconds(double seconds) {  // four digits, more before the point
+  const double ms = 1e3 * seconds;
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(ms))), 0, 5);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", decimals, ms);
+  return text;
+}
+
+// The next line of a curve's table: one row of work, a column for each number of threads.
+void print_curve(const std::vector<Result>& curve) {
+  const Row& row = curve.front().row;
+  std::printf("%-42s", (row.group + " " + row.name).c_str());
+  for (const Result& result : curve) {
+    std::printf("  %d: %.2fx", result.threads, curve.front().ours() / result.ours());
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+void print_machine(const Report& report) {
+  std::printf("%s, %d cores; %s kernels\n", processor().c_str(), omp_get_num_procs(),
+              kernel_set().c_str());
+  std::printf("peers: OpenBLAS %s (its %s kernels), oneDNN %s\n", openblas_version().c_str(),
+              openblas_core().c_str(), onednn_version().c_str());
+  for (auto [threads, limits] : report.limits) {
+    std::printf("limits of %d thread%s: %.0f GFLOP/s; reads %.0f GB/s from memory, %.0f GB/s\n",
+                threads, threads == 1 ? "" : "s", limits.peak_gflops(),
+                limits.gb_per_second(bytes_beyond_caches()), limits.gb_per_second(1 << 24));
+    std::printf("  where 16 MB are read again and again\n");
+  }
+  std::printf(
+      "\nEach line: best of many calls, warm caches, peers in turn. \"limit\" is the share of\n"
+      "what the machine can do: multiply-adds (GFLOP/s rows) or reading arrays of that\n"
+      "size (GB/s rows). \"ratio\" is the time of the better peer over ours: above 1 we win.\n");
+}
+
+void print_heading(const std::string& group) {
+  std::printf("\n%-37s %3s %9s %14s %5s %-8s %5s\n", group.c_str(), "thr", "ms", "speed  ", "limit",
+              "peer", "ratio");
+}
+
+void print_result(const Result& result) {
+  const bool memory = result.limited_by_memory;
+  std::printf("%-37s %3d %9s %6.1f %-7s %4.0f%%", result.row.name.c_str(), result.threads,
+              in_milliseconds(result.ours()).c_str(),
+              memory ? result.gb_per_second() : result.gflops(), memory ? "GB/s" : "GFLOP/s",
+              100 * result.share());
+  if (result.has_peer()) {
+    std::printf(" %-8s %5.2f", result.names[result.best_peer()].c_str(), result.ratio());
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void print_means(const std::vector<Result>& of_a_group) {
+  std::map<int, std::vector<double>> ratios;
+  for (const Result& result : of_a_group) {
+    if (result.has_peer()) ratios[result.threads].push_back(result.ratio());
+  }
+  for (const auto& [threads, of_rows] : ratios) {
+    if (of_rows.size() < 2) continue;
+    double logarithms = 0;
+    for (const double ratio : of_rows) logarithms += std::log(ratio);
+    std::printf("%-37s %3d %36s %5.2f\n", "geometric mean of the ratios", threads, "",
+                std::exp(logarithms / static_cast<double>(of_rows.size())));
+  }
+}
+
+void print_curves(const std::vector<Result>& results) {
+  const std::vector<std::vector<Result>> found = curves(results);
+  if (found.empty()) return;
+  std::printf("\nthreads: how many times as fast as one\n");
+  for (const std::vector<Result>& curve : found) print_curve(curve);
+}
+
+void print_attention_memory(const AttentionMemory& memory) {
+  std::printf("\nmemory of attention, both ways, one head, L%lld D%lld\n",
+              static_cast<long long>(memory.length), static_cast<long long>(memory.depth));
+  std::printf("tensors, above the inputs: %.1f MiB (target %.0f MiB)\n", memory.tensors_mib,
+              AttentionMemory::target_mib);
+  if (memory.process_mib >= 0) std::printf("the process grew by %.1f MiB\n", memory.process_mib);
+}
+
+Ticker::Ticker(std::size_t total) : total_(total), terminal_(isatty(2) == 1), start_(now()) {}
+
+void Ticker::running(const std::string& what) {
+  ++begun_;
+  if (!terminal_) return;
+  const double each = (now() - start_) / static_cast<double>(std::max<std::size_t>(begun_ - 1, 1));
+  const double left = each * static_cast<double>(total_ - begun_ + 1);
+  const std::string time = begun_ == 1 ? "" : ", " + std::to_string(std::lround(left)) + " s left";
+  std::fprintf(stderr, "\r\033[K%zu/%zu%s: %.50s", begun_, total_, time.c_str(), what.c_str());
+}
+
+void Ticker::clear() const {
+  if (terminal_) std::fprintf(stderr, "\r\033[K");
+}
+
+}  // namespace tapestry::bench
