@@ -63,7 +63,7 @@ all: $(library) $(tutorials) $(tools)
 everything: all $(build)/tests ; @:
 
 # ---- How things are made. What the machine lacks is installed, or named, before the first file.
-setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' FONTS='$(FONTS)' \
+setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' FONTS='$(FONTS)' \
   CLANG_FORMAT='$(CLANG_FORMAT)' tools/setup
 build/setup/%: tools/setup
 	@$(setup) $*

@@ -1,7 +1,6 @@
 #include "tapestry/pictures.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tapestry/error.hpp"
 #include "tapestry/plot/numbers.hpp"
@@ -89,13 +88,10 @@ plot::Diagram tape_diagram(const Tape& tape, const std::string& title) {
 }
 
 plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& workloads) {
-  const auto decade = [](double value, double (*round)(double)) {
-    return std::pow(10.0, round(std::log10(value)));
-  };
-  double left = 0.1, right = 1000, bottom = 0.3;
+  double left = 0.1, right = 1000, bottom = 0.3;  // wide enough for all, with some room
   for (const Workload& work : workloads) {
-    left = std::min(left, decade(work.flops_per_byte, std::floor));
-    right = std::max(right, decade(work.flops_per_byte, std::ceil));
+    left = std::min(left, work.flops_per_byte / 2);
+    right = std::max(right, work.flops_per_byte * 2);
     bottom = std::min(bottom, work.gflops / 2);
   }
   const double ridge = machine.peak_gflops / machine.read_gb_per_second;

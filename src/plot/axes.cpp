@@ -64,29 +64,50 @@ void draw_minor_grid(Canvas& canvas, const Axes& axes, const Range& range, bool 
   }
 }
 
-// How much a text in `box` would hide: other texts and dots, the data, or itself behind the rim.
-double hidden_by(const Rect& box, const Rect& plot, const std::vector<Rect>& taken,
-                 const std::vector<Point>& obstacles) {
+// What texts keep away from.
+struct Ink {
+  std::vector<Rect> boxes;    // texts and dots
+  std::vector<Point> points;  // along lines
+};
+
+// A text that stands apart from its point p is joined to it by a thin line: points along it, beyond
+// the dot at p. None for a text nearby.
+std::vector<Point> leader(Point p, const Rect& box) {
+  const Point end{std::clamp(p.x, box.x, box.right()), std::clamp(p.y, box.y, box.bottom())};
+  const double length = std::hypot(end.x - p.x, end.y - p.y);
+  std::vector<Point> points;
+  for (double at = 9; length > 20 && at < length - 1; at += 4) {
+    points.push_back(between(p, end, at / length));
+  }
+  return points;
+}
+
+// How much a text for p in `box` would hide: other texts and dots, the data, or itself behind the
+// rim. A line to it should not run through other texts either.
+double hidden_by(const Rect& box, Point p, const Rect& plot, const Ink& ink) {
   double cost = 0;
-  for (const Rect& other : taken) cost += box.overlaps(other) ? 100 : 0;
-  for (const Point p : obstacles) cost += box.inset(-1).contains(p) ? 4 : 0;
+  const std::vector<Point> line = leader(p, box);
+  for (const Rect& other : ink.boxes) {
+    cost += box.overlaps(other) ? 100 : 0;
+    for (const Point on_line : line) cost += other.contains(on_line) ? 10 : 0;
+  }
+  for (const Point point : ink.points) cost += box.inset(-1).contains(point) ? 4 : 0;
   const bool inside = plot.contains({box.x, box.y}) && plot.contains({box.right(), box.bottom()});
   return cost + (inside ? 0 : 1000);
 }
 
-// Of eight places around p, at three distances, the one that hides least; near ones first.
-Rect best_place(const Rect& plot, Point p, Size size, const std::vector<Rect>& taken,
-                const std::vector<Point>& obstacles) {
+// Of eight places around p, at several distances, the one that hides least; near ones first.
+Rect best_place(const Rect& plot, Point p, Size size, const Ink& ink) {
   const double w = size.width, h = size.height;
   Rect best{};
   double least = std::numeric_limits<double>::infinity();
-  for (const double d : {7.0, 16.0, 28.0}) {
+  for (const double d : {7.0, 16.0, 28.0, 44.0, 64.0, 88.0, 116.0}) {
     const Point corners[] = {{d, -h / 2},          {-d - w, -h / 2},   {-w / 2, -d - h},
                              {-w / 2, d},          {d, -d - h / 2},    {d, d - h / 2},
                              {-d - w, -d - h / 2}, {-d - w, d - h / 2}};
     for (const Point corner : corners) {
       const Rect box{p.x + corner.x, p.y + corner.y, w, h};
-      const double cost = 0.2 * d + hidden_by(box, plot, taken, obstacles);
+      const double cost = 0.2 * d + hidden_by(box, p, plot, ink);
       if (cost >= least) continue;
       least = cost;
       best = box;
@@ -189,19 +210,22 @@ void draw_annotations(Canvas& canvas, const Axes& axes, const std::vector<Annota
                       const std::vector<Point>& obstacles) {
   const TextStyle style{type::small, theme::ink, false, Align::left, VerticalAlign::middle};
   const auto visible = [&](Point p) { return axes.plot.inset(-0.5).contains(p); };
-  std::vector<Rect> taken;
+  Ink ink{{}, obstacles};
   for (const Annotation& note : annotations) {
     const Point p = axes.at(note.x, note.y);
-    if (visible(p)) taken.push_back({p.x - 4, p.y - 4, 8, 8});
+    if (visible(p)) ink.boxes.push_back({p.x - 4, p.y - 4, 8, 8});
   }
   for (const Annotation& note : annotations) {
     const Point p = axes.at(note.x, note.y);
     if (!visible(p)) continue;
-    if (note.marker) canvas.fill_circle(p, 4, theme::ink);
     const Size size{measure_text(note.text, style).width + 4, style.size + 4};
-    const Rect box = best_place(axes.plot, p, size, taken, obstacles);
-    taken.push_back(box);
+    const Rect box = best_place(axes.plot, p, size, ink);
+    const std::vector<Point> line = leader(p, box);
+    if (!line.empty()) canvas.line(p, line.back(), {theme::frame, 0.7});
+    if (note.marker) canvas.fill_circle(p, 4, theme::ink);
     canvas.text({box.x + 2, box.centre().y}, note.text, style);
+    ink.boxes.push_back(box);
+    ink.points.insert(ink.points.end(), line.begin(), line.end());
   }
 }
 

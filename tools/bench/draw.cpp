@@ -38,7 +38,7 @@ std::vector<std::vector<Result>> curves(const std::vector<Result>& results) {
   return found;
 }
 
-void draw_roofline(Report& report, const std::filesystem::path& file) {
+bool draw_roofline(Report& report, const std::filesystem::path& file) {
   Limits& limits = report.limits.begin()->second;
   Machine machine;
   machine.peak_gflops = limits.peak_gflops();
@@ -51,22 +51,25 @@ void draw_roofline(Report& report, const std::filesystem::path& file) {
         {row.group == "matmul" || row.group == "moving" ? row.name : row.group + " " + row.name,
          row.flops / row.bytes, result.gflops()});
   }
-  if (workloads.empty()) return;
+  if (workloads.empty()) return false;
   plot::LineChart chart = roofline(machine, workloads);
   chart.title = "Every row of make bench against the limits of this machine";
   chart.subtitle = "one thread, " + kernel_set() + " kernels, " + processor();
+  chart.y_axis.high = 5 * machine.peak_gflops;  // room for names above the roof
   chart.series.push_back(cache_roof(chart, machine.peak_gflops, limits.gb_per_second(1 << 24)));
   plot::write_png(plot::render(chart, 1200, 900, 1.5), file);
+  return true;
 }
 
-void draw_threads(const Report& report, const std::filesystem::path& file) {
+bool draw_threads(const Report& report, const std::filesystem::path& file) {
   plot::LineChart chart;
   chart.title = "What more threads bring";
   chart.subtitle = "times as fast as one thread; " + kernel_set() + " kernels, " + processor();
-  chart.x_axis = {.name = "threads"};
-  chart.y_axis = {.name = "times as fast", .low = 0};
+  chart.x_axis = {.name = "threads", .log = true};
+  chart.y_axis = {.name = "times as fast", .log = true};
   plot::Series perfect{"perfect", {1}, {1}};
   perfect.dashed = true;
+  perfect.colour = plot::theme::accent;
   for (const std::vector<Result>& curve : curves(report.results)) {
     plot::Series series{threads_text(curve), {}, {}};
     series.markers = true;
@@ -78,9 +81,10 @@ void draw_threads(const Report& report, const std::filesystem::path& file) {
     const double most = std::max(perfect.x.back(), double(curve.back().threads));
     perfect.x = perfect.y = {1, most};
   }
-  if (chart.series.empty()) return;
+  if (chart.series.empty()) return false;
   chart.series.push_back(perfect);
   plot::write_png(plot::render(chart), file);
+  return true;
 }
 
 }  // namespace tapestry::bench

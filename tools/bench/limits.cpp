@@ -13,14 +13,13 @@
 namespace tapestry::bench {
 namespace {
 
-constexpr double seconds_each = 0.1;
 constexpr double smallest_array = 1 << 20, largest_array = 1 << 30;
 
-// The shortest time of work(thread) on all threads at once.
+// The shortest time of work(thread) on all threads at once, tried for `seconds`.
 template <class Work>
-double best_seconds(int threads, const Work& work) {
+double best_seconds(int threads, double seconds, const Work& work) {
   double best = 1e9;
-  for (const double start = now(); now() - start < seconds_each;) {
+  for (const double start = now(); now() - start < seconds;) {
     const double before = now();
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int thread = 0; thread < threads; ++thread) work(thread);
@@ -29,21 +28,21 @@ double best_seconds(int threads, const Work& work) {
   return best;
 }
 
-double measure_gflops(int threads) {
+double measure_gflops(int threads, double seconds) {
   const kernels::Table& table = kernels::active();
   std::vector<double> operations(std::size_t(threads), 0);
-  const double best = best_seconds(threads, [&](int thread) {
+  const double best = best_seconds(threads, seconds, [&](int thread) {
     real sink = 0;
     operations[std::size_t(thread)] = table.fma_burst(200000, &sink);
   });
   return threads * operations.front() / best / 1e9;
 }
 
-double measure_reading(int threads, double bytes) {
+double measure_reading(int threads, double bytes, double seconds) {
   const kernels::Table& table = kernels::active();
   const Index part = static_cast<Index>(bytes) / threads / Index(sizeof(real));
   const std::vector<real> numbers(std::size_t(part * threads), real(1));
-  const double best = best_seconds(threads, [&](int thread) {
+  const double best = best_seconds(threads, seconds, [&](int thread) {
     real total = 0;
     table.sum(numbers.data() + thread * part, 1, part, 1, &total);
   });
@@ -52,14 +51,19 @@ double measure_reading(int threads, double bytes) {
 
 }  // namespace
 
-Limits::Limits(int threads) : threads_(threads), peak_gflops_(measure_gflops(threads)) {}
+double Limits::peak_gflops() {
+  peak_gflops_ = std::max(peak_gflops_, measure_gflops(threads_, peak_gflops_ == 0 ? 0.15 : 0.03));
+  if (fewer_ != nullptr) peak_gflops_ = std::max(peak_gflops_, fewer_->peak_gflops());
+  return peak_gflops_;
+}
 
 double Limits::gb_per_second(double bytes) {
   const double rounded = std::exp2(std::round(std::log2(std::max(bytes, 1.0))));
   const double size = std::clamp(rounded, smallest_array, largest_array);
-  const auto found = gb_per_second_.find(size);
-  if (found != gb_per_second_.end()) return found->second;
-  return gb_per_second_[size] = measure_reading(threads_, size);
+  double& best = gb_per_second_[size];
+  best = std::max(best, measure_reading(threads_, size, best == 0 ? 0.15 : 0.03));
+  if (fewer_ != nullptr) best = std::max(best, fewer_->gb_per_second(bytes));
+  return best;
 }
 
 double bytes_beyond_caches() {

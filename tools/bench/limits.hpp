@@ -6,20 +6,24 @@
 
 namespace tapestry::bench {
 
-// The limits for one number of threads, under the kernel set in use.
+// The limits for one number of threads, under the kernel set in use. More threads are never taken
+// to do less than `fewer`, whatever else the machine was busy with at that moment.
 class Limits {
  public:
-  explicit Limits(int threads);  // measures the peak, for 0.1 s
+  explicit Limits(int threads, Limits* fewer = nullptr) : threads_(threads), fewer_(fewer) {}
 
-  double peak_gflops() const { return peak_gflops_; }
-
+  // Both measure at each call, and keep the best.
+  double peak_gflops();
   // 10^9 bytes per second, reading arrays of `bytes` in all again and again: small ones come from
-  // the caches. Measured once for each power of two, for 0.1 s.
+  // the caches. Sizes are rounded to a power of two.
   double gb_per_second(double bytes);
+
+  double best_gflops() const { return peak_gflops_; }                          // so far
   const std::map<double, double>& measured() const { return gb_per_second_; }  // by bytes
 
  private:
   int threads_;
+  Limits* fewer_;
   double peak_gflops_ = 0;
   std::map<double, double> gb_per_second_;
 };

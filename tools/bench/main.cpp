@@ -1,8 +1,10 @@
 // bench: how fast the library is on this machine, beside its peers and beside the machine's limits.
 // `make bench` builds and runs it; --help tells the rest.
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -51,9 +53,10 @@ std::vector<int> thread_counts(const Options& options, const Row& row) {
 }
 
 Limits& limits_for(Report& report, int threads) {
-  const auto found = report.limits.find(threads);
-  if (found != report.limits.end()) return found->second;
-  return report.limits.emplace(threads, Limits(threads)).first->second;
+  const auto place = report.limits.lower_bound(threads);
+  if (place != report.limits.end() && place->first == threads) return place->second;
+  Limits* fewer = place == report.limits.begin() ? nullptr : &std::prev(place)->second;
+  return report.limits.emplace(threads, Limits(threads, fewer)).first->second;
 }
 
 Result measure(const Row& row, int threads, double seconds, Limits& limits) {
@@ -90,6 +93,29 @@ void measure_rows(const Options& options, const std::vector<Row>& rows, Report& 
   }
 }
 
+void check_writable(const std::filesystem::path& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (!problem && access(folder.c_str(), W_OK) != 0) {
+    problem = std::error_code(errno, std::generic_category());
+  }
+  if (problem)
+    throw Error("bench: cannot write into " + folder.string() + ": " + problem.message());
+}
+
+void write_files(Report& report, const std::filesystem::path& folder) {
+  const auto said = [](const std::filesystem::path& file) { std::printf("%s\n", file.c_str()); };
+  std::printf("\nwrote\n");
+  write_json(report, folder / "bench.json");
+  said(folder / "bench.json");
+  if (draw_roofline(report, folder / "plots/bench_roofline.png")) {
+    said(folder / "plots/bench_roofline.png");
+  }
+  if (draw_threads(report, folder / "plots/bench_threads.png")) {
+    said(folder / "plots/bench_threads.png");
+  }
+}
+
 void run(const Options& options) {
   const std::vector<Row> rows = choose_rows(options);
   Report report;
@@ -99,8 +125,7 @@ void run(const Options& options) {
     if (options.ask_for(memory_row)) std::printf("%s\n", memory_row);
     return;
   }
-  write_json(report, options.out / "bench.json.test");  // better now than after four minutes
-  std::filesystem::remove(options.out / "bench.json.test");
+  check_writable(options.out / "plots");  // better now than after four minutes
   limits_for(report, 1);
   limits_for(report, omp_get_max_threads());
   print_machine(report);
@@ -110,9 +135,7 @@ void run(const Options& options) {
     report.attention_memory.push_back(measure_attention_memory());
     print_attention_memory(report.attention_memory.back());
   }
-  write_json(report, options.out / "bench.json");
-  draw_roofline(report, options.out / "plots/bench_roofline.png");
-  draw_threads(report, options.out / "plots/bench_threads.png");
+  write_files(report, options.out);
 }
 
 }  // namespace

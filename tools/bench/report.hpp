@@ -27,7 +27,7 @@ struct Report {
   std::vector<AttentionMemory> attention_memory;  // none or one
 };
 
-void print_machine(const Report& report);
+void print_machine(Report& report);
 void print_heading(const std::string& group);
 void print_result(const Result& result);
 void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
@@ -35,8 +35,9 @@ void print_curves(const std::vector<Result>& results);
 void print_attention_memory(const AttentionMemory& memory);
 
 void write_json(const Report& report, const std::filesystem::path& file);
-void draw_roofline(Report& report, const std::filesystem::path& file);
-void draw_threads(const Report& report, const std::filesystem::path& file);
+// False where there is nothing to draw.
+bool draw_roofline(Report& report, const std::filesystem::path& file);
+bool draw_threads(const Report& report, const std::filesystem::path& file);
 
 // The results of each row that was measured for several numbers of threads.
 std::vector<std::vector<Result>> curves(const std::vector<Result>& results);

@@ -20,7 +20,7 @@ struct Row {
   std::string group;  // rows of a group stand together; --rows asks for groups or names
   std::string name;
   double flops;  // floating point operations; a multiply-add counts as 2
-  double bytes;  // that have to be moved: each operand and result once
+  double bytes;  // that have to be moved: each array once, also when it is updated in place
   std::function<std::vector<Contestant>()> prepare;  // the first one is ours
   bool curve = false;  // measured for 1, 2, 4, ... threads, not only for 1 and all
 };

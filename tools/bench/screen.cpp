@@ -34,16 +34,16 @@ void print_curve(const std::vector<Result>& curve) {
 
 }  // namespace
 
-void print_machine(const Report& report) {
-  std::printf("%s, %d cores; %s kernels\n", processor().c_str(), omp_get_num_procs(),
+void print_machine(Report& report) {
+  std::printf("%s, cores: %d; %s kernels\n", processor().c_str(), omp_get_num_procs(),
               kernel_set().c_str());
   std::printf("peers: OpenBLAS %s (its %s kernels), oneDNN %s\n", openblas_version().c_str(),
               openblas_core().c_str(), onednn_version().c_str());
-  for (auto [threads, limits] : report.limits) {
-    std::printf("limits of %d thread%s: %.0f GFLOP/s; reads %.0f GB/s from memory, %.0f GB/s\n",
-                threads, threads == 1 ? "" : "s", limits.peak_gflops(),
-                limits.gb_per_second(bytes_beyond_caches()), limits.gb_per_second(1 << 24));
-    std::printf("  where 16 MB are read again and again\n");
+  for (auto& [threads, limits] : report.limits) {
+    std::printf(
+        "limits, threads %2d: %.0f GFLOP/s; reads %.0f GB/s, of 16 MB again and again %.0f\n",
+        threads, limits.peak_gflops(), limits.gb_per_second(bytes_beyond_caches()),
+        limits.gb_per_second(1 << 24));
   }
   std::printf(
       "\nEach line: best of many calls, warm caches, peers in turn. \"limit\" is the share of\n"
