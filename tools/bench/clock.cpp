@@ -33,7 +33,7 @@ std::vector<double> race(const std::vector<Contestant>& contestants, int threads
   std::vector<double> best;
   for (const Contestant& contestant : contestants) best.push_back(time_calls(contestant, 1));
   const double slowest = *std::max_element(best.begin(), best.end());
-  const int rounds = slowest * 12 > seconds ? 3 : 6;
+  const int rounds = slowest > 2 * seconds ? 1 : slowest > seconds / 12 ? 3 : 6;
   const double slice = seconds / (rounds * static_cast<double>(contestants.size()));
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contestants.size(); ++i) {

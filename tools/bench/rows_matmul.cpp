@@ -48,9 +48,9 @@ void add_matmul_rows(std::vector<Row>& rows) {
       {63, 65, 67},
   };
   for (const Product& product : products) rows.push_back(product_row(product));
-  rows.push_back(batched_row("256 x (128x64 . 64x128)", {128, 128, 64, true}, false));
+  rows.push_back(batched_row("256 x (128x64 . 64x128), B transp.", {128, 128, 64, true}, false));
   rows.push_back(batched_row("256 x (128x128 . 128x64)", {128, 64, 128}, false));
-  rows.push_back(batched_row("256 x (128x128' . 128x64)", {128, 64, 128}, true));
+  rows.push_back(batched_row("256 x (64x128 . 128x128), A transp.", {64, 128, 128}, true));
 }
 
 }  // namespace tapestry::bench
