@@ -116,12 +116,11 @@ TEST_CASE("annotations of one point do not cover each other", "[phase0][plot]") 
   };
   const double none = ink({{1e9, 1e9, "", false}});
   const double one = ink({{1, 10, "plain loop", false}}) - none;
-  const double three = ink({{1, 10, "plain loop", false},
-                            {1, 10, "plain loop", false},
-                            {1, 10, "plain loop", false}}) -
-                       none;
   CHECK(one > 50);
-  CHECK(std::abs(three - 3 * one) < 0.2 * one);
+  for (const std::size_t count : {3, 20}) {  // the last of twenty stand far off, on thin grey lines
+    const double all = ink(std::vector<Annotation>(count, {1, 10, "plain loop", false})) - none;
+    CHECK(std::abs(all / double(count) - one) < 0.1 * one);
+  }
 }
 
 TEST_CASE("no label of a chart is cut off", "[phase0][plot]") {
