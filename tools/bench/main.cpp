@@ -32,7 +32,7 @@ constexpr char memory_row[] = "memory of attention";
 std::vector<Row> choose_rows(const Options& options) {
   std::vector<Row> rows;
   add_matmul_rows(rows);
-  add_row_rows(rows);
+  add_softmax_rows(rows);
   add_memory_rows(rows);
   add_attention_rows(rows);
   std::erase_if(rows, [&](const Row& row) { return !options.ask_for(row.group + " " + row.name); });

@@ -43,9 +43,9 @@ struct Result {
 };
 
 // Each adds the rows of one family. The library is called through its public operations.
-void add_matmul_rows(std::vector<Row>& rows);
-void add_row_rows(std::vector<Row>& rows);
-void add_memory_rows(std::vector<Row>& rows);
+void add_matmul_rows(std::vector<Row>& rows);   // also batched
+void add_softmax_rows(std::vector<Row>& rows);  // and layer normalisation and GELU
+void add_memory_rows(std::vector<Row>& rows);   // what mostly moves numbers
 void add_attention_rows(std::vector<Row>& rows);
 
 }  // namespace tapestry::bench

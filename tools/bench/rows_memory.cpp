@@ -67,7 +67,7 @@ void add_lookups(std::vector<Row>& rows) {
                                   Tensor(1.0));
                             }));
   // dy and the gradient of the whole table
-  rows.push_back(simple_row("embedding backward 4096 of 8192 x 512", block + 8192 * 512, block, [] {
+  rows.push_back(simple_row("embedding backward 4096 of 8192x512", block + 8192 * 512, block, [] {
     const Tensor table = numbers({8192, 512}), dy = numbers({4096, 512});
     const Indices ids = draw_ids({4096}, 8192);
     return ours_backward({table}, [=] { return embedding(table, ids); }, dy);

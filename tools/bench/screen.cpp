@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "clock.hpp"
@@ -37,8 +38,10 @@ void print_curve(const std::vector<Result>& curve) {
 void print_machine(Report& report) {
   std::printf("%s, cores: %d; %s kernels\n", processor().c_str(), omp_get_num_procs(),
               kernel_set().c_str());
-  std::printf("peers: OpenBLAS %s (its %s kernels), oneDNN %s\n", openblas_version().c_str(),
-              openblas_core().c_str(), onednn_version().c_str());
+  const bool told = std::getenv("OPENBLAS_CORETYPE") != nullptr;
+  std::printf("peers: OpenBLAS %s (%s kernels%s), oneDNN %s\n", openblas_version().c_str(),
+              openblas_core().c_str(), told ? " by OPENBLAS_CORETYPE" : "",
+              onednn_version().c_str());
   for (auto& [threads, limits] : report.limits) {
     std::printf(
         "limits, threads %2d: %.0f GFLOP/s; reads %.0f GB/s, of 16 MB again and again %.0f\n",
@@ -46,24 +49,24 @@ void print_machine(Report& report) {
         limits.gb_per_second(1 << 24));
   }
   std::printf(
-      "\nEach line: best of many calls, warm caches, peers in turn. \"limit\" is the share of\n"
-      "what the machine can do: multiply-adds (GFLOP/s rows) or reading arrays of that\n"
-      "size (GB/s rows). \"ratio\" is the time of the better peer over ours: above 1 we win.\n");
+      "\nEach line: the best of many calls, caches warm, peers in turn. GF/s: 10^9 floating\n"
+      "point operations per second. limit: our share of what the machine can do, in\n"
+      "multiply-adds (GF/s) or in reading arrays of that size (GB/s). ratio: the time of\n"
+      "the better peer over ours; above 1 we are faster.\n");
 }
 
 void print_heading(const std::string& group) {
-  std::printf("\n%-37s %3s %9s %14s %5s %-8s %5s\n", group.c_str(), "thr", "ms", "speed  ", "limit",
-              "peer", "ratio");
+  std::printf("\n%-35s thr       ms       speed limit peer    ratio\n", group.c_str());
 }
 
 void print_result(const Result& result) {
   const bool memory = result.limited_by_memory;
-  std::printf("%-37s %3d %9s %6.1f %-7s %4.0f%%", result.row.name.c_str(), result.threads,
+  std::printf("%-36s %2d %8s %6.1f %s %4.0f%%", result.row.name.c_str(), result.threads,
               in_milliseconds(result.ours()).c_str(),
-              memory ? result.gb_per_second() : result.gflops(), memory ? "GB/s" : "GFLOP/s",
+              memory ? result.gb_per_second() : result.gflops(), memory ? "GB/s" : "GF/s",
               100 * result.share());
   if (result.has_peer()) {
-    std::printf(" %-8s %5.2f", result.names[result.best_peer()].c_str(), result.ratio());
+    std::printf(" %-8s %4.2f", result.names[result.best_peer()].c_str(), result.ratio());
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -78,7 +81,7 @@ void print_means(const std::vector<Result>& of_a_group) {
     if (of_rows.size() < 2) continue;
     double logarithms = 0;
     for (const double ratio : of_rows) logarithms += std::log(ratio);
-    std::printf("%-37s %3d %36s %5.2f\n", "geometric mean of the ratios", threads, "",
+    std::printf("%-36s %2d %35s %5.2f\n", "geometric mean of the ratios", threads, "",
                 std::exp(logarithms / static_cast<double>(of_rows.size())));
   }
 }

@@ -76,7 +76,7 @@ Row gelu_row(const Shape& shape, bool backward) {
 
 }  // namespace
 
-void add_row_rows(std::vector<Row>& rows) {
+void add_softmax_rows(std::vector<Row>& rows) {
   for (const Shape& shape : {Shape{32768, 128}, Shape{1024, 1024}, Shape{64, 50257}}) {
     rows.push_back(softmax_row(shape));
     rows.push_back(softmax_backward_row(shape));
