@@ -49,8 +49,8 @@ void print_machine(Report& report) {
         limits.gb_per_second(1 << 24));
   }
   std::printf(
-      "\nEach line: the best of many calls, caches warm, peers in turn. GF/s: 10^9 floating\n"
-      "point operations per second. limit: our share of what the machine can do, in\n"
+      "\nEach line: the best of many calls, caches warm, peers in turn. GF/s: 10^9\n"
+      "floating point operations a second. limit: our share of what the machine can do, in\n"
       "multiply-adds (GF/s) or in reading arrays of that size (GB/s). ratio: the time of\n"
       "the better peer over ours; above 1 we are faster.\n");
 }
