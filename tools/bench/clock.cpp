@@ -18,6 +18,26 @@ double time_calls(const Contestant& contestant, int calls) {
   return (now() - start) / calls;
 }
 
+double best_in(const Contestant& contestant, double slice) {
+  const double start = now();
+  double best = time_calls(contestant, 1);  // warms the caches
+  const bool batch = !contestant.before && best < least_timed;
+  const int calls = batch ? static_cast<int>(std::ceil(least_timed / best)) : 1;
+  while (now() - start < slice) best = std::min(best, time_calls(contestant, calls));
+  return best;
+}
+
+// The best times of the two best rounds. When they agree, it was not by chance.
+struct Rounds {
+  double best = std::numeric_limits<double>::infinity(), second = best;
+
+  void add(double seconds) {
+    second = std::min(second, std::max(best, seconds));
+    best = std::min(best, seconds);
+  }
+};
+bool is_settled(const Rounds& times) { return times.second < 1.03 * times.best; }
+
 // Threads of the contestant before may still spin while they wait for work: OpenBLAS's do for
 // 2^26 cycles.
 void let_threads_rest() { std::this_thread::sleep_for(std::chrono::milliseconds(40)); }
@@ -30,22 +50,23 @@ double now() {
 }
 
 std::vector<double> race(const std::vector<Contestant>& contestants, int threads, double seconds) {
-  std::vector<double> best;
-  for (const Contestant& contestant : contestants) best.push_back(time_calls(contestant, 1));
-  const double slowest = *std::max_element(best.begin(), best.end());
+  std::vector<Rounds> times(contestants.size());
+  double slowest = 0;
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    times[i].add(time_calls(contestants[i], 1));
+    slowest = std::max(slowest, times[i].best);
+  }
   const int rounds = slowest > 2 * seconds ? 1 : slowest > seconds / 12 ? 3 : 6;
   const double slice = seconds / (rounds * static_cast<double>(contestants.size()));
-  for (int round = 0; round < rounds; ++round) {
+  const auto settled = [&] { return std::all_of(times.begin(), times.end(), is_settled); };
+  for (int round = 0; round < rounds || (round < 4 * rounds && !settled()); ++round) {
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       if (threads > 1) let_threads_rest();
-      const double start = now();
-      const double first = time_calls(contestants[i], 1);  // warms the caches
-      const bool batch = !contestants[i].before && first < least_timed;
-      const int calls = batch ? static_cast<int>(std::ceil(least_timed / first)) : 1;
-      best[i] = std::min(best[i], first);
-      while (now() - start < slice) best[i] = std::min(best[i], time_calls(contestants[i], calls));
+      times[i].add(best_in(contestants[i], slice));
     }
   }
+  std::vector<double> best;
+  for (const Rounds& of_one : times) best.push_back(of_one.best);
   return best;
 }
 

@@ -15,17 +15,14 @@ namespace {
 
 constexpr double smallest_array = 1 << 20, largest_array = 1 << 30;
 
-// The shortest time of work(thread) on all threads at once, tried for `seconds`.
+// The shortest time of work(thread) on all threads at once, tried for about `seconds`.
 template <class Work>
 double best_seconds(int threads, double seconds, const Work& work) {
-  double best = 1e9;
-  for (const double start = now(); now() - start < seconds;) {
-    const double before = now();
+  const auto on_all = [&] {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int thread = 0; thread < threads; ++thread) work(thread);
-    best = std::min(best, now() - before);
-  }
-  return best;
+  };
+  return race({{"limit", on_all}}, threads, seconds).front();
 }
 
 double measure_gflops(int threads, double seconds) {
