@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string_view>
+#include <set>
 #include <type_traits>
 
 #if __has_include(<openblas/cblas.h>)
@@ -22,26 +21,17 @@ namespace {
 
 static_assert(std::is_same_v<real, float>, "the peers compute with float: build in release mode");
 
-template <std::size_t count>
-bool is_among(const std::string& core, const std::array<std::string_view, count>& cores) {
-  return std::find(cores.begin(), cores.end(), core) != cores.end();
-}
+// Its kernels for AVX-512, and for AVX2.
+const std::set<std::string> avx512_cores{"SkylakeX", "Cooperlake", "SapphireRapids"};
+const std::set<std::string> avx2_cores{"Haswell", "Zen"};
 
-bool machine_has(const std::string& set) {
-  const std::vector<std::string> sets = kernel_sets();
-  return std::find(sets.begin(), sets.end(), set) != sets.end();
-}
-
-// A better choice than `core`, or "" where it is a good one for this machine. (Zen 4 gains nothing
-// from AVX-512 in a matrix product, so its AVX2 kernels are good ones.)
+// A better choice than `core`, or "" where it is a good one for this machine.
 std::string better_core(const std::string& core) {
-  constexpr std::array<std::string_view, 4> avx512{"SkylakeX", "Cooperlake", "SapphireRapids",
-                                                   "Zen"};
-  constexpr std::array<std::string_view, 5> avx2{"Haswell", "Zen", "SkylakeX", "Cooperlake",
-                                                 "SapphireRapids"};
-  if (machine_has("avx512")) return is_among(core, avx512) ? "" : "SkylakeX";
-  if (machine_has("avx2")) return is_among(core, avx2) ? "" : "Haswell";
-  return "";
+  const std::vector<std::string> sets = kernel_sets();
+  const auto machine_has = [&](const char* set) { return std::ranges::count(sets, set) > 0; };
+  if (avx512_cores.contains(core)) return "";
+  if (machine_has("avx512")) return "SkylakeX";
+  return machine_has("avx2") && !avx2_cores.contains(core) ? "Haswell" : "";
 }
 
 }  // namespace
