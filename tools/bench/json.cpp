@@ -13,6 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+#ifdef __clang__
+constexpr char compiler[] = __VERSION__;
+#else
+constexpr char compiler[] = "g++ " __VERSION__;
+#endif
+
 Json limits_json(const Report& report) {
   Json all = Json::array();
   for (const auto& [threads, limits] : report.limits) {
@@ -30,7 +36,7 @@ Json machine_json(const Report& report) {
       {"processor", processor()},
       {"cores", omp_get_num_procs()},
       {"kernels", kernel_set()},
-      {"compiler", __VERSION__},
+      {"compiler", compiler},
       {"openblas", {{"version", openblas_version()}, {"kernels", openblas_core()}}},
       {"onednn", {{"version", onednn_version()}}},
       {"limits", limits_json(report)},
