@@ -78,7 +78,7 @@ Json memory_json(const AttentionMemory& memory) {
       {"length", memory.length},
       {"depth", memory.depth},
       {"tensors_mib", memory.tensors_mib},
-      {"process_mib", memory.process_mib < 0 ? Json(nullptr) : Json(memory.process_mib)},
+      {"process_mib", memory.process_mib < 0 ? Json() : Json(memory.process_mib)},
       {"target_mib", AttentionMemory::target_mib},
   };
 }
@@ -86,7 +86,9 @@ Json memory_json(const AttentionMemory& memory) {
 }  // namespace
 
 void write_json(const Report& report, const std::filesystem::path& file) {
-  Json json = {{"selection", report.selection}, {"machine", machine_json(report)}};
+  Json json = {{"selection", report.selection},
+               {"machine", machine_json(report)},
+               {"processors_used_by_others", report.company < 0 ? Json() : Json(report.company)}};
   json["rows"] = Json::array();
   for (const Result& result : report.results) json["rows"].push_back(result_json(result));
   for (const AttentionMemory& memory : report.attention_memory) {

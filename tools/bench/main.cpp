@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "clock.hpp"
+#include "company.hpp"
 #include "options.hpp"
 #include "peers.hpp"
 #include "report.hpp"
@@ -126,6 +127,7 @@ void run(const Options& options) {
     return;
   }
   check_writable(options.out / "plots");  // better now than after four minutes
+  const Company company;
   limits_for(report, 1);
   limits_for(report, omp_get_max_threads());
   print_machine(report);
@@ -135,6 +137,8 @@ void run(const Options& options) {
     report.attention_memory.push_back(measure_attention_memory());
     print_attention_memory(report.attention_memory.back());
   }
+  report.company = company.processors();
+  print_company(report.company);
   write_files(report, options.out);
 }
 

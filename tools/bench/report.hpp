@@ -25,6 +25,7 @@ struct Report {
   std::map<int, Limits> limits;  // by number of threads
   std::vector<Result> results;
   std::vector<AttentionMemory> attention_memory;  // none or one
+  double company = -1;  // how many processors other programs kept busy meanwhile; -1: unknown
 };
 
 void print_machine(Report& report);
@@ -33,6 +34,7 @@ void print_result(const Result& result);
 void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
 void print_curves(const std::vector<Result>& results);
 void print_attention_memory(const AttentionMemory& memory);
+void print_company(double processors);
 
 void write_json(const Report& report, const std::filesystem::path& file);
 // False where there is nothing to draw.

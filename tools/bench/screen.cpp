@@ -101,6 +101,14 @@ void print_attention_memory(const AttentionMemory& memory) {
   if (memory.process_mib >= 0) std::printf("the process grew by %.1f MiB\n", memory.process_mib);
 }
 
+void print_company(double processors) {
+  if (processors < 0.1) return;
+  std::printf(
+      "\nOther programs kept %.1f processors busy meanwhile: times of all threads, above\n"
+      "all, are longer than they should be. Measure again when the machine is quiet.\n",
+      processors);
+}
+
 Ticker::Ticker(std::size_t total) : total_(total), terminal_(isatty(2) == 1), start_(now()) {}
 
 void Ticker::running(const std::string& what) {
