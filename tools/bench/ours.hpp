@@ -29,6 +29,6 @@ Tensor numbers(const Shape& shape);  // normal, the same in every run
 inline double bytes_of(double elements) { return elements * sizeof(real); }
 
 // Arithmetic per element, about what our kernels do: multiply-adds count as 2.
-inline constexpr double exp_flops = 20, erf_flops = 50;
+inline constexpr double exp_flops = 18, gelu_flops = 36, gelu_backward_flops = 42;
 
 }  // namespace tapestry::bench

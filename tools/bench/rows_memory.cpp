@@ -58,7 +58,7 @@ Indices draw_ids(const Shape& shape, Index below) {
 
 void add_lookups(std::vector<Row>& rows) {
   constexpr double logits_count = 2048.0 * 8192;
-  rows.push_back(simple_row("cross entropy both ways 2048 x 8192", 3 * logits_count,
+  rows.push_back(simple_row("cross entropy both ways 2048 x 8192", 2 * logits_count,
                             (2 * exp_flops + 5) * logits_count, [] {
                               const Tensor logits = numbers({2048, 8192});
                               const Indices targets = draw_ids({2048}, 8192);

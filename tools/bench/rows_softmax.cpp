@@ -62,7 +62,7 @@ Row gelu_row(const Shape& shape, bool backward) {
   const auto count = double(shape.count());
   Row row{"gelu",
           (backward ? "backward " : "forward ") + shape_text(shape),
-          (erf_flops + (backward ? exp_flops + 7 : 4)) * count,
+          (backward ? gelu_backward_flops : gelu_flops) * count,
           bytes_of((backward ? 3 : 2) * count),
           {}};
   row.prepare = [shape, backward] {

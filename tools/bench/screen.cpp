@@ -50,9 +50,10 @@ void print_machine(Report& report) {
   }
   std::printf(
       "\nEach line: the best of many calls, caches warm, peers in turn. GF/s: 10^9\n"
-      "floating point operations a second. limit: our share of what the machine can do, in\n"
-      "multiply-adds (GF/s) or in reading arrays of that size (GB/s). ratio: the time of\n"
-      "the better peer over ours; above 1 we are faster.\n");
+      "floating point operations a second. limit: our share of what the machine can do,\n"
+      "in multiply-adds (GF/s) or in reading arrays of that size (GB/s; work that also\n"
+      "writes can pass 100%%). ratio: the time of the better peer over ours; above 1 we\n"
+      "are faster.\n");
 }
 
 void print_heading(const std::string& group) {
