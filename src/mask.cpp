@@ -65,10 +65,17 @@ void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
   }
 }
 
+namespace {
+
+// Sums of a few offsets, windows and positions stay whole numbers below this.
+constexpr Index most = Index{1} << 60;
+
+}  // namespace
+
 Mask::Mask(Rule rule) : rule_(std::make_shared<const Rule>(std::move(rule))) {
-  if (rule_->offset < 0) {
+  if (rule_->offset < 0 || rule_->offset > most) {
     throw Error("mask: the offset is " + std::to_string(rule_->offset) +
-                ", but counts cached keys and cannot be negative.");
+                ", but counts cached keys: it cannot be negative, nor above 2^60.");
   }
 }
 
@@ -76,7 +83,7 @@ Mask Mask::causal(Index offset) { return Mask(Rule{Rule::Kind::causal, 0, offset
 
 Mask Mask::local(Index window, Index offset) {
   if (window < 0) throw Error("mask: a window of " + std::to_string(window) + " is negative.");
-  return Mask(Rule{Rule::Kind::local, window, offset});
+  return Mask(Rule{Rule::Kind::local, std::min(window, 2 * most), offset});
 }
 
 Mask Mask::strided(Index stride, Index offset) {
@@ -87,7 +94,7 @@ Mask Mask::strided(Index stride, Index offset) {
 
 Mask Mask::blocked(Index size, Index offset) {
   if (size < 1) throw Error("mask: a block of " + std::to_string(size) + " must be at least 1.");
-  return Mask(Rule{Rule::Kind::blocked, size, offset});
+  return Mask(Rule{Rule::Kind::blocked, std::min(size, 2 * most), offset});
 }
 
 Mask Mask::padding(std::vector<Index> lengths) {

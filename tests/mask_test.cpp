@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "catch.hpp"
@@ -162,6 +163,19 @@ TEST_CASE("the tensor of a mask follows its rule at every size", "[phase1][mask]
                        table_of(queries, keys, at_or_before)) == "");
     }
   }
+}
+
+TEST_CASE("windows, blocks and offsets may be larger than any sequence", "[phase1][mask]") {
+  const Index most = std::numeric_limits<Index>::max(), far = Index{1} << 60;
+  const std::vector<double> all(6, 1), none(6, 0);
+  CHECK(difference(Mask::local(most).tensor({2, 3}), {2, 3}, all) == "");
+  CHECK(difference(Mask::local(most, far).tensor({2, 3}), {2, 3}, all) == "");
+  CHECK(difference(Mask::blocked(most).tensor({2, 3}), {2, 3}, all) == "");
+  CHECK(difference(Mask::blocked(most, far).tensor({2, 3}), {2, 3}, all) == "");
+  CHECK(difference(Mask::strided(most).tensor({2, 3}), {2, 3}, {1, 0, 0, 0, 1, 0}) == "");
+  CHECK(difference(Mask::causal(far).tensor({2, 3}), {2, 3}, all) == "");
+  CHECK(difference(Mask::local(5, far).tensor({2, 3}), {2, 3}, none) == "");
+  CHECK(complaint([=] { Mask::causal(most); }, {"the offset is 9223372036854775807"}) == "");
 }
 
 // ---------------------------------------------------------------- errors
