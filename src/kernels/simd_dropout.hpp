@@ -29,7 +29,9 @@ template <class A>
 TAPESTRY_INLINE void draw(const Words<A>& block, const RandomWords& random, std::uint64_t* words) {
   using W = Words<A>;
   constexpr int count = int(W::size);
-  W a = block, b = block >> 32, c(random.stream), d(random.stream >> 32);
+  const W number =
+      block & W(~std::uint64_t(0) / 4);  // after the last one the first, as in philox()
+  W a = number, b = number >> 32, c(random.stream), d(random.stream >> 32);
   std::uint32_t key0 = std::uint32_t(random.seed), key1 = std::uint32_t(random.seed >> 32);
   for (int round = 0; round < Philox::rounds; ++round) {
     const W product0 = product<A>(a, Philox::multiplier0);

@@ -186,7 +186,7 @@ TEST_CASE("a number's bits do not depend on its place in the array", "[phase0][k
 TEST_CASE("dropout draws the numbers of the reference, from any place on", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     for (Index n : {0, 1, 3, 16, 67, 300, 1030}) {
-      for (std::uint64_t position : {0ull, 1ull, 6ull, 1023ull, (1ull << 34) - 2}) {
+      for (std::uint64_t position : {0ull, 1ull, 6ull, 1023ull, (1ull << 34) - 2, ~0ull - 20}) {
         const RandomWords random = {0xdeadbeefcafe1234, 5ull << 33, position};
         std::vector<real> x = Numbers(3).some(n);
         if (n > 16) x[7] = nan, x[11] = inf;
