@@ -14,7 +14,7 @@ inline bool sees(const AttentionHead& h, Index query, Index key) {
   if (h.look == nullptr) return true;
   std::uint64_t keep = 0;
   const Sight sight = h.look(h, query, 1, key, 1, &keep);
-  return sight.keys == 1 && (sight.clear == 1 || keep == 1);
+  return sight.keys == 1 && (sight.clear == 1 || (keep & 1) == 1);
 }
 
 inline double score(const AttentionHead& h, Index query, Index key) {

@@ -1,11 +1,11 @@
 // Fused attention, the way there: block by block of keys, the matrix of weights is never stored.
 //
-// One query stands in each lane while its weights are made. Scores are computed transposed, keys down
-// and queries across, S^T (keys, queries) = K Q^T, so that maxima and sums over keys run down the
-// lanes without crossing them. Then O (queries, value width) += P V reads the columns of P^T. So both
-// products read K and V in place, and Q alone is turned, once.
-// The running maximum and sum are those of Milakov & Gimelshein (2018); the blocks are those of
-// Dao et al. (2022). All exponentials are powers of two: log2(e) is part of the scale of Q.
+// One query stands in each lane while its weights are made. Scores are computed transposed, keys
+// down and queries across, S^T (keys, queries) = K Q^T, so that maxima and sums over keys run down
+// the lanes without crossing them. Then O (queries, value width) += P V reads the columns of P^T.
+// So both products read K and V in place, and Q alone is turned, once. The running maximum and sum
+// are those of Milakov & Gimelshein (2018); the blocks are those of Dao et al. (2022). All
+// exponentials are powers of two: log2(e) is part of the scale of Q.
 //
 // The arithmetic of a query does not depend on the queries beside it, nor on how they are split.
 #pragma once
@@ -18,8 +18,8 @@ namespace tapestry::kernels::simd {
 
 inline constexpr float log2_e = 1.44269504f, ln_2 = 0.693147181f;
 
-// Sizes. A block of scores, keys by a strip of two batches of queries, stays in the first cache with
-// the operands beside it, for the usual widths. A band of strips shares each block of keys and
+// Sizes. A block of scores, keys by a strip of two batches of queries, stays in the first cache
+// with the operands beside it, for the usual widths. A band of strips shares each block of keys and
 // values, so that a long sequence is read from far away once in so many queries.
 inline constexpr Index key_block = sight_block;
 inline constexpr Index strips = 4;
@@ -106,8 +106,8 @@ struct Running {
   V reference = V(-infinity), total = V(0.0f);
 
   // Takes in one block of scores, (keys, width) with this batch at s, and leaves the terms in their
-  // place. Returns what earlier terms must be multiplied by. The reference moves up only when a score
-  // exceeds it by 8, for a term of 2^8 does no harm, and moving costs a pass over the output.
+  // place. Returns what earlier terms must be multiplied by. The reference moves up only when a
+  // score exceeds it by 8, for a term of 2^8 does no harm, and moving costs a pass over the output.
   TAPESTRY_INLINE V fold(Index keys, Index width, real* s) {
     V top = V::load_unaligned(s), other = top;  // two chains, so that neither waits long
     Index j = 1;
@@ -192,8 +192,9 @@ struct Strip {
     for (Index i = 0; i < count; ++i) {
       real* row = out + (first + i) * out_row;
       const V factor(inverse[i]);
+      const bool nothing = fresh || inverse[i] == 0;  // then o may hold 0 times infinity
       sweep<A>(h.value_width, [&](Index p, auto part) {
-        const V mixed = fresh ? V(0.0f) : load<A>(o + i * columns + p, part) * factor;
+        const V mixed = nothing ? V(0.0f) : load<A>(o + i * columns + p, part) * factor;
         store<A>(row + p, mixed, part);
       });
       log_sum[first + i] = sums[i];

@@ -144,6 +144,19 @@ TEST_CASE("attention: a query that sees nothing gets zeros", "[phase1][kernels]"
     for (std::size_t i = 0; i < 20; ++i) REQUIRE(y[i] == 0);
     for (std::size_t i = 20; i < 25; ++i) REQUIRE(y[i] == -inf);
     for (const real value : head.backward(*set, 0)) REQUIRE(value == 0);
+
+    Head beside(20, 30, 4, 4, 0, 0, false);  // a value of the others is infinite
+    beside.head.look = [](const AttentionHead&, Index query, Index, Index, Index keys,
+                          std::uint64_t* keep) -> Sight {
+      const Index bit = 3 - query;  // of the one that sees nothing
+      std::fill(keep, keep + keys, bit < 0 ? ~std::uint64_t(0) : ~(std::uint64_t(1) << bit));
+      return {keys, 0};
+    };
+    beside.v.data()[7 * beside.v_row] = inf;
+    const std::vector<real> z = beside.forward(*set);
+    for (std::size_t e = 12; e < 16; ++e) REQUIRE(z[e] == 0);
+    REQUIRE(z[80 + 3] == -inf);
+    REQUIRE(z[8] == inf);
   }
 }
 
