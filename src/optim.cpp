@@ -26,7 +26,8 @@ void check_rate(const char* optimiser, double rate) {
 }
 
 void check_fraction(const char* optimiser, const char* name, double value) {
-  check_option(optimiser, name, value, value >= 0 && value < 1, "in [0, 1)");
+  const bool below = static_cast<real>(value) < 1;  // a float that rounds to 1 forgets nothing
+  check_option(optimiser, name, value, value >= 0 && below, "in [0, 1)");
 }
 
 void check_parameters(const std::string& optimiser, const Parameters& parameters) {
@@ -109,7 +110,7 @@ double clip_gradient_norm(Gradients& gradients, double max_norm) {
                 " in the order of the tape's list on. Nothing was changed. Skip this step, or find "
                 "the first bad number with Tape::first_non_finite().");
   }
-  const double divisor = norm + 1e-6;  // as PyTorch: a norm of 0 stays, any other ends just below
+  const double divisor = norm + 1e-6;  // as PyTorch: gradients of nothing but zeros stay so
   if (divisor <= max_norm) return norm;
   const auto scale = static_cast<real>(max_norm / divisor);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -154,7 +155,8 @@ Adam::Adam(Parameters parameters, const AdamOptions& options)
   check_rate("adam", options.rate);
   check_fraction("adam", "beta1", options.beta1);
   check_fraction("adam", "beta2", options.beta2);
-  check_option("adam", "epsilon", options.epsilon, options.epsilon > 0, "above 0, and finite");
+  check_option("adam", "epsilon", options.epsilon, static_cast<real>(options.epsilon) > 0,
+               "above 0, and finite");
   check_option("adam", "weight_decay", options.weight_decay, options.weight_decay >= 0,
                "0 or more, and finite");
   check_parameters("adam", parameters_);

@@ -154,6 +154,10 @@ TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") 
   CHECK(complaint([&] { Adam(none, {.rate = infinity}); }, {"adam: rate is inf"}) == "");
   CHECK(complaint([&] { Adam(none, {.beta1 = not_a_number}); }, {"beta1 is nan"}) == "");
   CHECK(complaint([&] { Adam(none, {.beta2 = 1.5}); }, {"beta2 is 1.5"}) == "");
+  if (!in_double) {  // which a float does not tell from 1: corrections would divide by 0
+    CHECK(complaint([&] { Adam(none, {.beta2 = 0.99999999}); }, {"beta2 is 1", "[0, 1)"}) == "");
+    CHECK(complaint([&] { Adam(none, {.epsilon = 1e-50}); }, {"epsilon is 1e-50"}) == "");
+  }
   CHECK(complaint([&] { Adam(none, {.epsilon = 0}); }, {"epsilon is 0", "above 0"}) == "");
   CHECK(complaint([&] { Adam(none, {.weight_decay = -1}); }, {"weight_decay is -1"}) == "");
 }
