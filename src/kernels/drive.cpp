@@ -102,23 +102,24 @@ void select(const Sizes& sizes, const real* condition, const Index* condition_st
   const Index* strides[] = {condition_strides, a_strides, b_strides, y_strides.stride};
   const Walk w(sizes, 4, strides);
   const int last = w.rank - 1;
+  const Table& t = active();
   parallel_runs(w, [&](Index begin, Index end, const Position& p) {
     Run which{condition + p.offset[0], w.stride[0][last], {}};
     Run left{a + p.offset[1], w.stride[1][last], {}}, right{b + p.offset[2], w.stride[2][last], {}};
     for (Index i = begin; i < end; i += chunk) {
       const Index n = std::min(chunk, end - i);
-      active().select(which.part(i, n), which.kernel_step(), left.part(i, n), left.kernel_step(),
-                      right.part(i, n), right.kernel_step(), y + p.offset[3] + i, n);
+      t.select(which.part(i, n), which.kernel_step(), left.part(i, n), left.kernel_step(),
+               right.part(i, n), right.kernel_step(), y + p.offset[3] + i, n);
     }
   });
 }
 
 void dropout(const real* x, real* y, Index n, const RandomWords& random, std::uint32_t limit,
              real scale) {
+  const Table& t = active();
   parallel_parts(n, parallel_grain, [&](Index begin, Index end) {
     const auto first = random.position + static_cast<std::uint64_t>(begin);
-    active().dropout(x + begin, y + begin, end - begin, {random.seed, random.stream, first}, limit,
-                     scale);
+    t.dropout(x + begin, y + begin, end - begin, {random.seed, random.stream, first}, limit, scale);
   });
 }
 

@@ -38,13 +38,14 @@ void reduce(Reduce kernel, const real* x, Index outer, Index length, Index inner
 }
 
 double sum_squares(const real* x, Index n) {
+  const Table& t = active();
   const Index blocks = (n + reduce_block - 1) / reduce_block;
   std::vector<double> sums(static_cast<std::size_t>(blocks));
   parallel_parts(blocks, 2, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index first = i * reduce_block;
       sums[static_cast<std::size_t>(i)] =
-          active().sum_squares(x + first, std::min(reduce_block, n - first));
+          t.sum_squares(x + first, std::min(reduce_block, n - first));
     }
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0);

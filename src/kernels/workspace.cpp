@@ -1,9 +1,10 @@
 // One growing buffer per thread, so that packing a matrix allocates nothing once warm.
 #include <cstdlib>
 #include <memory>
-#include <new>
+#include <string>
 
 #include "kernels/table.hpp"
+#include "tapestry/error.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -29,7 +30,12 @@ real* workspace(Index n) {
   buffer.capacity = 0;
   buffer.memory.reset();  // before the new one is asked for: its contents need not survive
   buffer.memory.reset(static_cast<real*>(std::aligned_alloc(line, std::size_t(bytes))));
-  if (!buffer.memory) throw std::bad_alloc();
+  if (!buffer.memory) {
+    throw Error(
+        "out of memory: " + std::to_string(bytes) +
+        " bytes of scratch memory for one thread. Use a smaller batch, shorter sequences or "
+        "a smaller model.");
+  }
   buffer.capacity = bytes / Index(sizeof(real));
   return buffer.memory.get();
 }
