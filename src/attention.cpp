@@ -103,8 +103,8 @@ MatrixView rows_of(const Tensor& x) {
   return {x.data(), x.strides().data(), x.strides()[static_cast<std::size_t>(x.rank()) - 2], 1};
 }
 
-// Room for the output, with the axes in memory in the order of q's. So where q's heads are slices of
-// one wide row, the output's are too, and joining the heads again copies nothing.
+// Room for the output, with the axes in memory in the order of q's. So where q's heads are slices
+// of one wide row, the output's are too, and joining the heads again copies nothing.
 Tensor room_like(const Tensor& q, const Shape& shape) {
   const auto rank = static_cast<std::size_t>(q.rank());
   if (rank < 3 || q.strides()[rank - 3] >= q.strides()[rank - 2] || q.strides()[rank - 3] == 0) {

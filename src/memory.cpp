@@ -69,8 +69,8 @@ std::align_val_t alignment_of(std::size_t capacity) {
   return std::align_val_t{capacity < huge_page ? alignment : huge_page};
 }
 
-// Large blocks ask for huge pages: kernels that walk through megabytes would otherwise wait for page
-// tables (attention over 256 heads: 7 % faster). Where the system knows none, nothing changes.
+// Large blocks ask for huge pages: kernels that walk through megabytes would otherwise wait for
+// page tables (attention over 256 heads: 7 % faster). Where the system knows none, nothing changes.
 void* fresh_block(std::size_t capacity) {
   void* block = ::operator new(capacity, alignment_of(capacity), std::nothrow);
 #ifdef __linux__

@@ -28,7 +28,8 @@ class Mask {
   Mask() = default;  // everybody may attend to everybody
 
   // Query i stands at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached
-  // keys the offset is how many came before. Throw Error for a negative offset, or a size below 1.
+  // keys the offset is how many came before. Throw Error for a negative offset or one above 2^60,
+  // a negative window, or a size below 1.
   static Mask causal(Index offset = 0);                 // keys at or before the query
   static Mask local(Index window, Index offset = 0);    // keys at most `window` away, either side
   static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
@@ -48,9 +49,10 @@ class Mask {
   bool allows(Index batch, Index query, Index key) const;
 
   // What the queries [query, query + queries) of a sequence see of its keys [key, key + keys), at
-  // most `block` of each: the first `clear` of these keys are open to all of them, and nobody sees any
-  // from `keys` on. For the keys j between, bit i of keep[j] (block words) says whether query i of
-  // the block may attend to it. Fused attention skips what nobody sees.
+  // most `block` of each: the first `clear` of these keys are open to all of them, and nobody sees
+  // any from `keys` on. For the keys j between, bit i of keep[j] (block words) says whether query i
+  // of the block may attend to it; bits beyond the queries mean nothing. Fused attention skips what
+  // nobody sees. Not checked: check_fits first.
   struct Sight {
     Index keys, clear;
   };

@@ -19,9 +19,9 @@ namespace tapestry {
 // that no float is too large. NaN or infinite if some gradient is.
 double gradient_norm(const Gradients& gradients);
 
-// Scales all gradients in place by max_norm / norm where their norm is above max_norm, and returns
-// the norm they had (Pascanu, Mikolov, Bengio 2013). Throws Error, and changes nothing, if the norm
-// is NaN or infinite, or max_norm negative or NaN.
+// Scales all gradients in place by max_norm / (norm + 1e-6) where that is below 1, as PyTorch does,
+// and returns the norm they had (Pascanu, Mikolov, Bengio 2013). Throws Error, and changes nothing,
+// if the norm is NaN or infinite, or max_norm negative or NaN.
 double clip_gradient_norm(Gradients& gradients, double max_norm);
 
 struct SgdOptions {

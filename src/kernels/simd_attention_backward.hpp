@@ -1,6 +1,6 @@
 // Fused attention, the way back (Dao 2023, algorithm 2): the weights of a block are computed again
-// from the logsumexp of each row, used, and forgotten. Layout and sizes as in simd_attention.hpp: one
-// query in each lane, scores transposed. With P the weights, per block of keys and queries:
+// from the logsumexp of each row, used, and forgotten. Layout and sizes as in simd_attention.hpp:
+// one query in each lane, scores transposed. With P the weights, per block of keys and queries:
 //
 //   S^T = K Q^T     P^T = 2^(S^T - log sum)     dV += P^T dO     dP^T = V dO^T
 //   dS^T = P^T (dP^T - delta), delta = row sums of dO O         dK += dS^T Q     dQ^T += K^T dS^T

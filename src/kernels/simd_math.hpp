@@ -88,8 +88,8 @@ struct Math {
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
   TAPESTRY_INLINE static V exp_below_88(V x) { return scaled_exp(x).normal(x, -87.33f); }
 
-  // 2^x for x <= 127; 0 below about -126, where results would be denormal and hundreds of cycles late.
-  // 2^x = 2^n 2^r with n near or below x.
+  // 2^x for x <= 127; 0 below about -126, where results would be denormal and hundreds of cycles
+  // late. 2^x = 2^n 2^r with n near or below x.
   TAPESTRY_INLINE static V exp2(V x) {
 #if defined(__AVX512F__)  // xsimd has no words for these two: x - floor(x), and a * 2^floor(x)
     constexpr float c[] = {0.693151295f, 0.240164444f, 0.0557999127f, 0.00901703071f,

@@ -74,9 +74,9 @@ TAPESTRY_INLINE Floats<A> interleave_high(const Floats<A>& x, const Floats<A>& y
   }
 }
 
-// Four columns of a batch of rows, turned: line t holds column t. The quads of a batch come from every
-// fourth row, so that turning four such batches within their quads is all there is to do. `height`
-// rows and `width` columns are there (both at least that many where they are whole).
+// Four columns of a batch of rows, turned: line t holds column t. The quads of a batch come from
+// every fourth row, so that turning four such batches within their quads is all there is to do.
+// `height` rows and `width` columns are there (both at least that many where they are whole).
 template <class A, bool whole>
 TAPESTRY_INLINE void turn(const real* from, Index row, Index height, Index width,
                           Floats<A> (&line)[4]) {

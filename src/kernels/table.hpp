@@ -5,7 +5,9 @@
 //
 // Contract of every kernel: arrays are row-major and contiguous unless a stride is passed; all
 // sizes may be 0; kernels never throw, never allocate and never check: operations check first.
-// An output may be exactly the same array as an input, but must not overlap it partly.
+// An output may be exactly the same array as an input where both have the same shape and the kernel
+// goes element by element or row by row (so not in products and attention); it must never overlap
+// an input partly.
 // Kernels are serial; drive.hpp splits the work among threads so that the bits do not depend
 // on how many there are. That holds because no element's arithmetic depends on how many rows
 // (or, elementwise, how many elements) its call was given.
@@ -64,7 +66,8 @@ struct AttentionHead {
 
   // Looks at queries [query, query + queries) and keys [key, key + keys) of this head. For each of
   // the keys j in [clear, keys) that the answer names, bit i of keep[j] becomes 1 where query i of
-  // the block may attend to key j of it, else 0. Null: all see all.
+  // the block may attend to key j of it, else 0; bits beyond the queries may be anything. Null: all
+  // see all.
   Sight (*look)(const AttentionHead& head, Index query, Index queries, Index key, Index keys,
                 std::uint64_t* keep);
   const void* mask;  // for `look`
@@ -156,7 +159,9 @@ struct Table {
   // the matrix of weights: block by block of keys, with a running maximum and sum for each query
   // (Milakov & Gimelshein 2018; Dao et al. 2022). out (queries, value_width), rows out_row apart;
   // log_sum (queries) receives the logsumexp of each row of scores. A query that sees nothing gets
-  // zeros and -inf; NaN and +inf among the scores it sees make its row NaN.
+  // zeros and -inf; NaN and +inf among the scores it sees make its row NaN. (A NaN or infinity
+  // among the values of a key may also make those NaN that other queries of a block see, for it
+  // meets a weight of 0 there; so may one in a key on the way back.)
   void (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
                     real* log_sum);
 
@@ -175,14 +180,15 @@ struct Table {
 
 // The table in use: the best set this machine has, or the one TAPESTRY_KERNELS names.
 // Throws Error (first call) when TAPESTRY_KERNELS names an unknown set or one that this machine
-// cannot run; the message lists those it can.
+// cannot run; the message lists those it can. So drivers call it before threads start.
 const Table& active();
 
 // Every set this machine can run, the reference first, the best last.
 const Table* const* usable(int& count);
 
 // A reusable buffer of this thread for packing and scratch, 64-byte aligned, at least n elements.
-// The next call of `workspace` on the same thread may move it.
+// The next call of `workspace` on the same thread may move it. Throws Error when the system has no
+// more memory; where threads share the work, that ends the program with the message.
 real* workspace(Index n);
 
 }  // namespace tapestry::kernels
