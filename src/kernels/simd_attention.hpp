@@ -85,7 +85,8 @@ struct View {
     for (Index b = 0; b < lanes<A>; ++b) place[b] = std::int32_t(1) << b;
     const Ints<A> word(std::int32_t(std::uint32_t(keep[j] >> i) & 0xFFFFu));
     const Ints<A> bit = word & Ints<A>::load_aligned(place);
-    return from_bits<A>(bit | Ints<A>(0x3F800000)) == Floats<A>(1.0f);  // 1.0 has no other bit
+    return from_bits<A>(bit | Ints<A>(0x3F800000)) ==
+           Floats<A>(1.0f);  // 1.0 without the bit, else more
   }
 
   // s[j, i] = -inf where query i may not attend to key j; s (keys, width)

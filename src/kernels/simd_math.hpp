@@ -47,13 +47,14 @@ struct Math {
     V number, power;
 
     // for any n, infinity and the denormals among the results
-    TAPESTRY_INLINE V any([[maybe_unused]] V x, [[maybe_unused]] float least) const {
+    TAPESTRY_INLINE V any(V x, float least) const {
 #if defined(__AVX512F__)  // xsimd has no word for this multiplication
       const __mmask16 wanted = _mm512_cmp_ps_mask(x, V(least), _CMP_NLT_UQ);  // NaN too
       return V(_mm512_maskz_scalef_ps(wanted, number, power - V(rounder)));
 #else
       const I n = bits<A>(power) - I(rounder_bits), half = n >> 1;  // -150 <= n <= 130
-      return from_bits<A>(bits<A>(number) + (half << 23)) * power_of_two(n - half);
+      const V part = from_bits<A>(bits<A>(number) + (half << 23));
+      return xsimd::select(x < V(least), V(0.0f), part) * power_of_two(n - half);
 #endif
     }
 

@@ -24,8 +24,8 @@ TAPESTRY_INLINE Quad quad(const real* p, Index count) {
 template <class A>
 TAPESTRY_INLINE Floats<A> joined(const Quad* q) {
   using Register = typename Floats<A>::register_type;
-#if defined( \
-    __AVX512F__)  // inserts from memory; g++ makes slower shuffles of registers of the below
+#if defined(__AVX512F__)
+  // Inserts from memory: of what stands below, g++ makes slower shuffles of registers.
   if constexpr (lanes<A> == 16) {
     Register x = _mm512_castps128_ps512(q[0]);
     x = _mm512_insertf32x4(x, q[1], 1);
