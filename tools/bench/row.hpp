@@ -42,7 +42,8 @@ struct Result {
   double gb_per_second() const { return row.bytes / ours() / 1e9; }
 };
 
-// Each adds the rows of one family. The library is called through its public operations.
+// Each adds the rows of one family. The library is called through its public operations, except for
+// the plain products.
 void add_matmul_rows(std::vector<Row>& rows);   // also batched
 void add_softmax_rows(std::vector<Row>& rows);  // and layer normalisation and GELU
 void add_memory_rows(std::vector<Row>& rows);   // what mostly moves numbers

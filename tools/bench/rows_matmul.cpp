@@ -1,9 +1,20 @@
+#include "kernels/drive.hpp"
 #include "ours.hpp"
 #include "peers.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry::bench {
 namespace {
+
+// The kernel writes into an array that is there, as those of the peers do: an operation would also
+// make a new tensor, a tenth of the time of the smallest products.
+Contestant our_product(const Product& p, const Tensor& a, const Tensor& b) {
+  const Tensor c = Tensor::uninitialised({p.m, p.n});
+  return {"Tapestry", [=] {
+            kernels::matmul({{}, p.m, p.n, p.k}, {a.data(), nullptr, a.strides()[0], 1},
+                            {b.data(), nullptr, b.strides()[0], b.strides()[1]}, c.data());
+          }};
+}
 
 Row product_row(const Product& p) {
   const auto m = double(p.m), n = double(p.n), k = double(p.k);
@@ -16,7 +27,7 @@ Row product_row(const Product& p) {
     const Tensor b = p.b_transposed ? numbers({p.n, p.k}) : numbers({p.k, p.n});
     const Tensor right = p.b_transposed ? transpose(b) : b;
     std::vector<Contestant> contestants = product_peers(p, a, b);
-    contestants.insert(contestants.begin(), ours([=] { return matmul(a, right); }));
+    contestants.insert(contestants.begin(), our_product(p, a, right));
     return contestants;
   };
   return row;
