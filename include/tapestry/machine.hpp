@@ -15,7 +15,8 @@ struct Machine {
   int threads = 1;                // how many threads the library uses
 };
 
-// Measures for less than half a second on the calling thread. Allocates 128 MB for that time.
+// Measures for about half a second on the calling thread. Takes 128 MB from the pool of tensors'
+// memory (memory.hpp), which keeps them.
 Machine measure_machine();
 
 // The set in use: "reference", "sse2", "avx2", "avx512" or "neon64". Throws Error where the
