@@ -11,15 +11,15 @@ using Initialiser = Tensor (*)(const Shape& shape, Random& random);
 
 namespace init {
 
-// N(0, 0.02), whatever the size (GPT-2; Radford et al. 2019).
+// Normal with standard deviation 0.02, whatever the size (GPT; Radford et al. 2018).
 Tensor normal(const Shape& shape, Random& random);
 
 // Uniform in +-sqrt(6 / (in + out)): keeps the variance alike on the way there and on the way back
 // (Glorot & Bengio 2010). shape is (..., in, out), else Error.
 Tensor xavier(const Shape& shape, Random& random);
 
-// N(0, 1 / sqrt(in)): outputs vary as much as inputs do (LeCun et al. 1998). shape is
-// (..., in, out), else Error.
+// Normal with standard deviation 1 / sqrt(in): outputs vary as much as inputs do (LeCun et al.
+// 1998). shape is (..., in, out), else Error.
 Tensor inverse_root(const Shape& shape, Random& random);
 
 }  // namespace init

