@@ -45,7 +45,7 @@ void views(const Tensor& x) {
   std::cout << "transpose(x) uses " << same_memory(x, turned)
             << "; so does the slice, and reshape.\n"
             << "Writing 99 through the transpose at (2, 1) changes x at (1, 2): ";
-  Tensor writable = turned;
+  Tensor writable = turned;  // a copy of the handle; the numbers stay shared
   writable.set({2, 1}, 99);
   std::cout << x.at({1, 2}) << "\n";
   writable.set({2, 1}, 6);

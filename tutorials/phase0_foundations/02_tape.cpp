@@ -3,9 +3,10 @@
 // New here: the tape. The chain rule is first worked out by hand for one neuron, then read off the
 // tape, then checked against differences of the function itself.
 // Writes out/plots/phase0_tape.png; takes less than a second.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
+#include <vector>
 
 #include "tapestry/error.hpp"
 #include "tapestry/gradcheck.hpp"
@@ -33,6 +34,7 @@ Slopes by_hand() {
   const double dy_ds = 1 - y * y;
   const double ds_dw = x0, ds_db = 1;
   std::printf("1. By hand\n");
+  std::printf("given      w = %.4f   x = %.4f   b = %.4f   target = %.4f\n", w0, x0, b0, target);
   std::printf("forward    s = %.4f   y = tanh(s) = %.4f   loss = %.4f\n", s, y, loss);
   std::printf("backward   dloss/dy = %.4f   dy/ds = %.4f   ds/dw = %.4f\n", dloss_dy, dy_ds, ds_dw);
   const Slopes slopes{dloss_dy * dy_ds * ds_dw, dloss_dy * dy_ds * ds_db};
@@ -47,7 +49,7 @@ Tensor neuron_loss(const Tensor& w, const Tensor& b) {
 
 void by_tape(const Slopes& hand) {
   const Tensor w(w0), b(b0);
-  Tape tape(Parameters{{"w", w}, {"b", b}}, Tape::Keep::values);
+  Tape tape(Parameters{{"w", w}, {"b", b}}, Tape::Keep::values);  // values: for the picture
   const Tensor product = w * x0;
   const Tensor s = product + b;
   const Tensor y = tanh(s);
@@ -69,8 +71,8 @@ void by_tape(const Slopes& hand) {
                   "out/plots/phase0_tape.png");
 }
 
-// A tensor that is used twice collects two gradients, and they add.
-void used_twice() {
+// A tensor that is used several times collects a gradient from each use, and they add.
+void used_three_times() {
   const Tensor a(3);
   Tape tape({a});
   const Tensor y = a + a;
@@ -79,7 +81,8 @@ void used_twice() {
   std::printf("dz/da = %.4f, and 4 a = %.4f\n\n", double{tape.backward(z)[a].item()}, 4 * 3.0);
 }
 
-// An operation whose way back is wrong on purpose: the slope of x^2 is 2x, not x.
+// An operation made by hand: its output, computed off the tape, and its way back, which gets the
+// output's gradient dy and gives input 0 its own. Wrong on purpose: the slope of x^2 is 2x, not x.
 Tensor lying_square(const Tensor& x) {
   return Tape::record("lying_square", {x}, (x * x).detached(),
                       [x = Tape::save(x)](const Tensor& dy, Gate& to) { to.give(0, dy * x); });
@@ -102,7 +105,7 @@ void check_by_differences() {
 int main() try {
   std::printf("Step 02: the tape (takes less than a second)\n\n");
   by_tape(by_hand());
-  used_twice();
+  used_three_times();
   check_by_differences();
   std::printf("\nwrote out/plots/phase0_tape.png\n");
 } catch (const Error& error) {

@@ -67,7 +67,8 @@ void sharpening(const Tensor& scores) {
 }
 
 void forbidding() {
-  std::cout << "5. Forbidding the middle place\n"
+  std::cout << "5. Forbidding the middle place of three, with scores 2, 1 and 3\n"
+            << "as it was          " << to_string(softmax(Tensor({3}, {2, 1, 3})), 3) << "\n"
             << "score set to 0     " << to_string(softmax(Tensor({3}, {2, 0, 3})), 3) << "\n"
             << "score set to -inf  " << to_string(softmax(Tensor({3}, {2, -infinity, 3})), 3)
             << "\n"

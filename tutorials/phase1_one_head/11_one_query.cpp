@@ -20,9 +20,9 @@ namespace {
 constexpr int words = 6, width = 4;
 const std::array<const char*, words> sentence = {"the", "cat", "sat", "on", "the", "mat"};
 
-// "sat" asks: who did it, and where? Each key advertises what its word is: [doer, place, action,
-// glue]. Chosen by hand here; from step 14 on they are learned. The two "the" have different keys
-// because a model adds the position to the word.
+// "sat" asks: who did it, and where? Each key tells what its word is: [doer, place, action, glue],
+// and the query how much each of the four matters. Chosen by hand here; in step 14 they are
+// learned. The two "the" have different keys because a model adds the position to the word.
 const std::array<double, width> query = {1.0, 0.5, 0.4, 0.2};
 const std::array<std::array<double, width>, words> keys = {{{0.4, 0.2, 0.0, 1.5},
                                                             {3.0, 0.2, 0.0, 0.5},
@@ -30,6 +30,7 @@ const std::array<std::array<double, width>, words> keys = {{{0.4, 0.2, 0.0, 1.5}
                                                             {0.0, 0.4, 0.0, 1.5},
                                                             {0.1, 0.6, 0.0, 1.5},
                                                             {0.6, 2.6, 0.3, 0.4}}};
+// What a word gives when it is looked at: [who, where].
 const std::array<std::array<double, 2>, words> values = {
     {{0.0, 0.1}, {1.0, 0.0}, {0.2, 0.2}, {0.0, 0.3}, {0.0, 0.1}, {0.1, 1.0}}};
 
@@ -107,7 +108,8 @@ void compare_with_library(const Row& weights, const std::array<double, 2>& outpu
               worst < 1e-6 ? "less than 1e-6" : "TOO MUCH");
 }
 
-// A table that circulates gives these scores these weights. Softmax never reorders.
+// A project guide gave these scores these weights. Softmax keeps the order, whatever the scores are
+// divided by first (the temperature).
 void spot_the_error() {
   const Tensor scores({words}, {0.8, 3.2, 1.5, 0.5, 0.7, 2.1});
   std::printf("\n5. Spot the error: scores and weights as a project guide printed them\n");

@@ -1,9 +1,10 @@
 // Step 12. How do all words attend at once?
 //
 // New here: the matrix form. With queries, keys and values all equal to x, attention is three
-// lines. The raw scores are returned too, to see what softmax does to them.
+// lines. The scores are returned too, to see what softmax does to them.
 // Writes no picture; takes less than a second.
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -29,11 +30,21 @@ Result simple_self_attention(const Tensor& x) {
   const double width = static_cast<double>(x.size(-1));
   const Tensor scores = matmul(x, transpose(x)) / std::sqrt(width);  // (length, length)
   const Tensor weights = softmax(scores);                            // (length, length)
-  return {matmul(weights, x), weights, scores};                      // (length, width)
+  const Tensor output = matmul(weights, x);                          // (length, width)
+  return {output, weights, scores};
 }
 
 void print(const char* title, const Tensor& matrix) {
   std::cout << title << "\n" << plot::matrix_with_words(doubles(matrix), words, words) << "\n";
+}
+
+// Softmax sees differences: the ratio of two weights is the exponential of their scores' difference.
+void compare_two_weights(const Result& result) {
+  const Index cat = 1, sat = 2;
+  const double scores = double{result.scores.at({cat, cat})} - result.scores.at({cat, sat});
+  const double weights = double{result.weights.at({cat, cat})} / result.weights.at({cat, sat});
+  std::printf("cat on itself and on sat: scores %.2f apart, weights %.2f : 1, exp(%.2f) = %.2f\n\n",
+              scores, weights, scores, std::exp(scores));
 }
 
 // Attention has no idea of order: permuted words give permuted outputs.
@@ -66,9 +77,13 @@ int main() {
             << (min(result.weights).item() >= 0 && max(result.weights).item() <= 1 ? "yes" : "NO")
             << "\n\n";
 
+  compare_two_weights(result);
   const Attention library = attention(x, x, x);
   std::cout << "Largest difference to the library's attention(x, x, x): "
             << (largest_difference(library.output, result.output) < 1e-5 ? "below 1e-5" : "LARGE")
+            << "\nand to fused_attention(x, x, x), which gives the output alone: "
+            << (largest_difference(fused_attention(x, x, x), result.output) < 1e-5 ? "below 1e-5"
+                                                                                   : "LARGE")
             << "\n\n";
   order_is_invisible(x, result.output);
 }

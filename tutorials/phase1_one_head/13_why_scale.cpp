@@ -5,6 +5,7 @@
 // Writes out/plots/phase1_scaling.png; takes about 3 seconds.
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <numeric>
@@ -33,7 +34,7 @@ const std::vector<Index> sizes = {8, 32, 128, 512};
 struct Spread {
   double deviation;  // of the scores
   double largest;    // mean of each row's largest weight
-  double slope;      // mean |d output / d score|: what is left for learning
+  double slope;      // mean |gradient| that reaches a score: what is left for learning
 };
 
 Spread measure(Index d_k, bool scaled) {
@@ -41,7 +42,7 @@ Spread measure(Index d_k, bool scaled) {
   const Tensor q = random.normal({queries, d_k}), k = random.normal({items, d_k});
   const Tensor raw = matmul(q, transpose(k));
   const Tensor scores = (scaled ? raw / std::sqrt(static_cast<double>(d_k)) : raw).clone();
-  const Tensor direction = random.normal(scores.shape());
+  const Tensor direction = random.normal(scores.shape());  // the gradient that reaches the weights
   Tape tape({scores});
   const Tensor weights = softmax(scores);
   const Tensor slope = tape.backward(weights, direction)[scores];
@@ -66,6 +67,17 @@ struct Lookup {
   }
 };
 
+// What one gets without learning where to look: the loss of answering with the mean of all values,
+// over seeds.
+double loss_of_mean() {
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    Random random(seed);
+    sum += double{mean(var(Lookup(random).values, 0)).item()};
+  }
+  return sum / seeds;
+}
+
 // Adds the loss at every step of plain gradient descent to `losses`.
 void train(Index d_k, bool scaled, double rate, std::uint64_t seed, std::vector<double>& losses) {
   constexpr Index batch = 64;
@@ -88,7 +100,8 @@ void train(Index d_k, bool scaled, double rate, std::uint64_t seed, std::vector<
 }
 
 struct Course {
-  double rate, last;           // mean loss of the last ten steps
+  double rate;
+  double last;                 // mean loss of the last ten steps, over seeds
   std::vector<double> losses;  // by step, mean over seeds
 };
 
@@ -122,7 +135,10 @@ void measure_all(plot::LineChart& saturation, plot::LineChart& slopes) {
   std::printf("             spread of    largest   gradient\n");
   std::printf("        d_k  scores       weight    through softmax\n");
   for (const bool scaled : {false, true}) {
-    plot::Series largest{scaled ? "divided by √d_k" : "not divided", {}, {}, true, true};
+    plot::Series largest{scaled ? "scaled: divided by √d_k" : "raw: not divided", {}, {}};
+    largest.markers = true;
+    largest.dashed = !scaled;  // in all three pictures
+    largest.colour = plot::theme::ink;
     plot::Series slope = largest;
     for (const Index d_k : sizes) {
       const Spread spread = measure(d_k, scaled);
@@ -144,6 +160,7 @@ void train_all(plot::LineChart& learning) {
       "   the best of %zu rates, mean of %d seeds\n",
       static_cast<long long>(items), static_cast<long long>(steps), rates.size(),
       static_cast<int>(seeds));
+  std::printf("   answering with the mean of all values: loss %.3f\n", loss_of_mean());
   std::printf("        d_k  best rate  first loss  last loss\n");
   Progress progress("training", 2 * static_cast<Index>(sizes.size() * rates.size() * seeds),
                     "runs");

@@ -3,13 +3,15 @@
 // New here: the four learned matrices W_Q, W_K, W_V and W_O, and training. Sentences of a small
 // grammar get one word hidden; the head must guess it from the others, so it has to find the words
 // that matter. Where it looks is compared with the links that the grammar knows, and with two
-// baselines.
+// baselines. "Mask" is here only the name of the word <mask>, which stands where one is hidden.
 // Writes out/checkpoints/single_head_model.safetensors (drawn by step 15); takes about 3 seconds.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tapestry/attention.hpp"
@@ -29,17 +31,18 @@ using namespace tapestry;
 namespace {
 
 constexpr Index d_model = 64, length = 6, batch = 64, steps = 2000;
+constexpr std::uint64_t seed = 42;  // of the weights at the start; the lesson tells of 43 to 45
 
 // The whole model, written out. Linear layers and attention come from no library here.
 struct OneHead {
   Tensor words, positions;    // (vocabulary, d_model), (length, d_model)
   Tensor w_q, w_k, w_v, w_o;  // (d_model, d_model) each
-  Tensor guess;               // (d_model, vocabulary)
+  Tensor guess;               // (d_model, vocabulary): from the head's output to logits
 
   OneHead(Index vocabulary, Random& random)
       : words(random.normal({vocabulary, d_model}, 0, 0.1)),
         positions(random.normal({length, d_model}, 0, 0.1)),
-        w_q(init::inverse_root({d_model, d_model}, random)),  // N(0, 1 / sqrt(d_model))
+        w_q(init::inverse_root({d_model, d_model}, random)),  // deviation 1 / sqrt(d_model)
         w_k(init::inverse_root({d_model, d_model}, random)),
         w_v(init::inverse_root({d_model, d_model}, random)),
         w_o(init::inverse_root({d_model, d_model}, random)),
@@ -61,6 +64,7 @@ struct OneHead {
     return {matmul(matmul(weights, v), w_o), weights, scores};
   }
 
+  // One score for each word of the vocabulary, at each position: (batch, length, vocabulary).
   Tensor logits(const Indices& ids) const { return matmul(head(embed(ids)).output, guess); }
 };
 
@@ -81,19 +85,33 @@ Task hide_words(const Grammar& grammar, const Vocabulary& vocabulary, Random& ra
   return task;
 }
 
-// Share of hidden words that the model's first choice gets right.
-double accuracy(const OneHead& model, const Task& task) {
+// How many hidden words the model's first choice gets right.
+int count_right(const OneHead& model, const Task& task) {
   const Tensor logits = model.logits(task.hidden);
   const Index classes = logits.size(-1);
-  double right = 0;
+  int right = 0;
   for (std::size_t place = 0; place < task.targets.values.size(); ++place) {
     if (task.targets.values[place] < 0) continue;
     const real* row = logits.data() + static_cast<Index>(place) * classes;
-    right += std::max_element(row, row + classes) - row == task.targets.values[place];
+    const auto first_choice = std::max_element(row, row + classes) - row;
+    if (first_choice == task.targets.values[place]) ++right;
   }
-  return right / batch;
+  return right;
 }
 
+// Guesses in many new sentences: 64 would let chance move the share by six hundredths.
+void test(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabulary) {
+  constexpr int batches = 100;
+  Random random(77);
+  int right = 0;
+  for (int i = 0; i < batches; ++i) {
+    right += count_right(model, hide_words(grammar, vocabulary, random));
+  }
+  constexpr int guesses = batches * static_cast<int>(batch);
+  std::printf("hidden words guessed right: %.0f %% of %d\n\n", 100.0 * right / guesses, guesses);
+}
+
+// Changes the numbers of the model: a Tensor is a handle, and Adam writes to what lies behind it.
 void train(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabulary) {
   Random random(1);
   Adam adam(model.parameters(), {.rate = 3e-3});
@@ -179,14 +197,15 @@ void print_links(const OneHead& model, const OneHead& untrained, const Vocabular
   std::printf("\n");
 }
 
-// How far from flat fresh weights are: six random words, W_Q and W_K ~ N(0, deviation).
+// How far from flat fresh weights are: six random words, each number N(0, 1), and random W_Q and
+// W_K with that standard deviation.
 void print_untrained_range(const char* name, double deviation) {
   Random random(42);
   const Tensor x = random.normal({length, d_model});
   const Tensor q = matmul(x, random.normal({d_model, d_model}, 0, deviation));
   const Tensor k = matmul(x, random.normal({d_model, d_model}, 0, deviation));
   const Tensor weights = attention(q, k, x).weights;
-  std::printf("%-24s weights from %.3f to %.3f\n", name, double{min(weights).item()},
+  std::printf("%-25s weights from %.3f to %.3f\n", name, double{min(weights).item()},
               double{max(weights).item()});
 }
 
@@ -200,6 +219,7 @@ void compare_with_library(const OneHead& model, const Tensor& x) {
       }
     }
   }
+  // layer(x) is the output alone, by fused_attention; layer.with_weights(x) tells the weights too.
   const double difference = largest_difference(layer(x), model.head(x).output);
   std::printf("The library's SingleHeadAttention with these weights differs by %s\n\n",
               difference < 1e-4 ? "less than 1e-4" : "TOO MUCH");
@@ -211,26 +231,19 @@ int main() try {
   std::printf("Step 14: one head (takes about 3 seconds)\n\n");
   const Grammar grammar;
   const Vocabulary vocabulary(grammar.words());
-  Random random(42);
-  const OneHead model(vocabulary.size(), random);
-  const OneHead untrained = [&] {
-    Random again(42);
-    return OneHead(vocabulary.size(), again);
-  }();
+  Random random(seed), again(seed);  // the same numbers twice: one model will learn, one will not
+  const OneHead model(vocabulary.size(), random), untrained(vocabulary.size(), again);
   const Words example = grammar.example().words;
 
   std::printf("1. Before training (a perfectly flat map would be 1/6 = 0.167)\n");
-  print_untrained_range("W ~ N(0, 0.02)", 0.02);
-  print_untrained_range("W ~ N(0, 1/sqrt(64))", 1 / std::sqrt(static_cast<double>(d_model)));
+  print_untrained_range("deviation of W 0.02", 0.02);
+  print_untrained_range("deviation of W 1/sqrt(64)", 1 / std::sqrt(static_cast<double>(d_model)));
   print_map("this model, untrained:", hidden_word_map(untrained, vocabulary, example), example);
   std::printf("2. Training on sentences such as\n");
   Random sample(5);
   for (int i = 0; i < 4; ++i) std::printf("   %s\n", grammar.sentence(sample).text().c_str());
   train(model, grammar, vocabulary);
-  Random fresh(77);
-  std::printf("hidden words guessed right: %.0f %%\n\n",
-              100 * accuracy(model, hide_words(grammar, vocabulary, fresh)));
-
+  test(model, grammar, vocabulary);
   print_map("3. After training: row = the hidden word, column = where it looks",
             hidden_word_map(model, vocabulary, example), example);
 

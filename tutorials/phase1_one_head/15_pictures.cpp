@@ -58,14 +58,16 @@ plot::Box box(const std::string& title, const std::string& detail, const Tensor&
 plot::Diagram flow(const Trace& trace, const std::string& word, Index at) {
   plot::Diagram diagram;
   diagram.title = "One query through the head";
-  diagram.subtitle = "“" + word + "” is hidden and asks; blue is negative, orange positive";
+  diagram.subtitle = "“" + word +
+                     "” is hidden and asks; blue is negative, orange positive (in the weights: "
+                     "white is 0, dark blue 1)";
   const Tensor mixture = matmul(row(trace.weights, at), trace.v);
   const auto x = diagram.add(box("x", "words + positions", trace.x));
   const auto q = diagram.add(box("query", "row of x W_Q", row(trace.q, at)));
   const auto k = diagram.add(box("keys", "x W_K", trace.k));
   const auto v = diagram.add(box("values", "x W_V", trace.v));
   const auto scores = diagram.add(box("scores", "q kᵀ / √64", row(trace.scores, at)));
-  plot::Box shares = box("weights", "softmax, sum 1", row(trace.weights, at));
+  plot::Box shares = box("weights", "softmax: sum 1", row(trace.weights, at));
   shares.thumbnail->colours = plot::ColourMap::blues;
   shares.thumbnail->low = 0;
   shares.thumbnail->high = 1;
