@@ -38,7 +38,7 @@ void print(const char* title, const Tensor& matrix) {
   std::cout << title << "\n" << plot::matrix_with_words(doubles(matrix), words, words) << "\n";
 }
 
-// Softmax sees differences: the ratio of two weights is the exponential of their scores' difference.
+// Softmax sees differences: the ratio of two weights is the exponential of the scores' difference.
 void compare_two_weights(const Result& result) {
   const Index cat = 1, sat = 2;
   const double scores = double{result.scores.at({cat, cat})} - result.scores.at({cat, sat});
