@@ -1,4 +1,5 @@
-// The drivers of fused attention: bands of queries on the way there, ranges of keys on the way back.
+// The drivers of fused attention: bands of queries on the way there, ranges of keys on the way
+// back.
 #include <algorithm>
 
 #include "kernels/drive.hpp"

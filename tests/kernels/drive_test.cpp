@@ -166,70 +166,60 @@ TEST_CASE("long sums of equal numbers keep six digits", "[phase0][kernels]") {
   }
 }
 
-// From about a million numbers on, outputs go past the caches: nothing else may change.
-TEST_CASE("outputs that go past the caches hold the same bits", "[phase0][kernels]") {
+// From about a million numbers on, outputs go past the caches: nothing else may change. Each whole is
+// compared with the same work in two parts, on aligned and on other memory.
+struct PastCaches {
   const Index n = (Index(1) << 20) + 37, width = 4096, rows_count = 257, all = width * rows_count;
   const std::vector<real> some = Numbers(4).some(all, -3, 3);
-  Guarded x(some, 0), saved(some, 3), out(all, 1), aligned(all, 0), want(all, 2);
-  const auto mean = Numbers(5).some(rows_count), inverse = Numbers(6).some(rows_count, 1, 2);
+  const std::vector<real> mean = Numbers(5).some(rows_count);
+  const std::vector<real> inverse = Numbers(6).some(rows_count, 1, 2);
+  Guarded x{some, 0}, saved{some, 3}, out{all, 1}, aligned{all, 0}, want{all, 2};
+
+  template <class Work>  // work(begin, end, y): numbers begin to end, written to y
+  void same(const Table& set, Index count, const char* what, Work work) {
+    for (Guarded* y : {&out, &aligned}) {
+      work(Index(0), count, y->data());
+      const Index cut = count / 2 / width * width;
+      work(Index(0), cut, want.data());
+      work(cut, count, want.data() + cut);
+      CAPTURE(set.name, what);
+      REQUIRE(std::equal(y->data(), y->data() + count, want.data()));
+      REQUIRE(y->intact());
+    }
+  }
+};
+
+TEST_CASE("elementwise outputs that go past the caches hold the same bits", "[phase0][kernels]") {
+  PastCaches c;
+  const real *x = c.x.data(), *saved = c.saved.data();
   for (const Table* set : usable_sets()) {
-    const auto same = [&](Index count, const char* what, auto whole, auto part) {
-      for (Guarded* y : {&out, &aligned}) {
-        whole(y->data());
-        const Index cut = count / 2 / width * width;
-        part(Index(0), cut, want.data());
-        part(cut, count, want.data() + cut);
-        CAPTURE(set->name, what);
-        REQUIRE(std::equal(y->data(), y->data() + count, want.data()));
-        REQUIRE(y->intact());
-      }
-    };
-    same(
-        n, "relu", [&](real* y) { set->relu(x.data(), y, n); },
-        [&](Index a, Index b, real* y) { set->relu(x.data() + a, y, b - a); });
-    same(
-        n, "add", [&](real* y) { set->add(x.data(), 1, saved.data(), 1, y, n); },
-        [&](Index a, Index b, real* y) {
-          set->add(x.data() + a, 1, saved.data() + a, 1, y, b - a);
-        });
-    same(
-        n, "relu_backward", [&](real* y) { set->relu_backward(x.data(), saved.data(), y, n); },
-        [&](Index a, Index b, real* y) {
-          set->relu_backward(x.data() + a, saved.data() + a, y, b - a);
-        });
-    same(
-        all, "softmax_backward",
-        [&](real* y) { set->softmax_backward(x.data(), saved.data(), y, rows_count, width); },
-        [&](Index a, Index b, real* y) {
-          set->softmax_backward(x.data() + a, saved.data() + a, y, (b - a) / width, width);
-        });
-    same(
-        all, "log_softmax", [&](real* y) { set->log_softmax(x.data(), y, rows_count, width); },
-        [&](Index a, Index b, real* y) {
-          set->log_softmax(x.data() + a, y, (b - a) / width, width);
-        });
-    std::vector<real> m(rows_count), v(rows_count), sums(std::size_t(2 * width * rows_count));
-    same(
-        all, "layer_norm",
-        [&](real* y) {
-          set->layer_norm(x.data(), some.data(), some.data(), 1, y, m.data(), v.data(), rows_count,
-                          width);
-        },
-        [&](Index a, Index b, real* y) {
-          set->layer_norm(x.data() + a, some.data(), some.data(), 1, y, m.data(), v.data(),
-                          (b - a) / width, width);
-        });
-    same(
-        all, "layer_norm_backward",
-        [&](real* y) {
-          set->layer_norm_backward(x.data(), saved.data(), some.data(), mean.data(), inverse.data(),
-                                   y, sums.data(), rows_count, width, 1);
-        },
-        [&](Index a, Index b, real* y) {
-          set->layer_norm_backward(x.data() + a, saved.data() + a, some.data(),
-                                   mean.data() + a / width, inverse.data() + a / width, y,
-                                   sums.data(), (b - a) / width, width, 1);
-        });
+    c.same(*set, c.n, "relu", [&](Index a, Index b, real* y) { set->relu(x + a, y, b - a); });
+    c.same(*set, c.n, "add",
+           [&](Index a, Index b, real* y) { set->add(x + a, 1, saved + a, 1, y, b - a); });
+    c.same(*set, c.n, "relu_backward",
+           [&](Index a, Index b, real* y) { set->relu_backward(x + a, saved + a, y, b - a); });
+  }
+}
+
+TEST_CASE("rows that go past the caches hold the same bits", "[phase0][kernels]") {
+  PastCaches c;
+  const Index width = c.width;
+  const real *x = c.x.data(), *saved = c.saved.data(), *some = c.some.data();
+  std::vector<real> m(std::size_t(c.rows_count)), v(m), sums(std::size_t(2 * c.all));
+  for (const Table* set : usable_sets()) {
+    c.same(*set, c.all, "softmax_backward", [&](Index a, Index b, real* y) {
+      set->softmax_backward(x + a, saved + a, y, (b - a) / width, width);
+    });
+    c.same(*set, c.all, "log_softmax",
+           [&](Index a, Index b, real* y) { set->log_softmax(x + a, y, (b - a) / width, width); });
+    c.same(*set, c.all, "layer_norm", [&](Index a, Index b, real* y) {
+      set->layer_norm(x + a, some, some, 1, y, m.data(), v.data(), (b - a) / width, width);
+    });
+    c.same(*set, c.all, "layer_norm_backward", [&](Index a, Index b, real* y) {
+      set->layer_norm_backward(x + a, saved + a, some, c.mean.data() + a / width,
+                               c.inverse.data() + a / width, y, sums.data(), (b - a) / width, width,
+                               1);
+    });
   }
 }
 

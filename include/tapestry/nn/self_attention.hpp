@@ -29,8 +29,8 @@ struct SingleHeadAttention {
   SingleHeadAttention(Index d_model, Random& random,
                       const SingleHeadAttentionOptions& options = {});
 
-  // x (..., length, d_model) -> (..., length, d_model). A position sees what `mask` allows and, with
-  // `causal`, nothing later than itself. The weights are never stored (fused_attention).
+  // x (..., length, d_model) -> (..., length, d_model). A position sees what `mask` allows and,
+  // with `causal`, nothing later than itself. The weights are never stored (fused_attention).
   // Throws Error if x does not fit d_model, or the mask does not fit x.
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
 
