@@ -100,7 +100,7 @@ plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& wo
       .name = "floating point operations per byte moved", .log = true, .low = left, .high = right};
   chart.y_axis = {.name = "GFLOP/s", .log = true, .low = bottom, .high = {}};
   chart.series.push_back(
-      {"limit: reading, then multiplying",
+      {"limit: memory (slope), then arithmetic (flat)",
        {left, ridge, right},
        {left * machine.read_gb_per_second, machine.peak_gflops, machine.peak_gflops}});
   for (const Workload& work : workloads) {
