@@ -8,6 +8,7 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index operation_grain = 1 << 20;  // multiply-adds that are worth a thread of their own
+constexpr Index vector_grain = 1 << 16;     // the same where each reads a number of its own
 constexpr Index least_rows = 32;            // of a piece: thinner ones would pack b too often
 constexpr Index least_columns = 256;        // likewise a, where it is packed
 constexpr Index column_unit = 64;           // a multiple of every tile's width
@@ -84,7 +85,8 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
                s.n);
     }
   };
-  parallel_parts(s.batch.count() * pieces, std::max<Index>(1, operation_grain / work),
+  const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;
+  parallel_parts(s.batch.count() * pieces, std::max<Index>(1, grain / work),
                  [&](Index begin, Index end) {
                    for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
                  });

@@ -28,9 +28,12 @@ struct QueryBlock {
   const real *q_rows, *d_out_rows;
   Index q_row, d_out_row;
 
+  // Numbers of a row's padded copy: none where rows are whole batches.
+  static Index copied(Index n) { return padded<A>(n) == n ? 0 : padded<A>(n); }
+
   static Index floats(const AttentionHead& h) {
-    return query_block<A> *
-           (2 * h.width + h.value_width + 2 + padded<A>(h.width) + padded<A>(h.value_width));
+    const Index copies = copied(h.width) + copied(h.value_width);
+    return query_block<A> * (2 * h.width + h.value_width + 2 + copies);
   }
 
   QueryBlock(const AttentionHead& h, const real* gradient, Index gradient_row, Index number,
@@ -45,7 +48,7 @@ struct QueryBlock {
     log_sum = d_q + h.width * most;
     delta = log_sum + most;
     q_copy = delta + most;
-    d_out_copy = q_copy + padded<A>(h.width) * most;
+    d_out_copy = q_copy + copied(h.width) * most;
     const bool whole = padded<A>(h.width) == h.width;
     const bool value_whole = padded<A>(h.value_width) == h.value_width;
     q_rows = whole ? h.q + first * h.q_row : q_copy;
