@@ -31,7 +31,8 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v) {
 
 }  // namespace
 
-Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, double p,
+                    Random* random) {
   check(q, k, v);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
   const Tensor scores = matmul(q, transpose(k)) * scale;  // (..., queries, keys)
@@ -40,7 +41,27 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
   }
   const Tensor weights = softmax(visible);
-  return {matmul(weights, v), weights, scores};
+  return {matmul(dropout(weights, p, random), v), weights, scores};
+}
+
+Tensor split_heads(const Tensor& x, Index heads) {
+  if (x.rank() < 2 || heads < 1 || x.size(-1) % heads != 0) {
+    throw Error("split_heads: x is " + to_string(x.shape()) + " and heads is " +
+                std::to_string(heads) +
+                ": x must be (..., length, width), and heads must divide its width.");
+  }
+  const Shape parts = x.shape().with(-1, heads).inserted(x.rank(), x.size(-1) / heads);
+  return transpose(reshape(x, parts), -3, -2);
+}
+
+Tensor concatenate_heads(const Tensor& x) {
+  if (x.rank() < 3) {
+    throw Error("concatenate_heads: x is " + to_string(x.shape()) +
+                ": it must be (..., heads, length, width).");
+  }
+  const Tensor rows = transpose(x, -3, -2);  // (..., length, heads, width)
+  return reshape(rows,
+                 x.shape().removed(-1).with(-2, x.size(-2)).with(-1, x.size(-3) * x.size(-1)));
 }
 
 namespace {

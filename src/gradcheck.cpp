@@ -1,5 +1,6 @@
 #include "tapestry/gradcheck.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -8,8 +9,6 @@
 
 namespace tapestry {
 namespace {
-
-using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
 double dot(const Tensor& a, const Tensor& b) {
   const std::vector<real> left = a.values(), right = b.values();
@@ -28,23 +27,27 @@ Tensor random_direction(const Shape& shape, Random& random) {
   return result;
 }
 
-// What is checked: x -> sum(f(x) * seed), one number, moved along a direction from the inputs.
+// What is checked: x -> sum(f() * seed), one number, with the inputs that f reads moved along a
+// direction, and put back.
 struct Problem {
-  const Function& f;
+  const std::function<Tensor()>& f;
   const std::vector<Tensor>& inputs;
   Tensor seed;
   double step;
 
   double at(const std::vector<Tensor>& direction, double distance) const {
-    std::vector<Tensor> moved;
+    std::vector<std::vector<real>> before;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      moved.push_back(inputs[i].clone());
-      const std::vector<real> along = direction[i].values();
-      for (std::size_t j = 0; j < along.size(); ++j) {
-        moved[i].data()[j] += static_cast<real>(distance * double{along[j]});
+      before.push_back(inputs[i].values());
+      for (Index j = 0; j < inputs[i].count(); ++j) {
+        inputs[i].data()[j] += static_cast<real>(distance * double{direction[i].data()[j]});
       }
     }
-    return dot(f(moved), seed);
+    const Tensor y = f();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      std::copy(before[i].begin(), before[i].end(), inputs[i].data());
+    }
+    return dot(y, seed);
   }
 
   double derivative(const std::vector<Tensor>& direction) const {
@@ -97,22 +100,18 @@ GradcheckResult find_culprit(const Problem& problem, const std::vector<Tensor>& 
   return {};
 }
 
-}  // namespace
-
-GradcheckResult gradcheck(const Function& f, const std::vector<Tensor>& inputs,
-                          const GradcheckOptions& options) {
+// `inputs` are what f reads: contiguous, and changed while the check goes on.
+GradcheckResult check(const std::function<Tensor()>& f, const std::vector<Tensor>& inputs,
+                      const GradcheckOptions& options) {
   Random random(options.seed);
-  std::vector<Tensor> own, direction, gradients;
-  for (const Tensor& input : inputs) {
-    own.push_back(input.clone());
-    direction.push_back(random_direction(input.shape(), random));
-  }
-  Tape tape(own);
-  const Tensor y = f(own);
-  const Problem problem{f, own, random.normal(y.shape()), options.step};
+  std::vector<Tensor> direction, gradients;
+  for (const Tensor& input : inputs) direction.push_back(random_direction(input.shape(), random));
+  Tape tape(inputs);
+  const Tensor y = f();
+  const Problem problem{f, inputs, random.normal(y.shape()), options.step};
   const Gradients all = tape.backward(y, problem.seed);
   GradcheckResult result;
-  for (std::size_t i = 0; i < own.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     gradients.push_back(all.at(i));
     result.tape += dot(gradients[i], direction[i]);
   }
@@ -124,6 +123,22 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Tensor>& inputs,
   result.message = "gradcheck: along a random direction " + both(result) +
                    ", though every single element agrees.";
   return result;
+}
+
+}  // namespace
+
+GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                          const std::vector<Tensor>& inputs, const GradcheckOptions& options) {
+  std::vector<Tensor> own;
+  for (const Tensor& input : inputs) own.push_back(input.clone());
+  return check([&] { return f(own); }, own, options);
+}
+
+GradcheckResult gradcheck(const std::function<Tensor()>& f, const Parameters& parameters,
+                          const GradcheckOptions& options) {
+  std::vector<Tensor> inputs;
+  for (const Parameter& parameter : parameters) inputs.push_back(parameter.value);
+  return check(f, inputs, options);
 }
 
 }  // namespace tapestry

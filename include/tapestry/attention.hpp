@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tapestry/mask.hpp"
+#include "tapestry/random.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
@@ -17,8 +18,11 @@ struct Attention {
 // q (..., queries, d_k), k (..., keys, d_k), v (..., keys, d_v); leading axes broadcast. With q, k
 // and v from one sequence it is self-attention; with k and v from another, cross-attention.
 // A query that may attend to nothing gets zero weights, zero output and zero gradients.
+// With a generator, weights are dropped with probability `dropout` before they mix the values
+// (Attention.weights shows them before); without one nothing is.
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask does not fit.
-Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
+                    double dropout = 0, Random* random = nullptr);
 
 // The output alone, for when nobody asks to see the weights: they are made block by block and
 // forgotten (Dao et al. 2022), so that memory grows with the length, not with its square, and what
@@ -26,5 +30,14 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
 // numbers agree with attention(...).output to rounding (about 1e-6, gradients 1e-5, relative), and
 // are the same bits for any number of threads.
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
+
+// (..., length, heads * d) -> (..., heads, length, d): cuts each row into `heads` parts of d numbers
+// and brings the heads to the front. A view, nothing is copied. Throws Error, naming the sizes, if
+// heads do not divide the last axis.
+Tensor split_heads(const Tensor& x, Index heads);
+
+// Its exact inverse: (..., heads, length, d) -> (..., length, heads * d). Throws Error for less
+// than three axes.
+Tensor concatenate_heads(const Tensor& x);
 
 }  // namespace tapestry

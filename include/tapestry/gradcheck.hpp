@@ -37,4 +37,9 @@ struct GradcheckResult {
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
 
+// The same for a model: d f / d parameters, where f reads the parameters by itself. Their numbers
+// change while the check goes on, and are put back. Inputs are numbered in the order of the list.
+GradcheckResult gradcheck(const std::function<Tensor()>& f, const Parameters& parameters,
+                          const GradcheckOptions& options = {});
+
 }  // namespace tapestry

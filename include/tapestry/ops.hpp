@@ -147,6 +147,11 @@ Tensor gather(const Tensor& x, int axis, const Indices& index);
 // (Srivastava et al. 2014). Training only: leave it out at inference. p in [0, 1).
 Tensor dropout(const Tensor& x, double p, Random& random);
 
+// The form in which layers pass it on: x itself without a generator, which is what inference is.
+inline Tensor dropout(const Tensor& x, double p, Random* random) {
+  return random == nullptr ? x : dropout(x, p, *random);
+}
+
 // ---- losses (ops/loss.cpp): a single number, shape ()
 
 // Mean over positions of -log softmax(logits)[target]; logits (..., classes), targets (...).

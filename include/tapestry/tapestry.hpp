@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tapestry/attention.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -9,9 +10,15 @@
 #include "tapestry/mask.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/feed_forward.hpp"
 #include "tapestry/nn/init.hpp"
+#include "tapestry/nn/layer_norm.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/multi_head_attention.hpp"
+#include "tapestry/nn/positions.hpp"
 #include "tapestry/nn/self_attention.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/nn/transformer_block.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/pictures.hpp"

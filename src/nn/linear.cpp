@@ -1,7 +1,6 @@
 #include "tapestry/nn/linear.hpp"
 
 #include "tapestry/error.hpp"
-#include "tapestry/ops.hpp"
 
 namespace tapestry {
 
@@ -14,7 +13,9 @@ Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options
   if (options.bias) bias = Tensor::zeros({out});
 }
 
-Tensor Linear::operator()(const Tensor& x) const { return linear(x, weight, bias); }
+Tensor Linear::operator()(const Tensor& x, Activation activation) const {
+  return linear(x, weight, bias, activation);
+}
 
 Parameters Linear::parameters(const std::string& prefix) const {
   Parameters list = {{prefix + "weight", weight}};

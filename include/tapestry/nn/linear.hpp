@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tapestry/nn/init.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
@@ -20,8 +21,8 @@ struct Linear {
   // Throws Error for a size below 1.
   Linear(Index in, Index out, Random& random, const LinearOptions& options = {});
 
-  // x (..., in) -> (..., out). Throws Error for another last axis.
-  Tensor operator()(const Tensor& x) const;
+  // activation(x W + b): x (..., in) -> (..., out). Throws Error for another last axis.
+  Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
 
   // "<prefix>weight" and, if there is one, "<prefix>bias".
   Parameters parameters(const std::string& prefix = "") const;

@@ -1,0 +1,33 @@
+// Two linear maps with a bend between them, the same for every position.
+#pragma once
+
+#include <string>
+
+#include "tapestry/nn/linear.hpp"
+
+namespace tapestry {
+
+struct FeedForwardOptions {
+  Index d_ff = 0;  // width between the two maps; 0 means 4 d_model
+  Activation activation = Activation::gelu;
+  bool bias = true;
+  Initialiser initialiser = init::normal;
+};
+
+// y = activation(x W_up + b_up) W_down + b_down (Vaswani et al. 2017, section 3.3).
+struct FeedForward {
+  Linear up;    // (d_model, d_ff)
+  Linear down;  // (d_ff, d_model)
+  Activation activation;
+
+  // Throws Error for a size below 1 (d_ff: below 0).
+  FeedForward(Index d_model, Random& random, const FeedForwardOptions& options = {});
+
+  // x (..., d_model) -> the same shape. Throws Error for another last axis.
+  Tensor operator()(const Tensor& x) const;
+
+  // "<prefix>up.weight", "<prefix>up.bias", "<prefix>down.weight", "<prefix>down.bias".
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+}  // namespace tapestry

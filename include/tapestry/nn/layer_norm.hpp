@@ -1,0 +1,26 @@
+// Rows brought to mean 0 and variance 1, then scaled and shifted by what the model learns.
+#pragma once
+
+#include <string>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// Layer normalisation (Ba, Kiros, Hinton 2016).
+struct LayerNorm {
+  Tensor gain;  // (width), begins at 1
+  Tensor bias;  // (width), begins at 0
+  double epsilon;
+
+  // Throws Error for a width below 1 or an epsilon that is not above 0.
+  explicit LayerNorm(Index width, double epsilon = 1e-5);
+
+  // x (..., width) -> the same shape. Throws Error for another last axis.
+  Tensor operator()(const Tensor& x) const;
+
+  // "<prefix>gain", "<prefix>bias".
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+}  // namespace tapestry

@@ -1,0 +1,80 @@
+// Several heads side by side, each looking in its own way.
+#pragma once
+
+#include <string>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/self_attention.hpp"
+
+namespace tapestry {
+
+struct MultiHeadAttentionOptions {
+  Index d_k = 0;        // width of a head's queries and keys; 0 means d_model / heads
+  Index d_v = 0;        // width of a head's values; 0 means d_model / heads
+  Index d_context = 0;  // width of what keys and values are made from; 0 means d_model
+  bool bias = false;    // of all four maps
+  bool causal = false;  // no position sees a later one
+  double dropout = 0;   // of the weights, while training; in [0, 1)
+  Initialiser initialiser = init::normal;
+};
+
+// Keys and values of the positions that a model has read already, so that a new one need not
+// compute them again. Begins empty.
+struct KeyValueCache {
+  Tensor keys;    // (batch, heads, positions, d_k)
+  Tensor values;  // (batch, heads, positions, d_v)
+
+  Index length() const { return keys.defined() ? keys.size(-2) : 0; }
+};
+
+// MultiHead(x) = concatenate(head_1, ..., head_h) W_O, head_i = attention(x W_Q_i, c W_K_i, c W_V_i)
+// (Vaswani et al. 2017, section 3.2.2); c is x itself (self-attention) or a context
+// (cross-attention). The maps of all heads stand side by side in one matrix: head i owns columns
+// i d_k to (i + 1) d_k of W_Q and W_K, likewise d_v of W_V, and the rows i d_v to (i + 1) d_v of
+// W_O.
+struct MultiHeadAttention {
+  Linear query;   // (d_model, heads d_k)
+  Linear key;     // (d_context, heads d_k)
+  Linear value;   // (d_context, heads d_v)
+  Linear output;  // (heads d_v, d_model)
+  Index heads;
+  bool causal;
+  double dropout;
+
+  // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
+  // given), and a dropout outside [0, 1).
+  MultiHeadAttention(Index d_model, Index heads, Random& random,
+                     const MultiHeadAttentionOptions& options = {});
+
+  // Self-attention: x (..., length, d_model) -> the same shape. A position sees what `mask` allows
+  // and, with `causal`, nothing later than itself. With a generator, i.e. while training, weights
+  // are dropped.
+  // With a cache, x holds positions that follow those in the cache: they are added to it, and see
+  // it; x must then be (batch, length, d_model).
+  // While a Capture lives: files query, key, value (..., heads, length, width), scores and weights
+  // (..., heads, length, keys), heads (..., heads, length, d_v) and output. x without leading axes
+  // counts as a batch of one.
+  // Throws Error if x does not fit d_model, or mask or cache do not fit x.
+  Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
+                    KeyValueCache* cache = nullptr) const;
+
+  // Cross-attention: queries from x (..., length, d_model), keys and values from context
+  // (..., keys, d_context) -> (..., length, d_model).
+  Tensor across(const Tensor& x, const Tensor& context, const Mask& mask = {},
+                Random* random = nullptr) const;
+
+  // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
+  // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
+  // layer's is added once. Throws Error for a number that is no head's.
+  SingleHeadAttention head(Index number) const;
+
+  // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias".
+  Parameters parameters(const std::string& prefix = "") const;
+
+ private:
+  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+                Random* random) const;
+};
+
+}  // namespace tapestry

@@ -1,0 +1,79 @@
+// A small transformer: words in, a score for every word of the vocabulary out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/layer_norm.hpp"
+#include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/transformer_block.hpp"
+
+namespace tapestry {
+
+enum class Positions { learned, sinusoidal, none };
+
+// The default sizes are those of the toy model of the lessons.
+struct TransformerOptions {
+  Index vocabulary = 0;  // how many words; must be given
+  Index length = 32;     // most positions; any number with sinusoids or without positions
+  Index d_model = 64;
+  Index heads = 4;
+  Index layers = 2;
+  Index d_ff = 0;                // 0 means 4 d_model
+  bool has_feed_forward = true;  // false: attention only
+  bool causal = true;            // true: a decoder that guesses the next word; false: an encoder
+  bool attention_bias = false;
+  Positions positions = Positions::learned;
+  Norm norm = Norm::pre;
+  Activation activation = Activation::gelu;
+  double dropout = 0;  // of embeddings, weights and what layers add, while training
+  Initialiser initialiser = init::normal;
+};
+
+// logits = norm(block_n(... block_1(words[ids] + positions))) W_logits. With Norm::post there is no
+// last norm. (Radford et al. 2019, with separate W_logits.)
+struct Transformer {
+  TransformerOptions options;
+  Embedding words;                     // (vocabulary, d_model)
+  std::optional<Embedding> positions;  // (length, d_model), if learned
+  Tensor sinusoids;                    // (length, d_model), if sinusoidal
+  std::vector<TransformerBlock> blocks;
+  std::optional<LayerNorm> norm;  // if pre
+  Linear logits;                  // (d_model, vocabulary), without bias
+
+  // Throws Error for a size below 1, and as the layers do.
+  Transformer(const TransformerOptions& options, Random& random);
+
+  // ids (length) or (batch, length) -> logits (..., length, vocabulary). A position sees what `mask`
+  // allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout drops.
+  // While a Capture lives: files "embedding" (words + positions), what block i files as
+  // "blocks.i.*", "norm" and "logits".
+  // Throws Error for an id that is no word, more positions than learned, or a mask that does not
+  // fit.
+  Tensor operator()(const Indices& ids, const Mask& mask = {}, Random* random = nullptr) const;
+
+  // The same, step by step: ids (batch, new) follow those that the caches have seen, one cache per
+  // block (an empty list begins), and only their logits come back. Equal to the rows of operator()
+  // on everything, to rounding; a test holds every position to that. Only for a decoder, else
+  // Error.
+  Tensor next(const Indices& ids, std::vector<KeyValueCache>& caches) const;
+
+  // "words.weight", "positions.weight", "blocks.0.attention.query.weight", ..., "norm.gain",
+  // "norm.bias", "logits.weight".
+  Parameters parameters(const std::string& prefix = "") const;
+
+ private:
+  Tensor run(const Indices& ids, const Mask& mask, Random* random,
+             std::vector<KeyValueCache>* caches) const;
+  Tensor embed(const Indices& ids, Index first) const;
+};
+
+// The options as text, for the metadata of a checkpoint ("transformer.d_model" -> "64"), and back.
+// Throws Error naming the entry that is missing or makes no sense; `initialiser` is not kept.
+std::map<std::string, std::string> to_metadata(const TransformerOptions& options);
+TransformerOptions transformer_options(const std::map<std::string, std::string>& metadata);
+
+}  // namespace tapestry

@@ -1,0 +1,50 @@
+// One layer of a transformer: look around, then think it over, each added to what was there.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tapestry/nn/feed_forward.hpp"
+#include "tapestry/nn/layer_norm.hpp"
+#include "tapestry/nn/multi_head_attention.hpp"
+
+namespace tapestry {
+
+enum class Norm {
+  pre,   // x + f(norm(x)): the sum is never normalised (GPT-2; Xiong et al. 2020)
+  post,  // norm(x + f(x)): as in Vaswani et al. 2017
+};
+
+struct TransformerBlockOptions {
+  MultiHeadAttentionOptions attention = {};
+  FeedForwardOptions feed_forward = {};
+  bool has_feed_forward = true;  // false: attention only (Elhage et al. 2021)
+  Norm norm = Norm::pre;
+  double epsilon = 1e-5;  // of the norms
+  double dropout = 0;     // of what attention and feed-forward add, while training
+};
+
+struct TransformerBlock {
+  LayerNorm attention_norm;
+  MultiHeadAttention attention;
+  std::optional<LayerNorm> feed_forward_norm;
+  std::optional<FeedForward> feed_forward;
+  Norm norm;
+  double dropout;
+
+  // Throws Error as the layers do, and for a dropout outside [0, 1).
+  TransformerBlock(Index d_model, Index heads, Random& random,
+                   const TransformerBlockOptions& options = {});
+
+  // x (..., length, d_model) -> the same shape; mask, generator and cache as MultiHeadAttention
+  // takes them. A live Capture sees what attention files as "attention.*", and "middle", the sum
+  // after attention, and "output" (..., length, d_model).
+  Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
+                    KeyValueCache* cache = nullptr) const;
+
+  // "<prefix>attention_norm.gain", ..., "<prefix>attention.query.weight", ...,
+  // "<prefix>feed_forward_norm.gain", ..., "<prefix>feed_forward.up.weight", ...
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+}  // namespace tapestry

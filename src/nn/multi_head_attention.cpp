@@ -1,0 +1,158 @@
+#include "tapestry/nn/multi_head_attention.hpp"
+
+#include "nn/append.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+namespace {
+
+// The width of all heads together.
+Index total(const char* name, Index asked, Index d_model, Index heads) {
+  const std::string sizes = "multi-head attention: d_model is " + std::to_string(d_model) +
+                            ", heads is " + std::to_string(heads) + " and " + name + " is " +
+                            std::to_string(asked) + ": ";
+  if (d_model < 1 || heads < 1 || asked < 0) {
+    throw Error(sizes + "each must be at least 1 (" + name + ": or 0 for d_model / heads).");
+  }
+  if (asked > 0) return heads * asked;
+  if (d_model % heads != 0) {
+    throw Error(sizes + "heads must divide d_model, or " + name + " must be given.");
+  }
+  return d_model;
+}
+
+Index source(Index d_context, Index d_model) {
+  if (d_context < 0) {
+    throw Error("multi-head attention: d_context is " + std::to_string(d_context) +
+                ": it must be at least 1, or 0 for d_model's value.");
+  }
+  return d_context == 0 ? d_model : d_context;
+}
+
+void check_rows(const char* name, const Tensor& x, const char* width, const Linear& map) {
+  if (x.rank() >= 2 && x.rank() <= Shape::max_rank - 1 && x.size(-1) == map.weight.size(0)) return;
+  throw Error(std::string("multi-head attention: ") + name + " is " + to_string(x.shape()) +
+              ": it must be (..., length, " + width + ") with " + width + " = " +
+              std::to_string(map.weight.size(0)) + ".");
+}
+
+// Adds the newest keys and values to those of before, and returns how many came before.
+Index remember(KeyValueCache& cache, Tensor& keys, Tensor& values) {
+  const Index before = cache.length();
+  if (before > 0) {
+    if (cache.keys.size(0) != keys.size(0)) {
+      throw Error("multi-head attention: the cache is of a batch of " +
+                  std::to_string(cache.keys.size(0)) + ", x of one of " +
+                  std::to_string(keys.size(0)) + ". Begin with an empty cache.");
+    }
+    keys = concat({cache.keys, keys}, -2);
+    values = concat({cache.values, values}, -2);
+  }
+  cache = {keys, values};
+  return before;
+}
+
+// Columns of a map, or rows of one, that belong to one head.
+Linear part(const Linear& map, int axis, Index number, Index width) {
+  Linear result = map;
+  const Index begin = number * width;
+  result.weight = slice(map.weight, axis, begin, begin + width).clone();
+  if (map.bias.defined() && axis == 1) {
+    result.bias = slice(map.bias, 0, begin, begin + width).clone();
+  }
+  return result;
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& random,
+                                       const MultiHeadAttentionOptions& o)
+    : query(d_model, total("d_k", o.d_k, d_model, heads_), random, {o.bias, o.initialiser}),
+      key(source(o.d_context, d_model), total("d_k", o.d_k, d_model, heads_), random,
+          {o.bias, o.initialiser}),
+      value(source(o.d_context, d_model), total("d_v", o.d_v, d_model, heads_), random,
+            {o.bias, o.initialiser}),
+      output(total("d_v", o.d_v, d_model, heads_), d_model, random, {o.bias, o.initialiser}),
+      heads(heads_),
+      causal(o.causal),
+      dropout(o.dropout) {
+  if (!(dropout >= 0 && dropout < 1)) {
+    throw Error("multi-head attention: dropout is " + std::to_string(dropout) +
+                ", but must be in [0, 1).");
+  }
+}
+
+Tensor MultiHeadAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const Mask& mask, Random* random) const {
+  const bool drops = random != nullptr && dropout > 0;
+  if (!drops && !Capture::lives()) return fused_attention(q, k, v, mask);
+  const Attention result = tapestry::attention(q, k, v, mask, dropout, random);
+  Capture::file("query", q);
+  Capture::file("key", k);
+  Capture::file("value", v);
+  Capture::file("scores", result.scores);
+  Capture::file("weights", result.weights);
+  Capture::file("heads", result.output);
+  return result.output;
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random* random,
+                                      KeyValueCache* cache) const {
+  check_rows("x", x, "d_model", query);
+  if (x.rank() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
+  const Tensor q = split_heads(query(x), heads);
+  Tensor k = split_heads(key(x), heads), v = split_heads(value(x), heads);
+  const Index before = cache == nullptr ? 0 : remember(*cache, k, v);
+  const Mask visible = causal ? Mask::causal(before) & mask : mask;
+  const Tensor y = output(concatenate_heads(attend(q, k, v, visible, random)));
+  Capture::file("output", y);
+  return y;
+}
+
+Tensor MultiHeadAttention::across(const Tensor& x, const Tensor& context, const Mask& mask,
+                                  Random* random) const {
+  check_rows("x", x, "d_model", query);
+  check_rows("context", context, "d_context", key);
+  if (x.rank() == 2 && context.rank() == 2) {
+    return squeeze(across(unsqueeze(x, 0), unsqueeze(context, 0), mask, random), 0);
+  }
+  const Tensor q = split_heads(query(x), heads);
+  const Tensor k = split_heads(key(context), heads), v = split_heads(value(context), heads);
+  const Mask visible = causal ? Mask::causal() & mask : mask;
+  const Tensor y = output(concatenate_heads(attend(q, k, v, visible, random)));
+  Capture::file("output", y);
+  return y;
+}
+
+SingleHeadAttention MultiHeadAttention::head(Index number) const {
+  if (number < 0 || number >= heads) {
+    throw Error("multi-head attention: there is no head " + std::to_string(number) +
+                "; heads are numbered 0 to " + std::to_string(heads - 1) + ".");
+  }
+  if (key.weight.size(0) != query.weight.size(0)) {
+    throw Error(
+        "multi-head attention: one head alone is self-attention, but d_context is not d_model.");
+  }
+  const Index d_k = query.weight.size(1) / heads, d_v = value.weight.size(1) / heads;
+  Random unused(0);
+  SingleHeadAttention one(query.weight.size(0), unused, {.d_k = d_k, .d_v = d_v, .causal = causal});
+  one.query = part(query, 1, number, d_k);
+  one.key = part(key, 1, number, d_k);
+  one.value = part(value, 1, number, d_v);
+  one.output = part(output, 0, number, d_v);
+  one.output.bias = Tensor();
+  return one;
+}
+
+Parameters MultiHeadAttention::parameters(const std::string& prefix) const {
+  Parameters list;
+  append(list, query.parameters(prefix + "query."));
+  append(list, key.parameters(prefix + "key."));
+  append(list, value.parameters(prefix + "value."));
+  append(list, output.parameters(prefix + "output."));
+  return list;
+}
+
+}  // namespace tapestry

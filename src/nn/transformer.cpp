@@ -1,0 +1,117 @@
+#include "tapestry/nn/transformer.hpp"
+
+#include "nn/append.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/nn/positions.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+namespace {
+
+const TransformerOptions& checked(const TransformerOptions& o) {
+  if (o.vocabulary >= 1 && o.length >= 1 && o.layers >= 0 && o.dropout >= 0 && o.dropout < 1) {
+    return o;
+  }
+  throw Error("transformer: vocabulary is " + std::to_string(o.vocabulary) + ", length " +
+              std::to_string(o.length) + ", layers " + std::to_string(o.layers) + ", dropout " +
+              std::to_string(o.dropout) +
+              ": vocabulary and length must be at least 1, layers at least 0, dropout in [0, 1).");
+}
+
+TransformerBlockOptions block_options(const TransformerOptions& o) {
+  TransformerBlockOptions block;
+  block.attention = {.bias = o.attention_bias,
+                     .causal = o.causal,
+                     .dropout = o.dropout,
+                     .initialiser = o.initialiser};
+  block.feed_forward = {.d_ff = o.d_ff, .activation = o.activation, .initialiser = o.initialiser};
+  block.has_feed_forward = o.has_feed_forward;
+  block.norm = o.norm;
+  block.dropout = o.dropout;
+  return block;
+}
+
+}  // namespace
+
+Transformer::Transformer(const TransformerOptions& o, Random& random)
+    : options(checked(o)),
+      words(o.vocabulary, o.d_model, random, o.initialiser),
+      logits(o.d_model, o.vocabulary, random, {.bias = false, .initialiser = o.initialiser}) {
+  if (o.positions == Positions::learned) {
+    positions.emplace(o.length, o.d_model, random, o.initialiser);
+  } else if (o.positions == Positions::sinusoidal) {
+    sinusoids = sinusoidal_positions(o.length, o.d_model);
+  }
+  for (Index i = 0; i < o.layers; ++i) {
+    blocks.emplace_back(o.d_model, o.heads, random, block_options(o));
+  }
+  if (o.norm == Norm::pre) norm.emplace(o.d_model);
+}
+
+Tensor Transformer::embed(const Indices& ids, Index first) const {
+  if (ids.shape.rank() < 1 || ids.shape.rank() > 2) {
+    throw Error("transformer: ids are " + to_string(ids.shape) +
+                ": they must be (length) or (batch, length).");
+  }
+  const Tensor x = words(ids);
+  const Index length = ids.shape[-1], end = first + length;
+  if (options.positions == Positions::none) return x;
+  if (sinusoids.defined() && end > options.length) {
+    return x + sinusoidal_positions(length, options.d_model, first);
+  }
+  if (end > options.length) {
+    throw Error("transformer: " + std::to_string(end) + " positions, but only " +
+                std::to_string(options.length) +
+                " were learned. Shorten the text, or train with a larger length.");
+  }
+  return x + slice(sinusoids.defined() ? sinusoids : positions->weight, 0, first, end);
+}
+
+Tensor Transformer::run(const Indices& ids, const Mask& mask, Random* random,
+                        std::vector<KeyValueCache>* caches) const {
+  const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
+  Tensor x = dropout(embed(ids, first), options.dropout, random);
+  Capture::file("embedding", x);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Capture::Name name("blocks", static_cast<Index>(i));
+    x = blocks[i](x, mask, random, caches == nullptr ? nullptr : &(*caches)[i]);
+  }
+  if (norm) x = (*norm)(x);
+  Capture::file("norm", x);
+  const Tensor y = logits(x);
+  Capture::file("logits", y);
+  return y;
+}
+
+Tensor Transformer::operator()(const Indices& ids, const Mask& mask, Random* random) const {
+  return run(ids, mask, random, nullptr);
+}
+
+Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches) const {
+  if (!options.causal) {
+    throw Error(
+        "transformer: next() is for a decoder: in an encoder, words that come later would change "
+        "the earlier ones. Call the model on the whole text.");
+  }
+  if (caches.empty()) caches.resize(blocks.size());
+  if (caches.size() != blocks.size() || blocks.empty()) {
+    throw Error("transformer: " + std::to_string(caches.size()) + " caches for " +
+                std::to_string(blocks.size()) +
+                " blocks: there must be one for each, at least 1, or none to begin.");
+  }
+  return run(ids, {}, nullptr, &caches);
+}
+
+Parameters Transformer::parameters(const std::string& prefix) const {
+  Parameters list = words.parameters(prefix + "words.");
+  if (positions) append(list, positions->parameters(prefix + "positions."));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    append(list, blocks[i].parameters(prefix + "blocks." + std::to_string(i) + "."));
+  }
+  if (norm) append(list, norm->parameters(prefix + "norm."));
+  append(list, logits.parameters(prefix + "logits."));
+  return list;
+}
+
+}  // namespace tapestry

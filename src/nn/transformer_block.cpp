@@ -1,0 +1,55 @@
+#include "tapestry/nn/transformer_block.hpp"
+
+#include "nn/append.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+
+TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
+                                   const TransformerBlockOptions& o)
+    : attention_norm(d_model, o.epsilon),
+      attention(d_model, heads, random, o.attention),
+      norm(o.norm),
+      dropout(o.dropout) {
+  if (!(dropout >= 0 && dropout < 1)) {
+    throw Error("transformer block: dropout is " + std::to_string(dropout) +
+                ", but must be in [0, 1).");
+  }
+  if (!o.has_feed_forward) return;
+  feed_forward_norm.emplace(d_model, o.epsilon);
+  feed_forward.emplace(d_model, random, o.feed_forward);
+}
+
+Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask, Random* random,
+                                    KeyValueCache* cache) const {
+  const bool pre = norm == Norm::pre;
+  const auto attend = [&](const Tensor& seen) {
+    const Capture::Name name("attention");
+    return tapestry::dropout(attention(seen, mask, random, cache), dropout, random);
+  };
+  Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));
+  Capture::file("middle", y);
+  if (feed_forward) {
+    const auto think = [&](const Tensor& seen) {
+      return tapestry::dropout((*feed_forward)(seen), dropout, random);
+    };
+    y = pre ? y + think((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + think(y));
+  }
+  Capture::file("output", y);
+  return y;
+}
+
+Parameters TransformerBlock::parameters(const std::string& prefix) const {
+  Parameters list;
+  append(list, attention_norm.parameters(prefix + "attention_norm."));
+  append(list, attention.parameters(prefix + "attention."));
+  if (feed_forward) {
+    append(list, feed_forward_norm->parameters(prefix + "feed_forward_norm."));
+    append(list, feed_forward->parameters(prefix + "feed_forward."));
+  }
+  return list;
+}
+
+}  // namespace tapestry
