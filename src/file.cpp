@@ -104,4 +104,25 @@ void write_file_atomically(const char* operation, const fs::path& path,
   flush_folder(target.parent_path());
 }
 
+void read_file(const char* operation, const fs::path& path,
+               const std::function<void(std::ifstream&, std::uint64_t)>& read) {
+  try {
+    const fs::file_status status = fs::status(path);
+    if (!fs::exists(status)) throw Error("there is no such file.");
+    if (!fs::is_regular_file(status)) throw Error("it is not a regular file.");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(std::string("it cannot be opened: ") + std::strerror(errno) + ".");
+    read(file, fs::file_size(path));
+  } catch (const Error& error) {
+    throw Error(operation + (": " + path.string()) + ": " + error.what());
+  } catch (const fs::filesystem_error& error) {
+    throw Error(operation + (": " + path.string()) + ": " + error.code().message() + ".");
+  }
+}
+
+void read_bytes(std::ifstream& file, void* data, std::uint64_t bytes) {
+  file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes));
+  if (!file) throw Error("it ended, or could not be read further, too early.");
+}
+
 }  // namespace tapestry

@@ -1,8 +1,11 @@
-// Files that appear whole or not at all.
+// Files: those read are named when something is wrong, those written appear whole or not at all.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <span>
 
 namespace tapestry {
@@ -14,5 +17,14 @@ namespace tapestry {
 // old file as it was and no temporary one; `operation` begins the message.
 void write_file_atomically(const char* operation, const std::filesystem::path& path,
                            std::span<const std::byte> bytes);
+
+// Calls `read` with the opened file and its size in bytes. Throws Error if there is no such file,
+// if it is none (a folder, a device), or if it cannot be opened. "operation: path: " is put before
+// these messages and before those of every Error that `read` throws.
+void read_file(const char* operation, const std::filesystem::path& path,
+               const std::function<void(std::ifstream& file, std::uint64_t bytes)>& read);
+
+// The next bytes of the file; throws Error if it ends before that.
+void read_bytes(std::ifstream& file, void* data, std::uint64_t bytes);
 
 }  // namespace tapestry

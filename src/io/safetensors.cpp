@@ -45,8 +45,8 @@ std::string header_of(const Parameters& tensors,
   Index begin = 0;
   for (const Parameter& tensor : tensors) {
     const Shape& shape = tensor.value.shape();
-    const Index end = begin + shape.count() * Index{sizeof(float)};
-    header[tensor.name] = {{"dtype", "F32"},
+    const Index end = begin + shape.count() * Index{sizeof(real)};
+    header[tensor.name] = {{"dtype", sizeof(real) == 4 ? "F32" : "F64"},
                            {"shape", std::vector<Index>(shape.begin(), shape.end())},
                            {"data_offsets", {begin, end}}};
     begin = end;
@@ -76,9 +76,8 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
   append(bytes, &length, sizeof length);
   append(bytes, header.data(), header.size());
   for (const Parameter& tensor : tensors) {
-    const std::vector<real> values = tensor.value.values();
-    const std::vector<float> numbers(values.begin(), values.end());
-    append(bytes, numbers.data(), numbers.size() * sizeof(float));
+    const std::vector<real> numbers = tensor.value.values();
+    append(bytes, numbers.data(), numbers.size() * sizeof(real));
   }
   write_file_atomically("write_safetensors", path, bytes);
 }

@@ -1,7 +1,5 @@
 // Reading safetensors. Nothing in the file is believed before it was checked.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,13 +8,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "file.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
 
 namespace tapestry {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::uint64_t longest_header = 100'000'000;
@@ -187,11 +185,6 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   }
 }
 
-void read_bytes(std::ifstream& file, void* data, std::uint64_t bytes) {
-  file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes));
-  if (!file) throw Error("it ended, or could not be read further, too early.");
-}
-
 template <class Number>
 Tensor read_numbers(std::ifstream& file, const Shape& shape) {
   const Tensor tensor = Tensor::uninitialised(shape);
@@ -219,13 +212,7 @@ std::uint64_t read_header_length(std::ifstream& file, std::uint64_t file_bytes) 
               ": cut off, or not a safetensors file.");
 }
 
-Safetensors read(const fs::path& path) {
-  const fs::file_status status = fs::status(path);
-  if (!fs::exists(status)) throw Error("there is no such file.");
-  if (!fs::is_regular_file(status)) throw Error("it is not a regular file.");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(std::string("it cannot be opened: ") + std::strerror(errno) + ".");
-  const std::uint64_t bytes = fs::file_size(path);
+Safetensors read(std::ifstream& file, std::uint64_t bytes) {
   const std::uint64_t length = read_header_length(file, bytes);
   std::string text(static_cast<std::size_t>(length), '\0');
   read_bytes(file, text.data(), length);
@@ -243,14 +230,11 @@ Safetensors read(const fs::path& path) {
 
 }  // namespace
 
-Safetensors read_safetensors(const fs::path& path) {
-  try {
-    return read(path);
-  } catch (const Error& error) {
-    throw Error("read_safetensors: " + path.string() + ": " + error.what());
-  } catch (const fs::filesystem_error& error) {
-    throw Error("read_safetensors: " + path.string() + ": " + error.code().message() + ".");
-  }
+Safetensors read_safetensors(const std::filesystem::path& path) {
+  Safetensors result;
+  read_file("read_safetensors", path,
+            [&](std::ifstream& file, std::uint64_t bytes) { result = read(file, bytes); });
+  return result;
 }
 
 }  // namespace tapestry

@@ -1,22 +1,11 @@
 #include "plot/utf8.hpp"
 
+#include "unicode.hpp"
+
 namespace tapestry::plot {
 namespace {
 
 constexpr char32_t replacement = 0xFFFD;
-
-int continuation_bytes(unsigned char lead) {
-  if (lead < 0x80) return 0;
-  if (lead >= 0xC2 && lead <= 0xDF) return 1;
-  if (lead >= 0xE0 && lead <= 0xEF) return 2;
-  if (lead >= 0xF0 && lead <= 0xF4) return 3;
-  return -1;
-}
-
-bool is_allowed(char32_t point, int extra) {  // no overlong forms, surrogates, or beyond Unicode
-  static constexpr char32_t smallest[] = {0, 0x80, 0x800, 0x10000};
-  return point >= smallest[extra] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
-}
 
 int width_of(char32_t point) {
   if (point < 0x20 || (point >= 0x300 && point <= 0x36F) || point == 0x200B) return 0;
@@ -31,20 +20,13 @@ int width_of(char32_t point) {
 
 std::vector<char32_t> decode_utf8(std::string_view text) {
   std::vector<char32_t> points;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int extra = continuation_bytes(lead);
-    char32_t point = extra <= 0 ? lead : lead & (0x3F >> extra);
-    int seen = 0;
-    while (seen < extra && i + seen + 1 < text.size()) {
-      const auto next = static_cast<unsigned char>(text[i + seen + 1]);
-      if ((next & 0xC0) != 0x80) break;
-      point = (point << 6) | (next & 0x3F);
-      ++seen;
-    }
-    const bool valid = extra >= 0 && seen == extra && is_allowed(point, extra);
-    points.push_back(valid ? point : replacement);
-    i += valid ? extra + 1 : 1;
+  while (!text.empty()) {
+    const std::size_t bytes = code_point_bytes(text);
+    const auto lead = static_cast<unsigned char>(text[0]);
+    char32_t point = bytes == 0 ? replacement : bytes == 1 ? lead : lead & (0x7F >> bytes);
+    for (std::size_t i = 1; i < bytes; ++i) point = point << 6 | (text[i] & 0x3F);
+    points.push_back(point);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return points;
 }

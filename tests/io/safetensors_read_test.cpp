@@ -146,6 +146,9 @@ TEST_CASE("shapes and offsets that make no sense are refused", "[phase1][io]") {
   CHECK(refuses_entry(entry("[18446744073709551615]", "[0,4]"), floats(1), whole));
   CHECK(refuses_entry(entry("[99999999999999999999]", "[0,4]"), floats(1), whole));
   CHECK(refuses_entry(entry("[1]", "[-4,0]"), floats(1), "\"data_offsets\" " + whole));
+  CHECK(refuses_entry(entry("[1]", "[0,4.0]"), floats(1), "\"data_offsets\" " + whole));
+  CHECK(refuses_entry(entry("[1]", "[null,4]"), floats(1), "\"data_offsets\" " + whole));
+  CHECK(refuses_entry(entry("[1]", "[0,18446744073709551615]"), floats(1), whole));
   CHECK(refuses_entry(entry("[1]", "[0,4,8]"), floats(1), "must be [begin, end]"));
   CHECK(refuses_entry(entry("[1]", "[4,0]"), floats(1), "with begin <= end"));
   CHECK(
@@ -189,6 +192,9 @@ TEST_CASE("metadata must be text", "[phase1][io]") {
   CHECK(refuses(with_length(R"({"__metadata__":{"step":7}})"), "metadata \"step\" is not text"));
   CHECK(refuses(with_length(R"({"__metadata__":{"a":["b"]}})"), "metadata \"a\" is not text"));
   CHECK(refuses(with_length(R"({"__metadata__":"b"})"), "is not a JSON object"));
+  CHECK(refuses(with_length(R"({"__metadata__":{"a":"b","a":"c"}})"), "\"a\" stands twice"));
+  CHECK(refuses(with_length(R"({"__metadata__":{},"__metadata__":{}})"), "stands twice"));
+  CHECK(refuses(with_length("{\"__metadata__\":{\"a\":\"\xc3\"}}"), "not valid JSON"));
   CHECK(read(with_length(R"({"__metadata__":{"a":"b"}})")).metadata.at("a") == "b");
 }
 

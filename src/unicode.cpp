@@ -1,0 +1,57 @@
+#include "unicode.hpp"
+
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+std::size_t bytes_by_lead(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return 2;
+  if (lead >= 0xE0 && lead <= 0xEF) return 3;
+  if (lead >= 0xF0 && lead <= 0xF4) return 4;
+  return 0;
+}
+
+}  // namespace
+
+std::size_t code_point_bytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t bytes = bytes_by_lead(byte(0));
+  if (bytes < 2) return bytes;
+  if (text.size() < bytes) return 0;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // What is overlong, a surrogate (U+D800 to U+DFFF) or beyond U+10FFFF shows in two bytes.
+  const unsigned first = byte(0) << 8 | byte(1);
+  const bool overlong = (first >= 0xE080 && first < 0xE0A0) || (first >= 0xF080 && first < 0xF090);
+  const bool surrogate = first >= 0xEDA0 && first <= 0xEDBF;
+  return overlong || surrogate || first >= 0xF490 ? 0 : bytes;
+}
+
+void check_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = code_point_bytes(text.substr(at));
+    if (bytes == 0) {
+      throw Error("the text is not UTF-8 at byte " + std::to_string(at) + " of " +
+                  std::to_string(text.size()) + ". Convert it first: iconv -t UTF-8.");
+    }
+    at += bytes;
+  }
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most = 60;
+  std::string shown;
+  while (!text.empty() && shown.size() < most) {
+    const std::size_t bytes = code_point_bytes(text);
+    const bool printable = bytes > 1 || (bytes == 1 && text[0] >= ' ' && text[0] != '\x7f');
+    shown += printable ? text.substr(0, bytes) : "?";
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return "'" + shown + (text.empty() ? "'" : "...'");
+}
+
+}  // namespace tapestry
