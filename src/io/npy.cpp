@@ -1,0 +1,57 @@
+// Writing .npy files; reading is in npy_read.cpp.
+#include "tapestry/io/npy.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "file.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "little-endian numbers are written");
+
+// (), (2,), (2, 3): as Python writes it, with a comma behind a single size.
+std::string shape_text(const Shape& shape) {
+  return shape.rank() == 1 ? "(" + std::to_string(shape[0]) + ",)" : to_string(shape);
+}
+
+// All that stands before the numbers, which begin at a multiple of 64 bytes.
+std::string preamble(const char* type, const Shape& shape) {
+  std::string header = "{'descr': '" + std::string(type) +
+                       "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+  constexpr std::size_t before = 10;
+  header.resize((before + header.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
+  header += '\n';
+  const std::size_t length = header.size();
+  const std::string magic("\x93NUMPY\x01\x00", 8);
+  return magic + static_cast<char>(length & 255) + static_cast<char>(length >> 8) + header;
+}
+
+void write(const std::filesystem::path& path, const std::string& preamble, const void* numbers,
+           std::size_t number_bytes) {
+  std::vector<std::byte> bytes(preamble.size() + number_bytes);
+  std::memcpy(bytes.data(), preamble.data(), preamble.size());
+  if (number_bytes > 0) std::memcpy(bytes.data() + preamble.size(), numbers, number_bytes);
+  write_file_atomically("write_npy", path, bytes);
+}
+
+}  // namespace
+
+void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
+  if (!tensor.defined()) throw Error("write_npy: the tensor is undefined: it holds no numbers.");
+  const std::vector<real> numbers = tensor.values();
+  write(path, preamble(sizeof(real) == 4 ? "<f4" : "<f8", tensor.shape()), numbers.data(),
+        numbers.size() * sizeof(real));
+}
+
+void write_npy(const std::filesystem::path& path, const Indices& indices) {
+  write(path, preamble("<i4", indices.shape), indices.values.data(),
+        indices.values.size() * sizeof(std::int32_t));
+}
+
+}  // namespace tapestry

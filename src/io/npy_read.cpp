@@ -1,0 +1,288 @@
+// Reading .npy files. Nothing in the file is believed before it was checked.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "file.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/npy.hpp"
+#include "unicode.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr std::uint64_t longest_header = 65'535;  // what format 1.0 can say; ours need 128
+
+struct Header {
+  std::string type;  // as in the file, "<f4"
+  bool first_axis_fastest = false;
+  Shape shape;
+};
+
+// Takes the header apart. It is a dictionary as Python writes it, of which only these three
+// entries, with values of their kind, are understood.
+class HeaderReader {
+ public:
+  explicit HeaderReader(std::string_view text) : rest_(text) {}
+
+  Header read() {
+    expect('{');
+    while (!accept('}')) {
+      read_entry();
+      if (accept(',')) continue;
+      expect('}');
+      break;
+    }
+    skip_blanks();
+    if (!rest_.empty()) fail("there is something behind its '}'");
+    for (const char* key : {"descr", "fortran_order", "shape"}) {
+      if (!seen_.contains(key)) fail("it has no '" + std::string(key) + "'");
+    }
+    return header_;
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& problem) {
+    throw Error("its header is not that of an array: " + problem + ".");
+  }
+
+  void read_entry() {
+    const std::string key = read_text();
+    if (!seen_.insert(key).second) fail(in_quotes(key) + " stands twice");
+    expect(':');
+    if (key == "descr") {
+      header_.type = read_type();
+    } else if (key == "fortran_order") {
+      header_.first_axis_fastest = read_truth();
+    } else if (key == "shape") {
+      header_.shape = read_shape();
+    } else {
+      fail("it has an unknown entry " + in_quotes(key));
+    }
+  }
+
+  std::string read_text() {
+    skip_blanks();
+    const char quote = rest_.empty() ? '\0' : rest_.front();
+    const std::size_t end =
+        quote == '\'' || quote == '"' ? rest_.find(quote, 1) : std::string_view::npos;
+    if (end == std::string_view::npos) fail("a text in quotes is missing" + here());
+    const std::string text(rest_.substr(1, end - 1));
+    rest_.remove_prefix(end + 1);
+    return text;
+  }
+
+  std::string read_type() {
+    skip_blanks();
+    if (rest_.starts_with('[')) {
+      throw Error("its array has named fields. Save each field as an array of its own.");
+    }
+    return read_text();
+  }
+
+  bool read_truth() {
+    skip_blanks();
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return value;
+    }
+    fail("'fortran_order' is neither True nor False");
+  }
+
+  Shape read_shape() {
+    expect('(');
+    std::vector<Index> sizes;
+    while (!accept(')')) {
+      sizes.push_back(read_size());
+      if (accept(',')) continue;
+      if (sizes.size() == 1) fail("'shape' is a number, not a tuple");
+      expect(')');
+      break;
+    }
+    return Shape(std::span<const Index>(sizes));  // checks how many and how large
+  }
+
+  Index read_size() {
+    skip_blanks();
+    constexpr Index most = std::numeric_limits<Index>::max();
+    Index size = 0;
+    std::size_t digits = 0;
+    for (; digits < rest_.size() && rest_[digits] >= '0' && rest_[digits] <= '9'; ++digits) {
+      const Index digit = rest_[digits] - '0';
+      if (size > (most - digit) / 10) fail("a size in 'shape' is too large");
+      size = 10 * size + digit;
+    }
+    if (digits == 0) fail("'shape' must hold whole numbers from 0 on" + here());
+    rest_.remove_prefix(digits);
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2 wrote 3L
+    return size;
+  }
+
+  void skip_blanks() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+  }
+
+  bool accept(char sign) {
+    skip_blanks();
+    if (!rest_.starts_with(sign)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  void expect(char sign) {
+    if (!accept(sign)) fail("'" + std::string(1, sign) + "' is missing" + here());
+  }
+
+  std::string here() const {
+    return rest_.empty() ? " at its end" : " at " + in_quotes(rest_.substr(0, 12));
+  }
+
+  std::string_view rest_;
+  std::set<std::string, std::less<>> seen_;
+  Header header_;
+};
+
+// Magic, version and header; leaves the file at the first number.
+Header read_header(std::ifstream& file, std::uint64_t file_bytes, std::uint64_t& data_bytes) {
+  std::array<char, 8> start{};
+  const std::string_view magic("\x93NUMPY", 6);
+  if (file_bytes < 10) throw Error("it is too short to be a .npy file.");
+  read_bytes(file, start.data(), start.size());
+  const std::string_view text(start.data(), start.size());
+  if (text.starts_with("PK")) throw Error("it is a .npz archive: unzip it, and read one array.");
+  if (!text.starts_with(magic)) throw Error("it is not a .npy file.");
+  if (text[6] < 1 || text[6] > 3 || text[7] != 0) {
+    throw Error("its format is " + std::to_string(static_cast<unsigned char>(text[6])) + "." +
+                std::to_string(static_cast<unsigned char>(text[7])) +
+                ": only 1.0, 2.0 and 3.0 can be read.");
+  }
+  const std::size_t length_bytes = text[6] == 1 ? 2 : 4;
+  std::uint64_t length = 0;
+  read_bytes(file, &length, length_bytes);
+  const std::uint64_t rest = file_bytes - std::min(file_bytes, start.size() + length_bytes);
+  if (length > std::min(rest, longest_header)) {
+    throw Error("its header should have " + std::to_string(length) + " bytes, but " +
+                (length > rest ? std::to_string(rest) + " follow: cut off."
+                               : std::to_string(longest_header) + " are the limit."));
+  }
+  std::string header(static_cast<std::size_t>(length), '\0');
+  read_bytes(file, header.data(), length);
+  data_bytes = rest - length;
+  return HeaderReader(header).read();
+}
+
+[[noreturn]] void refuse_type(const std::string& type, const std::string& wanted,
+                              const std::string& way_out) {
+  const std::string has = "its numbers are of type " + in_quotes(type);
+  if (type.starts_with('>')) {
+    throw Error(has + ", big-endian. Save x.astype('<" + type.substr(1, 2) + "') instead.");
+  }
+  if (type.find('O') != std::string::npos) {
+    throw Error(has + ": Python objects, which are programs of strangers, are never read.");
+  }
+  throw Error(has + ": " + wanted + " " + way_out);
+}
+
+// The numbers as they stand in the file, whose length must be exactly theirs.
+template <class Number>
+std::vector<Number> read_in_file_order(std::ifstream& file, const Shape& shape,
+                                       std::uint64_t data_bytes) {
+  const std::uint64_t needed = static_cast<std::uint64_t>(shape.count()) * sizeof(Number);
+  if (needed != data_bytes) {
+    throw Error("its shape " + to_string(shape) + " needs " + std::to_string(needed) +
+                " bytes, but there are " + std::to_string(data_bytes) +
+                (needed > data_bytes ? ": the file is cut off." : ": something follows them."));
+  }
+  std::vector<Number> numbers(static_cast<std::size_t>(shape.count()));
+  read_bytes(file, numbers.data(), needed);
+  return numbers;
+}
+
+// numbers[i + j * rows + ...] at (i, j, ...) becomes row-major.
+template <class Number>
+std::vector<Number> row_major_order(const std::vector<Number>& numbers, const Shape& shape) {
+  std::vector<Number> result(numbers.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    Index rest = static_cast<Index>(i), step = shape.count(), from = 0;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      step /= shape[axis];
+      from += rest % shape[axis] * step;
+      rest /= shape[axis];
+    }
+    result[i] = numbers[static_cast<std::size_t>(from)];
+  }
+  return result;
+}
+
+template <class Number, class Wanted, class Convert>
+std::vector<Wanted> read_numbers(std::ifstream& file, const Header& header,
+                                 std::uint64_t data_bytes, Convert convert) {
+  std::vector<Number> numbers = read_in_file_order<Number>(file, header.shape, data_bytes);
+  if (header.first_axis_fastest) numbers = row_major_order(numbers, header.shape);
+  std::vector<Wanted> result(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), result.begin(), convert);
+  return result;
+}
+
+Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
+  std::uint64_t bytes = 0;
+  const Header header = read_header(file, file_bytes, bytes);
+  const auto convert = [](auto number) { return static_cast<real>(number); };
+  if (header.type == "<f4") {
+    return Tensor(header.shape, read_numbers<float, real>(file, header, bytes, convert));
+  }
+  if (header.type == "<f8") {
+    return Tensor(header.shape, read_numbers<double, real>(file, header, bytes, convert));
+  }
+  const bool whole = header.type == "<i4" || header.type == "<i8";
+  refuse_type(header.type, "a tensor needs '<f4' or '<f8'.",
+              whole ? "Use read_npy_indices." : "Save x.astype('<f4') instead.");
+}
+
+Indices read_indices(std::ifstream& file, std::uint64_t file_bytes) {
+  std::uint64_t bytes = 0;
+  const Header header = read_header(file, file_bytes, bytes);
+  const auto convert = [](auto number) {
+    const auto small = static_cast<std::int32_t>(number);
+    if (small != number) {
+      throw Error("its number " + std::to_string(number) + " does not fit into 32 bits.");
+    }
+    return small;
+  };
+  using Small = std::int32_t;
+  if (header.type == "<i4") {
+    return {header.shape, read_numbers<Small, Small>(file, header, bytes, convert)};
+  }
+  if (header.type == "<i8") {
+    return {header.shape, read_numbers<std::int64_t, Small>(file, header, bytes, convert)};
+  }
+  const bool fractions = header.type == "<f4" || header.type == "<f8";
+  refuse_type(header.type, "indices need '<i4' or '<i8'.",
+              fractions ? "Use read_npy." : "Save x.astype('<i4') instead.");
+}
+
+}  // namespace
+
+Tensor read_npy(const std::filesystem::path& path) {
+  Tensor result;
+  read_file("read_npy", path,
+            [&](std::ifstream& file, std::uint64_t bytes) { result = read_tensor(file, bytes); });
+  return result;
+}
+
+Indices read_npy_indices(const std::filesystem::path& path) {
+  Indices result;
+  read_file("read_npy_indices", path,
+            [&](std::ifstream& file, std::uint64_t bytes) { result = read_indices(file, bytes); });
+  return result;
+}
+
+}  // namespace tapestry
