@@ -1,22 +1,25 @@
 #include "tapestry/text/vocabulary.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "tapestry/error.hpp"
 #include "text/closest.hpp"
+#include "unicode.hpp"
 
 namespace tapestry {
+
 namespace {
 
-// For messages, which are one short line.
-std::string in_quotes(std::string_view word) {
-  constexpr std::size_t most = 60;
-  std::string text(word.substr(0, most));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, '?');
-  return "'" + text + (word.size() > most ? "...'" : "'");
+template <class Visit>
+void for_each_character(std::string_view text, Visit visit) {
+  check_utf8(text);
+  while (!text.empty()) {
+    const std::size_t bytes = code_point_bytes(text);
+    visit(text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  }
 }
 
 }  // namespace
@@ -36,22 +39,42 @@ Words split_words(std::string_view text) {
   return words;
 }
 
-Vocabulary::Vocabulary(const Words& words, UnknownWord unknown)
-    : words_{"<pad>", "<bos>", "<eos>", "<mask>", "<unk>"}, unknown_(unknown) {
-  for (std::int32_t i = 0; i < size(); ++i) ids_[words_[static_cast<std::size_t>(i)]] = i;
+Words split_characters(std::string_view text) {
+  Words characters;
+  for_each_character(text, [&](std::string_view character) { characters.emplace_back(character); });
+  return characters;
+}
+
+Vocabulary::Vocabulary(Unit unit, UnknownWord unknown) : unit_(unit), unknown_(unknown) {
+  for (const char* word : {"<pad>", "<bos>", "<eos>", "<mask>", "<unk>"}) add(word);
+}
+
+Vocabulary::Vocabulary(const Words& words, UnknownWord unknown) : Vocabulary(Unit::word, unknown) {
   for (const std::string& word : words) {
     if (split_words(word) != Words{word}) {
       throw Error("vocabulary: " + in_quotes(word) +
                   " is not a word: it must be lower-case, without blanks, and not empty.");
     }
-    if (ids_.try_emplace(word, size()).second) words_.push_back(word);
+    add(word);
   }
+}
+
+Vocabulary Vocabulary::of_characters(std::string_view text, UnknownWord unknown) {
+  std::set<std::string_view> characters;  // the order of bytes is that of code points
+  for_each_character(text, [&](std::string_view character) { characters.insert(character); });
+  Vocabulary vocabulary(Unit::character, unknown);
+  for (const std::string_view character : characters) vocabulary.add(character);
+  return vocabulary;
+}
+
+void Vocabulary::add(std::string_view word) {
+  if (ids_.try_emplace(std::string(word), size()).second) words_.emplace_back(word);
 }
 
 std::int32_t Vocabulary::id(std::string_view word) const {
   if (const auto found = ids_.find(word); found != ids_.end()) return found->second;
   if (unknown_ == UnknownWord::replace) return unk;
-  const std::string similar = closest(word, words_);
+  const std::string similar = unit_ == Unit::word ? closest(word, words_) : "";
   throw Error("vocabulary: " + in_quotes(word) + " is not one of the " + std::to_string(size()) +
               " words." +
               (similar.empty() ? " UnknownWord::replace would take <unk>."
@@ -73,7 +96,13 @@ Indices Vocabulary::ids(const Words& words) const {
   return Indices(shape, std::move(values));
 }
 
-Indices Vocabulary::ids(std::string_view text) const { return ids(split_words(text)); }
+Indices Vocabulary::ids(std::string_view text) const {
+  if (unit_ == Unit::word) return ids(split_words(text));
+  std::vector<std::int32_t> values;
+  for_each_character(text, [&](std::string_view letter) { values.push_back(id(letter)); });
+  const Shape shape = {static_cast<Index>(values.size())};
+  return Indices(shape, std::move(values));
+}
 
 Indices Vocabulary::batch(const std::vector<Words>& texts) const {
   std::size_t longest = 0;
@@ -91,7 +120,7 @@ Indices Vocabulary::batch(const std::vector<Words>& texts) const {
 std::string Vocabulary::text(const Indices& ids) const {
   std::string text;
   for (const std::int32_t id : ids.values) {
-    if (!text.empty()) text += ' ';
+    if (unit_ == Unit::word && !text.empty()) text += ' ';
     text += word(id);
   }
   return text;

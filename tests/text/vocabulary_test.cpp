@@ -69,3 +69,38 @@ TEST_CASE("ids that are no words and words that no text has are refused", "[phas
     CHECK(complaint([&] { Vocabulary({word}); }, {"vocabulary: '", "' is not a word"}) == "");
   }
 }
+
+TEST_CASE("a text is taken apart into its code points, as they are", "[phase2][text]") {
+  CHECK(split_characters("A\xC3\xA9 \n") == Words{"A", "\xC3\xA9", " ", "\n"});
+  CHECK(split_characters("") == Words{});
+  CHECK(split_characters(std::string_view("\0", 1)).size() == 1);
+  CHECK(complaint([] { split_characters("ab\xff"); }, {"not UTF-8 at byte 2 of 3"}) == "");
+}
+
+TEST_CASE("a vocabulary of characters goes from text to ids and back, letter by letter",
+          "[phase2][text]") {
+  const std::string text = "To be,\nor not\xE2\x80\xA6";  // with an ellipsis
+  const Vocabulary vocabulary = Vocabulary::of_characters(text);
+  CHECK(vocabulary.words() == Words{"<pad>", "<bos>", "<eos>", "<mask>", "<unk>", "\n", " ", ",",
+                                    "T", "b", "e", "n", "o", "r", "t", "\xE2\x80\xA6"});
+  const Indices ids = vocabulary.ids(text);
+  CHECK(ids.shape == Shape{14});
+  CHECK(ids.values == Ids{8, 12, 6, 9, 10, 7, 5, 12, 13, 6, 11, 12, 14, 15});
+  CHECK(vocabulary.text(ids) == text);
+  CHECK(vocabulary.ids(split_characters(text)).values == ids.values);
+  CHECK(vocabulary.text(Indices({2}, {Vocabulary::bos, 8})) == "<bos>T");
+  CHECK(Vocabulary::of_characters("ton\xE2\x80\xA6T,reb \n").words() == vocabulary.words());
+}
+
+TEST_CASE("characters that are not in the vocabulary are refused, or become <unk>",
+          "[phase2][text]") {
+  const Vocabulary strict = Vocabulary::of_characters("ab");
+  CHECK(complaint([&] { strict.ids("abc"); }, {"'c' is not one of the 7 words"}) == "");
+  CHECK(complaint([&] { strict.ids("<pad>"); }, {"'<' is not"}) == "");
+  CHECK(complaint([&] { strict.ids("a\xff"); }, {"not UTF-8 at byte 1 of 2"}) == "");
+  CHECK(complaint([] { Vocabulary::of_characters("\xff"); }, {"not UTF-8 at byte 0 of 1"}) == "");
+  const Vocabulary lenient = Vocabulary::of_characters("ab", UnknownWord::replace);
+  CHECK(lenient.ids("acb").values == Ids{5, 4, 6});
+  CHECK(Vocabulary::of_characters("").size() == 5);
+  CHECK(strict.ids("").shape == Shape{0});
+}

@@ -1,4 +1,4 @@
-// Words and their numbers.
+// Words, or single characters, and their numbers.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,10 @@ using Words = std::vector<std::string>;
 
 // The parts of a text between blanks, with A-Z made lower-case: "The cat" -> {"the", "cat"}.
 Words split_words(std::string_view text);
+
+// The code points of a text, one string each: "né" -> {"n", "é"}. Nothing is made lower-case.
+// Throws Error for text that is not UTF-8, with the byte where it ceases to be.
+Words split_characters(std::string_view text);
 
 // What to do with a word that is not in the vocabulary.
 enum class UnknownWord {
@@ -35,6 +39,11 @@ class Vocabulary {
   // a word that no text could contain: empty, with a blank, or with a capital letter.
   explicit Vocabulary(const Words& words, UnknownWord unknown = UnknownWord::refuse);
 
+  // A vocabulary whose words are single characters: those of `text`, each once, by code point. Its
+  // ids(text) and text(ids) go character by character, blanks and line ends included. Throws Error
+  // for text that is not UTF-8.
+  static Vocabulary of_characters(std::string_view text, UnknownWord unknown = UnknownWord::refuse);
+
   std::int32_t size() const { return static_cast<std::int32_t>(words_.size()); }
   const Words& words() const { return words_; }  // by id, the special ones included
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
@@ -46,15 +55,20 @@ class Vocabulary {
   const std::string& word(std::int32_t id) const;
 
   Indices ids(const Words& words) const;     // shape (number of words)
-  Indices ids(std::string_view text) const;  // of split_words(text)
+  Indices ids(std::string_view text) const;  // of split_words(text), or of its characters
 
   // One row per text, (texts, longest), short ones filled up with <pad>.
   Indices batch(const std::vector<Words>& texts) const;
 
-  // The words of all ids in row-major order with a blank between them.
+  // The words of all ids in row-major order with a blank between them; characters without.
   std::string text(const Indices& ids) const;
 
  private:
+  enum class Unit { word, character };
+  Vocabulary(Unit unit, UnknownWord unknown);
+  void add(std::string_view word);
+
+  Unit unit_;
   Words words_;
   std::map<std::string, std::int32_t, std::less<>> ids_;
   UnknownWord unknown_;

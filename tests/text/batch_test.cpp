@@ -1,0 +1,62 @@
+#include "tapestry/text/batch.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/mask.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+using Ids = std::vector<std::int32_t>;
+
+TEST_CASE("texts of different lengths become inputs, shifted targets and lengths",
+          "[phase2][text]") {
+  const Vocabulary vocabulary({"a", "b"});  // 5 and 6
+  const Batch batch = next_word_batch(vocabulary, {{"a", "b", "a"}, {}, {"b"}});
+  CHECK(batch.inputs.shape == Shape{3, 4});
+  CHECK(batch.targets.shape == Shape{3, 4});
+  CHECK(batch.inputs.values == Ids{1, 5, 6, 5, 1, 0, 0, 0, 1, 6, 0, 0});
+  CHECK(batch.targets.values == Ids{5, 6, 5, 2, 2, -1, -1, -1, 6, 2, -1, -1});
+  CHECK(batch.lengths == std::vector<Index>{4, 1, 2});
+  const Mask mask = Mask::padding(batch.lengths);
+  CHECK(mask.allows(2, 0, 1));
+  CHECK_FALSE(mask.allows(2, 0, 2));
+  CHECK(next_word_batch(vocabulary, {}).inputs.shape == Shape{0, 0});
+  CHECK(complaint([&] { next_word_batch(vocabulary, {{"c"}}); }, {"'c' is not one of"}) == "");
+}
+
+TEST_CASE("a row is right when every position that was asked is", "[phase2][text]") {
+  const Indices targets({4, 2}, {0, 1, 2, -1, -1, -1, 1, 1});
+  const Tensor logits({4, 2, 3}, {3, 1, 2, 0, 5, 4,    // 0, 1: right
+                                  0, 1, 2, 9, 9, 9,    // 2: right, the other is not asked
+                                  1, 2, 3, 1, 2, 3,    // nothing asked: does not count
+                                  0, 1, 0, 1, 0, 0});  // 1, 0: wrong at the second
+  CHECK(rows_right(logits, targets) == 2);
+  CHECK(rows_right(logits, Indices({4, 2}, Ids(8, -1))) == 0);
+  CHECK(rows_right(Tensor::zeros({0, 2, 3}), Indices({0, 2}, {})) == 0);
+  CHECK(rows_right(transpose(Tensor({1, 3, 2}, {3, 0, 1, 5, 2, 4})), Indices({1, 2}, {0, 1})) == 1);
+}
+
+TEST_CASE("among equal logits the lowest id wins, and NaN is never right", "[phase2][text]") {
+  const auto right = [](double a, double b, std::int32_t target) {
+    return rows_right(Tensor({1, 1, 2}, {a, b}), Indices({1, 1}, {target}));
+  };
+  const double nan = std::nan("");
+  CHECK(right(1, 1, 0) == 1);
+  CHECK(right(1, 1, 1) == 0);
+  CHECK(right(-infinity, 0, 1) == 1);
+  CHECK(right(-infinity, -infinity, 0) == 1);
+  CHECK(right(nan, 1, 1) == 0);
+  CHECK(right(nan, 1, 0) == 0);
+  CHECK(right(1, nan, 0) == 0);
+  CHECK(right(0, 0, 2) == 0);  // no such class
+}
+
+TEST_CASE("logits and targets that do not belong together are refused", "[phase2][text]") {
+  CHECK(complaint([] { rows_right(Tensor::zeros({2, 3, 4}), Indices({3, 2}, Ids(6))); },
+                  {"rows_right: logits are (2, 3, 4), targets are (3, 2)"}) == "");
+  CHECK(complaint([] { rows_right(Tensor::zeros({3, 4}), Indices({3}, Ids(3))); },
+                  {"(rows, length, vocabulary)"}) == "");
+}
