@@ -1,0 +1,67 @@
+// Tiny tasks that only attention can solve, with the right answers known.
+//
+//   copy       <bos> d a c => d a c <eos>       answer: the same letters
+//   reverse    <bos> d a c => c a d <eos>       answer: from the last to the first
+//   sort       <bos> d a c => a c d <eos>       answer: in alphabetical order
+//   induction  <bos> d a c d a c                after the first repeated letter, answer: what stood
+//                                               behind the same letter before
+// Letters are drawn with equal chances; those of induction without repetition, so that one look
+// back tells the answer, and the length varies, so that no fixed distance does.
+//
+// To beat: guessing. To give every word of the vocabulary the same chance has a loss of ln(size) =
+// 3.09 with 16 letters; to know that the answer is letters, ln 16 = 2.77 for each. A whole answer of
+// n letters is guessed right with a chance of 16^-n: one in 65 536 for n = 4.
+#pragma once
+
+#include <string>
+
+#include "tapestry/random.hpp"
+#include "tapestry/text/batch.hpp"
+#include "tapestry/text/vocabulary.hpp"
+
+namespace tapestry {
+
+enum class TaskKind { copy, reverse, sort, induction };
+
+std::string to_string(TaskKind kind);  // "copy", "reverse", ...
+
+// A prompt belongs to one part for good: a hash of its letters says which, the same for every
+// generator, seed and task. One prompt in ten is held out; none of these is ever trained on.
+enum class Part { train, held_out };
+
+struct TaskSize {
+  Index letters = 16;               // how many different ones: a, b, c, ...; 2 to 26
+  Index shortest = 4, longest = 8;  // letters of a prompt
+};
+
+struct TaskSequence {
+  Words words;   // all of it, but <bos> and <eos>
+  Index given;   // the first so many words are given, the others are the answer
+  bool has_end;  // <eos> is part of the answer
+};
+
+class TinyTask {
+ public:
+  // Throws Error for sizes out of range, for prompts of which there are less than 100 (of the
+  // shortest length), and for induction with prompts longer than there are letters.
+  explicit TinyTask(TaskKind kind, TaskSize size = {});
+
+  // The letters and "=>"; the same for all tasks with as many letters.
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+
+  // Every length from shortest to longest is equally likely, in both parts.
+  TaskSequence sequence(Part part, Random& random) const;
+
+  // Inputs are <bos> and the words, targets the next word wherever it belongs to the answer and -1
+  // elsewhere: rows_right (batch.hpp) counts the answers that are wholly right.
+  Batch batch(Part part, Index rows, Random& random) const;
+
+ private:
+  Words prompt(Part part, Random& random) const;
+
+  TaskKind kind_;
+  TaskSize size_;
+  Vocabulary vocabulary_;
+};
+
+}  // namespace tapestry
