@@ -1,9 +1,11 @@
 #include "tapestry/text/grammar.hpp"
 
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "catch.hpp"
+#include "ops/expect.hpp"
 
 using namespace tapestry;
 
@@ -153,4 +155,142 @@ TEST_CASE("the roles of links have names", "[phase1][text]") {
   CHECK(to_string(Role::subject_verb) == "subject-verb");
   CHECK(to_string(Role::verb_object) == "verb-object");
   CHECK(to_string(Role::preposition_place) == "preposition-place");
+}
+
+TEST_CASE("the entropy of the grammar is what its choices add up to", "[phase4][text]") {
+  // Five kinds of subject; two determiners, subject, and place or object out of four each; the form;
+  // then a verb of three and a preposition of four, or a verb of two and an adjective of five.
+  const double first = std::log(4), noun = std::log(20), form = std::log(2);
+  const double place = std::log(3) + std::log(4), action = std::log(2) + std::log(5);
+  const double whole = 2 * first + noun + form + (place + action) / 2 + std::log(4);
+  const Grammar grammar;
+  CHECK(same_number(grammar.entropy(), whole, 1e-12));
+  CHECK(same_number(whole / 7, 1.463, 1e-3));
+  CHECK(same_number(grammar.entropy(0), 0, 1e-12));
+  // "a" or "an" tells something about the noun, which it takes from the noun's own choice.
+  CHECK(same_number(grammar.entropy(2), first + noun, 1e-12));
+  CHECK(same_number(grammar.entropy(3) - grammar.entropy(2), form + (std::log(3) + std::log(2)) / 2,
+                    1e-12));
+  CHECK(complaint([&] { grammar.entropy(7); }, {"entropy(7)", "0 to 6"}) == "");
+  CHECK(complaint([&] { grammar.entropy(-1); }, {"entropy(-1)"}) == "");
+}
+
+TEST_CASE("the entropy of the first word counts an beside a", "[phase4][text]") {
+  // 7 of the 20 subjects begin with a vowel: owl, eagle, otter, artist, uncle, ox ... counted here.
+  double vowels = 0;
+  for (const Set& nouns : {pets, birds, swimmers, people, cattle}) {
+    for (const std::string& noun : nouns) vowels += is_vowel(noun[0]);
+  }
+  const double an = vowels / 80, a = 0.25 - an;
+  CHECK(same_number(Grammar().entropy(1),
+                    -3 * 0.25 * std::log(0.25) - a * std::log(a) - an * std::log(an), 1e-12));
+}
+
+TEST_CASE("mean -log p over many sentences is the entropy", "[phase4][text]") {
+  const Grammar grammar;
+  double sum = 0;
+  for (const Sentence& sentence : many_sentences()) sum -= grammar.log_probability(sentence.words);
+  CHECK(same_number(sum / 4000, grammar.entropy(), 0.01));  // deviation 0.1 / sqrt(4000)
+  // "the cat sat on the mat": 1/5 * (1/4)^3 * 1/2 * 1/3 * (1/4)^2
+  CHECK(same_number(grammar.log_probability(grammar.example().words),
+                    -std::log(5 * 64 * 2 * 3 * 16), 1e-12));
+  for (const char* words : {"the cat sat on the sofa mat", "the cat sat", "",
+                            "the cat sang on the mat", "a owl sang on the mat"}) {
+    CHECK(grammar.log_probability(split_words(words)) == -infinity);
+  }
+}
+
+TEST_CASE("the next word's probabilities sum to one and are its frequencies", "[phase4][text]") {
+  const Grammar grammar;
+  Random random(5);
+  std::vector<Words> seen;
+  for (int i = 0; i < 20'000; ++i) seen.push_back(grammar.sentence(random).words);
+  for (const char* text : {"", "an", "the cat", "the cat chased", "the cat sat on", "every"}) {
+    CAPTURE(text);
+    const Words beginning = split_words(text);
+    std::map<std::string, double> count;
+    double all = 0;
+    for (const Words& words : seen) {
+      if (!std::equal(beginning.begin(), beginning.end(), words.begin())) continue;
+      ++count[words[beginning.size()]];
+      ++all;
+    }
+    double sum = 0;
+    for (const auto& [word, p] : grammar.next_word(beginning)) {
+      CAPTURE(word);
+      sum += p;
+      CHECK(std::abs(count[word] - p * all) <= 4.5 * std::sqrt(all * p * (1 - p)) + 1e-9);
+    }
+    CHECK(same_number(sum, 1, 1e-12));
+    CHECK(count.size() <= grammar.next_word(beginning).size());
+  }
+}
+
+TEST_CASE("what follows certain beginnings is known by hand", "[phase4][text]") {
+  using Next = std::map<std::string, double>;
+  const auto next = [](const char* text) { return Grammar().next_word(split_words(text)); };
+  CHECK(next("the cat sat on the mat") == Next{{"<eos>", 1}});
+  CHECK(next("the cat sang").empty());
+  CHECK(next("the cat sat on the mat and").empty());
+  const Next verbs = next("the cat");
+  CHECK(verbs.size() == 5);
+  CHECK(same_number(verbs.at("sat"), 1 / 6.0, 1e-12));
+  CHECK(same_number(verbs.at("chased"), 0.25, 1e-12));
+  const Next insects_after = next("the cat chased the small");
+  CHECK(insects_after.size() == 4);
+  CHECK(same_number(insects_after.at("ant"), 0.25, 1e-12));
+}
+
+TEST_CASE("log p of a sentence is the sum over its next words", "[phase4][text]") {
+  const Grammar grammar;
+  Random random(6);
+  for (int i = 0; i < 20; ++i) {
+    const Words words = grammar.sentence(random).words;
+    double sum = 0;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      const Words before(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+      sum += std::log(grammar.next_word(before).at(words[at]));
+    }
+    CHECK(same_number(sum, grammar.log_probability(words), 1e-10));
+  }
+}
+
+TEST_CASE("a batch of sentences is read from <bos> and said to <eos>", "[phase4][text]") {
+  const Grammar grammar;
+  const Vocabulary vocabulary(grammar.words());
+  Random random(1), again(1);
+  const Batch batch = grammar.batch(vocabulary, 3, random);
+  CHECK(batch.inputs.shape == Shape{3, 7});
+  CHECK(batch.lengths == std::vector<Index>{7, 7, 7});
+  const std::string first = grammar.sentence(again).text();
+  const auto row = [&](const Indices& ids) {
+    return vocabulary.text(Indices({7}, {ids.values.begin(), ids.values.begin() + 7}));
+  };
+  CHECK(row(batch.inputs) == "<bos> " + first);
+  CHECK(row(batch.targets) == first + " <eos>");
+}
+
+TEST_CASE("a shuffled sentence has the same words, and links between the same ones",
+          "[phase2][text]") {
+  Random random(3);
+  std::set<std::string> orders;
+  const Sentence sentence = {{"a1", "b", "c", "d", "e", "f"}, Grammar().example().links};
+  for (int i = 0; i < 200; ++i) {
+    const Sentence other = shuffled(sentence, random);
+    orders.insert(other.text());
+    CHECK(Set(other.words.begin(), other.words.end()) ==
+          Set(sentence.words.begin(), sentence.words.end()));
+    REQUIRE(other.links.size() == sentence.links.size());
+    for (std::size_t link = 0; link < other.links.size(); ++link) {
+      const Link &now = other.links[link], &then = sentence.links[link];
+      CHECK(now.role == then.role);
+      CHECK(other.words.at(static_cast<std::size_t>(now.from)) ==
+            sentence.words.at(static_cast<std::size_t>(then.from)));
+      CHECK(other.words.at(static_cast<std::size_t>(now.to)) ==
+            sentence.words.at(static_cast<std::size_t>(then.to)));
+    }
+  }
+  CHECK(orders.size() > 150);  // of 720
+  CHECK(shuffled({{"one"}, {}}, random).text() == "one");
+  CHECK(shuffled({}, random).words.empty());
 }
