@@ -1,7 +1,9 @@
 #include "tapestry/optim.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -173,13 +175,14 @@ void Adam::step(const Gradients& gradients) {
   step.beta1 = number(options_.beta1);
   step.beta2 = number(options_.beta2);
   step.epsilon = number(options_.epsilon);
-  step.weight_decay = number(options_.weight_decay);
   // From the rounded betas that the kernel uses: 1 - beta2 magnifies the difference 1000 times.
   const auto t = static_cast<double>(steps_);
   step.correction1 = number(1 - std::pow(static_cast<double>(step.beta1), t));
   step.correction2 = number(1 - std::pow(static_cast<double>(step.beta2), t));
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& weight = parameters_[i].value;
+    const bool decays = options_.decay_all || weight.rank() >= 2;
+    step.weight_decay = decays ? number(options_.weight_decay) : 0;
     kernels::adam(weight.data(), found[i].data(), means_[i].data(), squares_[i].data(), step,
                   weight.count());
   }
@@ -188,6 +191,64 @@ void Adam::step(const Gradients& gradients) {
 void Adam::set_rate(double rate) {
   check_rate("adam", rate);
   options_.rate = rate;
+}
+
+Parameters Adam::state() const {
+  Parameters state;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    state.push_back({"mean." + parameters_[i].name, means_[i]});
+  }
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    state.push_back({"square." + parameters_[i].name, squares_[i]});
+  }
+  return state;
+}
+
+void Adam::set_steps(Index steps) {
+  if (steps < 0) {
+    throw Error("adam: " + std::to_string(steps) + " steps: it must be 0 or more.");
+  }
+  steps_ = steps;
+}
+
+// ---------------------------------------------------------------- rates for each step
+
+namespace {
+
+void check_count(const char* schedule, const char* name, Index value, Index least) {
+  if (value >= least) return;
+  throw Error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
+              ": it must be at least " + std::to_string(least) + ".");
+}
+
+}  // namespace
+
+double inverse_square_root_rate(Index step, Index d_model, Index warmup) {
+  check_count("inverse_square_root_rate", "step", step, 1);
+  check_count("inverse_square_root_rate", "d_model", d_model, 1);
+  check_count("inverse_square_root_rate", "warmup", warmup, 1);
+  const auto s = static_cast<double>(step), w = static_cast<double>(warmup);
+  return std::min(1 / std::sqrt(s), s / (w * std::sqrt(w))) /
+         std::sqrt(static_cast<double>(d_model));
+}
+
+double cosine_rate(Index step, const CosineOptions& options) {
+  check_count("cosine_rate", "step", step, 1);
+  check_count("cosine_rate", "steps", options.steps, 1);
+  check_option("cosine_rate", "warmup", static_cast<double>(options.warmup),
+               options.warmup >= 0 && options.warmup < options.steps, "0 or more, and below steps");
+  check_option("cosine_rate", "highest", options.highest, options.highest >= 0,
+               "0 or more, and finite");
+  check_option("cosine_rate", "lowest", options.lowest,
+               options.lowest >= 0 && options.lowest <= options.highest, "in 0 .. highest");
+  if (step >= options.steps) return options.lowest;
+  const auto part = [](Index steps, Index of) {
+    return static_cast<double>(steps) / static_cast<double>(of);
+  };
+  if (step <= options.warmup) return options.highest * part(step, options.warmup);
+  const double way = part(step - options.warmup, options.steps - options.warmup);
+  return options.lowest +
+         (options.highest - options.lowest) * (1 + std::cos(std::numbers::pi * way)) / 2;
 }
 
 }  // namespace tapestry

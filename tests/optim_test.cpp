@@ -1,5 +1,6 @@
 #include "tapestry/optim.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -55,8 +56,12 @@ TEST_CASE("adam's first step moves every weight by the rate, whatever the gradie
 
 TEST_CASE("adam follows its formula for many steps, with decay and changing gradients",
           "[phase1][optim]") {
-  const AdamOptions options = {
-      .rate = 0.01, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1};
+  const AdamOptions options = {.rate = 0.01,
+                               .beta1 = 0.8,
+                               .beta2 = 0.95,
+                               .epsilon = 1e-3,
+                               .weight_decay = 0.1,
+                               .decay_all = true};
   const Tensor w(2.0);
   Adam adam({{"w", w}}, options);
   double weight = 2, mean = 0, square = 0;
@@ -76,10 +81,21 @@ TEST_CASE("adam follows its formula for many steps, with decay and changing grad
 
 TEST_CASE("weight decay shrinks a weight without a gradient, by rate times decay",
           "[phase1][optim]") {
-  const Tensor w({2}, {4, -8});
+  const Tensor w({1, 2}, {4, -8});
   Adam adam({{"w", w}}, {.rate = 0.5, .weight_decay = 0.25});
-  adam.step(gradients_of({{"w", w}}, {Tensor({2}, {0, 0})}));
-  CHECK(difference(w, {2}, {3.5, -7}) == "");
+  adam.step(gradients_of({{"w", w}}, {Tensor({1, 2}, {0, 0})}));
+  CHECK(difference(w, {1, 2}, {3.5, -7}) == "");
+}
+
+TEST_CASE("biases and gains do not decay unless that is asked for", "[phase2][optim]") {
+  for (const bool all : {false, true}) {
+    const Parameters list = {{"gain", Tensor({2}, {4, -8})}, {"scale", Tensor(2.0)}};
+    Adam adam(list, {.rate = 0.5, .weight_decay = 0.25, .decay_all = all});
+    adam.step(gradients_of(list, {Tensor({2}, {0, 0}), 0.0}));
+    const double left = all ? 0.875 : 1;
+    CHECK(difference(list[0].value, {2}, {4 * left, -8 * left}) == "");
+    CHECK(difference(list[1].value, {}, {2 * left}) == "");
+  }
 }
 
 TEST_CASE("both optimisers find the bottom of a bowl", "[phase1][optim]") {
@@ -208,4 +224,79 @@ TEST_CASE("gradients that are not finite are not clipped but reported", "[phase1
     CHECK(complaint([&] { clip_gradient_norm(gradients, bad); },
                     {"clip_gradient_norm: max_norm is ", "0 or more"}) == "");
   }
+}
+
+TEST_CASE("an adam that takes over another's state makes the same steps", "[phase2][optim]") {
+  const Parameters one = {{"a", Tensor({2, 1}, {1, -2})}, {"b", Tensor({3}, {0, 1, 5})}};
+  const Parameters other = {{"a", one[0].value.clone()}, {"b", one[1].value.clone()}};
+  const std::vector<Tensor> slopes = {Tensor({2, 1}, {3, 0.5}), Tensor({3}, {-1, 0, 1e-3})};
+  Adam first(one), second(other);
+  first.step(gradients_of(one, slopes));
+  first.step(gradients_of(one, {Tensor({2, 1}, {-1, 1}), Tensor::ones({3})}));
+  CHECK(first.steps() == 2);
+
+  const Parameters memory = first.state(), place = second.state();
+  REQUIRE(place.size() == 4);
+  CHECK(memory[0].name == "mean.a");
+  CHECK(memory[3].name == "square.b");
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    std::copy_n(memory[i].value.data(), memory[i].value.count(), place[i].value.data());
+  }
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::copy_n(one[i].value.data(), one[i].value.count(), other[i].value.data());
+  }
+  second.set_steps(2);
+  first.step(gradients_of(one, slopes));
+  second.step(gradients_of(other, slopes));
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    CHECK(one[i].value.values() == other[i].value.values());
+  }
+  CHECK(complaint([&] { second.set_steps(-1); }, {"adam: -1 steps", "0 or more"}) == "");
+}
+
+TEST_CASE("the warm-up of the 2017 paper rises in a line and falls with the root of the step",
+          "[phase2][optim]") {
+  for (const Index step : {1, 2, 3999, 4000, 4001, 100'000}) {
+    CAPTURE(step);
+    const auto s = static_cast<double>(step);
+    const double formula =
+        std::pow(512, -0.5) * std::min(std::pow(s, -0.5), s * std::pow(4000, -1.5));
+    CHECK(same_number(inverse_square_root_rate(step, 512, 4000) / formula, 1, 1e-12));
+  }
+  CHECK(same_number(inverse_square_root_rate(4000, 512, 4000), 6.98771242968684e-4, 1e-12));
+  CHECK(inverse_square_root_rate(1, 1, 1) == 1);
+  CHECK(inverse_square_root_rate(4, 1, 1) == 0.5);
+  CHECK(complaint([] { inverse_square_root_rate(0, 1, 1); }, {"step is 0", "at least 1"}) == "");
+  CHECK(complaint([] { inverse_square_root_rate(1, 0, 1); }, {"d_model is 0"}) == "");
+  CHECK(complaint([] { inverse_square_root_rate(1, 1, 0); }, {"warmup is 0"}) == "");
+}
+
+TEST_CASE("the cosine rate rises to the highest, falls to the lowest and stays there",
+          "[phase2][optim]") {
+  const CosineOptions options = {.highest = 3, .lowest = 1, .warmup = 4, .steps = 12};
+  const auto rate = [&](Index step) { return cosine_rate(step, options); };
+  CHECK(rate(1) == 0.75);
+  CHECK(rate(4) == 3);
+  CHECK(same_number(rate(6), 2 + std::sqrt(0.5), 1e-12));  // an eighth of the wave
+  CHECK(same_number(rate(8), 2, 1e-12));
+  CHECK(same_number(rate(10), 2 - std::sqrt(0.5), 1e-12));
+  CHECK(rate(12) == 1);
+  CHECK(rate(1000) == 1);
+  CHECK(same_number(cosine_rate(1, {.highest = 1, .steps = 2}), 0.5, 1e-12));
+  CHECK(cosine_rate(1, {.highest = 1, .lowest = 0.25, .steps = 1}) == 0.25);
+}
+
+TEST_CASE("a cosine rate refuses options out of range, by name", "[phase2][optim]") {
+  const auto refused = [](Index step, const CosineOptions& options,
+                          std::initializer_list<const char*> words) {
+    return complaint([&] { cosine_rate(step, options); }, words);
+  };
+  CHECK(refused(0, {}, {"cosine_rate: step is 0", "at least 1"}) == "");
+  CHECK(refused(1, {.highest = -1}, {"highest is -1"}) == "");
+  CHECK(refused(1, {.highest = not_a_number}, {"highest is nan"}) == "");
+  CHECK(refused(1, {.highest = 1, .lowest = 2}, {"lowest is 2", "0 .. highest"}) == "");
+  CHECK(refused(1, {.lowest = -1}, {"lowest is -1"}) == "");
+  CHECK(refused(1, {.warmup = -1}, {"warmup is -1"}) == "");
+  CHECK(refused(1, {.warmup = 10, .steps = 10}, {"warmup is 10", "below steps"}) == "");
+  CHECK(refused(1, {.steps = 0}, {"steps is 0"}) == "");
 }

@@ -55,16 +55,18 @@ struct AdamOptions {
   double beta1 = 0.9;       // how slowly the mean forgets, in [0, 1)
   double beta2 = 0.999;     // how slowly the mean square forgets, in [0, 1)
   double epsilon = 1e-8;    // above 0: keeps the division finite
-  double weight_decay = 0;  // at least 0; applies to every parameter listed
+  double weight_decay = 0;  // at least 0
+  bool decay_all = false;   // tensors of rank 0 and 1 too: biases and gains
 };
 
-// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019). At step t:
+// Adam (Kingma & Ba 2015) with decoupled weight decay (AdamW; Loshchilov & Hutter 2019). At step t:
 //   mean   = beta1 * mean + (1 - beta1) * gradient
 //   square = beta2 * square + (1 - beta2) * gradient^2
 //   weight = weight - rate * weight_decay * weight
 //            - rate * mean / (1 - beta1^t) / (sqrt(square / (1 - beta2^t)) + epsilon)
 // The divisions by 1 - beta^t undo the bias of means that begin at 0, so that the first step moves
-// every weight by `rate` against the sign of its gradient.
+// every weight by `rate` against the sign of its gradient. Biases and gains, which are tensors of rank 0
+// and 1, do not decay unless decay_all is set: a gain has no reason to be near 0.
 class Adam {
  public:
   // Throws Error as Sgd does.
@@ -76,6 +78,14 @@ class Adam {
   double rate() const { return options_.rate; }
   void set_rate(double rate);  // for a schedule; throws Error if it is negative or not a number
 
+  const Parameters& parameters() const { return parameters_; }
+
+  // What it remembers of all steps: "mean.<name>" and "square.<name>" of every parameter, in the
+  // order of the list. They are its own tensors: what is written into them is what it goes on with.
+  Parameters state() const;
+  Index steps() const { return steps_; }  // how many were made
+  void set_steps(Index steps);            // to go on from a state; throws Error if negative
+
  private:
   Parameters parameters_;
   AdamOptions options_;
@@ -83,5 +93,24 @@ class Adam {
   std::vector<Tensor> squares_;
   Index steps_ = 0;
 };
+
+// ---- rates for each step, to be given to set_rate. Steps are counted from 1.
+
+// d_model^-0.5 min(step^-0.5, step warmup^-1.5): up in a line for `warmup` steps, then down as
+// 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step = warmup, where it is
+// 1 / sqrt(d_model warmup). Throws Error if any of the three is below 1.
+double inverse_square_root_rate(Index step, Index d_model, Index warmup);
+
+struct CosineOptions {
+  double highest = 1e-3;
+  double lowest = 0;   // in 0 .. highest
+  Index warmup = 0;    // steps until the highest, at least 0 and below `steps`
+  Index steps = 1000;  // until the lowest, at least 1
+};
+
+// highest step / warmup for `warmup` steps, then half a wave of a cosine down to `lowest`, which it
+// has from step `steps` on (Loshchilov & Hutter 2017, without restarts). Throws Error for a step
+// below 1 and for an option out of its range.
+double cosine_rate(Index step, const CosineOptions& options);
 
 }  // namespace tapestry
