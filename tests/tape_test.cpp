@@ -588,6 +588,16 @@ TEST_CASE("the first operation that produced a bad number is named", "[phase0][t
   CHECK(missing_word(tape.first_non_finite(), {"record 0, watched", "1 NaN!"}) == "");
 }
 
+TEST_CASE("where all values are finite, the first bad gradient is named", "[phase2][tape]") {
+  const Tensor x({2}, {0, 4});
+  Tape tape({x}, Tape::Keep::values);
+  const Tensor y = x * 1, loss = sum(where(y, sqrt(y), 0));  // 0 times the infinite slope at 0
+  CHECK(tape.first_non_finite() == "");                      // nothing was walked yet
+  (void)tape.backward(loss);
+  CHECK(missing_word(tape.first_non_finite(), {"the gradient of record 1, multiply", "1 NaN!",
+                                               "by way of record 2, sqrt"}) == "");
+}
+
 TEST_CASE("without kept values the search for bad numbers says so", "[phase0][tape]") {
   const Tensor x(1);
   const Tape tape({x});

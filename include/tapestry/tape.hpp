@@ -120,8 +120,11 @@ class Tape {
   std::string table() const;
 
   // With Keep::values: the first record whose output holds a NaN or an infinity that no input of
-  // it held, told in one line; empty if there is none. Infinities that `where` or masked_fill place
-  // on purpose, as a mask does, are passed over. Throws Error without Keep::values.
+  // it held, told in one line; after backward, where all outputs are finite, likewise the first
+  // gradient; empty if there is none. Infinities that a mask places on purpose, by where or
+  // masked_fill or by adding a tensor that is not on the tape, are passed over; what they then do
+  // to a loss, or a NaN made from them, is told together with the mask.
+  // Throws Error without Keep::values.
   std::string first_non_finite() const;
 
   // For operations (ops/): puts `output`, made from `inputs`, on the recording tape of this thread
