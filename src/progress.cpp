@@ -7,12 +7,34 @@
 #include <utility>
 
 namespace tapestry {
+namespace {
 
-Progress::Progress(std::string what, Index total, std::string unit)
-    : what_(std::move(what)), unit_(std::move(unit)), total_(total), terminal_(isatty(2) == 1) {}
+// "3.2 s", "4 min", "2.5 h"
+std::string duration(double seconds) {
+  char text[32];
+  if (seconds < 100) {
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
+  } else if (seconds < 100 * 60) {
+    std::snprintf(text, sizeof text, "%.0f min", seconds / 60);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f h", seconds / 3600);
+  }
+  return text;
+}
+
+}  // namespace
+
+Progress::Progress(std::string what, Index total, std::string unit, const ProgressOptions& options)
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      total_(total),
+      before_(options.done),
+      tokens_(options.tokens),
+      done_(options.done),
+      terminal_(isatty(2) == 1) {}
 
 Progress::~Progress() {
-  if (terminal_ && done_ > 0) std::fputc('\n', stderr);
+  if (terminal_ && done_ > before_) std::fputc('\n', stderr);
 }
 
 double Progress::seconds() const {
@@ -29,12 +51,13 @@ void Progress::step(const std::string& note) {
 
 void Progress::print(const std::string& note) {
   last_print_ = seconds();
-  const double rate = static_cast<double>(done_) / std::max(last_print_, 1e-9);
+  const double rate = static_cast<double>(done_ - before_) / std::max(last_print_, 1e-9);
   const double left = static_cast<double>(total_ - done_) / rate;
+  const double shown = tokens_ > 0 ? rate * static_cast<double>(tokens_) : rate;
   char line[160];
-  std::snprintf(line, sizeof line, "%s %lld/%lld %s, %.0f/s, %.1f s left  %s", what_.c_str(),
-                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(), rate,
-                left, note.c_str());
+  std::snprintf(line, sizeof line, "%s %lld/%lld %s, %.0f%s/s, %s left  %s", what_.c_str(),
+                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(), shown,
+                tokens_ > 0 ? " tokens" : "", duration(left).c_str(), note.c_str());
   std::string text(line);
   text.resize(std::min<std::size_t>(text.size(), 79));
   if (terminal_) {

@@ -1,0 +1,97 @@
+#include "tapestry/training.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "tapestry/error.hpp"
+#include "tapestry/progress.hpp"
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+namespace {
+
+void check(const LossOfStep& loss_of_step, const TrainingOptions& options) {
+  const auto refuse = [](const std::string& problem) { throw Error("train: " + problem); };
+  if (!loss_of_step) refuse("there is no function to make the loss.");
+  if (options.steps < 0) {
+    refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
+  }
+  if (!(options.clip_norm > 0)) {
+    refuse("clip_norm is " + std::to_string(options.clip_norm) +
+           ": it must be above 0; infinity to leave gradients as they are.");
+  }
+}
+
+// Runs a step that failed once more, with everything kept, to say what went wrong.
+std::string cause(const Parameters& parameters, const LossOfStep& loss_of_step, Index step) {
+  Tape tape(parameters, Tape::Keep::values);
+  const Tensor loss = loss_of_step(step);
+  const Gradients gradients = tape.backward(loss);
+  const std::string first = tape.first_non_finite();
+  if (!first.empty()) return first;
+  if (std::isfinite(loss.item()) && std::isfinite(gradient_norm(gradients))) {
+    return "run again, the step has no such number, so loss_of_step depends on more than the step";
+  }
+  return "no single operation is to blame: finite numbers grew too large together";
+}
+
+[[noreturn]] void stop(const Adam& adam, const LossOfStep& loss_of_step, Index step,
+                       const std::string& problem) {
+  throw Error("train: step " + std::to_string(step) + ": " + problem + ": " +
+              cause(adam.parameters(), loss_of_step, step) +
+              ". The weights are as they were before this step.");
+}
+
+struct Step {
+  double loss, gradient_norm;
+};
+
+Step make_step(Adam& adam, const LossOfStep& loss_of_step, Index step,
+               const TrainingOptions& options) {
+  Tape tape(adam.parameters());
+  const Tensor loss = loss_of_step(step);
+  Gradients gradients = tape.backward(loss);
+  Step made{double{loss.item()}, 0};
+  if (!std::isfinite(made.loss)) {
+    stop(adam, loss_of_step, step,
+         std::isnan(made.loss) ? "the loss is NaN" : "the loss is infinite");
+  }
+  try {
+    made.gradient_norm = clip_gradient_norm(gradients, options.clip_norm);
+  } catch (const Error&) {
+    stop(adam, loss_of_step, step, "a gradient is not finite");
+  }
+  if (options.rate) adam.set_rate(options.rate(step));
+  adam.step(gradients);
+  return made;
+}
+
+std::string note(double loss, double guess_loss) {
+  char text[64];
+  if (guess_loss == 0) {
+    std::snprintf(text, sizeof text, "loss %.3f", loss);
+  } else {
+    std::snprintf(text, sizeof text, "loss %.3f (guessing %.3f)", loss, guess_loss);
+  }
+  return text;
+}
+
+}  // namespace
+
+Training train(Adam& adam, const LossOfStep& loss_of_step, const TrainingOptions& options) {
+  check(loss_of_step, options);
+  const ProgressOptions line{.done = adam.steps(), .tokens = options.tokens};
+  Progress progress(options.what, options.steps, "steps", line);
+  Training training{.first_step = adam.steps() + 1};
+  for (Index step = training.first_step; step <= options.steps; ++step) {
+    const Step made = make_step(adam, loss_of_step, step, options);
+    training.losses.push_back(made.loss);
+    training.gradient_norms.push_back(made.gradient_norm);
+    if (!options.what.empty()) progress.step(note(made.loss, options.guess_loss));
+    if (options.after_step) options.after_step(step, made.loss);
+  }
+  training.seconds = progress.seconds();
+  return training;
+}
+
+}  // namespace tapestry
