@@ -1,6 +1,5 @@
 // The options of a Transformer as text, and back.
 #include <charconv>
-#include <cstdio>
 #include <string_view>
 
 #include "tapestry/error.hpp"
@@ -17,8 +16,13 @@ const Names norm_names = {"pre", "post"};
 const Names activation_names = {"none", "relu", "gelu"};
 const Names bool_names = {"false", "true"};
 
-[[noreturn]] void refuse(const std::string& name, const std::string& text, const char* rule) {
-  throw Error("transformer options: " + name + " is '" + text + "', but must be " + rule + ".");
+// Files come from anywhere: one line, and not a long one, whatever stands there.
+[[noreturn]] void refuse(const std::string& name, const std::string& text,
+                         const std::string& rule) {
+  std::string shown = text.substr(0, 40);
+  for (char& c : shown) c = static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  throw Error("transformer options: " + name + " is '" + shown + (text.size() > 40 ? "..." : "") +
+              "', but must be " + rule + ".");
 }
 
 const std::string& entry(const Metadata& metadata, const std::string& name) {
@@ -28,20 +32,22 @@ const std::string& entry(const Metadata& metadata, const std::string& name) {
               "'. Was this file written by a Transformer?");
 }
 
+// A number from `low` to below `end`.
 template <class Number>
-Number number(const Metadata& metadata, const std::string& name, const char* rule) {
+Number number(const Metadata& metadata, const std::string& name, Number low, Number end,
+              const char* rule) {
   const std::string& text = entry(metadata, name);
+  const char* const last = text.data() + text.size();
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(name, text, rule);
+  const auto [stopped, error] = std::from_chars(text.data(), last, value);
+  const bool good = error == std::errc() && stopped == last && value >= low && value < end;
+  if (!good) refuse(name, text, rule);
   return value;
 }
 
 Index size(const Metadata& metadata, const std::string& name) {
-  const Index value = number<Index>(metadata, name, "a whole number");
   constexpr Index most = Index{1} << 24;  // of any model here, so that no product overflows
-  if (value < 0 || value > most) refuse(name, std::to_string(value), "between 0 and 16777216");
-  return value;
+  return number<Index>(metadata, name, 0, most + 1, "a whole number from 0 to 16777216");
 }
 
 template <class Choice>
@@ -52,7 +58,7 @@ Choice choice(const Metadata& metadata, const std::string& name, const Names& na
   }
   std::string rule = "one of";
   for (const std::string_view one : names) rule += " " + std::string(one);
-  refuse(name, text, rule.c_str());
+  refuse(name, text, rule);
 }
 
 template <class Choice>
@@ -60,10 +66,10 @@ std::string name_of(const Names& names, Choice choice) {
   return std::string(names[static_cast<std::size_t>(choice)]);
 }
 
+// The shortest text that reads back as the same number, whatever the locale.
 std::string exact(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 }  // namespace
@@ -98,7 +104,7 @@ TransformerOptions transformer_options(const Metadata& m) {
   o.positions = choice<Positions>(m, "transformer.positions", positions_names);
   o.norm = choice<Norm>(m, "transformer.norm", norm_names);
   o.activation = choice<Activation>(m, "transformer.activation", activation_names);
-  o.dropout = number<double>(m, "transformer.dropout", "a number");
+  o.dropout = number<double>(m, "transformer.dropout", 0, 1, "a number in [0, 1)");
   return o;
 }
 
