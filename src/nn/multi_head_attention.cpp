@@ -35,23 +35,18 @@ void check_rows(const char* name, const Tensor& x, const char* width, const Line
   if (x.rank() >= 2 && x.rank() <= Shape::max_rank - 1 && x.size(-1) == map.weight.size(0)) return;
   throw Error(std::string("multi-head attention: ") + name + " is " + to_string(x.shape()) +
               ": it must be (..., length, " + width + ") with " + width + " = " +
-              std::to_string(map.weight.size(0)) + ".");
+              std::to_string(map.weight.size(0)) + ", of at most five axes.");
 }
 
-// Adds the newest keys and values to those of before, and returns how many came before.
-Index remember(KeyValueCache& cache, Tensor& keys, Tensor& values) {
-  const Index before = cache.length();
-  if (before > 0) {
-    if (cache.keys.size(0) != keys.size(0)) {
-      throw Error("multi-head attention: the cache is of a batch of " +
-                  std::to_string(cache.keys.size(0)) + ", x of one of " +
-                  std::to_string(keys.size(0)) + ". Begin with an empty cache.");
-    }
-    keys = concat({cache.keys, keys}, -2);
-    values = concat({cache.values, values}, -2);
+// The newest keys and values behind those of before.
+KeyValueCache joined(const KeyValueCache& before, const KeyValueCache& newest) {
+  if (before.length() == 0) return newest;
+  if (before.keys.size(0) != newest.keys.size(0)) {
+    throw Error("multi-head attention: the cache is of a batch of " +
+                std::to_string(before.keys.size(0)) + ", x of one of " +
+                std::to_string(newest.keys.size(0)) + ". Begin with an empty cache.");
   }
-  cache = {keys, values};
-  return before;
+  return {concat({before.keys, newest.keys}, -2), concat({before.values, newest.values}, -2)};
 }
 
 // Columns of a map, or rows of one, that belong to one head.
@@ -84,10 +79,10 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& rand
   }
 }
 
-Tensor MultiHeadAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v,
-                                  const Mask& mask, Random* random) const {
+Tensor MultiHeadAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+                               Random* random) const {
   const bool drops = random != nullptr && dropout > 0;
-  if (!drops && !Capture::lives()) return fused_attention(q, k, v, mask);
+  if (!drops && !Capture::lives()) return output(concatenate_heads(fused_attention(q, k, v, mask)));
   const Attention result = tapestry::attention(q, k, v, mask, dropout, random);
   Capture::file("query", q);
   Capture::file("key", k);
@@ -95,7 +90,9 @@ Tensor MultiHeadAttention::attend(const Tensor& q, const Tensor& k, const Tensor
   Capture::file("scores", result.scores);
   Capture::file("weights", result.weights);
   Capture::file("heads", result.output);
-  return result.output;
+  const Tensor y = output(concatenate_heads(result.output));
+  Capture::file("output", y);
+  return y;
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random* random,
@@ -103,11 +100,12 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random*
   check_rows("x", x, "d_model", query);
   if (x.rank() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
   const Tensor q = split_heads(query(x), heads);
-  Tensor k = split_heads(key(x), heads), v = split_heads(value(x), heads);
-  const Index before = cache == nullptr ? 0 : remember(*cache, k, v);
+  KeyValueCache seen{split_heads(key(x), heads), split_heads(value(x), heads)};
+  const Index before = cache == nullptr ? 0 : cache->length();
+  if (cache != nullptr) seen = joined(*cache, seen);
   const Mask visible = causal ? Mask::causal(before) & mask : mask;
-  const Tensor y = output(concatenate_heads(attend(q, k, v, visible, random)));
-  Capture::file("output", y);
+  const Tensor y = mix(q, seen.keys, seen.values, visible, random);
+  if (cache != nullptr) *cache = seen;  // now that nothing can go wrong
   return y;
 }
 
@@ -121,9 +119,7 @@ Tensor MultiHeadAttention::across(const Tensor& x, const Tensor& context, const 
   const Tensor q = split_heads(query(x), heads);
   const Tensor k = split_heads(key(context), heads), v = split_heads(value(context), heads);
   const Mask visible = causal ? Mask::causal() & mask : mask;
-  const Tensor y = output(concatenate_heads(attend(q, k, v, visible, random)));
-  Capture::file("output", y);
-  return y;
+  return mix(q, k, v, visible, random);
 }
 
 SingleHeadAttention MultiHeadAttention::head(Index number) const {

@@ -55,26 +55,29 @@ struct MultiHeadAttention {
   // While a Capture lives: files query, key, value (..., heads, length, width), scores and weights
   // (..., heads, length, keys), heads (..., heads, length, d_v) and output. x without leading axes
   // counts as a batch of one.
-  // Throws Error if x does not fit d_model, or mask or cache do not fit x.
+  // Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache then stays as
+  // it was.
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
                     KeyValueCache* cache = nullptr) const;
 
   // Cross-attention: queries from x (..., length, d_model), keys and values from context
-  // (..., keys, d_context) -> (..., length, d_model).
+  // (..., keys, d_context) -> (..., length, d_model). With `causal`, query i sees keys 0 to i.
+  // Throws Error as above.
   Tensor across(const Tensor& x, const Tensor& context, const Mask& mask = {},
                 Random* random = nullptr) const;
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
-  // layer's is added once. Throws Error for a number that is no head's.
+  // layer's is added once. Throws Error for a number that is no head's, and if d_context is not
+  // d_model.
   SingleHeadAttention head(Index number) const;
 
   // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias".
   Parameters parameters(const std::string& prefix = "") const;
 
  private:
-  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
-                Random* random) const;
+  Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+             Random* random) const;  // (..., heads, length, width) -> (..., length, d_model)
 };
 
 }  // namespace tapestry
