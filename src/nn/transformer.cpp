@@ -1,5 +1,7 @@
 #include "tapestry/nn/transformer.hpp"
 
+#include <utility>
+
 #include "nn/append.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -77,8 +79,10 @@ Tensor Transformer::run(const Indices& ids, const Mask& mask, Random* random,
     const Capture::Name name("blocks", static_cast<Index>(i));
     x = blocks[i](x, mask, random, caches == nullptr ? nullptr : &(*caches)[i]);
   }
-  if (norm) x = (*norm)(x);
-  Capture::file("norm", x);
+  if (norm) {
+    x = (*norm)(x);
+    Capture::file("norm", x);
+  }
   const Tensor y = logits(x);
   Capture::file("logits", y);
   return y;
@@ -94,13 +98,19 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
         "transformer: next() is for a decoder: in an encoder, words that come later would change "
         "the earlier ones. Call the model on the whole text.");
   }
-  if (caches.empty()) caches.resize(blocks.size());
-  if (caches.size() != blocks.size() || blocks.empty()) {
-    throw Error("transformer: " + std::to_string(caches.size()) + " caches for " +
+  std::vector<KeyValueCache> seen = caches;
+  if (seen.empty()) seen.resize(blocks.size());
+  bool fit = seen.size() == blocks.size() && !seen.empty();
+  for (const KeyValueCache& cache : seen) fit = fit && cache.length() == seen.front().length();
+  if (!fit) {
+    throw Error("transformer: next() was given " + std::to_string(caches.size()) + " caches for " +
                 std::to_string(blocks.size()) +
-                " blocks: there must be one for each, at least 1, or none to begin.");
+                " blocks: there must be one for each block, at least one, all equally long. Begin "
+                "with an empty list.");
   }
-  return run(ids, {}, nullptr, &caches);
+  const Tensor y = run(ids, {}, nullptr, &seen);
+  caches = std::move(seen);  // now that nothing can go wrong
+  return y;
 }
 
 Parameters Transformer::parameters(const std::string& prefix) const {

@@ -50,15 +50,16 @@ struct Transformer {
   // ids (length) or (batch, length) -> logits (..., length, vocabulary). A position sees what `mask`
   // allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout drops.
   // While a Capture lives: files "embedding" (words + positions), what block i files as
-  // "blocks.i.*", "norm" and "logits".
+  // "blocks.i.*", "norm" (if there is one) and "logits".
   // Throws Error for an id that is no word, more positions than learned, or a mask that does not
   // fit.
   Tensor operator()(const Indices& ids, const Mask& mask = {}, Random* random = nullptr) const;
 
   // The same, step by step: ids (batch, new) follow those that the caches have seen, one cache per
   // block (an empty list begins), and only their logits come back. Equal to the rows of operator()
-  // on everything, to rounding; a test holds every position to that. Only for a decoder, else
-  // Error.
+  // on everything, to rounding; a test holds every position to that. Throws
+  // Error as above, for an encoder, and for caches that are not of this model; the caches then stay
+  // as they were.
   Tensor next(const Indices& ids, std::vector<KeyValueCache>& caches) const;
 
   // "words.weight", "positions.weight", "blocks.0.attention.query.weight", ..., "norm.gain",
