@@ -27,6 +27,31 @@ Tensor random_direction(const Shape& shape, Random& random) {
   return result;
 }
 
+// While it lives, the inputs stand that far along the direction; then where they were.
+class Moved {
+ public:
+  Moved(const std::vector<Tensor>& inputs, const std::vector<Tensor>& direction, double distance)
+      : inputs_(inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      before_.push_back(inputs[i].values());
+      for (Index j = 0; j < inputs[i].count(); ++j) {
+        inputs[i].data()[j] += static_cast<real>(distance * double{direction[i].data()[j]});
+      }
+    }
+  }
+  ~Moved() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      std::copy(before_[i].begin(), before_[i].end(), inputs_[i].data());
+    }
+  }
+  Moved(const Moved&) = delete;
+  Moved& operator=(const Moved&) = delete;
+
+ private:
+  const std::vector<Tensor>& inputs_;
+  std::vector<std::vector<real>> before_;
+};
+
 // What is checked: x -> sum(f() * seed), one number, with the inputs that f reads moved along a
 // direction, and put back.
 struct Problem {
@@ -36,18 +61,8 @@ struct Problem {
   double step;
 
   double at(const std::vector<Tensor>& direction, double distance) const {
-    std::vector<std::vector<real>> before;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      before.push_back(inputs[i].values());
-      for (Index j = 0; j < inputs[i].count(); ++j) {
-        inputs[i].data()[j] += static_cast<real>(distance * double{direction[i].data()[j]});
-      }
-    }
-    const Tensor y = f();
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      std::copy(before[i].begin(), before[i].end(), inputs[i].data());
-    }
-    return dot(y, seed);
+    const Moved moved(inputs, direction, distance);
+    return dot(f(), seed);
   }
 
   double derivative(const std::vector<Tensor>& direction) const {

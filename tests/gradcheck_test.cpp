@@ -147,3 +147,29 @@ TEST_CASE("an input without elements is checked too", "[phase0][gradcheck]") {
   CHECK(gradcheck([](const std::vector<Tensor>& in) { return sum(in[0]) + in[1]; },
                   {Tensor::zeros({0, 3}), Tensor(2)}));
 }
+
+TEST_CASE("a model's parameters are checked where they are, and put back", "[phase2][gradcheck]") {
+  const Tensor w = random_tensor({3, 2}, 1), b = random_tensor({2}, 2), x = random_tensor({4, 3});
+  const std::vector<real> before = w.values();
+  const Parameters all = {{"w", w}, {"b", b}};
+  CHECK(gradcheck([&] { return exp(matmul(x, w) + b); }, all));
+  CHECK(w.values() == before);
+  CHECK(gradcheck([&] { return matmul(x, w); }, all));  // b is not read: its gradient is 0
+  const GradcheckResult wrong = gradcheck(
+      [&] { return matmul(x, w) + doubled(b, [](const Tensor& dx) { return -dx; }); }, all);
+  CHECK(missing_word(wrong.message, {"input 1 (2), element (0)"}) == "");
+  CHECK(w.values() == before);
+  CHECK(complaint([&] { gradcheck([&] { return w * 2; }, {{"w", transpose(w)}}); },
+                  {"strided view"}) == "");
+}
+
+TEST_CASE("parameters are put back when the function throws", "[phase2][gradcheck]") {
+  const Tensor w = random_tensor({3}, 1);
+  const std::vector<real> before = w.values();
+  const auto f = [&] {
+    if (w.values() != before) throw Error("moved");
+    return w * 2;
+  };
+  CHECK(complaint([&] { gradcheck(f, {{"w", w}}); }, {"moved"}) == "");
+  CHECK(w.values() == before);
+}
