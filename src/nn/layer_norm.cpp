@@ -6,7 +6,7 @@
 namespace tapestry {
 
 LayerNorm::LayerNorm(Index width, double epsilon_) : epsilon(epsilon_) {
-  if (width < 1 || !(epsilon > 0)) {
+  if (width < 1 || !(static_cast<real>(epsilon) > 0)) {
     throw Error("layer norm: width is " + std::to_string(width) + " and epsilon is " +
                 std::to_string(epsilon) + ": width must be at least 1 and epsilon above 0.");
   }

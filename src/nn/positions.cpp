@@ -14,9 +14,10 @@ Tensor sinusoidal_positions(Index length, Index width, Index first) {
   }
   const Tensor result = Tensor::uninitialised({length, width});
   for (Index row = 0; row < length; ++row) {
+    const double position = static_cast<double>(first) + static_cast<double>(row);
     for (Index i = 0; i < width; ++i) {
       const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(width);
-      const double angle = static_cast<double>(first + row) / std::pow(1e4, exponent);
+      const double angle = position / std::pow(1e4, exponent);
       result.data()[row * width + i] =
           static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }

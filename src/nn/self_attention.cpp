@@ -1,5 +1,6 @@
 #include "tapestry/nn/self_attention.hpp"
 
+#include "nn/append.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -46,13 +47,10 @@ Attention SingleHeadAttention::with_weights(const Tensor& x, const Mask& mask) c
 
 Parameters SingleHeadAttention::parameters(const std::string& prefix) const {
   Parameters list;
-  const auto add = [&](const Linear& map, const std::string& name) {
-    for (Parameter& parameter : map.parameters(prefix + name)) list.push_back(parameter);
-  };
-  add(query, "query.");
-  add(key, "key.");
-  add(value, "value.");
-  add(output, "output.");
+  append(list, query.parameters(prefix + "query."));
+  append(list, key.parameters(prefix + "key."));
+  append(list, value.parameters(prefix + "value."));
+  append(list, output.parameters(prefix + "output."));
   return list;
 }
 
