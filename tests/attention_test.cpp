@@ -224,6 +224,53 @@ TEST_CASE("what a mask hides may be NaN as a key; what is seen spreads", "[phase
   for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i >= 4));
 }
 
+TEST_CASE("dropped weights mix the values; the others are rescaled", "[phase2][attention]") {
+  const Tensor q = random_tensor({2, 4, 3}, 1), k = random_tensor({2, 5, 3}, 2);
+  const Tensor v = random_tensor({2, 5, 6}, 3);
+  Random random(4), same(4), other(5);
+  const Attention y = attention(q, k, v, Mask::causal(2), 0.5, &random);
+  const Attention plain = attention(q, k, v, Mask::causal(2));
+  CHECK(difference_to(y.weights, plain.weights, 0) == "");  // shown as they were before
+  CHECK(difference_to(y.scores, plain.scores, 0) == "");
+  CHECK(difference_to(y.output, matmul(dropout(plain.weights, 0.5, same), v), 0) == "");
+  CHECK(random.position() == same.position());
+  CHECK(largest_difference(attention(q, k, v, Mask::causal(2), 0.5, &other).output, y.output) > 0);
+}
+
+TEST_CASE("dropout keeps the mean of what is mixed", "[phase2][attention]") {
+  const Tensor nothing = Tensor::zeros({100, 1}), ones = Tensor::ones({100, 1});
+  Random random(4);
+  for (const double p : {0.1, 0.5, 0.8}) {
+    const Tensor y = attention(nothing, nothing, ones, {}, p, &random).output;
+    CHECK(std::abs(double{mean(y).item()} - 1) < 5 * std::sqrt(p / (1 - p)) / 100);
+    const double unit = 0.01 / (1 - p);  // what one weight that stays contributes
+    const double kept = double{y.at({0, 0})} / unit;
+    CHECK(std::abs(kept - std::round(kept)) < 1e-3);
+  }
+}
+
+TEST_CASE("without a generator, or with p = 0, nothing is dropped", "[phase2][attention]") {
+  const Tensor x = random_tensor({2, 4, 3});
+  const Tensor plain = attention(x, x, x).output;
+  Random random(4);
+  CHECK(difference_to(attention(x, x, x, {}, 0.9).output, plain, 0) == "");
+  CHECK(difference_to(attention(x, x, x, {}, 0, &random).output, plain, 0) == "");
+  CHECK(random.position() == 0);
+  for (const double p : {1.0, -0.5, double(NAN)}) {
+    CHECK(complaint([&] { attention(x, x, x, {}, p, &random); }, {"dropout: p is", "[0, 1)"}) ==
+          "");
+  }
+}
+
+TEST_CASE("gradients of attention with dropout", "[phase2][attention]") {
+  const Function f = [](const std::vector<Tensor>& in) {
+    Random random(4);  // the same weights are dropped each time
+    return attention(in[0], in[1], in[2], Mask::causal(1), 0.4, &random).output;
+  };
+  CHECK(wrong_gradient(f, {random_tensor({2, 4, 3}, 1), random_tensor({2, 5, 3}, 2),
+                           random_tensor({2, 5, 2}, 3)}) == "");
+}
+
 TEST_CASE("operands that do not fit are named with all three shapes", "[phase1][attention]") {
   const auto of = [](const Shape& q, const Shape& k, const Shape& v, const Mask& mask = {}) {
     return [=] { attention(Tensor::ones(q), Tensor::ones(k), Tensor::ones(v), mask); };

@@ -1,0 +1,179 @@
+// Capture: what layers file, under which names, and that it is what they used.
+#include "tapestry/capture.hpp"
+
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "nn/layers.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+Transformer small_transformer() {
+  Random random(3);
+  Transformer model({.vocabulary = 7, .length = 8, .d_model = 8, .heads = 2}, random);
+  scatter(model.parameters(), random, 0.3);
+  return model;
+}
+
+const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 0, 1, 2, 3});
+
+}  // namespace
+
+TEST_CASE("without a Capture nothing is filed, and names do nothing", "[phase2][nn]") {
+  CHECK_FALSE(Capture::lives());
+  {
+    const Capture::Name name("blocks", 3);
+    Capture::file("weights", Tensor::ones({2}));
+  }
+  const Capture seen;
+  CHECK(Capture::lives());
+  CHECK(seen.all().empty());
+  CHECK(complaint([&] { seen["weights"]; },
+                  {"capture: nothing was filed as 'weights'", "Nothing was filed at all"}) == "");
+}
+
+TEST_CASE("names are put together while they live", "[phase2][nn]") {
+  const Capture seen;
+  Capture::file("embedding", Tensor(1));
+  {
+    const Capture::Name blocks("blocks", 0);
+    {
+      const Capture::Name attention("attention");
+      Capture::file("weights", Tensor(2));
+    }
+    Capture::file("output", Tensor(3));
+  }
+  {
+    const Capture::Name blocks("blocks", 12);
+    Capture::file("output", Tensor(4));
+  }
+  Capture::file("logits", Tensor(5));
+  CHECK(names(seen.all()) == std::vector<std::string>{"embedding", "blocks.0.attention.weights",
+                                                      "blocks.0.output", "blocks.12.output",
+                                                      "logits"});
+  CHECK(seen["blocks.12.output"].item() == 4);
+  CHECK(seen.contains("blocks.0.output"));
+  CHECK_FALSE(seen.contains("output"));
+  CHECK(complaint([&] { seen["blocks.1.output"]; },
+                  {"nothing was filed as 'blocks.1.output'", "There are: embedding, blocks.0.a",
+                   "blocks.12.output, logits."}) == "");
+}
+
+TEST_CASE("a name ends with its scope, also when that is left by an error", "[phase2][nn]") {
+  const Capture seen;
+  const auto fails = [] {
+    const Capture::Name name("blocks", 0);
+    throw Error("stopped");
+  };
+  CHECK(complaint(fails, {"stopped"}) == "");
+  Capture::file("after", Tensor(1));
+  CHECK(names(seen.all()) == std::vector<std::string>{"after"});
+}
+
+TEST_CASE("of two passes the last is seen, in the order of the first", "[phase2][nn]") {
+  const Capture seen;
+  Capture::file("a", Tensor(1));
+  Capture::file("b", Tensor(2));
+  Capture::file("a", Tensor(3));
+  CHECK(names(seen.all()) == std::vector<std::string>{"a", "b"});
+  CHECK(seen["a"].item() == 3);
+}
+
+TEST_CASE("one Capture per thread, and one after the other", "[phase2][nn]") {
+  {
+    const Capture seen;
+    CHECK(complaint([] { const Capture second; },
+                    {"capture: another Capture lives on this thread", "scope ends"}) == "");
+    CHECK(Capture::lives());  // the refusal did not end the first
+    Capture::file("kept", Tensor(1));
+    CHECK(seen.contains("kept"));
+    bool lived = true;
+    std::thread([&lived] { lived = Capture::lives(); }).join();
+    CHECK_FALSE(lived);
+  }
+  const Capture next;
+  CHECK(next.all().empty());
+}
+
+TEST_CASE("a transformer files every stage, in order", "[phase2][nn]") {
+  const Transformer model = small_transformer();
+  const Capture seen;
+  model(ids);
+  std::vector<std::string> expected = {"embedding"};
+  for (const char* block : {"blocks.0.", "blocks.1."}) {
+    for (const char* name :
+         {"attention.query", "attention.key", "attention.value", "attention.scores",
+          "attention.weights", "attention.heads", "attention.output", "middle", "output"}) {
+      expected.push_back(std::string(block) + name);
+    }
+  }
+  expected.insert(expected.end(), {"norm", "logits"});
+  CHECK(names(seen.all()) == expected);
+  CHECK(seen["embedding"].shape() == Shape{2, 5, 8});
+  CHECK(seen["blocks.1.attention.weights"].shape() == Shape{2, 2, 5, 5});
+  CHECK(seen["blocks.1.middle"].shape() == Shape{2, 5, 8});
+}
+
+TEST_CASE("what is filed is what was used, stage by stage", "[phase2][nn]") {
+  const Transformer model = small_transformer();
+  const Capture seen;
+  const Tensor logits = model(ids);
+  CHECK(seen["logits"].buffer() == logits.buffer());
+  CHECK(same_bits(model.logits(seen["norm"]), logits));
+  CHECK(same_bits((*model.norm)(seen["blocks.1.output"]), seen["norm"]));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::string block = "blocks." + std::to_string(i) + ".", part = block + "attention.";
+    const Tensor x = i == 0 ? seen["embedding"] : seen["blocks.0.output"];
+    const MultiHeadAttention& layer = model.blocks[i].attention;
+    const Tensor query = layer.query(model.blocks[i].attention_norm(x));
+    CHECK(same_bits(seen[part + "query"], split_heads(query, 2)));
+    const Tensor scores = matmul(seen[part + "query"], transpose(seen[part + "key"])) * 0.5;
+    CHECK(difference_to(seen[part + "scores"], scores, nearly) == "");
+    const Tensor hidden = masked_fill(scores, 1 - Mask::causal().tensor({5, 5}), -infinity);
+    CHECK(difference_to(seen[part + "weights"], softmax(hidden), nearly) == "");
+    CHECK(difference(sum(seen[part + "weights"], -1), {2, 2, 5}, std::vector<double>(20, 1)) == "");
+    const Tensor mixed = matmul(seen[part + "weights"], seen[part + "value"]);
+    CHECK(difference_to(seen[part + "heads"], mixed, nearly) == "");
+    const Tensor joined = layer.output(concatenate_heads(seen[part + "heads"]));
+    CHECK(same_bits(seen[part + "output"], joined));
+    CHECK(same_bits(seen[block + "middle"], x + joined));
+  }
+}
+
+TEST_CASE("looking does not change the result", "[phase2][nn]") {
+  const Transformer model = small_transformer();
+  const Tensor unseen = model(ids), one = model(Indices({4}, {1, 2, 3, 4}));
+  const Capture seen;
+  CHECK(difference_to(model(ids), unseen, nearly) == "");
+  CHECK(difference_to(model(Indices({4}, {1, 2, 3, 4})), one, nearly) == "");
+}
+
+TEST_CASE("looking while a tape records gives the same gradients", "[phase2][nn]") {
+  const Transformer model = small_transformer();
+  const auto gradients = [&] {
+    Tape tape(model.parameters());
+    return tape.backward(cross_entropy(model(ids), ids));
+  };
+  const Gradients unseen = gradients();
+  const Capture seen;
+  const Gradients looked = gradients();
+  for (std::size_t i = 0; i < unseen.size(); ++i) {
+    CHECK(difference_to(looked.at(i), unseen.at(i), nearly) == "");
+  }
+  CHECK(seen.contains("blocks.1.attention.weights"));
+}
+
+TEST_CASE("what was filed on a tape can be differentiated", "[phase2][nn]") {
+  const Transformer model = small_transformer();
+  Tape tape(std::vector<Tensor>{model.words.weight});
+  const Capture seen;
+  model(ids);
+  const Tensor& weights = seen["blocks.0.attention.weights"];
+  const Gradients gradients = tape.backward(weights, random_tensor(weights.shape()));
+  CHECK(max(gradients[model.words.weight]).item() > 0);
+}

@@ -1,0 +1,81 @@
+#include "tapestry/nn/feed_forward.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "catch.hpp"
+#include "nn/layers.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+double bent(double x, Activation activation) {
+  if (activation == Activation::none) return x;
+  return activation == Activation::relu ? std::max(x, 0.0)
+                                        : x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
+
+// x (batch, length, d_model)
+std::vector<double> by_hand(const FeedForward& layer, const Tensor& x) {
+  return tabulate(x.shape(), [&](const Place& at) {
+    double sum = layer.down.bias.defined() ? element(layer.down.bias, {at[2]}) : 0;
+    for (Index c = 0; c < layer.up.weight.size(1); ++c) {
+      sum += bent(mapped(layer.up, x, at[0], at[1], c), layer.activation) *
+             element(layer.down.weight, {c, at[2]});
+    }
+    return sum;
+  });
+}
+
+constexpr Activation all_activations[] = {Activation::none, Activation::relu, Activation::gelu};
+
+}  // namespace
+
+TEST_CASE("feed-forward is two maps with a bend between, at every position alone", "[phase2][nn]") {
+  Random random(2);
+  for (const Activation activation : all_activations) {
+    for (const bool bias : {true, false}) {
+      CAPTURE(static_cast<int>(activation), bias);
+      const FeedForward layer(5, random, {.d_ff = 7, .activation = activation, .bias = bias});
+      scatter(layer.parameters(), random);
+      const Tensor x = random.normal({2, 3, 5});
+      CHECK(difference(layer(x), {2, 3, 5}, by_hand(layer, x), nearly) == "");
+      CHECK(layer.parameters().size() == (bias ? 4 : 2));
+    }
+  }
+}
+
+TEST_CASE("feed-forward is four times as wide unless told, and keeps its input's shape",
+          "[phase2][nn]") {
+  Random random(2);
+  const FeedForward layer(3, random);
+  CHECK(layer.up.weight.shape() == Shape{3, 12});
+  CHECK(layer.down.weight.shape() == Shape{12, 3});
+  for (const Shape& shape : {Shape{3}, Shape{0, 3}, Shape{2, 1, 4, 3}}) {
+    CHECK(layer(Tensor::ones(shape)).shape() == shape);
+  }
+  CHECK(names(layer.parameters("ff.")) ==
+        std::vector<std::string>{"ff.up.weight", "ff.up.bias", "ff.down.weight", "ff.down.bias"});
+}
+
+TEST_CASE("the gradients of feed-forward are right", "[phase2][nn]") {
+  for (const Activation activation : all_activations) {
+    CAPTURE(static_cast<int>(activation));
+    Random random(4);
+    const FeedForward layer(3, random, {.d_ff = 4, .activation = activation});
+    Parameters all = layer.parameters();
+    scatter(all, random, 1);
+    const Tensor x = random.normal({2, 3});
+    all.push_back({"x", x});
+    CHECK(wrong_gradient_of(all, [&] { return layer(x); }) == "");
+  }
+}
+
+TEST_CASE("feed-forward says what does not fit", "[phase2][nn]") {
+  Random random(2);
+  const FeedForward layer(3, random);
+  CHECK(complaint([&] { layer(Tensor::zeros({2, 4})); }, {"linear: x is (2, 4)", "(3, 12)"}) == "");
+  CHECK(complaint([&] { FeedForward(0, random); }, {"in = 0", "at least 1"}) == "");
+  CHECK(complaint([&] { FeedForward(3, random, {.d_ff = -1}); }, {"out = -1"}) == "");
+}

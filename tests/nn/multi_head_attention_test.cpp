@@ -1,0 +1,222 @@
+// Multi-head attention against plain loops: what it computes, for whom, and in which shapes.
+#include "tapestry/nn/multi_head_attention.hpp"
+
+#include <vector>
+
+#include "catch.hpp"
+#include "nn/layers.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const MultiHeadAttentionOptions of_own_widths = {
+    .d_k = 3, .d_v = 5, .d_context = 7, .bias = true, .causal = true};
+
+// The fused path, and what a Capture sees of the explicit one.
+std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Tensor& context,
+                        const Mask& mask) {
+  const MultiHeadByHand expected = multi_head_by_hand(m, x, context, mask);
+  const bool self = x.buffer() == context.buffer();
+  const auto run = [&] { return self ? m(x, mask) : m.across(x, context, mask); };
+  std::string wrong = difference(run(), x.shape(), expected.output, nearly);
+  const Capture seen;
+  wrong += difference(run(), x.shape(), expected.output, nearly);
+  const Shape rows{x.size(0), m.heads, x.size(1), context.size(1)};
+  wrong += difference(seen["weights"], rows, expected.weights, nearly);
+  const Shape heads = rows.with(-1, m.value.weight.size(1) / m.heads);
+  return wrong + difference(seen["heads"], heads, expected.heads, nearly);
+}
+
+}  // namespace
+
+TEST_CASE("1, 2, 4 or 8 heads are what the formula says", "[phase2][nn]") {
+  const Tensor x = random_tensor({2, 5, 8});
+  for (const Index heads : {1, 2, 4, 8}) {
+    for (const bool causal : {false, true}) {
+      CAPTURE(heads, causal);
+      const MultiHeadAttention m = scattered(8, heads, {.bias = heads > 2, .causal = causal});
+      CHECK(wrong_layer(m, x, x, {}) == "");
+    }
+  }
+}
+
+TEST_CASE("widths of one's own, biases, and every mask, each the same for all heads",
+          "[phase2][nn]") {
+  const MultiHeadAttention m = scattered(4, 2, {.d_k = 3, .d_v = 5, .bias = true});
+  CHECK(m.query.weight.shape() == Shape{4, 6});
+  CHECK(m.key.weight.shape() == Shape{4, 6});
+  CHECK(m.value.weight.shape() == Shape{4, 10});
+  CHECK(m.output.weight.shape() == Shape{10, 4});
+  const Tensor x = random_tensor({3, 4, 4});
+  Tensor keep = Tensor::ones({3, 4, 4});
+  keep.set({1, 2, 0}, 0);
+  const std::vector<Mask> masks = {Mask(),
+                                   Mask::causal(),
+                                   Mask::local(1),
+                                   Mask::padding({4, 1, 3}),
+                                   Mask::padding({4, 0, 2}) & Mask::causal(),
+                                   Mask::from(MaskEncoding::keep, keep)};
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    CAPTURE(i);
+    CHECK(wrong_layer(m, x, x, masks[i]) == "");
+  }
+}
+
+TEST_CASE("cross-attention: queries of one sequence, keys and values of another", "[phase2][nn]") {
+  for (const bool causal : {false, true}) {
+    MultiHeadAttentionOptions options = of_own_widths;
+    options.causal = causal;
+    const MultiHeadAttention m = scattered(4, 2, options);
+    CHECK(m.key.weight.shape() == Shape{7, 6});
+    const Tensor x = random_tensor({2, 3, 4}, 1), context = random_tensor({2, 5, 7}, 2);
+    CHECK(wrong_layer(m, x, context, {}) == "");
+    CHECK(wrong_layer(m, x, context, Mask::padding({5, 2})) == "");
+    const Tensor one = squeeze(slice(x, 0, 1, 2), 0), its = squeeze(slice(context, 0, 1, 2), 0);
+    const Tensor alone = m.across(one, its);  // without leading axes
+    CHECK(difference_to(alone, squeeze(slice(m.across(x, context), 0, 1, 2), 0), nearly) == "");
+    const Tensor shared = m.across(x, its);  // one context for a batch
+    CHECK(difference_to(squeeze(slice(shared, 0, 1, 2), 0), alone, nearly) == "");
+  }
+  const MultiHeadAttention same = scattered(4, 2, {});
+  const Tensor x = random_tensor({2, 3, 4});
+  CHECK(same_bits(same.across(x, x), same(x)));
+}
+
+TEST_CASE("(2, 10, 64) through 1, 2, 4 and 8 heads: every stage has its shape", "[phase2][nn]") {
+  const Tensor x = random_tensor({2, 10, 64});
+  for (const Index heads : {1, 2, 4, 8}) {
+    CAPTURE(heads);
+    const MultiHeadAttention m = scattered(64, heads, {});
+    const Capture seen;
+    const Tensor y = m(x);
+    const Index d = 64 / heads;
+    CHECK(m.query(x).shape() == Shape{2, 10, 64});
+    for (const char* name : {"query", "key", "value", "heads"}) {
+      CHECK(seen[name].shape() == Shape{2, heads, 10, d});
+    }
+    CHECK(seen["scores"].shape() == Shape{2, heads, 10, 10});
+    CHECK(seen["weights"].shape() == Shape{2, heads, 10, 10});
+    CHECK(concatenate_heads(seen["heads"]).shape() == Shape{2, 10, 64});
+    CHECK(y.shape() == Shape{2, 10, 64});
+    for (const Parameter& stage : seen.all()) CHECK(all_finite(stage.value));
+    const std::vector<double> ones(static_cast<std::size_t>(2 * heads * 10), 1);
+    CHECK(difference(sum(seen["weights"], -1), {2, heads, 10}, ones, nearly) == "");
+    CHECK(min(seen["weights"]).item() >= 0);
+    CHECK(max(seen["weights"]).item() <= 1);
+  }
+}
+
+TEST_CASE("(32, 128, 512) through 8 heads", "[phase2][nn]") {
+  const Tensor rows = Tensor::full({32, 128, 512}, 0.5);  // what the maps of a layer would give
+  const Tensor heads = split_heads(rows, 8);
+  CHECK(heads.shape() == Shape{32, 8, 128, 64});
+  const Tensor mixed = fused_attention(heads, heads, heads, Mask::causal());
+  CHECK(mixed.shape() == Shape{32, 8, 128, 64});
+  const Tensor joined = concatenate_heads(mixed);
+  CHECK(joined.shape() == Shape{32, 128, 512});
+  CHECK(joined.buffer() == mixed.buffer());          // nothing was copied
+  CHECK(largest_difference(joined, rows) < nearly);  // a mixture of equals
+  Random random(1);
+  const MultiHeadAttention m(512, 8, random, {.causal = true});
+  CHECK(m(slice(rows, 0, 0, 1)).shape() == Shape{1, 128, 512});
+}
+
+TEST_CASE("a sequence alone is a batch of one, and leading axes are a batch", "[phase2][nn]") {
+  const MultiHeadAttention m = scattered(8, 4, {.bias = true, .causal = true});
+  const Tensor x = random_tensor({6, 5, 8});
+  const Tensor whole = m(x);
+  const Tensor second = squeeze(slice(x, 0, 1, 2), 0);
+  CHECK(same_bits(m(second), squeeze(m(unsqueeze(second, 0)), 0)));
+  CHECK(difference_to(m(second), squeeze(slice(whole, 0, 1, 2), 0), nearly) == "");
+  CHECK(same_bits(reshape(m(reshape(x, {2, 3, 5, 8})), {6, 5, 8}), whole));
+  CHECK(m(Tensor::zeros({1, 8})).shape() == Shape{1, 8});
+  CHECK(m(Tensor::zeros({0, 8})).shape() == Shape{0, 8});
+  CHECK(m(Tensor::zeros({2, 0, 8})).shape() == Shape{2, 0, 8});
+  const Tensor strided = transpose(random_tensor({2, 8, 5}));
+  CHECK(difference_to(m(strided), m(strided.clone()), nearly) == "");
+}
+
+TEST_CASE("padding is by sequence, even where there are as many heads as sequences",
+          "[phase2][nn]") {
+  const MultiHeadAttention m = scattered(4, 2, {});
+  const Tensor x = random_tensor({2, 3, 4});
+  const Mask mask = Mask::padding({3, 1});
+  const Capture seen;
+  m(x, mask);
+  for (Index h = 0; h < 2; ++h) {
+    CHECK(seen["weights"].at({0, h, 0, 2}) > 0);
+    CHECK(seen["weights"].at({1, h, 0, 2}) == 0);
+  }
+  // Without a batch the lengths would fall on the heads, if the first axis were taken for it.
+  const Tensor one = squeeze(slice(x, 0, 0, 1), 0);
+  CHECK(complaint([&] { m(one, mask); }, {"mask", "for 2 sequences", "first axis has 1"}) == "");
+  CHECK(m(one, Mask::padding({2})).shape() == Shape{3, 4});
+}
+
+TEST_CASE("the outputs of the heads alone add up to the layer's", "[phase2][nn]") {
+  const Tensor x = random_tensor({2, 5, 8});
+  const Mask mask = Mask::padding({5, 3});
+  for (const Index heads : {1, 2, 4, 8}) {
+    for (const bool bias : {false, true}) {
+      CAPTURE(heads, bias);
+      const MultiHeadAttention m =
+          scattered(8, heads, {.d_k = 3, .d_v = 2, .bias = bias, .causal = true});
+      Tensor total = bias ? m.output.bias : Tensor(0);
+      for (Index h = 0; h < heads; ++h) total = total + m.head(h)(x, mask);
+      CHECK(difference_to(m(x, mask), total, nearly) == "");
+    }
+  }
+}
+
+TEST_CASE("a head alone looks as it does in the layer, and owns its weights", "[phase2][nn]") {
+  const MultiHeadAttention m = scattered(6, 3, {.bias = true, .causal = true});
+  const Tensor x = random_tensor({4, 6});
+  const Capture seen;
+  const Tensor before = m(x);
+  const Tensor weights = squeeze(seen["weights"], 0);
+  for (Index h = 0; h < 3; ++h) {
+    const SingleHeadAttention one = m.head(h);
+    CHECK(one.query.weight.shape() == Shape{6, 2});
+    CHECK(one.output.weight.shape() == Shape{2, 6});
+    CHECK(one.causal);
+    CHECK_FALSE(one.output.bias.defined());
+    CHECK(difference_to(one.with_weights(x).weights, squeeze(slice(weights, 0, h, h + 1), 0),
+                        nearly) == "");
+    Random random(9);
+    scatter(one.parameters(), random);
+  }
+  CHECK(same_bits(m(x), before));
+  CHECK(complaint([&] { m.head(3); }, {"no head 3", "0 to 2"}) == "");
+  CHECK(complaint([&] { m.head(-1); }, {"no head -1"}) == "");
+  CHECK(complaint([] { scattered(4, 2, of_own_widths).head(0); }, {"d_context is not d_model"}) ==
+        "");
+}
+
+TEST_CASE("a causal layer: a later position changes no bit of an earlier one", "[phase4][nn]") {
+  const MultiHeadAttention m = scattered(8, 2, {.causal = true});
+  const Tensor x = random_tensor({6, 8});
+  const Tensor before = m(x);
+  for (Index changed = 1; changed < 6; ++changed) {
+    Tensor other = x.clone();
+    for (Index c = 0; c < 8; ++c) other.set({changed, c}, 9);
+    const Tensor after = m(other);
+    CHECK(same_bits(slice(after, 0, 0, changed), slice(before, 0, 0, changed)));
+    CHECK_FALSE(same_bits(slice(after, 0, changed, 6), slice(before, 0, changed, 6)));
+  }
+  const MultiHeadAttention open = scattered(8, 2, {});
+  CHECK_FALSE(same_bits(slice(open(x), 0, 0, 1), slice(before, 0, 0, 1)));
+}
+
+TEST_CASE("a query that may see nothing gets zeros, and the bias of the last map", "[phase2][nn]") {
+  const MultiHeadAttention m = scattered(4, 2, {.bias = true});
+  const Tensor x = random_tensor({2, 3, 4});
+  const Tensor y = m(x, Mask::padding({3, 0}));
+  CHECK(difference_to(slice(y, 0, 1, 2), expand(m.output.bias, {1, 3, 4}), 0) == "");
+  const Capture seen;
+  CHECK(difference_to(m(x, Mask::padding({3, 0})), y, nearly) == "");
+  CHECK(max(slice(seen["weights"], 0, 1, 2)).item() == 0);
+  CHECK(max(slice(seen["heads"], 0, 1, 2)).item() == 0);
+}

@@ -1,0 +1,166 @@
+#include "tapestry/nn/transformer_block.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "catch.hpp"
+#include "nn/layers.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+TransformerBlock scattered(const TransformerBlockOptions& options) {
+  Random random(6);
+  TransformerBlock block(4, 2, random, options);
+  scatter(block.parameters(), random);
+  return block;
+}
+
+// (x - mean) / sqrt(variance + epsilon) * gain + bias
+Tensor normed(const LayerNorm& norm, const Tensor& x) {
+  const Tensor centred = x - mean(x, -1, true);
+  return centred / sqrt(var(x, -1, true) + norm.epsilon) * norm.gain + norm.bias;
+}
+
+void clear(const Linear& map) {
+  for (const Parameter& parameter : map.parameters()) {
+    std::fill_n(parameter.value.data(), parameter.value.count(), real{0});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a pre-norm block adds what layers make of the normalised sum", "[phase2][nn]") {
+  const TransformerBlock block = scattered({.attention = {.bias = true, .causal = true}});
+  const Tensor x = random_tensor({2, 5, 4});
+  const Mask mask = Mask::padding({5, 3});
+  const Tensor middle = x + block.attention(normed(block.attention_norm, x), mask);
+  const Tensor y = middle + (*block.feed_forward)(normed(*block.feed_forward_norm, middle));
+  CHECK(difference_to(block(x, mask), y, nearly) == "");
+}
+
+TEST_CASE("a post-norm block normalises the sums", "[phase2][nn]") {
+  const TransformerBlock block =
+      scattered({.attention = {.bias = true}, .norm = Norm::post, .epsilon = 0.1});
+  CHECK(block.attention_norm.epsilon == 0.1);
+  CHECK(block.feed_forward_norm->epsilon == 0.1);
+  const Tensor x = random_tensor({2, 5, 4});
+  const Tensor middle = normed(block.attention_norm, x + block.attention(x));
+  const Tensor y = normed(*block.feed_forward_norm, middle + (*block.feed_forward)(middle));
+  CHECK(difference_to(block(x), y, nearly) == "");
+}
+
+TEST_CASE("a block of attention only", "[phase2][nn]") {
+  const Tensor x = random_tensor({3, 4});
+  const TransformerBlock pre = scattered({.has_feed_forward = false});
+  CHECK_FALSE(pre.feed_forward.has_value());
+  CHECK_FALSE(pre.feed_forward_norm.has_value());
+  CHECK(difference_to(pre(x), x + pre.attention(normed(pre.attention_norm, x)), nearly) == "");
+  const TransformerBlock post = scattered({.has_feed_forward = false, .norm = Norm::post});
+  CHECK(difference_to(post(x), normed(post.attention_norm, x + post.attention(x)), nearly) == "");
+}
+
+TEST_CASE("when its layers add nothing, a pre-norm block hands its input on", "[phase2][nn]") {
+  const TransformerBlock block = scattered({});
+  clear(block.attention.output);
+  clear(block.feed_forward->down);
+  const Tensor x = random_tensor({2, 3, 4});
+  CHECK(same_bits(block(x), x));
+}
+
+TEST_CASE("a block keeps the shape of its input", "[phase2][nn]") {
+  for (const Norm norm : {Norm::pre, Norm::post}) {
+    const TransformerBlock block = scattered({.norm = norm});
+    for (const Shape& shape : {Shape{1, 4}, Shape{0, 4}, Shape{2, 7, 4}, Shape{2, 3, 5, 4}}) {
+      CHECK(block(random_tensor(shape)).shape() == shape);
+    }
+  }
+}
+
+TEST_CASE("a block drops what attention adds, and rescales the rest", "[phase2][nn]") {
+  const TransformerBlock block = scattered({.has_feed_forward = false, .dropout = 0.5});
+  const Tensor x = random_tensor({4, 25, 4});
+  Random random(2), same(2);
+  const Tensor y = block(x, {}, &random);
+  const std::vector<double> added = doubles(block(x) - x), got = doubles(y - x);
+  std::size_t dropped = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const bool gone = got[i] == 0;
+    dropped += gone;
+    CHECK((gone || same_number(got[i], 2 * added[i], nearly)));
+  }
+  CHECK(dropped > 150);  // of 400
+  CHECK(dropped < 250);
+  CHECK(same_bits(block(x, {}, &same), y));
+  CHECK_FALSE(same_bits(block(x, {}, &same), y));
+}
+
+TEST_CASE("a block drops what feed-forward adds, and weights if attention is told to",
+          "[phase2][nn]") {
+  const Tensor x = random_tensor({5, 4});
+  for (const Norm norm : {Norm::pre, Norm::post}) {
+    const TransformerBlock thinks = scattered({.norm = norm, .dropout = 0.5});
+    clear(thinks.attention.output);
+    Random random(2);
+    CHECK_FALSE(same_bits(thinks(x, {}, &random), thinks(x)));
+    const TransformerBlock looks = scattered({.attention = {.dropout = 0.5}, .norm = norm});
+    CHECK_FALSE(same_bits(looks(x, {}, &random), looks(x)));
+    const TransformerBlock never = scattered({.norm = norm});
+    CHECK(same_bits(never(x, {}, &random), never(x)));
+  }
+}
+
+TEST_CASE("the gradients of a block are right, of every kind", "[phase2][nn]") {
+  for (const Norm norm : {Norm::pre, Norm::post}) {
+    for (const bool has_feed_forward : {true, false}) {
+      CAPTURE(static_cast<int>(norm), has_feed_forward);
+      const TransformerBlock block = scattered({.attention = {.bias = true, .causal = true},
+                                                .has_feed_forward = has_feed_forward,
+                                                .norm = norm});
+      Parameters all = block.parameters();
+      const Tensor x = random_tensor({2, 3, 4});
+      all.push_back({"x", x});
+      CHECK(wrong_gradient_of(all, [&] { return block(x); }) == "");
+    }
+  }
+}
+
+TEST_CASE("the gradients of a block with dropout are right", "[phase2][nn]") {
+  const TransformerBlock block = scattered({.attention = {.dropout = 0.3}, .dropout = 0.3});
+  const Tensor x = random_tensor({2, 3, 4});
+  const auto f = [&] {
+    Random random(8);  // the same numbers are dropped each time
+    return block(x, {}, &random);
+  };
+  CHECK(wrong_gradient_of(block.parameters(), f) == "");
+}
+
+TEST_CASE("a block files its sums, and names its parameters in the order of use", "[phase2][nn]") {
+  const TransformerBlock block = scattered({});
+  const Tensor x = random_tensor({2, 3, 4});
+  const Capture seen;
+  const Tensor y = block(x);
+  CHECK(seen["output"].buffer() == y.buffer());
+  CHECK(same_bits(seen["middle"], x + seen["attention.output"]));
+  CHECK(names(block.parameters("b.")) ==
+        std::vector<std::string>{
+            "b.attention_norm.gain", "b.attention_norm.bias", "b.attention.query.weight",
+            "b.attention.key.weight", "b.attention.value.weight", "b.attention.output.weight",
+            "b.feed_forward_norm.gain", "b.feed_forward_norm.bias", "b.feed_forward.up.weight",
+            "b.feed_forward.up.bias", "b.feed_forward.down.weight", "b.feed_forward.down.bias"});
+  CHECK(scattered({.has_feed_forward = false}).parameters().size() == 6);
+}
+
+TEST_CASE("a block says what does not fit", "[phase2][nn]") {
+  for (const double p : {1.0, -0.5, double(NAN)}) {
+    CHECK(complaint([=] { scattered({.dropout = p}); },
+                    {"transformer block: dropout is ", "[0, 1)"}) == "");
+  }
+  CHECK(complaint([] { scattered({.epsilon = 0}); }, {"layer norm", "epsilon"}) == "");
+  Random random(1);
+  CHECK(complaint([&] { TransformerBlock(4, 3, random); }, {"heads must divide"}) == "");
+  CHECK(complaint([] { scattered({})(Tensor::zeros({2, 5})); }, {"(2, 5)", "(4)"}) == "");
+}

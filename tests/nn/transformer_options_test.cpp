@@ -1,0 +1,127 @@
+// The options of a transformer as the text of a checkpoint, and back; bad entries are named.
+#include <map>
+#include <string>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/nn/transformer.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const TransformerOptions unusual = {.vocabulary = 104,
+                                    .length = 7,
+                                    .d_model = 48,
+                                    .heads = 6,
+                                    .layers = 5,
+                                    .d_ff = 99,
+                                    .has_feed_forward = false,
+                                    .causal = false,
+                                    .attention_bias = true,
+                                    .positions = Positions::sinusoidal,
+                                    .norm = Norm::post,
+                                    .activation = Activation::relu,
+                                    .dropout = 0.1};
+
+// What is said when one entry has this text.
+std::string said(const std::string& name, const std::string& text,
+                 std::initializer_list<const char*> words) {
+  std::map<std::string, std::string> metadata = to_metadata(unusual);
+  metadata["transformer." + name] = text;
+  return complaint([&] { transformer_options(metadata); }, words);
+}
+
+}  // namespace
+
+TEST_CASE("options as text are plain words and numbers", "[phase2][nn]") {
+  const std::map<std::string, std::string> expected = {{"transformer.vocabulary", "104"},
+                                                       {"transformer.length", "7"},
+                                                       {"transformer.d_model", "48"},
+                                                       {"transformer.heads", "6"},
+                                                       {"transformer.layers", "5"},
+                                                       {"transformer.d_ff", "99"},
+                                                       {"transformer.feed_forward", "false"},
+                                                       {"transformer.causal", "false"},
+                                                       {"transformer.attention_bias", "true"},
+                                                       {"transformer.positions", "sinusoidal"},
+                                                       {"transformer.norm", "post"},
+                                                       {"transformer.activation", "relu"},
+                                                       {"transformer.dropout", "0.1"}};
+  CHECK(to_metadata(unusual) == expected);
+}
+
+TEST_CASE("options come back as they were, every word and the last bit of dropout",
+          "[phase2][nn]") {
+  const TransformerOptions back = transformer_options(to_metadata(unusual));
+  CHECK(back.d_model == 48);
+  CHECK(back.positions == Positions::sinusoidal);
+  CHECK(back.norm == Norm::post);
+  CHECK(back.dropout == 0.1);
+  const auto survives = [](const TransformerOptions& options) {
+    const auto text = to_metadata(options);
+    return to_metadata(transformer_options(text)) == text;
+  };
+  CHECK(survives(unusual));
+  CHECK(survives({}));
+  for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none}) {
+    CHECK(survives({.positions = positions}));
+    CHECK(transformer_options(to_metadata({.positions = positions})).positions == positions);
+  }
+  for (const Activation a : {Activation::none, Activation::relu, Activation::gelu}) {
+    CHECK(transformer_options(to_metadata({.activation = a})).activation == a);
+  }
+  for (const double dropout : {0.0, 1.0 / 3, 1e-300, 0.9999999999999999}) {
+    CHECK(transformer_options(to_metadata({.dropout = dropout})).dropout == dropout);
+  }
+}
+
+TEST_CASE("entries of others are passed over", "[phase2][nn]") {
+  std::map<std::string, std::string> metadata = to_metadata(unusual);
+  metadata["format"] = "pt";
+  CHECK(transformer_options(metadata).heads == 6);
+}
+
+TEST_CASE("an entry that is missing is named", "[phase2][nn]") {
+  for (const auto& [name, text] : to_metadata(unusual)) {
+    std::map<std::string, std::string> metadata = to_metadata(unusual);
+    metadata.erase(name);
+    CHECK(complaint([&] { transformer_options(metadata); },
+                    {"transformer options: there is no entry '", name.c_str(),
+                     "written by a Transformer?"}) == "");
+  }
+}
+
+TEST_CASE("a size that is none is named", "[phase2][nn]") {
+  for (const char* name : {"vocabulary", "length", "d_model", "heads", "layers", "d_ff"}) {
+    for (const char* text : {"", "many", "-1", "1.5", "12 ", " 12", "+3", "0x10", "1e3", "16777217",
+                             "99999999999999999999"}) {
+      CAPTURE(name, text);
+      const std::string entry = std::string(name) + " is '" + text + "'";
+      CHECK(said(name, text, {entry.c_str(), "a whole number from 0 to 16777216"}) == "");
+    }
+  }
+}
+
+TEST_CASE("a word that is unknown is named, with those that are known", "[phase2][nn]") {
+  CHECK(said("positions", "rotary",
+             {"transformer.positions is 'rotary'", "one of learned sinusoidal none"}) == "");
+  CHECK(said("norm", "", {"transformer.norm is ''", "one of pre post"}) == "");
+  CHECK(said("activation", "GELU", {"'GELU'", "one of none relu gelu"}) == "");
+  for (const char* name : {"causal", "feed_forward", "attention_bias"}) {
+    CHECK(said(name, "1", {name, "'1'", "one of false true"}) == "");
+  }
+}
+
+TEST_CASE("a dropout that is none is named", "[phase2][nn]") {
+  for (const char* text : {"nan", "inf", "-0.1", "1", "2", "", "0,1", "half", "1e999"}) {
+    CAPTURE(text);
+    const std::string entry = "transformer.dropout is '" + std::string(text) + "'";
+    CHECK(said("dropout", text, {entry.c_str(), "a number in [0, 1)"}) == "");
+  }
+}
+
+TEST_CASE("a text that is long or has several lines is shown in short, on one", "[phase2][nn]") {
+  CHECK(said("norm", std::string(100'000, 'x'), {"xxx...', but must be"}) == "");
+  CHECK(said("heads", "1\n2\t3", {"heads is '1?2?3'"}) == "");
+}
