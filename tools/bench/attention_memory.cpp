@@ -1,4 +1,5 @@
 #include <malloc.h>
+#include <omp.h>
 
 #include <fstream>
 #include <string>
@@ -37,6 +38,7 @@ AttentionMemory measure_attention_memory() {
   AttentionMemory memory;
   memory.length = 16384;
   memory.depth = 64;
+  memory.threads = omp_get_max_threads();
   const Shape shape{memory.length, memory.depth};
   const Tensor q = numbers(shape), k = numbers(shape), v = numbers(shape), dy = numbers(shape);
   const Contestant both =

@@ -77,6 +77,7 @@ Json memory_json(const AttentionMemory& memory) {
   return {
       {"length", memory.length},
       {"depth", memory.depth},
+      {"threads", memory.threads},
       {"tensors_mib", memory.tensors_mib},
       {"process_mib", memory.process_mib < 0 ? Json() : Json(memory.process_mib)},
       {"target_mib", AttentionMemory::target_mib},

@@ -131,12 +131,10 @@ void run(const Options& options) {
   limits_for(report, 1);
   limits_for(report, omp_get_max_threads());
   print_machine(report);
+  if (options.ask_for(memory_row)) report.attention_memory.push_back(measure_attention_memory());
   measure_rows(options, rows, report);
   print_curves(report.results);
-  if (options.ask_for(memory_row)) {
-    report.attention_memory.push_back(measure_attention_memory());
-    print_attention_memory(report.attention_memory.back());
-  }
+  for (const AttentionMemory& memory : report.attention_memory) print_attention_memory(memory);
   report.company = company.processors();
   print_company(report.company);
   write_files(report, options.out);

@@ -11,13 +11,16 @@
 
 namespace tapestry::bench {
 
-// The extra memory of attention at a length where the weights would fill a gigabyte.
+// The memory of attention, above its inputs, at a length where the weights would fill a gigabyte.
 struct AttentionMemory {
   Index length = 0, depth = 0;
-  double tensors_mib = 0;   // most in use at once for results and what is saved, above the inputs
-  double process_mib = -1;  // how much the process grew, scratch space included; -1: unknown
+  int threads = 1;
+  double tensors_mib = 0;   // most in use at once: the output, what is saved, the gradients
+  double process_mib = -1;  // how much the process grew: also by scratch memory for each thread
+                            // and by whatever the allocator rounds up; -1: unknown
   static constexpr double target_mib = 64;
 };
+// Before other work: what that leaves in the allocator can make the process grow by more.
 AttentionMemory measure_attention_memory();
 
 struct Report {

@@ -95,11 +95,15 @@ void print_curves(const std::vector<Result>& results) {
 }
 
 void print_attention_memory(const AttentionMemory& memory) {
-  std::printf("\nmemory of attention, both ways, one head, L%lld D%lld\n",
+  std::printf("\nmemory of attention, both ways, one head, L%lld D%lld, above the inputs\n",
               static_cast<long long>(memory.length), static_cast<long long>(memory.depth));
-  std::printf("tensors, above the inputs: %.1f MiB (target %.0f MiB)\n", memory.tensors_mib,
-              AttentionMemory::target_mib);
-  if (memory.process_mib >= 0) std::printf("the process grew by %.1f MiB\n", memory.process_mib);
+  std::printf("tensors alone (output, what is saved, gradients):    %5.1f MiB\n",
+              memory.tensors_mib);
+  if (memory.process_mib >= 0) {
+    std::printf("the whole process, scratch memory of threads (%d) too: %5.1f MiB\n",
+                memory.threads, memory.process_mib);
+  }
+  std::printf("target: %.0f MiB\n", AttentionMemory::target_mib);
 }
 
 void print_company(double processors) {
