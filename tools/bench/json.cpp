@@ -66,6 +66,7 @@ Json result_json(const Result& result) {
       {"limit", result.limited_by_memory ? "memory" : "multiply-add"},
       {"limit_ms", 1e3 * result.limit_seconds},
       {"share_of_limit", result.share()},
+      {"tensors_mib", result.tensors_mib},
       {"peers", peers_json(result)},
   };
   if (result.has_peer()) json["best_peer"] = result.names[result.best_peer()];

@@ -19,6 +19,7 @@
 #include "report.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/machine.hpp"
+#include "tapestry/memory.hpp"
 
 namespace tapestry::bench {
 
@@ -36,6 +37,7 @@ std::vector<Row> choose_rows(const Options& options) {
   add_softmax_rows(rows);
   add_memory_rows(rows);
   add_attention_rows(rows);
+  add_model_rows(rows);
   std::erase_if(rows, [&](const Row& row) { return !options.ask_for(row.group + " " + row.name); });
   if (rows.empty() && !options.ask_for(memory_row)) {
     refuse("no row is called \"" + options.rows + "\" (--list names them)");
@@ -60,10 +62,20 @@ Limits& limits_for(Report& report, int threads) {
   return report.limits.emplace(threads, Limits(threads, fewer)).first->second;
 }
 
+// Most that tensors take at once while `ours` runs, above `before` bytes.
+double most_memory_mib(const Contestant& ours, double before) {
+  reset_peak_memory();
+  if (ours.before) ours.before();
+  ours.run();
+  return (static_cast<double>(memory_stats().peak_bytes) - before) / (1 << 20);
+}
+
 Result measure(const Row& row, int threads, double seconds, Limits& limits) {
   use_threads_everywhere(threads);
   Result result{row, threads, {}, {}};
+  const double before = static_cast<double>(memory_stats().live_bytes);
   const std::vector<Contestant> contestants = row.prepare();
+  result.tensors_mib = most_memory_mib(contestants.front(), before);
   for (const Contestant& contestant : contestants) result.names.push_back(contestant.name);
   result.seconds = race(contestants, threads, seconds);
   const double arithmetic = row.flops / limits.peak_gflops() / 1e9;
@@ -134,6 +146,7 @@ void run(const Options& options) {
   if (options.ask_for(memory_row)) report.attention_memory.push_back(measure_attention_memory());
   measure_rows(options, rows, report);
   print_curves(report.results);
+  print_memory(report.results);
   for (const AttentionMemory& memory : report.attention_memory) print_attention_memory(memory);
   report.company = company.processors();
   print_company(report.company);

@@ -36,6 +36,7 @@ void print_heading(const std::string& group);
 void print_result(const Result& result);
 void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
 void print_curves(const std::vector<Result>& results);
+void print_memory(const std::vector<Result>& results);  // of the rows that want it
 void print_attention_memory(const AttentionMemory& memory);
 void print_company(double processors);
 

@@ -22,7 +22,8 @@ struct Row {
   double flops;  // floating point operations; a multiply-add counts as 2
   double bytes;  // that have to be moved: each array once, also when it is updated in place
   std::function<std::vector<Contestant>()> prepare;  // the first one is ours
-  bool curve = false;  // measured for 1, 2, 4, ... threads, not only for 1 and all
+  bool curve = false;   // measured for 1, 2, 4, ... threads, not only for 1 and all
+  bool memory = false;  // what its tensors take is printed, too
 };
 
 struct Result {
@@ -32,6 +33,7 @@ struct Result {
   std::vector<double> seconds;     // of one call each, the best of many
   double limit_seconds = 0;        // no program can be faster on this machine
   bool limited_by_memory = false;  // else by arithmetic
+  double tensors_mib = 0;          // most in use at once by our side, its operands included
 
   double ours() const { return seconds.front(); }
   bool has_peer() const { return seconds.size() > 1; }
@@ -48,5 +50,6 @@ void add_matmul_rows(std::vector<Row>& rows);   // also batched
 void add_softmax_rows(std::vector<Row>& rows);  // and layer normalisation and GELU
 void add_memory_rows(std::vector<Row>& rows);   // what mostly moves numbers
 void add_attention_rows(std::vector<Row>& rows);
+void add_model_rows(std::vector<Row>& rows);  // layers and training steps
 
 }  // namespace tapestry::bench

@@ -94,6 +94,20 @@ void print_curves(const std::vector<Result>& results) {
   for (const std::vector<Result>& curve : found) print_curve(curve);
 }
 
+void print_memory(const std::vector<Result>& results) {
+  bool any = false;
+  for (const Result& result : results) {
+    if (!result.row.memory || result.threads != 1) continue;
+    if (!any) {
+      std::printf(
+          "\nmemory of training: most that tensors take at once (weights, what Adam remembers,\n"
+          "gradients, what is saved for the way back)\n");
+    }
+    any = true;
+    std::printf("%-42s  %7.1f MiB\n", result.row.name.c_str(), result.tensors_mib);
+  }
+}
+
 void print_attention_memory(const AttentionMemory& memory) {
   std::printf("\nmemory of attention, both ways, one head, L%lld D%lld, above the inputs\n",
               static_cast<long long>(memory.length), static_cast<long long>(memory.depth));
