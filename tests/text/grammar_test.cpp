@@ -158,8 +158,8 @@ TEST_CASE("the roles of links have names", "[phase1][text]") {
 }
 
 TEST_CASE("the entropy of the grammar is what its choices add up to", "[phase4][text]") {
-  // Five kinds of subject; two determiners, subject, and place or object out of four each; the form;
-  // then a verb of three and a preposition of four, or a verb of two and an adjective of five.
+  // Two determiners of four and a subject of twenty; the form; then a verb of three and a
+  // preposition of four, or a verb of two and an adjective of five; last, one noun of four.
   const double first = std::log(4), noun = std::log(20), form = std::log(2);
   const double place = std::log(3) + std::log(4), action = std::log(2) + std::log(5);
   const double whole = 2 * first + noun + form + (place + action) / 2 + std::log(4);

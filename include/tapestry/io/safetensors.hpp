@@ -24,9 +24,9 @@ struct Safetensors {
 };
 
 // Writes tensors as they are (F32; F64 in a build where `real` is double), together with text such
-// as the model's configuration. Missing folders are made. The file is replaced whole or not at all: an
-// interrupted or failed write leaves the old one. Throws Error for an undefined tensor, a name
-// used twice, a name "__metadata__", text that is not UTF-8, and for what the system refuses.
+// as the model's configuration. Missing folders are made. The file is replaced whole or not at
+// all: an interrupted or failed write leaves the old one. Throws Error for an undefined tensor, a
+// name used twice, a name "__metadata__", text that is not UTF-8, and for what the system refuses.
 void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

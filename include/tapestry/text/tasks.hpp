@@ -8,9 +8,9 @@
 // Letters are drawn with equal chances; those of induction without repetition, so that one look
 // back tells the answer, and the length varies, so that no fixed distance does.
 //
-// To beat: guessing. To give every word of the vocabulary the same chance has a loss of ln(size) =
-// 3.09 with 16 letters; to know that the answer is letters, ln 16 = 2.77 for each. A whole answer of
-// n letters is guessed right with a chance of 16^-n: one in 65 536 for n = 4.
+// To beat: guessing. To give every word of the vocabulary the same chance has a loss of ln(size),
+// 3.09 with 16 letters; to know that letters follow, ln 16 = 2.77 for each. A whole answer of n
+// letters is guessed right with a chance of 16^-n: one in 65 536 for n = 4.
 #pragma once
 
 #include <string>
