@@ -29,9 +29,9 @@ struct Checkpoint {
 };
 
 // Writes the file whole or not at all, as write_safetensors does: an interrupted save leaves the
-// old one. Numbers are written as 32-bit floats, so that training goes on with the same bits where
-// `real` is float. Not saved: rates and other options; make Adam with the same ones. Throws Error
-// as write_safetensors does, and for a name of a weight or text that begins with "adam.".
+// old one. Training goes on from it with the same bits. Not saved: rates and other options; make
+// Adam with the same ones. Throws Error as write_safetensors does, and for a name of a weight or
+// text that begins with "adam.".
 void save_checkpoint(const std::filesystem::path& path, const Parameters& model, const Adam& adam,
                      const std::map<std::string, std::string>& configuration = {});
 
