@@ -109,19 +109,17 @@ TEST_CASE("(2, 10, 64) through 1, 2, 4 and 8 heads: every stage has its shape", 
   }
 }
 
-TEST_CASE("(32, 128, 512) through 8 heads", "[phase2][nn]") {
-  const Tensor rows = Tensor::full({32, 128, 512}, 0.5);  // what the maps of a layer would give
+TEST_CASE("(32, 128, 512) in 8 heads", "[phase2][nn]") {
+  const Tensor rows = Tensor::full({32, 128, 512}, 0.5);
   const Tensor heads = split_heads(rows, 8);
   CHECK(heads.shape() == Shape{32, 8, 128, 64});
-  const Tensor mixed = fused_attention(heads, heads, heads, Mask::causal());
-  CHECK(mixed.shape() == Shape{32, 8, 128, 64});
-  const Tensor joined = concatenate_heads(mixed);
-  CHECK(joined.shape() == Shape{32, 128, 512});
-  CHECK(joined.buffer() == mixed.buffer());          // nothing was copied
-  CHECK(largest_difference(joined, rows) < nearly);  // a mixture of equals
+  CHECK(concatenate_heads(heads).shape() == Shape{32, 128, 512});
+  CHECK(concatenate_heads(heads).buffer() == rows.buffer());  // nothing was copied
   Random random(1);
-  const MultiHeadAttention m(512, 8, random, {.causal = true});
-  CHECK(m(slice(rows, 0, 0, 1)).shape() == Shape{1, 128, 512});
+  const MultiHeadAttention m(512, 8, random);
+  const Capture seen;  // few positions: more would be many seconds in double
+  CHECK(m(slice(slice(rows, 0, 0, 2), 1, 0, 3)).shape() == Shape{2, 3, 512});
+  CHECK(seen["heads"].shape() == Shape{2, 8, 3, 64});
 }
 
 TEST_CASE("a sequence alone is a batch of one, and leading axes are a batch", "[phase2][nn]") {
