@@ -126,6 +126,27 @@ TEST_CASE("options reach the layers they are for", "[phase2][nn]") {
   CHECK(encoder.blocks[0].feed_forward->up.weight.shape() == Shape{8, 32});
 }
 
+TEST_CASE("a transformer drops parts of words and positions, with a generator", "[phase2][nn]") {
+  TransformerOptions options = small();
+  options.layers = 0;
+  options.dropout = 0.5;
+  const Transformer model = scattered(options);
+  const Indices ids = random_ids({2, 5});
+  const Capture seen;
+  model(ids);
+  const std::vector<double> whole = doubles(seen["embedding"]);
+  Random random(2);
+  model(ids, {}, &random);
+  const std::vector<double> left = doubles(seen["embedding"]);
+  std::size_t dropped = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    dropped += left[i] == 0;
+    CHECK((left[i] == 0 || same_number(left[i], 2 * whole[i], nearly)));
+  }
+  CHECK(dropped > 20);  // of 80
+  CHECK(dropped < 60);
+}
+
 TEST_CASE("a decoder: a later word changes no bit of earlier logits", "[phase4][nn]") {
   for (const Norm norm : {Norm::pre, Norm::post}) {
     TransformerOptions options = small();
