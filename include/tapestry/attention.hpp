@@ -32,9 +32,9 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
 // are the same bits for any number of threads.
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
 
-// (..., length, heads * d) -> (..., heads, length, d): cuts each row into `heads` parts of d numbers
-// and brings the heads to the front. A view, nothing is copied. Throws Error, naming the sizes, if
-// heads do not divide the last axis.
+// (..., length, heads * d) -> (..., heads, length, d): cuts each row into `heads` parts of d
+// numbers and brings the heads to the front. A view, nothing is copied. Throws Error, naming the
+// sizes, if heads do not divide the last axis.
 Tensor split_heads(const Tensor& x, Index heads);
 
 // Its exact inverse: (..., heads, length, d) -> (..., length, heads * d). Throws Error for less

@@ -28,7 +28,8 @@ struct KeyValueCache {
   Index length() const { return keys.defined() ? keys.size(-2) : 0; }
 };
 
-// MultiHead(x) = concatenate(head_1, ..., head_h) W_O, head_i = attention(x W_Q_i, c W_K_i, c W_V_i)
+// MultiHead(x) = concatenate(head_1, ..., head_h) W_O
+//       head_i = attention(x W_Q_i, c W_K_i, c W_V_i)
 // (Vaswani et al. 2017, section 3.2.2); c is x itself (self-attention) or a context
 // (cross-attention). The maps of all heads stand side by side in one matrix: head i owns columns
 // i d_k to (i + 1) d_k of W_Q and W_K, likewise d_v of W_V, and the rows i d_v to (i + 1) d_v of

@@ -47,8 +47,9 @@ struct Transformer {
   // Throws Error for a size below 1, and as the layers do.
   Transformer(const TransformerOptions& options, Random& random);
 
-  // ids (length) or (batch, length) -> logits (..., length, vocabulary). A position sees what `mask`
-  // allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout drops.
+  // ids (length) or (batch, length) -> logits (..., length, vocabulary). A position sees what
+  // `mask` allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout
+  // drops.
   // While a Capture lives: files "embedding" (words + positions), what block i files as
   // "blocks.i.*", "norm" (if there is one) and "logits".
   // Throws Error for an id that is no word, more positions than learned, or a mask that does not
