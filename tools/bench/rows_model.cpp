@@ -25,7 +25,7 @@ Row layer_row(bool both_ways) {
   const double maps = (both_ways ? 9 : 4) * rows * square;
   const double seen = (both_ways ? 7 : 2) * visible_pairs(batch, length, width);
   Row row{"model",
-          "multi-head layer (32,128,512) h8",
+          both_ways ? "layer both ways" : "layer forward",
           2 * (maps + seen),
           bytes_of((both_ways ? 12 : 6) * rows * double(width)),
           {}};
