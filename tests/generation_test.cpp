@@ -1,14 +1,13 @@
 #include "tapestry/generation.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
-#include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 
 using namespace tapestry;
@@ -210,20 +209,31 @@ TEST_CASE("each step can be looked at: text so far, logits, probabilities, choic
   CHECK(chosen == std::vector<std::int32_t>(text.values.begin() + 2, text.values.end()));
 }
 
-TEST_CASE("a model of a whole text gives the logits of its last position", "[phase4][generation]") {
+TEST_CASE("a transformer writes the same text with its cache and without", "[phase4][generation]") {
   Random random(1);
-  const Linear model(4, 7, random);
-  const Tensor words = random.normal({7, 4});
-  const auto next_logits = [&](const Indices& so_far) {
-    const Tensor logits = model(embedding(words, Indices({1, so_far.shape[0]}, so_far.values)));
-    return squeeze(slice(squeeze(logits, 0), 0, -1, so_far.shape[0]), 0);
+  const Transformer model({.vocabulary = 7,
+                           .length = 12,
+                           .d_model = 8,
+                           .heads = 2,
+                           .layers = 2,
+                           .initialiser = init::xavier},
+                          random);
+  const auto whole = [&](const Indices& so_far) {
+    return squeeze(slice(model(so_far), 0, -1, so_far.shape[0]), 0);
   };
-  const Indices text = generate(next_logits, ids({3}), random, {.sampling = greedy, .length = 3});
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::vector<real> logits = model(embedding(words, ids({text.values[i]}))).values();
-    const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-    CHECK(text.values[i + 1] == best);
-  }
+  std::vector<KeyValueCache> caches;
+  Index seen = 0;
+  const auto cached = [&](const Indices& so_far) {
+    const Index length = so_far.shape[0], fresh = length - std::exchange(seen, length);
+    const Tensor logits =
+        model.next(Indices({1, fresh}, {so_far.values.end() - fresh, so_far.values.end()}), caches);
+    return squeeze(slice(squeeze(logits, 0), 0, -1, fresh), 0);
+  };
+  const GenerationOptions options = {.sampling = {.temperature = 0.7, .top_k = 5}, .length = 9};
+  Random one(3), other(3);
+  const Indices text = generate(whole, ids({3, 1}), one, options);
+  CHECK(text.values.size() == 11);
+  CHECK(generate(cached, ids({3, 1}), other, options).values == text.values);
 }
 
 TEST_CASE("a prompt or a length that generates nothing sensible is refused",

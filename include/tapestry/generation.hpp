@@ -3,9 +3,8 @@
 // A model tells the logits of the next word from the words so far; they become probabilities, one
 // word is drawn, and the longer text is given to the model again.
 //
-//   const auto next_logits = [&](const Indices& ids) {  // ids (length) -> logits (vocabulary)
-//     const Tensor logits = model(Indices({1, ids.shape[0]}, ids.values));
-//     return squeeze(slice(squeeze(logits, 0), 0, -1, ids.shape[0]), 0);  // of the last position
+//   const auto next_logits = [&](const Indices& ids) {  // of the last position: (vocabulary)
+//     return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);
 //   };
 //   Random random(42);
 //   const Indices ids = generate(next_logits, vocabulary.ids("the cat"), random,
