@@ -234,11 +234,9 @@ TEST_CASE("an adam that takes over another's state makes the same steps", "[phas
   first.step(gradients_of(one, slopes));
   first.step(gradients_of(one, {Tensor({2, 1}, {-1, 1}), Tensor::ones({3})}));
   CHECK(first.steps() == 2);
-
   const Parameters memory = first.state(), place = second.state();
   REQUIRE(place.size() == 4);
-  CHECK(memory[0].name == "mean.a");
-  CHECK(memory[3].name == "square.b");
+  CHECK((memory[0].name == "mean.a" && memory[3].name == "square.b"));
   for (std::size_t i = 0; i < place.size(); ++i) {
     std::copy_n(memory[i].value.data(), memory[i].value.count(), place[i].value.data());
   }
