@@ -1,0 +1,183 @@
+// Step 42. Does it really not see the future?
+//
+// New here: two proofs. Change the future, and nothing before it moves. Then the derivative of
+// every output by every input, by the tape: a picture of who depends on whom, which no wrong line
+// of code can hide from.
+// Writes out/plots/phase4_jacobian.png; takes about a second.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/nn/multi_head_attention.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/heatmap.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/random.hpp"
+#include "tapestry/tape.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index length = 6, d_model = 16, heads = 4, cached = 3;
+const std::vector<std::string> words = {"the", "cat", "sat", "on", "the", "mat"};
+
+using Function = std::function<Tensor(const Tensor& x)>;  // (length, d_model) -> the same shape
+
+// Entry (i, j) is || d y_i / d x_j ||, the root of the sum of squares of the d_model * d_model
+// derivatives of one position by another. Each walk back gives those of one number of the output.
+Tensor jacobian_norms(const Function& f, const Tensor& x) {
+  Tensor squares = Tensor::zeros({length, length});
+  for (Index i = 0; i < length; ++i) {
+    for (Index c = 0; c < d_model; ++c) {
+      Tensor seed = Tensor::zeros({length, d_model});
+      seed.set({i, c}, 1);
+      Tape tape({x});
+      const Tensor dx = tape.backward(f(x), seed)[x];  // (length, d_model): row j by x_j
+      const Tensor row = sum(dx * dx, -1);
+      for (Index j = 0; j < length; ++j) {
+        squares.set({i, j}, double{squares.at({i, j})} + double{row.at({j})});
+      }
+    }
+  }
+  return sqrt(squares);
+}
+
+struct Case {
+  std::string name;
+  Mask mask;  // what ought to be seen
+  Function f;
+};
+
+// The classic bug: cutting (length, d_model) straight into (heads, length, d_k). Every shape is
+// right, but a head's "words" are pieces of neighbouring words. Joined the same wrong way, or
+// rightly.
+Tensor wrong_split(const MultiHeadAttention& layer, const Tensor& x, bool joined_rightly) {
+  const auto cut = [](const Tensor& t) { return reshape(t, {heads, length, d_model / heads}); };
+  const Tensor mixed =
+      attention(cut(layer.query(x)), cut(layer.key(x)), cut(layer.value(x)), Mask::causal()).output;
+  return layer.output(joined_rightly ? concatenate_heads(mixed)
+                                     : reshape(mixed, {length, d_model}));
+}
+
+// The first three words, then the rest one by one, with the keys and values kept from before.
+Tensor with_cache(const MultiHeadAttention& layer, const Tensor& x) {
+  KeyValueCache cache;
+  const Tensor rows = unsqueeze(x, 0);
+  std::vector<Tensor> parts = {layer(slice(rows, 1, 0, cached), {}, nullptr, &cache)};
+  for (Index i = cached; i < length; ++i) {
+    parts.push_back(layer(slice(rows, 1, i, i + 1), {}, nullptr, &cache));
+  }
+  return squeeze(concat(parts, 1), 0);
+}
+
+std::vector<Case> cases(const MultiHeadAttention& layer, const MultiHeadAttention& open) {
+  const Mask causal = Mask::causal(), window = causal & Mask::local(1);
+  return {
+      {"no mask", {}, [&](const Tensor& x) { return open(x); }},
+      {"causal", causal, [&](const Tensor& x) { return layer(x); }},
+      {"padding: 4 words", causal & Mask::padding({4}),
+       [&](const Tensor& x) { return layer(x, Mask::padding({4})); }},
+      {"local(1)", window, [&](const Tensor& x) { return layer(x, Mask::local(1)); }},
+      {"local(1), two layers", window,
+       [&](const Tensor& x) { return layer(layer(x, Mask::local(1)), Mask::local(1)); }},
+      {"cached", causal, [&](const Tensor& x) { return with_cache(layer, x); }},
+      {"heads cut wrongly", causal, [&](const Tensor& x) { return wrong_split(layer, x, false); }},
+      {"... but joined rightly", causal,
+       [&](const Tensor& x) { return wrong_split(layer, x, true); }}};
+}
+
+// The largest change among some rows: exactly 0, rounding, or a number.
+std::string change(const Tensor& a, const Tensor& b, Index begin, Index end) {
+  const double largest = largest_difference(slice(a, 0, begin, end), slice(b, 0, begin, end));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", largest);
+  return largest == 0 ? "0" : largest < 1e-5 ? "rounding" : text;
+}
+
+void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& random) {
+  std::printf(
+      "1. Change the last two words: how far the first four outputs move, and the last two\n");
+  std::printf("%-26s other words          swapped\n", "");
+  const Tensor past = slice(x, 0, 0, 4);
+  const Tensor noise = concat({past, random.normal({2, d_model})}, 0);
+  const Tensor swapped = concat({past, slice(x, 0, 5, 6), slice(x, 0, 4, 5)}, 0);
+  for (const Case& one : list) {
+    const Tensor before = one.f(x), a = one.f(noise), b = one.f(swapped);
+    std::printf("%-24s %8s %8s %11s %8s\n", one.name.c_str(), change(before, a, 0, 4).c_str(),
+                change(before, a, 4, 6).c_str(), change(before, b, 0, 4).c_str(),
+                change(before, b, 4, 6).c_str());
+  }
+}
+
+// Compares the pattern of zeros with the mask.
+void judge(const Case& one, const Tensor& norms) {
+  double future = 0;
+  int missing = 0, surplus = 0;  // open in the mask but 0; hidden by the mask but not 0
+  for (Index i = 0; i < length; ++i) {
+    for (Index j = 0; j < length; ++j) {
+      const double norm = double{norms.at({i, j})};
+      if (j > i) future = std::max(future, norm);
+      missing += one.mask.allows(0, i, j) && norm == 0;
+      surplus += !one.mask.allows(0, i, j) && norm != 0;
+    }
+  }
+  std::printf("%-24s %14.2g %12d %15d\n", one.name.c_str(), future, missing, surplus);
+}
+
+// One mask beside the derivatives that were found under it.
+void draw_pair(plot::Canvas& canvas, plot::Rect area, const Case& one, const Tensor& norms) {
+  const std::vector<plot::Rect> halves = plot::panels(area, 1, 2, 0);
+  plot::Heatmap mask = mask_heatmap(one.mask, words, words, one.name);
+  mask.subtitle = "the mask: white may attend, black may not";
+  plot::draw(canvas, halves[0], mask);
+  plot::Heatmap map = attention_heatmap(norms, words, words, "what y_i depends on");
+  map.subtitle = "‖∂y_i / ∂x_j‖, crossed: exactly 0";
+  map.high = {};
+  map.colour_bar = false;
+  map.row_axis = "output y_i";
+  map.column_axis = "input x_j";
+  for (const double norm : map.values) map.masked.push_back(norm == 0);
+  plot::draw(canvas, halves[1], map);
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 42: causality, proved (takes about a second)\n\n");
+  Random random(7), same(7);
+  const MultiHeadAttention layer(d_model, heads, random,
+                                 {.causal = true, .initialiser = init::xavier});
+  const MultiHeadAttention open(d_model, heads, same, {.initialiser = init::xavier});  // unmasked
+  const Tensor x = random.normal({length, d_model});
+  const std::vector<Case> list = cases(layer, open);
+  change_the_future(list, x, random);
+
+  std::printf("\n2. || d y_i / d x_j || for all i and j, %lld walks back for each\n",
+              static_cast<long long>(length * d_model));
+  std::printf("%-24s largest, j > i   open but 0   hidden, not 0\n", "");
+  std::vector<Tensor> norms;
+  for (const Case& one : list) {
+    norms.push_back(jacobian_norms(one.f, x));
+    judge(one, norms.back());
+  }
+  std::printf("cached and causal differ by %s\n",
+              largest_difference(norms[1], norms[5]) < 1e-5 ? "less than 1e-5" : "TOO MUCH");
+
+  plot::Canvas canvas(1360, 1080);
+  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 3, 2, 30);
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    draw_pair(canvas, panels[i], list[i + 1], norms[i + 1]);
+  }
+  plot::write_png(canvas, "out/plots/phase4_jacobian.png");
+  std::printf("\nwrote out/plots/phase4_jacobian.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
