@@ -93,12 +93,12 @@ std::vector<Case> cases(const MultiHeadAttention& layer, const MultiHeadAttentio
        [&](const Tensor& x) { return wrong_split(layer, x, true); }}};
 }
 
-// The largest change among some rows: exactly 0, rounding, or a number.
+// The largest change among some rows: "0" only if it is exactly that.
 std::string change(const Tensor& a, const Tensor& b, Index begin, Index end) {
   const double largest = largest_difference(slice(a, 0, begin, end), slice(b, 0, begin, end));
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", largest);
-  return largest == 0 ? "0" : largest < 1e-5 ? "rounding" : text;
+  return largest == 0 ? "0" : text;
 }
 
 void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& random) {

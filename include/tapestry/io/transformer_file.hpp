@@ -1,0 +1,21 @@
+// A transformer in a file: its weights, and the options it was built with.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "tapestry/nn/transformer.hpp"
+
+namespace tapestry {
+
+// Writes a safetensors file with the model's parameters, and as text its options (to_metadata)
+// beside what else is given. Throws Error as write_safetensors does.
+void write_transformer(const std::filesystem::path& path, const Transformer& model,
+                       std::map<std::string, std::string> metadata = {});
+
+// The model of such a file. Throws Error as read_safetensors, transformer_options and
+// load_parameters do.
+Transformer read_transformer(const std::filesystem::path& path);
+
+}  // namespace tapestry

@@ -1,0 +1,196 @@
+// Step 43. How does a model learn to write, and why must it not look ahead?
+//
+// New here: the loss at all positions in one pass. The same small transformer is trained twice on
+// the same sentences, with the causal mask and without. Without it the answer stands one place to
+// the right: the loss falls to almost nothing, and nothing is learned that could write.
+// Writes out/checkpoints/causal_model.safetensors, which steps 44 to 47 read, and
+// out/checkpoints/peeking_model.safetensors; takes about 10 seconds.
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/error.hpp"
+#include "tapestry/generation.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/optim.hpp"
+#include "tapestry/text/batch.hpp"
+#include "tapestry/text/grammar.hpp"
+#include "tapestry/training.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index rows = 64, steps = 400, length = 7;  // <bos> and six words
+const Grammar grammar;
+const Vocabulary vocabulary(grammar.words());
+
+// One sentence in ten is never trained on; a hash of its text says which (FNV-1a).
+bool is_held_out(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return (hash >> 32) % 10 == 0;
+}
+
+Batch draw(Index count, bool held_out, Random& random) {
+  std::vector<Words> texts;
+  while (static_cast<Index>(texts.size()) < count) {
+    const Sentence sentence = grammar.sentence(random);
+    if (is_held_out(sentence.text()) == held_out) texts.push_back(sentence.words);
+  }
+  return next_word_batch(vocabulary, texts);
+}
+
+void print_one_row() {
+  const Batch batch = next_word_batch(vocabulary, {grammar.example().words});
+  std::printf("1. One sentence, seven things to learn, all in one pass\n");
+  for (std::size_t i = 0; i < length; ++i) {
+    std::printf("%-6s -> %-6s given", vocabulary.word(batch.inputs.values[i]).c_str(),
+                vocabulary.word(batch.targets.values[i]).c_str());
+    for (std::size_t j = 0; j <= i; ++j) {
+      std::printf(" %s", vocabulary.word(batch.inputs.values[j]).c_str());
+    }
+    std::printf("\n");
+  }
+  std::printf("\n");
+}
+
+Transformer trained(bool causal) {
+  Random random(1);
+  Transformer model({.vocabulary = vocabulary.size(), .length = 8, .causal = causal}, random);
+  Adam adam(model.parameters());
+  const auto loss_of_step = [&](Index step) {
+    Random data(2, static_cast<std::uint64_t>(step));
+    const Batch batch = draw(rows, false, data);
+    return cross_entropy(model(batch.inputs), batch.targets);
+  };
+  const auto rate = [](Index step) {
+    return cosine_rate(step, {.highest = 3e-3, .warmup = 50, .steps = steps});
+  };
+  const Training run = train(adam, loss_of_step,
+                             {.steps = steps,
+                              .rate = rate,
+                              .what = causal ? "training, causal" : "training, no mask",
+                              .tokens = rows * length,
+                              .guess_loss = std::log(vocabulary.size())});
+  std::printf("%-8s", causal ? "causal" : "no mask");
+  for (const std::size_t step : {1U, 10U, 50U, 100U, 200U, 400U}) {
+    std::printf(" %6.2f", run.losses[step - 1]);
+  }
+  std::printf("\n");
+  return model;
+}
+
+// The mean loss when each word is predicted from the words before it, and nothing else exists: the
+// model is given every prefix on its own, as when it writes.
+double loss_word_by_word(const Transformer& model, const Batch& batch) {
+  const Index count = batch.inputs.shape[0];
+  double total = 0;
+  for (Index n = 1; n <= length; ++n) {
+    Indices prefix, target;
+    prefix.shape = {count, n};
+    target.shape = {count};
+    for (Index row = 0; row < count; ++row) {
+      const auto begin = batch.inputs.values.begin() + row * length;
+      prefix.values.insert(prefix.values.end(), begin, begin + n);
+      target.values.push_back(batch.targets.values[static_cast<std::size_t>(row * length + n - 1)]);
+    }
+    const Tensor last = squeeze(slice(model(prefix), 1, n - 1, n), 1);  // (count, vocabulary)
+    total += double{cross_entropy(last, target).item()};
+  }
+  return total / length;
+}
+
+Words written_by(const Transformer& model, Random& random) {
+  const auto next_logits = [&](const Indices& ids) {
+    return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // of the last position
+  };
+  const Indices ids = generate(next_logits, Indices({1}, {Vocabulary::bos}), random,
+                               {.length = length, .eos = Vocabulary::eos});
+  Words words = split_words(vocabulary.text(ids));
+  words.erase(words.begin());
+  if (words.back() == "<eos>") words.pop_back();
+  return words;
+}
+
+// How many of 200 written sentences the grammar allows; the first three are shown.
+int print_written(const char* name, const Transformer& model) {
+  Random random(5);
+  int allowed = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Words words = written_by(model, random);
+    const bool good = std::isfinite(grammar.log_probability(words));
+    allowed += good;
+    if (i < 3)
+      std::printf("%-10s %s %s\n", name, good ? "✓" : "✗", Sentence{words, {}}.text().c_str());
+  }
+  return allowed;
+}
+
+// What the grammar itself would lose on these sentences.
+double loss_of_the_truth(const Batch& batch) {
+  double total = 0;
+  const Index count = batch.inputs.shape[0];
+  for (Index row = 0; row < count; ++row) {
+    Words words;
+    for (Index i = 1; i < length; ++i) {
+      words.push_back(
+          vocabulary.word(batch.inputs.values[static_cast<std::size_t>(row * length + i)]));
+    }
+    total -= grammar.log_probability(words);
+  }
+  return total / static_cast<double>(count * length);
+}
+
+void print_test(const Transformer& causal, const Transformer& peeking,
+                const Transformer& untrained) {
+  std::printf("\n3. Sentences that they write, word by word\n");
+  const int by_causal = print_written("causal", causal),
+            by_peeking = print_written("no mask", peeking);
+  const int by_untrained = print_written("untrained", untrained);
+
+  Random random(3);
+  const Batch batch = draw(1000, true, random);
+  std::printf("\n4. Test on 1000 sentences that were held out\n");
+  std::printf("           loss, whole row at once   loss, word by word   allowed of 200 written\n");
+  const auto print = [&](const char* name, const Transformer& model, int allowed) {
+    std::printf("%-10s %14.3f %22.3f %20d\n", name,
+                double{cross_entropy(model(batch.inputs), batch.targets).item()},
+                loss_word_by_word(model, batch), allowed);
+  };
+  print("causal", causal, by_causal);
+  print("no mask", peeking, by_peeking);
+  print("untrained", untrained, by_untrained);
+  const double best = grammar.entropy() / length;
+  std::printf("grammar    %14.3f   its entropy, %.2f, over %lld words; on these sentences %.3f\n",
+              best, grammar.entropy(), static_cast<long long>(length), loss_of_the_truth(batch));
+  std::printf("causal / grammar: %.3f\n",
+              double{cross_entropy(causal(batch.inputs), batch.targets).item()} / best);
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 43: the next word (takes about 10 seconds)\n\n");
+  print_one_row();
+  std::printf("2. Training, with %d words: loss before step\n", vocabulary.size());
+  std::printf("              1     10     50    100    200    400\n");
+  const Transformer causal = trained(true), peeking = trained(false);
+  Random random(1);
+  const Transformer untrained(causal.options, random);
+  print_test(causal, peeking, untrained);
+
+  write_transformer("out/checkpoints/causal_model.safetensors", causal,
+                    {{"step", "43_next_token"}});
+  write_transformer("out/checkpoints/peeking_model.safetensors", peeking,
+                    {{"step", "43_next_token"}});
+  std::printf("\nwrote out/checkpoints/causal_model.safetensors\n");
+  std::printf("wrote out/checkpoints/peeking_model.safetensors\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
