@@ -68,7 +68,7 @@ plot::Heatmap mask_heatmap(const Mask& mask, const std::vector<std::string>& que
   picture.row_labels = queries;
   picture.column_labels = keys;
   picture.title = title;
-  picture.subtitle = "white: may attend   black: may not";
+  picture.subtitle = "white: may attend, black: may not";
   picture.colours = plot::ColourMap::greys;
   picture.low = 0;
   picture.high = 1;

@@ -50,7 +50,7 @@ void written_out() {
   std::printf("1. The causal mask (rows ask, columns answer), and weights under it\n");
   std::printf("%s\n%s", Mask::causal().text(6, 6).c_str(),
               plot::matrix_with_words(doubles(weights), words, words).c_str());
-  std::printf("Row sums %s\n", to_string(sum(weights, -1)).c_str());
+  print_row("Row sums", sum(weights, -1), 2);
   const Attention library = attention(q, k, v, Mask::causal());
   std::printf("attention(q, k, v, Mask::causal()) differs by %s\n\n",
               largest_difference(library.output, output) < 1e-6 ? "less than 1e-6" : "TOO MUCH");

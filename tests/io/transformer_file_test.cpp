@@ -1,0 +1,55 @@
+#include "tapestry/io/transformer_file.hpp"
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/io/safetensors.hpp"
+#include "temporary_folder.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+Transformer small(bool causal) {
+  Random random(3);
+  return Transformer({.vocabulary = 9,
+                      .length = 5,
+                      .d_model = 8,
+                      .heads = 2,
+                      .layers = 2,
+                      .causal = causal,
+                      .norm = Norm::post},
+                     random);
+}
+
+}  // namespace
+
+TEST_CASE("a transformer read from its file says the same", "[phase4][io]") {
+  const TemporaryFolder folder;
+  for (const bool causal : {true, false}) {
+    const Transformer model = small(causal);
+    write_transformer(folder / "model.safetensors", model, {{"step", "43"}});
+    const Transformer again = read_transformer(folder / "model.safetensors");
+    const Indices ids({1, 4}, {1, 8, 0, 3});
+    CHECK(largest_difference(again(ids), model(ids)) < 1e-6);  // files hold 32-bit numbers
+    CHECK(to_metadata(again.options) == to_metadata(model.options));
+    CHECK(read_safetensors(folder / "model.safetensors").metadata.at("step") == "43");
+  }
+}
+
+TEST_CASE("a file without a transformer's options is refused in words", "[phase4][io]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "other.safetensors", {{"w", Tensor({1}, {1})}});
+  CHECK(complaint([&] { read_transformer(folder / "other.safetensors"); },
+                  {"transformer.vocabulary"}) == "");
+  CHECK(complaint([&] { read_transformer(folder / "none.safetensors"); }, {"none.safetensors"}) ==
+        "");
+}
+
+TEST_CASE("a transformer's file with a weight missing is refused", "[phase4][io]") {
+  const TemporaryFolder folder;
+  const Transformer model = small(true);
+  Parameters part = model.parameters();
+  part.pop_back();
+  write_safetensors(folder / "part.safetensors", part, to_metadata(model.options));
+  CHECK(complaint([&] { read_transformer(folder / "part.safetensors"); }, {"logits.weight"}) == "");
+}

@@ -1,0 +1,125 @@
+// Step 44. What if a model is trained with the mask and run without it, or the other way round?
+//
+// New here: nothing is trained. The two models of step 43 run both ways, and their loss is looked at
+// position by position, with the weight that goes to words that should not be there yet.
+// Writes no picture; takes less than a second.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/text/batch.hpp"
+#include "tapestry/text/grammar.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index sentences = 1000, length = 7;
+
+Transformer read_model(const std::string& name) {
+  const std::string path = "out/checkpoints/" + name + ".safetensors";
+  if (!std::filesystem::exists(path)) {
+    throw Error(path + " is not there yet: step 43 trains and saves it. Type: make run-43");
+  }
+  return read_transformer(path);
+}
+
+// The same weights (a Tensor is a handle: the copy shares them) with the mask put on or taken off.
+Transformer with_mask(Transformer model, bool causal) {
+  for (TransformerBlock& block : model.blocks) block.attention.causal = causal;
+  return model;
+}
+
+struct Result {
+  std::array<double, length> losses;  // by position
+  double right;                       // share of first guesses that are right
+  std::vector<double> future;         // by layer: mean weight on later positions
+};
+
+// Mean weight on keys after the query, over all queries but the last, which has none.
+double weight_on_future(const Tensor& weights) {
+  const Tensor later = Mask::causal().to(MaskEncoding::drop, {length, length});
+  return double{sum(mean(weights, {0, 1}) * later).item()} / (length - 1);
+}
+
+Result run(const Transformer& model, const Batch& batch) {
+  const Capture seen;
+  const Tensor logits = model(batch.inputs);  // (sentences, length, vocabulary)
+  Result result{};
+  for (Index i = 0; i < length; ++i) {
+    Indices targets;
+    targets.shape = {sentences};
+    for (Index row = 0; row < sentences; ++row) {
+      targets.values.push_back(batch.targets.values[static_cast<std::size_t>(row * length + i)]);
+    }
+    const Tensor here = squeeze(slice(logits, 1, i, i + 1), 1).contiguous();
+    result.losses[static_cast<std::size_t>(i)] = double{cross_entropy(here, targets).item()};
+    const Index classes = here.size(1);
+    for (Index row = 0; row < sentences; ++row) {
+      const real* scores = here.data() + row * classes;
+      const auto first_choice = std::max_element(scores, scores + classes) - scores;
+      result.right += first_choice == targets.values[static_cast<std::size_t>(row)];
+    }
+  }
+  result.right /= static_cast<double>(sentences * length);
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
+    const std::string name = "blocks." + std::to_string(layer) + ".attention.weights";
+    result.future.push_back(weight_on_future(seen[name]));
+  }
+  return result;
+}
+
+void print(const char* name, const Result& result) {
+  double sum = 0;
+  std::printf("%-13s", name);
+  for (const double loss : result.losses) {
+    std::printf(" %6.2f", loss);
+    sum += loss;
+  }
+  std::printf(" %6.2f %4.0f %% ", sum / length, 100 * result.right);
+  for (const double weight : result.future) std::printf(" %.2f", weight);
+  std::printf("\n");
+}
+
+void print_bounds(const Grammar& grammar) {
+  std::printf("%-13s", "the grammar");
+  for (int i = 0; i < length; ++i) {
+    const double best = i < 6 ? grammar.entropy(i + 1) - grammar.entropy(i) : 0;
+    std::printf(" %6.2f", best);
+  }
+  std::printf(" %6.2f\n", grammar.entropy() / length);
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 44: break causality (takes less than a second)\n\n");
+  const Grammar grammar;
+  const Vocabulary vocabulary(grammar.words());
+  const Transformer causal = read_model("causal_model"), peeking = read_model("peeking_model");
+  Random random(11);
+  const Batch batch = grammar.batch(vocabulary, sentences, random);
+
+  std::printf("Loss of each word, over %lld sentences, and weight on the future by layer\n",
+              static_cast<long long>(sentences));
+  std::printf("trained/run      1st    2nd    3rd    4th    5th    6th  <eos>   mean  right");
+  std::printf(" future\n");
+  print("mask/mask", run(with_mask(causal, true), batch));
+  print("mask/none", run(with_mask(causal, false), batch));
+  print("none/none", run(with_mask(peeking, false), batch));
+  print("none/mask", run(with_mask(peeking, true), batch));
+  print_bounds(grammar);
+  const Tensor even = Tensor::full({1, 1, length, length}, 1.0 / length);
+  std::printf("Even weights without a mask would give the future %.2f.\n", weight_on_future(even));
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,180 @@
+// Step 45. What does the mask do to what heads look at?
+//
+// New here: numbers for a pattern. How far a head looks, how evenly, how much weight goes to the
+// word itself, to the one before and to <bos>; and to the word that decides what comes next. Each
+// beside baselines: the same weights without the mask, the model trained without one, fresh
+// weights, and shuffled words.
+// Writes no picture; takes less than a second.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/text/batch.hpp"
+#include "tapestry/text/grammar.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index sentences = 300, length = 7;
+const Grammar grammar;
+const Vocabulary vocabulary(grammar.words());
+
+Transformer read_model(const std::string& name) {
+  const std::string path = "out/checkpoints/" + name + ".safetensors";
+  if (!std::filesystem::exists(path)) {
+    throw Error(path + " is not there yet: step 43 trains and saves it. Type: make run-43");
+  }
+  return read_transformer(path);
+}
+
+Tensor weights_of(const Capture& seen, Index layer) {  // (sentences, heads, length, length)
+  return seen["blocks." + std::to_string(layer) + ".attention.weights"];
+}
+
+// Numbers for the pattern of each head (heads), means over sentences and over queries 2 to 6 (the
+// first two have hardly a choice).
+struct Patterns {
+  Tensor distance;  // positions from query to key
+  Tensor evenness;  // entropy, as a share of that of even weights: 1 looks everywhere alike
+  Tensor start, before, self, next;  // weight on <bos>, the word before, the word itself, the next
+};
+
+// 1 where key - query = offset, else 0.
+Tensor diagonal(Index offset) {
+  Tensor result = Tensor::zeros({length, length});
+  for (Index i = std::max<Index>(0, -offset); i < length && i + offset < length; ++i) {
+    result.set({i, i + offset}, 1);
+  }
+  return result;
+}
+
+Tensor mean_of_queries(const Tensor& by_query) {  // (sentences, heads, length) -> (heads)
+  return mean(slice(by_query, -1, 2, length), {0, -1});
+}
+
+Patterns patterns(const Tensor& weights, bool causal) {  // (sentences, heads, length, length)
+  const Tensor place = Tensor::arange(length);
+  const Tensor gaps = place - unsqueeze(place, 1);  // (length, length): key - query
+  const Tensor even = log(causal ? place + 1 : Tensor::full({length}, length));
+  const Tensor entropy = -sum(weights * log(weights + 1e-30), -1);
+  const auto on = [&](Index offset) {
+    return mean_of_queries(sum(weights * diagonal(offset), -1));
+  };
+  return {mean_of_queries(sum(weights * sqrt(gaps * gaps), -1)),
+          mean_of_queries(entropy / even),
+          mean_of_queries(squeeze(slice(weights, -1, 0, 1), -1)),
+          on(-1),
+          on(0),
+          on(1)};
+}
+
+// Mean weight on the word that decides the last one: on the verb before an object, on the
+// preposition before a place; by layer and head. The query is the word before the last, where the
+// last one is predicted. In shuffled sentences the deciding word may stand anywhere before.
+std::vector<double> on_deciding_word(const Transformer& model, Role role, bool shuffle) {
+  constexpr Index query = length - 2;
+  Random random(9);
+  std::vector<Words> texts;
+  std::vector<Index> keys;
+  while (texts.size() < sentences) {
+    Sentence sentence = grammar.sentence(random);
+    if (shuffle) sentence = shuffled(sentence, random);
+    for (const Link& link : sentence.links) {
+      if (link.role != role || link.from + 1 > query) continue;  // + 1: <bos> stands before
+      texts.push_back(sentence.words);
+      keys.push_back(link.from + 1);
+    }
+  }
+  const Capture seen;
+  model(next_word_batch(vocabulary, texts).inputs);
+  std::vector<double> result;
+  for (Index layer = 0; layer < model.options.layers; ++layer) {
+    const Tensor weights = weights_of(seen, layer);
+    for (Index head = 0; head < model.options.heads; ++head) {
+      double total = 0;
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        total += double{weights.at({static_cast<Index>(i), head, query, keys[i]})};
+      }
+      result.push_back(total / sentences);
+    }
+  }
+  return result;
+}
+
+void print_row(const std::string& name, std::initializer_list<double> numbers) {
+  std::printf("%-32s", name.c_str());
+  for (const double number : numbers) std::printf(" %8.2f", number);
+  std::printf("\n");
+}
+
+// One line for each head, or one for each layer, the mean of its heads.
+void print(const std::string& name, const Transformer& model, bool by_head) {
+  Random random(8);
+  const Capture seen;
+  model(grammar.batch(vocabulary, sentences, random).inputs);
+  for (Index layer = 0; layer < model.options.layers; ++layer) {
+    const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.causal);
+    const std::string title = name + ", layer " + std::to_string(layer + 1);
+    for (Index h = 0; by_head && h < model.options.heads; ++h) {
+      print_row("layer " + std::to_string(layer + 1) + ", head " + std::to_string(h + 1),
+                {double{p.distance.at({h})}, double{p.evenness.at({h})}, double{p.start.at({h})},
+                 double{p.before.at({h})}, double{p.self.at({h})}, double{p.next.at({h})}});
+    }
+    if (by_head) continue;
+    print_row(title, {double{mean(p.distance).item()}, double{mean(p.evenness).item()},
+                      double{mean(p.start).item()}, double{mean(p.before).item()},
+                      double{mean(p.self).item()}, double{mean(p.next).item()}});
+  }
+}
+
+void print_deciding_word(const Transformer& model, const Transformer& untrained) {
+  std::printf("\n3. Weight on the word that decides the last one (even weights: 1/6 = 0.17)\n");
+  std::printf("                  verb, before an object        preposition, before a place\n");
+  std::printf("layer, head    trained untrained shuffled     trained untrained shuffled\n");
+  std::vector<std::vector<double>> columns;
+  for (const Role role : {Role::verb_object, Role::preposition_place}) {
+    columns.push_back(on_deciding_word(model, role, false));
+    columns.push_back(on_deciding_word(untrained, role, false));
+    columns.push_back(on_deciding_word(model, role, true));
+  }
+  for (std::size_t i = 0; i < columns[0].size(); ++i) {
+    std::printf("%zu, %zu        ", i / 4 + 1, i % 4 + 1);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      std::printf("%s%9.2f", c == 3 ? "   " : "", columns[c][i]);
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 45: patterns under the mask (takes less than a second)\n\n");
+  const Transformer causal = read_model("causal_model"), peeking = read_model("peeking_model");
+  Transformer open = causal;  // the same weights ...
+  for (TransformerBlock& block : open.blocks) block.attention.causal = false;  // ... without mask
+  Random random(1);
+  const Transformer untrained(causal.options, random);
+
+  std::printf("1. The causal model, head by head: means over %lld sentences\n",
+              static_cast<long long>(sentences));
+  std::printf("%-32s distance evenness    <bos>   before     self     next\n", "");
+  print("causal", causal, true);
+  std::printf("\n2. Means of heads: with the mask and without, trained and not\n");
+  print("causal", causal, false);
+  print("untrained, causal", untrained, false);
+  print("causal, mask taken off", open, false);
+  print("trained without", peeking, false);
+  print_deciding_word(causal, untrained);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,189 @@
+// Step 46. How does the model write?
+//
+// New here: one word at a time. The model is asked for the next word, one is drawn and put behind
+// the others, and the model is asked again, until it says <eos>. Each step is shown: where the last
+// position looks, and what it expects beside what the grammar would. Then other ways to draw, and
+// a cache that saves work.
+// Writes out/plots/phase4_generation.png; takes about a second.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/generation.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/text/grammar.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const std::string model_file = "out/checkpoints/causal_model.safetensors";
+const Grammar grammar;
+const Vocabulary vocabulary(grammar.words());
+
+Indices prompt(const std::string& text) { return vocabulary.ids("<bos> " + text); }
+
+// Everything is read again for each word.
+NextLogits simple(const Transformer& model) {
+  return [&model](const Indices& ids) {
+    return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // of the last position
+  };
+}
+
+// Only what is new is read; keys and values of the words before are kept. For one text.
+NextLogits cached(const Transformer& model) {
+  return [&model, caches = std::vector<KeyValueCache>()](const Indices& ids) mutable {
+    const Index known = caches.empty() ? 0 : caches.front().length();
+    Indices fresh;
+    fresh.values.assign(ids.values.begin() + known, ids.values.end());
+    fresh.shape = {1, ids.shape[0] - known};
+    const Tensor logits = squeeze(model.next(fresh, caches), 0);
+    return squeeze(slice(logits, 0, -1, logits.size(0)), 0);
+  };
+}
+
+Words written(const Indices& ids) {  // without <bos> and <eos>
+  Words words = split_words(vocabulary.text(ids));
+  words.erase(words.begin());
+  if (!words.empty() && words.back() == "<eos>") words.pop_back();
+  return words;
+}
+
+// The weights of the last position, mean of all heads of a layer.
+std::vector<double> last_row(const Capture& seen, Index layer) {
+  const Tensor weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
+  const Tensor map = mean(squeeze(weights, 0), 0);  // (length, length)
+  return doubles(slice(map, 0, -1, map.size(0)));
+}
+
+void print_step(const Transformer& model, const GenerationStep& step) {
+  std::printf("%-8s", "");
+  for (const auto id : step.ids.values) std::printf("%8s", vocabulary.word(id).c_str());
+  std::printf("  ...\n");
+  const Capture seen;
+  model(step.ids);
+  for (Index layer = 0; layer < model.options.layers; ++layer) {
+    std::printf("layer %lld ", static_cast<long long>(layer + 1));
+    for (const double weight : last_row(seen, layer)) std::printf("%8.2f", weight);
+    if (layer + 1 < model.options.layers) std::printf("\n");
+  }
+  double rest = 1;
+  int in_line = 0;
+  for (const auto& [word, truth] : grammar.next_word(written(step.ids))) {
+    const double share = double{step.probabilities.at({vocabulary.id(word)})};
+    std::printf("%s   %-7s %.2f (%.2f)", in_line++ % 3 == 0 ? "\n      " : "", word.c_str(), share,
+                truth);
+    rest -= share;
+  }
+  std::printf("\n         others  %.2f          drawn: %s\n\n", std::abs(rest),
+              vocabulary.word(step.chosen).c_str());
+}
+
+void step_by_step(const Transformer& model) {
+  std::printf(
+      "1. \"the cat\", and what the model makes of it. Where the last word looks (mean of\n"
+      "   heads), and how probable words are to come next (in brackets: the grammar)\n\n");
+  Random random(4);
+  const Indices ids =
+      generate(simple(model), prompt("the cat"), random,
+               {.length = 8, .eos = Vocabulary::eos, .after_step = [&](const GenerationStep& step) {
+                  print_step(model, step);
+                }});
+  std::printf("%s\n\n", vocabulary.text(ids).c_str());
+}
+
+void ways_to_draw(const Transformer& model) {
+  std::printf("2. 200 sentences, drawn in other ways\n");
+  std::printf("                    allowed  different\n");
+  const auto print = [&](const char* name, const SamplingOptions& sampling) {
+    Random random(6);
+    std::set<Words> different;
+    int allowed = 0;
+    for (int i = 0; i < 200; ++i) {
+      const Words words =
+          written(generate(cached(model), prompt(""), random,
+                           {.sampling = sampling, .length = 7, .eos = Vocabulary::eos}));
+      allowed += std::isfinite(grammar.log_probability(words));
+      different.insert(words);
+    }
+    std::printf("%-20s %6d %10zu\n", name, allowed, different.size());
+  };
+  print("greedy", greedy);
+  print("temperature 0.5", {.temperature = 0.5});
+  print("temperature 1", {});
+  print("temperature 2", {.temperature = 2});
+  print("top 3", {.top_k = 3});
+  print("top 90 %", {.top_p = 0.9});
+  std::printf("\n");
+}
+
+void compare_with_cache(const Transformer& model) {
+  const Words words = grammar.example().words;
+  const NextLogits quick = cached(model), slow = simple(model);
+  Indices ids = prompt("");
+  double worst = largest_difference(quick(ids), slow(ids));
+  Index without = 1;
+  for (const std::string& word : words) {
+    ids.values.push_back(vocabulary.id(word));
+    ids.shape = {ids.shape[0] + 1};
+    worst = std::max(worst, largest_difference(quick(ids), slow(ids)));
+    without += ids.shape[0];
+  }
+  std::printf(
+      "3. With keys and values kept, each position is computed once: %lld instead of %lld\n",
+      static_cast<long long>(ids.shape[0]), static_cast<long long>(without));
+  std::printf("   logits differ by %s\n", worst < 1e-4 ? "less than 1e-4" : "TOO MUCH");
+}
+
+// What the model expects after a text, beside what the grammar does.
+plot::BarChart expectation(const Transformer& model, const std::string& text) {
+  const Tensor shares = sampling_probabilities(simple(model)(prompt(text)));
+  plot::BarChart chart;
+  chart.title = "“" + text + " …”: the next word";
+  chart.y_axis.name = "probability";
+  plot::BarSeries by_model{"model", {}}, by_grammar{"grammar", {}};
+  for (const auto& [word, truth] : grammar.next_word(split_words(text))) {
+    chart.labels.push_back(word);
+    by_model.values.push_back(double{shares.at({vocabulary.id(word)})});
+    by_grammar.values.push_back(truth);
+  }
+  chart.series = {by_model, by_grammar};
+  return chart;
+}
+
+void draw(const Transformer& model) {
+  plot::Canvas canvas(1240, 400);
+  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
+  plot::draw(canvas, panels[0], expectation(model, "the cat"));
+  plot::draw(canvas, panels[1], expectation(model, "the cat chased an old"));
+  plot::write_png(canvas, "out/plots/phase4_generation.png");
+  std::printf("\nwrote out/plots/phase4_generation.png\n");
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 46: generation (takes about a second)\n\n");
+  if (!std::filesystem::exists(model_file)) {
+    throw Error(model_file + " is not there yet: step 43 trains and saves it. Type: make run-43");
+  }
+  const Transformer model = read_transformer(model_file);
+  step_by_step(model);
+  ways_to_draw(model);
+  compare_with_cache(model);
+  draw(model);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
