@@ -50,7 +50,11 @@ void written_out() {
   std::printf("1. The causal mask (rows ask, columns answer), and weights under it\n");
   std::printf("%s\n%s", Mask::causal().text(6, 6).c_str(),
               plot::matrix_with_words(doubles(weights), words, words).c_str());
-  print_row("Row sums", sum(weights, -1), 2);
+  const Tensor later = Mask::causal().to(MaskEncoding::drop, {6, 6});
+  std::printf("Largest weight above the diagonal: %.2g\n", double{max(weights * later).item()});
+  std::printf("Row sums %s\n", largest_difference(sum(weights, -1), Tensor::ones({6})) < 1e-6
+                                   ? "are all 1"
+                                   : "ARE NOT 1");
   const Attention library = attention(q, k, v, Mask::causal());
   std::printf("attention(q, k, v, Mask::causal()) differs by %s\n\n",
               largest_difference(library.output, output) < 1e-6 ? "less than 1e-6" : "TOO MUCH");

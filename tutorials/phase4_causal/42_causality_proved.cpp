@@ -102,8 +102,7 @@ std::string change(const Tensor& a, const Tensor& b, Index begin, Index end) {
 }
 
 void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& random) {
-  std::printf(
-      "1. Change the last two words: how far the first four outputs move, and the last two\n");
+  std::printf("1. Change the last two words: how far outputs 1 to 4 move, and 5 to 6\n");
   std::printf("%-26s other words          swapped\n", "");
   const Tensor past = slice(x, 0, 0, 4);
   const Tensor noise = concat({past, random.normal({2, d_model})}, 0);

@@ -85,6 +85,18 @@ Transformer trained(bool causal) {
   return model;
 }
 
+void print_size(const Transformer& model) {
+  Index all = 0, attention = 0;
+  for (const Parameter& parameter : model.parameters()) {
+    all += parameter.value.count();
+    if (parameter.name.find("attention.") != std::string::npos)
+      attention += parameter.value.count();
+  }
+  std::printf("Each learns %lld numbers, %lld of them in attention: %lld layers of 4 * 64 * 64\n",
+              static_cast<long long>(all), static_cast<long long>(attention),
+              static_cast<long long>(model.options.layers));
+}
+
 // The mean loss when each word is predicted from the words before it, and nothing else exists: the
 // model is given every prefix on its own, as when it writes.
 double loss_word_by_word(const Transformer& model, const Batch& batch) {
@@ -167,8 +179,8 @@ void print_test(const Transformer& causal, const Transformer& peeking,
   print("no mask", peeking, by_peeking);
   print("untrained", untrained, by_untrained);
   const double best = grammar.entropy() / length;
-  std::printf("grammar    %14.3f   its entropy, %.2f, over %lld words; on these sentences %.3f\n",
-              best, grammar.entropy(), static_cast<long long>(length), loss_of_the_truth(batch));
+  std::printf("The grammar's entropy: %.2f over %lld words, %.3f each; on these sentences %.3f\n",
+              grammar.entropy(), static_cast<long long>(length), best, loss_of_the_truth(batch));
   std::printf("causal / grammar: %.3f\n",
               double{cross_entropy(causal(batch.inputs), batch.targets).item()} / best);
 }
@@ -178,11 +190,13 @@ void print_test(const Transformer& causal, const Transformer& peeking,
 int main() try {
   std::printf("Step 43: the next word (takes about 5 seconds)\n\n");
   print_one_row();
-  std::printf("2. Training, with %d words: loss before step\n", vocabulary.size());
+  std::printf("2. Training: loss before step (guessing blindly: ln %d = %.2f)\n", vocabulary.size(),
+              std::log(vocabulary.size()));
   std::printf("              1     10     50    100    200    400\n");
   const Transformer causal = trained(true), peeking = trained(false);
   Random random(1);
   const Transformer untrained(causal.options, random);
+  print_size(causal);
   print_test(causal, peeking, untrained);
 
   write_transformer("out/checkpoints/causal_model.safetensors", causal,

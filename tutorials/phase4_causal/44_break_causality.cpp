@@ -79,9 +79,9 @@ Result run(const Transformer& model, const Batch& batch) {
 
 void print(const char* name, const Result& result) {
   double sum = 0;
-  std::printf("%-13s", name);
+  std::printf("%-11s", name);
   for (const double loss : result.losses) {
-    std::printf(" %6.2f", loss);
+    std::printf("%6.2f", loss);
     sum += loss;
   }
   std::printf(" %6.2f %4.0f %% ", sum / length, 100 * result.right);
@@ -90,10 +90,10 @@ void print(const char* name, const Result& result) {
 }
 
 void print_bounds(const Grammar& grammar) {
-  std::printf("%-13s", "the grammar");
+  std::printf("%-11s", "the grammar");
   for (int i = 0; i < length; ++i) {
     const double best = i < 6 ? grammar.entropy(i + 1) - grammar.entropy(i) : 0;
-    std::printf(" %6.2f", best);
+    std::printf("%6.2f", best);
   }
   std::printf(" %6.2f\n", grammar.entropy() / length);
 }
@@ -110,7 +110,7 @@ int main() try {
 
   std::printf("Loss of each word, over %lld sentences, and weight on the future by layer\n",
               static_cast<long long>(sentences));
-  std::printf("trained/run      1st    2nd    3rd    4th    5th    6th  <eos>   mean  right");
+  std::printf("trained/run  1st   2nd   3rd   4th   5th   6th <eos>   mean  right");
   std::printf(" future\n");
   print("mask/mask", run(with_mask(causal, true), batch));
   print("mask/none", run(with_mask(causal, false), batch));

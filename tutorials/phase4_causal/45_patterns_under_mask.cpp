@@ -110,7 +110,7 @@ std::vector<double> on_deciding_word(const Transformer& model, Role role, bool s
 }
 
 void print_row(const std::string& name, std::initializer_list<double> numbers) {
-  std::printf("%-32s", name.c_str());
+  std::printf("%-26s", name.c_str());
   for (const double number : numbers) std::printf(" %8.2f", number);
   std::printf("\n");
 }
@@ -166,12 +166,12 @@ int main() try {
 
   std::printf("1. The causal model, head by head: means over %lld sentences\n",
               static_cast<long long>(sentences));
-  std::printf("%-32s distance evenness    <bos>   before     self     next\n", "");
+  std::printf("%-26s distance evenness    <bos>   before     self     next\n", "");
   print("causal", causal, true);
   std::printf("\n2. Means of heads: with the mask and without, trained and not\n");
   print("causal", causal, false);
-  print("untrained, causal", untrained, false);
-  print("causal, mask taken off", open, false);
+  print("untrained", untrained, false);
+  print("mask taken off", open, false);
   print("trained without", peeking, false);
   print_deciding_word(causal, untrained);
 } catch (const Error& error) {
