@@ -32,9 +32,9 @@ inline constexpr SamplingOptions greedy = {.temperature = 0};
 
 // Logits (vocabulary) -> the probabilities (vocabulary) that a word is drawn by: those of
 // softmax(logits / temperature), of the words kept, made to sum to 1; exactly 0 for the others.
-// top_p is nucleus sampling (Holtzman et al. 2020): the fewest words whose shares add up to p. Among
-// equal logits the lower id counts as likelier, so that greedy takes the lowest. A logit of -inf
-// has probability 0. Not recorded by a tape.
+// top_p is nucleus sampling (Holtzman et al. 2020): the fewest words whose shares add up to p.
+// Among equal logits the lower id counts as likelier, so that greedy takes the lowest. A logit of
+// -inf has probability 0. Not recorded by a tape.
 //
 // Throws Error for a temperature below 0, top_k below 0, top_p outside (0, 1], another rank than
 // 1, a logit that is NaN or +inf, or none above -inf.

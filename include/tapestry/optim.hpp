@@ -65,8 +65,8 @@ struct AdamOptions {
 //   weight = weight - rate * weight_decay * weight
 //            - rate * mean / (1 - beta1^t) / (sqrt(square / (1 - beta2^t)) + epsilon)
 // The divisions by 1 - beta^t undo the bias of means that begin at 0, so that the first step moves
-// every weight by `rate` against the sign of its gradient. Biases and gains, which are tensors of rank 0
-// and 1, do not decay unless decay_all is set: a gain has no reason to be near 0.
+// every weight by `rate` against the sign of its gradient. Biases and gains, which are
+// tensors of rank 0 and 1, do not decay unless decay_all is set: no gain has a reason to be near 0.
 class Adam {
  public:
   // Throws Error as Sgd does.
