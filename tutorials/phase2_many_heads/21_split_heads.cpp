@@ -1,0 +1,158 @@
+// Step 21. How does one row of numbers become several heads?
+//
+// New here: a row of d_model numbers is cut into `heads` parts, and the heads are brought to the
+// front: first reshape, then transpose. The numbers 0 to 23 show what that does, and what the
+// tempting shortcut does, whose shapes are right and whose rows mix words.
+// Writes out/plots/phase2_split_heads.png; takes less than a second.
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/ascii.hpp"
+#include "tapestry/plot/heatmap.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/random.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index length = 3, width = 8, heads = 2, part = width / heads;
+
+// x (length, width) -> (heads, length, part). A word's row is cut first, then heads and words
+// change places.
+Tensor right_split(const Tensor& x) {
+  const Tensor cut = reshape(x, {x.size(0), heads, -1});  // (length, heads, part)
+  return transpose(cut, 0, 1);                            // (heads, length, part)
+}
+
+// The shortcut: the same shape in one step.
+Tensor wrong_split(const Tensor& x) { return reshape(x, {heads, x.size(0), -1}); }
+
+std::string strides(const Tensor& x) {
+  std::string text;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    text += (axis > 0 ? ", " : "(") + std::to_string(x.strides()[static_cast<std::size_t>(axis)]);
+  }
+  return text + ")";
+}
+
+// The numbers of each head, row by row, and the words that they came from: in x, row i holds
+// 8 i to 8 i + 7, so a number tells its word.
+void print_heads(const Tensor& parts) {
+  for (Index head = 0; head < heads; ++head) {
+    for (Index row = 0; row < length; ++row) {
+      std::printf("head %lld, row %lld: ", static_cast<long long>(head),
+                  static_cast<long long>(row));
+      for (Index i = 0; i < part; ++i) std::printf(" %2.0f", double{parts.at({head, row, i})});
+      const auto word = static_cast<long long>(parts.at({head, row, 0})) / width;
+      std::printf("   of word %lld%s\n", word, word == row ? "" : ": NOT ITS OWN");
+    }
+  }
+}
+
+// Attention in every head, and the heads side by side again.
+Tensor attend(const Tensor& x, bool right) {
+  const Tensor parts = right ? right_split(x) : wrong_split(x);
+  const Tensor mixed = attention(parts, parts, parts).output;  // (heads, length, part)
+  return reshape(right ? transpose(mixed, 0, 1) : mixed, {x.size(0), x.size(1)});
+}
+
+// Whose output changes when word j changes? Row i, column j: true if that of word i does.
+std::vector<bool> who_sees_whom(const Tensor& x, bool right) {
+  const Tensor before = attend(x, right);
+  std::vector<bool> sees;
+  for (Index i = 0; i < x.size(0); ++i) {
+    for (Index j = 0; j < x.size(0); ++j) {
+      Tensor changed = x.clone();
+      for (Index k = 0; k < x.size(1); ++k) changed.set({j, k}, -changed.at({j, k}));
+      const Tensor after = attend(changed, right);
+      sees.push_back(largest_difference(slice(before, 0, i, i + 1), slice(after, 0, i, i + 1)) > 0);
+    }
+  }
+  return sees;
+}
+
+plot::Heatmap numbers(const Tensor& matrix, const std::string& title, const std::string& rows) {
+  plot::Heatmap picture;
+  picture.rows = matrix.size(0);
+  picture.columns = matrix.size(1);
+  picture.values = doubles(matrix);
+  picture.title = title;
+  picture.row_axis = rows;
+  picture.column_axis = "";
+  picture.low = 0;
+  picture.high = 23;
+  picture.digits = 0;
+  picture.colour_bar = false;
+  return picture;
+}
+
+void draw(const Tensor& x) {
+  plot::Canvas canvas(1120, 460);
+  const plot::Rect area = canvas.area().inset(16);
+  plot::draw(canvas, {area.x, area.y + 110, 430, 220}, numbers(x, "x: three words", "word"));
+  const std::vector<plot::Rect> panels =
+      plot::panels({area.x + 470, area.y, area.width - 470, area.height}, 2, heads);
+  for (const bool right : {true, false}) {
+    const Tensor parts = right ? right_split(x) : wrong_split(x);
+    for (Index head = 0; head < heads; ++head) {
+      const Tensor rows = squeeze(slice(parts, 0, head, head + 1), 0);
+      const std::string title = (right ? "reshape, transpose: head " : "reshape alone (wrong): head ") + std::to_string(head);
+      plot::draw(canvas, panels[static_cast<std::size_t>(head + (right ? 0 : heads))],
+                 numbers(rows, title, "row"));
+    }
+  }
+  plot::write_png(canvas, "out/plots/phase2_split_heads.png");
+}
+
+}  // namespace
+
+int main() try {
+  std::cout << "Step 21: splitting heads (takes less than a second)\n\n";
+  const Tensor x = reshape(Tensor::arange(length * width), {length, width});
+  std::cout << "1. Three words of eight numbers; row i is word i\n" << to_string(x, 0) << "\n\n";
+
+  const Tensor cut = reshape(x, {length, heads, part}), right = right_split(x);
+  std::cout << "2. Two heads: reshape, then transpose\n"
+            << "x          " << x.shape() << "     steps in memory " << strides(x) << "\n"
+            << "reshape    " << cut.shape() << "  steps in memory " << strides(cut) << "\n"
+            << "transpose  " << right.shape() << "  steps in memory " << strides(right) << "\n";
+  print_heads(right);
+  std::cout << "copied: " << (right.data() == x.data() ? "nothing" : "SOMETHING")
+            << "; differs from the library's split_heads(x, 2) by "
+            << largest_difference(right, split_heads(x, heads))
+            << "\nconcatenate_heads brings x back: "
+            << (largest_difference(concatenate_heads(right), x) == 0 ? "yes" : "NO") << "\n\n";
+
+  const Tensor wrong = wrong_split(x);
+  std::cout << "3. The shortcut: reshape alone. Shape " << wrong.shape() << ", as it should be\n";
+  print_heads(wrong);
+
+  std::cout << "\n4. Six words of eight random numbers attend. Row: whose output; column: which word"
+            << "\n   was changed; ✓: the output noticed\n";
+  Random random(42);
+  const Tensor words = random.normal({6, width});
+  const std::vector<std::string> names = {"w0", "w1", "w2", "w3", "w4", "w5"};
+  std::cout << "right:\n" << plot::check_table(who_sees_whom(words, true), names, names)
+            << "wrong, there and back:\n"
+            << plot::check_table(who_sees_whom(words, false), names, names);
+
+  std::cout << "\n5. Heads must divide the width. The library says:\n";
+  try {
+    split_heads(x, 3);
+  } catch (const Error& error) {
+    std::cout << error.what() << "\n";
+  }
+  draw(x);
+  std::cout << "\nwrote out/plots/phase2_split_heads.png\n";
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
