@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "tapestry/error.hpp"
 
@@ -39,6 +40,22 @@ Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& te
   }
   batch.inputs = Indices(shape, std::move(inputs));
   batch.targets = Indices(shape, std::move(targets));
+  return batch;
+}
+
+Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
+                        Random& random) {
+  Batch batch{vocabulary.batch(texts), {}, {}};
+  const auto longest = static_cast<std::size_t>(batch.inputs.shape[1]);
+  std::vector<std::int32_t> targets(batch.inputs.values.size(), -1);
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    const auto length = static_cast<Index>(texts[row].size());
+    if (length == 0) throw Error("hidden words: text " + std::to_string(row) + " has no words.");
+    batch.lengths.push_back(length);
+    const std::size_t at = row * longest + static_cast<std::size_t>(random.below(length));
+    targets[at] = std::exchange(batch.inputs.values[at], Vocabulary::mask);
+  }
+  batch.targets = Indices(batch.inputs.shape, std::move(targets));
   return batch;
 }
 

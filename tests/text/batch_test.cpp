@@ -1,5 +1,6 @@
 #include "tapestry/text/batch.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "catch.hpp"
@@ -25,6 +26,37 @@ TEST_CASE("texts of different lengths become inputs, shifted targets and lengths
   CHECK_FALSE(mask.allows(2, 0, 2));
   CHECK(next_word_batch(vocabulary, {}).inputs.shape == Shape{0, 0});
   CHECK(complaint([&] { next_word_batch(vocabulary, {{"c"}}); }, {"'c' is not one of"}) == "");
+}
+
+TEST_CASE("one word of each text is hidden, every place as often as the others, and is to be said",
+          "[phase2][text]") {
+  const Vocabulary vocabulary({"a", "b", "c"});  // 5, 6, 7
+  const std::vector<Words> texts(3000, {"a", "b", "c"});
+  Random random(1);
+  const Batch batch = hidden_word_batch(vocabulary, texts, random);
+  REQUIRE(batch.inputs.shape == Shape{3000, 3});
+  REQUIRE(batch.targets.shape == batch.inputs.shape);
+  std::array<int, 3> hidden{};
+  bool whole = true;  // hidden or seen, the word is the text's, and only the hidden one is asked
+  for (std::size_t at = 0; at < batch.inputs.values.size(); ++at) {
+    const auto word = static_cast<std::int32_t>(5 + at % 3);
+    const bool here = batch.inputs.values[at] == Vocabulary::mask;
+    whole &= here ? batch.targets.values[at] == word
+                  : batch.inputs.values[at] == word && batch.targets.values[at] == -1;
+    hidden[at % 3] += here;
+  }
+  CHECK(whole);
+  CHECK(hidden[0] + hidden[1] + hidden[2] == 3000);
+  for (const int count : hidden) CHECK(std::abs(count - 1000) < 130);  // five deviations
+  CHECK(hidden_word_batch(vocabulary, {}, random).inputs.shape == Shape{0, 0});
+
+  const Batch short_one = hidden_word_batch(vocabulary, {{"a", "b", "c"}, {"a"}}, random);
+  CHECK(short_one.lengths == std::vector<Index>{3, 1});
+  CHECK(short_one.inputs.values[3] == Vocabulary::mask);
+  CHECK(short_one.targets.values[3] == 5);
+  CHECK(short_one.targets.values[4] == -1);
+  CHECK(complaint([&] { hidden_word_batch(vocabulary, {{"a"}, {}}, random); },
+                  {"hidden words: text 1 has no words"}) == "");
 }
 
 TEST_CASE("a row is right when every position that was asked is", "[phase2][text]") {

@@ -104,7 +104,9 @@ void draw(const Tensor& x) {
     const Tensor parts = right ? right_split(x) : wrong_split(x);
     for (Index head = 0; head < heads; ++head) {
       const Tensor rows = squeeze(slice(parts, 0, head, head + 1), 0);
-      const std::string title = (right ? "reshape, transpose: head " : "reshape alone (wrong): head ") + std::to_string(head);
+      const std::string title =
+          (right ? "reshape, transpose: head " : "reshape alone (wrong): head ") +
+          std::to_string(head);
       plot::draw(canvas, panels[static_cast<std::size_t>(head + (right ? 0 : heads))],
                  numbers(rows, title, "row"));
     }
@@ -135,12 +137,14 @@ int main() try {
   std::cout << "3. The shortcut: reshape alone. Shape " << wrong.shape() << ", as it should be\n";
   print_heads(wrong);
 
-  std::cout << "\n4. Six words of eight random numbers attend. Row: whose output; column: which word"
-            << "\n   was changed; ✓: the output noticed\n";
+  std::cout
+      << "\n4. Six words of eight random numbers attend. Row: whose output; column: which word"
+      << "\n   was changed; ✓: the output noticed\n";
   Random random(42);
   const Tensor words = random.normal({6, width});
   const std::vector<std::string> names = {"w0", "w1", "w2", "w3", "w4", "w5"};
-  std::cout << "right:\n" << plot::check_table(who_sees_whom(words, true), names, names)
+  std::cout << "right:\n"
+            << plot::check_table(who_sees_whom(words, true), names, names)
             << "wrong, there and back:\n"
             << plot::check_table(who_sees_whom(words, false), names, names);
 

@@ -19,6 +19,11 @@ struct Batch {
 // Throws Error for a word that is not in the vocabulary.
 Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts);
 
+// Each row reads its text with one word hidden, <mask> in its place, and is to say that word there.
+// Every place is equally likely. Throws Error as above, and for a text without words.
+Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
+                        Random& random);
+
 // In how many rows the greatest logit of every position that has a target is this target's, the
 // lowest id winning among equals; rows without any target do not count. A causal model that is
 // right so while it reads the true words says the same words when it reads its own: "wholly right"

@@ -1,0 +1,160 @@
+// Step 25. Are several heads better than one?
+//
+// New here: nothing but care. The same number of weights, of multiplications, of training steps
+// and of sentences; only the number of heads differs. Several seeds each, since one run may be
+// lucky; two ways to start, since one may favour somebody; two tasks, since one may be special.
+// Writes out/plots/phase2_single_vs_multi.png; takes about 10 seconds.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/error.hpp"
+#include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/progress.hpp"
+#include "tapestry/text/grammar.hpp"
+#include "tapestry/text/tasks.hpp"
+#include "tapestry/training.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index batch = 32;
+constexpr std::uint64_t seeds = 4;
+constexpr double best_possible = 1.10;  // of hidden words: see text/grammar.hpp
+
+using Draw = std::function<Batch(Index rows, Random& random)>;
+
+struct Problem {
+  Draw train, test;
+  TransformerOptions options;
+};
+
+struct Result {
+  double loss;    // on 2000 rows of the test
+  double right;   // share of these rows that are wholly right
+  Index learned;  // how many numbers
+};
+
+Result run(const Problem& problem, Index heads, Index steps, std::uint64_t seed) {
+  TransformerOptions options = problem.options;
+  options.heads = heads;
+  options.has_feed_forward = false;
+  Random random(seed);
+  const Transformer model(options, random);
+  Adam adam(model.parameters());
+  TrainingOptions training{.steps = steps};
+  training.what = "";
+  training.rate = [&](Index step) {
+    return cosine_rate(step, {.highest = 3e-3, .lowest = 1e-4, .warmup = 50, .steps = steps});
+  };
+  const auto loss_of_step = [&](Index step) {
+    Random drawn(seed, static_cast<std::uint64_t>(step));
+    const Batch b = problem.train(batch, drawn);
+    return cross_entropy(model(b.inputs), b.targets);
+  };
+  train(adam, loss_of_step, training);
+
+  Random fresh(77);
+  const Batch test = problem.test(2000, fresh);
+  const Tensor logits = model(test.inputs);
+  Result result{double{cross_entropy(logits, test.targets).item()},
+                static_cast<double>(rows_right(logits, test.targets)) / 2000, 0};
+  for (const Parameter& parameter : model.parameters()) result.learned += parameter.value.count();
+  return result;
+}
+
+std::vector<Result> over_seeds(const Problem& problem, Index heads, Index steps,
+                               Progress& progress) {
+  std::vector<Result> results;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    results.push_back(run(problem, heads, steps, seed));
+    progress.step();
+  }
+  std::printf("%5lld %4lld %8lld   ", static_cast<long long>(heads),
+              static_cast<long long>(problem.options.d_model / heads),
+              static_cast<long long>(results[0].learned));
+  return results;
+}
+
+double mean_loss(const std::vector<Result>& results) {
+  double sum = 0;
+  for (const Result& result : results) sum += result.loss;
+  return sum / static_cast<double>(results.size());
+}
+
+void hidden_words(Progress& progress) {
+  const Grammar grammar;
+  const Vocabulary vocabulary(grammar.words());
+  const Draw draw = [&](Index rows, Random& random) {
+    std::vector<Words> texts;
+    for (Index i = 0; i < rows; ++i) texts.push_back(grammar.sentence(random).words);
+    return hidden_word_batch(vocabulary, texts, random);
+  };
+  Problem problem{draw, draw, {.vocabulary = vocabulary.size(), .length = 6, .layers = 1}};
+  problem.options.causal = false;
+  std::printf("1. Hidden words of the grammar, one layer, 800 steps: loss on new sentences\n");
+  std::printf("heads  d_k  learned    seed 1 seed 2 seed 3 seed 4   mean\n");
+  plot::BarChart chart;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    chart.series.push_back({"seed " + std::to_string(seed), {}});
+  }
+  for (const bool small : {true, false}) {
+    problem.options.initialiser = small ? init::normal : init::inverse_root;
+    std::printf("weights start with deviation %s\n", small ? "0.02" : "1/sqrt(64) = 0.125");
+    for (const Index heads : {1, 2, 4, 16}) {
+      const std::vector<Result> results = over_seeds(problem, heads, 800, progress);
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        std::printf(" %6.3f", results[i].loss);
+        chart.series[i].values.push_back(results[i].loss);
+      }
+      std::printf(" %6.3f\n", mean_loss(results));
+      chart.labels.push_back(std::to_string(heads) + (small ? " (0.02)" : " (0.125)"));
+    }
+  }
+  chart.title = "One head or several, with the same number of weights";
+  chart.subtitle = "guessing hidden words; in brackets: the deviation of weights at the start";
+  chart.label_axis = "heads";
+  chart.y_axis.name = "loss on new sentences";
+  chart.reference_lines = {{best_possible, "best possible"}};
+  chart.print_values = false;
+  plot::write_png(plot::render(chart, 860), "out/plots/phase2_single_vs_multi.png");
+}
+
+void reversing(Progress& progress) {
+  const TinyTask task(TaskKind::reverse, {.longest = 6});
+  const auto part = [&](Part which) {
+    return [&task, which](Index rows, Random& random) { return task.batch(which, rows, random); };
+  };
+  const Problem problem{
+      part(Part::train),
+      part(Part::held_out),
+      {.vocabulary = task.vocabulary().size(), .length = 16, .initialiser = init::inverse_root}};
+  std::printf("\n2. Reversing 4 to 6 letters, two layers, 120 steps: per cent wholly right\n");
+  std::printf("heads  d_k  learned    seed 1 seed 2 seed 3 seed 4\n");
+  for (const Index heads : {1, 4, 16}) {
+    for (const Result& result : over_seeds(problem, heads, 120, progress)) {
+      std::printf(" %6.1f", 100 * result.right);
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 25: one head or several (takes about 10 seconds)\n\n");
+  Progress progress("training", 11 * seeds, "models");
+  hidden_words(progress);
+  reversing(progress);
+  std::printf("\nwrote out/plots/phase2_single_vs_multi.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
