@@ -113,6 +113,10 @@ Scores linked_weights(const Transformer& model, const Vocabulary& vocabulary, bo
   return sums;
 }
 
+void print_weights(const std::array<double, heads>& weights) {
+  for (const double weight : weights) std::printf(" %.2f", weight);
+}
+
 void print_links(const Scores& trained, const Scores& untrained, const Scores& shuffle) {
   const std::array<const char*, 8> roles = {"determiner -> its noun", "noun -> its determiner",
                                             "subject -> verb",        "verb -> subject",
@@ -122,7 +126,7 @@ void print_links(const Scores& trained, const Scores& untrained, const Scores& s
   std::printf("hidden word -> looked at    h0   h1   h2   h3   untrained  shuffled\n");
   for (std::size_t i = 0; i < roles.size(); ++i) {
     std::printf("%-24s", roles[i]);
-    for (const double weight : trained[i]) std::printf(" %.2f", weight);
+    print_weights(trained[i]);
     std::printf("%9.2f %10.2f\n", *std::max_element(untrained[i].begin(), untrained[i].end()),
                 *std::max_element(shuffle[i].begin(), shuffle[i].end()));
   }
@@ -246,14 +250,15 @@ void keep_example(const Transformer& model, const TinyTask& task, const std::str
   for (const std::string& word : words) texts[name] += (texts[name].empty() ? "" : " ") + word;
 }
 
-void task_heads(Parameters& patterns, std::map<std::string, std::string>& texts) {
-  struct Row {
-    std::string name;
-    double loss;
-    Index right;
-    LayerScores trained, untrained, shuffled;
-    std::array<double, heads> previous, previous_untrained;
-  };
+struct Row {  // what one task came to
+  std::string name;
+  double loss;
+  Index right;
+  LayerScores trained, untrained, shuffled;
+  std::array<double, heads> previous, previous_untrained;
+};
+
+std::vector<Row> train_tasks(Parameters& patterns, std::map<std::string, std::string>& texts) {
   std::vector<Row> rows;
   std::printf("\n3. Four heads in each of two layers, on tasks of 4 to 6 letters; 2000 held out\n");
   for (const TaskKind kind :
@@ -275,6 +280,10 @@ void task_heads(Parameters& patterns, std::map<std::string, std::string>& texts)
     write_safetensors("out/checkpoints/" + name + "_model.safetensors", model.parameters(),
                       to_metadata(model.options));
   }
+  return rows;
+}
+
+void print_tasks(const std::vector<Row>& rows) {
   std::printf("task       loss  wholly right (guessing: loss %.2f, 0.0 %%)\n", std::log(22));
   for (const Row& row : rows) {
     std::printf("%-9s %.3f %8.1f %%\n", row.name.c_str(), row.loss,
@@ -286,16 +295,16 @@ void task_heads(Parameters& patterns, std::map<std::string, std::string>& texts)
   for (const Row& row : rows) {
     std::printf("%-9s", row.name.c_str());
     for (const auto& layer : row.trained) {
-      for (const double weight : layer) std::printf(" %.2f", weight);
+      print_weights(layer);
       std::printf(" ");
     }
     std::printf("%8.2f %10.2f\n", best(row.untrained), best(row.shuffled));
   }
   std::printf("\n5. Layer 0 of induction: mean weight on the letter before\n");
   std::printf("trained  ");
-  for (const double weight : rows.back().previous) std::printf(" %.2f", weight);
+  print_weights(rows.back().previous);
   std::printf("\nuntrained");
-  for (const double weight : rows.back().previous_untrained) std::printf(" %.2f", weight);
+  print_weights(rows.back().previous_untrained);
   std::printf("\n");
 }
 
@@ -306,7 +315,7 @@ int main() try {
   Parameters patterns;
   std::map<std::string, std::string> texts = {{"grammar", Grammar().example().text()}};
   grammar_heads(patterns);
-  task_heads(patterns, texts);
+  print_tasks(train_tasks(patterns, texts));
   write_safetensors("out/weights/multi_head_patterns.safetensors", patterns, texts);
   std::printf("\nwrote out/checkpoints/multi_head_model.safetensors and one file for each task,\n");
   std::printf("out/weights/multi_head_patterns.safetensors\n");
