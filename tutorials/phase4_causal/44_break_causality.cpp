@@ -1,7 +1,7 @@
 // Step 44. What if a model is trained with the mask and run without it, or the other way round?
 //
-// New here: nothing is trained. The two models of step 43 run both ways, and their loss is looked at
-// position by position, with the weight that goes to words that should not be there yet.
+// New here: nothing is trained. The two models of step 43 run both ways, and their loss is looked
+// at position by position, with the weight that goes to words that should not be there yet.
 // Writes no picture; takes less than a second.
 #include <algorithm>
 #include <array>

@@ -74,7 +74,7 @@ plot::Heatmap map_of(const Tensor& weights, Index head, bool causal) {
   const Tensor one = squeeze(slice(weights, 0, head, head + 1), 0);
   plot::Heatmap map = attention_heatmap(one, words, words,
                                         causal ? "With the mask, as trained" : "Without the mask");
-  map.subtitle = causal ? "crossed: the mask forbids it" : "the same weights, the same sentence";
+  map.subtitle = causal ? "crossed: the mask forbids it" : "the same model, the same sentence";
   map.colour_bar = false;
   for (Index i = 0; causal && i < length; ++i) {
     for (Index j = 0; j < length; ++j) map.masked.push_back(!Mask::causal().allows(0, i, j));
