@@ -13,6 +13,10 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)  # all cores, unless told otherw
 MAKEFLAGS += -j$(shell nproc)
 endif
 
+# Threads that wait for each other give way after about a millisecond: the default of libgomp, many
+# times that, makes small steps crawl where other programs keep the processors busy.
+export GOMP_SPINCOUNT ?= 20000
+
 MODE := release
 PREFIX ?= /usr/local
 FONTS ?= /usr/share/fonts/truetype/dejavu

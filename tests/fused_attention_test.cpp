@@ -1,6 +1,4 @@
 // Fused attention against the explicit path, which attention_test.cpp holds to plain loops.
-#include <omp.h>
-
 #include <cmath>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "tapestry/machine.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -185,7 +184,7 @@ TEST_CASE("fused attention: the same bits for any number of threads", "[phase1][
       {random_tensor({length, 8}, 1), random_tensor({length, 8}, 2), random_tensor({length, 8}, 3)},
       operands(200, 200, 32, 32)};
   for (const std::vector<Tensor>& in : cases) {
-    const int before = omp_get_max_threads();
+    const SmallWorkShared shared;
     use_threads(1);
     const Outcome alone = run(true, in, Mask::causal());
     for (const int threads : {2, 3, 7}) {
@@ -196,7 +195,6 @@ TEST_CASE("fused attention: the same bits for any number of threads", "[phase1][
         CHECK(largest_difference(alone.gradients[i], together.gradients[i]) == 0);
       }
     }
-    use_threads(before);
   }
 }
 

@@ -1,8 +1,6 @@
 // The training loop: what it returns, what it leaves alone, and how it stops.
 #include "tapestry/training.hpp"
 
-#include <omp.h>
-
 #include <cmath>
 #include <limits>
 #include <string>
@@ -15,6 +13,7 @@
 #include "tapestry/machine.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -112,7 +111,7 @@ TEST_CASE("steps counts all that the optimiser has made", "[phase2][training]") 
 
 TEST_CASE("a seed gives the same losses and weights on any number of threads",
           "[phase2][training]") {
-  const int before = omp_get_max_threads();
+  const SmallWorkShared shared;
   std::vector<std::vector<double>> losses;
   std::vector<std::vector<std::vector<real>>> weights;
   for (const int threads : {1, 2, 3, 1}) {
@@ -122,7 +121,6 @@ TEST_CASE("a seed gives the same losses and weights on any number of threads",
     losses.push_back(train(adam, model.loss_of_step(), quiet(8)).losses);
     weights.push_back(values_of(model.parameters()));
   }
-  use_threads(before);
   for (std::size_t i = 1; i < losses.size(); ++i) {
     CHECK(losses[i] == losses[0]);
     CHECK(weights[i] == weights[0]);

@@ -9,7 +9,7 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index band = 128;            // queries of one task, a multiple of what kernels do at once
-constexpr Index task_grain = 1 << 19;  // multiply-adds that are worth a thread of their own
+constexpr Index task_grain = 1 << 21;  // multiply-adds that are worth a thread of their own
 constexpr Index enough_heads = 16;     // tasks that keep the threads of common machines busy
 constexpr Index most_parts = 4;        // into which the keys of few heads are cut
 constexpr Index least_keys = 1024;     // of one part

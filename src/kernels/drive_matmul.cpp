@@ -7,7 +7,7 @@
 namespace tapestry::kernels {
 namespace {
 
-constexpr Index operation_grain = 1 << 20;  // multiply-adds that are worth a thread of their own
+constexpr Index operation_grain = 1 << 22;  // multiply-adds that are worth a thread of their own
 constexpr Index vector_grain = 1 << 16;     // the same where each reads a number of its own
 constexpr Index least_rows = 32;            // of a piece: thinner ones would pack b too often
 constexpr Index least_columns = 256;        // likewise a, where it is packed

@@ -7,8 +7,19 @@
 
 namespace tapestry::kernels {
 
-// Below about this many numbers the start of a second thread costs more than it saves.
-inline constexpr Index parallel_grain = 65536;
+// Fewer numbers than this a thread (some 40 microseconds of work) are not worth waking it, and
+// waiting for it where other programs keep the processors busy.
+inline constexpr Index parallel_grain = 1 << 18;
+
+// Set by tests: even the smallest work is divided, so that small arrays show what large ones would.
+inline bool divide_everything = false;
+
+// How many threads share `count` things of which `grain` are worth one.
+inline Index sharing_threads(Index count, Index grain) {
+  const Index most = omp_in_parallel() ? 1 : omp_get_max_threads();
+  const Index wanted = divide_everything ? count : count / (grain > 0 ? grain : 1);
+  return wanted < most ? wanted : most;
+}
 
 // Calls body(begin, end) on consecutive parts of [0, count), one per thread, each at least `grain`
 // long; all of it in one call when that leaves one part. `body` must not throw, and what it
@@ -16,9 +27,7 @@ inline constexpr Index parallel_grain = 65536;
 template <class Body>
 void parallel_parts(Index count, Index grain, Body body) {
   if (count <= 0) return;
-  const Index most = omp_in_parallel() ? 1 : omp_get_max_threads();
-  const Index wanted = count / (grain > 0 ? grain : 1);
-  const Index parts = wanted < most ? wanted : most;
+  const Index parts = sharing_threads(count, grain);
   if (parts <= 1) {
     body(Index(0), count);
     return;
@@ -33,9 +42,7 @@ void parallel_parts(Index count, Index grain, Body body) {
 // `grain` tasks at most, take the next one when they are done. Each task writes what no other does.
 template <class Body>
 void parallel_tasks(Index count, Index grain, Body body) {
-  const Index most = omp_in_parallel() ? 1 : omp_get_max_threads();
-  const Index wanted = count / (grain > 0 ? grain : 1);
-  const Index threads = wanted < most ? wanted : most;
+  const Index threads = sharing_threads(count, grain);
   if (threads <= 1) {
     for (Index i = 0; i < count; ++i) body(i);
     return;

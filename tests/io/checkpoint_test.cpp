@@ -1,7 +1,5 @@
 #include "tapestry/io/checkpoint.hpp"
 
-#include <omp.h>
-
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -13,6 +11,7 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
 #include "temporary_folder.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -85,7 +84,7 @@ TEST_CASE("ten steps, a checkpoint and ten more are twenty steps, bit for bit", 
 
 TEST_CASE("a checkpoint has the same bytes for any number of threads", "[phase2][io]") {
   const TemporaryFolder folder;
-  const int before = omp_get_max_threads();
+  const SmallWorkShared shared;
   std::vector<std::string> files;
   for (const int threads : {1, 2, 3}) {
     use_threads(threads);
@@ -94,7 +93,6 @@ TEST_CASE("a checkpoint has the same bytes for any number of threads", "[phase2]
     run.save(folder / "a");
     files.push_back(content(folder / "a"));
   }
-  use_threads(before);
   CHECK(files[1] == files[0]);
   CHECK(files[2] == files[0]);
 }

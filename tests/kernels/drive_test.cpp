@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "kernels/kernel_test.hpp"
+#include "threads.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -42,14 +43,13 @@ void check_binary(const std::vector<Index>& size, const std::vector<Index>& a_st
 // Runs `work` on one, two, three and seven threads; each time it fills an array of n numbers.
 template <class Work>
 void same_bits(Index n, Work work) {
-  const int before = omp_get_max_threads();
+  const SmallWorkShared shared;
   std::vector<std::vector<real>> results;
   for (int threads : {1, 2, 3, 7}) {
     omp_set_num_threads(threads);
     results.emplace_back(std::size_t(n), real(0));
     work(results.back().data());
   }
-  omp_set_num_threads(before);
   for (std::size_t i = 1; i < results.size(); ++i) CHECK(results[0] == results[i]);
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/drive.hpp"
 #include "kernels/kernel_test.hpp"
+#include "threads.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -256,7 +257,7 @@ TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0
 
 TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
           "[phase0][kernels]") {
-  const int before = omp_get_max_threads();
+  const SmallWorkShared shared;
   const Index sizes[][3] = {{150, 70, 101}, {64, 800, 60}, {700, 513, 9}};
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
@@ -284,7 +285,6 @@ TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
       }
     }
   }
-  omp_set_num_threads(before);
 }
 
 }  // namespace tapestry::kernels

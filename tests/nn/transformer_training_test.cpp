@@ -1,6 +1,4 @@
 // A transformer as something that learns: its parameters, their gradients, memory and threads.
-#include <omp.h>
-
 #include <vector>
 
 #include "catch.hpp"
@@ -10,6 +8,7 @@
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -178,10 +177,9 @@ TEST_CASE("from the second step of training on, nothing is asked of the system",
 }
 
 TEST_CASE("training gives the same bits for any number of threads", "[phase2][nn]") {
-  const int before = omp_get_max_threads();
+  const SmallWorkShared shared;
   const std::vector<std::vector<real>> alone = gradients_with(1);
   for (const int threads : {2, 3}) CHECK(gradients_with(threads) == alone);
-  use_threads(before);
 }
 
 TEST_CASE("a transformer learns a sequence by heart", "[phase2][nn]") {
