@@ -46,6 +46,7 @@ on_x86 = $(findstring x86_64,$(call ask,-dumpmachine))
 avx2 = $(if $(on_x86),-mavx2 -mfma)
 avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512cd -mavx512dq -mavx512bw -mavx512vl \
   -mprefer-vector-width=512 $(call g++,-Wno-uninitialized -Wno-maybe-uninitialized))
+gif = $(if $(filter neon,$(MODE)),,-lgif)  # its tests draw nothing, and there is no giflib for them
 catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 
 # ---- Files
@@ -94,7 +95,7 @@ endef
 define link
 @echo '  link $@'
 @mkdir -p $(@D)
-$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(library) $(1) $(LDLIBS)
+$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(library) $(gif) $(1) $(LDLIBS)
 endef
 $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
@@ -172,7 +173,7 @@ tsan: build/setup/tsan
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
 	@cd build/neon/include && ln -sfn \
-	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann)) .
+	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h)) .
 	+@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	+@qemu-aarch64-static build/neon/tests
 ## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; four minutes. It
@@ -202,7 +203,7 @@ install: $(library)
 	@install -Dm644 $(library) $(to)/lib/libtapestry.a
 	@install -d $(to)/lib/pkgconfig
 	@printf '%s\n' 'Name: tapestry' 'Description: attention, understood' 'Version: $(VERSION)' \
-	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -fopenmp' \
+	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -lgif -fopenmp' \
 	  >$(to)/lib/pkgconfig/tapestry.pc
 	@echo 'installed in $(to)'
 ## clean          remove build/; out/ holds results of yours and stays
