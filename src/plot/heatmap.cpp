@@ -13,15 +13,6 @@ namespace {
 
 constexpr double smallest_type = 7.5;  // for printed values
 
-// Every 1st, 2nd, 5th, 10th ... label, so that neighbours `pitch` apart do not touch.
-std::int64_t label_stride(double pitch, double needed) {
-  std::int64_t stride = 1;
-  for (int i = 0; static_cast<double>(stride) * pitch < needed; ++i) {
-    stride = stride * (i % 3 == 1 ? 5 : 2) / (i % 3 == 1 ? 2 : 1);  // 1 2 5 10 20 50 ...
-  }
-  return stride;
-}
-
 void hatch(Canvas& canvas, const Rect& cell) {
   canvas.fill_rect(cell, theme::missing);
   if (cell.width < 6 || cell.height < 6) return;
@@ -79,6 +70,51 @@ void draw_cell(Canvas& canvas, const Rect& cell, const Heatmap& map, const Colou
   canvas.text(cell.centre(), number_text(value, map.digits), style);
 }
 
+void draw_row_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
+                     const HeatmapLayout& layout) {
+  TextStyle style = label_style();
+  style.align = Align::right;
+  style.vertical = VerticalAlign::middle;
+  const double pitch = grid.height / static_cast<double>(map.rows);
+  const std::int64_t stride =
+      label_stride(pitch, (map.row_labels.empty() ? 1.8 : 1.15) * style.size);
+  for (std::int64_t i = 0; i < map.rows; i += stride) {
+    canvas.text({grid.x - 8, grid.y + (static_cast<double>(i) + 0.5) * pitch}, layout.row_labels[i],
+                style);
+  }
+}
+
+void draw_column_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
+                        const HeatmapLayout& layout) {
+  TextStyle flat = label_style(), upright = label_style();
+  flat.align = Align::centre;
+  flat.vertical = VerticalAlign::top;
+  upright.align = Align::right;
+  upright.vertical = VerticalAlign::middle;
+  upright.angle = 90;
+  const double pitch = grid.width / static_cast<double>(map.columns);
+  const double needed =
+      map.column_labels.empty() ? widest(layout.column_labels, flat) + 10 : 1.15 * flat.size;
+  const std::int64_t stride = label_stride(pitch, needed);
+  for (std::int64_t j = 0; j < map.columns; j += stride) {
+    const auto place = static_cast<std::size_t>(j);
+    const bool turned = layout.turned[place];
+    canvas.text({grid.x + (static_cast<double>(j) + 0.5) * pitch, grid.bottom() + (turned ? 8 : 5)},
+                layout.column_labels[place], turned ? upright : flat);
+  }
+}
+
+void draw_axis_names(Canvas& canvas, const Rect& grid, const Heatmap& map,
+                     const HeatmapLayout& layout) {
+  TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
+  const Point centre = grid.centre();
+  canvas.text({centre.x, grid.bottom() + layout.bottom - 8}, map.column_axis, style);
+  style.angle = 90;
+  canvas.text({grid.x - layout.left + 8, centre.y}, map.row_axis, style);
+}
+
+}  // namespace
+
 void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const ColourRange& range) {
   const Size cell{grid.width / static_cast<double>(map.columns),
                   grid.height / static_cast<double>(map.rows)};
@@ -103,51 +139,6 @@ void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const Colo
   canvas.stroke_rect(canvas.snap(grid).inset(-0.25), {theme::frame, 0.8});
 }
 
-void draw_row_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
-                     const HeatmapLayout& layout) {
-  TextStyle style = label_style();
-  style.align = Align::right;
-  style.vertical = VerticalAlign::middle;
-  const double pitch = grid.height / static_cast<double>(map.rows);
-  const std::int64_t stride =
-      label_stride(pitch, (map.row_labels.empty() ? 1.8 : 1.15) * style.size);
-  for (std::int64_t i = 0; i < map.rows; i += stride) {
-    canvas.text({grid.x - 8, grid.y + (static_cast<double>(i) + 0.5) * pitch}, layout.row_labels[i],
-                style);
-  }
-}
-
-void draw_column_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
-                        const HeatmapLayout& layout) {
-  TextStyle style = label_style();
-  style.align = Align::centre;
-  style.vertical = VerticalAlign::top;
-  const double pitch = grid.width / static_cast<double>(map.columns);
-  const double needed =
-      layout.upright ? 1.15 * style.size : widest(layout.column_labels, style) + 10;
-  if (layout.upright) {
-    style.align = Align::right;
-    style.vertical = VerticalAlign::middle;
-    style.angle = 90;
-  }
-  const std::int64_t stride = label_stride(pitch, needed);
-  for (std::int64_t j = 0; j < map.columns; j += stride) {
-    canvas.text(
-        {grid.x + (static_cast<double>(j) + 0.5) * pitch, grid.bottom() + (layout.upright ? 8 : 5)},
-        layout.column_labels[j], style);
-  }
-}
-
-void draw_axis_names(Canvas& canvas, const Rect& grid, const Heatmap& map,
-                     const HeatmapLayout& layout) {
-  TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
-  const Point centre = grid.centre();
-  canvas.text({centre.x, grid.bottom() + layout.bottom - 8}, map.column_axis, style);
-  style.angle = 90;
-  canvas.text({grid.x - layout.left + 8, centre.y}, map.row_axis, style);
-}
-
-// The meaning of grey cells, below the bar.
 void draw_key(Canvas& canvas, Point at, const Heatmap& map) {
   const TextStyle style{type::tick, theme::faded, false, Align::left, VerticalAlign::middle};
   const auto entry = [&](const char* name, void (*paint)(Canvas&, const Rect&)) {
@@ -162,8 +153,6 @@ void draw_key(Canvas& canvas, Point at, const Heatmap& map) {
     entry("masked", cross_out);
   }
 }
-
-}  // namespace
 
 void draw(Canvas& canvas, Rect area, const Heatmap& heatmap) {
   check(heatmap);

@@ -11,34 +11,7 @@
 namespace tapestry::plot {
 namespace {
 
-constexpr std::int64_t most_cells = 1024;  // per side; beyond, blocks are averaged
-constexpr double longest_label = 150;      // logical units
-
-ColourRange range_of(const Heatmap& map) {
-  ColourRange range{0, 0};
-  bool seen = false;
-  for (std::size_t i = 0; i < map.values.size(); ++i) {
-    const double value = map.values[i];
-    if (!std::isfinite(value) || (!map.masked.empty() && map.masked[i])) continue;
-    range.low = seen ? std::min(range.low, value) : value;
-    range.high = seen ? std::max(range.high, value) : value;
-    seen = true;
-  }
-  if (map.colours == ColourMap::blue_orange) {
-    const double reach = std::max(std::abs(range.low), std::abs(range.high));
-    range = {-reach, reach};
-  } else if (range.low > 0) {
-    range.low = 0;
-  }
-  range = {map.low.value_or(range.low), map.high.value_or(range.high)};
-  if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {
-    throw Error(
-        "heatmap: the colour range needs finite ends, low at most high; leave low and high "
-        "empty for an automatic one");
-  }
-  const double widen = range.low == range.high ? std::max(0.5, 0.5 * std::abs(range.low)) : 0;
-  return {range.low - widen, range.high + widen};
-}
+constexpr double longest_label = 150;  // logical units
 
 // The given labels, or the index of the first row (column) of every block.
 std::vector<std::string> labels_of(const std::vector<std::string>& given, std::int64_t count,
@@ -91,6 +64,29 @@ double bar_room(const Heatmap& map, const ColourRange& range) {
   return bar_gap + bar_width + 7 + texts + (map.colour_bar_name.empty() ? 0 : 22);
 }
 
+// Which labels of columns do not fit flat below their cells; when that are many, all are turned.
+std::vector<bool> turned_labels(const std::vector<std::string>& labels, double cell_width) {
+  constexpr double gap = 6;
+  std::vector<bool> turned;
+  std::size_t count = 0;
+  for (const std::string& label : labels) {
+    turned.push_back(measure_text(label, label_style()).width + gap > cell_width);
+    count += turned.back() ? 1 : 0;
+  }
+  if (4 * count > labels.size()) turned.assign(labels.size(), true);
+  return turned;
+}
+
+// The room below the cells that column labels take.
+double column_label_room(const HeatmapLayout& layout) {
+  double room = 24;
+  for (std::size_t j = 0; j < layout.column_labels.size(); ++j) {
+    if (!layout.turned[j]) continue;
+    room = std::max(room, measure_text(layout.column_labels[j], label_style()).width + 9);
+  }
+  return room;
+}
+
 double comfortable_cell(std::int64_t n) {
   if (n <= 8) return 62;
   if (n <= 16) return 46;
@@ -100,6 +96,15 @@ double comfortable_cell(std::int64_t n) {
 }
 
 }  // namespace
+
+// Every 1st, 2nd, 5th, 10th ... label, so that neighbours `pitch` apart do not touch.
+std::int64_t label_stride(double pitch, double needed) {
+  std::int64_t stride = 1;
+  for (int i = 0; static_cast<double>(stride) * pitch < needed; ++i) {
+    stride = stride * (i % 3 == 1 ? 5 : 2) / (i % 3 == 1 ? 2 : 1);  // 1 2 5 10 20 50 ...
+  }
+  return stride;
+}
 
 void check(const Heatmap& map) {
   const auto fail = [&](const std::string& what) {
@@ -120,7 +125,33 @@ void check(const Heatmap& map) {
   if (!map.column_labels.empty()) need("column labels", map.column_labels.size(), map.columns);
 }
 
-PooledHeatmap pooled(const Heatmap& map) {
+ColourRange range_of(const Heatmap& map) {
+  ColourRange range{0, 0};
+  bool seen = false;
+  for (std::size_t i = 0; i < map.values.size(); ++i) {
+    const double value = map.values[i];
+    if (!std::isfinite(value) || (!map.masked.empty() && map.masked[i])) continue;
+    range.low = seen ? std::min(range.low, value) : value;
+    range.high = seen ? std::max(range.high, value) : value;
+    seen = true;
+  }
+  if (map.colours == ColourMap::blue_orange) {
+    const double reach = std::max(std::abs(range.low), std::abs(range.high));
+    range = {-reach, reach};
+  } else if (range.low > 0) {
+    range.low = 0;
+  }
+  range = {map.low.value_or(range.low), map.high.value_or(range.high)};
+  if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {
+    throw Error(
+        "heatmap: the colour range needs finite ends, low at most high; leave low and high "
+        "empty for an automatic one");
+  }
+  const double widen = range.low == range.high ? std::max(0.5, 0.5 * std::abs(range.low)) : 0;
+  return {range.low - widen, range.high + widen};
+}
+
+PooledHeatmap pooled(const Heatmap& map, std::int64_t most_cells) {
   PooledHeatmap small{map};
   const std::int64_t down = (map.rows + most_cells - 1) / most_cells;
   const std::int64_t across = (map.columns + most_cells - 1) / most_cells;
@@ -144,11 +175,11 @@ HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width) {
   layout.column_labels = labels_of(map.column_labels, map.columns, map.column_block);
   layout.range = range_of(map);
   const TextStyle style = label_style();
-  const double column_width = widest(layout.column_labels, style);
-  // Indices may be thinned instead of turned.
-  layout.upright = column_width + 6 > cell_width && !map.column_labels.empty();
+  layout.turned.assign(layout.column_labels.size(), false);
+  // Indices are thinned instead of turned.
+  if (!map.column_labels.empty()) layout.turned = turned_labels(layout.column_labels, cell_width);
   layout.left = widest(layout.row_labels, style) + 9 + (map.row_axis.empty() ? 0 : 26);
-  layout.bottom = (layout.upright ? column_width + 9 : 24) + (map.column_axis.empty() ? 0 : 24);
+  layout.bottom = column_label_room(layout) + (map.column_axis.empty() ? 0 : 24);
   layout.right = bar_room(map, layout.range);
   if (!map.colour_bar) layout.right = 2;
   return layout;

@@ -19,24 +19,37 @@ struct ColourRange {
 struct HeatmapLayout {
   std::vector<std::string> row_labels, column_labels;
   double left = 0, bottom = 0, right = 0;  // room for labels and bar around the cells
-  bool upright = false;                    // column labels turned by 90 degrees
+  std::vector<bool> turned;                // column labels that stand upright
   ColourRange range;
 };
 
 // Throws Error as draw(Canvas&, Rect, const Heatmap&) documents.
 void check(const Heatmap& map);
 
+// From values that are finite and not masked, unless low and high are given. Throws Error for
+// ends that are not finite or the wrong way round.
+ColourRange range_of(const Heatmap& map);
+
 // The heatmap itself, or, when a side is too long, means of blocks and the words that admit it.
 struct PooledHeatmap : Heatmap {
   std::int64_t row_block = 1, column_block = 1;
 };
-PooledHeatmap pooled(const Heatmap& map);
+PooledHeatmap pooled(const Heatmap& map, std::int64_t most_cells = 1024);
 
-// Column labels lie flat when the widest fits above a cell of this width.
+// Column labels lie flat where they fit below cells of this width.
 HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width);
 
 // Labels are words of the data: shown as they are.
 TextStyle label_style();
+
+// Every 1st, 2nd, 5th, 10th ... label, so that neighbours `pitch` apart do not touch.
+std::int64_t label_stride(double pitch, double needed);
+
+// The cells alone, filling `grid`, with their values where they are printed.
+void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const ColourRange& range);
+
+// What grey cells mean, for below the bar; nothing when there are none.
+void draw_key(Canvas& canvas, Point at, const Heatmap& map);
 
 // Width and height of cells at which values can be read.
 Size comfortable_cells(const Heatmap& map);

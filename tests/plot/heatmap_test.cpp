@@ -146,6 +146,41 @@ TEST_CASE("no word is cut off by the border of the picture", "[phase1][plot]") {
   CHECK(has_clean_border(decode_png(render(wide, Size{700, 420}, 1))));
 }
 
+// The stretches of columns below the cells that have ink: one per label.
+std::vector<CellBox> labels_below(const Heatmap& map, Size size) {
+  const Decoded picture = decode_png(render(map, size, 1));
+  const CellBox cells = find(picture, {colour_at(map.colours, 0.5)});
+  std::vector<CellBox> labels;
+  for (int column = 0; column < cells.right + 20; ++column) {
+    if (!has_ink(picture, column, cells.bottom + 3, column + 1, picture.height)) continue;
+    if (labels.empty() || column > labels.back().right + 2) labels.push_back({column, 0, 0, 0});
+    labels.back().right = column + 1;
+  }
+  return labels;
+}
+
+TEST_CASE("labels of columns are neither dropped nor turned where they fit", "[phase1][plot]") {
+  // As wide as 12 labels like the first would need, or with as few as one that has to be turned.
+  const std::vector<std::string> words{"<bos>", "a", "b", "c", "d", "e", "=>", "f", "g", "h", "m"};
+  Heatmap map = bare(1, 11, std::vector<double>(11, 0.5));
+  map.low = 0;
+  map.high = 1;
+  map.column_labels = words;
+  map.row_labels = {""};
+  for (const double width : {700, 640, 600, 560, 500, 420, 360}) {
+    CAPTURE(width);
+    CHECK(labels_below(map, {width, 200}).size() == 11);
+  }
+  const std::vector<CellBox> flat = labels_below(map, {700, 200});
+  CHECK(flat[0].right - flat[0].left > 30);
+  const std::vector<CellBox> mixed = labels_below(map, {420, 200});
+  CHECK(mixed[0].right - mixed[0].left < 16);    // "<bos>" stands upright ...
+  CHECK(mixed[10].right - mixed[10].left > 10);  // ... and "m", which is wider than high, does not
+  // Indices are thinned: 0, 2, 4 ... or 0, 5, 10 ...
+  map.column_labels.clear();
+  CHECK(labels_below(map, {200, 200}).size() < 7);
+}
+
 TEST_CASE("the axes are named by default", "[phase1][plot]") {
   const std::vector<std::string> words{"the", "cat", "sat", "on"};
   Heatmap map = attention_heatmap(std::vector<double>(16, 0.25), words, words);
