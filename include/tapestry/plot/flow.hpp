@@ -1,0 +1,29 @@
+// Attention as arrows: words that ask on the left, words that are looked at on the right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tapestry/plot/canvas.hpp"
+
+namespace tapestry::plot {
+
+struct Flow {
+  std::vector<std::string> queries, keys;
+  std::vector<double> weights;  // queries × keys, row by row, each from 0 to 1
+  double threshold = 0.15;      // only links with at least this weight are drawn
+  std::string title = {}, subtitle = {};
+};
+
+// Draws an arrow per link, from query to key; width and opacity are its weight. Where both lists of
+// words are the same, a word's look at itself has a colour of its own. Below, a legend tells what
+// a width means and how many links, with how much of the attention, were left out (NaN too). More
+// than 48 words of a list are cut off, and the legend says so.
+// Throws Error when there are no words, when the number of weights is not queries × keys, for a
+// weight or threshold outside 0 ... 1, and when the area is too small.
+void draw(Canvas& canvas, Rect area, const Flow& flow);
+
+// A picture of that width in logical units, as high as the words need.
+Canvas render(const Flow& flow, double width = 640, double scale = 2);
+
+}  // namespace tapestry::plot

@@ -1,0 +1,265 @@
+#include "tapestry/plot/flow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "plot/frame.hpp"
+#include "plot/heatmap_layout.hpp"
+#include "plot/utf8.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/plot/numbers.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+constexpr std::size_t most_words = 48;  // per column; more would be too small or too high
+constexpr double heads_height = 26, legend_height = 30, note_line = 16, longest_word = 150;
+constexpr double least_pitch = 11, least_gap = 90;
+constexpr Colour link_colour{17, 102, 168}, self_colour{213, 94, 0};
+
+struct Link {
+  std::size_t query, key;
+  double weight;
+};
+
+// What is drawn of a flow, and what is said about the rest.
+struct Drawn {
+  std::vector<std::string> queries, keys;
+  std::vector<Link> links;  // weakest first, so that the strongest lie on top
+  bool same_words = false;
+  std::string note;
+};
+
+void check(const Flow& flow) {
+  const std::size_t queries = flow.queries.size(), keys = flow.keys.size();
+  std::ostringstream message;
+  message << "flow: " << queries << " queries x " << keys << " keys ";
+  if (queries == 0 || keys == 0) throw Error(message.str() + "give no links; both need a word");
+  if (flow.weights.size() != queries * keys) {
+    message << "need " << queries * keys << " weights, but " << flow.weights.size()
+            << " were given";
+    throw Error(message.str());
+  }
+  if (!(flow.threshold >= 0 && flow.threshold <= 1)) {
+    message << "and a threshold of " << flow.threshold << "; choose 0 to 1";
+    throw Error(message.str());
+  }
+  for (std::size_t i = 0; i < flow.weights.size(); ++i) {
+    const double weight = flow.weights[i];
+    if (std::isnan(weight) || (weight >= -1e-3 && weight <= 1 + 1e-3)) continue;  // rounding
+    message << "have the weight " << weight << " from query " << i / keys << " to key " << i % keys
+            << "; weights lie between 0 and 1, so divide by the largest first";
+    throw Error(message.str());
+  }
+}
+
+std::vector<std::string> shown(const std::vector<std::string>& words) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < std::min(words.size(), most_words); ++i) {
+    labels.push_back(fit_text(visible(words[i]), longest_word, label_style()));
+  }
+  return labels;
+}
+
+// "12 of 36 links are drawn: those of weight 0.15 or more. The other 24 hold 31 % of the
+// attention."
+std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, double all,
+                    double drawn_sum) {
+  std::ostringstream note;
+  const std::size_t links = drawn.queries.size() * drawn.keys.size();
+  const std::size_t left_out = links - nan - drawn.links.size();
+  note << drawn.links.size() << " of " << links << " links are drawn: those of weight "
+       << flow.threshold << " or more.";
+  if (left_out > 0 && all > 0) {
+    note << " The other " << left_out << " hold " << number_text(100 * (1 - drawn_sum / all), 0)
+         << " % of the attention.";
+  }
+  if (nan > 0) note << " NaN: " << nan << ".";
+  if (drawn.queries.size() < flow.queries.size() || drawn.keys.size() < flow.keys.size()) {
+    note << " Shown are the first " << drawn.queries.size() << " of " << flow.queries.size()
+         << " queries and " << drawn.keys.size() << " of " << flow.keys.size() << " keys.";
+  }
+  return note.str();
+}
+
+Drawn prepare(const Flow& flow) {
+  check(flow);
+  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys, {}};
+  std::size_t nan = 0;
+  double all = 0, drawn_sum = 0;
+  for (std::size_t i = 0; i < drawn.queries.size(); ++i) {
+    for (std::size_t j = 0; j < drawn.keys.size(); ++j) {
+      const double weight = flow.weights[i * flow.keys.size() + j];
+      if (std::isnan(weight)) {
+        ++nan;
+        continue;
+      }
+      all += weight;
+      if (weight < flow.threshold) continue;
+      drawn_sum += weight;
+      drawn.links.push_back({i, j, std::clamp(weight, 0.0, 1.0)});
+    }
+  }
+  drawn.note = note_on(flow, drawn, nan, all, drawn_sum);
+  std::stable_sort(drawn.links.begin(), drawn.links.end(),
+                   [](const Link& a, const Link& b) { return a.weight < b.weight; });
+  return drawn;
+}
+
+std::vector<std::string> note_lines(const Drawn& drawn, double width) {
+  return wrap(drawn.note, width, {type::subtitle});
+}
+
+double comfortable_pitch(std::size_t words) { return words <= 12 ? 36 : words <= 24 ? 28 : 20; }
+
+// A column of words, each in a frame of its own.
+struct Column {
+  Rect area;
+  std::vector<std::string> words;
+  double pitch = 0;
+  double middle(std::size_t i) const { return area.y + (static_cast<double>(i) + 0.5) * pitch; }
+};
+
+double column_width(const std::vector<std::string>& words, double size) {
+  TextStyle style = label_style();
+  style.size = size;
+  return widest(words, style) + 16;
+}
+
+void draw_column(Canvas& canvas, const Column& column, double size, Align align,
+                 const std::string& head) {
+  TextStyle style = label_style();
+  const double x = align == Align::right ? column.area.right() - 8 : column.area.x + 8;
+  style.align = align;
+  canvas.text({x, column.area.y - 10}, head, {type::label, theme::faded, false, align});
+  style.vertical = VerticalAlign::middle;
+  style.size = size;
+  const double height = 0.8 * column.pitch;
+  for (std::size_t i = 0; i < column.words.size(); ++i) {
+    const double y = column.middle(i);
+    canvas.fill_rect({column.area.x, y - height / 2, column.area.width, height}, {240, 243, 248},
+                     std::min(6.0, height / 3));
+    canvas.text({x, y}, column.words[i], style);
+  }
+}
+
+// A ribbon with the head of an arrow, in one piece: with opacity, two would be darker where they
+// overlap. It leaves and arrives level.
+void draw_ribbon(Canvas& canvas, Point from, Point to, double width, Colour colour) {
+  const double head = 5 + 1.5 * width, half_head = 2.5 + 0.85 * width;
+  const Point base = to - Point{head, 0};
+  const double reach = 0.45 * (base.x - from.x);
+  const std::vector<Point> line =
+      curve_points(from, from + Point{reach, 0}, base - Point{reach, 0}, base);
+  std::vector<Point> upper, lower;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const Point along = line[std::min(i + 1, line.size() - 1)] - line[i == 0 ? 0 : i - 1];
+    const double factor = width / 2 / std::hypot(along.x, along.y);
+    const Point across{-factor * along.y, factor * along.x};
+    upper.push_back(line[i] - across);
+    lower.push_back(line[i] + across);
+  }
+  upper.insert(upper.end(), {base - Point{0, half_head}, to, base + Point{0, half_head}});
+  upper.insert(upper.end(), lower.rbegin(), lower.rend());
+  canvas.fill_polygon(upper, colour);
+}
+
+Colour with_opacity(Colour colour, double weight) {
+  colour.a = static_cast<std::uint8_t>(std::lround(255 * (0.2 + 0.7 * weight)));
+  return colour;
+}
+
+double ribbon_width(double weight, double pitch) { return weight * std::min(11.0, 0.38 * pitch); }
+
+// Where the link touches its word: the links of one word are spread in the order of the others.
+double port(const Drawn& drawn, const Link& link, bool at_key, double pitch) {
+  double before = 0, count = 0;
+  for (const Link& other : drawn.links) {
+    if (at_key ? other.key != link.key : other.query != link.query) continue;
+    count += 1;
+    if (at_key ? other.query < link.query : other.key < link.key) before += 1;
+  }
+  const double spread = std::min(0.16 * pitch, 0.6 * pitch / count);
+  return (before - (count - 1) / 2) * spread;
+}
+
+void draw_links(Canvas& canvas, const Drawn& drawn, const Column& queries, const Column& keys) {
+  for (const Link& link : drawn.links) {
+    const Point from{queries.area.right() + 2,
+                     queries.middle(link.query) + port(drawn, link, false, queries.pitch)};
+    const Point to{keys.area.x - 2, keys.middle(link.key) + port(drawn, link, true, keys.pitch)};
+    const bool self = drawn.same_words && link.query == link.key;
+    draw_ribbon(canvas, from, to, ribbon_width(link.weight, std::min(queries.pitch, keys.pitch)),
+                with_opacity(self ? self_colour : link_colour, link.weight));
+  }
+}
+
+void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, double pitch) {
+  const TextStyle style{type::subtitle, theme::ink, false, Align::left, VerticalAlign::middle};
+  double x = area.x;
+  const double y = area.y + legend_height / 2;
+  const auto entry = [&](double weight, Colour colour, const std::string& words) {
+    draw_ribbon(canvas, {x, y}, {x + 34, y}, ribbon_width(weight, pitch),
+                with_opacity(colour, weight));
+    canvas.text({x + 40, y}, words, style);
+    x += 40 + measure_text(words, style).width + 20;
+  };
+  entry(0.25, link_colour, "0.25");
+  entry(0.5, link_colour, "0.5");
+  entry(1, link_colour, "weight 1");
+  if (drawn.same_words) entry(1, self_colour, "to itself");
+  const std::vector<std::string> lines = note_lines(drawn, area.width);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    canvas.text({area.x, area.y + legend_height + (static_cast<double>(i) + 0.5) * note_line},
+                lines[i],
+                {type::subtitle, theme::faded, false, Align::left, VerticalAlign::middle});
+  }
+}
+
+double below(const Drawn& drawn, double width) {
+  return 8 + legend_height + note_line * static_cast<double>(note_lines(drawn, width).size());
+}
+
+}  // namespace
+
+void draw(Canvas& canvas, Rect area, const Flow& flow) {
+  const Drawn drawn = prepare(flow);
+  Rect room = draw_title(canvas, area, flow.title, flow.subtitle);
+  const double height = room.height - heads_height - below(drawn, area.width);
+  const auto most = static_cast<double>(std::max(drawn.queries.size(), drawn.keys.size()));
+  const double pitch = std::min(36.0, height / most);
+  const double size = std::min(type::label, 0.68 * pitch);
+  const double left = std::max(column_width(drawn.queries, size), 50.0);
+  const double right = std::max(column_width(drawn.keys, size), 50.0);
+  if (!(pitch >= least_pitch && room.width - left - right >= least_gap)) {
+    throw Error(
+        "flow: the area is too small for the words and the links between them; give it more "
+        "room or fewer words");
+  }
+  const double top = room.y + heads_height;
+  // The shorter list stands in the middle of the longer one.
+  const auto column = [&](double x, double width, const std::vector<std::string>& words) {
+    const double spare = pitch * (most - static_cast<double>(words.size()));
+    return Column{{x, top + spare / 2, width, height - spare}, words, pitch};
+  };
+  const Column queries = column(room.x, left, drawn.queries);
+  const Column keys = column(room.right() - right, right, drawn.keys);
+  draw_links(canvas, drawn, queries, keys);
+  draw_column(canvas, queries, size, Align::right, "query");
+  draw_column(canvas, keys, size, Align::left, "key");
+  draw_flow_legend(canvas, {room.x, top + pitch * most + 8, room.width, 0}, drawn, pitch);
+}
+
+Canvas render(const Flow& flow, double width, double scale) {
+  const Drawn drawn = prepare(flow);
+  const double inner = width - 2 * margin;
+  const std::size_t most = std::max(drawn.queries.size(), drawn.keys.size());
+  const double height = title_height(flow.title, flow.subtitle, inner) + heads_height +
+                        static_cast<double>(most) * comfortable_pitch(most) + below(drawn, inner);
+  Canvas canvas(width, height + 2 * margin, scale);
+  draw(canvas, canvas.area().inset(margin), flow);
+  return canvas;
+}
+
+}  // namespace tapestry::plot

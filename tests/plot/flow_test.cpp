@@ -1,0 +1,138 @@
+#include "tapestry/plot/flow.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "catch.hpp"
+#include "plot/decoded.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// Blue: a link to another word; orange: to itself. What is mixed with paper keeps its hue.
+bool is_blue(Colour c) { return c.b > c.r + 40; }
+bool is_orange(Colour c) { return c.r > c.b + 40; }
+
+// How much of a hue a column of pixels has, between two rows: the sum over its pixels of how far
+// they are from white.
+template <typename Hue>
+double ink(const Decoded& picture, int column, int top, int bottom, Hue hue) {
+  double sum = 0;
+  for (int row = top; row < bottom; ++row) {
+    const Colour c = picture.at(column, row);
+    if (hue(c)) sum += (765 - c.r - c.g - c.b) / 765.0;
+  }
+  return sum;
+}
+
+// Words "a", "b": 50 wide, rows 36 high, from 50 = margin + heads down.
+Decoded two_words(std::vector<double> weights, double threshold = 0.15) {
+  return decode_png(render(Flow{{"a", "b"}, {"a", "b"}, std::move(weights), threshold}, 400, 1));
+}
+constexpr int first = 50, second = 86, end = 122, behind_queries = 78, before_keys = 310;
+
+TEST_CASE("an arrow leaves its query and ends at its key", "[phase3][plot]") {
+  const Decoded picture = two_words({0, 1, 0, 0});
+  CHECK(ink(picture, behind_queries, first, second, is_blue) > 3);
+  CHECK(ink(picture, behind_queries, second, end, is_blue) == 0);
+  CHECK(ink(picture, before_keys, second, end, is_blue) > 3);
+  CHECK(ink(picture, before_keys, first, second, is_blue) == 0);
+}
+
+TEST_CASE("a word's look at itself has its own colour", "[phase3][plot]") {
+  const Decoded picture = two_words({1, 0, 0, 1});
+  for (const int column : {behind_queries, 200, before_keys}) {
+    CHECK(ink(picture, column, first, second, is_orange) > 3);
+    CHECK(ink(picture, column, second, end, is_orange) > 3);
+    CHECK(ink(picture, column, first, end, is_blue) == 0);
+  }
+  // Between different lists of words there is no such look.
+  const Decoded other = decode_png(render(Flow{{"a", "b"}, {"c", "d"}, {1, 0, 0, 1}}, 400, 1));
+  CHECK(ink(other, 200, first, end, is_orange) == 0);
+  CHECK(ink(other, 200, first, end, is_blue) > 3);
+}
+
+TEST_CASE("arrows to one word end in the order of their queries", "[phase3][plot]") {
+  const Decoded picture = two_words({0.5, 0, 0.5, 0});
+  const auto height = [&](auto hue) {
+    double sum = 0, all = 0;
+    for (int row = first; row < second; ++row) {
+      const double share = ink(picture, before_keys, row, row + 1, hue);
+      sum += share * row;
+      all += share;
+    }
+    return sum / all;
+  };
+  CHECK(height(is_orange) + 2 < height(is_blue));
+}
+
+TEST_CASE("a larger weight makes an arrow wider and darker", "[phase3][plot]") {
+  double before = 0;
+  for (const double weight : {0.2, 0.4, 0.6, 0.8, 1.0}) {
+    const double now = ink(two_words({weight, 0, 0, 0}), 200, first, second, is_orange);
+    CHECK(now > before + 0.3);
+    before = now;
+  }
+}
+
+TEST_CASE("below the threshold nothing is drawn", "[phase3][plot]") {
+  const auto drawn = [](double weight, double threshold) {
+    return ink(two_words({weight, 0, 0, 0}, threshold), 200, first, second, is_orange) > 0;
+  };
+  CHECK(drawn(0.15, 0.15));
+  CHECK_FALSE(drawn(0.149, 0.15));
+  CHECK(drawn(0.149, 0.1));
+  CHECK_FALSE(drawn(not_a_number, 0));
+}
+
+TEST_CASE("the legend grows with what it has to say", "[phase3][plot]") {
+  const std::vector<std::string> few(2, "word"), many(60, "word");
+  const auto height = [](const std::vector<std::string>& queries,
+                         const std::vector<std::string>& keys) {
+    const std::vector<double> weights(queries.size() * keys.size(), 0.1);
+    return render(Flow{queries, keys, weights}, 400, 1).pixel_height();
+  };
+  // 48 words and the words on the cut against 48 words without.
+  const std::vector<std::string> most(48, "word");
+  CHECK(height(many, few) > height(most, few));
+  CHECK(height(many, few) < height(most, few) + 40);
+  CHECK(height(few, many) == height(many, few));
+}
+
+TEST_CASE("no word of a flow is cut off by the border", "[phase3][plot]") {
+  const std::vector<std::string> words{"internationalisation", "a-much-longer-word-than-fits-here",
+                                       "\n", " x", ""};
+  Flow flow{words, {"a", "b", "c"}, std::vector<double>(15, 0.33), 0.15, "Title", "and more"};
+  CHECK(has_clean_border(decode_png(render(flow, 400, 1))));
+  flow = {words, words, std::vector<double>(25, 0.2)};
+  CHECK(has_clean_border(decode_png(render(flow, 640, 1))));
+  const std::vector<std::string> many(70, "word");
+  std::vector<double> each(4900, 0.01);
+  for (std::size_t i = 0; i < 70; ++i) each[71 * i] = 0.3;
+  CHECK(has_clean_border(decode_png(render(Flow{many, many, each}, 300, 1))));
+}
+
+TEST_CASE("a flow is the same bytes every time", "[phase3][plot]") {
+  CHECK(two_words({0.3, 0.7, 0.6, 0.4}).pixels == two_words({0.3, 0.7, 0.6, 0.4}).pixels);
+}
+
+TEST_CASE("a flow says what does not fit together", "[phase3][plot]") {
+  const auto words = [](const Flow& flow) { return words_of_error([&] { render(flow); }); };
+  CHECK(contains(words({}), "0 queries x 0 keys give no links"));
+  CHECK(contains(words({{"a"}, {"b", "c"}, {1}}), "need 2 weights, but 1 were given"));
+  CHECK(contains(words({{"a"}, {"b", "c"}, {0.5, 1.5}}),
+                 "have the weight 1.5 from query 0 to key 1; weights lie between 0 and 1"));
+  CHECK(contains(words({{"a"}, {"b"}, {-0.5}}), "have the weight -0.5"));
+  CHECK(contains(words({{"a"}, {"b"}, {1}, 2}), "a threshold of 2; choose 0 to 1"));
+  CHECK(contains(words({{"a"}, {"b"}, {1}, not_a_number}), "choose 0 to 1"));
+  CHECK(contains(words_of_error([&] { render(Flow{{"a"}, {"b"}, {1}}, 200); }), "too small"));
+  Canvas canvas(400, 100, 1);
+  CHECK(contains(words_of_error([&] { draw(canvas, {0, 0, 400, 60}, Flow{{"a"}, {"b"}, {1}}); }),
+                 "too small"));
+}
+
+}  // namespace
+}  // namespace tapestry::plot
