@@ -1,11 +1,9 @@
 // Step 24. How do several heads look beside each other?
 //
-// New here: one map per head on one scale; entropy, a number for how widely a head spreads its
-// weight; and the answers of the tiny tasks, row by row. Nothing is trained: what step 23 saw is
-// read from its file and drawn.
-// Writes out/plots/phase2_multi_head_grid.png, out/plots/phase2_attention_entropy.png and
-// out/plots/phase2_tasks.png; takes about a second.
-#include <algorithm>
+// New here: one map per head on one scale, and entropy, a number for how widely a head spreads its
+// weight. Nothing is trained: what step 23 saw is read from its file and drawn.
+// Writes out/plots/phase2_multi_head_grid.png and out/plots/phase2_attention_entropy.png; takes about
+// a second.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -83,47 +81,6 @@ void draw_entropy(const Safetensors& seen) {
   plot::write_png(plot::render(chart), "out/plots/phase2_attention_entropy.png");
 }
 
-// Mean weight of each head of `answer` (heads, rows, keys) on those letters of the prompt that the
-// row says; key p + 1 is letter p.
-std::vector<double> weight_on_said(const Tensor& answer, const Words& words, Index given) {
-  Tensor marks = Tensor::zeros({answer.size(1), answer.size(2)});
-  for (Index row = 0; row < answer.size(1); ++row) {
-    for (Index p = 0; p < given - 1; ++p) {
-      const bool same =
-          words[static_cast<std::size_t>(p)] == words[static_cast<std::size_t>(given + row)];
-      marks.set({row, p + 1}, same ? 1 : 0);
-    }
-  }
-  return doubles(mean(sum(answer * marks, -1), -1));
-}
-
-// The rows of the answer, of that head in layer 1 which looks most at the letters to be said.
-plot::Heatmap task_map(const Safetensors& seen, const std::string& name) {
-  const Words words = split_words(seen.metadata.at(name));
-  const auto given = static_cast<Index>(std::stoi(seen.metadata.at(name + ".given")));
-  const auto length = static_cast<Index>(words.size());
-  const Tensor all = squeeze(seen[name + ".1"], 0);  // (heads, length + 1, length + 1)
-  const Tensor answer = slice(slice(all, 1, given, length), 2, 0, length);
-  const std::vector<double> found = weight_on_said(answer, words, given);
-  const auto head = std::max_element(found.begin(), found.end()) - found.begin();
-
-  Words says(words.begin() + given, words.end()), reads = {"bos"};
-  for (std::string& word : says) word = "says " + word;
-  reads.insert(reads.end(), words.begin(), words.end() - 1);
-  plot::Heatmap map = attention_heatmap(squeeze(slice(answer, 0, head, head + 1), 0), says, reads,
-                                        name + ": head " + std::to_string(head) + " of layer 1");
-  map.masked.assign(map.values.size(), false);  // what has not been read yet
-  for (Index row = 0; row < map.rows; ++row) {
-    for (Index column = given + row + 1; column < length; ++column) {
-      map.masked[static_cast<std::size_t>(row * length + column)] = true;
-    }
-  }
-  map.row_axis = "query";
-  map.column_axis = "key: what was read";
-  map.colour_bar = false;
-  return map;
-}
-
 }  // namespace
 
 int main() try {
@@ -135,13 +92,8 @@ int main() try {
   const Safetensors seen = read_safetensors(file);
   draw_heads(seen);
   draw_entropy(seen);
-  std::vector<plot::Heatmap> maps;
-  for (const char* name : {"copy", "reverse", "sort", "induction"}) {
-    maps.push_back(task_map(seen, name));
-  }
-  write_grid(maps, 2, 1440, 800, "out/plots/phase2_tasks.png");
-  std::printf("\nwrote out/plots/phase2_multi_head_grid.png, phase2_attention_entropy.png\n");
-  std::printf("and phase2_tasks.png\n");
+  std::printf("\nwrote out/plots/phase2_multi_head_grid.png\n");
+  std::printf("and out/plots/phase2_attention_entropy.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
