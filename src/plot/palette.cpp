@@ -10,7 +10,7 @@ namespace {
 // The mean colour of a bin that occurs.
 struct Shade {
   std::size_t bin;
-  double count;
+  double weight;  // the root of how often it occurs: rare colours are seen, too
   std::array<double, 3> channel;
 };
 
@@ -28,15 +28,15 @@ struct Group {
 
 Group group_of(const std::vector<Shade>& shades, std::size_t first, std::size_t last) {
   Group group{first, last};
-  double count = 0;
-  for (std::size_t i = first; i < last; ++i) count += shades[i].count;
+  double weight = 0;
+  for (std::size_t i = first; i < last; ++i) weight += shades[i].weight;
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t i = first; i < last; ++i) {
-      group.mean[c] += shades[i].count * shades[i].channel[c] / count;
+      group.mean[c] += shades[i].weight * shades[i].channel[c] / weight;
     }
     for (std::size_t i = first; i < last; ++i) {
       const double off = shades[i].channel[c] - group.mean[c];
-      group.error[c] += shades[i].count * off * off;
+      group.error[c] += shades[i].weight * off * off;
     }
   }
   return group;
@@ -76,7 +76,7 @@ void Palette::choose(std::size_t most) {
     const auto count = static_cast<double>(sum.count);
     if (sum.count == 0) continue;
     shades.push_back({bin,
-                      count,
+                      std::sqrt(count),
                       {static_cast<double>(sum.r) / count, static_cast<double>(sum.g) / count,
                        static_cast<double>(sum.b) / count}});
   }
