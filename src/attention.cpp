@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -35,12 +36,12 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
                     Random* random) {
   check(q, k, v);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = matmul(q, transpose(k)) * scale;  // (..., queries, keys)
+  const Tensor scores = Capture::file("scores", matmul(q, transpose(k)) * scale);
   Tensor visible = scores;
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
   }
-  const Tensor weights = softmax(visible);
+  const Tensor weights = Capture::file("weights", softmax(visible));
   return {matmul(dropout(weights, p, random), v), weights, scores};
 }
 

@@ -22,16 +22,40 @@ Capture::~Capture() { living = nullptr; }
 
 bool Capture::lives() { return living != nullptr; }
 
-void Capture::file(const char* name, const Tensor& tensor) {
-  if (living == nullptr) return;
+void Capture::replace(std::string_view name, Replacement f) {
+  for (auto& [replaced, function] : replacements_) {
+    if (replaced != name) continue;
+    function = std::move(f);
+    return;
+  }
+  replacements_.emplace_back(name, std::move(f));
+}
+
+Tensor Capture::replaced(const std::string& name, const Tensor& tensor) const {
+  Replacement f;  // a copy: it may change the list
+  for (const auto& [replaced, function] : replacements_) {
+    if (replaced == name) f = function;
+  }
+  if (!f) return tensor;
+  const Tensor result = f(tensor);
+  if (result.defined() && result.shape() == tensor.shape()) return result;
+  throw Error("capture: '" + name + "' is " + to_string(tensor.shape()) + ", what replaces it is " +
+              (result.defined() ? to_string(result.shape()) : "undefined") +
+              ": it must have the same shape.");
+}
+
+Tensor Capture::file(const char* name, const Tensor& tensor) {
+  if (living == nullptr) return tensor;
   const std::string full = living->prefix_ + name;
+  const Tensor result = living->replaced(full, tensor);
   for (Parameter& filed : living->filed_) {
     if (filed.name == full) {
-      filed.value = tensor;
-      return;
+      filed.value = result;
+      return result;
     }
   }
-  living->filed_.push_back({full, tensor});
+  living->filed_.push_back({full, result});
+  return result;
 }
 
 const Parameter* Capture::find(std::string_view name) const {

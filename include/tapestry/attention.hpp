@@ -20,6 +20,7 @@ struct Attention {
 // A query that may attend to nothing gets zero weights, zero output and zero gradients.
 // With a generator, weights are dropped with probability `dropout` before they mix the values
 // (Attention.weights shows them before); without one nothing is.
+// While a Capture lives: files scores and weights (..., queries, keys).
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask does not fit,
 // and for a dropout outside [0, 1).
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},

@@ -79,20 +79,15 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& rand
   }
 }
 
-Tensor MultiHeadAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
-                               Random* random) const {
+Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                               const Mask& mask, Random* random) const {
+  const Tensor q = Capture::file("query", queries);
+  const Tensor k = Capture::file("key", keys);
+  const Tensor v = Capture::file("value", values);
   const bool drops = random != nullptr && dropout > 0;
   if (!drops && !Capture::lives()) return output(concatenate_heads(fused_attention(q, k, v, mask)));
-  const Attention result = tapestry::attention(q, k, v, mask, dropout, random);
-  Capture::file("query", q);
-  Capture::file("key", k);
-  Capture::file("value", v);
-  Capture::file("scores", result.scores);
-  Capture::file("weights", result.weights);
-  Capture::file("heads", result.output);
-  const Tensor y = output(concatenate_heads(result.output));
-  Capture::file("output", y);
-  return y;
+  const Tensor mixed = tapestry::attention(q, k, v, mask, dropout, random).output;
+  return Capture::file("output", output(concatenate_heads(Capture::file("heads", mixed))));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random* random,

@@ -73,19 +73,13 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
 Tensor Transformer::run(const Indices& ids, const Mask& mask, Random* random,
                         std::vector<KeyValueCache>* caches) const {
   const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
-  Tensor x = dropout(embed(ids, first), options.dropout, random);
-  Capture::file("embedding", x);
+  Tensor x = Capture::file("embedding", dropout(embed(ids, first), options.dropout, random));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Capture::Name name("blocks", static_cast<Index>(i));
     x = blocks[i](x, mask, random, caches == nullptr ? nullptr : &(*caches)[i]);
   }
-  if (norm) {
-    x = (*norm)(x);
-    Capture::file("norm", x);
-  }
-  const Tensor y = logits(x);
-  Capture::file("logits", y);
-  return y;
+  if (norm) x = Capture::file("norm", (*norm)(x));
+  return Capture::file("logits", logits(x));
 }
 
 Tensor Transformer::operator()(const Indices& ids, const Mask& mask, Random* random) const {

@@ -30,15 +30,14 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask, Random* r
     return tapestry::dropout(attention(seen, mask, random, cache), dropout, random);
   };
   Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));
-  Capture::file("middle", y);
+  y = Capture::file("middle", y);
   if (feed_forward) {
     const auto think = [&](const Tensor& seen) {
       return tapestry::dropout((*feed_forward)(seen), dropout, random);
     };
     y = pre ? y + think((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + think(y));
   }
-  Capture::file("output", y);
-  return y;
+  return Capture::file("output", y);
 }
 
 Parameters TransformerBlock::parameters(const std::string& prefix) const {

@@ -77,7 +77,7 @@ struct MultiHeadAttention {
   Parameters parameters(const std::string& prefix = "") const;
 
  private:
-  Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+  Tensor mix(const Tensor& queries, const Tensor& keys, const Tensor& values, const Mask& mask,
              Random* random) const;  // (..., heads, length, width) -> (..., length, d_model)
 };
 
