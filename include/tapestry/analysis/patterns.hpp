@@ -1,0 +1,81 @@
+// Numbers for the patterns in attention weights.
+//
+//   const Tensor weights = seen["blocks.0.attention.weights"];      // (sentences, heads, n, n)
+//   pattern_score(Pattern::previous, weights, Mask::causal());      // (sentences, heads)
+//   pattern_score(Pattern::previous, uniform_attention(weights.shape(), Mask::causal()),
+//                 Mask::causal());                                  // what it has to beat
+//
+// weights are (..., queries, keys) with any leading axes: (heads, queries, keys) of a sentence, or
+// of many. `mask` is the one that the model used. It can hide more, so that less is measured: a
+// row that sees fewer than two keys has no choice, tells nothing about its head, and does not
+// count. (A mask that shows nothing to the queries of <pad> leaves these out.) All throw Error if
+// weights have fewer than two axes, or the mask does not fit them. NaN gives NaN.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "tapestry/mask.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// ---- of each row: (..., queries, keys) -> (..., queries)
+
+// - sum_j a_ij ln a_ij, in nats, with 0 ln 0 = 0: 0 when all weight is on one key, ln n when it is
+// spread over n keys alike (Shannon 1948). exp of it is how many keys a row looks at, in effect.
+// 0 for a row of zeros.
+Tensor attention_entropy(const Tensor& weights);
+
+// Entropy / ln(visible keys): 1 looks at all it may see alike, 0 at one key alone; whatever the
+// length and the mask. 0 where fewer than two keys are visible.
+Tensor attention_evenness(const Tensor& weights, const Mask& mask = {});
+
+// sum_j a_ij |i - j|: how many positions away a query looks, on average.
+Tensor attention_distance(const Tensor& weights);
+
+// ---- of each head: rows are put together
+
+// 1 for the rows that count, those that see two keys or more, else 0; it broadcasts to
+// (..., queries). weights is their shape.
+Tensor rows_that_count(const Shape& weights, const Mask& mask = {});
+
+// Mean over the rows that count: by_row (..., queries), rows broadcast to it -> (...). 0 where no
+// row counts. Entropy of each head: mean_of_rows(attention_entropy(a), rows_that_count(shape)).
+Tensor mean_of_rows(const Tensor& by_row, const Tensor& rows);
+
+// The weights of a head that knows nothing: 1 / n on each of the n keys that a row may see, 0
+// elsewhere; shape (..., queries, keys) as given. The null baseline of everything on this page.
+Tensor uniform_attention(const Shape& weights, const Mask& mask = {});
+
+// A pattern that weights may follow. Its score is in [0, 1], and 1 if a head follows it wholly.
+// From self to induction: the mean weight on one key for each query i, over the rows that count
+// and may see this key; 0 if there are none.
+enum class Pattern {
+  self,          // key i: the diagonal
+  previous,      // key i - 1
+  next,          // key i + 1
+  first,         // key 0: <bos>, often, where a head looks that finds nothing (Xiao et al. 2024)
+  fixed_offset,  // key i + d, for the d that scores best on average over all leading axes but the
+                 // heads'; other than -1, 0 and 1, and visible to half of the rows that count
+  induction,     // the key after the last earlier place of the word at i (Olsson et al. 2022)
+  uniform,       // the mean evenness
+  sparse,        // 1 - (exp(entropy) - 1) / (visible keys - 1), the mean: 1 looks at one key alone
+};
+inline constexpr std::array<Pattern, 8> all_patterns = {
+    Pattern::self,         Pattern::previous,  Pattern::next,    Pattern::first,
+    Pattern::fixed_offset, Pattern::induction, Pattern::uniform, Pattern::sparse};
+
+std::string to_string(Pattern pattern);  // "self", "previous word", "first word", ...
+
+// (..., queries, keys) -> (...). induction needs the ids that were read, (keys), or (batch, keys)
+// if the first of several leading axes is a batch; others ignore them. Throws Error if ids do not
+// fit, and for induction without ids.
+Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask = {},
+                     const Indices& ids = {});
+
+// The d of fixed_offset for each head: weights (..., heads, queries, keys) -> (heads), and () for
+// (queries, keys). 0 where no offset can be tried: less than four or so positions.
+Tensor best_offset(const Tensor& weights, const Mask& mask = {});
+
+}  // namespace tapestry
