@@ -1,0 +1,150 @@
+#include "tapestry/analysis/rollout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+namespace {
+
+// with_residual of each layer, all of one shape.
+std::vector<Tensor> links(const char* name, const std::vector<Tensor>& layers) {
+  if (layers.empty()) throw Error(std::string(name) + ": there are no layers.");
+  for (const Tensor& weights : layers) {
+    if (weights.shape() == layers[0].shape()) continue;
+    throw Error(std::string(name) + ": one layer's weights are " + to_string(layers[0].shape()) +
+                ", another's " + to_string(weights.shape()) + ": they must have the same shape.");
+  }
+  std::vector<Tensor> result;
+  for (const Tensor& weights : layers) result.push_back(with_residual(weights));
+  return result;
+}
+
+// Water pipes between layers of `length` places each. Level 0 is behind the last layer; pipes of
+// level l lead from its places to those of level l + 1. The last level holds the words.
+class Pipes {
+ public:
+  // Matrices (length, length), last layer first.
+  Pipes(const std::vector<const real*>& matrices, Index length)
+      : length_(length), last_(static_cast<Index>(matrices.size()) * length) {
+    for (const real* matrix : matrices) free_.insert(free_.end(), matrix, matrix + length * length);
+    used_.assign(free_.size(), 0);
+  }
+
+  // Along shortest paths with room, until there is none (Edmonds & Karp 1972).
+  double greatest_flow(Index from, Index to) {
+    double flow = 0;
+    while (find_path(from, last_ + to)) {
+      double room = std::numeric_limits<double>::infinity();
+      walk([&](double& free, double&) { room = std::min(room, free); });
+      walk([&](double& free, double& back) { free -= room, back += room; });
+      flow += room;
+    }
+    return flow;
+  }
+
+ private:
+  // The pipe between a place and one of the next level.
+  std::size_t pipe(Index place, Index next) const {
+    return static_cast<std::size_t>(place * length_ + next % length_);
+  }
+
+  // Breadth first: through pipes with room, and back through pipes in use.
+  bool find_path(Index from, Index to) {
+    came_from_.assign(static_cast<std::size_t>(last_ + length_), -1);
+    came_from_[static_cast<std::size_t>(from)] = from;
+    queue_.assign(1, from);
+    const auto visit = [&](Index place, Index next, double room) {
+      if (room <= 0 || came_from_[static_cast<std::size_t>(next)] >= 0) return;
+      came_from_[static_cast<std::size_t>(next)] = place;
+      queue_.push_back(next);
+    };
+    for (std::size_t i = 0; i < queue_.size() && came_from_[static_cast<std::size_t>(to)] < 0;
+         ++i) {
+      const Index place = queue_[i], level = place - place % length_;
+      for (Index k = 0; level < last_ && k < length_; ++k) {
+        visit(place, level + length_ + k, free_[pipe(place, k)]);
+      }
+      for (Index k = 0; level > 0 && k < length_; ++k) {
+        visit(place, level - length_ + k, used_[pipe(level - length_ + k, place)]);
+      }
+    }
+    end_ = to;
+    return came_from_[static_cast<std::size_t>(to)] >= 0;
+  }
+
+  // f(room along the path's direction, room against it) for each pipe of the path found.
+  template <class Function>
+  void walk(const Function& f) {
+    Index place = end_;
+    for (Index before; (before = came_from_[static_cast<std::size_t>(place)]) != place;
+         place = before) {
+      if (before < place) {
+        f(free_[pipe(before, place)], used_[pipe(before, place)]);
+      } else {
+        f(used_[pipe(place, before)], free_[pipe(place, before)]);
+      }
+    }
+  }
+
+  Index length_, last_;              // `last_`: number of the first word
+  std::vector<double> free_, used_;  // of pipe (place, place of the next level)
+  std::vector<Index> came_from_, queue_;
+  Index end_ = 0;
+};
+
+void check_weights(const Tensor& weights) {
+  for (const real value : weights.values()) {
+    if (std::isfinite(value) && value >= 0) continue;
+    throw Error("attention_flow: a weight is " + std::to_string(value) +
+                ": weights must be finite and not negative.");
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> filed_weights(const Capture& seen) {
+  const auto name = [](std::size_t i) {
+    return "blocks." + std::to_string(i) + ".attention.weights";
+  };
+  std::vector<Tensor> result = {seen[name(0)]};
+  while (seen.contains(name(result.size()))) result.push_back(seen[name(result.size())]);
+  return result;
+}
+
+Tensor with_residual(const Tensor& weights) {
+  if (weights.rank() < 3 || weights.size(-1) != weights.size(-2) || weights.size(-3) < 1) {
+    throw Error("attention rollout: weights are " + to_string(weights.shape()) +
+                ": they must be (..., heads, length, length), with a head at least.");
+  }
+  const Tensor mixed = mean(weights, -3) * 0.5 + Tensor::eye(weights.size(-1)) * 0.5;
+  return mixed / sum(mixed, -1, true);
+}
+
+Tensor attention_rollout(const std::vector<Tensor>& layers) {
+  const std::vector<Tensor> list = links("attention_rollout", layers);
+  Tensor result = list[0];
+  for (std::size_t i = 1; i < list.size(); ++i) result = matmul(list[i], result);
+  return result;
+}
+
+Tensor attention_flow(const std::vector<Tensor>& layers) {
+  std::vector<Tensor> list = links("attention_flow", layers);
+  for (const Tensor& weights : layers) check_weights(weights);
+  for (Tensor& matrix : list) matrix = matrix.contiguous();
+  const Tensor result = Tensor::zeros(list[0].shape());
+  const Index length = result.size(-1), size = length * length;
+  for (Index at = 0; at < result.count(); ++at) {
+    std::vector<const real*> matrices;  // the last layer comes first
+    for (const Tensor& m : list) matrices.insert(matrices.begin(), m.data() + at / size * size);
+    const double flow = Pipes(matrices, length).greatest_flow(at % size / length, at % length);
+    result.data()[at] = static_cast<real>(flow);
+  }
+  return result;
+}
+
+}  // namespace tapestry
