@@ -1,0 +1,26 @@
+// What really depends on what, by the tape: no map of weights can say that.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// Entry (i, j) is || d y_i / d x_j ||, y = f(x): the root of the sum of squares of the derivatives
+// of every number at position i of y by every number at position j of x (Frobenius norm).
+// Positions are the last axis but one, one text at a time: x (..., positions, width), likewise f(x)
+// with other sizes if it likes -> (positions of y, positions of x). Exactly 0 where nothing passes.
+// Each number of y takes a call of f and a walk back. Throws Error if x or f(x) have fewer than two
+// axes, and as Tape does if f(x) does not depend on x.
+Tensor jacobian_norms(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x);
+
+// The same between two places of a model: `to` by `from`, the names of what it files while a
+// Capture lives.
+//   jacobian_norms([&] { model(ids); }, "embedding", "blocks.1.output");
+// Throws Error as above and as Capture does: if another one lives, or nothing has these names.
+Tensor jacobian_norms(const std::function<void()>& run, const std::string& from,
+                      const std::string& to);
+
+}  // namespace tapestry

@@ -1,0 +1,180 @@
+#include "tapestry/analysis/faithfulness.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+namespace {
+
+std::string name_in(const std::string& layer, const char* what) {
+  return layer.empty() ? what : layer + "." + what;
+}
+
+// What is filed under that name when the target is computed.
+Tensor filed(const Target& target, const std::string& name) {
+  const Capture seen;
+  target();
+  return seen[name];
+}
+
+// The target when f(tensor) stands there instead.
+double target_with(const Target& target, const std::string& name, const Capture::Replacement& f) {
+  Capture seen;
+  seen.replace(name, f);
+  return double{target().item()};
+}
+
+// Mean ranks of the values, from 0.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> result(values.size());
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double rank = static_cast<double>(begin + end - 1) / 2;
+    for (std::size_t i = begin; i < end; ++i) result[order[i]] = rank;
+  }
+  return result;
+}
+
+bool has_nan(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
+}
+
+// Pearson's correlation; infinity if one of them is the same everywhere.
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const double middle = static_cast<double>(a.size() - 1) / 2;  // the mean of all ranks
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - middle) * (b[i] - middle);
+    aa += (a[i] - middle) * (a[i] - middle);
+    bb += (b[i] - middle) * (b[i] - middle);
+  }
+  return aa == 0 || bb == 0 ? std::numeric_limits<double>::infinity() : ab / std::sqrt(aa * bb);
+}
+
+// Of one row; infinity if it says nothing.
+double row_agreement(const real* a, const real* b, const real* visible, Index keys) {
+  std::vector<double> of_a, of_b;
+  for (Index j = 0; j < keys; ++j) {
+    if (visible[j] == 0) continue;
+    of_a.push_back(double{a[j]});
+    of_b.push_back(double{b[j]});
+  }
+  if (has_nan(of_a) || has_nan(of_b)) return std::numeric_limits<double>::quiet_NaN();
+  if (of_a.size() < 3) return std::numeric_limits<double>::infinity();
+  return correlation(ranks(of_a), ranks(of_b));
+}
+
+}  // namespace
+
+Tensor value_shares(const Tensor& weights, const Tensor& values, const Tensor& output_weight) {
+  const bool fit = weights.rank() >= 3 && values.rank() == weights.rank() &&
+                   output_weight.rank() == 2 && values.size(-3) == weights.size(-3) &&
+                   values.size(-2) == weights.size(-1) &&
+                   output_weight.size(0) == values.size(-3) * values.size(-1);
+  if (!fit) {
+    throw Error("value_shares: weights are " + to_string(weights.shape()) + ", values " +
+                to_string(values.shape()) + ", output_weight " + to_string(output_weight.shape()) +
+                ": they must be (..., heads, queries, keys), (..., heads, keys, d_v) and "
+                "(heads d_v, d_model).");
+  }
+  const Tensor by_head = reshape(output_weight, {values.size(-3), values.size(-1), -1});
+  const Tensor given = matmul(values, by_head);  // (..., heads, keys, d_model)
+  const Tensor norms = unsqueeze(sqrt(sum(given * given, -1)), -2);
+  const Tensor taken = weights * norms, total = sum(taken, -1, true);
+  return taken / where(total, total, 1);
+}
+
+Tensor gradient_times_attention(const Target& target, const std::string& layer) {
+  const std::string name = name_in(layer, "weights");
+  const Tensor weights = filed(target, name);
+  const Tensor added = Tensor::zeros(weights.shape());  // the derivative by it is that by weights
+  Tape tape({added});
+  Capture seen;
+  seen.replace(name, [&](const Tensor& w) { return w + added; });
+  const Tensor y = target();
+  return weights * tape.backward(y)[added];
+}
+
+Tensor link_ablation(const Target& target, const std::string& layer) {
+  const std::string name = name_in(layer, "weights");
+  const Tensor weights = filed(target, name).clone();
+  const Index size = weights.size(-3) * weights.size(-2) * weights.size(-1);
+  if (weights.count() != size) {
+    throw Error("link_ablation: '" + name + "' is " + to_string(weights.shape()) +
+                ": one text at a time.");
+  }
+  const double whole = target_with(target, name, {});  // on the same path, to the last bit
+  const Tensor result = Tensor::zeros(weights.shape());
+  for (Index i = 0; i < weights.count(); ++i) {
+    if (weights.data()[i] == 0) continue;
+    const double without = target_with(target, name, [&](const Tensor& w) {
+      const Tensor cut = w.clone();
+      cut.data()[i] = 0;
+      return cut;
+    });
+    result.data()[i] = static_cast<real>(whole - without);
+  }
+  return result;
+}
+
+Tensor head_ablation(const Target& target, const std::string& layer) {
+  const std::string name = name_in(layer, "heads");
+  const Index heads = filed(target, name).size(-3);
+  const double whole = target_with(target, name, {});  // on the same path, to the last bit
+  const Tensor result = Tensor::uninitialised({heads});
+  for (Index head = 0; head < heads; ++head) {
+    const double without = target_with(target, name, [&](const Tensor& outputs) {
+      Tensor gone = Tensor::zeros({heads, 1, 1});
+      gone.set({head, 0, 0}, 1);
+      return masked_fill(outputs, gone, 0);
+    });
+    result.data()[head] = static_cast<real>(whole - without);
+  }
+  return result;
+}
+
+LinkMaps link_maps(const Target& target, const std::string& layer,
+                   const MultiHeadAttention& attention) {
+  const Tensor weights = filed(target, name_in(layer, "weights"));
+  const Tensor values = filed(target, name_in(layer, "value"));
+  return {weights, value_shares(weights, values, attention.output.weight),
+          gradient_times_attention(target, layer), link_ablation(target, layer)};
+}
+
+Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
+  if (a.rank() < 2 || a.shape() != b.shape()) {
+    throw Error("rank_agreement: the maps are " + to_string(a.shape()) + " and " +
+                to_string(b.shape()) + ": both must be (..., queries, keys), of the same sizes.");
+  }
+  const Tensor seen = expand(mask.tensor(a.shape()), a.shape()).contiguous();
+  const Tensor one = a.contiguous(), other = b.contiguous();
+  const Index queries = a.size(-2), keys = a.size(-1);
+  const Tensor result = Tensor::uninitialised(a.shape().removed(-1).removed(-1));
+  for (Index map = 0; map < result.count(); ++map) {
+    double sum = 0, rows = 0;
+    for (Index i = 0; i < queries; ++i) {
+      const Index at = (map * queries + i) * keys;
+      const double r = row_agreement(one.data() + at, other.data() + at, seen.data() + at, keys);
+      if (std::isinf(r)) continue;
+      sum += r;
+      ++rows;
+    }
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    result.data()[map] = static_cast<real>(rows == 0 ? none : sum / rows);
+  }
+  return result;
+}
+
+}  // namespace tapestry
