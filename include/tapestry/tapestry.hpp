@@ -1,6 +1,11 @@
 // Everything that a program on top of the library uses.
 #pragma once
 
+#include "tapestry/analysis/evidence.hpp"
+#include "tapestry/analysis/faithfulness.hpp"
+#include "tapestry/analysis/jacobian.hpp"
+#include "tapestry/analysis/patterns.hpp"
+#include "tapestry/analysis/rollout.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"

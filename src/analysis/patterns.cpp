@@ -29,53 +29,66 @@ Tensor where_a_choice(const Tensor& keys, const Tensor& x) {
   return where(at_least(keys, 2), x, 0);
 }
 
-// 1 where key = query + offset.
-Tensor diagonal(Index queries, Index keys, Index offset) {
-  Tensor result = Tensor::zeros({queries, keys});
-  for (Index i = std::max<Index>(0, -offset); i < queries && i + offset < keys; ++i) {
-    result.set({i, i + offset}, 1);
+// 1 at the key of each query: (queries, keys), or (batch, 1, ..., queries, keys).
+Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
+  const bool batched = keys.shape.rank() == 2 && weights.rank() > 2 && keys.shape[0] == weights[0];
+  if (keys.shape.rank() < 1 || (keys.shape.rank() > 1 && !batched) ||
+      keys.shape[-1] != weights[-2]) {
+    throw Error(std::string(name) + ": weights are " + to_string(weights) + ", " +
+                to_string(keys.shape) +
+                " were given for their queries: there must be one for each query, (queries), or "
+                "(batch, queries) if weights are (batch, ..., queries, keys).");
   }
-  return result;
-}
-
-// 1 at the key after the last earlier place of the word at the query.
-Tensor after_last_place(const Shape& weights, const Indices& ids) {
-  const Index keys = weights[-1];
-  const bool batched = ids.shape.rank() == 2 && weights.rank() > 2 && ids.shape[0] == weights[0];
-  if (ids.shape.rank() < 1 || ids.shape[-1] != keys || weights[-2] != keys ||
-      (ids.shape.rank() == 2 && !batched) || ids.shape.rank() > 2) {
-    throw Error("induction: weights are " + to_string(weights) + ", ids are " +
-                to_string(ids.shape) +
-                ": there must be an id for each key, and as many queries as keys; ids may be "
-                "(batch, keys) if weights are (batch, ..., queries, keys).");
-  }
-  Shape shape{keys, keys};
+  Shape shape{weights[-2], weights[-1]};
   while (batched && shape.rank() < weights.rank()) shape = shape.inserted(0, 1);
-  if (batched) shape = shape.with(0, ids.shape[0]);
+  if (batched) shape = shape.with(0, weights[0]);
   Tensor result = Tensor::zeros(shape);
-  for (Index b = 0; b < ids.shape.count() / std::max<Index>(keys, 1); ++b) {
-    std::map<std::int32_t, Index> last;
-    for (Index i = 0; i < keys; ++i) {
-      const std::int32_t id = ids.values[static_cast<std::size_t>(b * keys + i)];
-      if (const auto place = last.find(id); place != last.end()) {
-        result.data()[(b * keys + i) * keys + place->second + 1] = 1;
-      }
-      last[id] = i;
+  for (std::size_t i = 0; i < keys.values.size(); ++i) {
+    if (keys.values[i] >= weights[-1]) {
+      throw Error(std::string(name) + ": there is no key " + std::to_string(keys.values[i]) +
+                  "; there are " + std::to_string(weights[-1]) + ", from 0.");
     }
+    if (keys.values[i] < 0) continue;
+    result.data()[static_cast<Index>(i) * weights[-1] + keys.values[i]] = 1;
   }
   return result;
 }
 
-// Mean weight on the keys that `target` marks, at most one in each row.
-Tensor mean_weight_on(const Tensor& weights, const Mask& mask, const Tensor& target) {
+// Key f(i) for each query i, where there is such a key.
+template <class Function>
+Tensor marked_by(const Shape& weights, const Function& f) {
+  Indices keys({weights[-2]}, std::vector<std::int32_t>(static_cast<std::size_t>(weights[-2]), -1));
+  for (Index i = 0; i < weights[-2]; ++i) {
+    if (f(i) < 0 || f(i) >= weights[-1]) continue;
+    keys.values[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(f(i));
+  }
+  return marked("attention pattern", weights, keys);
+}
+
+Tensor diagonal(const Shape& weights, Index offset) {
+  return marked_by(weights, [offset](Index i) { return i + offset; });
+}
+
+// The key after the last earlier place of the word at each query; -1 for words seen first.
+Indices after_last_place(const Indices& ids) {
+  Indices keys = ids;
+  const Index length = ids.shape.rank() == 0 ? 1 : std::max<Index>(ids.shape[-1], 1);
+  std::map<std::int32_t, Index> last;
+  for (std::size_t i = 0; i < ids.values.size(); ++i) {
+    const Index at = static_cast<Index>(i) % length;
+    if (at == 0) last.clear();
+    const auto place = last.find(ids.values[i]);
+    keys.values[i] = place == last.end() ? -1 : static_cast<std::int32_t>(place->second + 1);
+    last[ids.values[i]] = at;
+  }
+  return keys;
+}
+
+// Mean weight on the marked keys, of the rows that count and may see theirs.
+Tensor mean_weight_on(const Tensor& target, const Tensor& weights, const Mask& mask) {
   const Tensor visible = mask.tensor(weights.shape());
   const Tensor rows = sum(visible * target, -1) * at_least(sum(visible, -1), 2);
   return mean_of_rows(sum(where(target, weights, 0), -1), rows);
-}
-
-Tensor on_offset(const Tensor& weights, const Mask& mask, Index offset) {
-  check(weights.shape());
-  return mean_weight_on(weights, mask, diagonal(weights.size(-2), weights.size(-1), offset));
 }
 
 // The offsets that fixed_offset may choose.
@@ -85,7 +98,7 @@ std::vector<Index> offsets(const Shape& weights, const Mask& mask) {
   std::vector<Index> result;
   for (Index offset = 1 - weights[-2]; offset < weights[-1]; ++offset) {
     if (offset >= -1 && offset <= 1) continue;
-    const Tensor seen = visible * count * diagonal(weights[-2], weights[-1], offset);
+    const Tensor seen = visible * count * diagonal(weights, offset);
     const double see_it = double{sum(seen).item()};
     if (see_it > 0 && 2 * see_it >= rows) result.push_back(offset);
   }
@@ -111,7 +124,7 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
   best.offsets.assign(weights.rank() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
   if (best.scores.count() == 0) return best;
   for (const Index offset : offsets(weights.shape(), mask)) {
-    const Tensor scores = on_offset(weights, mask, offset);
+    const Tensor scores = mean_weight_on(diagonal(weights.shape(), offset), weights, mask);
     const std::vector<real> means = by_head(scores);
     if (greatest.empty()) greatest.assign(means.size(), -1);
     Tensor better = Tensor::zeros({static_cast<Index>(means.size())});
@@ -168,55 +181,34 @@ Tensor uniform_attention(const Shape& weights, const Mask& mask) {
   return expand(visible / maximum(sum(visible, -1, true), 1), weights);
 }
 
+Tensor weight_on(const Tensor& weights, const Indices& keys, const Mask& mask) {
+  check(weights.shape());
+  return mean_weight_on(marked("weight_on", weights.shape(), keys), weights, mask);
+}
+
 std::string to_string(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::self:
-      return "self";
-    case Pattern::previous:
-      return "previous word";
-    case Pattern::next:
-      return "next word";
-    case Pattern::first:
-      return "first word";
-    case Pattern::fixed_offset:
-      return "fixed offset";
-    case Pattern::induction:
-      return "induction";
-    case Pattern::uniform:
-      return "uniform";
-    case Pattern::sparse:
-      return "sparse";
-  }
-  return "?";
+  static constexpr std::array<const char*, all_patterns.size()> names = {
+      "self",         "previous word", "next word", "first word",
+      "fixed offset", "induction",     "uniform",   "sparse"};
+  return names.at(static_cast<std::size_t>(pattern));
 }
 
 Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask, const Indices& ids) {
-  check(weights.shape());
-  const auto mean_of = [&](const Tensor& by_row) {
-    return mean_of_rows(by_row, rows_that_count(weights.shape(), mask));
-  };
-  switch (pattern) {
-    case Pattern::self:
-      return on_offset(weights, mask, 0);
-    case Pattern::previous:
-      return on_offset(weights, mask, -1);
-    case Pattern::next:
-      return on_offset(weights, mask, 1);
-    case Pattern::first: {
-      Tensor target = Tensor::zeros({weights.size(-1)});
-      if (target.count() > 0) target.set({0}, 1);
-      return mean_weight_on(weights, mask, target);
-    }
-    case Pattern::fixed_offset:
-      return find_best_offset(weights, mask).scores;
-    case Pattern::induction:
-      return mean_weight_on(weights, mask, after_last_place(weights.shape(), ids));
-    case Pattern::uniform:
-      return mean_of(attention_evenness(weights, mask));
-    case Pattern::sparse:
-      return mean_of(sparseness(weights, mask));
+  const Shape& shape = weights.shape();
+  check(shape);
+  if (pattern == Pattern::fixed_offset) return find_best_offset(weights, mask).scores;
+  if (pattern == Pattern::uniform || pattern == Pattern::sparse) {
+    const bool even = pattern == Pattern::uniform;
+    return mean_of_rows(even ? attention_evenness(weights, mask) : sparseness(weights, mask),
+                        rows_that_count(shape, mask));
   }
-  throw Error("attention pattern: there is no such pattern.");
+  const Tensor target = pattern == Pattern::self       ? diagonal(shape, 0)
+                        : pattern == Pattern::previous ? diagonal(shape, -1)
+                        : pattern == Pattern::next     ? diagonal(shape, 1)
+                        : pattern == Pattern::first
+                            ? marked_by(shape, [](Index) { return Index{0}; })
+                            : marked("induction", shape, after_last_place(ids));
+  return mean_weight_on(target, weights, mask);
 }
 
 Tensor best_offset(const Tensor& weights, const Mask& mask) {

@@ -48,9 +48,14 @@ Tensor mean_of_rows(const Tensor& by_row, const Tensor& rows);
 // elsewhere; shape (..., queries, keys) as given. The null baseline of everything on this page.
 Tensor uniform_attention(const Shape& weights, const Mask& mask = {});
 
+// Mean weight on one key for each query, over the rows that count and may see this key: -> (...), 0
+// if there are none. keys (queries), or (batch, queries) if the first of several leading axes of
+// weights is a batch; -1 where no key is meant. For links that are known: from each verb to its
+// subject, say. Throws Error if keys do not fit, or for one that is not there.
+Tensor weight_on(const Tensor& weights, const Indices& keys, const Mask& mask = {});
+
 // A pattern that weights may follow. Its score is in [0, 1], and 1 if a head follows it wholly.
-// From self to induction: the mean weight on one key for each query i, over the rows that count
-// and may see this key; 0 if there are none.
+// From self to induction it is weight_on, for one key of each query i that has it.
 enum class Pattern {
   self,          // key i: the diagonal
   previous,      // key i - 1
@@ -68,9 +73,8 @@ inline constexpr std::array<Pattern, 8> all_patterns = {
 
 std::string to_string(Pattern pattern);  // "self", "previous word", "first word", ...
 
-// (..., queries, keys) -> (...). induction needs the ids that were read, (keys), or (batch, keys)
-// if the first of several leading axes is a batch; others ignore them. Throws Error if ids do not
-// fit, and for induction without ids.
+// (..., queries, keys) -> (...). induction needs the ids that were read, (keys) or (batch, keys) as
+// above; others ignore them. Throws Error for induction without ids, or with ids that do not fit.
 Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask = {},
                      const Indices& ids = {});
 

@@ -1,0 +1,67 @@
+// When may a head be given a name? A pattern seen in one sentence is no evidence: here are means
+// and deviations over many, beside what scores without any learning.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tapestry/analysis/patterns.hpp"
+#include "tapestry/mask.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// Numbers from many sentences. The deviation is that of a sample (it divides by count - 1), 0 for
+// fewer than two; the mean of nothing is NaN.
+struct Spread {
+  double mean = 0, deviation = 0;
+  Index count = 0;
+};
+Spread spread(const Tensor& values);  // of all its elements; NaN gives NaN
+
+// A head may be named after a pattern if its mean score is above that of every baseline by the
+// margin, and by two standard errors of the difference. Never if there is a NaN. Throws Error
+// without baselines, for then any head could have any name.
+//
+// What a baseline excludes:
+//   the same model untrained   that shape, mask or chance make the pattern
+//   uniform attention          that there are few keys to choose from
+//   shuffled text              that these words draw attention wherever they stand; it is a
+//                              baseline for claims about sentences ("from a verb to its subject").
+//                              A head that looks at places ("previous word") scores the same on it.
+inline constexpr double naming_margin = 0.2;
+bool may_be_named(const Spread& score, const std::vector<Spread>& baselines,
+                  double margin = naming_margin);
+
+// What the heads of a layer did with many sentences.
+struct Attended {
+  Tensor weights;  // (sentences, heads, queries, keys)
+  Mask mask;       // what the model could see, and what is to count (patterns.hpp)
+  Indices ids;     // (sentences, keys), or none: then there is no evidence for induction
+};
+
+// How one head scores in one pattern.
+struct Evidence {
+  Pattern pattern = Pattern::self;
+  Index offset = 0;    // of fixed_offset
+  Spread score;        // the model
+  Spread untrained;    // the same with weights as they began: random
+  Spread shuffled;     // the model, reading the words of the sentences in random order
+  double uniform = 0;  // the mean score of uniform attention
+};
+
+// All evidence: a list of heads, for each of them every pattern in the order of all_patterns.
+// Sentences in which no word comes twice are left out for induction. Throws Error if weights are
+// not of four axes or the three differ in the number of heads, and as pattern_score does.
+std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
+                                                    const Attended& untrained,
+                                                    const Attended& shuffled);
+
+// The pattern that a head may be named after, "previous word" or "fixed offset -3", or "no name".
+// Baselines are the untrained model and uniform attention (for `uniform`, the untrained model).
+// Of several patterns the one with the highest score; uniform and sparse only if there is no other,
+// for they say the least. A name is no meaning: what the head does for the model, ablation tells
+// (faithfulness.hpp).
+std::string head_name(const std::vector<Evidence>& of_head, double margin = naming_margin);
+
+}  // namespace tapestry

@@ -1,0 +1,163 @@
+// Means over sentences, baselines, and when a head gets a name.
+#include "tapestry/analysis/evidence.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr double nearly_equal = in_double ? 1e-12 : 3e-6;
+constexpr Index sentences = 20, length = 8;
+const Mask causal = Mask::causal();
+
+// Heads that look at key i - 1, i - 3, everywhere alike, at one key that nothing tells, and at the
+// key after the last earlier place of the word; with noise. `strength` 0 makes all of them random.
+Attended heads(double strength, std::uint64_t seed) {
+  Random random(seed);
+  Tensor scores = random.normal({sentences, 5, length, length}, 0, 0.3);
+  Indices ids({sentences, length}, std::vector<std::int32_t>(sentences * length));
+  for (std::int32_t& id : ids.values) id = static_cast<std::int32_t>(random.below(5));
+  const auto raise = [&](Index b, Index head, Index i, Index j) {
+    if (j >= 0) scores.set({b, head, i, j}, strength);
+  };
+  for (Index b = 0; b < sentences; ++b) {
+    for (Index i = 0; i < length; ++i) {
+      raise(b, 0, i, i - 1);
+      raise(b, 1, i, i - 3);
+      raise(b, 3, i, random.below(i + 1));
+      for (Index j = i; j > 0; --j) {
+        const auto id = [&](Index at) { return ids.values[std::size_t(b * length + at)]; };
+        if (id(j - 1) != id(i)) continue;
+        raise(b, 4, i, j);
+        break;
+      }
+    }
+  }
+  const Tensor hidden = where(causal.tensor({length, length}), scores, -infinity);
+  return {softmax(hidden), causal, ids};
+}
+
+const Evidence& find(const std::vector<Evidence>& list, Pattern pattern) {
+  for (const Evidence& one : list) {
+    if (one.pattern == pattern) return one;
+  }
+  throw Error("not found");
+}
+
+}  // namespace
+
+TEST_CASE("mean and deviation of a sample", "[phase3][analysis]") {
+  const Spread four = spread(Tensor({2, 2}, {1, 2, 4, 9}));
+  CHECK(four.count == 4);
+  CHECK(same_number(four.mean, 4, nearly_equal));
+  CHECK(same_number(four.deviation, std::sqrt((9 + 4 + 0 + 25) / 3.), nearly_equal));
+  CHECK(spread(Tensor(7)).mean == 7);
+  CHECK(spread(Tensor(7)).deviation == 0);
+  CHECK(std::isnan(spread(Tensor::zeros({0, 3})).mean));
+  CHECK(spread(Tensor::zeros({0, 3})).count == 0);
+  CHECK(std::isnan(spread(Tensor::full({2}, infinity) * 0).mean));
+}
+
+TEST_CASE("a name takes the margin above every baseline, and little noise", "[phase3][analysis]") {
+  const Spread high{0.8, 0.1, 100}, low{0.3, 0.1, 100}, near{0.65, 0.1, 100};
+  CHECK(may_be_named(high, {low}));
+  CHECK(may_be_named(high, {low, low}));
+  CHECK_FALSE(may_be_named(high, {low, near}));  // one is too close
+  CHECK_FALSE(may_be_named(low, {high}));
+  CHECK(may_be_named(high, {near}, 0.1));
+  CHECK(may_be_named(high, {low}, 0.5));
+  CHECK_FALSE(may_be_named(high, {low}, 0.51));
+  // 0.5 apart, but with errors of 0.3 each the difference is no two of its own errors, 0.42.
+  const Spread few{0.8, 0.6, 4}, others{0.3, 0.6, 4};
+  CHECK_FALSE(may_be_named(few, {others}));
+  CHECK(may_be_named(few, {{0.1, 0, 4}}));  // 0.7 apart, error 0.3
+  const Spread nan{std::numeric_limits<double>::quiet_NaN(), 0, 0};
+  CHECK_FALSE(may_be_named(nan, {low}));
+  CHECK_FALSE(may_be_named(high, {low, nan}));
+  CHECK(complaint([&] { may_be_named(high, {}); }, {"there is no baseline", "untrained"}) == "");
+}
+
+TEST_CASE("heads with a pattern get its name, the others none", "[phase3][analysis]") {
+  const auto evidence = pattern_evidence(heads(6, 1), heads(0, 2), heads(6, 3));
+  REQUIRE(evidence.size() == 5);
+  CHECK(head_name(evidence[0]) == "previous word");
+  CHECK(head_name(evidence[1]) == "fixed offset -3");
+  CHECK(head_name(evidence[2]) == "no name");  // what is uniform without training is nothing new
+  CHECK(head_name(evidence[3]) == "sparse");
+  CHECK(head_name(evidence[4]) == "induction");
+  CHECK(head_name(evidence[0], 1) == "no name");
+  for (const std::vector<Evidence>& head :
+       pattern_evidence(heads(0, 4), heads(0, 2), heads(0, 3))) {
+    CHECK(head_name(head) == "no name");
+  }
+  CHECK(head_name({}) == "no name");
+}
+
+TEST_CASE("evidence is the scores of all sentences, for each of the three", "[phase3][analysis]") {
+  const Attended model = heads(2, 1), untrained = heads(0, 2), shuffled = heads(1, 3);
+  const auto evidence = pattern_evidence(model, untrained, shuffled);
+  for (const Pattern pattern : all_patterns) {
+    if (pattern == Pattern::induction) continue;
+    CAPTURE(to_string(pattern));
+    for (Index head = 0; head < 5; ++head) {
+      const Evidence& one = find(evidence[std::size_t(head)], pattern);
+      const auto mean = [&](const Attended& seen) {
+        const Tensor scores = pattern_score(pattern, seen.weights, seen.mask);
+        double sum = 0;
+        for (Index b = 0; b < sentences; ++b) sum += element(scores, {b, head}) / sentences;
+        return sum;
+      };
+      CHECK(same_number(one.score.mean, mean(model), nearly_equal));
+      CHECK(same_number(one.untrained.mean, mean(untrained), nearly_equal));
+      CHECK(same_number(one.shuffled.mean, mean(shuffled), nearly_equal));
+      const Tensor even = uniform_attention({length, length}, causal);
+      const double null = double{pattern_score(pattern, even, causal).item()};
+      CHECK(same_number(one.uniform, null, nearly_equal));
+      CHECK(one.score.count == sentences);
+      CHECK(one.offset == (pattern == Pattern::fixed_offset
+                               ? static_cast<Index>(best_offset(model.weights, causal).at({head}))
+                               : 0));
+    }
+  }
+}
+
+TEST_CASE("for induction only sentences with a repeated word count", "[phase3][analysis]") {
+  Attended seen = heads(3, 1);
+  for (Index at = 0; at < 5 * length; ++at) {  // five sentences of different words
+    seen.ids.values[std::size_t(at)] = static_cast<std::int32_t>(at);
+  }
+  const auto evidence = pattern_evidence(seen, seen, seen);
+  const Tensor scores = pattern_score(Pattern::induction, seen.weights, causal, seen.ids);
+  for (Index head = 0; head < 5; ++head) {
+    const Evidence& one = find(evidence[std::size_t(head)], Pattern::induction);
+    double sum = 0;
+    for (Index b = 5; b < sentences; ++b) sum += element(scores, {b, head}) / (sentences - 5);
+    CHECK(one.score.count == sentences - 5);
+    CHECK(same_number(one.score.mean, sum, nearly_equal));
+  }
+  seen.ids = {};
+  CHECK(pattern_evidence(seen, seen, seen)[0].size() == all_patterns.size() - 1);
+}
+
+TEST_CASE("no sentences, NaN, and weights that do not fit", "[phase3][analysis]") {
+  const Attended none{Tensor::zeros({0, 2, 4, 4}), causal, Indices({0, 4}, {})};
+  const auto evidence = pattern_evidence(none, none, none);
+  REQUIRE(evidence.size() == 2);
+  CHECK(head_name(evidence[1]) == "no name");
+  const Attended seen = heads(3, 1);
+  const Attended broken{seen.weights * Tensor(infinity) * 0, causal, seen.ids};
+  CHECK(head_name(pattern_evidence(broken, seen, seen)[0]) == "no name");
+  CHECK(head_name(pattern_evidence(seen, broken, seen)[0]) == "no name");
+  const Attended flat{Tensor::zeros({2, 4, 4}), {}, {}}, two{Tensor::zeros({3, 2, 4, 4}), {}, {}};
+  CHECK(complaint([&] { pattern_evidence(flat, flat, flat); },
+                  {"weights are (2, 4, 4)", "(sentences, heads, queries, keys)"}) == "");
+  CHECK(complaint([&] { pattern_evidence(seen, two, seen); },
+                  {"untrained (3, 2, 4, 4)", "equally many heads"}) == "");
+}
