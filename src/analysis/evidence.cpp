@@ -20,27 +20,43 @@ void check(const Attended& model, const Attended& untrained, const Attended& shu
 }
 
 struct Scores {
-  Tensor values;   // (sentences, heads)
-  Tensor counted;  // (sentences): 1 for those that have something to tell
-  double uniform;
+  Tensor values, uniform;  // (sentences, heads): of the heads, and of uniform attention
+  Tensor counted;          // not 0 where the sentence has a row that counts
 };
 
-Scores scores_of(Pattern pattern, const Attended& seen) {
-  const Index sentences = seen.weights.size(0);
-  // For one head: what uniform attention scores is the same for all.
-  const Tensor even = uniform_attention(seen.weights.shape().with(1, 1), seen.mask);
-  const Tensor null = pattern_score(pattern, even, seen.mask, seen.ids);  // (sentences, 1)
-  Tensor counted = Tensor::ones({sentences});
-  if (pattern == Pattern::induction) counted = where(squeeze(null, 1), counted, 0);
-  const double count = double{sum(counted).item()};
-  return {pattern_score(pattern, seen.weights, seen.mask, seen.ids), counted,
-          count == 0 ? 0 : double{sum(null).item()} / count};
+// What uniform attention scores where each head has its own best offset.
+Tensor uniform_at_offsets(const Attended& seen, const Tensor& even) {
+  const Tensor offsets = best_offset(seen.weights, seen.mask);
+  const Shape& shape = even.shape();
+  std::vector<Tensor> heads = {Tensor::zeros({shape[0], 0})};
+  for (const real offset : offsets.values()) {
+    const bool found = offset != 0;
+    heads.push_back(found ? weight_on(even, keys_at(static_cast<Index>(offset), shape), seen.mask)
+                          : Tensor::zeros({shape[0], 1}));
+  }
+  return concat(heads, 1);
 }
 
-Spread of_head(const Scores& scores, Index head) {
+Scores scores_of(Pattern pattern, const Attended& seen) {
+  const Shape& shape = seen.weights.shape();
+  const Tensor even = uniform_attention(shape.with(1, 1), seen.mask);  // alike for all heads
+  const auto of_even = [&](Pattern p) {
+    return expand(pattern_score(p, even, seen.mask, seen.ids), {shape[0], shape[1]});
+  };
+  Scores result;
+  result.values = pattern_score(pattern, seen.weights, seen.mask, seen.ids);
+  result.uniform =
+      pattern == Pattern::fixed_offset ? uniform_at_offsets(seen, even) : of_even(pattern);
+  // Uniform attention scores 0 only where no row counts, but is never sparse.
+  result.counted = pattern == Pattern::sparse ? of_even(Pattern::uniform) : result.uniform;
+  return result;
+}
+
+// Of one head, over the sentences that count.
+Spread of_head(const Tensor& values, const Tensor& counted, Index head) {
   std::vector<real> kept;
-  for (Index i = 0; i < scores.values.size(0); ++i) {
-    if (scores.counted.at({i}) != 0) kept.push_back(scores.values.at({i, head}));
+  for (Index i = 0; i < values.size(0); ++i) {
+    if (counted.at({i, head}) != 0) kept.push_back(values.at({i, head}));
   }
   return spread(Tensor({static_cast<Index>(kept.size())}, kept));
 }
@@ -92,10 +108,14 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
     const Scores trained = scores_of(pattern, model), random = scores_of(pattern, untrained),
                  mixed = scores_of(pattern, shuffled);
     for (Index head = 0; head < model.weights.size(1); ++head) {
-      const bool has_offset = pattern == Pattern::fixed_offset;
-      result[static_cast<std::size_t>(head)].push_back(
-          {pattern, has_offset ? static_cast<Index>(offsets.at({head})) : 0, of_head(trained, head),
-           of_head(random, head), of_head(mixed, head), trained.uniform});
+      Evidence one;
+      one.pattern = pattern;
+      if (pattern == Pattern::fixed_offset) one.offset = static_cast<Index>(offsets.at({head}));
+      one.score = of_head(trained.values, trained.counted, head);
+      one.untrained = of_head(random.values, random.counted, head);
+      one.shuffled = of_head(mixed.values, mixed.counted, head);
+      one.uniform = of_head(trained.uniform, trained.counted, head).mean;
+      result[static_cast<std::size_t>(head)].push_back(one);
     }
   }
   return result;
@@ -106,7 +126,7 @@ std::string head_name(const std::vector<Evidence>& of_head, double margin) {
   for (const Evidence& one : of_head) {
     std::vector<Spread> baselines = {one.untrained};
     if (one.pattern != Pattern::uniform) baselines.push_back({one.uniform, 0, 0});
-    if (!may_be_named(one.score, baselines, margin)) continue;
+    if (!(one.score.mean >= 0.5) || !may_be_named(one.score, baselines, margin)) continue;
     if (best != nullptr && says_little(one.pattern) && !says_little(best->pattern)) continue;
     const bool says_more = best == nullptr || says_little(best->pattern) > says_little(one.pattern);
     if (says_more || one.score.mean > best->score.mean) best = &one;

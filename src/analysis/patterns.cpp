@@ -54,19 +54,15 @@ Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
   return result;
 }
 
-// Key f(i) for each query i, where there is such a key.
-template <class Function>
-Tensor marked_by(const Shape& weights, const Function& f) {
-  Indices keys({weights[-2]}, std::vector<std::int32_t>(static_cast<std::size_t>(weights[-2]), -1));
-  for (Index i = 0; i < weights[-2]; ++i) {
-    if (f(i) < 0 || f(i) >= weights[-1]) continue;
-    keys.values[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(f(i));
-  }
-  return marked("attention pattern", weights, keys);
+Tensor diagonal(const Shape& weights, Index offset) {
+  return marked("attention pattern", weights, keys_at(offset, weights));
 }
 
-Tensor diagonal(const Shape& weights, Index offset) {
-  return marked_by(weights, [offset](Index i) { return i + offset; });
+Tensor first_key(const Shape& weights) {
+  const auto queries = static_cast<std::size_t>(weights[-2]);
+  const std::int32_t first = weights[-1] > 0 ? 0 : -1;
+  return marked("attention pattern", weights,
+                Indices({weights[-2]}, std::vector<std::int32_t>(queries, first)));
 }
 
 // The key after the last earlier place of the word at each query; -1 for words seen first.
@@ -84,23 +80,28 @@ Indices after_last_place(const Indices& ids) {
   return keys;
 }
 
-// Mean weight on the marked keys, of the rows that count and may see theirs.
-Tensor mean_weight_on(const Tensor& target, const Tensor& weights, const Mask& mask) {
-  const Tensor visible = mask.tensor(weights.shape());
+// Mean weight on the marked keys, of the rows that count and may see theirs; `visible` is the mask.
+Tensor mean_weight_on(const Tensor& target, const Tensor& weights, const Tensor& visible) {
   const Tensor rows = sum(visible * target, -1) * at_least(sum(visible, -1), 2);
   return mean_of_rows(sum(where(target, weights, 0), -1), rows);
 }
 
-// The offsets that fixed_offset may choose.
-std::vector<Index> offsets(const Shape& weights, const Mask& mask) {
-  const Tensor visible = mask.tensor(weights), count = at_least(sum(visible, -1, true), 2);
+struct Offset {
+  Index offset;
+  double share;  // of the sentences, those in which a row that counts sees it
+};
+
+// Those that fixed_offset may choose.
+std::vector<Offset> offsets(const Shape& weights, const Tensor& visible) {
+  const Tensor count = at_least(sum(visible, -1, true), 2);
   const double rows = double{sum(count).item()};
-  std::vector<Index> result;
+  std::vector<Offset> result;
   for (Index offset = 1 - weights[-2]; offset < weights[-1]; ++offset) {
     if (offset >= -1 && offset <= 1) continue;
     const Tensor seen = visible * count * diagonal(weights, offset);
     const double see_it = double{sum(seen).item()};
-    if (see_it > 0 && 2 * see_it >= rows) result.push_back(offset);
+    if (see_it == 0 || 2 * see_it < rows) continue;
+    result.push_back({offset, double{mean(clamp(sum(seen, {-2, -1}), 0, 1)).item()}});
   }
   return result;
 }
@@ -123,9 +124,10 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
   best.scores = Tensor::zeros(weights.shape().removed(-1).removed(-1));
   best.offsets.assign(weights.rank() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
   if (best.scores.count() == 0) return best;
-  for (const Index offset : offsets(weights.shape(), mask)) {
-    const Tensor scores = mean_weight_on(diagonal(weights.shape(), offset), weights, mask);
-    const std::vector<real> means = by_head(scores);
+  const Tensor visible = mask.tensor(weights.shape());
+  for (const auto& [offset, share] : offsets(weights.shape(), visible)) {
+    const Tensor scores = mean_weight_on(diagonal(weights.shape(), offset), weights, visible);
+    const std::vector<real> means = by_head(scores / share);
     if (greatest.empty()) greatest.assign(means.size(), -1);
     Tensor better = Tensor::zeros({static_cast<Index>(means.size())});
     for (std::size_t h = 0; h < means.size(); ++h) {
@@ -181,9 +183,20 @@ Tensor uniform_attention(const Shape& weights, const Mask& mask) {
   return expand(visible / maximum(sum(visible, -1, true), 1), weights);
 }
 
+Indices keys_at(Index offset, const Shape& weights) {
+  check(weights);
+  const auto queries = static_cast<std::size_t>(weights[-2]);
+  Indices keys({weights[-2]}, std::vector<std::int32_t>(queries, -1));
+  for (Index i = std::max<Index>(0, -offset); i < weights[-2] && i + offset < weights[-1]; ++i) {
+    keys.values[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i + offset);
+  }
+  return keys;
+}
+
 Tensor weight_on(const Tensor& weights, const Indices& keys, const Mask& mask) {
   check(weights.shape());
-  return mean_weight_on(marked("weight_on", weights.shape(), keys), weights, mask);
+  return mean_weight_on(marked("weight_on", weights.shape(), keys), weights,
+                        mask.tensor(weights.shape()));
 }
 
 std::string to_string(Pattern pattern) {
@@ -206,9 +219,9 @@ Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask, c
                         : pattern == Pattern::previous ? diagonal(shape, -1)
                         : pattern == Pattern::next     ? diagonal(shape, 1)
                         : pattern == Pattern::first
-                            ? marked_by(shape, [](Index) { return Index{0}; })
+                            ? first_key(shape)
                             : marked("induction", shape, after_last_place(ids));
-  return mean_weight_on(target, weights, mask);
+  return mean_weight_on(target, weights, mask.tensor(shape));
 }
 
 Tensor best_offset(const Tensor& weights, const Mask& mask) {

@@ -104,7 +104,7 @@ TEST_CASE("evidence is the scores of all sentences, for each of the three", "[ph
   const Attended model = heads(2, 1), untrained = heads(0, 2), shuffled = heads(1, 3);
   const auto evidence = pattern_evidence(model, untrained, shuffled);
   for (const Pattern pattern : all_patterns) {
-    if (pattern == Pattern::induction) continue;
+    if (pattern == Pattern::induction || pattern == Pattern::next) continue;
     CAPTURE(to_string(pattern));
     for (Index head = 0; head < 5; ++head) {
       const Evidence& one = find(evidence[std::size_t(head)], pattern);
@@ -118,14 +118,19 @@ TEST_CASE("evidence is the scores of all sentences, for each of the three", "[ph
       CHECK(same_number(one.untrained.mean, mean(untrained), nearly_equal));
       CHECK(same_number(one.shuffled.mean, mean(shuffled), nearly_equal));
       const Tensor even = uniform_attention({length, length}, causal);
-      const double null = double{pattern_score(pattern, even, causal).item()};
-      CHECK(same_number(one.uniform, null, nearly_equal));
+      const Tensor null = pattern == Pattern::fixed_offset
+                              ? weight_on(even, keys_at(one.offset, even.shape()), causal)
+                              : pattern_score(pattern, even, causal);
+      CHECK(same_number(one.uniform, double{null.item()}, nearly_equal));
       CHECK(one.score.count == sentences);
       CHECK(one.offset == (pattern == Pattern::fixed_offset
                                ? static_cast<Index>(best_offset(model.weights, causal).at({head}))
                                : 0));
     }
   }
+  const Evidence& next = find(evidence[0], Pattern::next);  // nobody may see the next word
+  CHECK(next.score.count == 0);
+  CHECK(std::isnan(next.score.mean));
 }
 
 TEST_CASE("for induction only sentences with a repeated word count", "[phase3][analysis]") {
@@ -144,6 +149,39 @@ TEST_CASE("for induction only sentences with a repeated word count", "[phase3][a
   }
   seen.ids = {};
   CHECK(pattern_evidence(seen, seen, seen)[0].size() == all_patterns.size() - 1);
+}
+
+TEST_CASE("a sentence counts for a pattern if one of its rows can show it", "[phase3][analysis]") {
+  // Only one row counts in each sentence: row b % length. Row 0 has no word before.
+  Attended seen = heads(6, 1);
+  Tensor keep = Tensor::zeros({sentences, length, length});
+  for (Index b = 0; b < sentences; ++b) {
+    for (Index j = 0; j < length; ++j) keep.set({b, b % length, j}, 1);
+  }
+  seen.mask = Mask::from(MaskEncoding::keep, keep);
+  const auto evidence = pattern_evidence(seen, seen, seen);
+  const Evidence& previous = find(evidence[0], Pattern::previous);
+  const Evidence& third = find(evidence[1], Pattern::fixed_offset);
+  CHECK(previous.score.count == 17);  // without sentences 0, 8 and 16
+  CHECK(previous.score.mean > 0.9);
+  CHECK(same_number(previous.uniform, 1. / length, nearly_equal));
+  CHECK(third.offset == -3);
+  CHECK(third.score.count == 11);  // rows 3 to 7 twice, and row 3 once more
+  CHECK(third.score.mean > 0.9);
+  CHECK(find(evidence[0], Pattern::sparse).score.count == sentences);
+}
+
+TEST_CASE("a name takes half of the weight, too", "[phase3][analysis]") {
+  Evidence one;
+  one.pattern = Pattern::previous;
+  one.untrained = {0.1, 0, 100};
+  one.uniform = 0.1;
+  one.score = {0.45, 0, 100};
+  CHECK(head_name({one}) == "no name");
+  one.score.mean = 0.5;
+  CHECK(head_name({one}) == "previous word");
+  one.uniform = 0.4;  // there are few keys
+  CHECK(head_name({one}) == "no name");
 }
 
 TEST_CASE("no sentences, NaN, and weights that do not fit", "[phase3][analysis]") {

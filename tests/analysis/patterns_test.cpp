@@ -151,15 +151,19 @@ TEST_CASE("the best offset is one for all sentences of a head", "[phase3][analys
       double greatest = 0;
       Index best = 0;
       for (const Index offset : {-4, -3, -2, 2, 3, 4}) {
-        int seen = 0, rows = 0;
+        int seen = 0, rows = 0, having_it = 0;
         double mean = 0;
         for (Index b = 0; b < 3; ++b) {
           const Rows one{weights, masks[m], b, head};
           for (Index i = 0; i < 5; ++i) rows += one.visible(i) >= 2;
+          const int before = seen;
           for (Index i = 0; i < 5; ++i) seen += one.visible(i) >= 2 && one.sees(i, i + offset);
-          mean += on_key(one, [&](Index i) { return i + offset; }) / 3;
+          having_it += seen > before;
+          mean += on_key(one, [&](Index i) { return i + offset; });
         }
-        if (2 * seen >= rows && mean > greatest) greatest = mean, best = offset;
+        if (having_it == 0 || 2 * seen < rows || mean / having_it <= greatest) continue;
+        greatest = mean / having_it;
+        best = offset;
       }
       CHECK(best_offset(weights, masks[m]).at({head}) == static_cast<real>(best));
       for (Index b = 0; b < 3; ++b) {

@@ -47,21 +47,23 @@ struct Evidence {
   Spread score;        // the model
   Spread untrained;    // the same with weights as they began: random
   Spread shuffled;     // the model, reading the words of the sentences in random order
-  double uniform = 0;  // the mean score of uniform attention
+  double uniform = 0;  // the mean score of uniform attention, at the same offset
 };
 
 // All evidence: a list of heads, for each of them every pattern in the order of all_patterns.
-// Sentences in which no word comes twice are left out for induction. Throws Error if weights are
-// not of four axes or the three differ in the number of heads, and as pattern_score does.
+// Sentences without a row that can show a pattern are left out: for induction, those in which no
+// word comes twice; under a causal mask, all for the next word (count 0, mean NaN). Throws Error if
+// weights are not of four axes or the three differ in the number of heads, and as pattern_score
+// does.
 std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
                                                     const Attended& untrained,
                                                     const Attended& shuffled);
 
-// The pattern that a head may be named after, "previous word" or "fixed offset -3", or "no name".
-// Baselines are the untrained model and uniform attention (for `uniform`, the untrained model).
-// Of several patterns the one with the highest score; uniform and sparse only if there is no other,
-// for they say the least. A name is no meaning: what the head does for the model, ablation tells
-// (faithfulness.hpp).
+// The pattern that a head may be named after, "previous word" or "fixed offset -3", or "no name". A
+// mean score of one half is needed, or the head mostly does something else. Baselines are the
+// untrained model and uniform attention (for `uniform`, the untrained model). Of several patterns
+// the one with the highest score; uniform and sparse only if there is no other, for they say the
+// least. A name is no meaning: what the head does for the model, ablation tells (faithfulness.hpp).
 std::string head_name(const std::vector<Evidence>& of_head, double margin = naming_margin);
 
 }  // namespace tapestry

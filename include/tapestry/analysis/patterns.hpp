@@ -54,6 +54,9 @@ Tensor uniform_attention(const Shape& weights, const Mask& mask = {});
 // subject, say. Throws Error if keys do not fit, or for one that is not there.
 Tensor weight_on(const Tensor& weights, const Indices& keys, const Mask& mask = {});
 
+// Such keys: query i is to look at key i + offset, where there is one. weights is their shape.
+Indices keys_at(Index offset, const Shape& weights);
+
 // A pattern that weights may follow. Its score is in [0, 1], and 1 if a head follows it wholly.
 // From self to induction it is weight_on, for one key of each query i that has it.
 enum class Pattern {
@@ -61,8 +64,8 @@ enum class Pattern {
   previous,      // key i - 1
   next,          // key i + 1
   first,         // key 0: <bos>, often, where a head looks that finds nothing (Xiao et al. 2024)
-  fixed_offset,  // key i + d, for the d that scores best on average over all leading axes but the
-                 // heads'; other than -1, 0 and 1, and visible to half of the rows that count
+  fixed_offset,  // key i + d, for the d that scores best on average over the sentences that have
+                 // it; other than -1, 0 and 1, and visible to half of the rows that count
   induction,     // the key after the last earlier place of the word at i (Olsson et al. 2022)
   uniform,       // the mean evenness
   sparse,        // 1 - (exp(entropy) - 1) / (visible keys - 1), the mean: 1 looks at one key alone
