@@ -24,7 +24,7 @@ Tensor visible_keys(const Shape& weights, const Mask& mask) {
 
 Tensor at_least(const Tensor& x, double least) { return clamp(x - (least - 1), 0, 1); }  // whole x
 
-// Entropy / ln(n), or the like: x where n is at least 2, else 0.
+// x for rows that see two keys or more, 0 for the others.
 Tensor where_a_choice(const Tensor& keys, const Tensor& x) {
   return where(at_least(keys, 2), x, 0);
 }
