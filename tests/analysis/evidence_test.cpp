@@ -51,6 +51,13 @@ const Evidence& find(const std::vector<Evidence>& list, Pattern pattern) {
   throw Error("not found");
 }
 
+double mean_score(Pattern pattern, const Attended& seen, Index head) {
+  const Tensor scores = pattern_score(pattern, seen.weights, seen.mask);
+  double sum = 0;
+  for (Index b = 0; b < sentences; ++b) sum += element(scores, {b, head}) / sentences;
+  return sum;
+}
+
 }  // namespace
 
 TEST_CASE("mean and deviation of a sample", "[phase3][analysis]") {
@@ -108,15 +115,9 @@ TEST_CASE("evidence is the scores of all sentences, for each of the three", "[ph
     CAPTURE(to_string(pattern));
     for (Index head = 0; head < 5; ++head) {
       const Evidence& one = find(evidence[std::size_t(head)], pattern);
-      const auto mean = [&](const Attended& seen) {
-        const Tensor scores = pattern_score(pattern, seen.weights, seen.mask);
-        double sum = 0;
-        for (Index b = 0; b < sentences; ++b) sum += element(scores, {b, head}) / sentences;
-        return sum;
-      };
-      CHECK(same_number(one.score.mean, mean(model), nearly_equal));
-      CHECK(same_number(one.untrained.mean, mean(untrained), nearly_equal));
-      CHECK(same_number(one.shuffled.mean, mean(shuffled), nearly_equal));
+      CHECK(same_number(one.score.mean, mean_score(pattern, model, head), nearly_equal));
+      CHECK(same_number(one.untrained.mean, mean_score(pattern, untrained, head), nearly_equal));
+      CHECK(same_number(one.shuffled.mean, mean_score(pattern, shuffled, head), nearly_equal));
       const Tensor even = uniform_attention({length, length}, causal);
       const Tensor null = pattern == Pattern::fixed_offset
                               ? weight_on(even, keys_at(one.offset, even.shape()), causal)

@@ -96,6 +96,24 @@ double by_hand(Pattern pattern, const Rows& rows) {
   });
 }
 
+// Mean weight of a head on key i + offset, over the three sentences that have it; 0 if less than
+// half of the rows see it.
+double offset_by_hand(const Tensor& weights, const Mask& mask, Index head, Index offset) {
+  int seen = 0, rows = 0, having_it = 0;
+  double sum = 0;
+  for (Index b = 0; b < 3; ++b) {
+    const Rows one{weights, mask, b, head};
+    const int before = seen;
+    for (Index i = 0; i < 5; ++i) {
+      rows += one.visible(i) >= 2;
+      seen += one.visible(i) >= 2 && one.sees(i, i + offset);
+    }
+    having_it += seen > before;
+    sum += on_key(one, [&](Index i) { return i + offset; });
+  }
+  return having_it == 0 || 2 * seen < rows ? 0 : sum / having_it;
+}
+
 }  // namespace
 
 TEST_CASE("entropy, evenness and distance of rows are what plain loops give",
@@ -151,18 +169,9 @@ TEST_CASE("the best offset is one for all sentences of a head", "[phase3][analys
       double greatest = 0;
       Index best = 0;
       for (const Index offset : {-4, -3, -2, 2, 3, 4}) {
-        int seen = 0, rows = 0, having_it = 0;
-        double mean = 0;
-        for (Index b = 0; b < 3; ++b) {
-          const Rows one{weights, masks[m], b, head};
-          for (Index i = 0; i < 5; ++i) rows += one.visible(i) >= 2;
-          const int before = seen;
-          for (Index i = 0; i < 5; ++i) seen += one.visible(i) >= 2 && one.sees(i, i + offset);
-          having_it += seen > before;
-          mean += on_key(one, [&](Index i) { return i + offset; });
-        }
-        if (having_it == 0 || 2 * seen < rows || mean / having_it <= greatest) continue;
-        greatest = mean / having_it;
+        const double score = offset_by_hand(weights, masks[m], head, offset);
+        if (score <= greatest) continue;
+        greatest = score;
         best = offset;
       }
       CHECK(best_offset(weights, masks[m]).at({head}) == static_cast<real>(best));
