@@ -10,11 +10,12 @@ namespace tapestry {
 namespace {
 
 bool is_greatest(std::span<const real> logits, std::size_t target) {
+  if (target >= logits.size()) return false;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const bool wins = i < target ? logits[target] > logits[i] : logits[target] >= logits[i];
     if (!wins) return false;
   }
-  return target < logits.size();
+  return true;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // 300 sentences. A name is given only where the score is well above what the same model scores
 // untrained and what uniform attention would; beside it, the score on shuffled text tells whether
 // a head looks at places or at words.
-// Reads the models of step 23; writes out/plots/phase3_patterns.png; takes about a second.
+// Reads the models of steps 23 and 26; writes out/plots/phase3_patterns.png; takes about a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +30,7 @@ constexpr Index sentences = 300;
 Transformer read_model(const std::string& name) {
   const std::string path = "out/checkpoints/" + name + "_model.safetensors";
   if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: step 23 trains and saves it. Type: make run-23");
+    throw Error(path + " is not there yet: steps 23 and 26 train and save them. Type: make phase2");
   }
   return read_transformer(path);
 }

@@ -5,7 +5,7 @@
 // truth stands beside them: the norms of the derivatives of the last layer by the words, by the
 // tape. How well the guesses agree with it is measured over 20 sequences, beside an untrained
 // model and the last layer's weights alone.
-// Reads the induction model of step 23; writes out/plots/phase3_rollout.png; takes about 2 seconds.
+// Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 2 seconds.
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -33,7 +33,7 @@ const TinyTask task(TaskKind::induction, {.longest = 6});
 Transformer read_model() {
   const std::string path = "out/checkpoints/induction_model.safetensors";
   if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: step 23 trains and saves it. Type: make run-23");
+    throw Error(path + " is not there yet: steps 23 and 26 train and save them. Type: make phase2");
   }
   return read_transformer(path);
 }

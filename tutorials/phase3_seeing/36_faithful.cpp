@@ -4,7 +4,7 @@
 // the share of the weighted values, the gradient times the weight, and what really happens to the
 // right letter's logit when this one link is cut. Where the weight puts words in another order than
 // the cut does, a banner says so.
-// Reads the induction model of step 23; writes out/plots/phase3_faithful.png; takes about a second.
+// Reads the induction model of step 26; writes out/plots/phase3_faithful.png; takes about a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -34,7 +34,7 @@ const TinyTask task(TaskKind::induction, {.longest = 6});
 Transformer read_model() {
   const std::string path = "out/checkpoints/induction_model.safetensors";
   if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: step 23 trains and saves it. Type: make run-23");
+    throw Error(path + " is not there yet: steps 23 and 26 train and save them. Type: make phase2");
   }
   return read_transformer(path);
 }
