@@ -59,7 +59,8 @@ test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 tool_sources := $(wildcard tools/*.cpp)
-tools := $(addprefix $(build)/,$(basename $(tool_sources)))
+tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry
+tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
 
@@ -121,6 +122,14 @@ $(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
 $(build)/tests: $(test_objects) $(library) $(build)/files
 	$(call link,$(catch2))
 
+# The command, which its tests run as a process.
+$(build)/tools/tapestry: $(tapestry_objects) $(library)
+	$(call link)
+$(tapestry_objects): private extra = -DVERSION='"$(VERSION)"'
+ifneq ($(MODE),neon)
+$(build)/tests: | $(build)/tools/tapestry
+endif
+
 define program
 $(build)/$(1): $(call objects,$(2)) $(library)
 	$$(call link)
@@ -128,7 +137,7 @@ endef
 $(foreach source,$(tutorial_sources),\
   $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
--include $(patsubst %.o,%.d,$(library_objects) $(test_objects) $(bench_objects) \
+-include $(patsubst %.o,%.d,$(library_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
   $(call objects,$(tutorial_sources) $(tool_sources))) $(build)/catch2.hpp.d
 
 # ---- Tutorials. A leading + lets a program's own lines through as they come.
@@ -196,11 +205,15 @@ format: build/setup/format
 format-check: build/setup/format
 	@$(CLANG_FORMAT) --dry-run --Werror $(formatted) 2>&1 | { grep "error:" || true; }
 
-## install        headers, library and pkg-config file under PREFIX (/usr/local); DESTDIR works too
+## install        headers, library, pkg-config file and the `tapestry` command with its man page and
+##                completion under PREFIX (/usr/local); DESTDIR works too
 to := $(DESTDIR)$(PREFIX)
-install: $(library)
+install: $(library) $(build)/tools/tapestry
 	@cd include && find tapestry -name '*.hpp' -exec install -Dm644 {} $(abspath $(to))/include/{} \;
 	@install -Dm644 $(library) $(to)/lib/libtapestry.a
+	@install -Dm755 $(build)/tools/tapestry $(to)/bin/tapestry
+	@install -Dm644 tools/tapestry/tapestry.1 $(to)/share/man/man1/tapestry.1
+	@install -Dm644 tools/tapestry/completion.bash $(to)/share/bash-completion/completions/tapestry
 	@install -d $(to)/lib/pkgconfig
 	@printf '%s\n' 'Name: tapestry' 'Description: attention, understood' 'Version: $(VERSION)' \
 	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -lgif -fopenmp' \

@@ -1,8 +1,37 @@
 #include "tapestry/io/transformer_file.hpp"
 
-#include "tapestry/io/safetensors.hpp"
+#include "tapestry/error.hpp"
 
 namespace tapestry {
+namespace {
+
+void check_shape(const Safetensors& file, const std::string& name, const Shape& shape) {
+  const Shape found = file[name].shape();
+  if (found == shape) return;
+  throw Error("transformer: the options of this file ask for " + name + " of shape " +
+              to_string(shape) + ", but it is " + to_string(found) + ".");
+}
+
+// The tensors that tell how much memory the model will take.
+void check_sizes(const Safetensors& file, const TransformerOptions& o) {
+  constexpr Index most = Index{1} << 24;  // numbers of sinusoids, which are in no file
+  if (o.positions == Positions::learned) {
+    check_shape(file, "positions.weight", {o.length, o.d_model});
+  } else if (o.positions == Positions::sinusoidal && o.length * o.d_model > most) {
+    throw Error("transformer: the options of this file ask for " + std::to_string(o.length) +
+                " sinusoidal positions of width " + std::to_string(o.d_model) +
+                ": these are more than " + std::to_string(most) + " numbers.");
+  }
+  check_shape(file, "words.weight", {o.vocabulary, o.d_model});
+  const Index d_ff = o.d_ff == 0 ? 4 * o.d_model : o.d_ff;
+  for (Index i = 0; i < o.layers; ++i) {  // ends at the first block that the file lacks
+    const std::string block = "blocks." + std::to_string(i) + ".";
+    check_shape(file, block + "attention.query.weight", {o.d_model, o.d_model});
+    if (o.has_feed_forward) check_shape(file, block + "feed_forward.up.weight", {o.d_model, d_ff});
+  }
+}
+
+}  // namespace
 
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata) {
@@ -10,12 +39,17 @@ void write_transformer(const std::filesystem::path& path, const Transformer& mod
   write_safetensors(path, model.parameters(), metadata);
 }
 
-Transformer read_transformer(const std::filesystem::path& path) {
-  const Safetensors file = read_safetensors(path);
+Transformer to_transformer(const Safetensors& file) {
+  const TransformerOptions options = transformer_options(file.metadata);
+  check_sizes(file, options);
   Random random(0);  // these weights do not stay
-  Transformer model(transformer_options(file.metadata), random);
+  Transformer model(options, random);
   load_parameters(model.parameters(), file);
   return model;
+}
+
+Transformer read_transformer(const std::filesystem::path& path) {
+  return to_transformer(read_safetensors(path));
 }
 
 }  // namespace tapestry

@@ -53,3 +53,25 @@ TEST_CASE("a transformer's file with a weight missing is refused", "[phase4][io]
   write_safetensors(folder / "part.safetensors", part, to_metadata(model.options));
   CHECK(complaint([&] { read_transformer(folder / "part.safetensors"); }, {"logits.weight"}) == "");
 }
+
+TEST_CASE("options that ask for more than the file holds build no model", "[phase5][io]") {
+  const TransformerOptions honest = small(true).options;
+  const auto refused = [&](void (*change)(TransformerOptions&), const char* words) {
+    TransformerOptions lying = honest;
+    change(lying);
+    return complaint([&] { to_transformer({small(true).parameters(), to_metadata(lying)}); },
+                     {words});
+  };
+  using Options = TransformerOptions;
+  CHECK(refused([](Options& o) { o.vocabulary = 1 << 24; }, "words.weight") == "");
+  CHECK(refused([](Options& o) { o.length = 1 << 24; }, "positions.weight") == "");
+  CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "words.weight") == "");
+  CHECK(refused([](Options& o) { o.layers = 1 << 24; }, "blocks.2.attention.query.weight") == "");
+  CHECK(refused([](Options& o) { o.d_ff = 1 << 24; }, "(8, 16777216)") == "");
+  CHECK(refused([](Options& o) { o.heads = 3; }, "heads") == "");
+  const auto far = [](Options& o) {
+    o.positions = Positions::sinusoidal;
+    o.length = 1 << 24;
+  };
+  CHECK(refused(far, "16777216 sinusoidal positions") == "");
+}

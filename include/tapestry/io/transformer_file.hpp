@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "tapestry/io/safetensors.hpp"
 #include "tapestry/nn/transformer.hpp"
 
 namespace tapestry {
@@ -14,8 +15,12 @@ namespace tapestry {
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata = {});
 
-// The model of such a file. Throws Error as read_safetensors, transformer_options and
-// load_parameters do.
+// The model of such a file. Throws Error as read_safetensors and to_transformer do.
 Transformer read_transformer(const std::filesystem::path& path);
+
+// The same of a file that was read already. Options are not believed: they must agree with the
+// tensors' shapes before a model is built, so that it takes no more memory than a few times the
+// file. Throws Error naming what does not agree, and as transformer_options and load_parameters do.
+Transformer to_transformer(const Safetensors& file);
 
 }  // namespace tapestry

@@ -1,0 +1,149 @@
+// `tapestry analyze`: who attends to whom while a model reads a text.
+#include <algorithm>
+
+#include "commands.hpp"
+#include "grid.hpp"
+#include "measures.hpp"
+#include "model_file.hpp"
+#include "screen.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/ascii.hpp"
+#include "tapestry/plot/png.hpp"
+
+namespace tapestry::command {
+namespace {
+
+struct Head {
+  Index layer, number;
+  Tensor weights;  // (queries, keys)
+
+  std::string name() const {
+    return "layer " + std::to_string(layer) + ", head " + std::to_string(number);
+  }
+};
+
+std::vector<Head> heads_asked_for(const ModelFile& file, const Capture& seen, Index layer,
+                                  Index head) {
+  const TransformerOptions& o = file.model.options;
+  std::vector<Head> heads;
+  for (Index l = layer < 0 ? 0 : layer; l < (layer < 0 ? o.layers : layer + 1); ++l) {
+    const Tensor all = seen["blocks." + std::to_string(l) + ".attention.weights"];
+    for (Index h = head < 0 ? 0 : head; h < (head < 0 ? o.heads : head + 1); ++h) {
+      heads.push_back({l, h, of_head(all, h).contiguous()});
+    }
+  }
+  return heads;
+}
+
+std::string link_text(const Link& link, const Words& words) {
+  const auto word = [&](Index place) {
+    return words[static_cast<std::size_t>(place)] + "@" + std::to_string(place);
+  };
+  return word(link.query) + " → " + word(link.key);
+}
+
+void print_introduction(const ModelFile& file, const Reading& reading) {
+  print("%s\n", folded("model: " + file.path.string(), 7).c_str());
+  print("       %s\n", folded(description(file), 7).c_str());
+  if (!file.assumed.empty()) print("       %s\n", folded("note: " + file.assumed, 7).c_str());
+  print("text:  %s\n\n", folded(reading.text, 7).c_str());
+}
+
+// One line for each head. Detectors with their baselines will stand beside these numbers.
+void print_summary(const std::vector<Head>& heads, const Words& words, bool causal) {
+  print("             entropy          distance\n");
+  print("layer head   (nats)  even   (words)  even   strongest link\n");
+  for (const Head& head : heads) {
+    const Measures m = measure(head.weights, causal);
+    const Link link = strongest_links(head.weights, 1).front();
+    print("%5lld %4lld   %6.2f %5.2f   %7.2f %5.2f   %s %4.2f\n", (long long)head.layer,
+          (long long)head.number, m.entropy, m.even_entropy, m.distance, m.even_distance,
+          left(link_text(link, words), 30).c_str(), link.weight);
+  }
+  print("\neven: of weights that are all equal. Entropy 0: all weight on one word.\n\n");
+}
+
+void print_map(const Head& head, const Words& words) {
+  print("%s: each row a query, each column a key\n%s\n", head.name().c_str(),
+        plot::matrix_with_words(doubles(head.weights), words, words).c_str());
+}
+
+void print_links(const std::vector<Head>& heads, const Words& words) {
+  struct Found {
+    const Head* head;
+    Link link;
+  };
+  std::vector<Found> all;
+  for (const Head& head : heads) {
+    for (const Link& link : strongest_links(head.weights, 20)) {
+      const bool forced = link.query == 0 && link.weight == 1;  // a first word has no choice
+      if (!forced) all.push_back({&head, link});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
+    return a.link.weight > b.link.weight;
+  });
+  print("strongest links (query → key)\n");
+  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 10); ++i) {
+    print("  %s  %4.2f   %s\n", left(link_text(all[i].link, words), 40).c_str(), all[i].link.weight,
+          all[i].head->name().c_str());
+  }
+  print("\n");
+}
+
+Tensor mean_of(const std::vector<Head>& heads) {
+  std::vector<Tensor> maps;
+  for (const Head& head : heads) maps.push_back(head.weights);
+  return mean(stack(maps, 0), 0);
+}
+
+// A decoder's query sees nothing later: these cells are crossed out.
+plot::Heatmap map_of(const Tensor& weights, const Words& words, bool causal,
+                     const std::string& title) {
+  plot::Heatmap map = attention_heatmap(weights, words, words, title);
+  for (Index i = 0; causal && i < map.rows * map.columns; ++i) {
+    map.masked.push_back(i % map.columns > i / map.columns);
+  }
+  return map;
+}
+
+void write_pictures(const std::vector<Head>& heads, const Words& words, bool causal,
+                    const Path& out) {
+  const bool one = heads.size() == 1;
+  const Path heatmap = out / "analyze_heatmap.png", grid = out / "analyze_grid.png";
+  const std::string title =
+      one ? heads.front().name() : "mean of " + std::to_string(heads.size()) + " heads";
+  plot::write_png(plot::render(map_of(mean_of(heads), words, causal, title)), heatmap);
+  print("wrote %s\n", heatmap.c_str());
+  Grid all{.maps = {}, .columns = 1, .bar = "attention weight", .title = "Who attends to whom"};
+  for (const Head& head : heads) {
+    all.maps.push_back(map_of(head.weights, words, causal, head.name()));
+    all.columns = static_cast<int>(std::count_if(heads.begin(), heads.end(), [&](const Head& h) {
+      return h.layer == head.layer;
+    }));
+  }
+  write_grid(std::move(all), grid);
+  print("wrote %s\n", grid.c_str());
+}
+
+}  // namespace
+
+void analyze(const AnalyzeOptions& options) {
+  const ModelFile file = read_model(options.checkpoint);
+  check_layer(file, std::max<Index>(options.layer, 0));
+  check_head(file, std::max<Index>(options.head, 0));
+  const Reading reading = read_text_for(file, options.text);
+  const Capture seen;
+  file.model(reading.ids);
+  const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
+  const bool causal = file.model.options.causal;
+  print_introduction(file, reading);
+  print_summary(heads, reading.labels, causal);
+  if (heads.size() == 1) print_map(heads.front(), reading.labels);
+  print_links(heads, reading.labels);
+  write_pictures(heads, reading.labels, causal, options.out);
+}
+
+}  // namespace tapestry::command

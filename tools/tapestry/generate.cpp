@@ -1,0 +1,71 @@
+// `tapestry generate`: texts that a decoder writes, word after word.
+#include "tapestry/generation.hpp"
+
+#include <algorithm>
+
+#include "commands.hpp"
+#include "model_file.hpp"
+#include "screen.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry::command {
+namespace {
+
+// Reads the last words again for each new one: as many as the model has positions for.
+NextLogits next_logits_of(const Transformer& model) {
+  return [&model](const Indices& ids) {
+    const bool any = model.options.positions != Positions::learned;
+    const Index all = ids.shape[0], most = any ? 1024 : model.options.length;
+    Indices last;
+    last.values.assign(ids.values.end() - std::min(all, most), ids.values.end());
+    last.shape = {std::min(all, most)};
+    return squeeze(slice(model(last), 0, -1, last.shape[0]), 0);
+  };
+}
+
+Indices prompt(const ModelFile& file, const std::string& text) {
+  const bool empty = split_words(text).empty() && !(file.by_characters && !text.empty());
+  if (!empty) return read_text_for(file, text).ids;
+  if (file.begins_with_bos) return Indices({1}, {Vocabulary::bos});
+  throw Error("this model needs a beginning: give one with --text \"...\".");
+}
+
+// Signs that would command the terminal are not a text's; line ends are.
+std::string shown(const ModelFile& file, const Indices& ids) {
+  std::string text;
+  for (const std::int32_t id : ids.values) {
+    if (id == Vocabulary::bos || id == Vocabulary::eos) continue;
+    const std::string& word = file.vocabulary.word(id);
+    if (file.by_characters) {
+      text += word == "\n" || word == " " || word == "\t" ? word : printable(word);
+    } else {
+      text += (text.empty() ? "" : " ") + printable(word);
+    }
+  }
+  return file.by_characters ? text : folded(text, 0);
+}
+
+}  // namespace
+
+void generate(const GenerateOptions& options) {
+  const ModelFile file = read_model(options.checkpoint);
+  if (!file.model.options.causal) {
+    throw Error(
+        "the model is an encoder: it guesses hidden words and does not write. Ask it with "
+        "tapestry analyze --text \"the <mask> sat\".");
+  }
+  const Indices begin = prompt(file, options.text);
+  GenerationOptions how;
+  how.sampling = {options.temperature, options.top_k, options.top_p};
+  how.length = options.length >= 0 ? options.length : file.by_characters ? 200 : 20;
+  how.eos = Vocabulary::eos;
+  const NextLogits next_logits = next_logits_of(file.model);
+  for (Index i = 0; i < options.count; ++i) {
+    Random random(options.seed, static_cast<std::uint64_t>(i));
+    const Indices ids = tapestry::generate(next_logits, begin, random, how);
+    print("%s%s\n", shown(file, ids).c_str(), file.by_characters && i + 1 < options.count ? "\n" : "");
+  }
+}
+
+}  // namespace tapestry::command

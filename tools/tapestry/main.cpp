@@ -1,0 +1,60 @@
+// tapestry: questions to a small transformer, answered. `tapestry --help` tells which.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "arguments.hpp"
+#include "tapestry/error.hpp"
+#include "text/closest.hpp"
+#include "unicode.hpp"
+
+namespace {
+
+using tapestry::closest;
+
+// Always one line.
+int complain(std::string message, int status) {
+  for (char& c : message) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  std::fprintf(stderr, "tapestry: %s\n", message.c_str());
+  return status;
+}
+
+// A word that is no command, if the first one is none: CLI11 would only say that it is unexpected.
+std::string unknown_command(const CLI::App& app, int count, char** arguments) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  if (count < 2) return "say what to do: " + all + "; --help tells more.";
+  const std::string first = arguments[1];
+  if (first.starts_with("-") || std::find(names.begin(), names.end(), first) != names.end()) {
+    return "";
+  }
+  const std::string similar = closest(first, names);
+  return tapestry::in_quotes(first) + " is no command; there are " + all + "." +
+         (similar.empty() ? "" : " Did you mean " + similar + "?");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  CLI::App app("questions to a small transformer, answered", "tapestry");
+  try {
+    tapestry::command::add_commands(app);
+    const std::string unknown = unknown_command(app, count, arguments);
+    if (!unknown.empty()) return complain(unknown, 2);
+    app.require_subcommand(1);
+    app.parse(count, arguments);
+    if (std::fflush(stdout) != 0) throw tapestry::Error("standard output cannot be written.");
+    return 0;
+  } catch (const CLI::Success& asked) {  // --help or --version
+    return app.exit(asked);
+  } catch (const CLI::Error& error) {
+    return complain(std::string(error.what()) + " (--help tells more)", 2);
+  } catch (const std::exception& error) {
+    return complain(error.what(), 1);
+  }
+}

@@ -1,0 +1,91 @@
+#include "material.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "tapestry/error.hpp"
+#include "tapestry/text/corpus.hpp"
+#include "tapestry/text/grammar.hpp"
+#include "tapestry/text/tasks.hpp"
+#include "text/closest.hpp"
+#include "unicode.hpp"
+
+namespace tapestry::command {
+namespace {
+
+Material of_task(TaskKind kind) {
+  const TinyTask task(kind, {.longest = 6});
+  Material m{.name = to_string(kind), .vocabulary = task.vocabulary()};
+  m.length = kind == TaskKind::induction ? 12 : 14;  // <bos>, six letters, =>, six letters
+  m.train = [task](Index rows, Random& random) { return task.batch(Part::train, rows, random); };
+  m.test = [task](Index rows, Random& random) { return task.batch(Part::held_out, rows, random); };
+  m.test_is = "held out";
+  m.has_answers = true;
+  m.prompt = kind == TaskKind::induction ? "d a c f d a" : "d a c f =>";
+  return m;
+}
+
+Material of_grammar() {
+  const Grammar grammar;
+  Material m{.name = "grammar", .vocabulary = Vocabulary(grammar.words())};
+  m.length = 7;
+  m.train = [vocabulary = m.vocabulary](Index rows, Random& random) {
+    return Grammar().batch(vocabulary, rows, random);
+  };
+  m.test = m.train;
+  m.test_is = "new ones";
+  m.best_loss = grammar.entropy() / 7;
+  m.prompt = "the cat";
+  return m;
+}
+
+std::string fingerprint_of(const std::string& text) {  // FNV-1a, 64 bits
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+Material of_text(const std::string& path, Index length) {
+  const std::string text = read_text(path);
+  Material m{.name = "characters of " + path, .vocabulary = Vocabulary::of_characters(text)};
+  const SplitText ids = split_text(m.vocabulary.ids(text));
+  if (ids.held_out.shape[0] <= length) {
+    throw Error(path + " is too short: its last tenth, " + std::to_string(ids.held_out.shape[0]) +
+                " characters, is held out and must be longer than " + std::to_string(length) +
+                ". Take a longer text or a smaller --length.");
+  }
+  m.by_characters = true;
+  m.length = length;
+  m.train = [part = ids.train, length](Index rows, Random& random) {
+    return random_windows(part, rows, length, random);
+  };
+  m.test = [part = ids.held_out, length](Index rows, Random& random) {
+    return random_windows(part, rows, length, random);
+  };
+  m.test_is = "held out";
+  m.fingerprint = fingerprint_of(text);
+  const std::vector<std::int32_t>& first = ids.train.values;
+  m.prompt = m.vocabulary.text({{8}, {first.begin(), first.begin() + 8}});
+  return m;
+}
+
+}  // namespace
+
+Material material(const std::string& task, Index length) {
+  for (const TaskKind kind :
+       {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
+    if (task == to_string(kind)) return of_task(kind);
+  }
+  if (task == "grammar") return of_grammar();
+  std::error_code ignored;
+  if (std::filesystem::exists(task, ignored)) return of_text(task, length);
+  const std::string similar = closest(task, {"copy", "reverse", "sort", "induction", "grammar"});
+  throw Error(in_quotes(task) +
+              " is neither a task (copy, reverse, sort, induction, grammar) nor a file." +
+              (similar.empty() ? "" : " Did you mean " + similar + "?"));
+}
+
+}  // namespace tapestry::command

@@ -1,0 +1,30 @@
+// What `tapestry train` can learn from: the tiny tasks, the grammar, a text file by characters.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tapestry/text/batch.hpp"
+#include "tapestry/text/vocabulary.hpp"
+
+namespace tapestry::command {
+
+struct Material {
+  std::string name;  // "copy", "grammar", "characters of book.txt"
+  Vocabulary vocabulary;
+  bool by_characters = false;
+  Index length = 0;  // positions of the longest sequence
+  std::function<Batch(Index rows, Random& random)> train = {}, test = {};
+  std::string test_is = {};  // what `test` draws from, in a word: "held out"
+  bool has_answers = false;  // rows_right means something
+  double best_loss = 0;      // no model can be better; 0: unknown
+  std::string fingerprint = {};  // of a text file's content, to know it again
+  std::string prompt = {};       // something to let the model go on with
+};
+
+// `task` is copy, reverse, sort, induction, grammar, or the path of a text file, which is read in
+// pieces of `length` characters. Throws Error for what is none of these, and for a file that
+// cannot be read, is no text, or is too short.
+Material material(const std::string& task, Index length);
+
+}  // namespace tapestry::command

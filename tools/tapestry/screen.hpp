@@ -1,0 +1,18 @@
+// Printing, at most 80 columns wide and without colour.
+#pragma once
+
+#include <string>
+
+namespace tapestry::command {
+
+// printf, to standard output; throws Error if it cannot be written (a full disk).
+[[gnu::format(printf, 1, 2)]] void print(const char* format, ...);
+
+// The text with blanks behind (left) or before it, up to so many columns; longer ones end in "…".
+std::string left(const std::string& text, int columns);
+std::string right(const std::string& text, int columns);
+
+// Lines of at most 80 columns, each begun by so many blanks but the first, broken between words.
+std::string folded(const std::string& text, int indent);
+
+}  // namespace tapestry::command

@@ -1,0 +1,190 @@
+// `tapestry why`: the whole arithmetic behind one attention weight, done again from the queries,
+// keys and values that the model used, and compared with the weight that it used.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "commands.hpp"
+#include "model_file.hpp"
+#include "screen.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "unicode.hpp"
+
+namespace tapestry::command {
+namespace {
+
+// One head's part of what the model computed.
+struct Cell {
+  const ModelFile& file;
+  const Words& words;
+  Index layer, head, query, key;
+  Tensor q, k, v;                  // (length, width)
+  Tensor scores, weights, output;  // (length, length) twice, (length, width)
+
+  Index length() const { return q.size(0); }
+  Index width() const { return q.size(1); }
+  bool sees(Index other) const { return !file.model.options.causal || other <= query; }
+  const std::string& word(Index place) const { return words[static_cast<std::size_t>(place)]; }
+};
+
+std::string all_places(const Words& words, const std::string& name) {
+  std::string places;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != name) continue;
+    places += (places.empty() ? "" : ", ") + name + "@" + std::to_string(i);
+  }
+  return places;
+}
+
+// "sat", "the@4" or "4" -> the place in the text. `what` is --query or --key.
+Index place_of(const char* what, const Words& words, const std::string& given) {
+  const std::string asked = printable(given);
+  const auto count = std::count(words.begin(), words.end(), asked);
+  if (count == 1) return std::find(words.begin(), words.end(), asked) - words.begin();
+  const std::string start = std::string(what) + " " + in_quotes(asked);
+  if (count > 1) {
+    throw Error(start + " stands in several places; name one: " + all_places(words, asked) + ".");
+  }
+  const std::size_t at = asked.rfind('@');
+  const std::string name = at == std::string::npos ? "" : asked.substr(0, at);
+  const std::string digits = at == std::string::npos ? asked : asked.substr(at + 1);
+  Index place = -1;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), place);
+  const bool number = problem == std::errc() && end == digits.data() + digits.size();
+  const bool inside = number && place >= 0 && place < static_cast<Index>(words.size());
+  if (inside && (at == std::string::npos || words[static_cast<std::size_t>(place)] == name)) {
+    return place;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += (i > 0 ? " " : "") + words[i] + "@" + std::to_string(i);
+  }
+  throw Error(start + " is not in the text, which is: " + text + ".");
+}
+
+double number(const Tensor& x, Index row, Index column) { return double{x.at({row, column})}; }
+
+double product(const Cell& c) {
+  print("1. The product of query and key, %lld numbers each\n\n",
+        static_cast<long long>(c.width()));
+  print("      i   q_i of %s   k_i of %s       q_i k_i\n", left(c.word(c.query), 10).c_str(),
+        left(c.word(c.key), 10).c_str());
+  double sum = 0;
+  for (Index i = 0; i < c.width(); ++i) {
+    const double q = number(c.q, c.query, i), k = number(c.k, c.key, i);
+    sum += q * k;
+    print("  %5lld   %17.4f   %17.4f   %11.4f\n", static_cast<long long>(i), q, k, q * k);
+  }
+  print("    sum   %17s   %17s   %11.4f = q · k\n\n", "", "", sum);
+  return sum;
+}
+
+void scale_and_mask(const Cell& c, double dot) {
+  const double root = std::sqrt(static_cast<double>(c.width()));
+  print("2. Scale: %.4f / √%lld = %.4f, the score (the model's: %.4f)\n\n", dot,
+        static_cast<long long>(c.width()), dot / root, number(c.scores, c.query, c.key));
+  const bool causal = c.file.model.options.causal;
+  print("3. Mask: %s\n\n",
+        !causal ? "none; an encoder sees all words"
+        : c.sees(c.key)
+            ? "allowed; a decoder sees what stands before, and the word itself"
+            : "forbidden; a decoder must not see what comes later. The weight is 0");
+}
+
+void softmax_row(const Cell& c) {
+  print("4. Softmax over all keys that %s may see\n\n", c.word(c.query).c_str());
+  print("  key                  score   exp(score - max)    weight   the model's\n");
+  double highest = -HUGE_VAL, sum = 0;
+  const double root = std::sqrt(static_cast<double>(c.width()));
+  std::vector<double> scores;
+  for (Index key = 0; key < c.length(); ++key) {
+    double dot = 0;
+    for (Index i = 0; i < c.width(); ++i) dot += number(c.q, c.query, i) * number(c.k, key, i);
+    scores.push_back(dot / root);
+    if (c.sees(key)) highest = std::max(highest, scores.back());
+  }
+  for (Index key = 0; key < c.length(); ++key) {
+    if (c.sees(key)) sum += std::exp(scores[static_cast<std::size_t>(key)] - highest);
+  }
+  for (Index key = 0; key < c.length(); ++key) {
+    const double score = scores[static_cast<std::size_t>(key)];
+    const double up = c.sees(key) ? std::exp(score - highest) : 0;
+    print("%s %s %9.4f   %16s  %8.4f      %8.4f\n", key == c.key ? ">" : " ",
+          left(c.word(key) + "@" + std::to_string(key), 14).c_str(), score,
+          c.sees(key) ? std::to_string(up).c_str() : "masked", up / sum,
+          number(c.weights, c.query, key));
+  }
+  print("  %-24s   %16.6f  %8.4f\n\n", "sum", sum, 1.0);
+}
+
+double norm(const Tensor& x) {
+  double sum = 0;
+  for (const real value : x.values()) sum += double{value} * double{value};
+  return std::sqrt(sum);
+}
+
+Tensor row(const Tensor& x, Index place) { return squeeze(slice(x, 0, place, place + 1), 0); }
+
+void value(const Cell& c) {
+  const double weight = number(c.weights, c.query, c.key);
+  print("5. What the value of %s adds to the output of %s: weight × v\n\n", c.word(c.key).c_str(),
+        c.word(c.query).c_str());
+  print("      i          v_i    %.4f v_i   sum of all keys\n", weight);
+  for (Index i = 0; i < c.v.size(1); ++i) {
+    const double v = number(c.v, c.key, i);
+    print("  %5lld   %10.4f   %11.4f       %11.4f\n", static_cast<long long>(i), v, weight * v,
+          number(c.output, c.query, i));
+  }
+  const Tensor added = row(c.v, c.key) * weight;
+  print(" length   %10.4f   %11.4f       %11.4f\n\n", norm(row(c.v, c.key)), norm(added),
+        norm(row(c.output, c.query)));
+}
+
+// The head's rows of W_O carry that into the stream of which all later layers read.
+void output(const Cell& c, const Tensor& before) {
+  const MultiHeadAttention& layer =
+      c.file.model.blocks[static_cast<std::size_t>(c.layer)].attention;
+  const Tensor added = row(c.v, c.key) * number(c.weights, c.query, c.key);
+  const Tensor through = squeeze(layer.head(c.head).output(unsqueeze(added, 0)), 0);
+  print("6. W_O turns that into %lld numbers, which are added to what stands at %s:\n",
+        static_cast<long long>(through.size(0)), c.word(c.query).c_str());
+  print("   length %.4f, beside %.4f of what stood there before this layer\n\n", norm(through),
+        norm(row(before, c.query)));
+}
+
+}  // namespace
+
+void why(const WhyOptions& options) {
+  const ModelFile file = read_model(options.checkpoint);
+  check_layer(file, options.layer);
+  check_head(file, options.head);
+  const Reading reading = read_text_for(file, options.text);
+  const Index query = place_of("--query", reading.labels, options.query);
+  const Index key = place_of("--key", reading.labels, options.key);
+  const Capture seen;
+  file.model(reading.ids);
+  const auto part = [&](const char* name) {
+    const std::string full = "blocks." + std::to_string(options.layer) + ".attention." + name;
+    return of_head(seen[full], options.head);
+  };
+  const Cell cell{file,          reading.labels, options.layer,   options.head,
+                  query,         key,            part("query"),   part("key"),
+                  part("value"), part("scores"), part("weights"), part("heads")};
+  print("%s\nlayer %lld, head %lld: how much does %s@%lld look at %s@%lld?\n\n",
+        folded("text: " + reading.text, 6).c_str(), (long long)options.layer,
+        (long long)options.head, cell.word(query).c_str(), (long long)query, cell.word(key).c_str(),
+        (long long)key);
+  scale_and_mask(cell, product(cell));
+  softmax_row(cell);
+  value(cell);
+  output(cell, options.layer == 0
+                   ? seen["embedding"]
+                   : seen["blocks." + std::to_string(options.layer - 1) + ".output"]);
+  print("The weight of %s@%lld on %s@%lld is %.4f.\n", cell.word(query).c_str(), (long long)query,
+        cell.word(key).c_str(), (long long)key, number(cell.weights, query, key));
+}
+
+}  // namespace tapestry::command
