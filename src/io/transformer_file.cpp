@@ -1,6 +1,7 @@
 #include "tapestry/io/transformer_file.hpp"
 
 #include "tapestry/error.hpp"
+#include "tapestry/io/checkpoint.hpp"
 
 namespace tapestry {
 namespace {
@@ -49,7 +50,7 @@ Transformer to_transformer(const Safetensors& file) {
 }
 
 Transformer read_transformer(const std::filesystem::path& path) {
-  return to_transformer(read_safetensors(path));
+  return to_transformer(read_checkpoint(path).weights);
 }
 
 }  // namespace tapestry

@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "temporary_folder.hpp"
 
@@ -54,6 +55,16 @@ TEST_CASE("a transformer's file with a weight missing is refused", "[phase4][io]
   CHECK(complaint([&] { read_transformer(folder / "part.safetensors"); }, {"logits.weight"}) == "");
 }
 
+TEST_CASE("a transformer is read from a checkpoint too, without what Adam remembers",
+          "[phase5][io]") {
+  const TemporaryFolder folder;
+  const Transformer model = small(true);
+  save_checkpoint(folder / "m", model.parameters(), Adam(model.parameters()),
+                  to_metadata(model.options));
+  const Indices ids({4}, {1, 8, 0, 3});
+  CHECK(largest_difference(read_transformer(folder / "m")(ids), model(ids)) < 1e-6);
+}
+
 TEST_CASE("options that ask for more than the file holds build no model", "[phase5][io]") {
   const TransformerOptions honest = small(true).options;
   const auto refused = [&](void (*change)(TransformerOptions&), const char* words) {
@@ -65,7 +76,7 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
   using Options = TransformerOptions;
   CHECK(refused([](Options& o) { o.vocabulary = 1 << 24; }, "words.weight") == "");
   CHECK(refused([](Options& o) { o.length = 1 << 24; }, "positions.weight") == "");
-  CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "words.weight") == "");
+  CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "(5, 16777216)") == "");
   CHECK(refused([](Options& o) { o.layers = 1 << 24; }, "blocks.2.attention.query.weight") == "");
   CHECK(refused([](Options& o) { o.d_ff = 1 << 24; }, "(8, 16777216)") == "");
   CHECK(refused([](Options& o) { o.heads = 3; }, "heads") == "");

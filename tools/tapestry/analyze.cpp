@@ -57,10 +57,12 @@ void print_summary(const std::vector<Head>& heads, const Words& words, bool caus
   print("layer head   (nats)  even   (words)  even   strongest link\n");
   for (const Head& head : heads) {
     const Measures m = measure(head.weights, causal);
-    const Link link = strongest_links(head.weights, 1).front();
-    print("%5lld %4lld   %6.2f %5.2f   %7.2f %5.2f   %s %4.2f\n", (long long)head.layer,
-          (long long)head.number, m.entropy, m.even_entropy, m.distance, m.even_distance,
-          left(link_text(link, words), 30).c_str(), link.weight);
+    print("%5lld %4lld   %6.2f %5.2f   %7.2f %5.2f   ", (long long)head.layer,
+          (long long)head.number, m.entropy, m.even_entropy, m.distance, m.even_distance);
+    for (const Link& link : strongest_links(head.weights, 1, causal)) {
+      print("%s %4.2f", left(link_text(link, words), 30).c_str(), link.weight);
+    }
+    print("\n");
   }
   print("\neven: of weights that are all equal. Entropy 0: all weight on one word.\n\n");
 }
@@ -70,21 +72,17 @@ void print_map(const Head& head, const Words& words) {
         plot::matrix_with_words(doubles(head.weights), words, words).c_str());
 }
 
-void print_links(const std::vector<Head>& heads, const Words& words) {
+void print_links(const std::vector<Head>& heads, const Words& words, bool causal) {
   struct Found {
     const Head* head;
     Link link;
   };
   std::vector<Found> all;
   for (const Head& head : heads) {
-    for (const Link& link : strongest_links(head.weights, 20)) {
-      const bool forced = link.query == 0 && link.weight == 1;  // a first word has no choice
-      if (!forced) all.push_back({&head, link});
-    }
+    for (const Link& link : strongest_links(head.weights, 10, causal)) all.push_back({&head, link});
   }
-  std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
-    return a.link.weight > b.link.weight;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Found& a, const Found& b) { return a.link.weight > b.link.weight; });
   print("strongest links (query → key)\n");
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 10); ++i) {
     print("  %s  %4.2f   %s\n", left(link_text(all[i].link, words), 40).c_str(), all[i].link.weight,
@@ -109,23 +107,22 @@ plot::Heatmap map_of(const Tensor& weights, const Words& words, bool causal,
   return map;
 }
 
-void write_pictures(const std::vector<Head>& heads, const Words& words, bool causal,
-                    const Path& out) {
+// The files that it wrote.
+std::vector<Path> write_pictures(const std::vector<Head>& heads, const Words& words, bool causal,
+                                 const Path& out) {
   const bool one = heads.size() == 1;
   const Path heatmap = out / "analyze_heatmap.png", grid = out / "analyze_grid.png";
   const std::string title =
       one ? heads.front().name() : "mean of " + std::to_string(heads.size()) + " heads";
   plot::write_png(plot::render(map_of(mean_of(heads), words, causal, title)), heatmap);
-  print("wrote %s\n", heatmap.c_str());
   Grid all{.maps = {}, .columns = 1, .bar = "attention weight", .title = "Who attends to whom"};
   for (const Head& head : heads) {
     all.maps.push_back(map_of(head.weights, words, causal, head.name()));
-    all.columns = static_cast<int>(std::count_if(heads.begin(), heads.end(), [&](const Head& h) {
-      return h.layer == head.layer;
-    }));
+    all.columns = static_cast<int>(std::count_if(
+        heads.begin(), heads.end(), [&](const Head& h) { return h.layer == head.layer; }));
   }
   write_grid(std::move(all), grid);
-  print("wrote %s\n", grid.c_str());
+  return {heatmap, grid};
 }
 
 }  // namespace
@@ -139,11 +136,12 @@ void analyze(const AnalyzeOptions& options) {
   file.model(reading.ids);
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
   const bool causal = file.model.options.causal;
+  const auto written = write_pictures(heads, reading.labels, causal, options.out);
   print_introduction(file, reading);
   print_summary(heads, reading.labels, causal);
   if (heads.size() == 1) print_map(heads.front(), reading.labels);
-  print_links(heads, reading.labels);
-  write_pictures(heads, reading.labels, causal, options.out);
+  print_links(heads, reading.labels, causal);
+  for (const Path& path : written) print("wrote %s\n", path.c_str());
 }
 
 }  // namespace tapestry::command

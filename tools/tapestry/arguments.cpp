@@ -44,7 +44,9 @@ constexpr Index most = std::numeric_limits<std::int32_t>::max();
 void add_analyze(CLI::App& app) {
   Command<AnalyzeOptions> c(app, "analyze", "who attends to whom while a model reads a text",
                             analyze, analyze_examples);
-  c.add("--checkpoint", &AnalyzeOptions::checkpoint, "the file of the model")->required()->type_name("FILE");
+  c.add("--checkpoint", &AnalyzeOptions::checkpoint, "the file of the model")
+      ->required()
+      ->type_name("FILE");
   c.add("--text", &AnalyzeOptions::text, "what it reads")->required();
   c.number("--layer", &AnalyzeOptions::layer, 0, most, "only this layer; the first is 0");
   c.number("--head", &AnalyzeOptions::head, 0, most, "only this head; the first is 0");
@@ -54,7 +56,9 @@ void add_analyze(CLI::App& app) {
 void add_why(CLI::App& app) {
   Command<WhyOptions> c(app, "why", "the whole arithmetic behind one attention weight", why,
                         why_examples);
-  c.add("--checkpoint", &WhyOptions::checkpoint, "the file of the model")->required()->type_name("FILE");
+  c.add("--checkpoint", &WhyOptions::checkpoint, "the file of the model")
+      ->required()
+      ->type_name("FILE");
   c.add("--text", &WhyOptions::text, "what it reads")->required();
   c.add("--query", &WhyOptions::query, "the word that looks: sat, or the@4")->required();
   c.add("--key", &WhyOptions::key, "the word that is looked at")->required();
@@ -66,7 +70,8 @@ void add_train(CLI::App& app) {
   using Options = TrainOptions;
   Command<Options> c(app, "train", "let a small transformer learn", train, train_examples);
   c.add("TASK", &Options::task, "copy, reverse, sort, induction, grammar, or a file");
-  c.add("--checkpoint", &Options::checkpoint, "to write (out/checkpoints/TASK.safetensors)")->type_name("FILE");
+  c.add("--checkpoint", &Options::checkpoint, "to write (out/checkpoints/TASK.safetensors)")
+      ->type_name("FILE");
   c.number("--steps", &Options::steps, 0, most_steps, "in all (500)");
   c.number("--batch", &Options::batch, 1, most_batch, "texts in a step (32)");
   c.number("--rate", &Options::rate, 0, 1, "highest rate of Adam (0.003)");
@@ -75,7 +80,7 @@ void add_train(CLI::App& app) {
   c.number("--width", &Options::width, 1, 1024, "d_model, a multiple of the heads (64)");
   c.number("--length", &Options::length, 8, most_length, "of the pieces of a text file (64)");
   c.number("--save-every", &Options::save_every, 1, most_steps, "steps between saves (100)");
-  c.add("--seed", &Options::seed, "another one, another run (1)");
+  c.number("--seed", &Options::seed, 0, most, "another one, another run (1)");
   c.app->add_flag("--attention-only", c.options->attention_only, "without feed-forward parts");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace a file that is there");
   c.app->add_flag("--resume", c.options->resume, "go on with --checkpoint, to its --steps");
@@ -84,14 +89,16 @@ void add_train(CLI::App& app) {
 void add_generate(CLI::App& app) {
   using Options = GenerateOptions;
   Command<Options> c(app, "generate", "let a model write", generate, generate_examples);
-  c.add("--checkpoint", &Options::checkpoint, "the file of the model")->required()->type_name("FILE");
+  c.add("--checkpoint", &Options::checkpoint, "the file of the model")
+      ->required()
+      ->type_name("FILE");
   c.add("--text", &Options::text, "how the text begins");
   c.number("--length", &Options::length, 0, 100000, "most new words (20; characters: 200)");
   c.number("--count", &Options::count, 1, 100000, "how many texts (1)");
   c.number("--temperature", &Options::temperature, 0, 1000, "0: the likeliest word always (1)");
   c.number("--top-k", &Options::top_k, 0, most, "only from the k likeliest words; 0: all");
   c.number("--top-p", &Options::top_p, 0, 1, "only from the likeliest of this share (1)");
-  c.add("--seed", &Options::seed, "another one, other texts (1)");
+  c.number("--seed", &Options::seed, 0, most, "another one, other texts (1)");
 }
 
 void add_plot(CLI::App& app) {

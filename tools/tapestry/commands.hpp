@@ -2,7 +2,6 @@
 // Each prints to standard output and throws Error where it cannot do its work.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -39,20 +38,20 @@ struct TrainOptions {
   Index steps = -1;     // in all; -1: 500, or with resume what the file says
   Index batch = 32, layers = 2, heads = 4, width = 64, length = 64, save_every = 100;
   double rate = 3e-3;
-  std::uint64_t seed = 1;
+  Index seed = 1;
   bool attention_only = false;
 };
 void train(const TrainOptions& options);
 
 struct GenerateOptions {
   Path checkpoint;
-  std::string text;  // how it begins
+  std::string text;   // how it begins
   Index length = -1;  // at most so many new words; -1: 20, or 200 characters
   Index count = 1;
   double temperature = 1;
   Index top_k = 0;
   double top_p = 1;
-  std::uint64_t seed = 1;
+  Index seed = 1;
 };
 void generate(const GenerateOptions& options);
 

@@ -49,7 +49,8 @@ std::string attention_agrees() {
   use_kernel_set(chosen);
   const double difference = std::max(largest_difference(attention(q, k, k).output, expected),
                                      largest_difference(fused_attention(q, k, k), expected));
-  if (!(difference < 1e-4)) throw Error("differs from plain loops by " + std::to_string(difference));
+  if (!(difference < 1e-4))
+    throw Error("differs from plain loops by " + std::to_string(difference));
   return "as by plain loops";
 }
 

@@ -1,12 +1,11 @@
 // `tapestry generate`: texts that a decoder writes, word after word.
-#include "tapestry/generation.hpp"
-
 #include <algorithm>
 
 #include "commands.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/generation.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry::command {
@@ -62,9 +61,10 @@ void generate(const GenerateOptions& options) {
   how.eos = Vocabulary::eos;
   const NextLogits next_logits = next_logits_of(file.model);
   for (Index i = 0; i < options.count; ++i) {
-    Random random(options.seed, static_cast<std::uint64_t>(i));
+    Random random(std::uint64_t(options.seed), std::uint64_t(i));
     const Indices ids = tapestry::generate(next_logits, begin, random, how);
-    print("%s%s\n", shown(file, ids).c_str(), file.by_characters && i + 1 < options.count ? "\n" : "");
+    print("%s%s\n", shown(file, ids).c_str(),
+          file.by_characters && i + 1 < options.count ? "\n" : "");
   }
 }
 

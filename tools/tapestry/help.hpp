@@ -20,7 +20,8 @@ inline constexpr const char* app_examples = R"(Begin here:
 
 `tapestry COMMAND --help` tells more about each.)";
 
-inline constexpr const char* analyze_examples = R"(Prints, for each head, how widely it looks (entropy), how far (distance), and
+inline constexpr const char* analyze_examples =
+    R"(Prints, for each head, how widely it looks (entropy), how far (distance), and
 its strongest links; for a single head also the table of who attends to whom.
 Writes pictures: a heatmap (of one head, or of the mean of several) and a grid
 of all heads that were asked for.
@@ -31,7 +32,8 @@ Examples:
   tapestry analyze --checkpoint out/checkpoints/grammar.safetensors \
     --text "the cat sat on the mat" --layer 1 --head 0)";
 
-inline constexpr const char* why_examples = R"(Prints every step from two words to one weight: the product of query and key,
+inline constexpr const char* why_examples =
+    R"(Prints every step from two words to one weight: the product of query and key,
 the division by the root of d_k, the mask's verdict, the softmax over all keys,
 and what the value then adds to the output. A word that comes twice is named
 with its place, counted from 0: the@4; a number alone is a place too.
@@ -42,7 +44,8 @@ Examples:
   tapestry why --checkpoint out/checkpoints/grammar.safetensors \
     --text "the cat sat on the mat" --query mat --key the@5 --layer 1 --head 2)";
 
-inline constexpr const char* train_examples = R"(A row of the table appears at each tenth of the way. The model is saved now and
+inline constexpr const char* train_examples =
+    R"(A row of the table appears at each tenth of the way. The model is saved now and
 then, whole or not at all: stop with Ctrl-C, and go on with --resume; the result
 is the same, to the bit. A text file is learned character by character.
 
@@ -60,7 +63,8 @@ inline constexpr const char* generate_examples = R"(Examples:
   tapestry generate --checkpoint out/checkpoints/book.safetensors \
     --text "It was" --length 500 --temperature 0.8 --top-p 0.95)";
 
-inline constexpr const char* plot_examples = R"(Draws each tensor: a list of numbers as a line, a matrix as a heatmap, more axes
+inline constexpr const char* plot_examples =
+    R"(Draws each tensor: a list of numbers as a line, a matrix as a heatmap, more axes
 as a grid of heatmaps. Attention weights, whose rows add up to 1, are known as
 such and get their entropy and distance drawn too. Any program can write such a
 file; numpy.save does.
@@ -70,14 +74,16 @@ Examples:
   tapestry plot out/checkpoints/grammar.safetensors --tensor words.weight
   tapestry plot weights.npy --out pictures)";
 
-inline constexpr const char* tape_examples = R"(Prints the records of one calculation and draws them: each operation with its
+inline constexpr const char* tape_examples =
+    R"(Prints the records of one calculation and draws them: each operation with its
 shape, its value, and the gradient that came back to it.
 
 Examples:
   tapestry tape
   tapestry tape attention --out pictures)";
 
-inline constexpr const char* doctor_examples = R"(Looks at compiler, kernels, threads, fonts and the folders for results, and says
+inline constexpr const char* doctor_examples =
+    R"(Looks at compiler, kernels, threads, fonts and the folders for results, and says
 of each whether it is all right.
 
 Example:

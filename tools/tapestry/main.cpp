@@ -2,9 +2,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "arguments.hpp"
 #include "tapestry/error.hpp"
@@ -22,7 +24,13 @@ int complain(std::string message, int status) {
   return status;
 }
 
-// A word that is no command, if the first one is none: CLI11 would only say that it is unexpected.
+std::string guess(const std::string& word, const std::vector<std::string>& names) {
+  const std::string similar = closest(word, names);
+  return similar.empty() ? "" : " Did you mean " + similar + "?";
+}
+
+// What is wrong with the first word, for CLI11 would only say that it is unexpected; "" if it is a
+// command or an option.
 std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -30,12 +38,25 @@ std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   if (count < 2) return "say what to do: " + all + "; --help tells more.";
   const std::string first = arguments[1];
-  if (first.starts_with("-") || std::find(names.begin(), names.end(), first) != names.end()) {
-    return "";
-  }
-  const std::string similar = closest(first, names);
+  names.insert(names.end(), {"-h", "--help", "--version"});
+  if (std::find(names.begin(), names.end(), first) != names.end()) return "";
   return tapestry::in_quotes(first) + " is no command; there are " + all + "." +
-         (similar.empty() ? "" : " Did you mean " + similar + "?");
+         guess(first, names);
+}
+
+// The first option that does not exist, or a word too many.
+std::string unexpected(const CLI::App& app, const std::string& otherwise) {
+  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command->get_options({})) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& word : command->remaining()) {
+    if (!word.starts_with("-")) continue;
+    return tapestry::in_quotes(word) + " is no option of " + command->get_name() + "." +
+           guess(word.substr(0, word.find('=')), names);
+  }
+  return otherwise;
 }
 
 }  // namespace
@@ -52,6 +73,8 @@ int main(int count, char** arguments) {
     return 0;
   } catch (const CLI::Success& asked) {  // --help or --version
     return app.exit(asked);
+  } catch (const CLI::ExtrasError& error) {
+    return complain(unexpected(app, error.what()) + " (--help tells more)", 2);
   } catch (const CLI::Error& error) {
     return complain(std::string(error.what()) + " (--help tells more)", 2);
   } catch (const std::exception& error) {

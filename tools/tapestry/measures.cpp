@@ -24,9 +24,9 @@ Measures measure(const Tensor& weights, bool causal) {
   return {sum.entropy / n, sum.even_entropy / n, sum.distance / n, sum.even_distance / n};
 }
 
-std::vector<Link> strongest_links(const Tensor& weights, std::size_t count) {
+std::vector<Link> strongest_links(const Tensor& weights, std::size_t count, bool causal) {
   std::vector<Link> links;
-  for (Index i = 0; i < weights.size(0); ++i) {
+  for (Index i = causal ? 1 : 0; i < weights.size(0); ++i) {
     for (Index j = 0; j < weights.size(1); ++j) links.push_back({i, j, double{weights.at({i, j})}});
   }
   std::stable_sort(links.begin(), links.end(),

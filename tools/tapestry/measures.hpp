@@ -21,7 +21,8 @@ struct Link {
   double weight;
 };
 
-// The `count` largest weights, largest first, the earlier place first among equals.
-std::vector<Link> strongest_links(const Tensor& weights, std::size_t count);
+// The `count` largest weights, largest first, the earlier place first among equals. With `causal`
+// the first query is left out: it has no choice but itself.
+std::vector<Link> strongest_links(const Tensor& weights, std::size_t count, bool causal);
 
 }  // namespace tapestry::command

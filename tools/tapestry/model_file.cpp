@@ -75,8 +75,7 @@ ModelFile make_model(const std::filesystem::path& path, const Safetensors& file)
   }
   const bool bos = named ? entry(file.metadata, bos_key) == "true" : model.options.causal;
   const bool characters = entry(file.metadata, unit_key) == "character";
-  return {path,       file.metadata, std::move(model), std::move(vocabulary),
-          characters, bos,           assumed};
+  return {path, file.metadata, std::move(model), std::move(vocabulary), characters, bos, assumed};
 }
 
 }  // namespace

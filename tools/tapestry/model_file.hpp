@@ -31,8 +31,8 @@ Metadata words_metadata(const Vocabulary& vocabulary, bool by_characters, bool b
 
 // A text as the model reads it, <bos> included.
 struct Reading {
-  Indices ids;   // (length)
-  Words labels;  // one for each id, printable
+  Indices ids;       // (length)
+  Words labels;      // one for each id, printable
   std::string text;  // all labels, to be printed
 };
 

@@ -87,9 +87,17 @@ bool is_causal(const Tensor& maps) {
 }
 
 plot::Heatmap heatmap(const Tensor& matrix, const std::string& title, bool attention) {
-  if (attention) return tapestry::attention_heatmap(matrix, {}, {}, title);
-  plot::Heatmap map{.rows = matrix.size(0), .columns = matrix.size(1), .values = doubles(matrix)};
+  plot::Heatmap map;
+  map.rows = matrix.size(0);
+  map.columns = matrix.size(1);
+  map.values = doubles(matrix);
   map.title = title;
+  if (attention) {
+    map.low = 0;
+    map.high = 1;
+    map.colour_bar_name = "attention weight";
+    return map;
+  }
   map.row_axis = "row";
   map.column_axis = "column";
   const bool negative =
@@ -99,35 +107,44 @@ plot::Heatmap heatmap(const Tensor& matrix, const std::string& title, bool atten
 }
 
 void draw_list(const Tensor& x, const std::string& title, const Path& path) {
+  constexpr Index most = 4096;
+  const Index step = (x.count() + most - 1) / most;
   plot::LineChart chart;
   chart.title = title;
+  if (step > 1) chart.subtitle = "one number in " + std::to_string(step) + " is drawn";
   chart.x_axis.name = "place";
-  chart.series = {{"", doubles(Tensor::arange(x.count())), doubles(x)}};
+  plot::Series line{"", {}, {}};
+  for (Index i = 0; i < x.count(); i += step) {
+    line.x.push_back(double(i));
+    line.y.push_back(double{x.at({i})});
+  }
+  chart.series = {line};
   chart.series.front().markers = x.count() <= 64;
   write(plot::render(chart), path);
 }
 
-// maps (n, queries, keys): entropy and distance of each, beside those of even weights.
+// maps (n, queries, keys): entropy and distance of each, with those of even weights as a line.
 void draw_measures(const Tensor& maps, const std::string& title, const Path& path) {
   const bool causal = is_causal(maps);
   plot::BarChart entropy, distance;
-  plot::BarSeries e{"weights", {}}, e0{"even", {}}, d = e, d0 = e0;
-  for (Index i = 0; i < std::min<Index>(maps.size(0), 64); ++i) {
-    const Measures m = measure(squeeze(slice(maps, 0, i, i + 1), 0), causal);
+  plot::BarSeries nats{"", {}}, positions{"", {}};
+  Measures last;
+  for (Index i = 0; i < maps.size(0); ++i) {
+    last = measure(squeeze(slice(maps, 0, i, i + 1), 0), causal);
     entropy.labels.push_back(std::to_string(i));
-    e.values.push_back(m.entropy);
-    e0.values.push_back(m.even_entropy);
-    d.values.push_back(m.distance);
-    d0.values.push_back(m.even_distance);
+    nats.values.push_back(last.entropy);
+    positions.values.push_back(last.distance);
   }
   distance.labels = entropy.labels;
-  entropy.title = plot::fit_text(title + ": entropy", 600, {});
-  distance.title = "distance";
+  entropy.title = plot::fit_text("Entropy: " + title, 500, {.size = 18});
+  distance.title = "Distance between query and key";
   entropy.label_axis = distance.label_axis = "map";
   entropy.y_axis.name = "nats";
   distance.y_axis.name = "positions";
-  entropy.series = {e, e0};
-  distance.series = {d, d0};
+  entropy.series = {nats};
+  distance.series = {positions};
+  entropy.reference_lines = {{last.even_entropy, "even weights"}};
+  distance.reference_lines = {{last.even_distance, "even weights"}};
   plot::Canvas canvas(1240, 420);
   const auto panels = plot::panels(canvas.area().inset(16), 1, 2);
   plot::draw(canvas, panels[0], entropy);
@@ -135,23 +152,26 @@ void draw_measures(const Tensor& maps, const std::string& title, const Path& pat
   write(canvas, path);
 }
 
+// x (..., rows, columns): one heatmap, or a grid of them, as many columns as the last leading axis.
 void draw_maps(const Tensor& x, const std::string& title, const Path& out,
                const std::string& name) {
   const bool attention = is_attention(x);
   const Index rows = x.size(-2), columns = x.size(-1), count = x.count() / (rows * columns);
-  const Tensor maps = reshape(x, {count, rows, columns});
+  const Index shown = std::min<Index>(count, 64);
+  const Tensor maps = slice(reshape(x, {count, rows, columns}), 0, 0, shown);
   const auto at = [&](Index i) { return squeeze(slice(maps, 0, i, i + 1), 0).contiguous(); };
+  if (count > shown) print("  of %lld maps the first 64 are drawn\n", (long long)count);
+  const Path path = out / (name + ".png");
   if (count == 1) {
-    write(plot::render(heatmap(at(0), title, attention)), out / (name + ".png"));
+    write(plot::render(heatmap(at(0), title, attention)), path);
   } else {
-    Grid grid{.maps = {}, .columns = 1, .bar = attention ? "attention weight" : "", .title = title};
-    const Index last = x.size(-3);
-    grid.columns = static_cast<int>(last <= 8 || x.rank() > 3 ? last : Index(std::ceil(std::sqrt(double(last)))));
-    for (Index i = 0; i < std::min<Index>(count, 256); ++i) {
+    Grid grid{.maps = {}, .columns = 8, .bar = attention ? "attention weight" : "", .title = title};
+    if (x.size(-3) <= 16) grid.columns = static_cast<int>(x.size(-3));
+    for (Index i = 0; i < shown; ++i) {
       grid.maps.push_back(heatmap(at(i), std::to_string(i), attention));
     }
-    write_grid(std::move(grid), out / (name + ".png"));
-    print("wrote %s\n", (out / (name + ".png")).c_str());
+    write_grid(std::move(grid), path);
+    print("wrote %s\n", path.c_str());
   }
   if (attention) draw_measures(maps, title, out / (name + "_measures.png"));
 }

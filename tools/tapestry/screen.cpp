@@ -54,8 +54,9 @@ std::string folded(const std::string& text, int indent) {
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = left(text.substr(begin, end - begin),
-                                  std::min(width(text.substr(begin, end - begin)), columns - indent));
+    const std::string word =
+        left(text.substr(begin, end - begin),
+             std::min(width(text.substr(begin, end - begin)), columns - indent));
     if (width(line) + 1 + width(word) > columns && width(line) > indent) {
       result += line.substr(first ? static_cast<std::size_t>(indent) : 0) + "\n";
       first = false;

@@ -10,6 +10,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
+#include "tapestry/plot/numbers.hpp"
 #include "tapestry/plot/png.hpp"
 #include "text/closest.hpp"
 #include "unicode.hpp"
@@ -53,7 +54,7 @@ Tensor one_head(Tape& tape, const std::vector<Tensor>& in) {
   const Tensor scores = labelled(tape, matmul(q, transpose(k)) / std::sqrt(2.0), "scores");
   const Tensor weights = labelled(tape, softmax(scores), "weights");
   const Tensor output = labelled(tape, matmul(weights, v), "output");
-  return labelled(tape, mse(output, Tensor::ones({3, 2})), "loss");
+  return labelled(tape, mse(output, Tensor({3, 2}, {2, -1, -1, 2, 0, 0})), "loss");
 }
 
 std::vector<Model> models() {
@@ -66,7 +67,7 @@ std::vector<Model> models() {
            {{"s", Tensor({3}, {1, -0.5, 0.5})}},
            softmax_of_three},
           {"attention",
-           "three words of width 2: softmax(Q K^T / sqrt(2)) V, compared with ones",
+           "three words of width 2: mse(softmax(Q K^T / sqrt(2)) V, target)",
            {{"W_Q", Tensor({2, 2}, {1, 0.5, -0.5, 1})},
             {"W_K", Tensor({2, 2}, {0.5, -1, 1, 0.5})},
             {"W_V", Tensor({2, 2}, {1, 0, 0.5, 1})}},
@@ -84,6 +85,34 @@ Model chosen(const std::string& name) {
               "attention." + (similar.empty() ? "" : " Did you mean " + similar + "?"));
 }
 
+std::string numbers(const Tensor& x) {
+  std::string text;
+  for (const real value : x.values()) {
+    text += (text.empty() ? "" : "  ") + plot::number_text(double{value}, 2);
+  }
+  return text;
+}
+
+// The drawing shows single numbers in digits; here small lists and matrices get theirs too.
+plot::Diagram drawing(const Tape& record, const std::string& title) {
+  plot::Diagram diagram = tape_diagram(record, title);
+  const std::vector<Tape::Entry> entries = record.entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Tensor &value = entries[i].value, &gradient = entries[i].gradient;
+    std::vector<std::string>& lines = diagram.boxes[i].lines;
+    if (value.rank() == 0 || !gradient.defined()) continue;
+    const Index columns = value.size(-1);
+    for (const auto& [name, x] : {std::pair{"value", value}, std::pair{"gradient", gradient}}) {
+      lines.push_back(name);
+      const Tensor rows = reshape(x, {x.count() / columns, columns});
+      for (Index row = 0; row < rows.size(0); ++row) {
+        lines.push_back(numbers(slice(rows, 0, row, row + 1)));
+      }
+    }
+  }
+  return diagram;
+}
+
 }  // namespace
 
 void tape(const TapeOptions& options) {
@@ -95,8 +124,7 @@ void tape(const TapeOptions& options) {
   const std::string table = record.table();
   const Gradients gradients = record.backward(loss);
   const Path path = options.out / ("tape_" + options.model + ".png");
-  plot::write_png(plot::render(tape_diagram(record, std::string("The tape of ") + model.name)),
-                  path);
+  plot::write_png(plot::render(drawing(record, std::string("The tape of ") + model.name)), path);
   print("%s\n\n%s\n", model.formula, table.c_str());
   print("loss = %.4f; walking back, the gradients are\n", double{loss.item()});
   for (const Parameter& input : model.inputs) {

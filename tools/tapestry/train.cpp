@@ -44,9 +44,12 @@ std::string exact(Number value) {
 }
 
 Metadata to_metadata(const Settings& s) {
-  return {{"train.task", s.task},          {"train.fingerprint", s.fingerprint},
-          {"train.length", exact(s.length)}, {"train.batch", exact(s.batch)},
-          {"train.steps", exact(s.steps)},   {"train.rate", exact(s.rate)},
+  return {{"train.task", s.task},
+          {"train.fingerprint", s.fingerprint},
+          {"train.length", exact(s.length)},
+          {"train.batch", exact(s.batch)},
+          {"train.steps", exact(s.steps)},
+          {"train.rate", exact(s.rate)},
           {"train.seed", exact(s.seed)}};
 }
 
@@ -85,6 +88,10 @@ void save(const Run& run) {
 }
 
 TransformerOptions model_options(const TrainOptions& o, const Material& material) {
+  if (o.width % o.heads != 0) {
+    throw Error("--heads " + std::to_string(o.heads) + " must divide --width " +
+                std::to_string(o.width) + ": each head gets an equal part.");
+  }
   const TransformerOptions options{.vocabulary = material.vocabulary.size(),
                                    .length = material.length,
                                    .d_model = o.width,
@@ -112,9 +119,11 @@ Run new_run(const TrainOptions& o) {
                 " is there already: go on with --resume, begin anew with --overwrite, or name "
                 "another --checkpoint.");
   }
-  const Settings settings{o.task,  what.fingerprint,           what.length, o.batch,
-                          o.steps >= 0 ? o.steps : Index{500}, o.rate,      o.seed};
-  Random random(o.seed);
+  const std::uint64_t seed = static_cast<std::uint64_t>(o.seed);
+  const Settings settings{
+      o.task, what.fingerprint, what.length, o.batch, o.steps >= 0 ? o.steps : Index{500}, o.rate,
+      seed};
+  Random random(seed);
   Transformer model(model_options(o, what), random);
   Adam adam(model.parameters(), {.rate = o.rate});
   return {path, settings, std::move(what), std::move(model), std::move(adam)};
@@ -235,7 +244,7 @@ void train(const TrainOptions& options) {
   introduce(run);
   learn(run, options);
   print("\nwrote %s\n", run.checkpoint.c_str());
-  print("try: tapestry generate --checkpoint %s --text '%s'\n", run.checkpoint.c_str(),
+  print("try: tapestry generate --checkpoint %s \\\n       --text '%s'\n", run.checkpoint.c_str(),
         run.material.prompt.c_str());
 }
 

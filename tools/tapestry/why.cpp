@@ -51,8 +51,7 @@ Index place_of(const char* what, const Words& words, const std::string& given) {
   const std::string name = at == std::string::npos ? "" : asked.substr(0, at);
   const std::string digits = at == std::string::npos ? asked : asked.substr(at + 1);
   Index place = -1;
-  const auto [end, problem] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), place);
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), place);
   const bool number = problem == std::errc() && end == digits.data() + digits.size();
   const bool inside = number && place >= 0 && place < static_cast<Index>(words.size());
   if (inside && (at == std::string::npos || words[static_cast<std::size_t>(place)] == name)) {
@@ -88,10 +87,9 @@ void scale_and_mask(const Cell& c, double dot) {
         static_cast<long long>(c.width()), dot / root, number(c.scores, c.query, c.key));
   const bool causal = c.file.model.options.causal;
   print("3. Mask: %s\n\n",
-        !causal ? "none; an encoder sees all words"
-        : c.sees(c.key)
-            ? "allowed; a decoder sees what stands before, and the word itself"
-            : "forbidden; a decoder must not see what comes later. The weight is 0");
+        !causal         ? "none; an encoder sees all words"
+        : c.sees(c.key) ? "allowed; a decoder sees what stands before, and the word itself"
+                        : "forbidden; a decoder must not see what comes later. The weight is 0");
 }
 
 void softmax_row(const Cell& c) {
@@ -170,9 +168,9 @@ void why(const WhyOptions& options) {
     const std::string full = "blocks." + std::to_string(options.layer) + ".attention." + name;
     return of_head(seen[full], options.head);
   };
-  const Cell cell{file,          reading.labels, options.layer,   options.head,
-                  query,         key,            part("query"),   part("key"),
-                  part("value"), part("scores"), part("weights"), part("heads")};
+  const Cell cell{
+      file,          reading.labels, options.layer, options.head,   query,           key,
+      part("query"), part("key"),    part("value"), part("scores"), part("weights"), part("heads")};
   print("%s\nlayer %lld, head %lld: how much does %s@%lld look at %s@%lld?\n\n",
         folded("text: " + reading.text, 6).c_str(), (long long)options.layer,
         (long long)options.head, cell.word(query).c_str(), (long long)query, cell.word(key).c_str(),

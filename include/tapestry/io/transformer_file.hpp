@@ -15,7 +15,8 @@ namespace tapestry {
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata = {});
 
-// The model of such a file. Throws Error as read_safetensors and to_transformer do.
+// The model of such a file, or of a checkpoint with such options (checkpoint.hpp). Throws Error as
+// read_checkpoint and to_transformer do.
 Transformer read_transformer(const std::filesystem::path& path);
 
 // The same of a file that was read already. Options are not believed: they must agree with the

@@ -1,0 +1,79 @@
+// The `tapestry` command, run as a process in a folder of its own.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "temporary_folder.hpp"
+
+namespace tapestry {
+
+struct Result {
+  int status;            // 0: all went well; 128 and more: it crashed
+  std::string out, err;  // what it wrote
+};
+
+inline std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// The names of all that lies in a folder and below, sorted.
+inline std::vector<std::string> all_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    names.push_back(entry.path().lexically_relative(folder).string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The program beside this test program, in the same mode of the build.
+inline std::string command() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tools/tapestry")
+      .string();
+}
+
+// Runs `tapestry arguments` in `folder`; arguments as a shell reads them. Its words go to files
+// outside of the folder.
+inline Result tapestry_in(const std::filesystem::path& folder, const std::string& arguments) {
+  const TemporaryFolder words;
+  const std::string line = "cd '" + folder.string() + "' && OMP_NUM_THREADS=1 '" + command() +
+                           "' </dev/null >'" + (words / "out").string() + "' 2>'" +
+                           (words / "err").string() + "' " + arguments;
+  const int status = std::system(line.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 256, content(words / "out"),
+          content(words / "err")};
+}
+
+// The widest line, in code points.
+inline std::size_t widest(const std::string& text) {
+  std::size_t most = 0, width = 0;
+  for (const char c : text) {
+    width = c == '\n' ? 0 : width + ((static_cast<unsigned char>(c) & 0xC0) != 0x80);
+    most = std::max(most, width);
+  }
+  return most;
+}
+
+// A folder with two small trained models, which no test changes: "words" of the grammar, and
+// "copy".
+inline const std::filesystem::path& models() {
+  static const TemporaryFolder folder;
+  static const std::filesystem::path path = [] {
+    const std::string small = " --steps 3 --batch 2 --width 8 --heads 2";
+    tapestry_in(folder / "", "train grammar --checkpoint words" + small);
+    tapestry_in(folder / "", "train copy --checkpoint copy" + small);
+    return folder / "";
+  }();
+  return path;
+}
+
+}  // namespace tapestry

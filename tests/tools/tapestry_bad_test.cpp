@@ -1,0 +1,165 @@
+// Bad invocations of `tapestry`: one clear line, a non-zero status, and nothing left behind.
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "process.hpp"
+#include "tapestry/io/npy.hpp"
+#include "tapestry/io/transformer_file.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+// A fresh folder with files of every wrong kind.
+class Desk {
+ public:
+  Desk() {
+    std::ofstream(folder_ / "text.txt") << "hello";
+    std::ofstream(folder_ / "empty.txt");
+    std::ofstream(folder_ / "latin.txt") << "caf\xe9 caf\xe9";
+    const std::string model = content(models() / "words");
+    std::ofstream(folder_ / "cut") << model.substr(0, model.size() / 2);
+    std::ofstream(folder_ / "head") << model.substr(0, 100);
+    std::filesystem::copy_file(models() / "words", folder_ / "m");
+    write_safetensors(folder_ / "tensors", {{"w", Tensor({2}, {1, 2})}}, {{"step", "14"}});
+    Random random(1);
+    const Transformer tiny({.vocabulary = 9, .length = 4, .d_model = 4, .heads = 1, .layers = 1},
+                           random);
+    auto huge = to_metadata(tiny.options);
+    huge["transformer.layers"] = "16000000";
+    write_safetensors(folder_ / "huge", tiny.parameters(), huge);
+    huge["transformer.layers"] = "-1";
+    write_safetensors(folder_ / "minus", tiny.parameters(), huge);
+    write_transformer(folder_ / "lying", tiny, {{"words", "a b"}, {"words.unit", "word"}});
+    write_transformer(folder_ / "unit", tiny, {{"words", "a b"}, {"words.unit", "\x1b[31m"}});
+    before_ = all_in(folder_ / "");
+  }
+
+  // "" if the command says one line with these words, fails, and leaves nothing behind.
+  std::string refused(const std::string& arguments, std::initializer_list<const char*> words) {
+    const Result result = tapestry_in(folder_ / "", arguments);
+    std::string line = result.err;
+    if (line.empty() || line.back() != '\n') return "no line on standard error: " + result.err;
+    line.pop_back();
+    if (result.status != 1 && result.status != 2) return "status " + std::to_string(result.status);
+    if (!result.out.empty()) return "it printed " + result.out;
+    if (!line.starts_with("tapestry: ")) return line;
+    if (line.find('\x1b') != std::string::npos) return "it commands the terminal";
+    if (line.size() > 400) return "too long: " + line;
+    if (all_in(folder_ / "") != before_) return "it left something behind";
+    return missing_word(line, words);
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::vector<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("bad commands and options are refused", "[phase5][tools]") {
+  Desk place;
+  CHECK(place.refused("", {"say what to do", "analyze", "doctor", "--help"}) == "");
+  CHECK(place.refused("trian", {"'trian' is no command", "Did you mean train?"}) == "");
+  CHECK(place.refused("''", {"is no command"}) == "");
+  CHECK(place.refused("--frobnicate", {"'--frobnicate' is no command"}) == "");
+  CHECK(place.refused("'\x1b[31m'", {"is no command"}) == "");
+  CHECK(place.refused("train copy --stepz 5", {"'--stepz'", "Did you mean --steps?"}) == "");
+  CHECK(place.refused("doctor --stepz=5", {"'--stepz=5' is no option of doctor"}) == "");
+  CHECK(place.refused("doctor now", {"not expected", "now"}) == "");
+  CHECK(place.refused("train copy sort", {"not expected", "sort"}) == "");
+  CHECK(place.refused("generate --checkpoint", {"--checkpoint"}) == "");
+  CHECK(place.refused("generate", {"--checkpoint is required"}) == "");
+  CHECK(place.refused("generate --checkpoint m --checkpoint m", {"--checkpoint"}) == "");
+  CHECK(place.refused("analyze --checkpoint m", {"--text is required"}) == "");
+}
+
+TEST_CASE("numbers that make no sense are refused", "[phase5][tools]") {
+  Desk place;
+  CHECK(place.refused("train copy --steps -5", {"--steps", "-5"}) == "");
+  CHECK(place.refused("train copy --steps many", {"--steps", "many"}) == "");
+  CHECK(place.refused("train copy --steps 99999999999999999999", {"--steps"}) == "");
+  CHECK(place.refused("train copy --seed -1", {"--seed", "-1"}) == "");
+  CHECK(place.refused("train copy --batch 0", {"--batch"}) == "");
+  CHECK(place.refused("train copy --rate nan", {"rate is nan"}) == "");
+  CHECK(place.refused("train copy --rate 7", {"--rate"}) == "");
+  CHECK(place.refused("train copy --width 63", {"--heads 4 must divide --width 63"}) == "");
+  CHECK(place.refused("train copy --width 1024 --layers 64", {"805 million numbers"}) == "");
+  CHECK(place.refused("generate --checkpoint m --temperature nan", {"temperature is nan"}) == "");
+  CHECK(place.refused("generate --checkpoint m --temperature -1", {"--temperature"}) == "");
+  CHECK(place.refused("generate --checkpoint m --top-p 0", {"top_p is 0"}) == "");
+  CHECK(place.refused("generate --checkpoint m --length -1", {"--length"}) == "");
+  CHECK(place.refused("generate --checkpoint m --count 0", {"--count"}) == "");
+}
+
+TEST_CASE("files that are no model are refused, and it is said what they are", "[phase5][tools]") {
+  Desk place;
+  const auto read = [&](const std::string& file, std::initializer_list<const char*> words) {
+    return place.refused("analyze --text the --checkpoint " + file, words);
+  };
+  CHECK(read("nowhere", {"nowhere: there is no such file"}) == "");
+  CHECK(read(".", {"not a regular file"}) == "");
+  CHECK(read("/dev/zero", {"/dev/zero", "not a regular file"}) == "");
+  CHECK(read("text.txt", {"text.txt"}) == "");
+  CHECK(read("empty.txt", {"empty.txt"}) == "");
+  CHECK(read("cut", {"cut"}) == "");
+  CHECK(read("head", {"head", "cut off"}) == "");
+  CHECK(read("tensors", {"holds no transformer, but 1 tensors", "step '14'", "plot"}) == "");
+  CHECK(read("huge", {"huge", "blocks.1"}) == "");
+  CHECK(read("minus", {"minus", "transformer.layers"}) == "");
+  CHECK(read("lying", {"names 7 words, but its model has 9"}) == "");
+  CHECK(read("unit", {"'words.unit'", "word or character"}) == "");
+}
+
+TEST_CASE("words, layers, heads and places that are not there are refused", "[phase5][tools]") {
+  Desk place;
+  const std::string analyze = "analyze --checkpoint m ";
+  CHECK(place.refused(analyze + "--text ''", {"the text is empty"}) == "");
+  CHECK(place.refused(analyze + "--text '  '", {"the text is empty"}) == "");
+  CHECK(place.refused(analyze + "--text 'the caat'", {"'caat'", "Did you mean 'cat'?"}) == "");
+  CHECK(place.refused(analyze + "--text 'the \xff'", {"none of the 96 words"}) == "");
+  CHECK(place.refused(analyze + "--text 'the the the the the the the'", {"at most 7"}) == "");
+  CHECK(place.refused(analyze + "--text the --layer 2", {"no layer 2", "0 to 1"}) == "");
+  CHECK(place.refused(analyze + "--text the --layer -1", {"--layer", "-1"}) == "");
+  CHECK(place.refused(analyze + "--text the --head 2", {"no head 2", "0 to 1"}) == "");
+  CHECK(place.refused("generate --checkpoint m --text doge", {"'doge'"}) == "");
+  const std::string why = "why --checkpoint m --text 'the cat sat on the mat' ";
+  CHECK(place.refused(why + "--query sat", {"--key is required"}) == "");
+  CHECK(place.refused(why + "--query the --key cat", {"several places", "the@1, the@5"}) == "");
+  CHECK(place.refused(why + "--query dog --key cat", {"--query 'dog'", "cat@2"}) == "");
+  CHECK(place.refused(why + "--query sat --key cat@3", {"--key 'cat@3'"}) == "");
+  CHECK(place.refused(why + "--query sat --key 7", {"--key '7'"}) == "");
+  CHECK(place.refused(why + "--query sat --key cat --layer 9", {"no layer 9"}) == "");
+}
+
+TEST_CASE("results that cannot be written are refused before the work", "[phase5][tools]") {
+  Desk place;
+  CHECK(place.refused("train copy --checkpoint text.txt/x", {"text.txt/x", "Not a directory"}) ==
+        "");
+  CHECK(place.refused("train copy --checkpoint /proc/none/x", {"/proc/none"}) == "");
+  CHECK(place.refused("train copy --checkpoint ./", {"names no file"}) == "");
+  CHECK(place.refused("train copy --checkpoint m", {"is there already", "--overwrite"}) == "");
+  CHECK(place.refused("analyze --checkpoint m --text the --out text.txt", {"text.txt"}) == "");
+  CHECK(place.refused("tape --out text.txt", {"text.txt"}) == "");
+  CHECK(place.refused("tape neuron --out /proc/none", {"/proc/none"}) == "");
+  CHECK(place.refused("generate --checkpoint m --count 100 >/dev/full", {"standard output"}) == "");
+}
+
+TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
+  Desk place;
+  CHECK(place.refused("train", {"say what to learn"}) == "");
+  CHECK(place.refused("train copyy", {"neither a task", "Did you mean copy?"}) == "");
+  CHECK(place.refused("train .", {"not a regular file"}) == "");
+  CHECK(place.refused("train text.txt", {"too short"}) == "");
+  CHECK(place.refused("train empty.txt", {"empty"}) == "");
+  CHECK(place.refused("train latin.txt", {"not UTF-8"}) == "");
+  CHECK(place.refused("train --resume", {"--checkpoint FILE"}) == "");
+  CHECK(place.refused("train --resume --checkpoint nowhere", {"no such file"}) == "");
+  CHECK(place.refused("train --resume --checkpoint lying", {"not written by `tapestry train`"}) ==
+        "");
+  CHECK(place.refused("train --resume --checkpoint m", {"has made its 3 steps"}) == "");
+  CHECK(place.refused("train copy --resume --checkpoint m", {"learned 'grammar'"}) == "");
+  CHECK(place.refused("plot", {"FILE is required"}) == "");
+  CHECK(place.refused("plot text.txt", {"text.txt"}) == "");
+  CHECK(place.refused("plot m --tensor words.wait", {"Did you mean 'words.weight'?"}) == "");
+  CHECK(place.refused("tape neuro", {"Did you mean neuron?"}) == "");
+}

@@ -1,0 +1,305 @@
+// The `tapestry` command from end to end: what it says is compared with the library.
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "plot/decoded.hpp"
+#include "process.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/io/checkpoint.hpp"
+#include "tapestry/io/npy.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/text/corpus.hpp"
+#include "tapestry/text/grammar.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+std::string words_model() { return " --checkpoint " + (models() / "words").string(); }
+const std::string sentence = " --text 'the cat sat on the mat'";
+
+// All went well, nothing is wider than 80 columns, no colour, and not a word on standard error.
+std::string wrong(const Result& result) {
+  if (result.status != 0) return std::to_string(result.status) + ": " + result.err;
+  if (!result.err.empty()) return "on standard error: " + result.err;
+  if (widest(result.out) > 80) return "too wide: " + result.out;
+  return result.out.find('\x1b') == std::string::npos ? "" : "colour: " + result.out;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool is_picture(const std::filesystem::path& path) {
+  const plot::Decoded picture = plot::decode_png(plot::read_bytes(path));
+  return plot::has_ink(picture, 0, 0, picture.width, picture.height);
+}
+
+// weights (heads, queries, keys) of the grammar's model while it reads the sentence.
+Tensor weights_of(const Capture& seen, Index layer) {
+  const Transformer model = read_transformer(models() / "words");
+  const Vocabulary vocabulary(Grammar().words());
+  model(vocabulary.ids("<bos> the cat sat on the mat"));
+  return seen["blocks." + std::to_string(layer) + ".attention.weights"];
+}
+
+std::string four_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", value);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("tapestry train writes a model that others read, and generate writes with it",
+          "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result trained =
+      tapestry_in(folder / "", "train sort --steps 4 --batch 2 --width 8 --heads 2 --layers 1");
+  CHECK(wrong(trained) == "");
+  CHECK(has(trained.out, "wholly right"));
+  CHECK(has(trained.out, "wrote out/checkpoints/sort.safetensors"));
+  const auto path = folder / "out/checkpoints/sort.safetensors";
+  CHECK(read_transformer(path).options.d_model == 8);
+  CHECK(read_checkpoint(path).steps == 4);
+  CHECK(all_in(folder / "") ==
+        std::vector<std::string>{"out", "out/checkpoints", "out/checkpoints/sort.safetensors"});
+
+  const Result written = tapestry_in(
+      folder / "",
+      "generate --checkpoint out/checkpoints/sort.safetensors --text 'd a c =>' --length 3");
+  CHECK(wrong(written) == "");
+  CHECK(written.out.starts_with("d a c =>"));
+  CHECK(split_words(written.out).size() <= 7);
+}
+
+TEST_CASE("a run that goes on ends with the same bits as one that never stopped",
+          "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const std::string small = " --batch 2 --width 8 --heads 2 ";
+  CHECK(wrong(tapestry_in(folder / "", "train copy --steps 6 --checkpoint whole" + small)) == "");
+  CHECK(wrong(tapestry_in(folder / "", "train copy --steps 2 --checkpoint part" + small)) == "");
+  CHECK(content(folder / "part") != content(folder / "whole"));
+  const Result rest = tapestry_in(folder / "", "train --resume --checkpoint part --steps 6");
+  CHECK(wrong(rest) == "");
+  CHECK(has(rest.out, "going on after step 2"));
+  CHECK(content(folder / "part") == content(folder / "whole"));
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a run that is killed leaves a checkpoint that can be resumed", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const std::string line =
+      "cd '" + (folder / "").string() + "' && timeout -s KILL 0.15 '" + command() +
+      "' train copy --batch 2 --width 8 --heads 2 --save-every 1 --checkpoint m >/dev/null 2>&1";
+  CHECK(std::system(line.c_str()) != 0);
+  if (!std::filesystem::exists(folder / "m"))
+    SUCCEED("killed before the first save");
+  else {
+    const Index steps = read_checkpoint(folder / "m").steps;
+    const std::string more = std::to_string(steps + 1);
+    CHECK(wrong(tapestry_in(folder / "", "train --resume --checkpoint m --steps " + more)) == "");
+    CHECK(read_checkpoint(folder / "m").steps == steps + 1);
+  }
+}
+
+TEST_CASE("a text file is learned by characters, and its blanks and signs come back",
+          "[phase5][tools]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "book.txt") << std::string(40, 'a') + "né ж\n" + std::string(80, 'b');
+  const std::string small = " --length 8 --steps 3 --batch 2 --width 8 --heads 2";
+  CHECK(wrong(tapestry_in(folder / "", "train book.txt" + small)) == "");
+  const std::string model = " --checkpoint out/checkpoints/book.safetensors";
+  const Result written = tapestry_in(folder / "", "generate" + model + " --text 'é ж' --length 9");
+  CHECK(wrong(written) == "");
+  CHECK(written.out.starts_with("é ж"));
+  CHECK(split_characters(written.out).size() > 4);
+  const Result seen = tapestry_in(folder / "", "analyze" + model + " --text 'a b'");
+  CHECK(wrong(seen) == "");
+  CHECK(has(seen.out, "a␣b"));
+
+  std::ofstream(folder / "book.txt", std::ios::app) << "another end";
+  const Result changed = tapestry_in(folder / "", "train --resume --steps 9" + model);
+  CHECK(changed.status == 1);
+  CHECK(has(changed.err, "is no longer the same"));
+}
+
+TEST_CASE("generate is the same for a seed, and another for another", "[phase5][tools]") {
+  const auto said = [](const std::string& more) {
+    const Result result = tapestry_in(models(), "generate" + words_model() + " --count 2" + more);
+    CHECK(wrong(result) == "");
+    return result.out;
+  };
+  CHECK(said("") == said(" --seed 1"));
+  CHECK(said("") != said(" --seed 2"));
+  const std::string likeliest = said(" --temperature 0");
+  CHECK(likeliest.substr(0, likeliest.size() / 2) == likeliest.substr(likeliest.size() / 2));
+}
+
+TEST_CASE("analyze tells the weights that the model used", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result result = tapestry_in(
+      folder / "", "analyze" + words_model() + sentence + " --layer 1 --head 1 --out o");
+  CHECK(wrong(result) == "");
+  const Capture seen;
+  const Tensor weights = weights_of(seen, 1);
+  double entropy = 0, distance = 0;
+  for (Index i = 0; i < 7; ++i) {
+    std::string row;
+    for (Index j = 0; j < 7; ++j) {
+      const double w = double{weights.at({0, 1, i, j})};
+      if (w > 0) entropy -= w * std::log(w) / 7;
+      distance += w * std::abs(double(i - j)) / 7;
+      row += (j > 0 ? "   " : "") + four_digits(w + 1e-12).substr(0, 4);
+    }
+    if (i == 0) CHECK(has(result.out, row));
+  }
+  char line[64];
+  std::snprintf(line, sizeof line, "    1    1   %6.2f  1.22   %7.2f  1.50", entropy, distance);
+  CHECK(has(result.out, line));
+  CHECK(is_picture(folder / "o/analyze_heatmap.png"));
+  CHECK(is_picture(folder / "o/analyze_grid.png"));
+}
+
+TEST_CASE("analyze lists all heads when none is named", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result all = tapestry_in(folder / "", "analyze" + words_model() + sentence);
+  CHECK(wrong(all) == "");
+  for (const char* line : {"    0    0 ", "    0    1 ", "    1    0 ", "    1    1 "}) {
+    CHECK(has(all.out, line));
+  }
+  CHECK(has(all.out, "strongest links"));
+  CHECK(all_in(folder / "out/plots") ==
+        std::vector<std::string>{"analyze_grid.png", "analyze_heatmap.png"});
+  const Result one =
+      tapestry_in(folder / "", "analyze" + words_model() + " --text '<bos>' --head 0");
+  CHECK(wrong(one) == "");
+}
+
+TEST_CASE("why does the arithmetic of one weight, and comes to the model's", "[phase5][tools]") {
+  const Result result = tapestry_in(
+      models(), "why" + words_model() + sentence + " --query mat --key the@5 --layer 1 --head 1");
+  CHECK(wrong(result) == "");
+  const Capture seen;
+  const double weight = double{weights_of(seen, 1).at({0, 1, 6, 5})};
+  CHECK(has(result.out, "The weight of mat@6 on the@5 is " + four_digits(weight) + "."));
+  const Tensor q = seen["blocks.1.attention.query"], k = seen["blocks.1.attention.key"];
+  double sum = 0;
+  for (Index i = 0; i < 4; ++i) sum += double{q.at({0, 1, 6, i})} * double{k.at({0, 1, 5, i})};
+  CHECK(has(result.out, four_digits(sum) + " = q · k"));
+  CHECK(has(result.out, four_digits(sum) + " / √4 = " + four_digits(sum / 2)));
+  CHECK(has(result.out, "3. Mask: allowed"));
+}
+
+TEST_CASE("why says of a later word that the mask forbids it", "[phase5][tools]") {
+  const Result result =
+      tapestry_in(models(), "why" + words_model() + sentence + " --query cat --key 6");
+  CHECK(wrong(result) == "");
+  CHECK(has(result.out, "3. Mask: forbidden"));
+  CHECK(has(result.out, "The weight of cat@2 on mat@6 is 0.0000."));
+}
+
+TEST_CASE("files of the lessons, which name no words, are read with a note", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  Random random(1);
+  const auto write = [&](const char* name, Index words, bool causal) {
+    write_transformer(folder / name, Transformer({.vocabulary = words,
+                                                  .length = 6,
+                                                  .d_model = 8,
+                                                  .heads = 2,
+                                                  .layers = 1,
+                                                  .causal = causal},
+                                                 random));
+  };
+  write("grammar", 96, false);
+  write("task", 22, true);
+  write("other", 50, true);
+  const Result hidden =
+      tapestry_in(folder / "", "analyze --checkpoint grammar --text 'the <mask> sat'");
+  CHECK(wrong(hidden) == "");
+  CHECK(has(hidden.out, "its 96 are taken for the grammar's"));
+  CHECK(has(hidden.out, "text:  the <mask> sat\n"));
+  const Result task = tapestry_in(folder / "", "analyze --checkpoint task --text 'd a =>'");
+  CHECK(wrong(task) == "");
+  CHECK(has(task.out, "text:  <bos> d a =>\n"));
+  CHECK(has(tapestry_in(folder / "", "generate --checkpoint other").err, "its 50 fit neither"));
+  CHECK(has(tapestry_in(folder / "", "generate --checkpoint grammar").err, "is an encoder"));
+}
+
+TEST_CASE("plot draws lists and matrices", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  Random random(3);
+  write_npy(folder / "list.npy", random.normal({70}));
+  write_npy(folder / "matrix.npy", random.normal({5, 3}));
+  write_npy(folder / "number.npy", Tensor(2));
+  for (const std::string name : {"list", "matrix"}) {
+    CHECK(wrong(tapestry_in(folder / "", "plot " + name + ".npy --out o")) == "");
+    CHECK(is_picture(folder / ("o/plot_" + name + ".png")));
+  }
+  CHECK(all_in(folder / "o").size() == 2);
+  CHECK(has(tapestry_in(folder / "", "plot number.npy --out o").out, "nothing to draw"));
+}
+
+TEST_CASE("plot draws a grid of maps, and knows attention when it sees it", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  write_npy(folder / "heads.npy", Tensor::full({2, 1, 4, 4}, 0.25));
+  CHECK(wrong(tapestry_in(folder / "", "plot heads.npy --out o")) == "");
+  CHECK(is_picture(folder / "o/plot_heads.png"));
+  CHECK(is_picture(folder / "o/plot_heads_measures.png"));
+}
+
+TEST_CASE("plot keeps to its folder, whatever tensors are called", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "names", {{"../../up", Tensor({2, 2}, {1, 2, 3, 4})},
+                                       {"a b", Tensor({2}, {1, 2})},
+                                       {"a/b", Tensor({2}, {1, 2})},
+                                       {"\x1b[31m", Tensor({2}, {1, 2})}});
+  CHECK(wrong(tapestry_in(folder / "", "plot names --out o")) == "");
+  const std::vector<std::string> names = {"plot__._.._up.png", "plot___31m.png", "plot_a_b.png",
+                                          "plot_a_b_2.png"};
+  CHECK(all_in(folder / "o") == names);
+}
+
+TEST_CASE("tape draws a neuron and prints the gradients", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result result = tapestry_in(folder / "", "tape --out o");
+  CHECK(wrong(result) == "");
+  CHECK(is_picture(folder / "o/tape_neuron.png"));
+  const double y = std::tanh(0.7), slope = 2 * (y - 0.2) * (1 - y * y);
+  CHECK(has(result.out, "d loss / d w = () " + four_digits(2 * slope)));
+  CHECK(has(result.out, "d loss / d b = () " + four_digits(slope)));
+}
+
+TEST_CASE("tape draws a softmax and prints the gradient", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result result = tapestry_in(folder / "", "tape softmax --out o");
+  CHECK(wrong(result) == "");
+  CHECK(is_picture(folder / "o/tape_softmax.png"));
+  const double up[] = {std::exp(1.0), std::exp(-0.5), std::exp(0.5)};
+  CHECK(has(result.out, four_digits(up[0] / (up[0] + up[1] + up[2]))));  // the gradient is p - y
+  CHECK(has(result.out, four_digits(up[2] / (up[0] + up[1] + up[2]) - 1)));
+}
+
+TEST_CASE("tape draws attention", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  CHECK(wrong(tapestry_in(folder / "", "tape attention --out o")) == "");
+  CHECK(is_picture(folder / "o/tape_attention.png"));
+}
+
+TEST_CASE("doctor finds all well, or says what is not", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result well = tapestry_in(folder / "", "doctor");
+  CHECK(wrong(well) == "");
+  for (const char* part : {"compiler", "kernels", "threads", "fonts", "out/plots", "all is well"}) {
+    CHECK(has(well.out, part));
+  }
+  std::filesystem::remove_all(folder / "out");
+  std::ofstream(folder / "out") << "in the way";
+  const Result ill = tapestry_in(folder / "", "doctor");
+  CHECK(ill.status == 1);
+  CHECK(has(ill.out, "FAIL  out/plots"));
+  CHECK(has(ill.err, "2 of 7 checks failed"));
+}
