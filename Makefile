@@ -126,7 +126,7 @@ $(build)/tests: $(test_objects) $(library) $(build)/files
 $(build)/tools/tapestry: $(tapestry_objects) $(library)
 	$(call link)
 $(tapestry_objects): private extra = -DVERSION='"$(VERSION)"'
-ifneq ($(MODE),neon)
+ifeq ($(filter f64 neon,$(MODE)),)  # of these, `make test` and check-neon run other tests only
 $(build)/tests: | $(build)/tools/tapestry
 endif
 
@@ -174,7 +174,7 @@ test-phase%: $(build)/tests
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
 ##                double, or under the thread sanitizer (which needs clang++ and libomp)
 asan f64:
-	+@$(MAKE) MODE=$@ build/$@/tests && build/$@/tests
+	+@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry && build/$@/tests
 tsan: build/setup/tsan
 	+@$(MAKE) MODE=tsan CXX=clang++ build/tsan/tests
 	+@TSAN_OPTIONS="ignore_noninstrumented_modules=1 allocator_may_return_null=1 $${TSAN_OPTIONS:-}" build/tsan/tests

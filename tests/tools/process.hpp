@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "plot/decoded.hpp"
 #include "temporary_folder.hpp"
 
 namespace tapestry {
@@ -74,6 +76,29 @@ inline const std::filesystem::path& models() {
     return folder / "";
   }();
   return path;
+}
+
+// All went well, nothing is wider than 80 columns, no colour, and not a word on standard error.
+inline std::string wrong(const Result& result) {
+  if (result.status != 0) return std::to_string(result.status) + ": " + result.err;
+  if (!result.err.empty()) return "on standard error: " + result.err;
+  if (widest(result.out) > 80) return "too wide: " + result.out;
+  return result.out.find('\x1b') == std::string::npos ? "" : "colour: " + result.out;
+}
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline bool is_picture(const std::filesystem::path& path) {
+  const plot::Decoded picture = plot::decode_png(plot::read_bytes(path));
+  return plot::has_ink(picture, 0, 0, picture.width, picture.height);
+}
+
+inline std::string four_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", value);
+  return text;
 }
 
 }  // namespace tapestry

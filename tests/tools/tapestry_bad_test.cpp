@@ -152,12 +152,13 @@ TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   CHECK(place.refused("train text.txt", {"too short"}) == "");
   CHECK(place.refused("train empty.txt", {"empty"}) == "");
   CHECK(place.refused("train latin.txt", {"not UTF-8"}) == "");
-  CHECK(place.refused("train --resume", {"--checkpoint FILE"}) == "");
+  CHECK(place.refused("train --resume", {"say what to learn"}) == "");
   CHECK(place.refused("train --resume --checkpoint nowhere", {"no such file"}) == "");
   CHECK(place.refused("train --resume --checkpoint lying", {"not written by `tapestry train`"}) ==
         "");
   CHECK(place.refused("train --resume --checkpoint m", {"has made its 3 steps"}) == "");
   CHECK(place.refused("train copy --resume --checkpoint m", {"learned 'grammar'"}) == "");
+  CHECK(place.refused("train sort --resume", {"sort.safetensors", "no such file"}) == "");
   CHECK(place.refused("plot", {"FILE is required"}) == "");
   CHECK(place.refused("plot text.txt", {"text.txt"}) == "");
   CHECK(place.refused("plot m --tensor words.wait", {"Did you mean 'words.weight'?"}) == "");

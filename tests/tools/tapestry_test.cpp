@@ -5,11 +5,9 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
-#include "plot/decoded.hpp"
 #include "process.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/io/checkpoint.hpp"
-#include "tapestry/io/npy.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/text/corpus.hpp"
 #include "tapestry/text/grammar.hpp"
@@ -21,35 +19,12 @@ namespace {
 std::string words_model() { return " --checkpoint " + (models() / "words").string(); }
 const std::string sentence = " --text 'the cat sat on the mat'";
 
-// All went well, nothing is wider than 80 columns, no colour, and not a word on standard error.
-std::string wrong(const Result& result) {
-  if (result.status != 0) return std::to_string(result.status) + ": " + result.err;
-  if (!result.err.empty()) return "on standard error: " + result.err;
-  if (widest(result.out) > 80) return "too wide: " + result.out;
-  return result.out.find('\x1b') == std::string::npos ? "" : "colour: " + result.out;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-bool is_picture(const std::filesystem::path& path) {
-  const plot::Decoded picture = plot::decode_png(plot::read_bytes(path));
-  return plot::has_ink(picture, 0, 0, picture.width, picture.height);
-}
-
 // weights (heads, queries, keys) of the grammar's model while it reads the sentence.
 Tensor weights_of(const Capture& seen, Index layer) {
   const Transformer model = read_transformer(models() / "words");
   const Vocabulary vocabulary(Grammar().words());
   model(vocabulary.ids("<bos> the cat sat on the mat"));
   return seen["blocks." + std::to_string(layer) + ".attention.weights"];
-}
-
-std::string four_digits(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", value);
-  return text;
 }
 
 }  // namespace
@@ -227,79 +202,4 @@ TEST_CASE("files of the lessons, which name no words, are read with a note", "[p
   CHECK(has(task.out, "text:  <bos> d a =>\n"));
   CHECK(has(tapestry_in(folder / "", "generate --checkpoint other").err, "its 50 fit neither"));
   CHECK(has(tapestry_in(folder / "", "generate --checkpoint grammar").err, "is an encoder"));
-}
-
-TEST_CASE("plot draws lists and matrices", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  Random random(3);
-  write_npy(folder / "list.npy", random.normal({70}));
-  write_npy(folder / "matrix.npy", random.normal({5, 3}));
-  write_npy(folder / "number.npy", Tensor(2));
-  for (const std::string name : {"list", "matrix"}) {
-    CHECK(wrong(tapestry_in(folder / "", "plot " + name + ".npy --out o")) == "");
-    CHECK(is_picture(folder / ("o/plot_" + name + ".png")));
-  }
-  CHECK(all_in(folder / "o").size() == 2);
-  CHECK(has(tapestry_in(folder / "", "plot number.npy --out o").out, "nothing to draw"));
-}
-
-TEST_CASE("plot draws a grid of maps, and knows attention when it sees it", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  write_npy(folder / "heads.npy", Tensor::full({2, 1, 4, 4}, 0.25));
-  CHECK(wrong(tapestry_in(folder / "", "plot heads.npy --out o")) == "");
-  CHECK(is_picture(folder / "o/plot_heads.png"));
-  CHECK(is_picture(folder / "o/plot_heads_measures.png"));
-}
-
-TEST_CASE("plot keeps to its folder, whatever tensors are called", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  write_safetensors(folder / "names", {{"../../up", Tensor({2, 2}, {1, 2, 3, 4})},
-                                       {"a b", Tensor({2}, {1, 2})},
-                                       {"a/b", Tensor({2}, {1, 2})},
-                                       {"\x1b[31m", Tensor({2}, {1, 2})}});
-  CHECK(wrong(tapestry_in(folder / "", "plot names --out o")) == "");
-  const std::vector<std::string> names = {"plot__._.._up.png", "plot___31m.png", "plot_a_b.png",
-                                          "plot_a_b_2.png"};
-  CHECK(all_in(folder / "o") == names);
-}
-
-TEST_CASE("tape draws a neuron and prints the gradients", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  const Result result = tapestry_in(folder / "", "tape --out o");
-  CHECK(wrong(result) == "");
-  CHECK(is_picture(folder / "o/tape_neuron.png"));
-  const double y = std::tanh(0.7), slope = 2 * (y - 0.2) * (1 - y * y);
-  CHECK(has(result.out, "d loss / d w = () " + four_digits(2 * slope)));
-  CHECK(has(result.out, "d loss / d b = () " + four_digits(slope)));
-}
-
-TEST_CASE("tape draws a softmax and prints the gradient", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  const Result result = tapestry_in(folder / "", "tape softmax --out o");
-  CHECK(wrong(result) == "");
-  CHECK(is_picture(folder / "o/tape_softmax.png"));
-  const double up[] = {std::exp(1.0), std::exp(-0.5), std::exp(0.5)};
-  CHECK(has(result.out, four_digits(up[0] / (up[0] + up[1] + up[2]))));  // the gradient is p - y
-  CHECK(has(result.out, four_digits(up[2] / (up[0] + up[1] + up[2]) - 1)));
-}
-
-TEST_CASE("tape draws attention", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  CHECK(wrong(tapestry_in(folder / "", "tape attention --out o")) == "");
-  CHECK(is_picture(folder / "o/tape_attention.png"));
-}
-
-TEST_CASE("doctor finds all well, or says what is not", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  const Result well = tapestry_in(folder / "", "doctor");
-  CHECK(wrong(well) == "");
-  for (const char* part : {"compiler", "kernels", "threads", "fonts", "out/plots", "all is well"}) {
-    CHECK(has(well.out, part));
-  }
-  std::filesystem::remove_all(folder / "out");
-  std::ofstream(folder / "out") << "in the way";
-  const Result ill = tapestry_in(folder / "", "doctor");
-  CHECK(ill.status == 1);
-  CHECK(has(ill.out, "FAIL  out/plots"));
-  CHECK(has(ill.err, "2 of 7 checks failed"));
 }

@@ -83,7 +83,7 @@ void add_train(CLI::App& app) {
   c.number("--seed", &Options::seed, 0, most, "another one, another run (1)");
   c.app->add_flag("--attention-only", c.options->attention_only, "without feed-forward parts");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace a file that is there");
-  c.app->add_flag("--resume", c.options->resume, "go on with --checkpoint, to its --steps");
+  c.app->add_flag("--resume", c.options->resume, "go on with the file, to its --steps");
 }
 
 void add_generate(CLI::App& app) {

@@ -1,5 +1,5 @@
-// What the sub-commands of `tapestry` do, without the command line: arguments.cpp fills the structs.
-// Each prints to standard output and throws Error where it cannot do its work.
+// What the sub-commands of `tapestry` do, without the command line: arguments.cpp fills the
+// structs. Each prints to standard output and throws Error where it cannot do its work.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +34,7 @@ struct TrainOptions {
   std::string task;  // copy, reverse, sort, induction, grammar, or a text file
   Path checkpoint;   // empty: out/checkpoints/<task>.safetensors
   bool overwrite = false;
-  bool resume = false;  // go on with `checkpoint`; of the options below only `steps` counts then
+  bool resume = false;  // go on with the file; of the options below `steps` and `save_every` count
   Index steps = -1;     // in all; -1: 500, or with resume what the file says
   Index batch = 32, layers = 2, heads = 4, width = 64, length = 64, save_every = 100;
   double rate = 3e-3;

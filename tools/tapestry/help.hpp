@@ -53,8 +53,7 @@ Examples:
   tapestry train sort --steps 1000
   tapestry train grammar --layers 1 --heads 2 --seed 7
   tapestry train book.txt --length 128 --steps 5000
-  tapestry train --resume --checkpoint out/checkpoints/book.safetensors \
-    --steps 10000)";
+  tapestry train book.txt --resume --steps 10000)";
 
 inline constexpr const char* generate_examples = R"(Examples:
   tapestry generate --checkpoint out/checkpoints/grammar.safetensors --count 5

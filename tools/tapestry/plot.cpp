@@ -10,8 +10,8 @@
 #include "model_file.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/npy.hpp"
-#include "tapestry/io/safetensors.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -33,7 +33,7 @@ Parameters tensors_in(const Path& path) {
   if (std::string(begin, sizeof begin) == "\x93NUMPY") {
     return {{path.stem().string(), read_npy(path)}};
   }
-  return read_safetensors(path).tensors;
+  return read_checkpoint(path).weights.tensors;  // without what the optimiser remembers
 }
 
 Parameters chosen(const PlotOptions& options) {
@@ -179,7 +179,10 @@ void draw_maps(const Tensor& x, const std::string& title, const Path& out,
 void draw_tensor(const Parameter& tensor, const Path& out, std::set<std::string>& used) {
   const std::string title = printable(tensor.name) + " " + to_string(tensor.value.shape());
   print("%s\n", folded(printable(tensor.name) + ": " + summary(tensor.value), 2).c_str());
-  if (tensor.value.count() == 0 || tensor.value.rank() == 0) {
+  const std::vector<real> values = tensor.value.values();
+  const bool visible =
+      std::any_of(values.begin(), values.end(), [](real v) { return std::isfinite(v); });
+  if (!visible || tensor.value.rank() == 0) {
     print("  nothing to draw\n");
     return;
   }

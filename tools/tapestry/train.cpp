@@ -108,11 +108,14 @@ TransformerOptions model_options(const TrainOptions& o, const Material& material
               " million numbers; at most 20 million can be trained here in any patience.");
 }
 
+Path path_of(const TrainOptions& o) {
+  if (!o.checkpoint.empty()) return o.checkpoint;
+  return Path("out/checkpoints") / (Path(o.task).stem().string() + ".safetensors");
+}
+
 Run new_run(const TrainOptions& o) {
   Material what = material(o.task, o.length);
-  const std::string stem = what.by_characters ? Path(o.task).stem().string() : what.name;
-  const Path path =
-      o.checkpoint.empty() ? Path("out/checkpoints") / (stem + ".safetensors") : o.checkpoint;
+  const Path path = path_of(o);
   std::error_code ignored;
   if (!o.overwrite && std::filesystem::is_regular_file(path, ignored)) {
     throw Error(path.string() +
@@ -130,7 +133,8 @@ Run new_run(const TrainOptions& o) {
 }
 
 Run resumed_run(const TrainOptions& o) {
-  const Checkpoint file = read_checkpoint(o.checkpoint);
+  const Path path = path_of(o);
+  const Checkpoint file = read_checkpoint(path);
   try {
     Settings settings = settings_in(file.weights.metadata);
     if (!o.task.empty() && o.task != settings.task) {
@@ -147,9 +151,9 @@ Run resumed_run(const TrainOptions& o) {
     }
     Adam adam(model.parameters(), {.rate = settings.rate});
     load_checkpoint(model.parameters(), adam, file);
-    return {o.checkpoint, settings, std::move(what), std::move(model), std::move(adam)};
+    return {path, settings, std::move(what), std::move(model), std::move(adam)};
   } catch (const Error& error) {
-    throw Error(o.checkpoint.string() + ": " + error.what());
+    throw Error(path.string() + ": " + error.what());
   }
 }
 
@@ -229,10 +233,7 @@ void learn(Run& run, const TrainOptions& o) {
 }  // namespace
 
 void train(const TrainOptions& options) {
-  if (options.resume && options.checkpoint.empty()) {
-    throw Error("--resume needs the file to go on with: --checkpoint FILE.");
-  }
-  if (!options.resume && options.task.empty()) {
+  if (options.task.empty() && !(options.resume && !options.checkpoint.empty())) {
     throw Error("say what to learn: copy, reverse, sort, induction, grammar, or a text file.");
   }
   Run run = options.resume ? resumed_run(options) : new_run(options);

@@ -15,6 +15,12 @@
 namespace tapestry::command {
 namespace {
 
+// At most 20 columns of a word.
+std::string short_word(const std::string& word) {
+  const std::string part = left(word, 20);
+  return part.substr(0, part.find_last_not_of(' ') + 1);
+}
+
 // One head's part of what the model computed.
 struct Cell {
   const ModelFile& file;
@@ -26,7 +32,8 @@ struct Cell {
   Index length() const { return q.size(0); }
   Index width() const { return q.size(1); }
   bool sees(Index other) const { return !file.model.options.causal || other <= query; }
-  const std::string& word(Index place) const { return words[static_cast<std::size_t>(place)]; }
+  std::string word(Index place) const { return short_word(words[static_cast<std::size_t>(place)]); }
+  std::string at(Index place) const { return word(place) + "@" + std::to_string(place); }
 };
 
 std::string all_places(const Words& words, const std::string& name) {
@@ -111,9 +118,8 @@ void softmax_row(const Cell& c) {
     const double score = scores[static_cast<std::size_t>(key)];
     const double up = c.sees(key) ? std::exp(score - highest) : 0;
     print("%s %s %9.4f   %16s  %8.4f      %8.4f\n", key == c.key ? ">" : " ",
-          left(c.word(key) + "@" + std::to_string(key), 14).c_str(), score,
-          c.sees(key) ? std::to_string(up).c_str() : "masked", up / sum,
-          number(c.weights, c.query, key));
+          left(c.at(key), 14).c_str(), score, c.sees(key) ? std::to_string(up).c_str() : "masked",
+          up / sum, number(c.weights, c.query, key));
   }
   print("  %-24s   %16.6f  %8.4f\n\n", "sum", sum, 1.0);
 }
@@ -171,18 +177,16 @@ void why(const WhyOptions& options) {
   const Cell cell{
       file,          reading.labels, options.layer, options.head,   query,           key,
       part("query"), part("key"),    part("value"), part("scores"), part("weights"), part("heads")};
-  print("%s\nlayer %lld, head %lld: how much does %s@%lld look at %s@%lld?\n\n",
-        folded("text: " + reading.text, 6).c_str(), (long long)options.layer,
-        (long long)options.head, cell.word(query).c_str(), (long long)query, cell.word(key).c_str(),
-        (long long)key);
+  print("%s\n", folded("text: " + reading.text, 6).c_str());
+  print("layer %lld, head %lld: how much does %s look at %s?\n\n", (long long)options.layer,
+        (long long)options.head, cell.at(query).c_str(), cell.at(key).c_str());
   scale_and_mask(cell, product(cell));
   softmax_row(cell);
   value(cell);
-  output(cell, options.layer == 0
-                   ? seen["embedding"]
-                   : seen["blocks." + std::to_string(options.layer - 1) + ".output"]);
-  print("The weight of %s@%lld on %s@%lld is %.4f.\n", cell.word(query).c_str(), (long long)query,
-        cell.word(key).c_str(), (long long)key, number(cell.weights, query, key));
+  const std::string before = "blocks." + std::to_string(options.layer - 1) + ".output";
+  output(cell, options.layer == 0 ? seen["embedding"] : seen[before]);
+  print("The weight of %s on %s is %.4f.\n", cell.at(query).c_str(), cell.at(key).c_str(),
+        number(cell.weights, query, key));
 }
 
 }  // namespace tapestry::command

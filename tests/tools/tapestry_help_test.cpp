@@ -1,0 +1,85 @@
+// --help, the man page and the completion of `tapestry` tell of the same commands and options.
+#include <set>
+
+#include "catch.hpp"
+#include "process.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const std::vector<std::string> commands = {"analyze", "why",  "train", "generate",
+                                           "plot",    "tape", "doctor"};
+
+Result help(const std::string& name) {
+  const TemporaryFolder folder;
+  return tapestry_in(folder / "", name + " --help");
+}
+
+// The options listed in the help, such as "--text".
+std::set<std::string> options(const std::string& help) {
+  std::set<std::string> names;
+  for (std::size_t at = help.find("\n  "); at != std::string::npos;
+       at = help.find("\n  ", at + 1)) {
+    const std::string line = help.substr(at + 3, help.find('\n', at + 1) - at - 3);
+    const std::size_t begin = line.find("--");
+    if (begin <= 4) names.insert(line.substr(begin, line.find_first_of(" ,", begin) - begin));
+  }
+  return names;
+}
+
+bool names(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("help teaches each command with an example, in 80 columns", "[phase5][tools]") {
+  for (const std::string& name : commands) {
+    CAPTURE(name);
+    const Result result = help(name);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    CHECK(widest(result.out) <= 80);
+    CHECK(names(result.out, "Example"));
+    CHECK(names(result.out, "\n  tapestry " + name));
+    CHECK(names(help("").out, "\n  " + name + " "));
+  }
+  CHECK(widest(help("").out) <= 80);
+  CHECK(options(help("tape").out) == std::set<std::string>{"--help", "--out"});
+}
+
+TEST_CASE("the man page names every command and option", "[phase5][tools]") {
+  std::string page = content("tools/tapestry/tapestry.1");
+  std::erase(page, '\\');
+  for (const std::string& name : commands) {
+    for (const std::string& option : options(help(name).out)) {
+      CAPTURE(name, option);
+      CHECK(names(page, option));
+    }
+    CHECK(names(page, "\n.B " + name) != names(page, "\n.BI " + name));
+  }
+}
+
+TEST_CASE("the completion knows every command and option", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const auto proposed = [&](const std::string& words, int place) {
+    const std::string script =
+        "set -u; source tools/tapestry/completion.bash; compopt() { :; }; "
+        "COMP_WORDS=(" +
+        words + " ''); COMP_CWORD=" + std::to_string(place) +
+        "; _tapestry; printf '%s\\n' '' \"${COMPREPLY[@]}\"";
+    std::ofstream(folder / "script") << script;
+    const std::string line = "bash " + (folder / "script").string();
+    REQUIRE(std::system((line + " >" + (folder / "out").string()).c_str()) == 0);
+    return content(folder / "out");
+  };
+  for (const std::string& name : commands) {
+    CHECK(names(proposed("tapestry", 1), "\n" + name + "\n"));
+    const std::string said = proposed("tapestry " + name, 2);
+    for (const std::string& option : options(help(name).out)) {
+      CAPTURE(name, option, said);
+      CHECK(names(said, "\n" + option + "\n"));
+    }
+  }
+}
