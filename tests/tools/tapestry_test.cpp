@@ -139,6 +139,25 @@ TEST_CASE("analyze tells the weights that the model used", "[phase5][tools]") {
   CHECK(is_picture(folder / "o/analyze_grid.png"));
 }
 
+TEST_CASE("analyze tells which word the model expects next", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result result =
+      tapestry_in(folder / "", "analyze" + words_model() + sentence + " --head 0");
+  CHECK(wrong(result) == "");
+  const Vocabulary vocabulary(Grammar().words());
+  const Tensor logits =
+      read_transformer(models() / "words")(vocabulary.ids("<bos> the cat sat on the mat"));
+  Index best = 0;
+  double sum = 0;
+  for (Index word = 0; word < vocabulary.size(); ++word) {
+    if (logits.at({6, word}) > logits.at({6, best})) best = word;
+    sum += std::exp(double{logits.at({6, word})});
+  }
+  char share[16];
+  std::snprintf(share, sizeof share, " %.2f, ", std::exp(double{logits.at({6, best})}) / sum);
+  CHECK(has(result.out, "\nnext: " + vocabulary.word(std::int32_t(best)) + share));
+}
+
 TEST_CASE("analyze lists all heads when none is named", "[phase5][tools]") {
   const TemporaryFolder folder;
   const Result all = tapestry_in(folder / "", "analyze" + words_model() + sentence);
@@ -197,6 +216,7 @@ TEST_CASE("files of the lessons, which name no words, are read with a note", "[p
   CHECK(wrong(hidden) == "");
   CHECK(has(hidden.out, "its 96 are taken for the grammar's"));
   CHECK(has(hidden.out, "text:  the <mask> sat\n"));
+  CHECK(has(hidden.out, "\n<mask>@1: "));
   const Result task = tapestry_in(folder / "", "analyze --checkpoint task --text 'd a =>'");
   CHECK(wrong(task) == "");
   CHECK(has(task.out, "text:  <bos> d a =>\n"));

@@ -1,5 +1,6 @@
 // `tapestry analyze`: who attends to whom while a model reads a text.
 #include <algorithm>
+#include <cstdio>
 
 #include "commands.hpp"
 #include "grid.hpp"
@@ -91,6 +92,31 @@ void print_links(const std::vector<Head>& heads, const Words& words, bool causal
   print("\n");
 }
 
+// "cat 0.31, dog 0.22, ...": the five likeliest by logits (length, vocabulary) at a place.
+std::string likeliest(const ModelFile& file, const Tensor& logits, Index place) {
+  const Tensor shares = softmax(squeeze(slice(logits, 0, place, place + 1), 0));
+  std::string text;
+  for (const Link& link : strongest_links(unsqueeze(shares, 0), 5, false)) {
+    char number[16];
+    std::snprintf(number, sizeof number, " %.2f", link.weight);
+    text += (text.empty() ? "" : ", ") +
+            printable(file.vocabulary.word(static_cast<std::int32_t>(link.key))) + number;
+  }
+  return text;
+}
+
+// What a decoder expects behind the text, and an encoder in place of each <mask>.
+void print_guesses(const ModelFile& file, const Reading& reading, const Tensor& logits) {
+  const Index length = reading.ids.shape[0];
+  for (Index place = 0; place < length; ++place) {
+    const bool hidden = reading.ids.values[static_cast<std::size_t>(place)] == Vocabulary::mask;
+    if (file.model.options.causal ? place + 1 < length : !hidden) continue;
+    const std::string what =
+        file.model.options.causal ? "next: " : "<mask>@" + std::to_string(place) + ": ";
+    print("%s\n\n", folded(what + likeliest(file, logits, place), 7).c_str());
+  }
+}
+
 Tensor mean_of(const std::vector<Head>& heads) {
   std::vector<Tensor> maps;
   for (const Head& head : heads) maps.push_back(head.weights);
@@ -133,7 +159,7 @@ void analyze(const AnalyzeOptions& options) {
   check_head(file, std::max<Index>(options.head, 0));
   const Reading reading = read_text_for(file, options.text);
   const Capture seen;
-  file.model(reading.ids);
+  const Tensor logits = file.model(reading.ids);
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
   const bool causal = file.model.options.causal;
   const auto written = write_pictures(heads, reading.labels, causal, options.out);
@@ -141,6 +167,7 @@ void analyze(const AnalyzeOptions& options) {
   print_summary(heads, reading.labels, causal);
   if (heads.size() == 1) print_map(heads.front(), reading.labels);
   print_links(heads, reading.labels, causal);
+  print_guesses(file, reading, logits);
   for (const Path& path : written) print("wrote %s\n", path.c_str());
 }
 
