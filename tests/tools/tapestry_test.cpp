@@ -137,6 +137,7 @@ TEST_CASE("analyze tells the weights that the model used", "[phase5][tools]") {
   CHECK(has(result.out, line));
   CHECK(is_picture(folder / "o/analyze_heatmap.png"));
   CHECK(is_picture(folder / "o/analyze_grid.png"));
+  CHECK(is_picture(folder / "o/analyze_flow.png"));
 }
 
 TEST_CASE("analyze tells which word the model expects next", "[phase5][tools]") {
@@ -167,7 +168,7 @@ TEST_CASE("analyze lists all heads when none is named", "[phase5][tools]") {
   }
   CHECK(has(all.out, "strongest links"));
   CHECK(all_in(folder / "out/plots") ==
-        std::vector<std::string>{"analyze_grid.png", "analyze_heatmap.png"});
+        std::vector<std::string>{"analyze_flow.png", "analyze_grid.png", "analyze_heatmap.png"});
   const Result one =
       tapestry_in(folder / "", "analyze" + words_model() + " --text '<bos>' --head 0");
   CHECK(wrong(one) == "");

@@ -3,14 +3,16 @@
 #include <cstdio>
 
 #include "commands.hpp"
-#include "grid.hpp"
 #include "measures.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
 #include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/ascii.hpp"
+#include "tapestry/plot/flow.hpp"
+#include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 
 namespace tapestry::command {
@@ -28,6 +30,10 @@ struct Head {
 std::vector<Head> heads_asked_for(const ModelFile& file, const Capture& seen, Index layer,
                                   Index head) {
   const TransformerOptions& o = file.model.options;
+  constexpr Index most = 64;  // that one picture can show
+  if ((layer < 0 && o.layers > most) || (head < 0 && o.heads > most)) {
+    throw Error(description(file) + ": too many for one picture; choose with --layer and --head.");
+  }
   std::vector<Head> heads;
   for (Index l = layer < 0 ? 0 : layer; l < (layer < 0 ? o.layers : layer + 1); ++l) {
     const Tensor all = seen["blocks." + std::to_string(l) + ".attention.weights"];
@@ -133,22 +139,33 @@ plot::Heatmap map_of(const Tensor& weights, const Words& words, bool causal,
   return map;
 }
 
+plot::HeatmapGrid grid_of(const std::vector<Head>& heads, const Words& words, bool causal) {
+  plot::HeatmapGrid grid;
+  grid.title = "Who attends to whom";
+  grid.columns = std::count_if(heads.begin(), heads.end(),
+                               [&](const Head& head) { return head.layer == heads.front().layer; });
+  for (const Head& head : heads) {
+    grid.maps.push_back(map_of(head.weights, words, causal, head.name()));
+  }
+  return grid;
+}
+
 // The files that it wrote.
 std::vector<Path> write_pictures(const std::vector<Head>& heads, const Words& words, bool causal,
                                  const Path& out) {
-  const bool one = heads.size() == 1;
-  const Path heatmap = out / "analyze_heatmap.png", grid = out / "analyze_grid.png";
-  const std::string title =
-      one ? heads.front().name() : "mean of " + std::to_string(heads.size()) + " heads";
-  plot::write_png(plot::render(map_of(mean_of(heads), words, causal, title)), heatmap);
-  Grid all{.maps = {}, .columns = 1, .bar = "attention weight", .title = "Who attends to whom"};
-  for (const Head& head : heads) {
-    all.maps.push_back(map_of(head.weights, words, causal, head.name()));
-    all.columns = static_cast<int>(std::count_if(
-        heads.begin(), heads.end(), [&](const Head& h) { return h.layer == head.layer; }));
-  }
-  write_grid(std::move(all), grid);
-  return {heatmap, grid};
+  const std::string title = heads.size() == 1
+                                ? heads.front().name()
+                                : "mean of " + std::to_string(heads.size()) + " heads";
+  const std::vector<Path> files = {out / "analyze_heatmap.png", out / "analyze_grid.png",
+                                   out / "analyze_flow.png"};
+  const Tensor weights = mean_of(heads);
+  plot::write_png(plot::render(map_of(weights, words, causal, title)), files[0]);
+  plot::write_png(plot::render(grid_of(heads, words, causal)), files[1]);
+  plot::Flow flow{.queries = words, .keys = words, .weights = doubles(weights)};
+  for (double& weight : flow.weights) weight = std::clamp(weight, 0.0, 1.0);  // rounding
+  flow.title = title;
+  plot::write_png(plot::render(flow), files[2]);
+  return files;
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ inline constexpr const char* analyze_examples =
     R"(Prints, for each head, how widely it looks (entropy), how far (distance), and
 its strongest links; for a single head also the table of who attends to whom.
 Then what a decoder expects next, or an encoder in place of each <mask>.
-Writes pictures: a heatmap (of one head, or of the mean of several) and a grid
-of all heads that were asked for.
+Writes pictures: a heatmap and a flow of arrows (of one head, or of the mean of
+several), and a grid of all heads that were asked for.
 
 Examples:
   tapestry analyze --checkpoint out/checkpoints/grammar.safetensors \

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "commands.hpp"
-#include "grid.hpp"
 #include "measures.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
@@ -15,6 +14,7 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 #include "unicode.hpp"
 
@@ -86,6 +86,12 @@ bool is_causal(const Tensor& maps) {
   return maps.size(1) == maps.size(2);
 }
 
+plot::ColourMap colours_of(const Tensor& x) {
+  const std::vector<real> values = x.values();
+  const bool negative = std::any_of(values.begin(), values.end(), [](real v) { return v < 0; });
+  return negative ? plot::ColourMap::blue_orange : plot::ColourMap::blues;
+}
+
 plot::Heatmap heatmap(const Tensor& matrix, const std::string& title, bool attention) {
   plot::Heatmap map;
   map.rows = matrix.size(0);
@@ -100,9 +106,7 @@ plot::Heatmap heatmap(const Tensor& matrix, const std::string& title, bool atten
   }
   map.row_axis = "row";
   map.column_axis = "column";
-  const bool negative =
-      std::any_of(map.values.begin(), map.values.end(), [](double v) { return v < 0; });
-  if (negative) map.colours = plot::ColourMap::blue_orange;
+  map.colours = colours_of(matrix);
   return map;
 }
 
@@ -165,13 +169,14 @@ void draw_maps(const Tensor& x, const std::string& title, const Path& out,
   if (count == 1) {
     write(plot::render(heatmap(at(0), title, attention)), path);
   } else {
-    Grid grid{.maps = {}, .columns = 8, .bar = attention ? "attention weight" : "", .title = title};
-    if (x.size(-3) <= 16) grid.columns = static_cast<int>(x.size(-3));
+    plot::HeatmapGrid grid;
+    grid.title = title;
+    grid.columns = x.size(-3) <= 16 ? x.size(-3) : 8;
     for (Index i = 0; i < shown; ++i) {
       grid.maps.push_back(heatmap(at(i), std::to_string(i), attention));
     }
-    write_grid(std::move(grid), path);
-    print("wrote %s\n", path.c_str());
+    for (plot::Heatmap& map : grid.maps) map.colours = colours_of(maps);
+    write(plot::render(grid), path);
   }
   if (attention) draw_measures(maps, title, out / (name + "_measures.png"));
 }
