@@ -28,7 +28,10 @@ TEST_CASE("plot draws a grid of maps, and knows attention when it sees it", "[ph
   write_npy(folder / "heads.npy", Tensor::full({2, 1, 4, 4}, 0.25));
   CHECK(wrong(tapestry_in(folder / "", "plot heads.npy --out o")) == "");
   CHECK(is_picture(folder / "o/plot_heads.png"));
-  CHECK(is_picture(folder / "o/plot_heads_measures.png"));
+  for (const char* name :
+       {"plot_heads_measures.png", "plot_heads_flow.png", "plot_heads_surface.png"}) {
+    CHECK(is_picture(folder / "o" / name));
+  }
 }
 
 TEST_CASE("plot keeps to its folder, whatever tensors are called", "[phase5][tools]") {

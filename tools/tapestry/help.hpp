@@ -66,8 +66,8 @@ inline constexpr const char* generate_examples = R"(Examples:
 inline constexpr const char* plot_examples =
     R"(Draws each tensor: a list of numbers as a line, a matrix as a heatmap, more axes
 as a grid of heatmaps. Attention weights, whose rows add up to 1, are known as
-such and get their entropy and distance drawn too. Any program can write such a
-file; numpy.save does.
+such and get their entropy and distance drawn too, and their mean as arrows and
+as a landscape. Any program can write such a file; numpy.save does.
 
 Examples:
   tapestry plot out/weights/attention_weights.safetensors

@@ -14,8 +14,10 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/flow.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
+#include "tapestry/plot/surface.hpp"
 #include "unicode.hpp"
 
 namespace tapestry::command {
@@ -156,6 +158,27 @@ void draw_measures(const Tensor& maps, const std::string& title, const Path& pat
   write(canvas, path);
 }
 
+std::vector<std::string> places(Index count) {
+  std::vector<std::string> names;
+  for (Index i = 0; i < count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+// maps (n, queries, keys): their mean as arrows and as a landscape.
+void draw_mean(const Tensor& maps, const Path& out, const std::string& name) {
+  const Tensor weights = mean(maps, 0);
+  const std::string title =
+      maps.size(0) == 1 ? "" : "mean of " + std::to_string(maps.size(0)) + " maps";
+  plot::Flow flow;
+  flow.queries = places(weights.size(0));
+  flow.keys = places(weights.size(1));
+  flow.weights = doubles(weights);
+  for (double& weight : flow.weights) weight = std::clamp(weight, 0.0, 1.0);  // rounding
+  flow.title = title;
+  write(plot::render(flow), out / (name + "_flow.png"));
+  write(plot::render_surface(heatmap(weights, title, true)), out / (name + "_surface.png"));
+}
+
 // x (..., rows, columns): one heatmap, or a grid of them, as many columns as the last leading axis.
 void draw_maps(const Tensor& x, const std::string& title, const Path& out,
                const std::string& name) {
@@ -178,7 +201,9 @@ void draw_maps(const Tensor& x, const std::string& title, const Path& out,
     for (plot::Heatmap& map : grid.maps) map.colours = colours_of(maps);
     write(plot::render(grid), path);
   }
-  if (attention) draw_measures(maps, title, out / (name + "_measures.png"));
+  if (!attention) return;
+  draw_measures(maps, title, out / (name + "_measures.png"));
+  draw_mean(maps, out, name);
 }
 
 void draw_tensor(const Parameter& tensor, const Path& out, std::set<std::string>& used) {
