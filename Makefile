@@ -185,7 +185,7 @@ check-neon: build/setup/neon
 	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h)) .
 	+@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	+@qemu-aarch64-static build/neon/tests
-## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; four minutes. It
+## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; five minutes. It
 ##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
 bench: $(build)/tools/bench
 	+@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)

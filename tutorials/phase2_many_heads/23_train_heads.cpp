@@ -1,10 +1,10 @@
 // Step 23. What do four heads learn to look at?
 //
-// New here: several heads learn together to guess hidden words of the grammar. Where each head looks
-// is compared with the words that the grammar links, beside two baselines: the same heads before
+// New here: several heads learn together to guess hidden words of the grammar. Where each looks is
+// compared with the words that the grammar links, beside two baselines: the same heads before
 // training, and shuffled words.
-// Writes out/checkpoints/multi_head_model.safetensors and out/weights/multi_head_patterns.safetensors
-// (drawn by step 24); takes about 3 seconds.
+// Writes out/checkpoints/multi_head_model.safetensors and, drawn by step 24,
+// out/weights/multi_head_patterns.safetensors; takes about 3 seconds.
 #include <algorithm>
 #include <array>
 #include <cmath>
