@@ -11,13 +11,6 @@ using namespace tapestry;
 
 namespace {
 
-Transformer small_transformer() {
-  Random random(3);
-  Transformer model({.vocabulary = 7, .length = 8, .d_model = 8, .heads = 2}, random);
-  scatter(model.parameters(), random, 0.3);
-  return model;
-}
-
 const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 0, 1, 2, 3});
 
 const std::vector<std::string> filed_names = {"embedding",

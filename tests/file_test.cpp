@@ -3,9 +3,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <fstream>
 #include <span>
-#include <sstream>
 #include <string>
 
 #include "catch.hpp"
@@ -20,13 +18,6 @@ namespace fs = std::filesystem;
 
 void write(const fs::path& path, const std::string& text) {
   write_file_atomically("test", path, std::as_bytes(std::span(text)));
-}
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 std::string refusal(const fs::path& path) {

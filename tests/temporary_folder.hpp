@@ -1,14 +1,16 @@
-// A fresh folder that is removed, with all that is in it, at the end of a test.
+// For tests that write files: a fresh folder, and what stands in a file.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
 
 #include "tapestry/error.hpp"
 
+// It is removed, with all that is in it, at the end of a test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -32,3 +34,9 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+// All bytes of a file; none if it cannot be read.
+inline std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}

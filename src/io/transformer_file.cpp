@@ -49,7 +49,10 @@ Transformer to_transformer(const Safetensors& file) {
   return model;
 }
 
-Transformer read_transformer(const std::filesystem::path& path) {
+Transformer read_transformer(const std::filesystem::path& path, const std::string& if_missing) {
+  if (!if_missing.empty() && !std::filesystem::exists(path)) {
+    throw Error(path.string() + " is not there yet: " + if_missing);
+  }
   return to_transformer(read_checkpoint(path).weights);
 }
 

@@ -15,13 +15,6 @@ using namespace tapestry;
 
 namespace {
 
-Transformer small_transformer() {
-  Random random(3);
-  Transformer model({.vocabulary = 7, .length = 8, .d_model = 8, .heads = 2}, random);
-  scatter(model.parameters(), random, 0.4);
-  return model;
-}
-
 const Indices ids({1, 5}, {1, 2, 3, 4, 5});
 
 // Logit of one word at one position.
@@ -108,7 +101,7 @@ TEST_CASE(
 }
 
 TEST_CASE("gradient times attention goes through later layers", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(8, 0.4);
   const std::string layer = "blocks.0.attention";
   const auto target = [&] { return logit(model, 4); };
   const Tensor map = gradient_times_attention(target, layer);
@@ -132,7 +125,7 @@ TEST_CASE("gradient times attention goes through later layers", "[phase3][analys
 }
 
 TEST_CASE("what comes after the target, or is hidden, has no effect at all", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(8, 0.4);
   const auto target = [&] { return logit(model, 2); };
   for (const char* layer : {"blocks.0.attention", "blocks.1.attention"}) {
     for (const Tensor& map :
@@ -148,7 +141,7 @@ TEST_CASE("what comes after the target, or is hidden, has no effect at all", "[p
 }
 
 TEST_CASE("a head that is cut is one whose rows of W_O are zeros", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(8, 0.4);
   const double whole = double{logit(model, 4).item()};
   for (std::size_t block = 0; block < 2; ++block) {
     const Tensor effects = head_ablation([&] { return logit(model, 4); },
@@ -165,7 +158,7 @@ TEST_CASE("a head that is cut is one whose rows of W_O are zeros", "[phase3][ana
 }
 
 TEST_CASE("the four columns are those of the functions", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(8, 0.4);
   const auto target = [&] { return logit(model, 4); };
   const LinkMaps maps = link_maps(target, "blocks.1.attention", model.blocks[1].attention);
   for (const Tensor& map :
@@ -220,7 +213,7 @@ TEST_CASE("rank agreement takes rows that say something, and visible keys", "[ph
 }
 
 TEST_CASE("errors of maps name what does not fit", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(8, 0.4);
   const auto target = [&] { return logit(model, 4); };
   CHECK(complaint([&] { link_ablation(target, "blocks.7.attention"); },
                   {"nothing was filed as 'blocks.7.attention.weights'"}) == "");

@@ -15,13 +15,6 @@ using namespace tapestry;
 
 namespace {
 
-Transformer small_transformer() {
-  Random random(3);
-  Transformer model({.vocabulary = 7, .length = 8, .d_model = 4, .heads = 2}, random);
-  scatter(model.parameters(), random, 0.5);
-  return model;
-}
-
 const Indices ids({4}, {1, 2, 3, 1});
 
 double norm_of(const Tensor& x) {
@@ -92,7 +85,7 @@ TEST_CASE("of a layer of attention they are what differences give, 0 in the futu
 }
 
 TEST_CASE("between two places of a model, by the names of what it files", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(4, 0.5);
   const auto run = [&] { model(ids); };
   const Tensor last = [&] {
     const Capture seen;
@@ -140,7 +133,7 @@ TEST_CASE("one position, and none", "[phase3][analysis]") {
 }
 
 TEST_CASE("errors of derivatives say what is missing", "[phase3][analysis]") {
-  const Transformer model = small_transformer();
+  const Transformer model = small_transformer(4, 0.5);
   const auto run = [&] { model(ids); };
   CHECK(complaint([&] { jacobian_norms(run, "nothing", "logits"); },
                   {"nothing was filed as 'nothing'", "embedding"}) == "");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/weights.hpp"
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
@@ -12,20 +13,6 @@
 using namespace tapestry;
 
 namespace {
-
-constexpr double nearly_equal = in_double ? 1e-12 : 2e-6;
-
-// Weights as softmax makes them, with zeros where the mask hides; one key stands out.
-Tensor weights_under(const Mask& mask, const Shape& shape, std::uint64_t seed = 1) {
-  const Tensor scores = random_tensor(shape, seed) * 2;
-  return softmax(where(mask.tensor(shape), scores, -infinity));
-}
-
-const Mask half_hidden = Mask::from(MaskEncoding::keep, Tensor({5, 5}, {1, 0, 0, 0, 0,  //
-                                                                        0, 0, 0, 0, 0,  //
-                                                                        1, 1, 0, 0, 1,  //
-                                                                        0, 1, 1, 1, 0,  //
-                                                                        1, 1, 1, 1, 1}));
 
 const std::vector<Mask> masks = {
     {}, Mask::causal(), Mask::causal() & Mask::local(2), Mask::padding({5, 3, 0}), half_hidden};

@@ -1,7 +1,5 @@
 #include "tapestry/io/checkpoint.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,13 +16,6 @@ using namespace tapestry;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // Two layers that learn a random map, with an Adam of their own.
 struct Run {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 
 #include "catch.hpp"
@@ -18,13 +17,6 @@ using namespace tapestry;
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 template <class Number>
 std::string bytes_of(std::initializer_list<Number> numbers) {

@@ -1,9 +1,7 @@
 #include "tapestry/io/safetensors.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include "catch.hpp"
@@ -16,13 +14,6 @@ using namespace tapestry;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 }  // namespace
 

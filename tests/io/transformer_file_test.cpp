@@ -46,6 +46,15 @@ TEST_CASE("a file without a transformer's options is refused in words", "[phase4
         "");
 }
 
+TEST_CASE("a transformer's file that is not there may be told how to get", "[phase4][io]") {
+  const TemporaryFolder folder;
+  CHECK(complaint([&] { read_transformer(folder / "m", "step 43 trains it. Type: make run-43"); },
+                  {"/m is not there yet: step 43 trains it. Type: make run-43"}) == "");
+  CHECK(complaint([&] { read_transformer(folder / "m"); }, {"/m", "there is no such file"}) == "");
+  write_transformer(folder / "m", small(true));
+  CHECK(read_transformer(folder / "m", "never said").options.layers == 2);
+}
+
 TEST_CASE("a transformer's file with a weight missing is refused", "[phase4][io]") {
   const TemporaryFolder folder;
   const Transformer model = small(true);

@@ -8,6 +8,7 @@
 
 #include "ops/expect.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
+#include "tapestry/nn/transformer.hpp"
 
 namespace tapestry {
 
@@ -27,6 +28,14 @@ inline MultiHeadAttention scattered(Index d_model, Index heads,
   MultiHeadAttention layer(d_model, heads, random, options);
   scatter(layer.parameters(), random);
   return layer;
+}
+
+// A decoder of seven words, two layers and two heads.
+inline Transformer small_transformer(Index d_model = 8, double deviation = 0.3) {
+  Random random(3);
+  Transformer model({.vocabulary = 7, .length = 8, .d_model = d_model, .heads = 2}, random);
+  scatter(model.parameters(), random, deviation);
+  return model;
 }
 
 inline std::vector<std::string> names(const Parameters& parameters) {

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -21,11 +19,6 @@ struct Result {
   int status;            // 0: all went well; 128 and more: it crashed
   std::string out, err;  // what it wrote
 };
-
-inline std::string content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 // The names of all that lies in a folder and below, sorted.
 inline std::vector<std::string> all_in(const std::filesystem::path& folder) {

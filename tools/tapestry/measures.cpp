@@ -1,27 +1,18 @@
 #include "measures.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "tapestry/analysis/patterns.hpp"
+#include "tapestry/ops.hpp"
 
 namespace tapestry::command {
 
 Measures measure(const Tensor& weights, bool causal) {
-  const Index queries = weights.size(0), keys = weights.size(1);
-  Measures sum;
-  for (Index i = 0; i < queries; ++i) {
-    const Index seen = causal ? std::min(i + 1, keys) : keys;
-    double apart = 0;
-    for (Index j = 0; j < keys; ++j) {
-      const double w = double{weights.at({i, j})}, distance = std::abs(double(i - j));
-      if (w > 0) sum.entropy -= w * std::log(w);
-      sum.distance += w * distance;
-      if (j < seen) apart += distance;
-    }
-    sum.even_entropy += std::log(double(seen));
-    sum.even_distance += apart / double(seen);
-  }
-  const double n = double(std::max<Index>(queries, 1));
-  return {sum.entropy / n, sum.even_entropy / n, sum.distance / n, sum.even_distance / n};
+  const Mask mask = causal ? Mask::causal() : Mask();
+  const Tensor even = uniform_attention(weights.shape(), mask);
+  const auto mean_of = [](const Tensor& rows) { return double{mean(rows).item()}; };
+  return {mean_of(attention_entropy(weights)), mean_of(attention_entropy(even)),
+          mean_of(attention_distance(weights)), mean_of(attention_distance(even))};
 }
 
 std::vector<Link> strongest_links(const Tensor& weights, std::size_t count, bool causal) {

@@ -3,7 +3,7 @@
 // New here: nothing but care. The same number of weights, of multiplications, of training steps
 // and of sentences; only the number of heads differs. Several seeds each, since one run may be
 // lucky; two ways to start, since one may favour somebody; two tasks, since one may be special.
-// Writes out/plots/phase2_single_vs_multi.png; takes about 10 seconds.
+// Writes out/plots/phase2_single_vs_multi.png; takes about 15 seconds.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -149,7 +149,7 @@ void reversing(Progress& progress) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 25: one head or several (takes about 10 seconds)\n\n");
+  std::printf("Step 25: one head or several (takes about 15 seconds)\n\n");
   Progress progress("training", 11 * seeds, "models");
   hidden_words(progress);
   reversing(progress);

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -28,11 +27,8 @@ namespace {
 constexpr Index sentences = 300;
 
 Transformer read_model(const std::string& name) {
-  const std::string path = "out/checkpoints/" + name + "_model.safetensors";
-  if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: steps 23 and 26 train and save them. Type: make phase2");
-  }
-  return read_transformer(path);
+  return read_transformer("out/checkpoints/" + name + "_model.safetensors",
+                          "steps 23 and 26 train and save them. Type: make phase2");
 }
 
 // The same model as it began: random weights, of another seed.

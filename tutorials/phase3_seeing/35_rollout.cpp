@@ -7,7 +7,6 @@
 // model and the last layer's weights alone.
 // Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 2 seconds.
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,11 +30,8 @@ constexpr int sequences = 20;
 const TinyTask task(TaskKind::induction, {.longest = 6});
 
 Transformer read_model() {
-  const std::string path = "out/checkpoints/induction_model.safetensors";
-  if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: steps 23 and 26 train and save them. Type: make phase2");
-  }
-  return read_transformer(path);
+  return read_transformer("out/checkpoints/induction_model.safetensors",
+                          "steps 23 and 26 train and save them. Type: make phase2");
 }
 
 // Four answers to "how much does position i behind the last layer depend on word j", (length,

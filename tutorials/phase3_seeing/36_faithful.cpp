@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,11 +31,8 @@ const std::vector<std::string> columns = {"weight", "value share", "gradient x w
 const TinyTask task(TaskKind::induction, {.longest = 6});
 
 Transformer read_model() {
-  const std::string path = "out/checkpoints/induction_model.safetensors";
-  if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: steps 23 and 26 train and save them. Type: make phase2");
-  }
-  return read_transformer(path);
+  return read_transformer("out/checkpoints/induction_model.safetensors",
+                          "steps 23 and 26 train and save them. Type: make phase2");
 }
 
 struct Look {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,11 +24,8 @@ namespace {
 constexpr Index sentences = 1000, length = 7;
 
 Transformer read_model(const std::string& name) {
-  const std::string path = "out/checkpoints/" + name + ".safetensors";
-  if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: step 43 trains and saves it. Type: make run-43");
-  }
-  return read_transformer(path);
+  return read_transformer("out/checkpoints/" + name + ".safetensors",
+                          "step 43 trains and saves it. Type: make run-43");
 }
 
 // The same weights (a Tensor is a handle: the copy shares them) with the mask put on or taken off.

@@ -7,7 +7,6 @@
 // Writes no picture; takes less than a second.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -28,11 +27,8 @@ const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
 
 Transformer read_model(const std::string& name) {
-  const std::string path = "out/checkpoints/" + name + ".safetensors";
-  if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: step 43 trains and saves it. Type: make run-43");
-  }
-  return read_transformer(path);
+  return read_transformer("out/checkpoints/" + name + ".safetensors",
+                          "step 43 trains and saves it. Type: make run-43");
 }
 
 Tensor weights_of(const Capture& seen, Index layer) {  // (sentences, heads, length, length)

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -175,10 +174,8 @@ void draw(const Transformer& model) {
 
 int main() try {
   std::printf("Step 46: generation (takes about a second)\n\n");
-  if (!std::filesystem::exists(model_file)) {
-    throw Error(model_file + " is not there yet: step 43 trains and saves it. Type: make run-43");
-  }
-  const Transformer model = read_transformer(model_file);
+  const Transformer model =
+      read_transformer(model_file, "step 43 trains and saves it. Type: make run-43");
   step_by_step(model);
   ways_to_draw(model);
   compare_with_cache(model);

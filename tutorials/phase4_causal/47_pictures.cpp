@@ -5,7 +5,6 @@
 // Writes out/plots/phase4_causal_mask.png and out/plots/phase4_bidirectional_vs_causal.png; takes
 // about a second.
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -86,12 +85,10 @@ plot::Heatmap map_of(const Tensor& weights, Index head, bool causal) {
 
 int main() try {
   std::printf("Step 47: pictures (takes about a second)\n\n");
-  if (!std::filesystem::exists(model_file)) {
-    throw Error(model_file + " is not there yet: step 43 trains and saves it. Type: make run-43");
-  }
+  const Transformer causal =
+      read_transformer(model_file, "step 43 trains and saves it. Type: make run-43");
   draw_masks();
 
-  const Transformer causal = read_transformer(model_file);
   Transformer open = causal;
   for (TransformerBlock& block : open.blocks) block.attention.causal = false;
   const Vocabulary vocabulary(Grammar().words());
