@@ -174,6 +174,22 @@ TEST_CASE("analyze lists all heads when none is named", "[phase5][tools]") {
   CHECK(wrong(one) == "");
 }
 
+TEST_CASE("analyze scores patterns beside their baselines", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result result =
+      tapestry_in(folder / "", "analyze" + words_model() + sentence + " --layer 1 --head 0");
+  CHECK(wrong(result) == "");
+  const Capture seen;
+  const Tensor weights = weights_of(seen, 1);
+  double previous = 0;
+  for (Index i = 1; i < 7; ++i) previous += double{weights.at({0, 0, i, i - 1})} / 6;
+  char score[16];
+  std::snprintf(score, sizeof score, "%9.2f", previous);
+  CHECK(has(result.out, "    1    0   previous word     " + std::string(score) + "  "));
+  CHECK(has(result.out, "    1    0   induction "));
+  CHECK(has(result.out, "One text names no head"));
+}
+
 TEST_CASE("why does the arithmetic of one weight, and comes to the model's", "[phase5][tools]") {
   const Result result = tapestry_in(
       models(), "why" + words_model() + sentence + " --query mat --key the@5 --layer 1 --head 1");
@@ -197,30 +213,34 @@ TEST_CASE("why says of a later word that the mask forbids it", "[phase5][tools]"
   CHECK(has(result.out, "The weight of cat@2 on mat@6 is 0.0000."));
 }
 
-TEST_CASE("files of the lessons, which name no words, are read with a note", "[phase5][tools]") {
+TEST_CASE("models of other programs are read by the words in their files", "[phase5][tools]") {
   const TemporaryFolder folder;
   Random random(1);
-  const auto write = [&](const char* name, Index words, bool causal) {
-    write_transformer(folder / name, Transformer({.vocabulary = words,
-                                                  .length = 6,
-                                                  .d_model = 8,
-                                                  .heads = 2,
-                                                  .layers = 1,
-                                                  .causal = causal},
-                                                 random));
+  const Vocabulary words(split_words("the cat sat"));
+  const auto write = [&](const char* name, bool causal, bool with_words) {
+    const Transformer model({.vocabulary = words.size(),
+                             .length = 6,
+                             .d_model = 8,
+                             .heads = 2,
+                             .layers = 1,
+                             .causal = causal},
+                            random);
+    write_transformer(folder / name, model,
+                      with_words ? to_metadata(words) : std::map<std::string, std::string>());
   };
-  write("grammar", 96, false);
-  write("task", 22, true);
-  write("other", 50, true);
+  write("encoder", false, true);
+  write("decoder", true, true);
+  write("wordless", true, false);
   const Result hidden =
-      tapestry_in(folder / "", "analyze --checkpoint grammar --text 'the <mask> sat'");
+      tapestry_in(folder / "", "analyze --checkpoint encoder --text 'the <mask> sat'");
   CHECK(wrong(hidden) == "");
-  CHECK(has(hidden.out, "its 96 are taken for the grammar's"));
   CHECK(has(hidden.out, "text:  the <mask> sat\n"));
   CHECK(has(hidden.out, "\n<mask>@1: "));
-  const Result task = tapestry_in(folder / "", "analyze --checkpoint task --text 'd a =>'");
-  CHECK(wrong(task) == "");
-  CHECK(has(task.out, "text:  <bos> d a =>\n"));
-  CHECK(has(tapestry_in(folder / "", "generate --checkpoint other").err, "its 50 fit neither"));
-  CHECK(has(tapestry_in(folder / "", "generate --checkpoint grammar").err, "is an encoder"));
+  const Result next = tapestry_in(folder / "", "analyze --checkpoint decoder --text 'the cat'");
+  CHECK(wrong(next) == "");
+  CHECK(has(next.out, "text:  <bos> the cat\n"));
+  const Result none = tapestry_in(folder / "", "generate --checkpoint wordless");
+  CHECK(none.status == 1);
+  CHECK(has(none.err, "wordless: vocabulary: the file names no words."));
+  CHECK(has(tapestry_in(folder / "", "generate --checkpoint encoder").err, "is an encoder"));
 }

@@ -1,8 +1,10 @@
 // `tapestry analyze`: who attends to whom while a model reads a text.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "commands.hpp"
+#include "detectors.hpp"
 #include "measures.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
@@ -54,11 +56,10 @@ std::string link_text(const Link& link, const Words& words) {
 void print_introduction(const ModelFile& file, const Reading& reading) {
   print("%s\n", folded("model: " + file.path.string(), 7).c_str());
   print("       %s\n", folded(description(file), 7).c_str());
-  if (!file.assumed.empty()) print("       %s\n", folded("note: " + file.assumed, 7).c_str());
   print("text:  %s\n\n", folded(reading.text, 7).c_str());
 }
 
-// One line for each head. Detectors with their baselines will stand beside these numbers.
+// One line for each head.
 void print_summary(const std::vector<Head>& heads, const Words& words, bool causal) {
   print("             entropy          distance\n");
   print("layer head   (nats)  even   (words)  even   strongest link\n");
@@ -72,6 +73,40 @@ void print_summary(const std::vector<Head>& heads, const Words& words, bool caus
     print("\n");
   }
   print("\neven: of weights that are all equal. Entropy 0: all weight on one word.\n\n");
+}
+
+std::string score_text(const Spread& s) {
+  if (s.count == 0) return "-";  // no row can show the pattern
+  char text[32];
+  std::snprintf(text, sizeof text, s.count == 1 ? "%.2f" : "%.2f ±%.2f", s.mean, s.deviation);
+  return text;
+}
+
+void print_score(const Evidence& one) {
+  std::string pattern = to_string(one.pattern);
+  if (one.offset != 0) pattern += " " + std::to_string(one.offset);
+  print("%s %9s  %s  %s  %s\n", left(pattern, 17).c_str(), score_text(one.score).c_str(),
+        left(score_text(one.untrained), 11).c_str(), left(score_text(one.shuffled), 11).c_str(),
+        std::isnan(one.uniform) ? "   -" : score_text({one.uniform, 0, 1}).c_str());
+}
+
+// Of one head all patterns, of several that in which each is foremost.
+void print_detectors(const Detected& found, const std::vector<Head>& heads) {
+  print("patterns     %s this text  untrained    shuffled     uniform\n", left("", 17).c_str());
+  for (const Head& head : heads) {
+    const auto& scores = found[std::size_t(head.layer)][std::size_t(head.number)];
+    for (const Evidence& one : scores) {
+      if (heads.size() > 1 && &one != &foremost(scores)) continue;
+      print("%5lld %4lld   ", (long long)head.layer, (long long)head.number);
+      print_score(one);
+    }
+  }
+  std::string legend = "Scores from 0 to 1. untrained: " + std::to_string(untrained_models) +
+                       " models of this size with random weights. shuffled: this model, the "
+                       "words in random order. ";
+  if (heads.size() > 1) legend += "Of each head the pattern furthest above its baselines. ";
+  legend += "One text names no head: `make run-33` shows what does.";
+  print("\n%s\n\n", folded(legend, 0).c_str());
 }
 
 void print_map(const Head& head, const Words& words) {
@@ -175,6 +210,7 @@ void analyze(const AnalyzeOptions& options) {
   check_layer(file, std::max<Index>(options.layer, 0));
   check_head(file, std::max<Index>(options.head, 0));
   const Reading reading = read_text_for(file, options.text);
+  const Detected detected = detect(file, reading.ids);
   const Capture seen;
   const Tensor logits = file.model(reading.ids);
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
@@ -182,6 +218,7 @@ void analyze(const AnalyzeOptions& options) {
   const auto written = write_pictures(heads, reading.labels, causal, options.out);
   print_introduction(file, reading);
   print_summary(heads, reading.labels, causal);
+  print_detectors(detected, heads);
   if (heads.size() == 1) print_map(heads.front(), reading.labels);
   print_links(heads, reading.labels, causal);
   print_guesses(file, reading, logits);

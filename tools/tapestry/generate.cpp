@@ -24,9 +24,10 @@ NextLogits next_logits_of(const Transformer& model) {
 }
 
 Indices prompt(const ModelFile& file, const std::string& text) {
-  const bool empty = split_words(text).empty() && !(file.by_characters && !text.empty());
+  const bool empty =
+      split_words(text).empty() && !(file.vocabulary.by_characters() && !text.empty());
   if (!empty) return read_text_for(file, text).ids;
-  if (file.begins_with_bos) return Indices({1}, {Vocabulary::bos});
+  if (begins_with_bos(file)) return Indices({1}, {Vocabulary::bos});
   throw Error("this model needs a beginning: give one with --text \"...\".");
 }
 
@@ -36,13 +37,13 @@ std::string shown(const ModelFile& file, const Indices& ids) {
   for (const std::int32_t id : ids.values) {
     if (id == Vocabulary::bos || id == Vocabulary::eos) continue;
     const std::string& word = file.vocabulary.word(id);
-    if (file.by_characters) {
+    if (file.vocabulary.by_characters()) {
       text += word == "\n" || word == " " || word == "\t" ? word : printable(word);
     } else {
       text += (text.empty() ? "" : " ") + printable(word);
     }
   }
-  return file.by_characters ? text : folded(text, 0);
+  return file.vocabulary.by_characters() ? text : folded(text, 0);
 }
 
 }  // namespace
@@ -57,14 +58,14 @@ void generate(const GenerateOptions& options) {
   const Indices begin = prompt(file, options.text);
   GenerationOptions how;
   how.sampling = {options.temperature, options.top_k, options.top_p};
-  how.length = options.length >= 0 ? options.length : file.by_characters ? 200 : 20;
+  how.length = options.length >= 0 ? options.length : file.vocabulary.by_characters() ? 200 : 20;
   how.eos = Vocabulary::eos;
   const NextLogits next_logits = next_logits_of(file.model);
   for (Index i = 0; i < options.count; ++i) {
     Random random(std::uint64_t(options.seed), std::uint64_t(i));
     const Indices ids = tapestry::generate(next_logits, begin, random, how);
     print("%s%s\n", shown(file, ids).c_str(),
-          file.by_characters && i + 1 < options.count ? "\n" : "");
+          file.vocabulary.by_characters() && i + 1 < options.count ? "\n" : "");
   }
 }
 

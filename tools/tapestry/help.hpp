@@ -21,9 +21,11 @@ inline constexpr const char* app_examples = R"(Begin here:
 `tapestry COMMAND --help` tells more about each.)";
 
 inline constexpr const char* analyze_examples =
-    R"(Prints, for each head, how widely it looks (entropy), how far (distance), and
-its strongest links; for a single head also the table of who attends to whom.
-Then what a decoder expects next, or an encoder in place of each <mask>.
+    R"(Prints, for each head, how widely it looks (entropy), how far (distance), its
+strongest links, and which pattern it follows (previous word, induction, ...),
+beside what untrained models, shuffled words and equal weights score. For a
+single head all patterns, and the table of who attends to whom. Then what a
+decoder expects next, or an encoder in place of each <mask>.
 Writes pictures: a heatmap and a flow of arrows (of one head, or of the mean of
 several), and a grid of all heads that were asked for.
 

@@ -57,7 +57,6 @@ Material of_text(const std::string& path, Index length) {
                 " characters, is held out and must be longer than " + std::to_string(length) +
                 ". Take a longer text or a smaller --length.");
   }
-  m.by_characters = true;
   m.length = length;
   m.train = [part = ids.train, length](Index rows, Random& random) {
     return random_windows(part, rows, length, random);

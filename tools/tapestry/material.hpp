@@ -12,7 +12,6 @@ namespace tapestry::command {
 struct Material {
   std::string name;  // "copy", "grammar", "characters of book.txt"
   Vocabulary vocabulary;
-  bool by_characters = false;
   Index length = 0;  // positions of the longest sequence
   std::function<Batch(Index rows, Random& random)> train = {}, test = {};
   std::string test_is = {};      // what `test` draws from, in a word: "held out"

@@ -17,17 +17,14 @@ struct ModelFile {
   Metadata metadata;
   Transformer model;
   Vocabulary vocabulary;
-  bool by_characters = false;  // the words are single characters
-  bool begins_with_bos;        // texts were learned with <bos> before them
-  std::string assumed = {};    // what the file does not say, in a line; "" if it says all
 };
 
-// Reads a transformer of any program. One without words gets those of the grammar or of the tiny
-// tasks, if their number fits. Throws Error that tells what the file is, if it is no such model.
+// Reads a transformer of any program that names its words. Throws Error that tells what the file
+// is, if it is no such model.
 ModelFile read_model(const std::filesystem::path& path);
 
-// A vocabulary as text, for the metadata of a checkpoint, and back.
-Metadata words_metadata(const Vocabulary& vocabulary, bool by_characters, bool begins_with_bos);
+// True if the model's texts have <bos> before them: those of a decoder that reads words.
+bool begins_with_bos(const ModelFile& file);
 
 // A text as the model reads it, <bos> included.
 struct Reading {

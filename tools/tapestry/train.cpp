@@ -82,8 +82,7 @@ Settings settings_in(const Metadata& metadata) {
 void save(const Run& run) {
   Metadata metadata = to_metadata(run.settings);
   metadata.merge(tapestry::to_metadata(run.model.options));
-  metadata.merge(words_metadata(run.material.vocabulary, run.material.by_characters,
-                                !run.material.by_characters));
+  metadata.merge(tapestry::to_metadata(run.material.vocabulary));
   save_checkpoint(run.checkpoint, run.model.parameters(), run.adam, metadata);
 }
 
@@ -194,10 +193,11 @@ void introduce(const Run& run) {
   for (const Parameter& parameter : run.model.parameters()) numbers += parameter.value.count();
   const TransformerOptions& o = run.model.options;
   print("%s\n", folded(run.material.name + ": " + std::to_string(o.vocabulary) + " " +
-                           (run.material.by_characters ? "characters" : "words") + ", length " +
-                           std::to_string(run.material.length) + "; " + std::to_string(o.layers) +
-                           " layers of " + std::to_string(o.heads) + " heads, width " +
-                           std::to_string(o.d_model) + ": " + std::to_string(numbers) + " numbers",
+                           (run.material.vocabulary.by_characters() ? "characters" : "words") +
+                           ", length " + std::to_string(run.material.length) + "; " +
+                           std::to_string(o.layers) + " layers of " + std::to_string(o.heads) +
+                           " heads, width " + std::to_string(o.d_model) + ": " +
+                           std::to_string(numbers) + " numbers",
                        0)
                     .c_str());
   if (run.adam.steps() > 0) print("going on after step %lld\n", (long long)run.adam.steps());

@@ -157,7 +157,7 @@ int main() try {
                      {"grammar.trained", stack(seen, 0)},
                      {"grammar.untrained", stack(before, 0)}},
                     {{"grammar", example.text()}});
-  write_transformer("out/checkpoints/multi_head_model.safetensors", model);
+  write_transformer("out/checkpoints/multi_head_model.safetensors", model, to_metadata(vocabulary));
   std::printf("\nwrote out/checkpoints/multi_head_model.safetensors\n");
   std::printf("and out/weights/multi_head_patterns.safetensors\n");
 } catch (const Error& error) {

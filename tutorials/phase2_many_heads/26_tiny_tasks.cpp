@@ -195,7 +195,8 @@ std::vector<Row> train_tasks(std::vector<plot::Heatmap>& maps) {
                     weight_on_answer(model, task, true), weight_on_previous(model, task),
                     weight_on_previous(fresh, task)});
     maps.push_back(answer_map(model, task, name));
-    write_transformer("out/checkpoints/" + name + "_model.safetensors", model);
+    write_transformer("out/checkpoints/" + name + "_model.safetensors", model,
+                      to_metadata(task.vocabulary()));
   }
   return rows;
 }

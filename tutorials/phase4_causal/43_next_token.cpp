@@ -199,10 +199,8 @@ int main() try {
   print_size(causal);
   print_test(causal, peeking, untrained);
 
-  write_transformer("out/checkpoints/causal_model.safetensors", causal,
-                    {{"step", "43_next_token"}});
-  write_transformer("out/checkpoints/peeking_model.safetensors", peeking,
-                    {{"step", "43_next_token"}});
+  write_transformer("out/checkpoints/causal_model.safetensors", causal, to_metadata(vocabulary));
+  write_transformer("out/checkpoints/peeking_model.safetensors", peeking, to_metadata(vocabulary));
   std::printf("\nwrote out/checkpoints/causal_model.safetensors\n");
   std::printf("wrote out/checkpoints/peeking_model.safetensors\n");
 } catch (const Error& error) {

@@ -46,6 +46,7 @@ class Vocabulary {
 
   std::int32_t size() const { return static_cast<std::int32_t>(words_.size()); }
   const Words& words() const { return words_; }  // by id, the special ones included
+  bool by_characters() const { return unit_ == Unit::character; }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
   // Throws Error for a word not in the vocabulary, unless those are to be replaced.
@@ -73,5 +74,11 @@ class Vocabulary {
   std::map<std::string, std::int32_t, std::less<>> ids_;
   UnknownWord unknown_;
 };
+
+// The words as text, for the metadata of a model's file ("words" -> "cat dog ..."; see
+// io/transformer_file.hpp), and back; what to do with unknown words is not kept.
+// vocabulary_in throws Error where the metadata names no words or makes no sense.
+std::map<std::string, std::string> to_metadata(const Vocabulary& vocabulary);
+Vocabulary vocabulary_in(const std::map<std::string, std::string>& metadata);
 
 }  // namespace tapestry

@@ -1,0 +1,24 @@
+// Which patterns the heads of a model follow on one text, beside what scores without learning.
+#pragma once
+
+#include <vector>
+
+#include "model_file.hpp"
+#include "tapestry/analysis/evidence.hpp"
+
+namespace tapestry::command {
+
+inline constexpr int untrained_models = 8, shuffled_texts = 20;
+
+using Detected = std::vector<std::vector<std::vector<Evidence>>>;
+
+// Of each layer, each head: all patterns (analysis/evidence.hpp). The score is that of this text
+// alone; untrained: models of the same sizes with random weights that read it; shuffled: the model
+// reading its words in random order, a first <bos> in its place. No Capture may live.
+Detected detect(const ModelFile& file, const Indices& ids);
+
+// The pattern in which a head is furthest above the untrained models and uniform attention. Without
+// uniform and sparse, which the entropy tells.
+const Evidence& foremost(const std::vector<Evidence>& of_head);
+
+}  // namespace tapestry::command
