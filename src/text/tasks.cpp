@@ -81,6 +81,11 @@ TinyTask::TinyTask(TaskKind kind, TaskSize size)
   check(kind, size);
 }
 
+Index TinyTask::length() const {
+  const Index separators = kind_ == TaskKind::induction ? 0 : 1;
+  return 1 + 2 * size_.longest + separators;  // <bos>, the prompt, =>, and as many letters again
+}
+
 Words TinyTask::prompt(Part part, Random& random) const {
   const Index length = size_.shortest + random.below(size_.longest - size_.shortest + 1);
   while (true) {  // ends: check() saw to it that there are prompts enough of either part

@@ -59,6 +59,16 @@ TEST_CASE("each task gives the right answer, for every length it may have", "[ph
   }
 }
 
+TEST_CASE("a task knows the length of its longest row", "[phase2][text]") {
+  for (const TaskKind kind : kinds) {
+    for (const Index longest : {4, 7}) {
+      const TinyTask task(kind, {.longest = longest});
+      Random random(1);
+      CHECK(task.batch(Part::train, 100, random).inputs.shape[1] == task.length());
+    }
+  }
+}
+
 TEST_CASE("no letter comes twice in a prompt of induction", "[phase2][text]") {
   const TinyTask task(TaskKind::induction, {.letters = 8, .shortest = 3, .longest = 8});
   Random random(2);

@@ -51,6 +51,18 @@ TEST_CASE("tapestry train writes a model that others read, and generate writes w
   CHECK(split_words(written.out).size() <= 7);
 }
 
+TEST_CASE("every task can be learned and written", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  for (const std::string task : {"copy", "reverse", "sort", "induction", "grammar"}) {
+    INFO(task);
+    const Result trained = tapestry_in(folder / "", "train " + task + " --steps 1 --width 8");
+    CHECK(trained.status == 0);
+    CHECK(trained.err == "");
+    CHECK(wrong(tapestry_in(folder / "", "generate --checkpoint out/checkpoints/" + task +
+                                             ".safetensors")) == "");
+  }
+}
+
 TEST_CASE("a run that goes on ends with the same bits as one that never stopped",
           "[phase5][tools]") {
   const TemporaryFolder folder;

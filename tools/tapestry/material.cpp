@@ -17,7 +17,7 @@ namespace {
 Material of_task(TaskKind kind) {
   const TinyTask task(kind, {.longest = 6});
   Material m{.name = to_string(kind), .vocabulary = task.vocabulary()};
-  m.length = kind == TaskKind::induction ? 12 : 14;  // <bos>, six letters, =>, six letters
+  m.length = task.length();
   m.train = [task](Index rows, Random& random) { return task.batch(Part::train, rows, random); };
   m.test = [task](Index rows, Random& random) { return task.batch(Part::held_out, rows, random); };
   m.test_is = "held out";

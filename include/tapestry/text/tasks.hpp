@@ -49,6 +49,9 @@ class TinyTask {
   // The letters and "=>"; the same for all tasks with as many letters.
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
+  // The most positions of a row of inputs (below), <bos> included: what a model has to hold.
+  Index length() const;
+
   // Every length from shortest to longest is equally likely, in both parts.
   TaskSequence sequence(Part part, Random& random) const;
 
