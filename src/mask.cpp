@@ -21,6 +21,8 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
       return std::abs(position - key) % number == 0;
     case Kind::blocked:
       return position / number == key / number;
+    case Kind::global:
+      return position < number || key < number;
     case Kind::padding:
       if (batch < 0 || batch >= batches()) {
         throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
@@ -29,6 +31,8 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
       return key < lengths[static_cast<std::size_t>(batch)];
     case Kind::matrix:
       return matrix.at({matrix.size(0) == 1 ? 0 : batch, query, key}) != 0;
+    case Kind::part:
+      return left->allows(batch, area.query + query, area.key + key);
     case Kind::both:
       return left->allows(batch, query, key) && right->allows(batch, query, key);
     case Kind::either:
@@ -40,11 +44,18 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
 Index Mask::Rule::batches() const {
   if (kind == Kind::padding) return static_cast<Index>(lengths.size());
   if (kind == Kind::matrix) return matrix.size(0) == 1 ? 0 : matrix.size(0);
+  if (kind == Kind::part) return left->batches();
   return left == nullptr ? 0 : std::max(left->batches(), right->batches());
 }
 
 void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
-  if (left != nullptr) {
+  if (kind == Kind::part) {
+    if (queries != area.queries || keys != area.keys) {
+      throw Error("mask: the part is for " + std::to_string(area.queries) + " queries and " +
+                  std::to_string(area.keys) + " keys, but the scores have " +
+                  std::to_string(queries) + " and " + std::to_string(keys) + ".");
+    }
+  } else if (left != nullptr) {
     left->check_fits(batch, queries, keys);
     right->check_fits(batch, queries, keys);
   }
@@ -89,12 +100,19 @@ Mask Mask::local(Index window, Index offset) {
 Mask Mask::strided(Index stride, Index offset) {
   if (stride < 1)
     throw Error("mask: a stride of " + std::to_string(stride) + " must be at least 1.");
-  return Mask(Rule{Rule::Kind::strided, stride, offset});
+  return Mask(Rule{Rule::Kind::strided, std::min(stride, 2 * most), offset});
 }
 
 Mask Mask::blocked(Index size, Index offset) {
   if (size < 1) throw Error("mask: a block of " + std::to_string(size) + " must be at least 1.");
   return Mask(Rule{Rule::Kind::blocked, std::min(size, 2 * most), offset});
+}
+
+Mask Mask::global(Index count, Index offset) {
+  if (count < 0) {
+    throw Error("mask: " + std::to_string(count) + " global positions are less than none.");
+  }
+  return Mask(Rule{Rule::Kind::global, std::min(count, 2 * most), offset});
 }
 
 Mask Mask::padding(std::vector<Index> lengths) {
@@ -111,6 +129,27 @@ Mask Mask::padding(std::vector<Index> lengths) {
 Mask Mask::of_matrix(const Tensor& keep) {
   Rule rule{Rule::Kind::matrix};
   rule.matrix = keep;
+  return Mask(std::move(rule));
+}
+
+bool Mask::Rule::has(Index queries, Index keys) const {
+  if (kind == Kind::matrix) return queries <= matrix.size(1) && keys <= matrix.size(2);
+  if (kind == Kind::part) return queries <= area.queries && keys <= area.keys;
+  return left == nullptr || (left->has(queries, keys) && right->has(queries, keys));
+}
+
+Mask Mask::part(Index query, Index queries, Index key, Index keys) const {
+  if (rule_ == nullptr) return Mask();
+  const bool sound =
+      std::min({query, queries, key, keys}) >= 0 && std::max({query, queries, key, keys}) <= most;
+  if (!sound || !rule_->has(query + queries, key + keys)) {
+    throw Error("mask: the part of " + std::to_string(queries) + " queries from " +
+                std::to_string(query) + " on and " + std::to_string(keys) + " keys from " +
+                std::to_string(key) + " on does not lie within the mask.");
+  }
+  Rule rule{Rule::Kind::part};
+  rule.left = rule_;
+  rule.area = {0, query, queries, key, keys};
   return Mask(std::move(rule));
 }
 

@@ -1,8 +1,9 @@
 // Masks seen block by block: the words of bits that fused attention reads.
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "mask_rule.hpp"
+#include "tapestry/error.hpp"
 
 namespace tapestry {
 namespace {
@@ -37,6 +38,12 @@ Mask::Sight Mask::Rule::extent(const MaskBlock& b) const {
     case Kind::blocked:
       if ((b.key + b.keys - 1) / number < first / number) return {0, 0};
       return {within((last / number + 1) * number - b.key), 0};
+    case Kind::global: {
+      const Index keys = last < number ? b.keys : within(number - b.key);
+      return {first < number ? b.keys : keys, keys};
+    }
+    case Kind::part:
+      return left->extent(within_left(b));
     case Kind::both: {
       const Sight one = left->extent(b), other = right->extent(b);
       return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
@@ -50,9 +57,27 @@ Mask::Sight Mask::Rule::extent(const MaskBlock& b) const {
   }
 }
 
+// A block of a part, in the numbers of the mask that it is a part of.
+MaskBlock Mask::Rule::within_left(const MaskBlock& b) const {
+  return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys};
+}
+
+void Mask::Rule::fill_from_matrix(const MaskBlock& b, Index begin, Index end,
+                                  std::uint64_t* keep) const {
+  const Index rows = matrix.size(1), columns = matrix.size(2);
+  const Index first = (matrix.size(0) == 1 ? 0 : b.batch) * rows + b.query;
+  const real* row = matrix.data() + first * columns + b.key;
+  std::fill(keep + begin, keep + end, 0);
+  for (Index i = 0; i < b.queries; ++i, row += columns) {
+    for (Index j = begin; j < end; ++j) keep[j] |= std::uint64_t{row[j] != 0} << i;
+  }
+}
+
 // keep[j], for the keys [begin, end) of the block: bit i for its query i. Bits beyond the block's
 // queries may be anything.
 void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
+  if (kind == Kind::part) return left->fill(within_left(b), begin, end, keep);
+  if (kind == Kind::matrix) return fill_from_matrix(b, begin, end, keep);
   const Index first = offset + b.query;  // position of bit 0
   if (kind == Kind::both || kind == Kind::either) {
     std::uint64_t other[block] = {};
@@ -71,6 +96,14 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
       keep[j] = bits(key - number - first, key + number + 1 - first);
     } else if (kind == Kind::blocked) {
       keep[j] = bits(key / number * number - first, (key / number + 1) * number - first);
+    } else if (kind == Kind::global) {
+      keep[j] = key < number ? everyone : bits(0, number - first);
+    } else if (kind == Kind::strided) {
+      keep[j] = 0;
+      const Index step = (key - first) % number;
+      for (Index i = step < 0 ? step + number : step; i < b.queries; i += number) {
+        keep[j] |= std::uint64_t{1} << i;
+      }
     } else {
       keep[j] = 0;
       for (Index i = 0; i < b.queries; ++i) {
@@ -94,6 +127,30 @@ Mask::Sight Mask::look(Index batch, Index query, Index queries, Index key, Index
                        std::uint64_t* keep) const {
   if (rule_ == nullptr) return {keys, keys};
   return rule_->look({batch, query, queries, key, keys}, keep);
+}
+
+Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
+  const Index batches = rule_ == nullptr ? 0 : rule_->batches();
+  check_fits(std::max<Index>(batches, 1), queries, keys);
+  if (batch < 0 || (batches != 0 && batch >= batches)) {
+    throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
+                std::to_string(batches) + " sequences does not exist.");
+  }
+  Density sum{queries * keys, 0, 0, 0};
+  std::uint64_t keep[block];
+  for (Index i = 0; i < queries; i += block) {
+    const Index rows = std::min(block, queries - i);
+    for (Index j = 0; j < keys; j += block) {
+      const Sight sight = look(batch, i, rows, j, std::min(block, keys - j), keep);
+      sum.allowed += sight.clear * rows;
+      for (Index c = sight.clear; c < sight.keys; ++c) {
+        sum.allowed += std::popcount(keep[c] & bits(0, rows));
+      }
+      ++sum.blocks;
+      sum.skipped += sight.keys == 0 ? 1 : 0;
+    }
+  }
+  return sum;
 }
 
 void Mask::check_fits(Index batch, Index queries, Index keys) const {

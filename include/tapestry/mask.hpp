@@ -35,6 +35,11 @@ class Mask {
   static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
   static Mask blocked(Index size, Index offset = 0);    // keys in the query's block of `size`
 
+  // The first `count` positions see every key, and every query sees them: what local windows lack
+  // (Beltagy et al. 2020). local(w) | global(g), or, with attention sinks as in Xiao et al. 2023,
+  // (local(w) | global(g)) & causal(). Throws Error as above.
+  static Mask global(Index count, Index offset = 0);
+
   // In batch element b only the first lengths[b] keys are real. Throws Error for no lengths or a
   // negative one.
   static Mask padding(std::vector<Index> lengths);
@@ -48,6 +53,10 @@ class Mask {
 
   bool allows(Index batch, Index query, Index key) const;
 
+  // The mask of a part of the scores: its query 0 and key 0 are `query` and `key` here, and it fits
+  // scores of just these sizes. Throws Error for a part outside a matrix or below 0.
+  Mask part(Index query, Index queries, Index key, Index keys) const;
+
   // What the queries [query, query + queries) of a sequence see of its keys [key, key + keys), at
   // most `block` of each: the first `clear` of these keys are open to all of them, and nobody sees
   // any from `keys` on. For the keys j between, bit i of keep[j] (block words) says whether query i
@@ -59,6 +68,15 @@ class Mask {
   static constexpr Index block = 64;
   Sight look(Index batch, Index query, Index queries, Index key, Index keys,
              std::uint64_t* keep) const;
+
+  // How much of the scores of one batch element there is to see: in pairs of a query and a key, and
+  // in blocks of block x block pairs, of which fused attention skips those that nobody sees
+  // anything of. Throws Error if the sizes do not fit.
+  struct Density {
+    Index pairs, allowed;
+    Index blocks, skipped;
+  };
+  Density density(Index queries, Index keys, Index batch = 0) const;
 
   // Throws Error unless the mask suits scores (batch, ..., queries, keys).
   void check_fits(Index batch, Index queries, Index keys) const;
