@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
-#include <map>
 #include <utility>
 
+#include "tape_state.hpp"
 #include "tapestry/error.hpp"
 #include "unrecorded.hpp"
 
 namespace tapestry {
 namespace {
-
-constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
 using ByBuffer = std::vector<std::pair<const void*, std::size_t>>;  // sorted
 
@@ -22,50 +19,21 @@ ByBuffer::const_iterator find(const ByBuffer& map, const Tensor& tensor) {
   return found != map.end() && found->first == key.first ? found : map.end();
 }
 
-std::uint64_t new_serial() {
+}  // namespace
+
+thread_local Tape::State* Tape::State::recording = nullptr;
+thread_local std::unique_ptr<Tape::State> Tape::State::spare;
+thread_local std::size_t Tape::State::pending_bytes = 0;
+
+std::uint64_t Tape::State::new_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
 
-thread_local std::size_t pending_bytes = 0;  // saved for the record that comes next
-
-}  // namespace
-
-struct Tape::Record {
-  const char* operation;
-  Shape shape;
-  Backward backward;
-  std::size_t first_input;  // in State::inputs
-  std::size_t input_count;
-  std::size_t saved_bytes;
-};
-
-struct Tape::State {
-  std::uint64_t serial = 0;
-  Keep keep = Keep::only_what_is_needed;
-  bool walked = false;
-  std::vector<Record> records;        // the watched tensors first
-  std::vector<std::uint32_t> inputs;  // record numbers, or `nothing` for what is not recorded
-  std::vector<Tensor> gradients;      // by record, while walking
-  std::vector<Tensor> watched;
-  ByBuffer watched_at;  // record number by buffer
-  std::map<std::size_t, std::string> labels;
-  std::vector<Tensor> values;          // by record, with Keep::values
-  std::vector<Tensor> kept_gradients;  // likewise
-
-  std::uint32_t node_of(const Tensor& tensor) const;
-  void clear();
-
-  static thread_local State* recording;              // of this thread, or null
-  static thread_local std::unique_ptr<State> spare;  // empty, but with its capacity
-};
-
-thread_local Tape::State* Tape::State::recording = nullptr;
-thread_local std::unique_ptr<Tape::State> Tape::State::spare;
-
-std::uint32_t Tape::State::node_of(const Tensor& tensor) const {
+std::uint32_t Tape::State::node_of(const Tensor& tensor) {
   if (tensor.tape_ == serial) return tensor.node_;
   if (tensor.tape_ == Tensor::stranger || !tensor.defined()) return nothing;
+  if (whole != nullptr) return borrow(tensor);
   const auto found = find(watched_at, tensor);
   if (found == watched_at.end()) return nothing;
   const Tensor& original = watched[found->second];
@@ -118,9 +86,9 @@ void Tape::start(Keep keep) {
         "backward, before the next one begins.");
   }
   state_ = State::spare ? std::move(State::spare) : std::make_unique<State>();
-  state_->serial = new_serial();
+  state_->serial = State::new_serial();
   state_->keep = keep;
-  pending_bytes = 0;
+  State::pending_bytes = 0;
 }
 
 Tape::~Tape() {
@@ -150,16 +118,16 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
 }
 
 bool Tape::depends(const Tensor* inputs, std::size_t count) {
-  const State* state = State::recording;
+  State* state = State::recording;
   const bool any = state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
-                     return state->node_of(x) != nothing;
+                     return state->node_of(x) != State::nothing;
                    });
-  if (!any) pending_bytes = 0;
+  if (!any) State::pending_bytes = 0;
   return any;
 }
 
 bool Tape::wants(const Tensor& input) {
-  return State::recording != nullptr && State::recording->node_of(input) != nothing;
+  return State::recording != nullptr && State::recording->node_of(input) != State::nothing;
 }
 
 Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t count, Tensor output,
@@ -167,25 +135,31 @@ Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t cou
   State& state = *State::recording;
   const std::size_t first = state.inputs.size();
   for (std::size_t i = 0; i < count; ++i) state.inputs.push_back(state.node_of(inputs[i]));
-  if (state.records.size() >= nothing) {
-    throw Error("tape: more than four thousand million records. Walk back more often.");
-  }
   output.tape_ = state.serial;
-  output.node_ = static_cast<std::uint32_t>(state.records.size());
-  state.records.push_back({operation, output.shape(), std::move(backward), first, count,
-                           std::exchange(pending_bytes, 0)});
+  output.node_ = state.push(operation, output.shape(), std::move(backward), first,
+                            std::exchange(State::pending_bytes, 0));
   if (state.keep == Keep::values) state.values.push_back(output);
   return output;
 }
 
+std::uint32_t Tape::State::push(const char* operation, const Shape& shape, Backward backward,
+                                std::size_t first_input, std::size_t saved_bytes) {
+  if (records.size() >= nothing) {
+    throw Error("tape: more than four thousand million records. Walk back more often.");
+  }
+  records.push_back({operation, shape, forgets ? Backward() : std::move(backward), first_input,
+                     inputs.size() - first_input, saved_bytes});
+  return static_cast<std::uint32_t>(records.size() - 1);
+}
+
 Tensor Tape::save(const Tensor& tensor) {
-  if (State::recording != nullptr) pending_bytes += tensor.buffer().bytes();
+  if (State::recording != nullptr) State::pending_bytes += tensor.buffer().bytes();
   return tensor;
 }
 
 void Tape::label(const Tensor& tensor, std::string_view name) {
   const std::uint32_t node = state_->node_of(tensor);
-  if (node != nothing) state_->labels[node] = name;
+  if (node != State::nothing) state_->labels[node] = name;
 }
 
 // ---------------------------------------------------------------- walking back
@@ -211,33 +185,38 @@ Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
                 ": they must have the same shape.");
   }
   const std::uint32_t from = state_->node_of(y);
-  if (from == nothing) {
+  if (from == State::nothing) {
     throw Error(
         "backward: the loss does not depend on any watched tensor. Compute it while the tape "
         "lives, from the tensors given to Tape(...).");
   }
-  state_->walked = true;
   State::recording = nullptr;
   return walk(from, seed.detached());
 }
 
-Gradients Tape::walk(std::int64_t from, const Tensor& seed) {
-  std::vector<Record>& records = state_->records;
-  std::vector<Tensor>& gradients = state_->gradients;
-  const std::size_t watched = state_->watched.size();
-  gradients.resize(records.size());
-  if (state_->keep == Keep::values) state_->kept_gradients.resize(records.size());
-  const auto start = static_cast<std::size_t>(from);
-  gradients[start] = seed;
-  for (std::size_t i = records.size(); i-- > watched;) {
+// Leaves the gradients of what nothing on this tape made: watched tensors, and borrowed ones.
+void Tape::State::walk() {
+  walked = true;
+  if (keep == Keep::values) kept_gradients.resize(records.size());
+  for (std::size_t i = records.size(); i-- > 0;) {
+    if (!records[i].backward) continue;
     Backward backward = std::move(records[i].backward);  // what it saved is freed below
     if (!gradients[i].defined()) continue;
     const Tensor dy = std::move(gradients[i]);
     gradients[i] = Tensor();
-    if (state_->keep == Keep::values) state_->kept_gradients[i] = dy;
-    Gate gate(*state_, i);
+    if (keep == Keep::values) kept_gradients[i] = dy;
+    Gate gate(*this, i);
     backward(dy, gate);
   }
+}
+
+Gradients Tape::walk(std::size_t from, const Tensor& seed) {
+  std::vector<Record>& records = state_->records;
+  std::vector<Tensor>& gradients = state_->gradients;
+  const std::size_t watched = state_->watched.size();
+  gradients.resize(records.size());
+  gradients[from] = seed;
+  state_->walk();
   Gradients result;
   result.position_ = state_->watched_at;
   for (std::size_t i = 0; i < watched; ++i) {
@@ -252,7 +231,7 @@ Gradients Tape::walk(std::int64_t from, const Tensor& seed) {
 }
 
 bool Gate::wants(std::size_t input) const {
-  return state_.inputs[state_.records[record_].first_input + input] != nothing;
+  return state_.inputs[state_.records[record_].first_input + input] != Tape::State::nothing;
 }
 
 void Gate::give(std::size_t input, Tensor gradient) {
@@ -267,6 +246,18 @@ void Gate::give(std::size_t input, Tensor gradient) {
   } else {
     sum = apply("backward", kernels::active().add, sum, gradient);
   }
+}
+
+Tensor Gate::sum(std::size_t input) {
+  if (!wants(input)) return Tensor();
+  const std::size_t node = state_.inputs[state_.records[record_].first_input + input];
+  Tensor& sum = state_.gradients[node];
+  if (!sum.defined()) {
+    sum = Tensor::zeros(state_.records[node].shape);
+  } else if (sum.buffer().owners() > 1 || !sum.is_contiguous()) {
+    sum = sum.clone();
+  }
+  return sum;
 }
 
 const Tensor& Gradients::operator[](const Tensor& watched) const {
@@ -290,7 +281,7 @@ std::vector<Tape::Entry> Tape::entries() const {
     Entry entry{record.operation, "", record.shape, {}, record.saved_bytes, {}, {}};
     for (std::size_t k = 0; k < record.input_count; ++k) {
       const std::uint32_t input = state_->inputs[record.first_input + k];
-      if (input != nothing) entry.inputs.push_back(input);
+      if (input != State::nothing) entry.inputs.push_back(input);
     }
     if (const auto label = state_->labels.find(i); label != state_->labels.end()) {
       entry.label = label->second;

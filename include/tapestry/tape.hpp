@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -152,8 +153,11 @@ class Tape {
 
  private:
   friend class Gate;
+  friend Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                           const std::vector<Tensor>& inputs);
   struct Record;
   struct State;
+  struct Part;
 
   template <class Function>
   static Tensor record(const char* operation, const Tensor* inputs, std::size_t count,
@@ -166,7 +170,7 @@ class Tape {
                        Tensor output, Backward backward);
   void watch(const Tensor& tensor, std::string_view name);
   void start(Keep keep);
-  Gradients walk(std::int64_t from, const Tensor& seed);
+  Gradients walk(std::size_t from, const Tensor& seed);
 
   std::unique_ptr<State> state_;
 };
@@ -181,11 +185,30 @@ class Gate {
   // broadcast to, in which case it is summed back. Throws Error otherwise.
   void give(std::size_t input, Tensor gradient);
 
+  // The input's gradient as far as it is known, zeros at first, to be added to in place: for
+  // records that read a part of an input, like slice. Undefined if the input wants no gradient.
+  Tensor sum(std::size_t input);
+
  private:
   friend class Tape;
   Gate(Tape::State& state, std::size_t record) : state_(state), record_(record) {}
   Tape::State& state_;
   std::size_t record_;
 };
+
+// f(inputs), computed twice to save memory (gradient checkpointing; Griewank & Walther 2000, Chen
+// et al. 2016): on a live tape it becomes one record, which keeps the inputs and nothing of what f
+// computes in between; on the way back f runs again, and the walk goes through what it then
+// recorded. The gradients are the same bits as of f(inputs) itself. So the memory of a chain of
+// calls is that of their inputs and of the one call that is being walked; the time is one more
+// forward pass. Without a tape it is f(inputs).
+//
+// What f reads besides the inputs, weights for example, gets its gradients, too, and must live
+// until the walk, as must f's references. f may call checkpoint. Throws Error if f is empty or
+// returns nothing, and, on the way back, if f then gives other numbers or reads other tensors:
+// a generator for dropout, say, must be made inside f from a seed, since one that f only refers to
+// has moved on.
+Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                  const std::vector<Tensor>& inputs);
 
 }  // namespace tapestry

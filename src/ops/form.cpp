@@ -167,10 +167,9 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
   step = std::min(step, size + 1);  // a longer step finds no more, and could overflow
   const Index count = (last - first + step - 1) / step;
   return Tape::record("slice", {x}, sliced(x, at, first, count, step),
-                      [shape = x.shape(), at, first, count, step](const Tensor& dy, Gate& to) {
-                        const Tensor dx = Tensor::zeros(shape);
-                        copy_into(dy, sliced(dx, at, first, count, step));
-                        to.give(0, dx);
+                      [at, first, count, step](const Tensor& dy, Gate& to) {
+                        const Tensor part = sliced(to.sum(0), at, first, count, step);
+                        copy_into(apply("slice", kernels::active().add, part, dy), part);
                       });
 }
 
