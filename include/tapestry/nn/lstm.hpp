@@ -1,0 +1,70 @@
+// A recurrent network that keeps what matters: long short-term memory (Hochreiter & Schmidhuber
+// 1997, with the forget gate of Gers et al. 2000).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tapestry/nn/linear.hpp"
+
+namespace tapestry {
+
+// What the network remembers between two positions. Begins empty, which means zeros.
+struct LstmState {
+  Tensor h;  // (batch, hidden): what it shows
+  Tensor c;  // (batch, hidden): what it keeps
+};
+
+struct LstmOptions {
+  double forget_bias = 1;  // at the beginning, so that it keeps (Jozefowicz et al. 2015)
+  Initialiser initialiser = init::xavier;
+};
+
+// One step:  i, f, g, o = x W_x + b + h W_h, cut into four
+//            c' = sigmoid(f) c + sigmoid(i) tanh(g)
+//            h' = sigmoid(o) tanh(c')
+// The gates stand side by side, `hidden` columns each, in this order, which is PyTorch's.
+struct LstmCell {
+  Linear input;   // W_x and b, (in, 4 hidden)
+  Linear hidden;  // W_h, (hidden, 4 hidden), without a bias of its own
+
+  // Throws Error for a size below 1.
+  LstmCell(Index in, Index hidden, Random& random, const LstmOptions& options = {});
+
+  // x (batch, in) -> the state after it. Throws Error if x or the state does not fit.
+  LstmState operator()(const Tensor& x, const LstmState& before = {}) const;
+
+  // The same from gates (batch, 4 hidden) that hold x W_x + b already: of many positions at once
+  // they are one product.
+  LstmState step(const Tensor& gates, const LstmState& before) const;
+
+  // "<prefix>input.weight", "<prefix>input.bias", "<prefix>hidden.weight".
+  Parameters parameters(const std::string& prefix = "") const;
+};
+
+// A cell that reads a sequence from its beginning to its end.
+struct Lstm {
+  LstmCell cell;
+
+  Lstm(Index in, Index hidden, Random& random, const LstmOptions& options = {})
+      : cell(in, hidden, random, options) {}
+
+  struct Output {
+    Tensor all;      // (batch, length, hidden): h after each position, zeros behind the last
+    LstmState last;  // after the last position
+  };
+
+  // x (batch, length, in), from the state `before`. Of sequence b only the first lengths[b]
+  // positions are real, if lengths are given: what follows changes nothing, and `last` is after
+  // the last real one. To pass on, or to begin a decoder with; Mask::padding(lengths) hides the
+  // same positions from attention over `all`.
+  // Throws Error if x or the state does not fit, and for lengths that are not one for each
+  // sequence, from 0 to the length of x.
+  Output operator()(const Tensor& x, const std::vector<Index>& lengths = {},
+                    const LstmState& before = {}) const;
+
+  // As those of the cell.
+  Parameters parameters(const std::string& prefix = "") const { return cell.parameters(prefix); }
+};
+
+}  // namespace tapestry
