@@ -30,7 +30,13 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
       }
       return key < lengths[static_cast<std::size_t>(batch)];
     case Kind::matrix:
-      return matrix.at({matrix.size(0) == 1 ? 0 : batch, query, key}) != 0;
+      if (std::min(query, key) < 0 || query >= matrix.queries || key >= matrix.keys ||
+          (matrix.batches > 1 && (batch < 0 || batch >= matrix.batches))) {
+        throw Error("mask: batch element " + std::to_string(batch) + ", query " +
+                    std::to_string(query) + ", key " + std::to_string(key) +
+                    " is not in the matrix.");
+      }
+      return (matrix.who(batch, query, key) & 1) != 0;
     case Kind::part:
       return left->allows(batch, area.query + query, area.key + key);
     case Kind::both:
@@ -43,7 +49,7 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
 
 Index Mask::Rule::batches() const {
   if (kind == Kind::padding) return static_cast<Index>(lengths.size());
-  if (kind == Kind::matrix) return matrix.size(0) == 1 ? 0 : matrix.size(0);
+  if (kind == Kind::matrix) return matrix.batches == 1 ? 0 : matrix.batches;
   if (kind == Kind::part) return left->batches();
   return left == nullptr ? 0 : std::max(left->batches(), right->batches());
 }
@@ -69,9 +75,9 @@ void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
                   " keys, but there are only " + std::to_string(keys) + ".");
     }
   }
-  if (matrix.defined() && (matrix.size(1) != queries || matrix.size(2) != keys)) {
-    throw Error("mask: the matrix is for " + std::to_string(matrix.size(1)) + " queries and " +
-                std::to_string(matrix.size(2)) + " keys, but the scores have " +
+  if (kind == Kind::matrix && (matrix.queries != queries || matrix.keys != keys)) {
+    throw Error("mask: the matrix is for " + std::to_string(matrix.queries) + " queries and " +
+                std::to_string(matrix.keys) + " keys, but the scores have " +
                 std::to_string(queries) + " and " + std::to_string(keys) + ".");
   }
 }
@@ -126,14 +132,8 @@ Mask Mask::padding(std::vector<Index> lengths) {
   return Mask(std::move(rule));
 }
 
-Mask Mask::of_matrix(const Tensor& keep) {
-  Rule rule{Rule::Kind::matrix};
-  rule.matrix = keep;
-  return Mask(std::move(rule));
-}
-
 bool Mask::Rule::has(Index queries, Index keys) const {
-  if (kind == Kind::matrix) return queries <= matrix.size(1) && keys <= matrix.size(2);
+  if (kind == Kind::matrix) return queries <= matrix.queries && keys <= matrix.keys;
   if (kind == Kind::part) return queries <= area.queries && keys <= area.keys;
   return left == nullptr || (left->has(queries, keys) && right->has(queries, keys));
 }

@@ -1,7 +1,9 @@
 // Masks as other programs write them down, there and back.
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "mask_rule.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/mask.hpp"
 
@@ -61,10 +63,10 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
                 ", but must be (queries, keys), (batch, queries, keys) or (batch, 1, queries, "
                 "keys).");
   }
-  Tensor keep =
-      Tensor::uninitialised({rank == 2 ? 1 : matrix.size(0), matrix.size(-2), matrix.size(-1)});
+  Rule rule{Rule::Kind::matrix};
+  rule.matrix = MaskBits(rank == 2 ? 1 : matrix.size(0), matrix.size(-2), matrix.size(-1));
   const std::vector<real> values = matrix.values();
-  const Index queries = keep.size(1), keys = keep.size(2);
+  const Index queries = rule.matrix.queries, keys = rule.matrix.keys;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Index key = static_cast<Index>(i) % keys, query = static_cast<Index>(i) / keys % queries;
     const int allowed = decode(encoding, values[i], query, key);
@@ -73,9 +75,9 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
                   ", key " + std::to_string(key) + " is not of the encoding " + name_of(encoding) +
                   ", which has " + rule_of(encoding) + ".");
     }
-    keep.data()[i] = static_cast<real>(allowed);
+    if (allowed == 1) rule.matrix.allow(static_cast<Index>(i) / keys / queries, query, key);
   }
-  return of_matrix(keep);
+  return Mask(std::move(rule));
 }
 
 Tensor Mask::to(MaskEncoding encoding, const Shape& scores) const {

@@ -62,22 +62,10 @@ MaskBlock Mask::Rule::within_left(const MaskBlock& b) const {
   return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys};
 }
 
-void Mask::Rule::fill_from_matrix(const MaskBlock& b, Index begin, Index end,
-                                  std::uint64_t* keep) const {
-  const Index rows = matrix.size(1), columns = matrix.size(2);
-  const Index first = (matrix.size(0) == 1 ? 0 : b.batch) * rows + b.query;
-  const real* row = matrix.data() + first * columns + b.key;
-  std::fill(keep + begin, keep + end, 0);
-  for (Index i = 0; i < b.queries; ++i, row += columns) {
-    for (Index j = begin; j < end; ++j) keep[j] |= std::uint64_t{row[j] != 0} << i;
-  }
-}
-
 // keep[j], for the keys [begin, end) of the block: bit i for its query i. Bits beyond the block's
 // queries may be anything.
 void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
   if (kind == Kind::part) return left->fill(within_left(b), begin, end, keep);
-  if (kind == Kind::matrix) return fill_from_matrix(b, begin, end, keep);
   const Index first = offset + b.query;  // position of bit 0
   if (kind == Kind::both || kind == Kind::either) {
     std::uint64_t other[block] = {};
@@ -96,6 +84,8 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
       keep[j] = bits(key - number - first, key + number + 1 - first);
     } else if (kind == Kind::blocked) {
       keep[j] = bits(key / number * number - first, (key / number + 1) * number - first);
+    } else if (kind == Kind::matrix) {
+      keep[j] = matrix.who(b.batch, b.query, key);
     } else if (kind == Kind::global) {
       keep[j] = key < number ? everyone : bits(0, number - first);
     } else if (kind == Kind::strided) {

@@ -1,6 +1,8 @@
 // What a mask is made of: a tree of rules. Shared by the files that implement Mask.
 #pragma once
 
+#include <algorithm>
+
 #include "tapestry/mask.hpp"
 
 namespace tapestry {
@@ -10,13 +12,37 @@ struct MaskBlock {
   Index batch, query, queries, key, keys;
 };
 
+// A matrix bit by bit, for each key the queries, 64 to a word: so it is read as fast as a rule.
+struct MaskBits {
+  Index batches = 0, queries = 0, keys = 0;
+  std::vector<std::uint64_t> words = {};
+
+  MaskBits() = default;
+  MaskBits(Index all_batches, Index all_queries, Index all_keys)
+      : batches(all_batches), queries(all_queries), keys(all_keys) {
+    words.resize(static_cast<std::size_t>(std::max<Index>(batches, 1) * keys * row()));
+  }
+  Index row() const { return queries / 64 + 2; }  // words of a key: one more than they need
+  std::size_t place(Index batch, Index query, Index key) const {
+    return static_cast<std::size_t>(((batches <= 1 ? 0 : batch) * keys + key) * row() + query / 64);
+  }
+  void allow(Index batch, Index query, Index key) {
+    words[place(batch, query, key)] |= std::uint64_t{1} << query % 64;
+  }
+  // Of the queries [query, query + 64), one bit each; bits beyond the last one are 0.
+  std::uint64_t who(Index batch, Index query, Index key) const {
+    const std::uint64_t* word = words.data() + place(batch, query, key);
+    return query % 64 == 0 ? word[0] : word[0] >> query % 64 | word[1] << (64 - query % 64);
+  }
+};
+
 struct Mask::Rule {
   enum class Kind { causal, local, strided, blocked, global, padding, matrix, part, both, either };
   Kind kind;
   Index number = 0;  // window, stride, size of a block, or how many positions are global
   Index offset = 0;
   std::vector<Index> lengths = {};  // padding
-  Tensor matrix = {};               // 1 = may attend; (batch or 1, queries, keys)
+  MaskBits matrix = {};             // of 1 batch element, which stands for all, or of several
   std::shared_ptr<const Rule> left = nullptr, right = nullptr;
   MaskBlock area = {};  // part: where of left it lies
 
@@ -24,7 +50,7 @@ struct Mask::Rule {
   Sight look(const MaskBlock& block, std::uint64_t* keep) const;
   Sight extent(const MaskBlock& block) const;
   void fill(const MaskBlock& block, Index first, Index last, std::uint64_t* keep) const;
-  void fill_from_matrix(const MaskBlock& block, Index first, Index last, std::uint64_t* keep) const;
+
   MaskBlock within_left(const MaskBlock& block) const;
   Index batches() const;  // 0: the same for every batch element
   void check_fits(Index batch, Index queries, Index keys) const;

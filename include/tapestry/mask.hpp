@@ -99,8 +99,7 @@ class Mask {
  private:
   struct Rule;
   explicit Mask(Rule rule);
-  static Mask of_matrix(const Tensor& keep);  // (1 or batch, queries, keys), 1 = may attend
-  std::shared_ptr<const Rule> rule_;          // null: everything
+  std::shared_ptr<const Rule> rule_;  // null: everything
 };
 
 }  // namespace tapestry
