@@ -10,6 +10,15 @@
 
 namespace tapestry {
 
+bool MaskBits::allows(Index batch, Index query, Index key) const {
+  if (std::min(query, key) < 0 || query >= queries || key >= keys ||
+      (batches > 1 && (batch < 0 || batch >= batches))) {
+    throw Error("mask: batch element " + std::to_string(batch) + ", query " +
+                std::to_string(query) + ", key " + std::to_string(key) + " is not in the matrix.");
+  }
+  return (who(batch, query, key) & 1) != 0;
+}
+
 bool Mask::Rule::allows(Index batch, Index query, Index key) const {
   const Index position = offset + query;
   switch (kind) {
@@ -30,13 +39,7 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
       }
       return key < lengths[static_cast<std::size_t>(batch)];
     case Kind::matrix:
-      if (std::min(query, key) < 0 || query >= matrix.queries || key >= matrix.keys ||
-          (matrix.batches > 1 && (batch < 0 || batch >= matrix.batches))) {
-        throw Error("mask: batch element " + std::to_string(batch) + ", query " +
-                    std::to_string(query) + ", key " + std::to_string(key) +
-                    " is not in the matrix.");
-      }
-      return (matrix.who(batch, query, key) & 1) != 0;
+      return matrix.allows(batch, query, key);
     case Kind::part:
       return left->allows(batch, area.query + query, area.key + key);
     case Kind::both:

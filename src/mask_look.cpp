@@ -18,6 +18,11 @@ std::uint64_t bits(Index low, Index high) {
   return (everyone << low) & (everyone >> (64 - high));
 }
 
+Mask::Sight joined(bool both, const Mask::Sight& one, const Mask::Sight& other) {
+  if (both) return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
+  return {std::max(one.keys, other.keys), std::max(one.clear, other.clear)};
+}
+
 }  // namespace
 
 // Bounds of what look() answers, found without touching the keys one by one.
@@ -38,20 +43,14 @@ Mask::Sight Mask::Rule::extent(const MaskBlock& b) const {
     case Kind::blocked:
       if ((b.key + b.keys - 1) / number < first / number) return {0, 0};
       return {within((last / number + 1) * number - b.key), 0};
-    case Kind::global: {
-      const Index keys = last < number ? b.keys : within(number - b.key);
-      return {first < number ? b.keys : keys, keys};
-    }
+    case Kind::global:
+      return {first < number ? b.keys : within(number - b.key),
+              last < number ? b.keys : within(number - b.key)};
     case Kind::part:
       return left->extent(within_left(b));
-    case Kind::both: {
-      const Sight one = left->extent(b), other = right->extent(b);
-      return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
-    }
-    case Kind::either: {
-      const Sight one = left->extent(b), other = right->extent(b);
-      return {std::max(one.keys, other.keys), std::max(one.clear, other.clear)};
-    }
+    case Kind::both:
+    case Kind::either:
+      return joined(kind == Kind::both, left->extent(b), right->extent(b));
     default:
       return {b.keys, 0};
   }
@@ -62,44 +61,48 @@ MaskBlock Mask::Rule::within_left(const MaskBlock& b) const {
   return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys};
 }
 
-// keep[j], for the keys [begin, end) of the block: bit i for its query i. Bits beyond the block's
-// queries may be anything.
-void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
-  if (kind == Kind::part) return left->fill(within_left(b), begin, end, keep);
+// Which queries of the block see this key: bit i for its query i.
+std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
   const Index first = offset + b.query;  // position of bit 0
-  if (kind == Kind::both || kind == Kind::either) {
-    std::uint64_t other[block] = {};
-    left->fill(b, begin, end, keep);
-    right->fill(b, begin, end, other);
-    for (Index j = begin; j < end; ++j) {
-      keep[j] = kind == Kind::both ? keep[j] & other[j] : keep[j] | other[j];
-    }
-    return;
-  }
-  for (Index j = begin; j < end; ++j) {
-    const Index key = b.key + j;
-    if (kind == Kind::causal) {
-      keep[j] = bits(key - first, 64);
-    } else if (kind == Kind::local) {
-      keep[j] = bits(key - number - first, key + number + 1 - first);
-    } else if (kind == Kind::blocked) {
-      keep[j] = bits(key / number * number - first, (key / number + 1) * number - first);
-    } else if (kind == Kind::matrix) {
-      keep[j] = matrix.who(b.batch, b.query, key);
-    } else if (kind == Kind::global) {
-      keep[j] = key < number ? everyone : bits(0, number - first);
-    } else if (kind == Kind::strided) {
-      keep[j] = 0;
+  switch (kind) {
+    case Kind::causal:
+      return bits(key - first, 64);
+    case Kind::local:
+      return bits(key - number - first, key + number + 1 - first);
+    case Kind::strided: {
+      std::uint64_t word = 0;
       const Index step = (key - first) % number;
       for (Index i = step < 0 ? step + number : step; i < b.queries; i += number) {
-        keep[j] |= std::uint64_t{1} << i;
+        word |= std::uint64_t{1} << i;
       }
-    } else {
-      keep[j] = 0;
-      for (Index i = 0; i < b.queries; ++i) {
-        keep[j] |= std::uint64_t{allows(b.batch, b.query + i, key)} << i;
-      }
+      return word;
     }
+    case Kind::blocked:
+      return bits(key / number * number - first, (key / number + 1) * number - first);
+    case Kind::global:
+      return key < number ? everyone : bits(0, number - first);
+    case Kind::padding:
+      return key < lengths[static_cast<std::size_t>(b.batch)] ? everyone : 0;
+    case Kind::matrix:
+      return matrix.who(b.batch, b.query, key);
+    default:  // made of others: see fill
+      return 0;
+  }
+}
+
+// keep[j] = who(key j of the block), for j in [begin, end). Bits beyond the block's queries may be
+// anything.
+void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
+  if (kind == Kind::part) return left->fill(within_left(b), begin, end, keep);
+  if (left == nullptr) {
+    for (Index j = begin; j < end; ++j) keep[j] = who(b, b.key + j);
+    return;
+  }
+  std::uint64_t other[block] = {};
+  left->fill(b, begin, end, keep);
+  right->fill(b, begin, end, other);
+  for (Index j = begin; j < end; ++j) {
+    keep[j] = kind == Kind::both ? keep[j] & other[j] : keep[j] | other[j];
   }
 }
 

@@ -29,6 +29,7 @@ struct MaskBits {
   void allow(Index batch, Index query, Index key) {
     words[place(batch, query, key)] |= std::uint64_t{1} << query % 64;
   }
+  bool allows(Index batch, Index query, Index key) const;  // throws Error if it has no such place
   // Of the queries [query, query + 64), one bit each; bits beyond the last one are 0.
   std::uint64_t who(Index batch, Index query, Index key) const {
     const std::uint64_t* word = words.data() + place(batch, query, key);
@@ -51,6 +52,7 @@ struct Mask::Rule {
   Sight extent(const MaskBlock& block) const;
   void fill(const MaskBlock& block, Index first, Index last, std::uint64_t* keep) const;
 
+  std::uint64_t who(const MaskBlock& block, Index key) const;
   MaskBlock within_left(const MaskBlock& block) const;
   Index batches() const;  // 0: the same for every batch element
   void check_fits(Index batch, Index queries, Index keys) const;

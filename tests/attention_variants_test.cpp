@@ -21,20 +21,35 @@ std::vector<Tensor> operands(Index queries, Index keys, Index width = 5, Index v
           random_tensor({2, keys, value_width}, 3)};
 }
 
-// Output and gradients of f, compared with those of attention() by this mask.
-std::string wrong(const Function& f, const std::vector<Tensor>& in, const Mask& mask) {
-  const auto run = [&](const Function& g) {
+// Outputs and gradients of f and g that differ, or "".
+std::string differ(const Function& f, const Function& g, const std::vector<Tensor>& in) {
+  const auto run = [&](const Function& h) {
     Tape tape(in);
-    const Tensor y = g(in);
+    const Tensor y = h(in);
     const Gradients gradients = tape.backward(y, random_tensor(y.shape(), 9));
     return std::vector<Tensor>{y, gradients.at(0), gradients.at(1), gradients.at(2)};
   };
-  const std::vector<Tensor> ours = run(f);
-  const std::vector<Tensor> expected =
-      run([&](const std::vector<Tensor>& x) { return attention(x[0], x[1], x[2], mask).output; });
+  const std::vector<Tensor> ours = run(f), expected = run(g);
   std::string difference;
   for (std::size_t i = 0; i < 4; ++i) difference += difference_to(ours[i], expected[i], alike);
   return difference;
+}
+
+std::string wrong(const Function& f, const std::vector<Tensor>& in, const Mask& mask) {
+  const Function plain = [&](const std::vector<Tensor>& x) {
+    return attention(x[0], x[1], x[2], mask).output;
+  };
+  return differ(f, plain, in);
+}
+
+// x (batch, groups, ...) with each group as often as there are heads in it
+Tensor repeated(const Tensor& x, Index heads) {
+  std::vector<Tensor> list;
+  for (Index head = 0; head < heads; ++head) {
+    const Index group = head * x.size(1) / heads;
+    list.push_back(slice(x, 1, group, group + 1));
+  }
+  return concat(list, 1);
 }
 
 Tensor scattered(Index queries, Index keys) {
@@ -158,27 +173,14 @@ TEST_CASE("grouped heads read the keys and values of their group", "[phase6][att
                                       random_tensor({2, groups, 33, 5}, 2),
                                       random_tensor({2, groups, 33, 3}, 3)};
       for (const Mask& mask : masks) {
-        const Function repeated = [&](const std::vector<Tensor>& x) {
-          std::vector<Tensor> keys, values;
-          for (Index head = 0; head < 6; ++head) {
-            const Index group = head * groups / 6;
-            keys.push_back(slice(x[1], 1, group, group + 1));
-            values.push_back(slice(x[2], 1, group, group + 1));
-          }
-          return attention(x[0], concat(keys, 1), concat(values, 1), mask).output;
+        const Function plain = [&](const std::vector<Tensor>& x) {
+          return attention(x[0], repeated(x[1], 6), repeated(x[2], 6), mask).output;
         };
-        const auto run = [&](const Function& f) {
-          Tape tape(in);
-          const Tensor y = f(in);
-          const Gradients g = tape.backward(y, random_tensor(y.shape(), 9));
-          return std::vector<Tensor>{y, g.at(0), g.at(1), g.at(2)};
-        };
-        const std::vector<Tensor> expected = run(repeated);
-        const std::vector<Tensor> ours = run([&](const std::vector<Tensor>& x) {
+        const Function ours = [&](const std::vector<Tensor>& x) {
           return grouped_attention(x[0], x[1], x[2], mask);
-        });
+        };
         CAPTURE(length, groups);
-        for (std::size_t i = 0; i < 4; ++i) CHECK(difference_to(ours[i], expected[i], 1e-4) == "");
+        CHECK(differ(ours, plain, in) == "");
       }
     }
   }
@@ -203,7 +205,7 @@ TEST_CASE("grouped attention: views, one sequence, gradients, and no copy of key
   CHECK(peak_of([&] { grouped_attention(one, long_keys, long_keys); }) < 999 * 8 * sizeof(real));
 }
 
-TEST_CASE("variants of attention say what does not fit", "[phase6][attention]") {
+TEST_CASE("attention in parts says what does not fit", "[phase6][attention]") {
   const Tensor x = Tensor::zeros({2, 3, 4}), other = Tensor::zeros({2, 5, 4});
   CHECK(complaint([&] { chunked_attention(x, x, x, {}, 0); }, {"chunked", "0", "at least 1"}) ==
         "");
@@ -226,6 +228,9 @@ TEST_CASE("variants of attention say what does not fit", "[phase6][attention]") 
               sliding_window_attention(x, x, x, 1, Mask::padding({9, 9}));
             },
             {"9 keys", "only 3"}) == "");
+}
+
+TEST_CASE("grouped attention says what does not fit", "[phase6][attention]") {
   const Tensor heads = Tensor::zeros({2, 4, 3, 4}), three = Tensor::zeros({2, 3, 3, 4});
   CHECK(complaint([&] { grouped_attention(heads, three, three); },
                   {"grouped attention: q is (2, 4, 3, 4)", "divide the heads of q (4)"}) == "");
