@@ -1,0 +1,195 @@
+// Step 34. How does attention change from layer to layer?
+//
+// New here: all heads of all layers on one page, and three numbers for each layer: how evenly it
+// looks, how far, and how much at the word itself. One reads that deeper layers look further, or
+// nearer. Here are four models of two layers each, over 300 sequences, beside the same models
+// untrained, whose numbers are those of the mask alone.
+// Reads the models of step 26; writes out/plots/phase3_layers.png; takes about a second.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tapestry/analysis/evidence.hpp"
+#include "tapestry/analysis/rollout.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/heatmap_grid.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/text/tasks.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index sequences = 300;
+constexpr std::array kinds = {TaskKind::copy, TaskKind::reverse, TaskKind::sort,
+                              TaskKind::induction};
+constexpr std::array<const char*, 3> measures = {"evenness", "distance", "on itself"};
+constexpr std::array<const char*, 3> titles = {
+    "How evenly a layer looks", "How far it looks, in positions", "How much at the word itself"};
+
+TinyTask task_of(TaskKind kind) { return TinyTask(kind, {.longest = 6}); }
+
+// What the rows that say something may see: there, and only there, the loss has asked for anything.
+Mask rows_that_say(const Batch& batch) {
+  const Index rows = batch.inputs.shape[0], length = batch.inputs.shape[1];
+  Tensor keep = Tensor::zeros({rows, length, length});
+  for (Index b = 0; b < rows; ++b) {
+    for (Index i = 0; i < length; ++i) {
+      if (batch.targets.values[static_cast<std::size_t>(b * length + i)] < 0) continue;
+      for (Index j = 0; j <= i; ++j) keep.set({b, i, j}, 1);
+    }
+  }
+  return Mask::from(MaskEncoding::keep, keep);
+}
+
+// One layer: each measure as a mean over heads, and its spread over sequences.
+using Layer = std::array<Spread, measures.size()>;
+
+std::vector<Layer> layers_of(const Transformer& model, const Batch& batch) {
+  const Mask mask = rows_that_say(batch);
+  const Capture seen;
+  model(batch.inputs);
+  std::vector<Layer> layers;
+  for (const Tensor& weights : filed_weights(seen)) {  // (sequences, heads, queries, keys)
+    const Tensor rows = rows_that_count(weights.shape(), mask);
+    const auto by_sequence = [&](const Tensor& by_row) {
+      return spread(mean(mean_of_rows(by_row, rows), -1));
+    };
+    layers.push_back({by_sequence(attention_evenness(weights, mask)),
+                      by_sequence(attention_distance(weights)),
+                      spread(mean(pattern_score(Pattern::self, weights, mask), -1))});
+  }
+  return layers;
+}
+struct Task {
+  std::string name;
+  std::vector<Layer> trained, untrained;
+};
+
+Transformer read_model(TaskKind kind) {
+  return read_transformer("out/checkpoints/" + to_string(kind) + "_model.safetensors",
+                          "step 26 trains and saves it. Type: make run-26");
+}
+
+Transformer untrained(const Transformer& model) {  // the same, with fresh weights
+  TransformerOptions options = model.options;
+  options.initialiser = init::inverse_root;
+  Random random(7);
+  return Transformer(options, random);
+}
+
+void print_layers(const std::string& name, const std::vector<Layer>& layers) {
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    std::printf("%-20s %zu", name.c_str(), layer);
+    for (const Spread& s : layers[layer]) std::printf("   %6.2f +- %.2f", s.mean, s.deviation);
+    std::printf("\n");
+  }
+}
+
+// In how many models a measure falls, and rises, from layer 0 to layer 1 by more than two standard
+// errors.
+void print_answer(const char* name, const std::vector<Task>& tasks,
+                  std::vector<Layer> Task::* layers) {
+  std::printf("%-10s", name);
+  for (std::size_t m = 0; m < measures.size(); ++m) {
+    int falls = 0, rises = 0;
+    for (const Task& task : tasks) {
+      const Spread &first = (task.*layers)[0][m], &second = (task.*layers)[1][m];
+      const double error = std::hypot(first.deviation, second.deviation) / std::sqrt(sequences);
+      falls += second.mean - first.mean < -2 * error ? 1 : 0;
+      rises += second.mean - first.mean > 2 * error ? 1 : 0;
+    }
+    std::printf("   %s: falls in %d, rises in %d", measures[m], falls, rises);
+  }
+  std::printf("\n");
+}
+
+// All heads of all layers, with one sequence.
+plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
+  const TinyTask task = task_of(TaskKind::induction);
+  Random random(6);
+  TaskSequence sequence = task.sequence(Part::held_out, random);
+  while (sequence.given != 6) sequence = task.sequence(Part::held_out, random);
+  Words reads = sequence.words;
+  reads.pop_back();
+  const Capture seen;
+  model(next_word_batch(task.vocabulary(), {reads}).inputs);
+  reads.insert(reads.begin(), "<bos>");
+  plot::HeatmapGrid grid{.columns = model.options.heads, .maps = {}, .title = title};
+  const std::vector<Tensor> layers = filed_weights(seen);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    for (Index head = 0; head < grid.columns; ++head) {
+      const Tensor map = squeeze(squeeze(slice(layers[layer], 1, head, head + 1), 1), 0);
+      grid.maps.push_back(attention_heatmap(
+          map, reads, reads, "layer " + std::to_string(layer) + ", head " + std::to_string(head)));
+      for (Index at = 0; at < map.count(); ++at) {
+        grid.maps.back().masked.push_back(at % map.size(1) > at / map.size(1));
+      }
+    }
+  }
+  grid.maps[0].row_axis = "query";
+  grid.maps[0].column_axis = "key";
+  return grid;
+}
+
+plot::BarChart chart_of(const std::vector<Task>& tasks, std::size_t measure) {
+  plot::BarChart chart;
+  chart.title = titles[measure];
+  chart.subtitle = "mean of four heads, while the answer is said";
+  chart.series = {{"layer 0", {}, plot::Colour{146, 190, 224}},
+                  {"layer 1", {}, plot::Colour{17, 102, 168}},
+                  {"untrained 0", {}, plot::Colour{214, 217, 222}},
+                  {"untrained 1", {}, plot::Colour{150, 157, 168}}};
+  for (const Task& task : tasks) {
+    chart.labels.push_back(task.name);
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      chart.series[layer].values.push_back(task.trained[layer][measure].mean);
+      chart.series[layer + 2].values.push_back(task.untrained[layer][measure].mean);
+    }
+  }
+  return chart;
+}
+
+void draw(const std::vector<Task>& tasks) {
+  const Transformer model = read_model(TaskKind::induction);
+  plot::Canvas canvas(1400, 800, 1.5);
+  const plot::Rect all = canvas.area().inset(20);
+  const auto above = plot::panels({all.x, all.y, all.width, 380}, 1, 2, 36);
+  plot::draw(canvas, above[0], grid_of(model, "Induction, trained"));
+  plot::draw(canvas, above[1], grid_of(untrained(model), "The same model, untrained"));
+  const auto below = plot::panels({all.x, all.y + 404, all.width, 356}, 1, 3, 36);
+  for (std::size_t m = 0; m < below.size(); ++m) plot::draw(canvas, below[m], chart_of(tasks, m));
+  plot::write_png(canvas, "out/plots/phase3_layers.png");
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 34: from layer to layer (takes about a second)\n\n");
+  std::printf("Rows that say a letter of the answer, mean of four heads; %lld sequences\n",
+              static_cast<long long>(sequences));
+  std::printf("%-20s layer   evenness         distance          on itself\n", "");
+  std::vector<Task> tasks;
+  for (const TaskKind kind : kinds) {
+    const Transformer model = read_model(kind);
+    Random random(5);
+    const Batch batch = task_of(kind).batch(Part::held_out, sequences, random);
+    tasks.push_back({to_string(kind), layers_of(model, batch), layers_of(untrained(model), batch)});
+    print_layers(tasks.back().name, tasks.back().trained);
+    print_layers(tasks.back().name + ", untrained", tasks.back().untrained);
+  }
+  std::printf("\nFrom layer 0 to layer 1, of %zu models\n", tasks.size());
+  print_answer("trained", tasks, &Task::trained);
+  print_answer("untrained", tasks, &Task::untrained);
+  draw(tasks);
+  std::printf("\nwrote out/plots/phase3_layers.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
