@@ -199,11 +199,15 @@ void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, doub
   const TextStyle style{type::subtitle, theme::ink, false, Align::left, VerticalAlign::middle};
   double x = area.x;
   const double y = area.y + legend_height / 2;
+  const bool narrow = area.width < 400;
+  const double ribbon = narrow ? 26 : 34, entry_gap = narrow ? 10 : 20;
   const auto entry = [&](double weight, Colour colour, const std::string& words) {
-    draw_ribbon(canvas, {x, y}, {x + 34, y}, ribbon_width(weight, pitch),
+    const double width = ribbon + 6 + measure_text(words, style).width;
+    if (x + width > area.right()) return;  // rather than cut off
+    draw_ribbon(canvas, {x, y}, {x + ribbon, y}, ribbon_width(weight, pitch),
                 with_opacity(colour, weight));
-    canvas.text({x + 40, y}, words, style);
-    x += 40 + measure_text(words, style).width + 20;
+    canvas.text({x + ribbon + 6, y}, words, style);
+    x += width + entry_gap;
   };
   entry(0.25, link_colour, "0.25");
   entry(0.5, link_colour, "0.5");

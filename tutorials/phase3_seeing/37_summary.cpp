@@ -3,7 +3,7 @@
 // New here: nothing but the page. From the tape to a head that looks back: each panel is a picture
 // and a sentence, and the numbers in the sentences are computed here, from what phases 1 and 2
 // saved. (Phase 4 is about masks; the model of step 26 that repeats letters has one already.)
-// Writes out/plots/summary_all_phases.png; takes about 2 seconds.
+// Writes out/plots/summary_all_phases.png; takes about a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,14 +22,12 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/flow.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
-#include "tapestry/plot/numbers.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/tape.hpp"
 #include "tapestry/text/grammar.hpp"
 #include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
-using plot::Canvas, plot::Rect;
 
 namespace {
 
@@ -42,42 +40,49 @@ Safetensors read(const std::string& path) {
   throw Error(path + " is not there yet: phases 1 and 2 write it. Type: make phase1 phase2");
 }
 
-std::string two(double value) { return plot::number_text(value, 2); }
-std::string one(double value) { return plot::number_text(value, 1); }
+// The finding of a panel, with up to four numbers in it. It goes to the screen as well.
+std::string told(const char* format, double a, double b = 0, double c = 0, double d = 0) {
+  char line[240];
+  std::snprintf(line, sizeof line, format, a, b, c, d);
+  std::printf("%s\n", line);
+  return line;
+}
 
-// The finding of a panel goes to the screen as well.
-std::string told(const std::string& finding) {
-  std::printf("%s\n", finding.c_str());
-  return finding;
+plot::Heatmap map_of(const Tensor& weights, const Words& labels, const std::string& title) {
+  plot::Heatmap map = attention_heatmap(weights, labels, labels, title);
+  map.row_axis = "query: the word that looks";
+  map.column_axis = "key: where it looks";
+  map.colour_bar = false;
+  if (labels.size() > 6) map.print = plot::PrintValues::never;
+  return map;
 }
 
 // ---- Phases 0 and 1: one head
 
-void draw_tape(Canvas& canvas, Rect area, const Safetensors& head) {
-  const Vocabulary vocabulary(Grammar().words());
-  const Tensor x = embedding(head["words"], vocabulary.ids(words)) + head["positions"];
-  const Tensor q = matmul(x, head["head.query.weight"]);
+plot::Diagram the_tape() {
+  const Safetensors head = read("out/checkpoints/single_head_model.safetensors");
+  const Indices ids = Vocabulary(Grammar().words()).ids(words);
+  const Tensor x = embedding(head["words"], ids) + head["positions"];
+  const Tensor q = matmul(x, head["head.query.weight"]), v = matmul(x, head["head.value.weight"]);
   const Tensor kt = transpose(matmul(x, head["head.key.weight"])).contiguous();
-  const Tensor v = matmul(x, head["head.value.weight"]);
   Tape tape(Parameters{{"query", q}, {"keyᵀ", kt}, {"value", v}}, Tape::Keep::values);
-  const Tensor scores = matmul(q, kt), weights = softmax(scores / 8), mixture = matmul(weights, v);
+  const Tensor scores = matmul(q, kt), weights = softmax(scores / std::sqrt(64.0));
   tape.label(scores, "scores");
   tape.label(weights, "weights");
-  tape.label(mixture, "mixture");
+  tape.label(matmul(weights, v), "mixture");
   plot::Diagram diagram = tape_diagram(tape, "One head of attention, as the tape recorded it");
-  diagram.subtitle = told("Each of " + std::to_string(words.size()) +
-                          " words asks with a query; keys answer; softmax makes shares of the "
-                          "scores; the word gets that mixture of values. Gradients walk back.");
-  plot::draw(canvas, area, diagram);
+  diagram.subtitle =
+      told("Queries meet keys: scores. Softmax makes weights of them, to mix %.0f words' values.",
+           static_cast<double>(words.size()));
+  return diagram;
 }
 
-void draw_why_scale(Canvas& canvas, Rect area) {
+plot::LineChart why_scale() {
   plot::LineChart chart{.title = "Why scores are divided by √d_k"};
   chart.x_axis = {.name = "d_k", .log = true, .low = {}, .high = {}};
   chart.y_axis = {.name = "largest of 16 weights, mean", .log = false, .low = 0, .high = 1};
   chart.series = {{"divided", {}, {}}, {"not divided", {}, {}}};
   chart.series[0].colour = trained_colour;
-  chart.series[1].colour = plot::series_colour(1);
   for (const Index d_k : {8, 32, 128, 512}) {
     Random random(42);
     const Tensor q = random.normal({512, d_k}), k = random.normal({16, d_k});
@@ -88,82 +93,71 @@ void draw_why_scale(Canvas& canvas, Rect area) {
       series.y.push_back(double{mean(max(softmax(matmul(q, transpose(k)) / by), -1)).item()});
     }
   }
-  chart.subtitle = told("Random queries and keys of 512 numbers: undivided, one key of 16 takes " +
-                        two(chart.series[1].y.back()) + " of the weight; divided, " +
-                        two(chart.series[0].y.back()) + ".");
-  plot::draw(canvas, area, chart);
+  chart.subtitle =
+      told("Random numbers, d_k = 512: one key of 16 takes %.2f of the weight; divided, %.2f.",
+           chart.series[1].y.back(), chart.series[0].y.back());
+  return chart;
 }
 
-void draw_one_head(Canvas& canvas, Rect area) {
-  const Tensor weights = read("out/weights/attention_weights.safetensors")["weights"];
-  plot::Heatmap map = attention_heatmap(weights, words, words, "A head that has learned");
-  map.subtitle =
-      told("It guesses hidden words. Hide “sat”: “cat” gets " + two(double{weights.at({2, 1})}) +
-           " of its attention, where chance is " + two(1.0 / 6) + ".");
-  map.row_axis = "query: the hidden word";
-  map.column_axis = "key: where it looks";
-  map.colour_bar = false;
-  plot::draw(canvas, area, map);
+plot::Heatmap one_head() {
+  plot::Heatmap map = map_of(read("out/weights/attention_weights.safetensors")["weights"], words,
+                             "A head that has learned");
+  map.subtitle = told("Hide “sat”, and “cat” gets %.2f of its attention, where chance is %.2f.",
+                      map.values[2 * words.size() + 1], 1.0 / 6);
+  return map;
 }
 
 // ---- Phase 2: many heads
 
-void draw_heads(Canvas& canvas, Rect area, const Tensor& maps) {  // (heads, 6, 6)
+plot::HeatmapGrid many_heads(const Tensor& maps) {  // (heads, 6, 6)
   plot::HeatmapGrid grid{.columns = 2, .maps = {}, .title = "Several heads share the work"};
-  const auto best = [&](Index query, Index key) {  // "head 1 (0.98)"
-    Index head = 0;
-    for (Index h = 0; h < maps.size(0); ++h) {
-      if (maps.at({h, query, key}) > maps.at({head, query, key})) head = h;
-    }
-    return "head " + std::to_string(head) + " (" + two(double{maps.at({head, query, key})}) + ")";
-  };
   for (Index head = 0; head < maps.size(0); ++head) {
     const Tensor map = squeeze(slice(maps, 0, head, head + 1), 0);
-    grid.maps.push_back(attention_heatmap(map, words, words, "head " + std::to_string(head)));
+    grid.maps.push_back(map_of(map, words, "head " + std::to_string(head)));
   }
-  grid.subtitle = told("The hidden “sat” finds “cat” in " + best(2, 1) +
-                       ", the hidden “mat” finds “on” in " + best(5, 3) + ".");
-  grid.maps[0].row_axis = "query: the hidden word";
-  grid.maps[0].column_axis = "key: where it looks";
-  grid.maps[0].colour_bar = false;
-  plot::draw(canvas, area, grid);
+  const auto best = [&](Index query, Index key) {
+    const std::vector<double> all =
+        doubles(slice(slice(maps, 1, query, query + 1), 2, key, key + 1));
+    return std::max_element(all.begin(), all.end()) - all.begin();
+  };
+  const Index subject = best(2, 1), place = best(5, 3);
+  grid.subtitle =
+      told("A hidden “sat” finds “cat” in head %.0f (%.2f), “mat” finds “on” in head %.0f (%.2f).",
+           static_cast<double>(subject), double{maps.at({subject, 2, 1})},
+           static_cast<double>(place), double{maps.at({place, 5, 3})});
+  return grid;
 }
 
-void draw_entropy(Canvas& canvas, Rect area, const Safetensors& seen) {
+plot::BarChart entropy(const Safetensors& seen) {
   const auto words_seen = [&](const char* which) {  // (300, heads, 6, 6) -> (heads)
     return doubles(exp(mean(attention_entropy(seen[which]), {0, -1})));
   };
-  plot::BarChart chart{.title = "To learn is to look at less", .labels = {"0", "1", "2", "3"}};
-  chart.label_axis = "head";
-  chart.y_axis = {.name = "words looked at, in effect", .log = false, .low = 0, .high = 7};
-  chart.digits = 1;
+  plot::BarChart chart{.title = "Trained heads look at less", .labels = {"0", "1", "2", "3"}};
   chart.series = {{"trained", words_seen("grammar.trained"), trained_colour},
                   {"untrained", words_seen("grammar.untrained"), untrained_colour}};
   const std::vector<double>& trained = chart.series[0].values;
+  chart.label_axis = "head";
+  chart.y_axis = {.name = "words looked at, in effect", .log = false, .low = 0, .high = 7};
+  chart.digits = 1;
+  const auto [least, most] = std::minmax_element(trained.begin(), trained.end());
   chart.subtitle =
-      told("Of six words a trained head looks at " +
-           one(*std::min_element(trained.begin(), trained.end())) + " to " +
-           one(*std::max_element(trained.begin(), trained.end())) + ", an untrained one at " +
-           one(chart.series[1].values[0]) + ": e to the entropy, mean of 300 sentences.");
-  plot::draw(canvas, area, chart);
+      told("In effect at %.1f to %.1f of six words; untrained ones at %.1f. Mean of 300 sentences.",
+           *least, *most, chart.series[1].values[0]);
+  return chart;
 }
 
 // ---- Phase 3: seeing
 
-void draw_flow(Canvas& canvas, Rect area, const Tensor& maps) {
-  plot::Flow flow{.queries = words, .keys = words};
-  flow.weights = doubles(slice(maps, 0, 1, 2));
-  flow.threshold = 0.25;
+plot::Flow arrows(const Tensor& maps) {
+  plot::Flow flow{words, words, doubles(slice(maps, 0, 1, 2)), 0.25, "The same, as arrows", ""};
   double held = 0;
   for (const double weight : flow.weights) held += weight >= flow.threshold ? weight : 0;
-  flow.title = "The same, as arrows";
-  flow.subtitle =
-      told("Head 1: arrows from " + two(flow.threshold) + " on, well above chance, hold " +
-           plot::number_text(100 * held / 6, 0) + " % of the attention.");
-  plot::draw(canvas, area, flow);
+  flow.subtitle = told("Arrows of head 1, from weight %.2f on: they hold %.0f %% of the attention.",
+                       flow.threshold, 100 * held / 6);
+  return flow;
 }
 
-// <bos>, five held-out letters and the first four of them again: (count, 10). The next is the fifth.
+// <bos>, five held-out letters and the first four again, (count, 10); to be said: the fifth.
 Indices repeated_letters(Index count) {
   Random random(5);
   const Batch batch = task.batch(Part::held_out, count, random);
@@ -174,43 +168,38 @@ Indices repeated_letters(Index count) {
   return Indices({count, 10}, ids);
 }
 
-void draw_names(Canvas& canvas, Rect area, const Transformer& model) {
+plot::BarChart names(const Transformer& model) {
   TransformerOptions options = model.options;
   options.initialiser = init::inverse_root;
   Random random(7);
-  const Transformer untrained(options, random);
   const Indices ids = repeated_letters(300);
-  const auto scores = [&](const Transformer& which) {
+  const auto scores = [&](const Transformer& which) {  // of the heads of both layers
     const Capture seen;
     which(ids);
-    const Tensor weights = concat(filed_weights(seen), 1);  // the heads of both layers
+    const Tensor weights = concat(filed_weights(seen), 1);
     return doubles(mean(pattern_score(Pattern::induction, weights, Mask::causal(), ids), 0));
   };
-  plot::BarChart chart{.title = "A name needs a baseline"};
-  chart.label_axis = "layer.head";
-  chart.y_axis = {.name = "weight on what followed before", .log = false, .low = 0, .high = 1};
+  plot::BarChart chart{.title = "A name needs a baseline", .labels = {}};
   chart.labels = {"0.0", "0.1", "0.2", "0.3", "1.0", "1.1", "1.2", "1.3"};
   chart.series = {{"trained", scores(model), trained_colour},
-                  {"untrained", scores(untrained), untrained_colour}};
+                  {"untrained", scores(Transformer(options, random)), untrained_colour}};
+  chart.label_axis = "layer.head";
+  chart.y_axis = {.name = "weight on what followed before", .log = false, .low = 0, .high = 1};
   chart.print_values = false;
-  const std::vector<double>& trained = chart.series[0].values;
-  const auto best = std::max_element(trained.begin(), trained.end()) - trained.begin();
-  const auto place = static_cast<std::size_t>(best);
-  chart.subtitle = told("“What followed this letter before?” Head " + chart.labels[place] +
-                        " looks there with " + two(trained[place]) + " of its weight, untrained " +
-                        two(chart.series[1].values[place]) + ": an induction head.");
-  plot::draw(canvas, area, chart);
+  chart.subtitle = told(
+      "What followed this letter before? Head 1.1 gives it %.2f of its weight; untrained, %.2f.",
+      chart.series[0].values[5], chart.series[1].values[5]);
+  return chart;
 }
 
-void draw_truth(Canvas& canvas, Rect area, const Transformer& model) {
+plot::LineChart truth(const Transformer& model) {
   plot::LineChart chart{.title = "Is the map true? Cut, and see"};
-  chart.x_axis = {.name = "weight of a link to the last letter", .log = false, .low = 0, .high = 1};
+  chart.x_axis = {.name = "weight of a link from the last letter", .low = 0, .high = 1};
   chart.y_axis.name = "cut: the right logit falls by";
   chart.series.push_back({"a link of layer 1", {}, {}, false, true, false, trained_colour});
   std::vector<Tensor> agreement;
   const Indices all = repeated_letters(40);
-  for (std::size_t i = 0; i < 40; ++i) {
-    const auto begin = all.values.begin() + static_cast<std::ptrdiff_t>(10 * i);
+  for (auto begin = all.values.begin(); begin != all.values.end(); begin += 10) {
     const Indices ids({1, 10}, {begin, begin + 10});
     const Index right = ids.values[5];
     const auto logit = [&] { return slice(slice(model(ids), -2, 9, 10), -1, right, right + 1); };
@@ -221,71 +210,58 @@ void draw_truth(Canvas& canvas, Rect area, const Transformer& model) {
     for (const double y : doubles(slice(maps.ablation, 2, 9, 10))) chart.series[0].y.push_back(y);
   }
   chart.subtitle = told(
-      "Take one link away: in 40 sequences the weights put the letters nearly in "
-      "the order of the damage, rank agreement " +
-      two(spread(concat(agreement, 0)).mean) + ".");
-  plot::draw(canvas, area, chart);
+      "Weights and damage put links in the same order by %.2f (1: wholly), mean of 40 sequences.",
+      spread(concat(agreement, 0)).mean);
+  return chart;
 }
 
 // ---- Phase 4: the mask
 
-Words letters() {
-  Words result;
-  for (const std::int32_t id : repeated_letters(1).values) {
-    result.push_back(task.vocabulary().word(id));
-  }
-  return result;
-}
+Words letters() { return split_words(task.vocabulary().text(repeated_letters(1))); }
 
-void draw_mask(Canvas& canvas, Rect area) {
+plot::Heatmap the_mask() {
   plot::Heatmap map =
       mask_heatmap(Mask::causal(), letters(), letters(), "Who writes has no future");
   const auto hidden = std::count(map.values.begin(), map.values.end(), 1.0);
-  map.subtitle = told("The causal mask: black pairs, " + std::to_string(hidden) + " of " +
-                      std::to_string(map.values.size()) + ", get a score of −∞ and the weight 0.");
-  plot::draw(canvas, area, map);
+  map.subtitle =
+      told("The causal mask: black pairs, %.0f of %.0f, get the score −∞ and the weight 0.",
+           static_cast<double>(hidden), static_cast<double>(map.values.size()));
+  return map;
 }
 
-void draw_induction(Canvas& canvas, Rect area, const Transformer& model) {
+plot::Heatmap looking_back(const Transformer& model) {
   const Capture seen;
   model(repeated_letters(1));
-  const Tensor layer = squeeze(filed_weights(seen)[1], 0);
-  const Tensor weights = squeeze(slice(layer, 0, 1, 2), 0);
+  const Tensor weights = squeeze(slice(squeeze(filed_weights(seen)[1], 0), 0, 1, 2), 0);
   double stripe = 0;
   for (Index query = 6; query < 10; ++query) stripe += double{weights.at({query, query - 4})} / 4;
-  plot::Heatmap map = attention_heatmap(weights, letters(), letters(), "Under it: looking back");
+  plot::Heatmap map = map_of(weights, letters(), "Under the mask: looking back");
   for (Index at = 0; at < 100; ++at) map.masked.push_back(at % 10 > at / 10);
-  map.subtitle =
-      told("Letters come again, and head 1.1 looks at what followed them: " + two(stripe) +
-           " of the weight is on the stripe.");
-  map.colour_bar = false;
-  map.print = plot::PrintValues::never;
-  plot::draw(canvas, area, map);
+  map.subtitle = told(
+      "Letters come again, and head 1.1 looks at what followed them: %.2f of its weight.", stripe);
+  return map;
 }
 
-void draw_proof(Canvas& canvas, Rect area, const Transformer& model) {
+plot::Heatmap proof(const Transformer& model) {
   const Indices ids = repeated_letters(1);
   const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", "blocks.1.output");
   const Tensor later = Mask::causal().to(MaskEncoding::drop, norms.shape());
-  plot::Heatmap map = attention_heatmap(norms / max(norms), letters(), letters(), "Proved");
+  plot::Heatmap map = map_of(norms / max(norms), letters(), "Proved by the tape");
   for (double& value : map.values) value = value == 0 ? NAN : value;
   map.subtitle =
-      told("What each output depends on, two layers deep. The largest derivative is " +
-           one(double{max(norms).item()}) + ", the largest by a later letter " +
-           plot::number_text(double{max(norms * later).item()}, 0) + " (grey: exactly 0).");
+      told("The largest derivative is %.1f, the largest by a later letter %g (grey: exactly 0).",
+           double{max(norms).item()}, double{max(norms * later).item()});
   map.row_axis = "output";
-  map.column_axis = "letter read";
-  map.colour_bar = false;
-  map.print = plot::PrintValues::never;
-  plot::draw(canvas, area, map);
+  map.column_axis = "letter that was read";
+  return map;
 }
 
 // ---- The page
 
-constexpr double width = 1240, border = 36, gap = 20, padding = 20, banner = 128, row = 452;
+constexpr double width = 1240, border = 36, gap = 20, padding = 20, banner = 128, height = 452;
 constexpr double column = (width - 2 * border - 2 * gap) / 3;
 
-void draw_banner(Canvas& canvas) {
+void draw_banner(plot::Canvas& canvas) {
   canvas.fill_rect({0, 0, width, banner}, {24, 32, 48});
   canvas.text({border, 64}, "Attention, understood", {42, plot::white, true});
   canvas.text({border, 98},
@@ -296,38 +272,39 @@ void draw_banner(Canvas& canvas) {
               {30, {255, 205, 120}, false, plot::Align::right});
 }
 
-// A card in a row and column, so many columns wide, with the phase on it; what is left inside.
-Rect card(Canvas& canvas, int down, int across, std::size_t phase, const char* name, int wide = 1) {
-  const Rect frame{border + across * (column + gap), banner + gap + 8 + down * (row + gap),
-                   wide * column + (wide - 1) * gap, row};
+// A card with the phase on it, in a row and column, so many columns wide; what is left inside.
+plot::Rect card(plot::Canvas& canvas, int down, int across, std::size_t phase, int wide = 1) {
+  const char* const names[] = {"THE TAPE", "ONE HEAD", "MANY HEADS", "SEEING", "CAUSAL MASKING"};
+  const std::string name = "PHASE " + std::to_string(phase) + " · " + names[phase];
+  const plot::Rect frame{border + across * (column + gap), banner + gap + 8 + down * (height + gap),
+                         wide * column + (wide - 1) * gap, height};
   const plot::Colour colour = plot::series_colour(phase < 4 ? phase : 5);
   canvas.fill_rect(frame, plot::white, 12);
   canvas.stroke_rect(frame, {{222, 227, 235}, 1}, 12);
   canvas.fill_rect({frame.x + padding, frame.y, 46, 5}, colour);
   canvas.text({frame.x + padding, frame.y + 27}, name, {11.5, colour, true});
-  return {frame.x + padding, frame.y + 40, frame.width - 2 * padding, frame.height - 40 - padding};
+  return {frame.x + padding, frame.y + 40, frame.width - 2 * padding, height - 40 - padding};
 }
 
 }  // namespace
 
 int main() try {
-  std::printf("Step 37: the whole story on one page (takes about 2 seconds)\n\n");
-  const Safetensors head = read("out/checkpoints/single_head_model.safetensors");
+  std::printf("Step 37: the whole story on one page (takes about a second)\n\n");
   const Safetensors seen = read("out/weights/multi_head_patterns.safetensors");
   const Transformer model = to_transformer(read("out/checkpoints/induction_model.safetensors"));
-  Canvas canvas(width, banner + 8 + 4 * (row + gap) + 2 * gap, 1.6, {241, 244, 249});
+  plot::Canvas canvas(width, banner + 8 + 4 * (height + gap) + 2 * gap, 1.6, {241, 244, 249});
   draw_banner(canvas);
-  draw_tape(canvas, card(canvas, 0, 0, 0, "PHASE 0 · THE TAPE", 2), head);
-  draw_why_scale(canvas, card(canvas, 0, 2, 1, "PHASE 1 · ONE HEAD"));
-  draw_one_head(canvas, card(canvas, 1, 0, 1, "PHASE 1 · ONE HEAD"));
-  draw_heads(canvas, card(canvas, 1, 1, 2, "PHASE 2 · MANY HEADS"), seen["grammar.example"]);
-  draw_entropy(canvas, card(canvas, 1, 2, 2, "PHASE 2 · MANY HEADS"), seen);
-  draw_flow(canvas, card(canvas, 2, 0, 3, "PHASE 3 · SEEING"), seen["grammar.example"]);
-  draw_names(canvas, card(canvas, 2, 1, 3, "PHASE 3 · SEEING"), model);
-  draw_truth(canvas, card(canvas, 2, 2, 3, "PHASE 3 · SEEING"), model);
-  draw_mask(canvas, card(canvas, 3, 0, 4, "PHASE 4 · CAUSAL MASKING"));
-  draw_induction(canvas, card(canvas, 3, 1, 4, "PHASE 4 · CAUSAL MASKING"), model);
-  draw_proof(canvas, card(canvas, 3, 2, 4, "PHASE 4 · CAUSAL MASKING"), model);
+  draw(canvas, card(canvas, 0, 0, 0, 2), the_tape());
+  draw(canvas, card(canvas, 0, 2, 1), why_scale());
+  draw(canvas, card(canvas, 1, 0, 1), one_head());
+  draw(canvas, card(canvas, 1, 1, 2), many_heads(seen["grammar.example"]));
+  draw(canvas, card(canvas, 1, 2, 2), entropy(seen));
+  draw(canvas, card(canvas, 2, 0, 3), arrows(seen["grammar.example"]));
+  draw(canvas, card(canvas, 2, 1, 3), names(model));
+  draw(canvas, card(canvas, 2, 2, 3), truth(model));
+  draw(canvas, card(canvas, 3, 0, 4), the_mask());
+  draw(canvas, card(canvas, 3, 1, 4), looking_back(model));
+  draw(canvas, card(canvas, 3, 2, 4), proof(model));
   plot::write_png(canvas, "out/plots/summary_all_phases.png");
   std::printf("\nwrote out/plots/summary_all_phases.png\n");
 } catch (const Error& error) {
