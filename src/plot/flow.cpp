@@ -195,24 +195,35 @@ void draw_links(Canvas& canvas, const Drawn& drawn, const Column& queries, const
   }
 }
 
+struct LegendLink {
+  double weight;
+  std::string words;
+  Colour colour;
+};
+
+// The weakest link is left out first where there is no room for all.
 void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, double pitch) {
   const TextStyle style{type::subtitle, theme::ink, false, Align::left, VerticalAlign::middle};
+  std::vector<LegendLink> entries = {
+      {0.25, "0.25", link_colour}, {0.5, "0.5", link_colour}, {1, "weight 1", link_colour}};
+  if (drawn.same_words) entries.push_back({1, "to itself", self_colour});
+  const auto width = [&](const LegendLink& entry) {
+    return 40 + measure_text(entry.words, style).width;
+  };
+  double widths = 0;
+  for (const LegendLink& entry : entries) widths += width(entry);
+  const auto gaps = [&] { return static_cast<double>(entries.size() - 1); };
+  for (; gaps() > 0 && widths + 8 * gaps() > area.width; entries.erase(entries.begin())) {
+    widths -= width(entries.front());
+  }
   double x = area.x;
   const double y = area.y + legend_height / 2;
-  const bool narrow = area.width < 400;
-  const double ribbon = narrow ? 26 : 34, entry_gap = narrow ? 10 : 20;
-  const auto entry = [&](double weight, Colour colour, const std::string& words) {
-    const double width = ribbon + 6 + measure_text(words, style).width;
-    if (x + width > area.right()) return;  // rather than cut off
-    draw_ribbon(canvas, {x, y}, {x + ribbon, y}, ribbon_width(weight, pitch),
-                with_opacity(colour, weight));
-    canvas.text({x + ribbon + 6, y}, words, style);
-    x += width + entry_gap;
-  };
-  entry(0.25, link_colour, "0.25");
-  entry(0.5, link_colour, "0.5");
-  entry(1, link_colour, "weight 1");
-  if (drawn.same_words) entry(1, self_colour, "to itself");
+  for (const LegendLink& entry : entries) {
+    draw_ribbon(canvas, {x, y}, {x + 34, y}, ribbon_width(entry.weight, pitch),
+                with_opacity(entry.colour, entry.weight));
+    canvas.text({x + 40, y}, entry.words, style);
+    x += width(entry) + std::min(20.0, (area.width - widths) / std::max(1.0, gaps()));
+  }
   const std::vector<std::string> lines = note_lines(drawn, area.width);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     canvas.text({area.x, area.y + legend_height + (static_cast<double>(i) + 0.5) * note_line},

@@ -115,6 +115,21 @@ TEST_CASE("no word of a flow is cut off by the border", "[phase3][plot]") {
   CHECK(has_clean_border(decode_png(render(Flow{many, many, each}, 300, 1))));
 }
 
+TEST_CASE("the legend of a narrow flow ends where the flow does", "[phase3][plot]") {
+  const Flow flow{{"a", "b"}, {"a", "b"}, {1, 0, 0, 1}};
+  for (const double width : {360.0, 320.0, 260.0, 210.0}) {
+    Canvas canvas(500, 300, 1);
+    draw(canvas, {10, 10, width, 280}, flow);
+    const Decoded picture = decode_png(canvas);
+    int right = 0;
+    for (int column = 0; column < 500; ++column) {
+      if (ink(picture, column, 0, 300, [](Colour) { return true; }) > 0) right = column;
+    }
+    CHECK(right <= 10 + static_cast<int>(width));
+    CHECK(ink(picture, 30, 125, 160, [](Colour) { return true; }) > 0);  // there is one
+  }
+}
+
 TEST_CASE("a flow is the same bytes every time", "[phase3][plot]") {
   CHECK(two_words({0.3, 0.7, 0.6, 0.4}).pixels == two_words({0.3, 0.7, 0.6, 0.4}).pixels);
 }

@@ -97,7 +97,7 @@ void draw(const Answers& a, const Words& words) {
                 {"Rollout of both layers", a.rollout},
                 {"Flow through both layers", a.flow},
                 {"The truth: derivatives", a.derivatives}};
-  plot::Canvas canvas(1160, 1160);
+  plot::Canvas canvas(1160, 1160, 1.5);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
   for (std::size_t i = 0; i < areas.size(); ++i) {
     plot::Heatmap map = attention_heatmap(panels[i].map, words, words, panels[i].title);

@@ -116,7 +116,7 @@ std::vector<double> print_agreement(const Transformer& model) {
 // A strip for each head: what the last position took, by four measures, each divided by its
 // greatest.
 void draw(const Look& one, const std::vector<double>& agreement) {
-  plot::Canvas canvas(1240, 820);
+  plot::Canvas canvas(1240, 660, 1.5);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
   for (std::size_t head = 0; head < areas.size(); ++head) {
     plot::Heatmap map;
