@@ -1,7 +1,8 @@
 // check_pictures [--update]: compares each picture that a lesson keeps beside itself
-// (tutorials/phaseN_*/pictures/NAME.png) with the one that the programs just drew
-// (out/plots/NAME.png): same size, and nearly the same pixels. --update copies instead: the fresh
-// one over each picture that README.md or a lesson shows. Run it from the repository root.
+// (tutorials/phaseN_*/pictures/NAME.png or NAME.gif) with the one that the programs just drew
+// (out/plots/NAME.*): same size, and nearly the same pixels; of a film the first frame. --update
+// copies instead: the fresh one over each picture that README.md or a lesson shows. Run it from the
+// repository root.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG
+#define STBI_ONLY_GIF
 #include <stb/stb_image.h>
 
 namespace fs = std::filesystem;
@@ -60,8 +62,8 @@ std::string size_of(const Image& image) {
 std::string compare(const fs::path& kept_path, const fs::path& fresh_path) {
   if (!fs::exists(fresh_path)) return fresh_path.string() + " was not drawn: run `make tutorials`";
   const Image kept = read_image(kept_path), fresh = read_image(fresh_path);
-  if (!kept.pixels) return "is no PNG file";
-  if (!fresh.pixels) return fresh_path.string() + " is no PNG file";
+  if (!kept.pixels) return "is no PNG or GIF file";
+  if (!fresh.pixels) return fresh_path.string() + " is no PNG or GIF file";
   if (kept.width != fresh.width || kept.height != fresh.height) {
     return "is " + size_of(kept) + ", the fresh one " + size_of(fresh) + ": run `make pictures`";
   }
@@ -77,14 +79,18 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The pictures/NAME.png that the text at `path` shows, as paths from the repository root.
+bool is_picture(const std::string& name) {
+  return name.ends_with(".png") || name.ends_with(".gif");
+}
+
+// The pictures/NAME.png or .gif that the text at `path` shows, as paths from the repository root.
 void add_shown(const fs::path& path, std::set<fs::path>& shown) {
   const std::string text = read_text(path), folder = "pictures/";
   for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos; ++at) {
     const std::size_t start = text.find_last_of("(\"' \n", at) + 1;
     const std::size_t end = std::min(text.find_first_of(")\"' \n", at), text.size());
     const std::string target = text.substr(start, end - start);
-    if (!target.ends_with(".png") || target.find(':') != std::string::npos) continue;
+    if (!is_picture(target) || target.find(':') != std::string::npos) continue;
     shown.insert((path.parent_path() / target).lexically_normal());
   }
 }
@@ -103,7 +109,7 @@ std::set<fs::path> kept_pictures() {
   std::set<fs::path> kept;
   if (!fs::exists("tutorials")) return kept;
   for (const auto& entry : fs::recursive_directory_iterator("tutorials")) {
-    if (entry.path().extension() == ".png") kept.insert(entry.path());
+    if (is_picture(entry.path().string())) kept.insert(entry.path());
   }
   return kept;
 }
