@@ -82,7 +82,6 @@ plot::LineChart why_scale() {
   chart.x_axis = {.name = "d_k", .log = true, .low = {}, .high = {}};
   chart.y_axis = {.name = "largest of 16 weights, mean", .log = false, .low = 0, .high = 1};
   chart.series = {{"divided", {}, {}}, {"not divided", {}, {}}};
-  chart.series[0].colour = trained_colour;
   for (const Index d_k : {8, 32, 128, 512}) {
     Random random(42);
     const Tensor q = random.normal({512, d_k}), k = random.normal({16, d_k});
@@ -150,10 +149,8 @@ plot::BarChart entropy(const Safetensors& seen) {
 
 plot::Flow arrows(const Tensor& maps) {
   plot::Flow flow{words, words, doubles(slice(maps, 0, 1, 2)), 0.25, "The same, as arrows", ""};
-  double held = 0;
-  for (const double weight : flow.weights) held += weight >= flow.threshold ? weight : 0;
-  flow.subtitle = told("Arrows of head 1, from weight %.2f on: they hold %.0f %% of the attention.",
-                       flow.threshold, 100 * held / 6);
+  flow.subtitle = told("Head 1. Of six words chance is %.2f; weaker links than %.2f are left out.",
+                       1.0 / 6, flow.threshold);
   return flow;
 }
 
@@ -204,10 +201,10 @@ plot::LineChart truth(const Transformer& model) {
     const Index right = ids.values[5];
     const auto logit = [&] { return slice(slice(model(ids), -2, 9, 10), -1, right, right + 1); };
     const LinkMaps maps = link_maps(logit, "blocks.1.attention", model.blocks[1].attention);
-    const Tensor damage = maximum(maps.ablation, -maps.ablation);
-    agreement.push_back(rank_agreement(maps.weights, damage, Mask::causal()));
+    const Tensor& fall = maps.ablation;
+    agreement.push_back(rank_agreement(maps.weights, maximum(fall, -fall), Mask::causal()));
     for (const double x : doubles(slice(maps.weights, 2, 9, 10))) chart.series[0].x.push_back(x);
-    for (const double y : doubles(slice(maps.ablation, 2, 9, 10))) chart.series[0].y.push_back(y);
+    for (const double y : doubles(slice(fall, 2, 9, 10))) chart.series[0].y.push_back(y);
   }
   chart.subtitle = told(
       "Weights and damage put links in the same order by %.2f (1: wholly), mean of 40 sequences.",
