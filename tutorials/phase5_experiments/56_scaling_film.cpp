@@ -1,0 +1,253 @@
+// Step 56. Scores divided by sqrt(d_k) and not, watched while they learn.
+//
+// New here: a film. Step 13 measured the start and the end; here every step is seen: where 16
+// queries look, the gradient that asks them to look elsewhere (d loss / d weights), and how much
+// of it passes softmax. A row is called dead when less than one per cent passes. Dead and right is
+// done; dead and wrong is stuck.
+// Writes out/plots/phase5_scaling.gif and phase5_scaling.png; takes about 5 seconds.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tapestry/analysis/patterns.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/optim.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/gif.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/progress.hpp"
+#include "tapestry/tape.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index items = 16, width = 32, d_k = 512, batch = 64, steps = 300;
+constexpr std::array rates = {0.001, 0.01, 0.1, 1.0};
+constexpr std::uint64_t seeds = 3;
+
+// What is seen of one step, with the 16 items themselves as queries: query i should look at key i.
+struct Look {
+  Tensor weights, gradient;                // (items, items): A and d loss / d A
+  double loss = 0, entropy = 0, norm = 0;  // norm: of the gradient of W_Q and W_K
+  double dead = 0, stuck = 0;              // rows dead; those of them that are wrong
+};
+
+// The task of step 13: find the item that a noisy copy of its features was made from, and say its
+// value. Only W_Q and W_K learn.
+struct Lookup {
+  Tensor features, values, w_q, w_k;
+  double scale;
+
+  Lookup(bool scaled, Random& random)
+      : features(random.normal({items, width})),
+        values(random.normal({items, 8})),
+        w_q(random.normal({width, d_k}, 0, 1 / std::sqrt(double{width}))),
+        w_k(random.normal({width, d_k}, 0, 1 / std::sqrt(double{width}))),
+        scale(scaled ? 1 / std::sqrt(double{d_k}) : 1) {}
+
+  Tensor scores(const Tensor& x) const {
+    return matmul(matmul(x, w_q), transpose(matmul(features, w_k))) * scale;
+  }
+
+  Look look() const {
+    const Tensor none = Tensor::zeros({items, items});  // added to A, so that d / d none = d / d A
+    const Tensor also = none.clone();                   // likewise for the scores
+    Tape tape({w_q, w_k, none, also});
+    const Tensor weights = softmax(scores(features) + also) + none;
+    const Tensor loss = mse(matmul(weights, values), values);
+    const Gradients gradients = tape.backward(loss);
+    Look look{weights.detached(), gradients[none], double{loss.item()}, 0, 0, 0, 0};
+    look.entropy = double{mean(attention_entropy(look.weights)).item()};
+    const auto norms = [](const Tensor& x) { return sqrt(sum(x * x, -1)); };
+    const Tensor to_w = concat({reshape(gradients[w_q], {-1}), reshape(gradients[w_k], {-1})}, 0);
+    look.norm = double{norms(to_w).item()};
+    const Tensor passed = norms(gradients[also]) / (norms(gradients[none]) + 1e-30);
+    for (Index i = 0; i < items; ++i) {
+      if (passed.at({i}) >= 0.01) continue;
+      look.dead += 1;
+      if (look.weights.at({i, i}) < 0.5) look.stuck += 1;
+    }
+    return look;
+  }
+};
+
+using Film = std::vector<Look>;  // before each step, and after the last
+
+Film train(bool scaled, double rate, std::uint64_t seed) {
+  Random random(seed);
+  const Lookup lookup(scaled, random);
+  Sgd descent({{"w_q", lookup.w_q}, {"w_k", lookup.w_k}}, {.rate = rate});
+  Film film = {lookup.look()};
+  for (Index step = 1; step <= steps; ++step) {
+    Indices wanted({batch}, std::vector<std::int32_t>(batch));
+    for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.below(items));
+    const Tensor noise = random.normal({batch, width}, 0, 0.3);
+    {
+      Tape tape({lookup.w_q, lookup.w_k});
+      const Tensor x = embedding(lookup.features, wanted) + noise;
+      const Tensor said = matmul(softmax(lookup.scores(x)), lookup.values);
+      descent.step(tape.backward(mse(said, embedding(lookup.values, wanted))));
+    }
+    film.push_back(lookup.look());
+  }
+  return film;
+}
+
+struct Setting {
+  std::string name;
+  double rate = 0;
+  std::vector<Film> films = {};  // one for each seed
+
+  double mean(Index step, double Look::* number) const {
+    double sum = 0;
+    for (const Film& film : films) sum += film[static_cast<std::size_t>(step)].*number;
+    return sum / static_cast<double>(films.size());
+  }
+};
+
+// Each setting gets the rate that suits it best.
+Setting best_rate(bool scaled, Progress& progress) {
+  Setting best;
+  for (const double rate : rates) {
+    Setting setting{scaled ? "scaled: divided by √d_k" : "raw: not divided", rate};
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      setting.films.push_back(train(scaled, rate, seed));
+      progress.step();
+    }
+    const double loss = setting.mean(steps, &Look::loss);
+    std::printf("%-7s %9.3f %10.3f\n", scaled ? "scaled" : "raw", rate, loss);
+    if (best.films.empty() || loss < best.mean(steps, &Look::loss)) best = setting;
+  }
+  return best;
+}
+
+void print(const Setting& setting) {
+  std::printf("%s, rate %.3f\n", setting.name.c_str(), setting.rate);
+  std::printf("  step    loss  entropy  gradient    dead   stuck\n");
+  for (const Index step : {0, 3, 10, 30, 100, 300}) {
+    std::printf("%6lld %7.3f %8.2f %9.4f %7.1f %7.1f\n", static_cast<long long>(step),
+                setting.mean(step, &Look::loss), setting.mean(step, &Look::entropy),
+                setting.mean(step, &Look::norm), setting.mean(step, &Look::dead),
+                setting.mean(step, &Look::stuck));
+  }
+}
+
+plot::Heatmap square(const Tensor& values, const std::string& title) {
+  plot::Heatmap map;
+  map.rows = map.columns = items;
+  map.values = doubles(values);
+  map.title = title;
+  map.row_axis = "query";
+  map.column_axis = "key";
+  map.row_labels = map.column_labels = std::vector<std::string>(items, "");
+  map.print = plot::PrintValues::never;
+  map.colour_bar = false;
+  map.low = 0;
+  map.high = 1;
+  return map;
+}
+
+// A and, beside it, the gradient that arrives there.
+void draw_maps(plot::Canvas& canvas, plot::Rect area, const Setting& setting, Index step) {
+  const Look& look = setting.films[0][static_cast<std::size_t>(step)];
+  const std::vector<plot::Rect> sides = plot::panels(area, 1, 2, 16);
+  plot::Heatmap weights = square(look.weights, setting.name);
+  char text[64];
+  std::snprintf(text, sizeof text, "weights A: %.0f rows dead, %.0f stuck", look.dead, look.stuck);
+  weights.subtitle = text;
+  plot::draw(canvas, sides[0], weights);
+  plot::Heatmap gradient = square(look.gradient, "what A is asked");
+  gradient.subtitle = "d loss / d A; blue: more here";
+  gradient.colours = plot::ColourMap::blue_orange;
+  gradient.high = 0.08;
+  gradient.low = -0.08;
+  plot::draw(canvas, sides[1], gradient);
+}
+
+// One number of both settings over the steps, up to step `last`; x is step + 1, for a log axis.
+plot::LineChart curves(const std::array<Setting, 2>& settings, double Look::* number,
+                       const std::string& title, double low, double high, bool log, Index last) {
+  plot::LineChart chart;
+  chart.title = title;
+  chart.x_axis = {.name = "step + 1", .log = true, .low = 1, .high = steps + 1};
+  chart.y_axis = {.name = "", .log = log, .low = low, .high = high};
+  for (const Setting& setting : settings) {
+    plot::Series series{setting.name.substr(0, setting.name.find(':')), {}, {}};
+    for (Index step = 0; step <= last; ++step) {
+      series.x.push_back(static_cast<double>(step + 1));
+      series.y.push_back(std::max(low, setting.mean(step, number)));
+    }
+    series.markers = last == 0;
+    chart.series.push_back(series);
+  }
+  return chart;
+}
+
+void draw_curves(plot::Canvas& canvas, plot::Rect area, const std::array<Setting, 2>& settings,
+                 Index last) {
+  const std::vector<plot::Rect> panels = plot::panels(area, 1, 4, 16);
+  plot::draw(canvas, panels[0], curves(settings, &Look::loss, "Loss", 0.001, 3, true, last));
+  plot::draw(canvas, panels[1], curves(settings, &Look::entropy, "Entropy", 0, 3, false, last));
+  plot::draw(canvas, panels[2],
+             curves(settings, &Look::norm, "Gradient norm", 1e-4, 20, true, last));
+  plot::draw(canvas, panels[3], curves(settings, &Look::stuck, "Rows stuck", 0, 16, false, last));
+}
+
+plot::Canvas frame(const std::array<Setting, 2>& settings, Index step, double scale) {
+  plot::Canvas canvas(1080, 620, scale);
+  const plot::Rect area = canvas.area().inset(12);
+  canvas.text(
+      {area.x, area.y + 16},
+      "Step " + std::to_string(step) +
+          ". 16 queries, each should look at its own key; d_k = 512 (curves: mean of 3 seeds)",
+      {.size = 16, .bold = true});
+  const std::vector<plot::Rect> top =
+      plot::panels({area.x, area.y + 30, area.width, 326}, 1, 2, 24);
+  for (std::size_t i = 0; i < 2; ++i) draw_maps(canvas, top[i], settings[i], step);
+  draw_curves(canvas, {area.x, area.y + 366, area.width, area.height - 366}, settings, step);
+  return canvas;
+}
+
+// Every step while much happens, fewer later; the last picture stays for a while.
+void write_film(const std::array<Setting, 2>& settings) {
+  std::vector<plot::Canvas> frames;
+  for (Index step = 0; step <= steps; step += step < 16    ? 1
+                                              : step < 40  ? 4
+                                              : step < 100 ? 10
+                                                           : 25) {
+    frames.push_back(frame(settings, step, 1));
+  }
+  frames.insert(frames.begin(), 5, frames.front());
+  for (int i = 0; i < 12; ++i) frames.push_back(frame(settings, steps, 1));
+  std::printf("the film has %zu pictures\n", frames.size());
+  plot::write_gif(frames, "out/plots/phase5_scaling.gif", 0.2);
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 56: the scaling experiment as a film (takes about 5 seconds)\n\n");
+  std::printf("1. d_k = %lld, %lld steps of gradient descent, mean of %d seeds\n",
+              static_cast<long long>(d_k), static_cast<long long>(steps), static_cast<int>(seeds));
+  std::printf("             rate  last loss\n");
+  Progress progress("training", 2 * static_cast<Index>(rates.size() * seeds), "runs");
+  const std::array<Setting, 2> settings = {best_rate(false, progress), best_rate(true, progress)};
+  std::printf("\n2. Each with its best rate; of 16 rows, mean of the seeds\n");
+  for (const Setting& setting : settings) print(setting);
+  std::printf(
+      "\nANSWER rows stuck before the first step and after the last: raw %.1f and %.1f, scaled\n"
+      "%.1f and %.1f\n",
+      settings[0].mean(0, &Look::stuck), settings[0].mean(steps, &Look::stuck),
+      settings[1].mean(0, &Look::stuck), settings[1].mean(steps, &Look::stuck));
+  plot::write_png(frame(settings, steps, 2), "out/plots/phase5_scaling.png");
+  write_film(settings);
+  std::printf("wrote out/plots/phase5_scaling.gif and out/plots/phase5_scaling.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
