@@ -91,8 +91,8 @@ const Setting settings[] = {{"two layers, one head", 2, 1, Positions::sinusoidal
 struct Run {
   const Setting* setting;
   Transformer model;
-  std::vector<double> at, loss;             // every ten steps
-  std::vector<Tensor> previous, induction;  // of each head: in layer 0, in the last layer
+  std::vector<double> at = {}, loss = {};             // every ten steps
+  std::vector<Tensor> previous = {}, induction = {};  // of each head: layer 0, last layer
   bool formed() const { return double{max(induction.back()).item()} >= formed_from; }
 };
 
@@ -120,20 +120,13 @@ void look(Run& run, Index step) {
 
 Run trained(const Setting& setting, int seed) {
   Random random(42, static_cast<std::uint64_t>(seed));
-  Run run{&setting,
-          Transformer({.vocabulary = vocabulary.size(),
-                       .length = length + 1,
-                       .d_model = 32,
-                       .heads = setting.heads,
-                       .layers = setting.layers,
-                       .has_feed_forward = false,
-                       .positions = setting.positions,
-                       .initialiser = init::inverse_root},
-                      random),
-          {},
-          {},
-          {},
-          {}};
+  TransformerOptions form{.vocabulary = vocabulary.size(), .length = length + 1, .d_model = 32};
+  form.heads = setting.heads;
+  form.layers = setting.layers;
+  form.has_feed_forward = false;
+  form.positions = setting.positions;
+  form.initialiser = init::inverse_root;
+  Run run{&setting, Transformer(form, random)};
   Adam adam(run.model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data(static_cast<std::uint64_t>(seed) + 1, static_cast<std::uint64_t>(step));

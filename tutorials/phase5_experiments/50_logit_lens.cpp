@@ -1,0 +1,309 @@
+// Step 50. What does the model know after each layer?
+//
+// New here: the logit lens (nostalgebraist 2020). Layers only add to what is there, so the last
+// norm and the matrix of logits can be laid on after any of them: what would the model say if it
+// had to answer now? Held against what can be known (the grammar's entropy), an untrained model,
+// and a control: readers that learn to read what stands there, where the lens reads as the end does.
+// Reads the model of step 43, trains three deeper ones; writes out/plots/phase5_logit_lens.png;
+// takes about 7 seconds.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tapestry/analysis/evidence.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/text/grammar.hpp"
+#include "tapestry/training.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index length = 7, sentences = 500, seeds = 3;
+const Grammar grammar;
+const Vocabulary vocabulary(grammar.words());
+
+const Batch test = [] {
+  Random random(5);
+  return grammar.batch(vocabulary, sentences, random);
+}();
+
+// A place in the model: its name, and the one under which it files what it has there.
+struct Place {
+  std::string name, filed;
+};
+
+std::vector<Place> places(const Transformer& model, bool within_layers) {
+  std::vector<Place> list = {{"embedding", "embedding"}};
+  for (Index i = 0; i < model.options.layers; ++i) {
+    const std::string layer = "layer " + std::to_string(i), block = "blocks." + std::to_string(i);
+    if (within_layers) list.push_back({layer + ", attention", block + ".middle"});
+    list.push_back({within_layers ? layer + ", whole" : layer, block + ".output"});
+  }
+  return list;
+}
+
+// A last norm and a matrix of logits: the model's own are the lens.
+struct Reader {
+  LayerNorm norm;
+  Linear logits;
+  Tensor operator()(const Tensor& x) const { return logits(norm(x)); }
+};
+Reader lens(const Transformer& model) { return {*model.norm, model.logits}; }
+
+// One reader for each place, which begins as a copy of the lens and learns; the model does not.
+std::vector<Reader> trained_readers(const Transformer& model, const std::vector<Place>& at) {
+  std::vector<Reader> readers;
+  Parameters parameters;
+  for (const Place& place : at) {
+    Reader reader = lens(model);
+    for (Tensor* part : {&reader.norm.gain, &reader.norm.bias, &reader.logits.weight}) {
+      *part = part->clone();
+      parameters.push_back({place.name + std::to_string(parameters.size()), *part});
+    }
+    readers.push_back(reader);
+  }
+  Adam adam(parameters, {.rate = 3e-3});
+  const auto loss_of_step = [&](Index step) {
+    Random data(8, static_cast<std::uint64_t>(step));
+    const Batch batch = grammar.batch(vocabulary, 64, data);
+    const Capture seen;
+    model(batch.inputs);
+    Tensor loss = 0;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      loss = loss + cross_entropy(readers[i](seen[at[i].filed].detached()), batch.targets);
+    }
+    return loss;
+  };
+  train(adam, loss_of_step, {.steps = 150, .what = "readers"});
+  return readers;
+}
+
+Transformer deep_model(int seed, Index steps) {
+  Random random(1, static_cast<std::uint64_t>(seed));
+  Transformer model({.vocabulary = vocabulary.size(), .length = length, .d_model = 32, .layers = 6},
+                    random);
+  Adam adam(model.parameters(), {.rate = 3e-3});
+  const auto loss_of_step = [&](Index step) {
+    Random data(static_cast<std::uint64_t>(seed) + 10, static_cast<std::uint64_t>(step));
+    const Batch batch = grammar.batch(vocabulary, 64, data);
+    return cross_entropy(model(batch.inputs), batch.targets);
+  };
+  if (steps > 0) train(adam, loss_of_step, {.steps = steps, .what = "six layers"});
+  return model;
+}
+
+// What a reader says, over all test sentences.
+struct Said {
+  Tensor loss;                                    // of each position, (length)
+  double probability = 0, rank = 0, entropy = 0;  // of the right word, and of all; means
+  double mean_loss() const { return double{mean(loss).item()}; }
+};
+
+Said said(const Reader& reader, const Tensor& x) {
+  const Tensor logs = log_softmax(reader(x));
+  Said result{Tensor::zeros({length})};
+  result.entropy = double{mean(sum(-exp(logs) * logs, -1)).item()};
+  const std::vector<real> values = logs.values();
+  const Index width = vocabulary.size(), count = sentences * length;
+  for (Index i = 0; i < count; ++i) {
+    const auto begin = values.begin() + i * width;
+    const real right = begin[test.targets.values[static_cast<std::size_t>(i)]];
+    const auto above =
+        std::count_if(begin, begin + width, [&](real other) { return other > right; });
+    result.rank += static_cast<double>(above + 1) / static_cast<double>(count);
+    result.probability += std::exp(double{right}) / static_cast<double>(count);
+    const Index at = i % length;
+    result.loss.set({at}, double{result.loss.at({at})} - double{right} / sentences);
+  }
+  return result;
+}
+
+struct Findings {
+  std::vector<Place> at;
+  std::vector<Said> lens, readers;
+};
+
+Findings findings(const Transformer& model, bool within_layers) {
+  Findings f{places(model, within_layers), {}, {}};
+  const std::vector<Reader> readers = trained_readers(model, f.at);
+  const Capture seen;
+  model(test.inputs);
+  for (std::size_t i = 0; i < f.at.size(); ++i) {
+    f.lens.push_back(said(lens(model), seen[f.at[i].filed]));
+    f.readers.push_back(said(readers[i], seen[f.at[i].filed]));
+  }
+  return f;
+}
+
+// The loss of guessing by how often each word comes, whatever stands before it.
+double frequency_loss() {
+  Random random(6);
+  const Batch counted = grammar.batch(vocabulary, 5000, random);
+  Tensor counts = Tensor::ones({vocabulary.size()});
+  for (const auto word : counted.targets.values) counts.data()[word] += 1;
+  const Tensor logits = expand(log(counts), {sentences, length, vocabulary.size()});
+  return double{cross_entropy(logits, test.targets).item()};
+}
+
+void print_model(const Findings& f) {
+  std::printf("1. The model of step 43: means over %lld sentences\n",
+              static_cast<long long>(sentences));
+  std::printf("                     lens: loss  probability  rank  entropy   reader: loss\n");
+  for (std::size_t i = 0; i < f.at.size(); ++i) {
+    const Said& s = f.lens[i];
+    std::printf("%-18s %12.2f %12.2f %5.1f %8.2f %14.2f\n", f.at[i].name.c_str(), s.mean_loss(),
+                s.probability, s.rank, s.entropy, f.readers[i].mean_loss());
+  }
+  std::printf("guessing by frequency: loss %.2f; the grammar leaves open %.2f\n", frequency_loss(),
+              grammar.entropy() / length);
+}
+
+void print_positions(const Findings& f) {
+  std::printf("\n2. Its loss by word (lens), less what the grammar leaves open\n");
+  std::printf("word to be said         1st    2nd    3rd    4th    5th    6th  <eos>\n");
+  for (std::size_t i = 0; i < f.at.size(); ++i) {
+    std::printf("%-20s", f.at[i].name.c_str());
+    for (int at = 0; at < length; ++at) {
+      const double least = at == 6 ? 0 : grammar.entropy(at + 1) - grammar.entropy(at);
+      const double excess = double{f.lens[i].loss.at({at})} - least;
+      std::printf(" %6.2f", std::abs(excess) < 0.005 ? 0 : excess);
+    }
+    std::printf("\n");
+  }
+}
+
+// The loss at each place over the seeds.
+std::vector<Spread> over_seeds(const std::vector<Findings>& runs, bool by_lens) {
+  std::vector<Spread> result;
+  for (std::size_t i = 0; i < runs[0].at.size(); ++i) {
+    std::vector<Tensor> losses;
+    for (const Findings& run : runs) {
+      losses.push_back(Tensor((by_lens ? run.lens : run.readers)[i].mean_loss()));
+    }
+    result.push_back(spread(stack(losses, 0)));
+  }
+  return result;
+}
+
+void print_deep(const std::vector<Findings>& runs, const Findings& untrained) {
+  const std::vector<Spread> lens = over_seeds(runs, true), reader = over_seeds(runs, false);
+  std::printf("\n3. Six layers of half the width, %lld seeds: loss\n",
+              static_cast<long long>(seeds));
+  std::printf("                      lens            reader     untrained: lens  reader\n");
+  for (std::size_t i = 0; i < lens.size(); ++i) {
+    std::printf("%-12s %8.2f +- %.2f %8.2f +- %.2f %14.2f %9.2f\n", runs[0].at[i].name.c_str(),
+                lens[i].mean, lens[i].deviation, reader[i].mean, reader[i].deviation,
+                untrained.lens[i].mean_loss(), untrained.readers[i].mean_loss());
+  }
+}
+
+// How much of the loss that all layers take away, the first of them takes.
+void print_answer(const Findings& shallow, const std::vector<Findings>& runs) {
+  const auto first = [](const std::vector<Spread>& loss, std::size_t layer) {
+    return 100 * (loss[0].mean - loss[layer].mean) / (loss[0].mean - loss.back().mean);
+  };
+  std::printf("\n4. Answer: of the loss that the layers take away, the first one takes\n");
+  std::printf("step 43's model   by the lens %3.0f %%, by readers %3.0f %%\n",
+              first(over_seeds({shallow}, true), 2), first(over_seeds({shallow}, false), 2));
+  std::printf("six layers        by the lens %3.0f %%, by readers %3.0f %%\n",
+              first(over_seeds(runs, true), 1), first(over_seeds(runs, false), 1));
+}
+
+void draw_word(plot::Canvas& canvas, plot::Rect cell, const std::string& word, double share) {
+  const plot::Colour colour = plot::colour_at(plot::ColourMap::blues, share);
+  canvas.fill_rect(cell.inset(1), colour);
+  canvas.text(cell.centre(), word,
+              {.colour = plot::readable_on(colour),
+               .align = plot::Align::centre,
+               .vertical = plot::VerticalAlign::middle});
+}
+
+// What the lens would say first, after each layer, behind each word; the darker, the surer.
+void draw_words(plot::Canvas& canvas, plot::Rect area, const Transformer& model) {
+  const Words words = {"<bos>", "the", "dog", "chased", "an", "old", "beetle"};
+  const std::vector<Place> at = places(model, false);
+  canvas.text({area.x, area.y + 18}, "What six layers would say next", {.size = 17, .bold = true});
+  canvas.text({area.x, area.y + 38}, "the likeliest word; the darker, the more probable",
+              {.size = 12, .colour = plot::theme::faded});
+  const double left = 86, width = (area.width - left) / length, height = 54, top = area.y + 84;
+  const Capture seen;
+  model(vocabulary.batch({words}));
+  for (std::size_t row = 0; row < at.size(); ++row) {
+    const double y = top + static_cast<double>(row) * height;
+    canvas.text({area.x + left - 10, y + height / 2}, at[row].name,
+                {.align = plot::Align::right, .vertical = plot::VerticalAlign::middle});
+    const std::vector<real> shares = softmax(lens(model)(seen[at[row].filed])).values();
+    for (Index i = 0; i < length; ++i) {
+      const double x = area.x + left + static_cast<double>(i) * width;
+      const auto begin = shares.begin() + i * vocabulary.size();
+      const auto most = std::max_element(begin, begin + vocabulary.size());
+      const std::string& word = vocabulary.word(static_cast<std::int32_t>(most - begin));
+      draw_word(canvas, {x, y, width, height}, word, double{*most});
+      if (row > 0) continue;
+      canvas.text({x + width / 2, top - 12}, words[static_cast<std::size_t>(i)],
+                  {.bold = true, .align = plot::Align::centre});
+    }
+  }
+}
+
+plot::LineChart loss_chart(const std::vector<Findings>& runs) {
+  plot::LineChart chart{.title = "Loss after each layer",
+                        .subtitle = "six layers, three seeds; 0 is the embedding",
+                        .x_axis = {"layers"},
+                        .y_axis = {.name = "nats", .low = 1.4, .high = 3}};
+  for (const bool by_lens : {true, false}) {
+    std::string name = by_lens ? "lens" : "trained reader";
+    for (const Findings& run : runs) {
+      plot::Series series{.name = name, .x = {}, .y = {}, .markers = true};
+      series.colour = plot::series_colour(by_lens ? 0 : 1);
+      for (const Said& said : by_lens ? run.lens : run.readers) {
+        series.x.push_back(static_cast<double>(series.x.size()));
+        series.y.push_back(said.mean_loss());
+      }
+      chart.series.push_back(series);
+      name = "";  // once in the legend
+    }
+  }
+  chart.reference_lines = {{.y = grammar.entropy() / length, .label = "the grammar's entropy"}};
+  return chart;
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 50: the logit lens (takes about 7 seconds)\n\n");
+  const Transformer model = read_transformer("out/checkpoints/causal_model.safetensors",
+                                             "step 43 trains and saves it. Type: make run-43");
+  const Findings shallow = findings(model, true);
+  print_model(shallow);
+  print_positions(shallow);
+  std::vector<Transformer> deep;
+  std::vector<Findings> runs;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    deep.push_back(deep_model(seed, 350));
+    runs.push_back(findings(deep.back(), false));
+  }
+  const Findings untrained = findings(deep_model(1, 0), false);
+  print_deep(runs, untrained);
+  print_answer(shallow, runs);
+
+  plot::Canvas canvas(1400, 520, 1);
+  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(20), 1, 2, 40);
+  draw_words(canvas, areas[0], deep[0]);
+  plot::draw(canvas, areas[1], loss_chart(runs));
+  plot::write_png(canvas, "out/plots/phase5_logit_lens.png");
+  std::printf("\nwrote out/plots/phase5_logit_lens.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
