@@ -258,6 +258,15 @@ plot::LineChart entropy_chart(const Run& run) {
   return chart;
 }
 
+void print_answer(const Tally& tally) {
+  std::printf("\nANSWER: entropy fell in %d of %d heads. Half-way before, with, after the loss:\n",
+              tally.fell, tally.heads);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    const auto& count = tally.layers[layer];
+    std::printf("layer %zu: %d, %d, %d times\n", layer, count[0], count[1], count[2]);
+  }
+}
+
 }  // namespace
 
 int main() try {
@@ -282,12 +291,7 @@ int main() try {
     plot::draw(canvas, areas[i], loss_chart(list[i], runs[0], control));
     plot::draw(canvas, areas[i + list.size()], entropy_chart(runs[0]));
   }
-  std::printf("\nANSWER: entropy fell in %d of %d heads. Half-way before, with, after the loss:\n",
-              tally.fell, tally.heads);
-  for (std::size_t layer = 0; layer < 2; ++layer) {
-    const auto& count = tally.layers[layer];
-    std::printf("layer %zu: %d, %d, %d times\n", layer, count[0], count[1], count[2]);
-  }
+  print_answer(tally);
   plot::write_png(canvas, "out/plots/phase5_entropy_in_training.png");
   std::printf("\nwrote out/plots/phase5_entropy_in_training.png\n");
 } catch (const Error& error) {
