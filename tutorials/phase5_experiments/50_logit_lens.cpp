@@ -2,16 +2,13 @@
 //
 // New here: the logit lens (nostalgebraist 2020). Layers only add to what is there, so the last
 // norm and the matrix of logits can be laid on after any of them: what would the model say if it
-// had to answer now? Held against what can be known (the grammar's entropy), an untrained model,
-// and a control: readers that learn to read what stands there, where the lens reads as the end does.
-// Reads the model of step 43, trains three deeper ones; writes out/plots/phase5_logit_lens.png;
-// takes about 7 seconds.
+// had to answer now? Beside it what can be known (the grammar's entropy), an untrained model, and
+// readers that learn to read what stands there, where the lens reads as the end does.
+// Reads the model of step 43; writes out/plots/phase5_logit_lens.png; takes about 7 seconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tapestry/analysis/evidence.hpp"
@@ -28,7 +25,7 @@ using namespace tapestry;
 
 namespace {
 
-constexpr Index length = 7, sentences = 500, seeds = 3;
+constexpr int length = 7, sentences = 500, seeds = 3;
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
 
@@ -114,16 +111,15 @@ Said said(const Reader& reader, const Tensor& x) {
   Said result{Tensor::zeros({length})};
   result.entropy = double{mean(sum(-exp(logs) * logs, -1)).item()};
   const std::vector<real> values = logs.values();
-  const Index width = vocabulary.size(), count = sentences * length;
-  for (Index i = 0; i < count; ++i) {
+  const Index width = vocabulary.size();
+  constexpr int count = sentences * length;
+  for (int i = 0; i < count; ++i) {
     const auto begin = values.begin() + i * width;
     const real right = begin[test.targets.values[static_cast<std::size_t>(i)]];
-    const auto above =
-        std::count_if(begin, begin + width, [&](real other) { return other > right; });
-    result.rank += static_cast<double>(above + 1) / static_cast<double>(count);
-    result.probability += std::exp(double{right}) / static_cast<double>(count);
-    const Index at = i % length;
-    result.loss.set({at}, double{result.loss.at({at})} - double{right} / sentences);
+    const auto above = std::count_if(begin, begin + width, [&](real one) { return one > right; });
+    result.rank += static_cast<double>(above + 1) / count;
+    result.probability += std::exp(double{right}) / count;
+    result.loss.data()[i % length] -= right / sentences;
   }
   return result;
 }
@@ -156,8 +152,7 @@ double frequency_loss() {
 }
 
 void print_model(const Findings& f) {
-  std::printf("1. The model of step 43: means over %lld sentences\n",
-              static_cast<long long>(sentences));
+  std::printf("1. The model of step 43: means over %d sentences\n", sentences);
   std::printf("                     lens: loss  probability  rank  entropy   reader: loss\n");
   for (std::size_t i = 0; i < f.at.size(); ++i) {
     const Said& s = f.lens[i];
@@ -182,7 +177,6 @@ void print_positions(const Findings& f) {
   }
 }
 
-// The loss at each place over the seeds.
 std::vector<Spread> over_seeds(const std::vector<Findings>& runs, bool by_lens) {
   std::vector<Spread> result;
   for (std::size_t i = 0; i < runs[0].at.size(); ++i) {
@@ -197,8 +191,7 @@ std::vector<Spread> over_seeds(const std::vector<Findings>& runs, bool by_lens) 
 
 void print_deep(const std::vector<Findings>& runs, const Findings& untrained) {
   const std::vector<Spread> lens = over_seeds(runs, true), reader = over_seeds(runs, false);
-  std::printf("\n3. Six layers of half the width, %lld seeds: loss\n",
-              static_cast<long long>(seeds));
+  std::printf("\n3. Six layers of half the width, %d seeds: loss\n", seeds);
   std::printf("                      lens            reader     untrained: lens  reader\n");
   for (std::size_t i = 0; i < lens.size(); ++i) {
     std::printf("%-12s %8.2f +- %.2f %8.2f +- %.2f %14.2f %9.2f\n", runs[0].at[i].name.c_str(),
@@ -207,9 +200,8 @@ void print_deep(const std::vector<Findings>& runs, const Findings& untrained) {
   }
 }
 
-// How much of the loss that all layers take away, the first of them takes.
 void print_answer(const Findings& shallow, const std::vector<Findings>& runs) {
-  const auto first = [](const std::vector<Spread>& loss, std::size_t layer) {
+  const auto first = [](const std::vector<Spread>& loss, std::size_t layer) {  // per cent
     return 100 * (loss[0].mean - loss[layer].mean) / (loss[0].mean - loss.back().mean);
   };
   std::printf("\n4. Answer: of the loss that the layers take away, the first one takes\n");
@@ -228,13 +220,12 @@ void draw_word(plot::Canvas& canvas, plot::Rect cell, const std::string& word, d
                .vertical = plot::VerticalAlign::middle});
 }
 
-// What the lens would say first, after each layer, behind each word; the darker, the surer.
+// What the lens would say first, after each layer.
 void draw_words(plot::Canvas& canvas, plot::Rect area, const Transformer& model) {
   const Words words = {"<bos>", "the", "dog", "chased", "an", "old", "beetle"};
   const std::vector<Place> at = places(model, false);
   canvas.text({area.x, area.y + 18}, "What six layers would say next", {.size = 17, .bold = true});
-  canvas.text({area.x, area.y + 38}, "the likeliest word; the darker, the more probable",
-              {.size = 12, .colour = plot::theme::faded});
+  canvas.text({area.x, area.y + 38}, "the likeliest word; the darker, the more probable");
   const double left = 86, width = (area.width - left) / length, height = 54, top = area.y + 84;
   const Capture seen;
   model(vocabulary.batch({words}));
@@ -290,7 +281,7 @@ int main() try {
   std::vector<Transformer> deep;
   std::vector<Findings> runs;
   for (int seed = 1; seed <= seeds; ++seed) {
-    deep.push_back(deep_model(seed, 350));
+    deep.push_back(deep_model(seed, 300));
     runs.push_back(findings(deep.back(), false));
   }
   const Findings untrained = findings(deep_model(1, 0), false);

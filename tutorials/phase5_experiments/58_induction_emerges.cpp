@@ -1,10 +1,9 @@
-// Step 58. How does a model learn to go on with what repeats itself, and does it learn that at once?
+// Step 58. Does a model learn all at once to go on with what repeats itself?
 //
 // New here: a model is watched while it learns. It reads letters that repeat: "k a t k a" goes on
-// with "t". Every ten steps its loss is measured on repetitions it has not seen, and two scores of
-// its heads: how much weight lies on the previous letter, in layer 0, and how much on the letter
-// that stood behind the same letter before (induction). Several seeds; and as controls models of
-// one layer, and with learned positions in place of sinusoids.
+// with "t". Every ten steps its loss is measured on repetitions it has not seen, and how much its
+// best heads look at the previous letter (layer 0), and at the letter that stood behind the same
+// letter before (induction). Several seeds; as controls one layer, and learned positions.
 // Writes out/plots/phase5_induction.png; takes about 8 seconds.
 #include <algorithm>
 #include <cmath>
@@ -26,7 +25,7 @@ using namespace tapestry;
 
 namespace {
 
-constexpr Index letters = 26, length = 24, steps = 500, every = 10;
+constexpr int letters = 26, length = 24, steps = 500, every = 10;
 constexpr double formed_from = 0.3;  // the induction score from which a run has such a head
 
 Vocabulary letters_a_to_z() {
@@ -65,8 +64,7 @@ const Batch test = [] {
   return repetitions(60, random);
 }();
 
-// Hides the rows of the test that ask for nothing: a letter that stands twice in a piece by chance
-// asks no induction head.
+// Hides the rows of the test that ask for nothing.
 const Mask asked = [] {
   Tensor keep = Tensor::zeros({test.inputs.shape[0], length + 1, length + 1});
   const Index width = keep.size(2);
@@ -167,8 +165,7 @@ double half_way(const std::vector<double>& curve) {
 }
 
 void print_runs(const std::vector<Run>& runs) {
-  std::printf("1. After %lld steps; and the 50 steps in which the loss fell most\n",
-              static_cast<long long>(steps));
+  std::printf("1. After %d steps; and the 50 steps in which the loss fell most\n", steps);
   std::printf("                        loss  previous  induction   fell most at   by\n");
   for (const Run& run : runs) {
     const Jump fall = jump(run.loss);
