@@ -30,13 +30,24 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v) {
   }
 }
 
+// The bias may be seen in the shape of the scores, and must not ask for more.
+Tensor biased(const Tensor& scores, const Tensor& bias) {
+  if (!bias.defined()) return scores;
+  if (bias.rank() > scores.rank() ||
+      broadcast("attention, bias", scores.shape(), bias.shape()) != scores.shape()) {
+    throw Error("attention: the bias is " + to_string(bias.shape()) + ", but scores are " +
+                to_string(scores.shape()) + ": it must broadcast to them.");
+  }
+  return scores + bias;
+}
+
 }  // namespace
 
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, double p,
-                    Random* random) {
+                    Random* random, const Tensor& bias) {
   check(q, k, v);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = Capture::file("scores", matmul(q, transpose(k)) * scale);
+  const Tensor scores = Capture::file("scores", biased(matmul(q, transpose(k)) * scale, bias));
   Tensor visible = scores;
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());

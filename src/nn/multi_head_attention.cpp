@@ -72,21 +72,52 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& rand
       output(total("d_v", o.d_v, d_model, heads_), d_model, random, {o.bias, o.initialiser}),
       heads(heads_),
       causal(o.causal),
-      dropout(o.dropout) {
+      dropout(o.dropout),
+      positions(o.positions) {
   if (!(dropout >= 0 && dropout < 1)) {
     throw Error("multi-head attention: dropout is " + std::to_string(dropout) +
                 ", but must be in [0, 1).");
   }
+  const Index d_k = query.weight.size(1) / heads;
+  if (positions == Positions::rotary && d_k % 2 != 0) {
+    throw Error("multi-head attention: d_k is " + std::to_string(d_k) +
+                ", but rotary positions turn pairs: it must be even.");
+  }
+  if (positions == Positions::relative) {
+    relative.emplace(heads, causal, random, o.initialiser);
+  }
+}
+
+void MultiHeadAttention::refuse_distances(const char* what) const {
+  if (positions != Positions::rotary && positions != Positions::relative &&
+      positions != Positions::alibi) {
+    return;
+  }
+  throw Error(
+      std::string("multi-head attention: ") + what +
+      " knows no distances between queries and keys, but this layer's positions are rotary, "
+      "relative or alibi.");
+}
+
+Tensor MultiHeadAttention::turned(const Tensor& x, Index first) const {
+  return positions == Positions::rotary ? rotary(x, RotaryLayout::half_split, first) : x;
+}
+
+Tensor MultiHeadAttention::distance_bias(Index queries, Index keys, Index first) const {
+  if (relative) return (*relative)(queries, keys, first);
+  return positions == Positions::alibi ? alibi_bias(heads, queries, keys, first) : Tensor();
 }
 
 Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                               const Mask& mask, Random* random) const {
+                               const Mask& mask, Random* random, const Tensor& bias) const {
   const Tensor q = Capture::file("query", queries);
   const Tensor k = Capture::file("key", keys);
   const Tensor v = Capture::file("value", values);
   const bool drops = random != nullptr && dropout > 0;
-  if (!drops && !Capture::lives()) return output(concatenate_heads(fused_attention(q, k, v, mask)));
-  const Tensor mixed = tapestry::attention(q, k, v, mask, dropout, random).output;
+  if (!drops && !Capture::lives() && !bias.defined()) {
+    return output(concatenate_heads(fused_attention(q, k, v, mask)));
+  }
+  const Tensor mixed = tapestry::attention(q, k, v, mask, dropout, random, bias).output;
   return Capture::file("output", output(concatenate_heads(Capture::file("heads", mixed))));
 }
 
@@ -94,18 +125,20 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random*
                                       KeyValueCache* cache) const {
   check_rows("x", x, "d_model", query);
   if (x.rank() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
-  const Tensor q = split_heads(query(x), heads);
-  KeyValueCache seen{split_heads(key(x), heads), split_heads(value(x), heads)};
   const Index before = cache == nullptr ? 0 : cache->length();
+  const Tensor q = turned(split_heads(query(x), heads), before);
+  KeyValueCache seen{turned(split_heads(key(x), heads), before), split_heads(value(x), heads)};
   if (cache != nullptr) seen = joined(*cache, seen);
   const Mask visible = causal ? Mask::causal(before) & mask : mask;
-  const Tensor y = mix(q, seen.keys, seen.values, visible, random);
+  const Tensor y = mix(q, seen.keys, seen.values, visible, random,
+                       distance_bias(q.size(-2), seen.keys.size(-2), before));
   if (cache != nullptr) *cache = seen;  // now that nothing can go wrong
   return y;
 }
 
 Tensor MultiHeadAttention::across(const Tensor& x, const Tensor& context, const Mask& mask,
                                   Random* random) const {
+  refuse_distances("cross-attention");
   check_rows("x", x, "d_model", query);
   check_rows("context", context, "d_context", key);
   if (x.rank() == 2 && context.rank() == 2) {
@@ -114,7 +147,7 @@ Tensor MultiHeadAttention::across(const Tensor& x, const Tensor& context, const 
   const Tensor q = split_heads(query(x), heads);
   const Tensor k = split_heads(key(context), heads), v = split_heads(value(context), heads);
   const Mask visible = causal ? Mask::causal() & mask : mask;
-  return mix(q, k, v, visible, random);
+  return mix(q, k, v, visible, random, {});
 }
 
 SingleHeadAttention MultiHeadAttention::head(Index number) const {
@@ -126,6 +159,7 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
     throw Error(
         "multi-head attention: one head alone is self-attention, but d_context is not d_model.");
   }
+  refuse_distances("one head alone");
   const Index d_k = query.weight.size(1) / heads, d_v = value.weight.size(1) / heads;
   Random unused(0);
   SingleHeadAttention one(query.weight.size(0), unused, {.d_k = d_k, .d_v = d_v, .causal = causal});
@@ -143,6 +177,7 @@ Parameters MultiHeadAttention::parameters(const std::string& prefix) const {
   append(list, key.parameters(prefix + "key."));
   append(list, value.parameters(prefix + "value."));
   append(list, output.parameters(prefix + "output."));
+  if (relative) append(list, relative->parameters(prefix + "relative."));
   return list;
 }
 

@@ -1,28 +1,145 @@
 #include "tapestry/nn/positions.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
 
 namespace tapestry {
+namespace {
 
-Tensor sinusoidal_positions(Index length, Index width, Index first) {
+void check_base(const char* what, double base) {
+  if (base > 0 && std::isfinite(base)) return;
+  throw Error(std::string(what) + ": base is " + std::to_string(base) +
+              ", but must be a number above 0.");
+}
+
+void check_distances(const char* what, Index queries, Index keys, Index first) {
+  if (queries >= 0 && keys >= 0 && first >= 0) return;
+  throw Error(std::string(what) + ": queries is " + std::to_string(queries) + ", keys " +
+              std::to_string(keys) + ", first " + std::to_string(first) +
+              ": none may be negative.");
+}
+
+// The first (0) or second (1) number of every pair: (..., length, width / 2).
+Tensor of_pairs(const Tensor& x, RotaryLayout layout, Index which) {
+  const Index width = x.size(-1);
+  if (layout == RotaryLayout::interleaved) return slice(x, -1, which, width, 2);
+  return slice(x, -1, which * width / 2, (which + 1) * width / 2);
+}
+
+}  // namespace
+
+Tensor sinusoidal_positions(Index length, Index width, Index first, double base) {
   if (length < 0 || width < 1 || first < 0) {
     throw Error("sinusoidal positions: length is " + std::to_string(length) + ", width " +
                 std::to_string(width) + ", first " + std::to_string(first) +
                 ": width must be at least 1, the others at least 0.");
   }
+  check_base("sinusoidal positions", base);
   const Tensor result = Tensor::uninitialised({length, width});
   for (Index row = 0; row < length; ++row) {
     const double position = static_cast<double>(first) + static_cast<double>(row);
     for (Index i = 0; i < width; ++i) {
       const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(width);
-      const double angle = position / std::pow(1e4, exponent);
+      const double angle = position / std::pow(base, exponent);
       result.data()[row * width + i] =
           static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   }
   return result;
+}
+
+Tensor rotary(const Tensor& x, RotaryLayout layout, Index first, double base) {
+  if (x.rank() < 2 || x.size(-1) % 2 != 0 || x.size(-1) == 0 || first < 0) {
+    throw Error("rotary: x is " + to_string(x.shape()) + " and first " + std::to_string(first) +
+                ": x must be (..., length, width) with an even width, and first at least 0.");
+  }
+  check_base("rotary", base);
+  const Tensor angles = sinusoidal_positions(x.size(-2), x.size(-1), first, base);
+  const Tensor sine = of_pairs(angles, RotaryLayout::interleaved, 0);
+  const Tensor cosine = of_pairs(angles, RotaryLayout::interleaved, 1);
+  const Tensor a = of_pairs(x, layout, 0), b = of_pairs(x, layout, 1);
+  const Tensor turned_a = a * cosine - b * sine, turned_b = a * sine + b * cosine;
+  if (layout == RotaryLayout::half_split) return concat({turned_a, turned_b}, -1);
+  const auto column = [](const Tensor& part) { return reshape(part, {part.count(), 1}); };
+  return reshape(concat({column(turned_a), column(turned_b)}, 1), x.shape());
+}
+
+Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryLayout to) {
+  if (map.rank() < 1 || heads < 1 || map.size(-1) % (2 * heads) != 0) {
+    throw Error("convert_rotary: the map is " + to_string(map.shape()) + " and heads is " +
+                std::to_string(heads) +
+                ": its last axis must be heads times an even number of columns.");
+  }
+  if (from == to) return map;
+  const Index half = map.size(-1) / heads / 2,
+              rows = map.size(-1) == 0 ? 0 : map.count() / map.size(-1);
+  const bool apart = to == RotaryLayout::half_split;  // else: pairs together
+  const Shape cut{rows, heads, apart ? half : 2, apart ? 2 : half};
+  return reshape(transpose(reshape(map, cut)), map.shape());
+}
+
+Index relative_bucket(Index offset, bool causal, Index buckets, Index farthest) {
+  const Index side = causal ? buckets : buckets / 2, exact = side / 2;
+  if (exact < 1 || (!causal && buckets % 2 != 0) || farthest <= exact) {
+    throw Error("relative bucket: buckets is " + std::to_string(buckets) + " and farthest " +
+                std::to_string(farthest) + (causal ? "" : ", not causal") +
+                ": there must be at least two on each side, as many ahead as behind, and farthest "
+                "must be above half of a side.");
+  }
+  const Index begin = !causal && offset > 0 ? side : 0;  // keys ahead have the second half
+  offset = std::clamp(offset, -farthest, farthest);      // further away makes no difference
+  const Index distance = causal ? std::max<Index>(-offset, 0) : std::abs(offset);
+  if (distance < exact) return begin + distance;
+  if (distance >= farthest) return begin + side - 1;
+  const double part = std::log2(static_cast<double>(distance) / static_cast<double>(exact)) /
+                      std::log2(static_cast<double>(farthest) / static_cast<double>(exact));
+  const Index more = static_cast<Index>(part * static_cast<double>(side - exact));
+  return begin + std::min(exact + more, side - 1);
+}
+
+RelativeBias::RelativeBias(Index heads, bool causal_, Random& random, Initialiser initialiser)
+    : table(32, heads, random, initialiser), causal(causal_) {}
+
+Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
+  check_distances("relative bias", queries, keys, first);
+  Indices buckets;
+  buckets.shape = {queries, keys};
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = 0; j < keys; ++j) {
+      buckets.values.push_back(static_cast<std::int32_t>(relative_bucket(j - i - first, causal)));
+    }
+  }
+  return permute(table(buckets), {2, 0, 1});
+}
+
+Parameters RelativeBias::parameters(const std::string& prefix) const {
+  return table.parameters(prefix + "table.");
+}
+
+Tensor alibi_slopes(Index heads) {
+  if (heads < 1) {
+    throw Error("alibi slopes: heads is " + std::to_string(heads) + ", but must be at least 1.");
+  }
+  Index power = 1;
+  while (power <= heads / 2) power *= 2;
+  const Tensor slopes = Tensor::uninitialised({heads});
+  for (Index h = 0; h < heads; ++h) {
+    const double step =
+        h < power ? static_cast<double>(h + 1) : static_cast<double>(h - power) + 0.5;
+    slopes.data()[h] = static_cast<real>(std::exp2(-8 * step / static_cast<double>(power)));
+  }
+  return slopes;
+}
+
+Tensor alibi_bias(Index heads, Index queries, Index keys, Index first) {
+  check_distances("alibi bias", queries, keys, first);
+  const Tensor rows = Tensor::arange(queries) + static_cast<double>(first);
+  const Tensor offset = unsqueeze(rows, 1) - Tensor::arange(keys);
+  const Tensor slopes = reshape(alibi_slopes(heads), {heads, 1, 1});
+  return -slopes * maximum(offset, -offset);
 }
 
 }  // namespace tapestry

@@ -5,7 +5,6 @@
 #include "nn/append.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/nn/positions.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -26,6 +25,7 @@ TransformerBlockOptions block_options(const TransformerOptions& o) {
   block.attention = {.bias = o.attention_bias,
                      .causal = o.causal,
                      .dropout = o.dropout,
+                     .positions = o.positions,
                      .initialiser = o.initialiser};
   block.feed_forward = {.d_ff = o.d_ff, .activation = o.activation, .initialiser = o.initialiser};
   block.has_feed_forward = o.has_feed_forward;
@@ -58,7 +58,7 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
   }
   const Tensor x = words(ids);
   const Index length = ids.shape[-1], end = first + length;
-  if (options.positions == Positions::none) return x;
+  if (!positions && !sinusoids.defined()) return x;  // layers know them, or nobody does
   if (sinusoids.defined() && end > options.length) {
     return x + sinusoidal_positions(length, options.d_model, first);
   }

@@ -11,7 +11,7 @@ namespace {
 using Metadata = std::map<std::string, std::string>;
 using Names = std::vector<std::string_view>;
 
-const Names positions_names = {"learned", "sinusoidal", "none"};
+const Names positions_names = {"learned", "sinusoidal", "none", "rotary", "relative", "alibi"};
 const Names norm_names = {"pre", "post"};
 const Names activation_names = {"none", "relu", "gelu"};
 const Names bool_names = {"false", "true"};

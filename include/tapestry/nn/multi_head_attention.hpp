@@ -1,10 +1,12 @@
 // Several heads side by side, each looking in its own way.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tapestry/attention.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/positions.hpp"
 #include "tapestry/nn/self_attention.hpp"
 
 namespace tapestry {
@@ -16,11 +18,14 @@ struct MultiHeadAttentionOptions {
   bool bias = false;    // of all four maps
   bool causal = false;  // no position sees a later one
   double dropout = 0;   // of the weights, while training; in [0, 1)
+  // rotary (layout half_split), relative or alibi; of the others the layer knows nothing, for they
+  // are added to x
+  Positions positions = Positions::none;
   Initialiser initialiser = init::normal;
 };
 
 // Keys and values of the positions that a model has read already, so that a new one need not
-// compute them again. Begins empty.
+// compute them again. Begins empty. Rotary keys are in it as they were turned.
 struct KeyValueCache {
   Tensor keys;    // (batch, heads, positions, d_k)
   Tensor values;  // (batch, heads, positions, d_v)
@@ -42,9 +47,11 @@ struct MultiHeadAttention {
   Index heads;
   bool causal;
   double dropout;
+  Positions positions;
+  std::optional<RelativeBias> relative;  // if positions are relative
 
   // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
-  // given), and a dropout outside [0, 1).
+  // given), a dropout outside [0, 1), and an odd d_k with rotary positions.
   MultiHeadAttention(Index d_model, Index heads, Random& random,
                      const MultiHeadAttentionOptions& options = {});
 
@@ -53,7 +60,9 @@ struct MultiHeadAttention {
   // are dropped.
   // With a cache, x holds positions that follow those in the cache: they are added to it, and see
   // it; x must then be (batch, length, d_model).
-  // While a Capture lives: files query, key, value (..., heads, length, width), scores and weights
+  // Positions are counted from 0, with a cache from its length on.
+  // While a Capture lives: files query, key, value (..., heads, length, width), turned if they are
+  // rotary, scores (with the bias of relative positions or ALiBi) and weights
   // (..., heads, length, keys), heads (..., heads, length, d_v) and output. x without leading axes
   // counts as a batch of one.
   // Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache then stays as
@@ -63,22 +72,28 @@ struct MultiHeadAttention {
 
   // Cross-attention: queries from x (..., length, d_model), keys and values from context
   // (..., keys, d_context) -> (..., length, d_model). With `causal`, query i sees keys 0 to i.
-  // Throws Error as above.
+  // Throws Error as above, and for rotary, relative and alibi, which measure distances within one
+  // sequence.
   Tensor across(const Tensor& x, const Tensor& context, const Mask& mask = {},
                 Random* random = nullptr) const;
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
-  // layer's is added once. Throws Error for a number that is no head's, and if d_context is not
-  // d_model.
+  // layer's is added once. Throws Error for a number that is no head's, if d_context is not d_model,
+  // and for rotary, relative and alibi, which a SingleHeadAttention has not.
   SingleHeadAttention head(Index number) const;
 
-  // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias".
+  // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias",
+  // "<prefix>relative.table.weight".
   Parameters parameters(const std::string& prefix = "") const;
 
  private:
+  void refuse_distances(const char* what) const;
+  Tensor turned(const Tensor& x, Index first) const;
+  Tensor distance_bias(Index queries, Index keys, Index first) const;
   Tensor mix(const Tensor& queries, const Tensor& keys, const Tensor& values, const Mask& mask,
-             Random* random) const;  // (..., heads, length, width) -> (..., length, d_model)
+             Random* random,
+             const Tensor& bias) const;  // (..., heads, length, width) -> (..., length, d_model)
 };
 
 }  // namespace tapestry

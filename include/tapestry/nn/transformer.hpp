@@ -9,16 +9,15 @@
 #include "tapestry/nn/embedding.hpp"
 #include "tapestry/nn/layer_norm.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/positions.hpp"
 #include "tapestry/nn/transformer_block.hpp"
 
 namespace tapestry {
 
-enum class Positions { learned, sinusoidal, none };
-
 // The default sizes are those of the toy model of the lessons.
 struct TransformerOptions {
   Index vocabulary = 0;  // how many words; must be given
-  Index length = 32;     // most positions; any number with sinusoids or without positions
+  Index length = 32;     // most positions, if they are learned; the others go on beyond
   Index d_model = 64;
   Index heads = 4;
   Index layers = 2;
