@@ -22,12 +22,34 @@ void check_distances(const char* what, Index queries, Index keys, Index first) {
               ": none may be negative.");
 }
 
-// The first (0) or second (1) number of every pair: (..., length, width / 2).
-Tensor of_pairs(const Tensor& x, RotaryLayout layout, Index which) {
-  const Index width = x.size(-1);
-  if (layout == RotaryLayout::interleaved) return slice(x, -1, which, width, 2);
-  return slice(x, -1, which * width / 2, (which + 1) * width / 2);
+// Where the other number of its pair stands.
+Index partner(Index i, Index width, RotaryLayout layout) {
+  if (layout == RotaryLayout::interleaved) return i % 2 == 0 ? i + 1 : i - 1;
+  return i < width / 2 ? i + width / 2 : i - width / 2;
 }
+
+// What rotation multiplies a row by: y = row * cosine + (row * swap) * sine, where the matrix swap
+// exchanges the numbers of each pair and the first of them has a negative sine.
+struct Turn {
+  Tensor cosine, sine, swap;  // (length, width), (length, width), (width, width)
+
+  Turn(Index length, Index width, RotaryLayout layout, Index first, double base)
+      : cosine(Tensor::uninitialised({length, width})),
+        sine(Tensor::uninitialised({length, width})),
+        swap(Tensor::zeros({width, width})) {
+    const Tensor angles = sinusoidal_positions(length, width, first, base);
+    for (Index i = 0; i < width; ++i) {
+      const Index other = partner(i, width, layout),
+                  pair = layout == RotaryLayout::interleaved ? i / 2 : i % (width / 2);
+      swap.data()[other * width + i] = 1;
+      for (Index row = 0; row < length; ++row) {
+        const real* const of_pair = angles.data() + row * width + 2 * pair;  // sine and cosine
+        sine.data()[row * width + i] = i < other ? -of_pair[0] : of_pair[0];
+        cosine.data()[row * width + i] = of_pair[1];
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -57,14 +79,8 @@ Tensor rotary(const Tensor& x, RotaryLayout layout, Index first, double base) {
                 ": x must be (..., length, width) with an even width, and first at least 0.");
   }
   check_base("rotary", base);
-  const Tensor angles = sinusoidal_positions(x.size(-2), x.size(-1), first, base);
-  const Tensor sine = of_pairs(angles, RotaryLayout::interleaved, 0);
-  const Tensor cosine = of_pairs(angles, RotaryLayout::interleaved, 1);
-  const Tensor a = of_pairs(x, layout, 0), b = of_pairs(x, layout, 1);
-  const Tensor turned_a = a * cosine - b * sine, turned_b = a * sine + b * cosine;
-  if (layout == RotaryLayout::half_split) return concat({turned_a, turned_b}, -1);
-  const auto column = [](const Tensor& part) { return reshape(part, {part.count(), 1}); };
-  return reshape(concat({column(turned_a), column(turned_b)}, 1), x.shape());
+  const Turn turn(x.size(-2), x.size(-1), layout, first, base);
+  return x * turn.cosine + matmul(x, turn.swap) * turn.sine;
 }
 
 Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryLayout to) {

@@ -10,7 +10,7 @@ using namespace tapestry;
 
 namespace {
 
-Transformer small(bool causal) {
+Transformer small(bool causal, Positions positions = Positions::learned) {
   Random random(3);
   return Transformer({.vocabulary = 9,
                       .length = 5,
@@ -18,6 +18,7 @@ Transformer small(bool causal) {
                       .heads = 2,
                       .layers = 2,
                       .causal = causal,
+                      .positions = positions,
                       .norm = Norm::post},
                      random);
 }
@@ -35,6 +36,24 @@ TEST_CASE("a transformer read from its file says the same", "[phase4][io]") {
     CHECK(to_metadata(again.options) == to_metadata(model.options));
     CHECK(read_safetensors(folder / "model.safetensors").metadata.at("step") == "43");
   }
+}
+
+TEST_CASE("a file keeps what the model knows of positions", "[phase6][io]") {
+  const TemporaryFolder folder;
+  for (const Positions positions : {Positions::sinusoidal, Positions::none, Positions::rotary,
+                                    Positions::relative, Positions::alibi}) {
+    const Transformer model = small(true, positions);
+    write_transformer(folder / "model.safetensors", model);
+    const Transformer again = read_transformer(folder / "model.safetensors");
+    CHECK(again.options.positions == positions);
+    const Indices ids({1, 9}, {1, 8, 0, 3, 2, 2, 5, 7, 1});  // more than its length
+    CHECK(largest_difference(again(ids), model(ids)) < 1e-6);
+  }
+  const Transformer relative = small(true, Positions::relative);
+  TransformerOptions lying = relative.options;
+  lying.positions = Positions::alibi;
+  CHECK(complaint([&] { to_transformer({relative.parameters(), to_metadata(lying)}); },
+                  {"blocks.0.attention.relative.table.weight"}) == "");
 }
 
 TEST_CASE("a file without a transformer's options is refused in words", "[phase4][io]") {

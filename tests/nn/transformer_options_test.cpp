@@ -49,6 +49,13 @@ TEST_CASE("options as text are plain words and numbers", "[phase2][nn]") {
                                                        {"transformer.activation", "relu"},
                                                        {"transformer.dropout", "0.1"}};
   CHECK(to_metadata(unusual) == expected);
+  const auto word = [](Positions positions) {
+    return to_metadata({.positions = positions}).at("transformer.positions");
+  };
+  CHECK(word(Positions::none) == "none");
+  CHECK(word(Positions::rotary) == "rotary");
+  CHECK(word(Positions::relative) == "relative");
+  CHECK(word(Positions::alibi) == "alibi");
 }
 
 TEST_CASE("options come back as they were, every word and the last bit of dropout",
@@ -64,7 +71,8 @@ TEST_CASE("options come back as they were, every word and the last bit of dropou
   };
   CHECK(survives(unusual));
   CHECK(survives({}));
-  for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none}) {
+  for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none,
+                                    Positions::rotary, Positions::relative, Positions::alibi}) {
     CHECK(survives({.positions = positions}));
     CHECK(transformer_options(to_metadata({.positions = positions})).positions == positions);
   }
@@ -104,8 +112,9 @@ TEST_CASE("a size that is none is named", "[phase2][nn]") {
 }
 
 TEST_CASE("a word that is unknown is named, with those that are known", "[phase2][nn]") {
-  CHECK(said("positions", "rotary",
-             {"transformer.positions is 'rotary'", "one of learned sinusoidal none"}) == "");
+  CHECK(said("positions", "rotating",
+             {"transformer.positions is 'rotating'",
+              "one of learned sinusoidal none rotary relative alibi"}) == "");
   CHECK(said("norm", "", {"transformer.norm is ''", "one of pre post"}) == "");
   CHECK(said("activation", "GELU", {"'GELU'", "one of none relu gelu"}) == "");
   for (const char* name : {"causal", "feed_forward", "attention_bias"}) {

@@ -13,7 +13,8 @@ using namespace tapestry;
 
 namespace {
 
-constexpr Positions all_positions[] = {Positions::learned, Positions::sinusoidal, Positions::none};
+constexpr Positions all_positions[] = {Positions::learned, Positions::sinusoidal, Positions::none,
+                                       Positions::rotary,  Positions::relative,   Positions::alibi};
 
 TransformerOptions small() {
   return {.vocabulary = 11, .length = 12, .d_model = 8, .heads = 2, .d_ff = 12};
@@ -202,14 +203,21 @@ TEST_CASE("step by step is the same as all at once, for any steps and positions"
   }
 }
 
-TEST_CASE("sinusoids go on beyond the length a model was made for", "[phase4][nn]") {
-  TransformerOptions options = small(), longer = small();
-  options.positions = longer.positions = Positions::sinusoidal;
-  options.length = 4;
-  const Transformer model = scattered(options), other = scattered(longer);
-  const Indices ids = random_ids({2, 10});
-  CHECK(same_bits(model(ids), other(ids)));
-  CHECK(difference_to(by_pieces(model, ids, 3), model(ids), nearly) == "");
+TEST_CASE("all positions but learned ones go on beyond the length a model was made for",
+          "[phase4][nn]") {
+  for (const Positions positions : all_positions) {
+    if (positions == Positions::learned) continue;
+    TransformerOptions options = small(), longer = small();
+    options.positions = longer.positions = positions;
+    options.length = 4;
+    const Transformer model = scattered(options), other = scattered(longer);
+    const Indices ids = random_ids({2, 10});
+    CHECK(same_bits(model(ids), other(ids)));
+    for (const Index piece : {1, 2, 3, 5}) {
+      CAPTURE(static_cast<int>(positions), piece);
+      CHECK(difference_to(by_pieces(model, ids, piece), model(ids), nearly) == "");
+    }
+  }
 }
 
 TEST_CASE("steps that cannot be are refused, and the caches stay as they were", "[phase4][nn]") {

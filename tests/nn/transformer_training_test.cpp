@@ -59,7 +59,8 @@ std::vector<std::vector<real>> gradients_with(int threads) {
 
 TEST_CASE("the gradients of a transformer are right, whatever it is made of", "[phase2][nn]") {
   for (const Norm norm : {Norm::pre, Norm::post}) {
-    for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none}) {
+    for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none,
+                                      Positions::rotary, Positions::relative, Positions::alibi}) {
       for (const bool has_feed_forward : {true, false}) {
         for (const bool bias : {true, false}) {
           CAPTURE(int(norm), int(positions), has_feed_forward, bias);
