@@ -66,14 +66,15 @@ std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Mask
   const Capture seen;
   const Tensor y = m(x, mask);
   const Mask visible = m.causal ? Mask::causal() & mask : mask;
+  const auto share = [&](const Place& at) {  // not yet divided by their sum
+    const Index row = (at[0] * shape[1] + at[1]) * shape[2] + at[2];
+    const double score = expected[static_cast<std::size_t>(row * shape[3] + at[3])];
+    return visible.allows(at[0], at[2], at[3]) ? std::exp(score) : 0;
+  };
   const std::vector<double> weights = tabulate(shape, [&](const Place& at) {
-    if (!visible.allows(at[0], at[2], at[3])) return 0.0;
     double total = 0;
-    for (Index j = 0; j < shape[3]; ++j) {
-      if (!visible.allows(at[0], at[2], j)) continue;
-      total += std::exp(score_by_hand(m, x, {at[0], at[1], at[2], j}));
-    }
-    return std::exp(score_by_hand(m, x, at)) / total;
+    for (Index j = 0; j < shape[3]; ++j) total += share({at[0], at[1], at[2], j});
+    return total == 0 ? 0 : share(at) / total;
   });
   const Tensor heads = matmul(seen["weights"], split_heads(m.value(x), m.heads));
   return difference(seen["scores"], shape, expected, nearly) +
