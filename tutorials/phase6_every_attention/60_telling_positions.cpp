@@ -1,0 +1,154 @@
+// Step 60. In how many ways can attention be told where a word stands?
+//
+// New here: sinusoids looked at closely; rotary positions, which turn queries and keys; and biases
+// by distance (T5's buckets, ALiBi's slopes). What each lets a score depend on is measured.
+// Writes no picture (step 61 draws the sinusoids); takes less than a second.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "tapestry/error.hpp"
+#include "tapestry/nn/init.hpp"
+#include "tapestry/nn/positions.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/random.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index width = 32;
+
+double number(const Tensor& x) { return double{x.item()}; }
+
+const char* if_small(double error) { return error < 1e-4 ? "less than 1e-4" : "TOO MUCH"; }
+
+void like_digits() {
+  std::printf(
+      "1. Sinusoids count as binary digits do: each pair changes more slowly than the last\n");
+  std::printf("position   binary   sines of base 8, width 6\n");
+  const Tensor p = sinusoidal_positions(8, 6, 0, 8);
+  for (Index i = 0; i < 8; ++i) {
+    const int at = static_cast<int>(i);
+    std::printf("%8d   %d %d %d    %5.2f %5.2f %5.2f\n", at, at / 4, at / 2 % 2, at % 2,
+                double{p.at({i, 4})}, double{p.at({i, 2})}, double{p.at({i, 0})});
+  }
+}
+
+void turn_and_compare() {
+  // As (cosine, sine) pairs a position is a point on each circle, and rotary() turns it.
+  const auto as_pairs = [](const Tensor& x) {
+    return unsqueeze(concat({slice(x, 1, 1, width, 2), slice(x, 1, 0, width, 2)}, 1), 1);
+  };
+  const Tensor all = sinusoidal_positions(1024, width);
+  double error = 0;
+  for (const Index k : {1, 7, 100, 500}) {
+    const Tensor turned = rotary(as_pairs(slice(all, 0, 0, 1024 - k)), RotaryLayout::half_split, k);
+    error = std::max(error, largest_difference(turned, as_pairs(slice(all, 0, k, 1024))));
+  }
+  std::printf("\nTurned by k, position m becomes m + k, whatever m: error %s\n", if_small(error));
+  const Tensor products = matmul(all, transpose(all));
+  const Tensor alike = where(Tensor::eye(1024), 0, products);
+  std::printf("p(m) . p(m) is %.2f; of 1024 different positions the most alike two: %.2f\n",
+              double{products.at({0, 0})}, number(max(alike)));
+  std::printf("p(m) . p(m + k) for m = 0 to 999, smallest and largest:\n");
+  for (const Index k : {1, 5, 20}) {
+    const Tensor row = sum(slice(all, 0, 0, 1000) * slice(all, 0, k, 1000 + k), -1);
+    std::printf("   k = %2d   %.3f  %.3f\n", static_cast<int>(k), number(min(row)),
+                number(max(row)));
+  }
+}
+
+void print_error(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    std::printf("   %s\n", error.what());
+  }
+}
+
+// A guide prints PositionalEncoding with d_model / 2 angles, rounded up, and 5000 rows.
+void printed_code() {
+  const Tensor of_five = Tensor::zeros({5000, 5}), of_four = Tensor::zeros({1, 5000, 4});
+  std::printf("A guide's code: pe[:, 1::2] = torch.cos(position * div_term), for d_model = 5\n");
+  print_error([&] { slice(of_five, 1, 1, 5, 2) + Tensor::zeros({5000, 3}); });  // 3: 0, 2, 4
+  std::printf("... and then return x + self.pe[:, :x.size(1)], for 6000 words\n");
+  print_error([&] { Tensor::zeros({1, 6000, 4}) + of_four; });
+}
+
+// Scores of one query word and one key word that are three positions apart, in twenty places.
+void print_spread(const char* name, const std::function<Tensor(Index place)>& score) {
+  double low = INFINITY, high = -INFINITY;
+  for (Index place = 0; place < 20; ++place) {
+    const double s = number(score(place));
+    low = std::min(low, s);
+    high = std::max(high, s);
+  }
+  std::printf("   %-38s %6.3f %6.3f\n", name, low, high);
+}
+
+void rotations() {
+  constexpr RotaryLayout pairs = RotaryLayout::interleaved;
+  Random random(4);
+  const Tensor x = random.normal({1, 8}), y = random.normal({1, 8});
+  const Tensor w_q = init::inverse_root({8, 8}, random), w_k = init::inverse_root({8, 8}, random);
+  const auto dot = [](const Tensor& q, const Tensor& k) { return sum(q * k); };
+  std::printf("\n2. Rotary: one query, one key three positions before it, at twenty places\n");
+  std::printf("   the score's smallest and largest value:\n");
+  print_spread("queries and keys are turned", [&](Index at) {
+    return dot(rotary(matmul(x, w_q), pairs, at + 3), rotary(matmul(y, w_k), pairs, at));
+  });
+  print_spread("embeddings are turned, before W", [&](Index at) {
+    return dot(matmul(rotary(x, pairs, at + 3), w_q), matmul(rotary(y, pairs, at), w_k));
+  });
+  print_spread("sinusoids are added, before W", [&](Index at) {
+    return dot(matmul(x + sinusoidal_positions(1, 8, at + 3), w_q),
+               matmul(y + sinusoidal_positions(1, 8, at), w_k));
+  });
+}
+
+void layouts() {
+  constexpr RotaryLayout pairs = RotaryLayout::interleaved, halves = RotaryLayout::half_split;
+  Random random(5);
+  const Tensor w_q = init::inverse_root({8, 8}, random), w_k = init::inverse_root({8, 8}, random);
+  const Tensor text = random.normal({6, 8});
+  const auto scores = [&](const Tensor& q, const Tensor& k, RotaryLayout layout) {
+    return matmul(rotary(matmul(text, q), layout), transpose(rotary(matmul(text, k), layout)));
+  };
+  const Tensor right = scores(w_q, w_k, pairs), wrong = scores(w_q, w_k, halves);
+  const Tensor converted =
+      scores(convert_rotary(w_q, 1, pairs, halves), convert_rotary(w_k, 1, pairs, halves), halves);
+  const auto first = [](const Tensor& s) { return slice(slice(s, 0, 0, 1), 1, 0, 1); };
+  std::printf("   weights of the interleaved layout, read as half split: scores are wrong\n");
+  std::printf("   by %.3f at position 0, by up to %.3f later; converted: by %s\n",
+              largest_difference(first(wrong), first(right)), largest_difference(wrong, right),
+              if_small(largest_difference(converted, right)));
+}
+
+void biases() {
+  std::printf("\n3. A bias by distance\n   distance     ");
+  const std::vector<Index> list = {0, 1, 2, 15, 16, 20, 40, 100, 1000};
+  for (const Index d : list) std::printf(" %5d", static_cast<int>(d));
+  std::printf("\n   T5's bucket  ");
+  for (const Index d : list) std::printf(" %5d", static_cast<int>(relative_bucket(-d, true)));
+  for (const Index heads : {4, 6}) {
+    std::printf("\n   ALiBi's slopes of %d heads:", static_cast<int>(heads));
+    for (const double slope : doubles(alibi_slopes(heads))) std::printf(" %.4f", slope);
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+int main() {
+  std::printf("Step 60: telling positions (takes less than a second)\n\n");
+  like_digits();
+  turn_and_compare();
+  printed_code();
+  rotations();
+  layouts();
+  biases();
+}
