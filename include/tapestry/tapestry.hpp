@@ -50,6 +50,8 @@
 #include "tapestry/text/batch.hpp"
 #include "tapestry/text/corpus.hpp"
 #include "tapestry/text/grammar.hpp"
+#include "tapestry/text/sentence_forms.hpp"
 #include "tapestry/text/tasks.hpp"
+#include "tapestry/text/translation.hpp"
 #include "tapestry/text/vocabulary.hpp"
 #include "tapestry/training.hpp"

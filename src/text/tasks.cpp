@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tapestry/error.hpp"
+#include "text/held_out.hpp"
 
 namespace tapestry {
 namespace {
@@ -44,14 +45,6 @@ void check(TaskKind kind, const TaskSize& size) {
   if (count_prompts(kind, size.letters, size.shortest) < 100) {
     refuse("less than 100 prompts of the shortest length. Take longer ones, or more letters.");
   }
-}
-
-bool is_held_out(const Words& prompt) {
-  std::uint64_t number = 0;
-  for (const std::string& letter : prompt) {
-    number = number * 1'000'003 + static_cast<unsigned char>(letter.front());
-  }
-  return Random(number).below(10) == 0;  // the generator's first number is a good hash
 }
 
 Words answer(TaskKind kind, Words prompt) {
