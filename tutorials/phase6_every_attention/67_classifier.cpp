@@ -1,0 +1,251 @@
+// Step 67. When does attention tell sentences apart that counting words cannot?
+//
+// New here: a classifier (embedding, positions, attention, mean over the words, linear) on five
+// forms of sentences that are made of the same words in another order, beside the same model with
+// parts left out; and a mean that leaves out <pad>, beside one that does not.
+// Writes out/plots/phase6_classifier.png; takes about 10 seconds.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/multi_head_attention.hpp"
+#include "tapestry/nn/positions.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/progress.hpp"
+#include "tapestry/text/sentence_forms.hpp"
+#include "tapestry/training.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index width = 32, heads = 4, batch_rows = 64, steps = 300;
+constexpr std::uint64_t seeds = 5;
+constexpr Index row_lengths[] = {9, 12, 16, 24, 32, 48};
+
+struct Parts {  // what the model has
+  bool positions, attention;
+  bool knows_padding = true;  // false: <pad> is a word like any other
+};
+
+struct Classifier {
+  Parts parts;
+  Embedding words;
+  MultiHeadAttention attention;
+  Linear out;
+
+  Classifier(const Parts& has, Index vocabulary, Random& random)
+      : parts(has),
+        words(vocabulary, width, random, init::inverse_root),
+        attention(width, heads, random, {.initialiser = init::inverse_root}),
+        out(width, sentence_forms, random, {.initialiser = init::inverse_root}) {}
+
+  // ids (rows, length) -> (rows, forms)
+  Tensor operator()(const Indices& ids, const std::vector<Index>& lengths) const {
+    Tensor x = words(ids);
+    if (parts.positions) x = x + sinusoidal_positions(ids.shape[1], width);
+    const Mask words_only = Mask::padding(lengths);
+    if (parts.attention) x = attention(x, parts.knows_padding ? words_only : Mask());
+    if (!parts.knows_padding) return out(mean(x, 1));
+    // The mean over the words alone: their sum, divided by how many they are.
+    Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
+    return out(sum(x * real, 1) / sum(real, 1));
+  }
+
+  Parameters parameters() const {
+    Parameters all = words.parameters("words.");
+    for (const Parameter& p : attention.parameters("attention.")) {
+      if (parts.attention) all.push_back(p);
+    }
+    for (const Parameter& p : out.parameters("out.")) all.push_back(p);
+    return all;
+  }
+};
+
+Classifier learn(const Parts& parts, const SentenceForms& task, std::uint64_t seed) {
+  Random random(seed);
+  Classifier model(parts, task.vocabulary().size(), random);
+  Adam adam(model.parameters());
+  TrainingOptions options{.steps = steps, .what = ""};
+  options.rate = [](Index step) {
+    return cosine_rate(step, {.highest = 1e-2, .lowest = 1e-4, .warmup = 20, .steps = steps});
+  };
+  const auto loss_of_step = [&](Index step) {
+    Random drawn(seed, static_cast<std::uint64_t>(step));
+    const FormBatch b = task.batch(Part::train, batch_rows, drawn);
+    return cross_entropy(model(b.ids, b.lengths), b.forms);
+  };
+  train(adam, loss_of_step, options);
+  return model;
+}
+
+// The share of sentences whose form gets the greatest logit.
+double accuracy(const Tensor& logits, const Indices& forms) {
+  const std::vector<real> values = logits.values();
+  int right = 0;
+  for (std::size_t row = 0; row < forms.values.size(); ++row) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(row) * sentence_forms;
+    right += std::max_element(first, first + sentence_forms) - first == forms.values[row];
+  }
+  return right / static_cast<double>(forms.values.size());
+}
+
+// The same sentences in rows of `length`, as if a longer one stood in the batch.
+Indices padded(const Indices& ids, Index length) {
+  Indices wide({ids.shape[0], length},
+               std::vector<std::int32_t>(static_cast<std::size_t>(ids.shape[0] * length)));
+  for (Index i = 0; i < static_cast<Index>(ids.values.size()); ++i) {
+    const Index to = i / ids.shape[1] * length + i % ids.shape[1];
+    wide.values[static_cast<std::size_t>(to)] = ids.values[static_cast<std::size_t>(i)];
+  }
+  return wide;
+}
+
+// How far the first word alone gets: count in training which form it goes with.
+double first_word_alone(const SentenceForms& task, const FormBatch& test) {
+  const Index words = task.vocabulary().size();
+  Tensor counts = Tensor::zeros({words, sentence_forms});
+  Random random(78);
+  for (int i = 0; i < 20000; ++i) {
+    const FormSentence one = task.sentence(Part::train, random);
+    const Index first = task.vocabulary().id(one.words.front()), form = Index(one.form);
+    counts.set({first, form}, double{counts.at({first, form})} + 1);
+  }
+  const Tensor first = slice(embedding(counts, test.ids), 1, 0, 1);
+  return accuracy(squeeze(first, 1), test.forms);
+}
+
+struct Variant {
+  const char* name;
+  Parts parts;
+  std::vector<std::vector<double>> right = {};  // share told right, by seed and row length
+};
+
+std::vector<Variant> measure(const SentenceForms& task, const FormBatch& test) {
+  std::vector<Variant> variants = {{"words alone", {false, false}},
+                                   {"+ positions", {true, false}},
+                                   {"+ attention", {false, true}},
+                                   {"+ both", {true, true}},
+                                   {"both, <pad> a word", {true, true, false}}};
+  Progress progress("training", Index(variants.size() * seeds), "models");
+  for (Variant& variant : variants) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed, progress.step()) {
+      const Classifier model = learn(variant.parts, task, seed);
+      variant.right.emplace_back();
+      for (const Index length : row_lengths) {
+        const Tensor logits = model(padded(test.ids, length), test.lengths);
+        variant.right.back().push_back(accuracy(logits, test.forms));
+      }
+    }
+  }
+  return variants;
+}
+
+void print(const std::vector<Variant>& variants, double first_word) {
+  std::printf("1. Which parts are needed: share of 2000 held-out sentences told right\n");
+  std::printf("%18s seed 1 seed 2 seed 3 seed 4 seed 5\n", "");
+  for (const Variant& variant : variants) {
+    std::printf("%-18s", variant.name);
+    for (const auto& seed : variant.right) std::printf(" %6.3f", seed[0]);
+    std::printf("\n");
+  }
+  std::printf("guessing 0.200, the first word alone, counted: %.3f\n", first_word);
+  std::printf("\n2. The same sentences (7 to 9 words) in rows filled up to a length\n%20s", "");
+  for (const Index length : row_lengths) std::printf(" %5d", static_cast<int>(length));
+  for (std::size_t which : {3, 4}) {
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
+      const char* name = which == 3 ? "<pad> left out" : "<pad> as a word";
+      std::printf("\n%-15s, %d  ", name, static_cast<int>(seed + 1));
+      for (const double right : variants[which].right[seed]) std::printf(" %5.3f", right);
+    }
+  }
+  std::printf("\n\n");
+}
+
+plot::BarChart parts_chart(const std::vector<Variant>& variants, double first_word) {
+  plot::BarChart chart;
+  chart.title = "Sentences told right";
+  chart.subtitle = "mean of five seeds";
+  chart.y_axis = {"share", false, 0, 1};
+  chart.series.push_back({"", {}});
+  for (std::size_t i = 0; i < 4; ++i) {
+    chart.labels.push_back(variants[i].name);
+    chart.series[0].values.push_back(0);
+    for (const auto& seed : variants[i].right) chart.series[0].values.back() += seed[0] / seeds;
+  }
+  chart.reference_lines = {{0.2, "guessing"},
+                           {first_word, "the first word alone", plot::theme::frame}};
+  return chart;
+}
+
+plot::LineChart padding_chart(const std::vector<Variant>& variants) {
+  plot::LineChart chart;
+  chart.title = "The same sentences in longer rows";
+  chart.subtitle = "a line for each of five seeds";
+  chart.x_axis = {"length of the row"};
+  chart.y_axis = {"share told right", false, 0, 1};
+  const std::vector<double> x(std::begin(row_lengths), std::end(row_lengths));
+  for (const std::size_t which : {4, 3}) {
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
+      const char* name = which == 3 ? "<pad> left out: all five" : "<pad> as a word";
+      chart.series.push_back({seed == 0 ? name : "", x, variants[which].right[seed], true, true});
+      chart.series.back().colour = plot::series_colour(4 - which);
+    }
+  }
+  return chart;
+}
+
+// Where the heads look in a sentence: each head's weights, the mean over all queries.
+plot::Heatmap where_heads_look(const Classifier& model, const SentenceForms& task,
+                               const FormSentence& sentence) {
+  const FormBatch one = task.batch({sentence});
+  const Capture seen;
+  model(one.ids, one.lengths);
+  const Tensor weights = mean(squeeze(seen["weights"], 0), 1);  // (heads, keys)
+  const std::vector<std::string> rows = {"head 1", "head 2", "head 3", "head 4"};
+  plot::Heatmap map = attention_heatmap(weights, rows, sentence.words, to_string(sentence.form));
+  map.row_axis = map.column_axis = "";
+  map.colour_bar = false;
+  return map;
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 67: a classifier (takes about 5 seconds)\n\n");
+  const SentenceForms task;
+  Random random(77);
+  const FormBatch test = task.batch(Part::held_out, 2000, random);
+  const double first_word = first_word_alone(task, test);
+  const std::vector<Variant> variants = measure(task, test);
+  print(variants, first_word);
+
+  plot::Canvas canvas(1360, 710, 1.5);
+  plot::draw(canvas, {16, 16, 640, 420}, parts_chart(variants, first_word));
+  plot::draw(canvas, {690, 16, 650, 420}, padding_chart(variants));
+  canvas.text({16, 464},
+              "The same words in five orders: where the four heads of seed 1 look "
+              "(mean over all queries)");
+  const char* texts[] = {"the cat will chase a dog today", "will the cat chase a dog today",
+                         "today the cat will chase a dog", "a dog the cat will chase today",
+                         "chase a dog the cat will today"};
+  const Classifier model = learn({true, true}, task, 1);
+  for (int i = 0; i < 5; ++i) {
+    const FormSentence sentence{split_words(texts[i]), static_cast<SentenceForm>(i)};
+    plot::draw(canvas, {16 + 267.0 * i, 476, 260, 220}, where_heads_look(model, task, sentence));
+  }
+  plot::write_png(canvas, "out/plots/phase6_classifier.png");
+  std::printf("wrote out/plots/phase6_classifier.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
