@@ -178,9 +178,10 @@ Sharpening sharpening(const std::vector<Run>& runs, std::size_t layer) {
   return result;
 }
 
-// 0: before the loss, 1: with it, 2: after it. Steps closer than the measurements are, or than two
-// standard errors, tell nothing.
+// 0: before the loss, 1: with it, for steps closer than the measurements are, or than two standard
+// errors, tell nothing; 2: after it; 3: no verdict without a second seed.
 std::size_t verdict(const Spread& ahead) {
+  if (ahead.count < 2) return 3;
   const double error = ahead.deviation / std::sqrt(static_cast<double>(ahead.count));
   if (!(std::abs(ahead.mean) > std::max<double>(every, 2 * error))) return 1;
   return ahead.mean > 0 ? 0 : 2;
@@ -189,7 +190,7 @@ std::size_t verdict(const Spread& ahead) {
 // How often the layers were before, with or after the loss; how many heads ended sharper than they
 // began.
 struct Tally {
-  std::array<std::array<int, 3>, 2> layers{};
+  std::array<std::array<int, 4>, 2> layers{};
   int fell = 0, heads = 0;
 };
 
@@ -206,10 +207,10 @@ void print(const Problem& problem, const std::vector<Run>& runs, const Run& cont
     const Sharpening one = sharpening(runs, layer);
     const Spread half = of(one.steps);
     const std::size_t when = verdict(of(one.ahead));
-    constexpr std::array<const char*, 3> words = {"before the loss", "with the loss",
-                                                  "after the loss"};
-    std::printf("%14s layer %zu %6.0f +- %-2.0f   %2d of %zu heads, %s, which is %.2f by then\n",
-                "", layer, half.mean, half.deviation, one.sharp, heads * runs.size(), words[when],
+    constexpr std::array<const char*, 4> words = {"before the loss", "with the loss",
+                                                  "after the loss", "too few seeds"};
+    std::printf("%14s layer %zu %6.0f +- %-2.0f   %2d of %zu heads, %s (%.2f by then)\n", "", layer,
+                half.mean, half.deviation, one.sharp, heads * runs.size(), words[when],
                 of(one.loss).mean);
     ++tally.layers[layer][when];
   }
@@ -271,8 +272,9 @@ void print_answer(const Tally& tally) {
 
 int main() try {
   std::printf("Step 53: entropy during training (takes about 9 seconds)\n\n");
-  std::printf("Steps until a curve has made half of its way; %llu seeds; heads that become sharp\n",
-              static_cast<unsigned long long>(seeds));
+  std::printf(
+      "Steps until half of the way; %llu seeds; heads that lost a quarter of uniform entropy\n",
+      static_cast<unsigned long long>(seeds));
   std::printf("(induction 2: weights start with deviation 0.125 instead of 0.02)\n\n");
   plot::Canvas canvas(1560, 760);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 4);

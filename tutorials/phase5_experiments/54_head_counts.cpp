@@ -110,11 +110,10 @@ bool slower(const Result& a, const Result& b) {
 }
 
 void print(const Setting& setting, const Result& result) {
-  const Spread steps = of(result.steps);
   std::printf("%5lld %4lld %8lld   ", static_cast<long long>(setting.heads),
               static_cast<long long>(setting.d_k), static_cast<long long>(result.learned));
   for (const double count : result.steps) std::printf(" %4.0f", count);
-  std::printf("   %4.0f +- %-3.0f\n", steps.mean, steps.deviation);
+  std::printf("   %4.0f\n", of(result.steps).mean);
 }
 
 void print_answer(const std::vector<Result>& results) {
@@ -185,7 +184,7 @@ int main() try {
   std::printf("Step 54: how many heads (takes about 10 seconds)\n\n");
   std::printf("1. Induction, two layers: steps until 99 %% of %lld held-out answers are right\n",
               static_cast<long long>(tested));
-  std::printf("heads  d_k  learned     seeds 1 to %llu          mean   (%lld: or more)\n",
+  std::printf("heads  d_k  learned     seeds 1 to %llu           mean   (%lld: or more)\n",
               static_cast<unsigned long long>(seeds), static_cast<long long>(most_steps));
   Progress progress("training", static_cast<Index>(settings.size() * seeds), "models");
   std::vector<Result> results;
