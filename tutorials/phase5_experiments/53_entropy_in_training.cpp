@@ -70,7 +70,7 @@ std::vector<Problem> problems() {
 
 // What happened during one training.
 struct Run {
-  std::vector<double> losses;                  // on a test
+  std::vector<double> steps, losses;           // on a test
   std::vector<std::vector<double>> entropies;  // of each head, those of layer 0 first
   double uniform = 0;                          // the entropy of uniform attention
 };
@@ -95,6 +95,7 @@ void keep_uniform(Capture& reach, const TransformerOptions& options) {
 void measure(const Transformer& model, const Batch& test, bool uniform, Run& run) {
   Capture seen;
   if (uniform) keep_uniform(seen, model.options);
+  run.steps.push_back(every * static_cast<double>(run.steps.size()));
   run.losses.push_back(double{cross_entropy(model(test.inputs), test.targets).item()});
   const Mask mask = model.options.causal ? Mask::causal() : Mask();
   const auto of_heads = [&](const Tensor& weights) {
@@ -222,21 +223,13 @@ void print(const Problem& problem, const std::vector<Run>& runs, const Run& cont
   }
 }
 
-std::vector<double> steps_of(const Run& run) {
-  std::vector<double> steps;
-  for (std::size_t i = 0; i < run.losses.size(); ++i) {
-    steps.push_back(every * static_cast<double>(i));
-  }
-  return steps;
-}
-
 plot::LineChart loss_chart(const Problem& problem, const Run& run, const Run& control) {
   plot::LineChart chart;
   chart.title = problem.name;
   chart.x_axis = {.name = "step"};
   chart.y_axis = {.name = "loss", .low = 0};
-  chart.series = {{"loss", steps_of(run), run.losses},
-                  {"heads kept uniform", steps_of(control), control.losses}};
+  chart.series = {{"loss", run.steps, run.losses},
+                  {"heads kept uniform", control.steps, control.losses}};
   chart.reference_lines = {{std::log(static_cast<double>(problem.options.vocabulary)), "guessing"}};
   return chart;
 }
@@ -247,7 +240,7 @@ plot::LineChart entropy_chart(const Run& run) {
   chart.y_axis = {.name = "entropy of heads, nats", .low = 0};
   for (std::size_t head = 0; head < run.entropies.size(); ++head) {
     const std::size_t layer = head / heads;
-    plot::Series series{head % heads ? "" : "layer " + std::to_string(layer), steps_of(run),
+    plot::Series series{head % heads ? "" : "layer " + std::to_string(layer), run.steps,
                         run.entropies[head]};
     series.colour = plot::series_colour(2 + layer);
     chart.series.push_back(series);
