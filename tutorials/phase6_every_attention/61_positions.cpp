@@ -36,8 +36,9 @@ Texts texts(Task task, Index rows, Index length, Random& random) {
   Texts all{
       Indices({rows, length}, std::vector<std::int32_t>(static_cast<std::size_t>(rows * length))),
       {}};
-  for (std::int32_t& word : all.words.values)
+  for (std::int32_t& word : all.words.values) {
     word = static_cast<std::int32_t>(random.below(letters));
+  }
   all.answers = all.words;
   for (Index row = 0; row < rows; ++row) {
     const std::int32_t* const words = &all.words.values[static_cast<std::size_t>(row * length)];
@@ -199,11 +200,12 @@ int main() try {
   const plot::LineChart first = compare(three_back, 1.0 / letters, a);
   const plot::LineChart second = compare(latest, 0.25, b);
   for (const Index length : {16, 32, 64}) {
-    std::printf("ANSWER: right on both tasks at %d words:", static_cast<int>(length));
-    for (std::size_t s = 0; s < schemes.size(); ++s) {
-      if (std::min(a[s], b[s]) >= length) std::printf(" %s", schemes[s].c_str());
+    std::string right;
+    for (std::size_t i = 0; i < schemes.size(); ++i) {
+      if (std::min(a[i], b[i]) >= length) right += " " + schemes[i];
     }
-    std::printf("\n");
+    std::printf("ANSWER: 0.8 or more on both tasks up to %d words:%s\n", static_cast<int>(length),
+                right.empty() ? " nobody" : right.c_str());
   }
   draw(first, second);
 } catch (const Error& error) {
