@@ -66,6 +66,19 @@ TEST_CASE("no two of a thousand positions are alike, and all lie in [-1, 1]", "[
   CHECK(min(p).item() >= -1);
 }
 
+TEST_CASE("another base makes other wavelengths: 8 halves the speed of three pairs",
+          "[phase6][nn]") {
+  const std::vector<double> expected = tabulate({9, 6}, [](const Place& at) {
+    const double angle = static_cast<double>(at[0]) / static_cast<double>(1 << (at[1] / 2));
+    return at[1] % 2 == 0 ? std::sin(angle) : std::cos(angle);
+  });
+  CHECK(difference(sinusoidal_positions(9, 6, 0, 8), {9, 6}, expected, 3 * tight) == "");
+  for (const double base : {0.0, -8.0, double(NAN), double(INFINITY)}) {
+    CHECK(complaint([&] { sinusoidal_positions(2, 4, 0, base); },
+                    {"sinusoidal positions: base is", "above 0"}) == "");
+  }
+}
+
 TEST_CASE("sinusoidal positions say what cannot be", "[phase2][nn]") {
   CHECK(complaint([] { sinusoidal_positions(-1, 4); },
                   {"sinusoidal positions: length is -1, width 4, first 0", "at least"}) == "");

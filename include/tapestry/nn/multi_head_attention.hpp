@@ -61,10 +61,10 @@ struct MultiHeadAttention {
   // With a cache, x holds positions that follow those in the cache: they are added to it, and see
   // it; x must then be (batch, length, d_model).
   // Positions are counted from 0, with a cache from its length on.
-  // While a Capture lives: files query, key, value (..., heads, length, width), turned if they are
-  // rotary, scores (with the bias of relative positions or ALiBi) and weights
-  // (..., heads, length, keys), heads (..., heads, length, d_v) and output. x without leading axes
-  // counts as a batch of one.
+  // While a Capture lives: files query, key, value (..., heads, length, width), the first two as
+  // they are after rotary turns, scores (with their bias, if any) and weights (..., heads, length,
+  // keys), heads (..., heads, length, d_v) and output. x without leading axes counts as a batch of
+  // one.
   // Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache then stays as
   // it was.
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
@@ -79,8 +79,8 @@ struct MultiHeadAttention {
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
-  // layer's is added once. Throws Error for a number that is no head's, if d_context is not d_model,
-  // and for rotary, relative and alibi, which a SingleHeadAttention has not.
+  // layer's is added once. Throws Error for a number that is no head's, if d_context is not
+  // d_model, and for rotary, relative and alibi, which a SingleHeadAttention has not.
   SingleHeadAttention head(Index number) const;
 
   // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias",
