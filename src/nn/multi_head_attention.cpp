@@ -1,6 +1,7 @@
 #include "tapestry/nn/multi_head_attention.hpp"
 
 #include "nn/append.hpp"
+#include "tapestry/attention_variants.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -29,6 +30,15 @@ Index source(Index d_context, Index d_model) {
                 ": it must be at least 1, or 0 for d_model's value.");
   }
   return d_context == 0 ? d_model : d_context;
+}
+
+// How many heads keys and values have.
+Index shared(Index asked, Index heads) {
+  if (asked == 0) return heads;
+  if (asked > 0 && heads % asked == 0) return asked;
+  throw Error("multi-head attention: heads is " + std::to_string(heads) +
+              " and key_value_heads is " + std::to_string(asked) +
+              ": they must divide heads, or be 0 for as many.");
 }
 
 void check_rows(const char* name, const Tensor& x, const char* width, const Linear& map) {
@@ -65,12 +75,15 @@ Linear part(const Linear& map, int axis, Index number, Index width) {
 MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& random,
                                        const MultiHeadAttentionOptions& o)
     : query(d_model, total("d_k", o.d_k, d_model, heads_), random, {o.bias, o.initialiser}),
-      key(source(o.d_context, d_model), total("d_k", o.d_k, d_model, heads_), random,
+      key(source(o.d_context, d_model),
+          total("d_k", o.d_k, d_model, heads_) / heads_ * shared(o.key_value_heads, heads_), random,
           {o.bias, o.initialiser}),
-      value(source(o.d_context, d_model), total("d_v", o.d_v, d_model, heads_), random,
-            {o.bias, o.initialiser}),
+      value(source(o.d_context, d_model),
+            total("d_v", o.d_v, d_model, heads_) / heads_ * shared(o.key_value_heads, heads_),
+            random, {o.bias, o.initialiser}),
       output(total("d_v", o.d_v, d_model, heads_), d_model, random, {o.bias, o.initialiser}),
       heads(heads_),
+      key_value_heads(shared(o.key_value_heads, heads_)),
       causal(o.causal),
       dropout(o.dropout),
       positions(o.positions) {
@@ -108,15 +121,24 @@ Tensor MultiHeadAttention::distance_bias(Index queries, Index keys, Index first)
   return positions == Positions::alibi ? alibi_bias(heads, queries, keys, first) : Tensor();
 }
 
+// (..., key_value_heads, length, width) -> (..., heads, length, width), each as often as it is read
+Tensor MultiHeadAttention::by_heads(const Tensor& x) const {
+  if (key_value_heads == heads) return x;
+  const Shape parts = x.shape().inserted(x.rank() - 2, heads / key_value_heads);
+  return reshape(expand(unsqueeze(x, -3), parts), x.shape().with(-3, heads));
+}
+
 Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const Mask& mask, Random* random, const Tensor& bias) const {
-  const Tensor q = Capture::file("query", queries);
-  const Tensor k = Capture::file("key", keys);
-  const Tensor v = Capture::file("value", values);
   const bool drops = random != nullptr && dropout > 0;
   if (!drops && !Capture::lives() && !bias.defined()) {
-    return output(concatenate_heads(fused_attention(q, k, v, mask)));
+    return output(concatenate_heads(key_value_heads == heads
+                                        ? fused_attention(queries, keys, values, mask)
+                                        : grouped_attention(queries, keys, values, mask)));
   }
+  const Tensor q = Capture::file("query", queries);
+  const Tensor k = Capture::file("key", by_heads(keys));
+  const Tensor v = Capture::file("value", by_heads(values));
   const Tensor mixed = tapestry::attention(q, k, v, mask, dropout, random, bias).output;
   return Capture::file("output", output(concatenate_heads(Capture::file("heads", mixed))));
 }
@@ -127,7 +149,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random*
   if (x.rank() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
   const Index before = cache == nullptr ? 0 : cache->length();
   const Tensor q = turned(split_heads(query(x), heads), before);
-  KeyValueCache seen{turned(split_heads(key(x), heads), before), split_heads(value(x), heads)};
+  KeyValueCache seen{turned(split_heads(key(x), key_value_heads), before),
+                     split_heads(value(x), key_value_heads)};
   if (cache != nullptr) seen = joined(*cache, seen);
   const Mask visible = causal ? Mask::causal(before) & mask : mask;
   const Tensor y = mix(q, seen.keys, seen.values, visible, random,
@@ -145,7 +168,8 @@ Tensor MultiHeadAttention::across(const Tensor& x, const Tensor& context, const 
     return squeeze(across(unsqueeze(x, 0), unsqueeze(context, 0), mask, random), 0);
   }
   const Tensor q = split_heads(query(x), heads);
-  const Tensor k = split_heads(key(context), heads), v = split_heads(value(context), heads);
+  const Tensor k = split_heads(key(context), key_value_heads);
+  const Tensor v = split_heads(value(context), key_value_heads);
   const Mask visible = causal ? Mask::causal() & mask : mask;
   return mix(q, k, v, visible, random, {});
 }
@@ -160,12 +184,13 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
         "multi-head attention: one head alone is self-attention, but d_context is not d_model.");
   }
   refuse_distances("one head alone");
-  const Index d_k = query.weight.size(1) / heads, d_v = value.weight.size(1) / heads;
+  const Index d_k = query.weight.size(1) / heads, d_v = output.weight.size(0) / heads;
+  const Index group = number * key_value_heads / heads;
   Random unused(0);
   SingleHeadAttention one(query.weight.size(0), unused, {.d_k = d_k, .d_v = d_v, .causal = causal});
   one.query = part(query, 1, number, d_k);
-  one.key = part(key, 1, number, d_k);
-  one.value = part(value, 1, number, d_v);
+  one.key = part(key, 1, group, d_k);
+  one.value = part(value, 1, group, d_v);
   one.output = part(output, 0, number, d_v);
   one.output.bias = Tensor();
   return one;

@@ -15,6 +15,9 @@ struct MultiHeadAttentionOptions {
   Index d_k = 0;        // width of a head's queries and keys; 0 means d_model / heads
   Index d_v = 0;        // width of a head's values; 0 means d_model / heads
   Index d_context = 0;  // width of what keys and values are made from; 0 means d_model
+  // Of keys and values; heads share them evenly: fewer make the cache smaller (grouped-query
+  // attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0 means `heads`.
+  Index key_value_heads = 0;
   bool bias = false;    // of all four maps
   bool causal = false;  // no position sees a later one
   double dropout = 0;   // of the weights, while training; in [0, 1)
@@ -27,8 +30,8 @@ struct MultiHeadAttentionOptions {
 // Keys and values of the positions that a model has read already, so that a new one need not
 // compute them again. Begins empty. Rotary keys are in it as they were turned.
 struct KeyValueCache {
-  Tensor keys;    // (batch, heads, positions, d_k)
-  Tensor values;  // (batch, heads, positions, d_v)
+  Tensor keys;    // (batch, key_value_heads, positions, d_k)
+  Tensor values;  // (batch, key_value_heads, positions, d_v)
 
   Index length() const { return keys.defined() ? keys.size(-2) : 0; }
 };
@@ -41,17 +44,19 @@ struct KeyValueCache {
 // W_O.
 struct MultiHeadAttention {
   Linear query;   // (d_model, heads d_k)
-  Linear key;     // (d_context, heads d_k)
-  Linear value;   // (d_context, heads d_v)
+  Linear key;     // (d_context, key_value_heads d_k)
+  Linear value;   // (d_context, key_value_heads d_v)
   Linear output;  // (heads d_v, d_model)
   Index heads;
+  Index key_value_heads;  // head i reads number i / (heads / key_value_heads)
   bool causal;
   double dropout;
   Positions positions;
   std::optional<RelativeBias> relative;  // if positions are relative
 
   // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
-  // given), a dropout outside [0, 1), and an odd d_k with rotary positions.
+  // given), key_value_heads that do not divide heads, a dropout outside [0, 1), and an odd d_k with
+  // rotary positions.
   MultiHeadAttention(Index d_model, Index heads, Random& random,
                      const MultiHeadAttentionOptions& options = {});
 
@@ -61,10 +66,10 @@ struct MultiHeadAttention {
   // With a cache, x holds positions that follow those in the cache: they are added to it, and see
   // it; x must then be (batch, length, d_model).
   // Positions are counted from 0, with a cache from its length on.
-  // While a Capture lives: files query, key, value (..., heads, length, width), the first two as
-  // they are after rotary turns, scores (with their bias, if any) and weights (..., heads, length,
-  // keys), heads (..., heads, length, d_v) and output. x without leading axes counts as a batch of
-  // one.
+  // While a Capture lives: files query, key, value (..., heads, length, width), turned if they are
+  // rotary, keys and values once for each head that reads them; scores (with the bias of relative
+  // positions or ALiBi) and weights (..., heads, length, keys); heads (..., heads, length, d_v) and
+  // output. x without leading axes counts as a batch of one.
   // Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache then stays as
   // it was.
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
@@ -90,6 +95,7 @@ struct MultiHeadAttention {
  private:
   void refuse_distances(const char* what) const;
   Tensor turned(const Tensor& x, Index first) const;
+  Tensor by_heads(const Tensor& x) const;
   Tensor distance_bias(Index queries, Index keys, Index first) const;
   Tensor mix(const Tensor& queries, const Tensor& keys, const Tensor& values, const Mask& mask,
              Random* random,
