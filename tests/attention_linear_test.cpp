@@ -39,6 +39,16 @@ std::vector<Tensor> operands(Index queries, Index keys, Index width = 4, Index v
           random_tensor({2, keys, value_width}, 3)};
 }
 
+// phi bends at 0, which differences would see: no element is near it.
+std::vector<Tensor> away_from_0(std::vector<Tensor> in) {
+  for (const Tensor& x : in) {
+    for (Index i = 0; i < x.count(); ++i) {
+      if (std::abs(x.data()[i]) < real(0.05)) x.data()[i] += real(0.1);
+    }
+  }
+  return in;
+}
+
 Tensor by_steps(const std::vector<Tensor>& in, Index step) {
   LinearAttentionState state;
   std::vector<Tensor> rows;
@@ -115,7 +125,7 @@ TEST_CASE("the state of linear attention is the sum over the keys, whatever the 
 TEST_CASE("gradients of linear attention, in every form", "[phase6][attention]") {
   const auto check = [](const Function& f, Index length) {
     CAPTURE(length);
-    CHECK(wrong_gradient(f, operands(length, length)) == "");
+    CHECK(wrong_gradient(f, away_from_0(operands(length, length))) == "");
   };
   for (const Index length : {1, 2, 31, 33, 70}) {
     check([](const auto& in) { return causal_linear_attention(in[0], in[1], in[2]); }, length);
