@@ -129,11 +129,8 @@ TEST_CASE("gradients of linear attention, in every form", "[phase6][attention]")
   };
   for (const Index length : {1, 2, 31, 33, 70}) {
     check([](const auto& in) { return causal_linear_attention(in[0], in[1], in[2]); }, length);
-    check(
-        [&](const auto& in) {
-          return linear_attention(in[0], in[1], in[2], {length, 0});
-        },
-        length);
+    check([&](const auto& in) { return linear_attention(in[0], in[1], in[2], {length, 0}); },
+          length);
   }
   check([](const auto& in) { return by_steps(in, 1); }, 9);
   check([](const auto& in) { return by_steps(in, 4); }, 9);

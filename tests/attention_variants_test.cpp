@@ -211,11 +211,8 @@ TEST_CASE("attention in parts says what does not fit", "[phase6][attention]") {
         "");
   CHECK(complaint([&] { chunked_attention(x, x, other); },
                   {"chunked attention: q is (2, 3, 4)", "one value for each key"}) == "");
-  CHECK(complaint(
-            [&] {
-              chunked_attention(x, Tensor::zeros({2, 3, 5}), x);
-            },
-            {"same width"}) == "");
+  CHECK(complaint([&] { chunked_attention(x, Tensor::zeros({2, 3, 5}), x); }, {"same width"}) ==
+        "");
   CHECK(complaint([&] { chunked_attention(Tensor::zeros({4}), x, x); }, {"(..., length, width)"}) ==
         "");
   CHECK(complaint([&] { chunked_attention(x, x, x, Mask::padding({1}), 2); },
@@ -223,11 +220,8 @@ TEST_CASE("attention in parts says what does not fit", "[phase6][attention]") {
   CHECK(complaint([&] { sliding_window_attention(x, other, other, 1); },
                   {"sliding-window", "as many queries as keys"}) == "");
   CHECK(complaint([&] { sliding_window_attention(x, x, x, -1); }, {"window of -1"}) == "");
-  CHECK(complaint(
-            [&] {
-              sliding_window_attention(x, x, x, 1, Mask::padding({9, 9}));
-            },
-            {"9 keys", "only 3"}) == "");
+  CHECK(complaint([&] { sliding_window_attention(x, x, x, 1, Mask::padding({9, 9})); },
+                  {"9 keys", "only 3"}) == "");
 }
 
 TEST_CASE("grouped attention says what does not fit", "[phase6][attention]") {
@@ -235,14 +229,8 @@ TEST_CASE("grouped attention says what does not fit", "[phase6][attention]") {
   CHECK(complaint([&] { grouped_attention(heads, three, three); },
                   {"grouped attention: q is (2, 4, 3, 4)", "divide the heads of q (4)"}) == "");
   CHECK(complaint([&] { grouped_attention(heads, heads, three); }, {"(4 and 3)"}) == "");
-  CHECK(complaint(
-            [&] {
-              grouped_attention(Tensor::zeros({3, 4}), heads, heads);
-            },
-            {"(..., heads, length, width)"}) == "");
-  CHECK(complaint(
-            [&] {
-              grouped_attention(heads, Tensor::zeros({2, 0, 3, 4}), heads);
-            },
-            {"grouped attention"}) == "");
+  CHECK(complaint([&] { grouped_attention(Tensor::zeros({3, 4}), heads, heads); },
+                  {"(..., heads, length, width)"}) == "");
+  CHECK(complaint([&] { grouped_attention(heads, Tensor::zeros({2, 0, 3, 4}), heads); },
+                  {"grouped attention"}) == "");
 }

@@ -82,9 +82,8 @@ TEST_CASE("shared keys and values: the gradients are right", "[phase6][nn]") {
   for (const Index groups : {1, 2}) {
     MultiHeadAttention layer = layer_of(groups);
     const Tensor x = random_tensor({2, 5, 12}, 2);
-    CHECK(wrong_gradient_of(layer.parameters(), [&] {
-            return layer(x, Mask::padding({5, 0}));
-          }) == "");
+    CHECK(wrong_gradient_of(layer.parameters(), [&] { return layer(x, Mask::padding({5, 0})); }) ==
+          "");
     layer.dropout = 0.4;  // the explicit path
     CHECK(wrong_gradient_of(layer.parameters(), [&] {
             Random random(3);

@@ -132,9 +132,8 @@ TEST_CASE("the gradients of an LSTM are right", "[phase6][nn]") {
     };
     CAPTURE(length);
     CHECK(wrong_gradient_of(layer.parameters(), [&] { return everything({}); }) == "");
-    CHECK(wrong_gradient_of(layer.parameters(), [&] {
-            return everything({length, length / 2});
-          }) == "");
+    CHECK(wrong_gradient_of(layer.parameters(), [&] { return everything({length, length / 2}); }) ==
+          "");
   }
   const Function f = [&](const std::vector<Tensor>& in) {
     const Lstm::Output y = layer(in[0], {4, 2}, {in[1], in[2]});
@@ -200,26 +199,17 @@ TEST_CASE("an LSTM says what does not fit", "[phase6][nn]") {
   Random random(1);
   const Lstm layer(3, 2, random);
   const Tensor x = Tensor::zeros({2, 5, 3});
-  CHECK(complaint(
-            [&] {
-              layer(Tensor::zeros({2, 5, 4}));
-            },
-            {"lstm: x is (2, 5, 4)", "(batch, length, in)", "in = 3"}) == "");
+  CHECK(complaint([&] { layer(Tensor::zeros({2, 5, 4})); },
+                  {"lstm: x is (2, 5, 4)", "(batch, length, in)", "in = 3"}) == "");
   CHECK(complaint([&] { layer(Tensor::zeros({5, 3})); }, {"lstm: x is (5, 3)"}) == "");
   CHECK(complaint([&] { layer.cell(x); }, {"(batch, in)"}) == "");
   CHECK(complaint([&] { layer(x, {5}); }, {"1 lengths", "one for each sequence"}) == "");
   CHECK(complaint([&] { layer(x, {5, 6}); }, {"length of 6", "from 0 to 5"}) == "");
   CHECK(complaint([&] { layer(x, {5, -1}); }, {"length of -1"}) == "");
-  CHECK(complaint(
-            [&] {
-              layer(x, {}, {Tensor::zeros({2, 3}), {}});
-            },
-            {"state's h is (2, 3)", "(2, 2)"}) == "");
-  CHECK(complaint(
-            [&] {
-              layer.cell.step(Tensor::zeros({2, 7}), {});
-            },
-            {"lstm: x is (2, 7)", "4 hidden"}) == "");
+  CHECK(complaint([&] { layer(x, {}, {Tensor::zeros({2, 3}), {}}); },
+                  {"state's h is (2, 3)", "(2, 2)"}) == "");
+  CHECK(complaint([&] { layer.cell.step(Tensor::zeros({2, 7}), {}); },
+                  {"lstm: x is (2, 7)", "4 hidden"}) == "");
   CHECK(complaint([&] { Lstm(0, 2, random); }, {"at least 1"}) == "");
   CHECK(complaint([&] { Lstm(2, 0, random); }, {"at least 1"}) == "");
 }

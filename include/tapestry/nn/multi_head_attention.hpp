@@ -17,6 +17,7 @@ struct MultiHeadAttentionOptions {
   Index d_context = 0;  // width of what keys and values are made from; 0 means d_model
   // Of keys and values; heads share them evenly: fewer make the cache smaller (grouped-query
   // attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0 means `heads`.
+  // x then has at most four axes.
   Index key_value_heads = 0;
   bool bias = false;    // of all four maps
   bool causal = false;  // no position sees a later one
