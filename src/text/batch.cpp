@@ -18,6 +18,29 @@ bool is_greatest(std::span<const real> logits, std::size_t target) {
   return true;
 }
 
+struct Row {  // how many positions have a target, and at how many of them it is the greatest
+  Index asked = 0, right = 0;
+};
+
+std::vector<Row> count_right(const char* name, const Tensor& logits, const Indices& targets) {
+  if (logits.rank() != 3 || logits.shape().removed(-1) != targets.shape) {
+    throw Error(std::string(name) + ": logits are " + to_string(logits.shape()) + ", targets are " +
+                to_string(targets.shape) +
+                ": logits must be (rows, length, vocabulary), targets (rows, length).");
+  }
+  const Tensor dense = logits.contiguous();
+  const auto classes = static_cast<std::size_t>(dense.size(2));
+  std::vector<Row> rows(static_cast<std::size_t>(dense.size(0)));
+  for (std::size_t at = 0; at < targets.values.size(); ++at) {
+    if (targets.values[at] < 0) continue;
+    const real* first = dense.data() + at * classes;
+    Row& row = rows[at / static_cast<std::size_t>(dense.size(1))];
+    ++row.asked;
+    row.right += is_greatest({first, classes}, static_cast<std::size_t>(targets.values[at]));
+  }
+  return rows;
+}
+
 }  // namespace
 
 Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts) {
@@ -61,26 +84,20 @@ Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& 
 }
 
 Index rows_right(const Tensor& logits, const Indices& targets) {
-  if (logits.rank() != 3 || logits.shape().removed(-1) != targets.shape) {
-    throw Error("rows_right: logits are " + to_string(logits.shape()) + ", targets are " +
-                to_string(targets.shape) +
-                ": logits must be (rows, length, vocabulary), targets (rows, length).");
-  }
-  const Tensor dense = logits.contiguous();
-  const auto classes = static_cast<std::size_t>(dense.size(2));
   Index right = 0;
-  for (Index row = 0; row < dense.size(0); ++row) {
-    Index asked = 0, said = 0;
-    for (Index at = row * dense.size(1); at < (row + 1) * dense.size(1); ++at) {
-      const std::int32_t target = targets.values[static_cast<std::size_t>(at)];
-      if (target < 0) continue;
-      const real* first = dense.data() + at * dense.size(2);
-      ++asked;
-      said += is_greatest({first, classes}, static_cast<std::size_t>(target));
-    }
-    right += asked > 0 && said == asked;
+  for (const Row& row : count_right("rows_right", logits, targets)) {
+    right += row.asked > 0 && row.right == row.asked;
   }
   return right;
+}
+
+double words_right(const Tensor& logits, const Indices& targets) {
+  Row all;
+  for (const Row& row : count_right("words_right", logits, targets)) {
+    all.asked += row.asked;
+    all.right += row.right;
+  }
+  return all.asked == 0 ? 0 : static_cast<double>(all.right) / static_cast<double>(all.asked);
 }
 
 }  // namespace tapestry

@@ -132,6 +132,20 @@ class Translator {
   bool noun_due_ = true;
 };
 
+// 1 at (row, target word, source word) where the translation names that place.
+Tensor places_of(const std::vector<Translation>& sentences,
+                 std::vector<Index> Translation::* places, const Shape& shape) {
+  Tensor result = Tensor::zeros(shape);
+  for (std::size_t row = 0; row < sentences.size(); ++row) {
+    Index said = 0;
+    for (const Index place : sentences[row].*places) {
+      if (place >= 0) result.set({static_cast<Index>(row), said, place}, 1);
+      ++said;
+    }
+  }
+  return result;
+}
+
 // Some of the phrases belong to the subject, the others to the object.
 Words draw_source(const TranslationSize& size, Random& random) {
   const Index phrases = size.fewest + random.below(size.most - size.fewest + 1);
@@ -181,13 +195,19 @@ TranslationBatch TranslationTask::batch(Part part, Index rows, Random& random) c
 
 TranslationBatch TranslationTask::batch(const std::vector<Translation>& sentences) const {
   std::vector<Words> sources, targets;
-  std::vector<Index> lengths;
+  TranslationBatch batch;
   for (const Translation& sentence : sentences) {
     sources.push_back(sentence.source);
     targets.push_back(sentence.target);
-    lengths.push_back(static_cast<Index>(sentence.source.size()));
+    batch.source_lengths.push_back(static_cast<Index>(sentence.source.size()));
   }
-  return {source_.batch(sources), lengths, next_word_batch(target_, targets)};
+  batch.source = source_.batch(sources);
+  batch.target = next_word_batch(target_, targets);
+  const Shape& target = batch.target.inputs.shape;
+  const Shape shape = {target[0], target[1], batch.source.shape[1]};
+  batch.from = places_of(sentences, &Translation::from, shape);
+  batch.ends_as = places_of(sentences, &Translation::ends_as, shape);
+  return batch;
 }
 
 }  // namespace tapestry

@@ -152,6 +152,20 @@ TEST_CASE("a batch has both languages, each with its lengths", "[phase6][text]")
         "<bos> gati pikoli kane visin uceli neri kacin");
   CHECK(batch.target.targets.values[3] == Vocabulary::eos);
   CHECK(batch.target.targets.values[4] == -1);
+  // (2, 8, 7): where the words said at each position come from, and end as.
+  const std::vector<double> from = doubles(batch.from), ends_as = doubles(batch.ends_as);
+  CHECK(batch.from.shape() == Shape{2, 8, 7});
+  CHECK(batch.ends_as.shape() == Shape{2, 8, 7});
+  std::vector<double> from_expected(112), ends_expected(112);
+  for (const auto& [said, key] : std::map<int, int>{{0, 0}, {1, 2}, {2, 1}}) {
+    from_expected[static_cast<std::size_t>(7 * said + key)] = 1;
+  }
+  ends_expected[7 * 2 + 0] = 1;
+  const std::vector<std::size_t> order = {1, 0, 3, 2, 6, 5, 4};
+  for (std::size_t t = 0; t < 7; ++t) from_expected[56 + 7 * t + order[t]] = 1;
+  for (const std::size_t at : {1 * 7 + 1, 5 * 7 + 6, 6 * 7 + 1}) ends_expected[56 + at] = 1;
+  CHECK(from == from_expected);
+  CHECK(ends_as == ends_expected);
   CHECK(task.source_words().size() == 24);
   CHECK(task.target_words().size() == 32);
 }

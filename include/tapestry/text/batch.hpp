@@ -31,4 +31,8 @@ Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& 
 // NaN is never right. Throws Error if the shapes do not fit.
 Index rows_right(const Tensor& logits, const Indices& targets);
 
+// The share of positions with a target whose greatest logit is this target's, as above; 0 if none
+// has a target.
+double words_right(const Tensor& logits, const Indices& targets);
+
 }  // namespace tapestry

@@ -46,6 +46,10 @@ struct TranslationBatch {
   Indices source;                     // (rows, longest), short rows filled up with <pad>
   std::vector<Index> source_lengths;  // of each row without what fills it: for Mask::padding
   Batch target;                       // <bos> and the translation; the next word at each position
+  // (rows, longest target with <bos>, longest source): 1 where the target word said there comes from
+  // the source word, and where it ends as the source noun does; 0 elsewhere. Attention that aligns
+  // as the languages do is equal to `from`.
+  Tensor from, ends_as;
 };
 
 class TranslationTask {

@@ -1,0 +1,265 @@
+// Step 69. Can attention translate without any recurrence, and which attention does what?
+//
+// New here: the transformer in its first form (Vaswani et al. 2017), an encoder and a decoder, made
+// of parts that you know: self-attention over the source, masked self-attention over what was
+// said, cross-attention from one to the other. Each is taken out once. The task is that of step 68.
+// Writes out/plots/phase6_encoder_decoder.png; takes about 15 seconds.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/positions.hpp"
+#include "tapestry/nn/transformer_block.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/heatmap_grid.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/progress.hpp"
+#include "tapestry/text/translation.hpp"
+#include "tapestry/training.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index width = 48, heads = 4, steps = 500, rows = 32;
+constexpr Index fewest = 2, most = 5, most_tested = 7;  // noun phrases of a sentence
+
+struct EncoderDecoder {
+  Embedding source_words, target_words;
+  TransformerBlock encoder;  // self-attention over the source, and a feed-forward part
+  LayerNorm encoded_norm;
+  TransformerBlock said;  // masked self-attention over the target, without feed-forward
+  LayerNorm cross_norm;
+  MultiHeadAttention cross;  // queries from the target, keys and values from the source
+  LayerNorm thought_norm;
+  FeedForward thought;
+  LayerNorm last_norm;
+  Linear out;
+
+  EncoderDecoder(const TranslationTask& task, Random& random)
+      : source_words(task.source_words().size(), width, random, init::inverse_root),
+        target_words(task.target_words().size(), width, random, init::inverse_root),
+        encoder(width, heads, random,
+                {.attention = {.initialiser = init::xavier},
+                 .feed_forward = {.initialiser = init::xavier}}),
+        encoded_norm(width),
+        said(width, heads, random,
+             {.attention = {.causal = true, .initialiser = init::xavier},
+              .has_feed_forward = false}),
+        cross_norm(width),
+        cross(width, heads, random, {.initialiser = init::xavier}),
+        thought_norm(width),
+        thought(width, random, {.initialiser = init::xavier}),
+        last_norm(width),
+        out(width, task.target_words().size(), random, {.initialiser = init::xavier}) {}
+
+  // -> logits (rows, length of the target, words)
+  Tensor operator()(const TranslationBatch& b) const {
+    const Mask words_only = Mask::padding(b.source_lengths);
+    return out(last_norm(decode(placed(target_words(b.target.inputs)),
+                                encode(placed(source_words(b.source)), words_only), words_only)));
+  }
+
+  Tensor encode(const Tensor& x, const Mask& words_only) const {
+    const Capture::Name name("source");
+    return encoded_norm(encoder(x, words_only));
+  }
+
+  // Padding behind the target needs no mask: it comes later, and has no part in the loss.
+  Tensor decode(const Tensor& x, const Tensor& encoded, const Mask& words_only) const {
+    const auto look_back = [&] {
+      const Capture::Name name("target");
+      return said(x);
+    };
+    Tensor y = look_back();
+    const Capture::Name name("cross");
+    y = y + cross.across(cross_norm(y), encoded, words_only);
+    return y + thought(thought_norm(y));
+  }
+
+  static Tensor placed(const Tensor& x) { return x + sinusoidal_positions(x.size(1), width); }
+
+  Parameters parameters() const {
+    Parameters all;
+    for (const Parameters& part :
+         {source_words.parameters("source_words."), target_words.parameters("target_words."),
+          encoder.parameters("encoder."), encoded_norm.parameters("encoded_norm."),
+          said.parameters("said."), cross_norm.parameters("cross_norm."),
+          cross.parameters("cross."), thought_norm.parameters("thought_norm."),
+          thought.parameters("thought."), last_norm.parameters("last_norm."),
+          out.parameters("out.")}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+};
+
+struct Variant {
+  const char* name;
+  std::vector<const char*>
+      silenced;  // the attention whose output is zeros, while training and afterwards
+  std::uint64_t seeds;
+};
+
+const std::vector<Variant> variants = {
+    {"all three", {}, 3},
+    {"no source self-attention", {"source.attention.output"}, 2},
+    {"no masked self-attention", {"target.attention.output"}, 2},
+    {"cross-attention alone", {"source.attention.output", "target.attention.output"}, 2},
+    {"no cross-attention", {"cross.output"}, 2}};
+
+void silence(Capture& capture, const Variant& variant) {
+  for (const char* name : variant.silenced) {
+    capture.replace(name, [](const Tensor& x) { return Tensor::zeros(x.shape()); });
+  }
+}
+
+EncoderDecoder learn(const Variant& variant, const TranslationTask& task, std::uint64_t seed) {
+  Random random(seed);
+  EncoderDecoder model(task, random);
+  Adam adam(model.parameters());
+  TrainingOptions options{.steps = steps};
+  options.what = "";
+  options.rate = [](Index step) {
+    return cosine_rate(step, {.highest = 5e-3, .lowest = 1e-4, .warmup = 50, .steps = steps});
+  };
+  const auto loss_of_step = [&](Index step) {
+    Capture capture;
+    silence(capture, variant);
+    Random drawn(seed, static_cast<std::uint64_t>(step));
+    const TranslationBatch b = task.batch(Part::train, rows, drawn);
+    return cross_entropy(model(b), b.target.targets);
+  };
+  train(adam, loss_of_step, options);
+  return model;
+}
+
+// The share of 300 held-out sentences with so many noun phrases that are wholly right.
+double share_right(const EncoderDecoder& model, const Variant& variant, Index phrases) {
+  Random random(77);
+  const TranslationBatch b = TranslationTask({phrases, phrases}).batch(Part::held_out, 300, random);
+  Capture capture;
+  silence(capture, variant);
+  return double(rows_right(model(b), b.target.targets)) / 300;
+}
+
+// Trains all variants; returns the first model.
+EncoderDecoder compare(const TranslationTask& task) {
+  std::string table;
+  std::vector<EncoderDecoder> models;
+  Progress progress("training", 11, "models");
+  for (const Variant& variant : variants) {
+    for (std::uint64_t seed = 1; seed <= variant.seeds; ++seed, progress.step()) {
+      models.push_back(learn(variant, task, seed));
+      char line[80];
+      std::snprintf(line, sizeof line, "\n%-24s %d ", variant.name, int(seed));
+      table += line;
+      for (Index phrases = fewest; phrases <= most_tested; ++phrases) {
+        std::snprintf(line, sizeof line, " %5.3f", share_right(models.back(), variant, phrases));
+        table += line;
+      }
+    }
+  }
+  std::printf("1. Translations wholly right, of 300 held-out sentences of each length\n");
+  std::printf("noun phrases                   2     3     4     5     6     7%s\n\n",
+              table.c_str());
+  return models.front();
+}
+
+// What the model writes when it reads its own words, one after the other.
+Words write(const EncoderDecoder& model, const TranslationTask& task, const Words& source) {
+  Translation so_far = translate(source);
+  so_far.target = {};
+  while (so_far.target.size() < 40) {
+    so_far.from = so_far.ends_as = std::vector<Index>(so_far.target.size(), -1);
+    const std::vector<double> logits = doubles(model(task.batch({so_far})));
+    const auto last = logits.end() - task.target_words().size();
+    const auto id = static_cast<std::int32_t>(std::max_element(last, logits.end()) - last);
+    if (id == Vocabulary::eos) break;
+    so_far.target.push_back(task.target_words().word(id));
+  }
+  return so_far.target;
+}
+
+std::string text(const Words& words) {
+  std::string joined;
+  for (const std::string& word : words) joined += " " + word;
+  return joined;
+}
+
+void write_some(const EncoderDecoder& model, const TranslationTask& task) {
+  std::printf("2. Written word by word, by the first model; held-out sentences\n");
+  Random random(3);
+  for (const Index phrases : {2, 4, 7}) {
+    const Translation one = TranslationTask({phrases, phrases}).sentence(Part::held_out, random);
+    const Words said = write(model, task, one.source);
+    std::printf("  %s\n =>%s\n", text(one.source).c_str(), text(said).c_str());
+    if (said != one.target) std::printf(" not%s\n", text(one.target).c_str());
+  }
+  std::printf("\n");
+}
+
+void look(const EncoderDecoder& model) {
+  Random random(77);
+  const TranslationBatch b = TranslationTask({most, most}).batch(Part::held_out, 300, random);
+  const Capture seen;
+  model(b);
+  std::printf("3. Cross-attention in sentences of %d noun phrases: mean weight of each head\n",
+              int(most));
+  std::printf("                                 head 1  head 2  head 3  head 4    even\n");
+  const auto print = [&](const char* name, const Tensor& marked) {
+    const double words = double{sum(marked).item()};
+    std::printf("%-32s", name);
+    for (const Tensor& weights : split(seen["cross.weights"], heads, 1)) {
+      std::printf("   %.2f ", double{sum(squeeze(weights, 1) * marked).item()} / words);
+    }
+    double even = 0;
+    for (Index row = 0; row < b.from.size(0); ++row) {
+      const double asked = double{sum(slice(marked, 0, row, row + 1)).item()};
+      even += asked / double(b.source_lengths[static_cast<std::size_t>(row)]) / words;
+    }
+    std::printf("   %.2f\n", even);
+  };
+  print("on the word that is translated", b.from);
+  print("on the noun it has to agree with", b.ends_as);
+  std::printf("\n");
+}
+
+void draw(const EncoderDecoder& model, const TranslationTask& task) {
+  Random random(5);  // the sentence of step 68
+  const Translation one = TranslationTask({4, 4}).sentence(Part::held_out, random);
+  const Capture seen;
+  model(task.batch({one}));
+  plot::HeatmapGrid grid;
+  grid.columns = 2;
+  grid.title = "Cross-attention of four heads while they translate";
+  const Index n = static_cast<Index>(one.source.size());
+  for (Index head = 0; head < heads; ++head) {
+    const Tensor w = slice(slice(seen["cross.weights"], 1, head, head + 1), 2, 0, n);
+    grid.maps.push_back(attention_heatmap(reshape(w, {n, n}), one.target, one.source,
+                                          "head " + std::to_string(head + 1)));
+    grid.maps.back().row_axis = "says", grid.maps.back().column_axis = "looks at";
+  }
+  plot::write_png(plot::render(grid, 340, 1.5), "out/plots/phase6_encoder_decoder.png");
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 69: an encoder and a decoder (takes about 15 seconds)\n\n");
+  const TranslationTask task({fewest, most});
+  const EncoderDecoder model = compare(task);
+  write_some(model, task);
+  look(model);
+  draw(model, task);
+  std::printf("wrote out/plots/phase6_encoder_decoder.png\n");
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
