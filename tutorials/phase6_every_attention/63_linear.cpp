@@ -1,0 +1,251 @@
+// Step 63. Can attention do without comparing all pairs?
+//
+// New here: linear attention. With phi(q) . phi(k) in place of exp(q . k), the sum over the keys
+// can be made once, before any query is known: regrouped, as prefix sums, or word by word, as a
+// recurrent network would. It is another function than softmax attention, and how far, is shown.
+// Writes out/plots/phase6_linear.png; takes about 3 seconds. Times are yours, so the lesson quotes
+// none of them.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention_variants.hpp"
+#include "tapestry/machine.hpp"
+#include "tapestry/memory.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/random.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+struct Operands {
+  Tensor q, k, v;  // (length, width) each
+};
+
+Operands draw_operands(Index length, Index width) {
+  Random random(7);
+  return {random.normal({length, width}), random.normal({length, width}),
+          random.normal({length, width})};
+}
+
+Tensor phi(const Tensor& x) { return elu(x) + 1; }  // positive, so that weights are
+
+// The plain way: a matrix of weights, whose rows sum to 1.
+Tensor by_weights(const Operands& x, const Mask& mask) {
+  const Index length = x.q.size(0);
+  const Tensor products = matmul(phi(x.q), transpose(phi(x.k)));
+  const Tensor visible = products * mask.tensor({length, length});
+  return matmul(visible / sum(visible, -1, true), x.v);
+}
+
+// (Q K^T) V = Q (K^T V): the small product first. All queries see all keys.
+Tensor regrouped(const Operands& x) {
+  const Tensor s = matmul(transpose(phi(x.k)), x.v);   // (width, width)
+  const Tensor z = transpose(sum(phi(x.k), 0, true));  // (width, 1)
+  return matmul(phi(x.q), s) / matmul(phi(x.q), z);
+}
+
+// Causal: query i needs the sums over the keys up to i. All of them at once, by doubling: after the
+// first step each place holds the sum of two places, then of four, ...
+Tensor up_to_here(Tensor x) {
+  const Index length = x.size(0);
+  for (Index step = 1; step < length; step *= 2) {
+    const Tensor nothing = Tensor::zeros(x.shape().with(0, step));
+    x = x + concat({nothing, slice(x, 0, 0, length - step)}, 0);
+  }
+  return x;
+}
+
+Tensor by_prefix_sums(const Operands& x) {
+  const Tensor keys = unsqueeze(phi(x.k), -1), queries = unsqueeze(phi(x.q), -2);
+  const Tensor s = up_to_here(matmul(keys, unsqueeze(x.v, -2)));  // (length, width, width)
+  const Tensor z = up_to_here(keys);                              // (length, width, 1)
+  return squeeze(matmul(queries, s) / matmul(queries, z), -2);
+}
+
+// Causal, word by word: what is known of all words before are the sums s and z, and no more.
+Tensor recurrent(const Operands& x) {
+  const Index width = x.q.size(1);
+  Tensor s = Tensor::zeros({width, width}), z = Tensor::zeros({width, 1});
+  std::vector<Tensor> rows;
+  for (Index i = 0; i < x.q.size(0); ++i) {
+    const auto row = [i](const Tensor& all) { return slice(all, 0, i, i + 1); };
+    const Tensor key = transpose(phi(row(x.k))), query = phi(row(x.q));
+    s = s + matmul(key, row(x.v));
+    z = z + key;
+    rows.push_back(matmul(query, s) / matmul(query, z));
+  }
+  return concat(rows, 0);
+}
+
+std::size_t peak_bytes(const std::function<Tensor()>& f) {
+  reset_peak_memory();
+  const std::size_t before = memory_stats().live_bytes;
+  f();
+  return memory_stats().peak_bytes - before;
+}
+
+void compare() {
+  const Operands x = draw_operands(200, 16), large = draw_operands(1024, 64);
+  const auto print = [&](const char* name, const Mask& mask, auto f) {
+    const double error = largest_difference(f(x), by_weights(x, mask));
+    std::printf("%-10s %-26s %s %12.0f KB\n", mask.allows_everything() ? "all keys" : "causal",
+                name, error < 1e-5 ? "less than 1e-5" : "TOO MUCH      ",
+                static_cast<double>(peak_bytes([&] { return f(large); })) / 1024);
+  };
+  const Mask all, causal = Mask::causal();
+  std::printf("1. One function, written down in several ways\n");
+  std::printf("%38sdiffers by        memory, 1024 words\n", "");
+  print("matrix of weights", all, [&](const Operands& o) { return by_weights(o, all); });
+  print("regrouped", all, regrouped);
+  print("linear_attention()", all,
+        [](const Operands& o) { return linear_attention(o.q, o.k, o.v); });
+  print("matrix of weights", causal, [&](const Operands& o) { return by_weights(o, causal); });
+  print("prefix sums", causal, by_prefix_sums);
+  print("recurrent", causal, recurrent);
+  print("causal_linear_attention()", causal,
+        [](const Operands& o) { return causal_linear_attention(o.q, o.k, o.v); });
+  std::printf("To go on from word 1024, the recurrent form keeps %d numbers, a cache of keys and\n"
+              "values %d.\n",
+              64 * (64 + 1), 1024 * 2 * 64);
+}
+
+// As a guide prints it.
+Tensor printed(const Operands& x) {
+  const Tensor q = elu(x.q) + 1, k = elu(x.k) + 1;
+  const Tensor qkv = matmul(q, matmul(transpose(k), x.v));
+  return qkv / (matmul(q, transpose(sum(k, -2, true))) + 1e-8);
+}
+
+void printed_code() {
+  Operands x = draw_operands(64, 16);
+  x.v = Tensor::ones({64, 16});
+  std::printf(
+      "\n2. A guide's code. All values are 1, so every mean of them is 1; smallest output\n");
+  std::printf("q and k less      0       4       8      12      16      20\n");
+  for (const bool ours : {false, true}) {
+    std::printf("%-11s", ours ? "library" : "printed");
+    for (const double shift : {0., 4., 8., 12., 16., 20.}) {
+      const Operands low{x.q - shift, x.k - shift, x.v};
+      const Tensor y = ours ? linear_attention(low.q, low.k, low.v) : printed(low);
+      std::printf("%8.4f", double{min(y).item()});
+    }
+    std::printf("\n");
+  }
+  x = draw_operands(64, 16);
+  Operands changed = x;
+  changed.k = concat({slice(x.k, 0, 0, 63), slice(x.k, 0, 63, 64) * -1}, 0);
+  const auto moved = [](const Tensor& a, const Tensor& b) {
+    return largest_difference(slice(a, 0, 0, 63), slice(b, 0, 0, 63));
+  };
+  std::printf("The last of 64 keys changes; outputs before it move by\n");
+  std::printf("printed %.3f, recurrent %.3f\n", moved(printed(x), printed(changed)),
+              moved(recurrent(x), recurrent(changed)));
+}
+
+// The weights of both for the same q and k.
+struct Both {
+  Tensor softmax, linear;
+};
+
+Both weights_of(double gain) {
+  const Tensor x = draw_operands(24, 16).q * gain;  // words that look for themselves: q = k
+  return {attention(x, x, x).weights, explicit_linear_attention(x, x, x).weights};
+}
+
+double on_itself(const Tensor& weights) {
+  return double{sum(weights * Tensor::eye(weights.size(0))).item()} /
+         static_cast<double>(weights.size(0));
+}
+
+plot::LineChart compare_with_softmax() {
+  plot::LineChart chart;
+  chart.title = "Weight on the one key that fits";
+  chart.subtitle = "24 words look for themselves; q and k times a factor";
+  chart.x_axis = {.name = "factor", .log = true};
+  chart.y_axis = {.name = "weight on itself, mean", .low = 0, .high = 1.05};
+  plot::Series soft{"softmax", {}, {}, true, true}, line{"linear", {}, {}, true, true};
+  std::printf("\n3. Another function than softmax: 24 words look for themselves, q = k\n");
+  std::printf(
+      "q and k times       weight on itself     weight that lies elsewhere, mean of rows\n");
+  std::printf("                   softmax    linear\n");
+  for (const double gain : {0.25, 0.5, 1., 2., 4., 8., 16.}) {
+    const Both w = weights_of(gain);
+    const Tensor apart = maximum(w.softmax - w.linear, 0);
+    soft.x.push_back(gain), soft.y.push_back(on_itself(w.softmax));
+    line.x.push_back(gain), line.y.push_back(on_itself(w.linear));
+    std::printf("%13.2f      %8.3f  %8.3f     %8.3f\n", gain, soft.y.back(), line.y.back(),
+                double{sum(apart).item()} / 24);
+  }
+  chart.series = {soft, line};
+  chart.reference_lines = {{1.0 / 24, "even weights"}};
+  return chart;
+}
+
+// Seconds of processor time, the best of three: waiting for other programs does not count.
+double seconds(const std::function<void()>& work) {
+  double best = INFINITY;
+  for (int run = 0; run < 3; ++run) {
+    const std::clock_t start = std::clock();
+    work();
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
+
+void time_both() {
+  std::printf("\n4. Milliseconds here, causal, width 64\n");
+  std::printf("words      softmax, fused       linear      ratio\n");
+  for (const Index length : {256, 1024, 4096, 8192}) {
+    const Operands x = draw_operands(length, 64);
+    const double soft = seconds([&] { fused_attention(x.q, x.k, x.v, Mask::causal()); });
+    const double line = seconds([&] { causal_linear_attention(x.q, x.k, x.v); });
+    std::printf("%5d %19.2f %12.2f %10.2f\n", static_cast<int>(length), 1e3 * soft, 1e3 * line,
+                soft / line);
+  }
+}
+
+plot::Heatmap map_of(const Tensor& values, const char* title, double high, bool two_sided) {
+  plot::Heatmap map;
+  map.rows = map.columns = values.size(0);
+  map.values = doubles(values);
+  map.title = title;
+  map.print = plot::PrintValues::never;
+  if (two_sided) map.colours = plot::ColourMap::blue_orange;
+  map.low = two_sided ? -high : 0;
+  map.high = high;
+  map.colour_bar_name = two_sided ? "difference of weights" : "attention weight";
+  return map;
+}
+
+void draw(const plot::LineChart& chart) {
+  const Both w = weights_of(1);
+  const double high = double{max(w.softmax).item()};
+  plot::Canvas canvas(1100, 920);
+  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
+  plot::draw(canvas, panels[0], map_of(w.softmax, "Softmax attention, factor 1", high, false));
+  plot::draw(canvas, panels[1], map_of(w.linear, "Linear attention, same q and k", high, false));
+  plot::draw(canvas, panels[2], map_of(w.linear - w.softmax, "Linear less softmax", high, true));
+  plot::draw(canvas, panels[3], chart);
+  plot::write_png(canvas, "out/plots/phase6_linear.png");
+  std::printf("\nwrote out/plots/phase6_linear.png\n");
+}
+
+}  // namespace
+
+int main() {
+  std::printf("Step 63: linear attention (takes about 3 seconds)\n\n");
+  use_threads(1);  // so that processor time is time
+  compare();
+  printed_code();
+  const plot::LineChart chart = compare_with_softmax();
+  time_both();
+  draw(chart);
+}
