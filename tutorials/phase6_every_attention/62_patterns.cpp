@@ -269,7 +269,7 @@ void draw(const std::vector<Cost>& costs) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("Step 62: patterns (takes about 3 seconds)\n\n");
   use_threads(1);  // so that processor time is time
   show(8);
@@ -279,4 +279,7 @@ int main() {
   const std::vector<Cost> costs = measure(2048);
   print(costs);
   draw(costs);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

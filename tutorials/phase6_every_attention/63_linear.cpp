@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tapestry/attention_variants.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/machine.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
@@ -112,9 +113,10 @@ void compare() {
   print("recurrent", causal, recurrent);
   print("causal_linear_attention()", causal,
         [](const Operands& o) { return causal_linear_attention(o.q, o.k, o.v); });
-  std::printf("To go on from word 1024, the recurrent form keeps %d numbers, a cache of keys and\n"
-              "values %d.\n",
-              64 * (64 + 1), 1024 * 2 * 64);
+  std::printf(
+      "To go on from word 1024, the recurrent form keeps %d numbers, a cache of keys and\n"
+      "values %d.\n",
+      64 * (64 + 1), 1024 * 2 * 64);
 }
 
 // As a guide prints it.
@@ -240,7 +242,7 @@ void draw(const plot::LineChart& chart) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("Step 63: linear attention (takes about 3 seconds)\n\n");
   use_threads(1);  // so that processor time is time
   compare();
@@ -248,4 +250,7 @@ int main() {
   const plot::LineChart chart = compare_with_softmax();
   time_both();
   draw(chart);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

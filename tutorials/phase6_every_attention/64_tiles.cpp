@@ -1,0 +1,328 @@
+// Step 64. How can attention be computed without its matrix of weights?
+//
+// New here: the scores are made tile by tile and forgotten. What a query carries from tile to tile
+// is its largest score so far, the sum of its exponentials, and its mixture of values so far
+// (Milakov & Gimelshein 2018; Dao et al. 2022). First in plain numbers, then for whole tiles, and
+// compared with attention() and fused_attention(), bytes included.
+// Writes out/plots/phase6_flash_tiles.gif; takes about a second.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/memory.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/gif.hpp"
+#include "tapestry/plot/numbers.hpp"
+#include "tapestry/tape.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// One query, six keys, two at a time; a value is a single number.
+void in_numbers() {
+  const std::vector<double> scores = {1, 3, 6, 2, 5, 7}, values = {10, 20, 30, 40, 50, 60};
+  std::printf("1. One query meets six keys, two at a time\n");
+  std::printf("scores      maximum   correction      sum   output so far\n");
+  double top = -infinity, total = 0, mixed = 0;
+  for (std::size_t i = 0; i < scores.size(); i += 2) {
+    const double before = top;
+    top = std::max({top, scores[i], scores[i + 1]});
+    const double correction = std::exp(before - top);
+    total *= correction, mixed *= correction;
+    for (const std::size_t key : {i, i + 1}) {
+      total += std::exp(scores[key] - top);
+      mixed += std::exp(scores[key] - top) * values[key];
+    }
+    std::printf("%.0f, %.0f %12.0f %12.4f %8.4f %15.4f\n", scores[i], scores[i + 1], top,
+                correction, total, mixed / total);
+  }
+  double whole = 0, output = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    whole += std::exp(scores[i]), output += std::exp(scores[i]) * values[i];
+  }
+  std::printf("all at once, by the book %27.4f\n", output / whole);
+  const Tensor powers = exp(Tensor({2}, {100, 90})), bare = powers / sum(powers);
+  std::printf("Without the maximum, scores of 100 and 90 in 32 bits: weights %s and %s\n\n",
+              plot::number_text(double{bare.at({0})}, 2).c_str(),
+              plot::number_text(double{bare.at({1})}, 2).c_str());
+}
+
+// What a block of queries carries along.
+struct Running {
+  Tensor top;    // (rows, 1): largest score so far
+  Tensor total;  // (rows, 1): sum of exp(score - top)
+  Tensor mixed;  // (rows, d_v): sum of exp(score - top) value
+
+  Tensor output() const { return mixed / total; }
+};
+
+// Takes in the scores (rows, keys) of one tile, and leaves exp(score - top) for whoever watches.
+// (Every row must have seen something by the end of its first tile, as under a causal mask.)
+Tensor meet(Running& now, const Tensor& scores, const Tensor& v) {
+  const Tensor top = maximum(now.top, max(scores, -1, true));
+  const Tensor correction = exp(now.top - top);  // 1 where the maximum stays
+  const Tensor terms = exp(scores - top);
+  now.total = now.total * correction + sum(terms, -1, true);
+  now.mixed = now.mixed * correction + matmul(terms, v);
+  now.top = top;
+  return terms;
+}
+
+struct Visit {
+  Index query, key;  // where the tile begins
+  bool skipped;      // nobody sees any of it
+  Tensor terms;
+  const Running& now;
+};
+
+// softmax(q k^T / sqrt(d_k), where the mask allows) v, by tiles of size x size.
+Tensor attention_by_tiles(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+                          Index size, const std::function<void(const Visit&)>& watch = {}) {
+  const auto rows = [size](const Tensor& x, Index from) {
+    return slice(x, 0, from, std::min(from + size, x.size(0)));
+  };
+  std::vector<Tensor> outputs;
+  for (Index i = 0; i < q.size(0); i += size) {
+    const Tensor queries = rows(q, i) / std::sqrt(static_cast<double>(q.size(1)));
+    const Index count = queries.size(0);
+    Running now{Tensor::full({count, 1}, -infinity), Tensor::zeros({count, 1}),
+                Tensor::zeros({count, v.size(1)})};
+    for (Index j = 0; j < k.size(0); j += size) {
+      const Tensor keys = rows(k, j);
+      const Mask part = mask.part(i, count, j, keys.size(0));
+      const bool skipped = part.density(count, keys.size(0)).allowed == 0;
+      Tensor terms;
+      if (!skipped) {
+        const Tensor scores = matmul(queries, transpose(keys));  // the only ones there are
+        terms = meet(now, where(part.tensor(scores.shape()), scores, -infinity), rows(v, j));
+      }
+      if (watch) watch({i, j, skipped, terms, now});
+    }
+    outputs.push_back(now.output());
+  }
+  return concat(outputs, 0);
+}
+
+struct Operands {
+  Tensor q, k, v;
+};
+
+Operands draw_operands(Index length, Index width) {
+  Random random(11);
+  return {random.normal({length, width}), random.normal({length, width}),
+          random.normal({length, width})};
+}
+
+const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "TOO MUCH"; }
+
+using Function = std::function<Tensor(const Operands&)>;
+const Mask causal = Mask::causal();
+const struct {
+  const char* name;
+  Function f;
+} ways[] = {
+    {"attention()", [](const Operands& x) { return attention(x.q, x.k, x.v, causal).output; }},
+    {"by tiles of 64",
+     [](const Operands& x) { return attention_by_tiles(x.q, x.k, x.v, causal, 64); }},
+    {"fused_attention()",
+     [](const Operands& x) { return fused_attention(x.q, x.k, x.v, causal); }}};
+
+std::vector<Tensor> there_and_back(const Function& f, const Operands& x) {
+  Tape tape({x.q, x.k, x.v});
+  const Tensor y = f(x);
+  const Gradients gradients = tape.backward(y, cos(x.v));
+  return {y, gradients.at(0), gradients.at(1), gradients.at(2)};
+}
+
+void compare() {
+  const Operands x = draw_operands(200, 16);
+  const std::vector<Tensor> expected = there_and_back(ways[0].f, x);
+  std::printf("2. 200 words, causal: differ from attention() by\n");
+  std::printf("%-20s %-18s %s\n", "", "output", "gradients");
+  for (const auto& way : {ways[1], ways[2]}) {
+    const std::vector<Tensor> got = there_and_back(way.f, x);
+    double worst = 0;
+    for (std::size_t i = 1; i < 4; ++i) {
+      worst = std::max(worst, largest_difference(got[i], expected[i]));
+    }
+    std::printf("%-20s %-18s %s\n", way.name, if_small(largest_difference(got[0], expected[0])),
+                if_small(worst));
+  }
+}
+
+double peak_kilobytes(const std::function<void()>& f) {
+  reset_peak_memory();
+  const std::size_t before = memory_stats().live_bytes;
+  f();
+  return static_cast<double>(memory_stats().peak_bytes - before) / 1024;
+}
+
+void print_bytes() {
+  std::printf("\n3. Most memory in use at once for tensors, KB; width 64, causal\n");
+  std::printf("%-20s %22s    %22s\n", "", "forward", "there and back");
+  std::printf("%-20s", "words");
+  for (int part = 0; part < 2; ++part) std::printf("%9d%7d%7d   ", 512, 1024, 2048);
+  std::printf("\n");
+  for (const auto& [name, f] : ways) {
+    std::printf("%-20s", name);
+    for (const bool back : {false, true}) {
+      std::printf("  ");
+      for (const Index length : {512, 1024, 2048}) {
+        const Operands x = draw_operands(length, 64);
+        std::printf("%7.0f", peak_kilobytes([&] { back ? there_and_back(f, x)[0] : f(x); }));
+      }
+      std::printf("   ");
+    }
+    std::printf("\n");
+  }
+  std::printf("Kept until the way back, 2048 words\n");
+  const Operands x = draw_operands(2048, 64);
+  for (const auto& [name, f] : ways) {
+    const Tape tape({x.q, x.k, x.v});
+    const std::size_t before = memory_stats().live_bytes;
+    const Tensor y = f(x);
+    std::printf("%-20s %7.0f KB\n", name,
+                static_cast<double>(memory_stats().live_bytes - before) / 1024);
+  }
+}
+
+// One frame's worth of what attention_by_tiles() did.
+struct Moment {
+  Index query, key;
+  bool skipped;
+  Tensor terms;
+  // For each query of the block, after each tile met so far: maximum, sum, distance of the output.
+  std::vector<Tensor> tops, totals, distances;
+};
+
+constexpr Index length = 32, size = 8;
+
+std::vector<Moment> watch_tiles() {
+  Operands x = draw_operands(length, 8);
+  x.q = x.q * 1.5;
+  const Tensor truth = attention(x.q, x.k, x.v, causal).output;
+  std::vector<Moment> moments;
+  attention_by_tiles(x.q, x.k, x.v, causal, size, [&](const Visit& visit) {
+    Moment now = visit.key > 0 ? moments.back() : Moment{};
+    now.query = visit.query, now.key = visit.key, now.skipped = visit.skipped;
+    now.terms = visit.terms;
+    if (!visit.skipped) {
+      const Tensor goal = slice(truth, 0, visit.query, visit.query + size);
+      const Tensor off = visit.now.output() - goal;
+      now.tops.push_back(visit.now.top);
+      now.totals.push_back(visit.now.total);
+      now.distances.push_back(sqrt(sum(off * off, -1, true)));
+    }
+    moments.push_back(now);
+  });
+  return moments;
+}
+
+void draw_matrix(plot::Canvas& canvas, plot::Rect area, const Moment& now) {
+  const double cell = area.width / static_cast<double>(length), side = cell * size;
+  const auto at = [&](Index query, Index key) {
+    return plot::Point{area.x + cell * static_cast<double>(key),
+                       area.y + cell * static_cast<double>(query)};
+  };
+  for (Index i = 0; i < length; i += size) {
+    for (Index j = 0; j < length; j += size) {
+      const auto [x, y] = at(i, j);
+      const bool met = i < now.query || (i == now.query && j <= now.key);
+      const bool hidden = j > i;
+      const plot::Rect tile{x, y, side, side};
+      if (met) canvas.fill_rect(tile, hidden ? plot::theme::masked : plot::theme::missing);
+      if (met && hidden) canvas.line({x, y}, {x + side, y + side}, {plot::theme::frame});
+      canvas.stroke_rect(tile, {plot::theme::frame});
+    }
+  }
+  const auto [x, y] = at(now.query, now.key);
+  for (Index i = 0; i < size && !now.skipped; ++i) {
+    for (Index j = 0; j < size; ++j) {
+      const bool seen = now.key + j <= now.query + i;
+      const auto [left, top] = at(now.query + i, now.key + j);
+      const plot::Colour colour =
+          plot::colour_at(plot::ColourMap::blues, double{now.terms.at({i, j})});
+      canvas.fill_rect({left, top, cell, cell}, seen ? colour : plot::theme::masked);
+    }
+  }
+  const plot::Stroke mark{plot::series_colour(1), 2.5};
+  canvas.stroke_rect({x, y, side, side}, mark);
+  canvas.fill_rect({area.x - 12, y, 6, side}, mark.colour);  // these queries, these keys
+  canvas.fill_rect({x, area.y - 12, side, 6}, mark.colour);
+}
+
+// One line for each query of the block, from tile to tile.
+plot::LineChart chart_of(const char* title, const char* axis, const std::vector<Tensor>& met,
+                         double low, double high) {
+  plot::LineChart chart;
+  chart.title = title;
+  chart.x_axis = {.name = axis, .low = 0, .high = 4.3};
+  chart.y_axis = {.low = low, .high = high};
+  for (Index query = 0; query < size; ++query) {
+    plot::Series line{"", {}, {}, true, true};
+    for (const Tensor& values : met) {
+      line.x.push_back(static_cast<double>(line.x.size() + 1));
+      line.y.push_back(double{values.at({query, 0})});
+    }
+    chart.series.push_back(line);
+  }
+  return chart;
+}
+
+plot::Canvas frame(const Moment& now) {
+  plot::Canvas canvas(960, 560, 1);
+  const std::string queries =
+      std::to_string(now.query + 1) + " to " + std::to_string(now.query + size);
+  const std::string keys = std::to_string(now.key + 1) + " to " + std::to_string(now.key + size);
+  canvas.text({24, 34}, "Queries " + queries + " meet keys " + keys, {.size = 18, .bold = true});
+  canvas.text({24, 56},
+              now.skipped ? "Nobody sees any of these: skipped"
+                          : "Blue: exp(score - maximum). Dark grey: met, and forgotten",
+              {.colour = plot::theme::faded});
+  draw_matrix(canvas, {40, 92, 432, 432}, now);
+  const std::vector<plot::Rect> panels = plot::panels({500, 16, 444, 536}, 3, 1, 8);
+  plot::draw(canvas, panels[0],
+             chart_of("Largest score so far, of each query", "", now.tops, 0, 5));
+  plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", now.totals, 0, 10));
+  plot::draw(canvas, panels[2],
+             chart_of("Output: distance from the final one", "tiles met", now.distances, 0, 4));
+  return canvas;
+}
+
+void film() {
+  std::vector<plot::Canvas> frames;
+  int skipped = 0, met = 0;
+  for (const Moment& now : watch_tiles()) {
+    frames.insert(frames.end(), now.skipped ? 1 : 3, frame(now));
+    (now.skipped ? skipped : met) += 1;
+  }
+  std::printf("\n4. The film: %d words, tiles of %d: %d tiles met, %d skipped\n",
+              static_cast<int>(length), static_cast<int>(size), met, skipped);
+  frames.insert(frames.end(), 3, frames.back());
+  plot::write_gif(frames, "out/plots/phase6_flash_tiles.gif", 0.5);
+  std::printf("\nwrote out/plots/phase6_flash_tiles.gif\n");
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 64: tile by tile (takes about a second)\n\n");
+  in_numbers();
+  compare();
+  print_bytes();
+  film();
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,351 @@
+// Step 65. How can attention be used on long texts?
+//
+// New here: three ways to need less memory, and what each costs. Queries in chunks: exact. Windows
+// that slide along the text: exact for a local pattern, if they overlap as they should. And gradient
+// checkpointing, for any function: keep less on the way there, compute it again on the way back.
+// Writes out/plots/phase6_long.png; takes about 3 seconds. Times are yours, so the lesson quotes
+// none of them.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention_variants.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/machine.hpp"
+#include "tapestry/memory.hpp"
+#include "tapestry/nn/init.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/tape.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+struct Operands {
+  Tensor q, k, v;
+};
+
+Operands draw_operands(Index length, Index width) {
+  Random random(13);
+  return {random.normal({length, width}), random.normal({length, width}),
+          random.normal({length, width})};
+}
+
+Tensor rows(const Tensor& x, Index begin, Index end) {
+  return slice(x, -2, begin, std::min(end, x.size(-2)));
+}
+
+double peak_megabytes(const std::function<void()>& f) {
+  reset_peak_memory();
+  const std::size_t before = memory_stats().live_bytes;
+  f();
+  return static_cast<double>(memory_stats().peak_bytes - before) / 1024 / 1024;
+}
+
+using Function = std::function<Tensor(const Operands&)>;
+
+Gradients there_and_back(const Function& f, const Operands& x) {
+  Tape tape({x.q, x.k, x.v});
+  const Tensor y = f(x);
+  return tape.backward(y, y);
+}
+
+// ---- chunks of queries
+
+void estimate() {
+  std::printf("1. A matrix of weights, 32 bits each: one head, one layer, one text\n");
+  for (const double length : {1024., 8192., 65536., 1048576.}) {
+    std::printf("%8.0f words: %10.0f MB; queries, keys and values of width 64: %5.2f MB\n", length,
+                length * length * 4 / 1024 / 1024, length * 64 * 4 * 3 / 1024 / 1024);
+  }
+}
+
+// Each row of weights is made by its own query alone, so the rows may be made one after the other.
+// The mask of a chunk must know where in the text its queries stand: mask.part().
+Tensor by_chunks(const Operands& x, const Mask& mask, Index chunk, bool checkpointed) {
+  const Index length = x.q.size(0);
+  std::vector<Tensor> parts;
+  for (Index i = 0; i < length; i += chunk) {
+    const Tensor queries = rows(x.q, i, i + chunk);
+    const Mask seen = mask.part(i, queries.size(0), 0, length);
+    const auto attend = [seen](const std::vector<Tensor>& in) {
+      return attention(in[0], in[1], in[2], seen).output;
+    };
+    const std::vector<Tensor> in = {queries, x.k, x.v};
+    parts.push_back(checkpointed ? checkpoint(attend, in) : attend(in));
+  }
+  return concat(parts, 0);
+}
+
+plot::LineChart chunks() {
+  const Index length = 1024;
+  const Operands x = draw_operands(length, 64);
+  const Mask causal = Mask::causal();
+  const Function whole = [&](const Operands& o) { return attention(o.q, o.k, o.v, causal).output; };
+  const Tensor expected = whole(x);
+  std::printf("\n2. Chunks of queries: 1024 words, width 64, causal. Peak memory in MB\n");
+  std::printf("chunk    forward   there and back   with checkpoint   output differs by\n");
+  plot::LineChart chart{.title = "Chunks of queries: peak memory, 1024 words"};
+  chart.x_axis = {.name = "queries in a chunk", .log = true};
+  chart.y_axis = {.name = "MB", .low = 0};
+  chart.series = {{"forward", {}, {}, true, true},
+                  {"there and back", {}, {}, true, true},
+                  {"there and back, checkpointed", {}, {}, true, true}};
+  for (const Index chunk : {1024, 512, 256, 128, 64, 32}) {
+    const auto plain = [&](const Operands& o) { return by_chunks(o, causal, chunk, false); };
+    const auto again = [&](const Operands& o) { return by_chunks(o, causal, chunk, true); };
+    const double peaks[] = {peak_megabytes([&] { plain(x); }),
+                            peak_megabytes([&] { there_and_back(plain, x); }),
+                            peak_megabytes([&] { there_and_back(again, x); })};
+    const double error = largest_difference(again(x), expected);
+    std::printf("%5d %10.2f %16.2f %17.2f   %s\n", static_cast<int>(chunk), peaks[0], peaks[1],
+                peaks[2], error < 1e-5 ? "less than 1e-5" : "TOO MUCH");
+    for (std::size_t i = 0; i < 3; ++i) {
+      chart.series[i].x.push_back(static_cast<double>(chunk));
+      chart.series[i].y.push_back(peaks[i]);
+    }
+  }
+  std::printf(
+      "chunked_attention(q, k, v, causal, 64), there and back: %.2f MB\n", peak_megabytes([&] {
+        there_and_back(
+            [&](const Operands& o) { return chunked_attention(o.q, o.k, o.v, causal, 64); }, x);
+      }));
+  std::vector<Tensor> wrong;  // each chunk believes that its first query stands at 0
+  for (Index i = 0; i < length; i += 256) {
+    wrong.push_back(attention(rows(x.q, i, i + 256), x.k, x.v, causal).output);
+  }
+  std::printf("The same mask for every chunk, its place forgotten: differs by %.2f\n",
+              largest_difference(concat(wrong, 0), expected));
+  return chart;
+}
+
+// ---- sliding windows
+
+// A guide's windows: [0, w), [w/2, 3w/2), ..., each with full attention inside; all are joined.
+struct Windows {
+  Tensor outputs;               // (rows, d): all of them, one window after the other
+  std::vector<Index> position;  // of each row
+};
+
+Windows printed(const Operands& x, Index window) {
+  Windows all;
+  std::vector<Tensor> parts;
+  for (Index i = 0; i < x.q.size(0); i += window / 2) {
+    const Tensor q = rows(x.q, i, i + window);
+    parts.push_back(attention(q, rows(x.k, i, i + window), rows(x.v, i, i + window)).output);
+    for (Index row = 0; row < q.size(0); ++row) all.position.push_back(i + row);
+  }
+  all.outputs = concat(parts, 0);
+  return all;
+}
+
+// The ways to make one row for each position of it.
+enum class Take { first, last, mean };
+
+Tensor joined(const Windows& all, Index length, Take take) {
+  Tensor share = Tensor::zeros({length, all.outputs.size(0)});  // of each row in each position
+  std::vector<std::vector<Index>> found(static_cast<std::size_t>(length));
+  for (std::size_t row = 0; row < all.position.size(); ++row) {
+    found[static_cast<std::size_t>(all.position[row])].push_back(static_cast<Index>(row));
+  }
+  for (Index i = 0; i < length; ++i) {
+    const std::vector<Index>& list = found[static_cast<std::size_t>(i)];
+    if (take == Take::first) share.set({i, list.front()}, 1);
+    if (take == Take::last) share.set({i, list.back()}, 1);
+    if (take != Take::mean) continue;
+    for (const Index row : list) share.set({i, row}, 1.0 / static_cast<double>(list.size()));
+  }
+  return matmul(share, all.outputs);
+}
+
+void windows() {
+  const Index length = 512, window = 64;
+  const Operands x = draw_operands(length, 16);
+  const Tensor expected = attention(x.q, x.k, x.v, Mask::local(window / 2)).output;
+  const Windows all = printed(x, window);
+  std::printf("\n3. Windows of 64 that overlap by half, as a guide prints them, on 512 words\n");
+  std::printf("%d words in, %d rows out\n", static_cast<int>(length),
+              static_cast<int>(all.outputs.size(0)));
+  std::printf("to make one row for each word, take       largest error   mean error\n");
+  const auto print = [&](const char* name, const Tensor& y) {
+    const Tensor off = maximum(y - expected, expected - y);
+    std::printf("%-40s %12.4f %12.4f\n", name, double{max(off).item()}, double{mean(off).item()});
+  };
+  print("the first of its rows", joined(all, length, Take::first));
+  print("the last", joined(all, length, Take::last));
+  print("their mean", joined(all, length, Take::mean));
+  print("sliding_window_attention(..., 32)", sliding_window_attention(x.q, x.k, x.v, window / 2));
+  const Operands one = draw_operands(1024, 64);
+  std::printf(
+      "Peak memory, 1024 words, window 32, there and back: %.2f MB; by a mask: %.2f MB\n",
+      peak_megabytes([&] {
+        there_and_back(
+            [](const Operands& o) { return sliding_window_attention(o.q, o.k, o.v, 32); }, one);
+      }),
+      peak_megabytes([&] {
+        there_and_back(
+            [](const Operands& o) { return attention(o.q, o.k, o.v, Mask::local(32)).output; },
+            one);
+      }));
+}
+
+// The guide's layer reads (batch, length, width) as (length, batch, width).
+void axes() {
+  Random random(5);
+  const Tensor x = random.normal({2, 6, 8});
+  const auto moved = [&](bool own) {  // how far text 0, word 3 moves
+    Tensor changed = x.clone();
+    for (Index i = 0; i < 8; ++i) changed.set({own ? 0 : 1, own ? 2 : 3, i}, 0);
+    const auto output = [](const Tensor& in) {
+      const Tensor t = transpose(in, 0, 1);  // what it takes for the batch is the length
+      const Tensor y = transpose(attention(t, t, t).output, 0, 1);
+      return slice(slice(y, 0, 0, 1), 1, 3, 4);
+    };
+    return largest_difference(output(x), output(changed));
+  };
+  std::printf("Batch and length exchanged: word 3 of text 0 moves by %.2f when word 2 of its own\n",
+              moved(true));
+  std::printf("text changes, and by %.2f when word 3 of the other text does\n", moved(false));
+}
+
+// ---- checkpoints
+
+// Layers of attention, each added to what comes in. `segment` layers are one function, recorded
+// whole (0: nothing is checkpointed).
+constexpr Index layers = 16, words = 256, width = 32;
+
+Tensor layer(const Tensor& x, const Tensor& w) {
+  const std::vector<Tensor> parts =
+      split(matmul(layer_norm(x, Tensor::ones({width}), Tensor::zeros({width})), w), 3, -1);
+  return x + attention(parts[0], parts[1], parts[2]).output;
+}
+
+Tensor network(Tensor x, const std::vector<Tensor>& weights, std::size_t segment) {
+  if (segment == 0) {
+    for (const Tensor& w : weights) x = layer(x, w);
+    return x;
+  }
+  for (std::size_t i = 0; i < weights.size(); i += segment) {
+    const auto some = [&weights, i, segment](const std::vector<Tensor>& in) {
+      Tensor y = in[0];
+      for (std::size_t l = i; l < std::min(i + segment, weights.size()); ++l) {
+        y = layer(y, weights[l]);
+      }
+      return y;
+    };
+    x = checkpoint(some, {x});
+  }
+  return x;
+}
+
+// Seconds of processor time, the best of three: waiting for other programs does not count.
+double seconds(const std::function<void()>& work) {
+  double best = INFINITY;
+  for (int run = 0; run < 3; ++run) {
+    const std::clock_t start = std::clock();
+    work();
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
+
+plot::BarChart checkpoints() {
+  Random random(9);
+  const Tensor x = random.normal({words, width});
+  std::vector<Tensor> weights;
+  for (Index l = 0; l < layers; ++l) {
+    weights.push_back(init::inverse_root({width, 3 * width}, random));
+  }
+  const auto run = [&](std::size_t segment) {
+    Tape tape(weights);
+    const Tensor y = network(x, weights, segment);
+    return tape.backward(y, y);
+  };
+  const Gradients expected = run(0);
+  std::printf("\n4. Checkpoints: %d layers of attention, %d words, there and back\n",
+              static_cast<int>(layers), static_cast<int>(words));
+  std::printf("one checkpoint is    peak memory   its share   gradients differ by\n");
+  plot::BarChart chart;
+  chart.title = "16 layers, there and back: peak memory";
+  chart.label_axis = "layers in one checkpoint";
+  chart.y_axis.name = "MB";
+  plot::BarSeries bars{"", {}};
+  std::vector<double> times;
+  for (const std::size_t segment : {0, 1, 2, 4, 8, 16}) {
+    const double peak = peak_megabytes([&] { run(segment); });
+    const Gradients got = run(segment);
+    double error = 0;
+    for (std::size_t l = 0; l < got.size(); ++l) {
+      error = std::max(error, largest_difference(got.at(l), expected.at(l)));
+    }
+    bars.values.push_back(peak);
+    chart.labels.push_back(segment == 0 ? "none" : std::to_string(segment));
+    std::printf("%-9s %18.2f MB %9.0f %%   %g\n",
+                segment == 0 ? "none" : (chart.labels.back() + " layers").c_str(), peak,
+                100 * peak / bars.values[0], error);
+    times.push_back(seconds([&] { run(segment); }));
+  }
+  std::printf("Milliseconds here, in this order:");
+  for (const double time : times) std::printf(" %.1f", 1e3 * time);
+  std::printf("\n");
+  chart.series = {bars};
+  return chart;
+}
+
+// ---- the picture
+
+plot::Heatmap map_of(const Tensor& weights, const std::string& title, const std::string& subtitle) {
+  plot::Heatmap map;
+  map.rows = weights.size(0);
+  map.columns = weights.size(1);
+  map.values = doubles(weights);
+  map.title = title;
+  map.subtitle = subtitle;
+  map.row_axis = "row of the output";
+  map.column_axis = "word that is seen";
+  map.print = plot::PrintValues::never;
+  map.high = 0.125;
+  map.colour_bar_name = "weight";
+  return map;
+}
+
+void draw(const plot::LineChart& by_chunk, const plot::BarChart& by_segment) {
+  const Index length = 64;
+  const Tensor even = Tensor::zeros({length, 4});  // equal scores: what is seen shows
+  const Operands x{even, even, Tensor::eye(length)};
+  const Tensor guide = printed(x, 16).outputs;
+  plot::Canvas canvas(1100, 980);
+  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
+  plot::draw(canvas, panels[0],
+             map_of(sliding_window_attention(x.q, x.k, x.v, 8), "Sliding window, 8 to each side",
+                    "64 words, equal scores: 64 rows"));
+  plot::draw(canvas, panels[1],
+             map_of(guide, "Windows of 16, joined as a guide prints it",
+                    "64 words, equal scores: " + std::to_string(guide.size(0)) + " rows"));
+  plot::draw(canvas, panels[2], by_chunk);
+  plot::draw(canvas, panels[3], by_segment);
+  plot::write_png(canvas, "out/plots/phase6_long.png");
+  std::printf("\nwrote out/plots/phase6_long.png\n");
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 65: long texts (takes about 3 seconds)\n\n");
+  use_threads(1);  // so that processor time is time
+  estimate();
+  const plot::LineChart by_chunk = chunks();
+  windows();
+  axes();
+  const plot::BarChart by_segment = checkpoints();
+  draw(by_chunk, by_segment);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
