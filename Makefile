@@ -56,7 +56,7 @@ library := $(build)/libtapestry.a
 library_objects := $(call objects,$(call find,src,*.cpp) $(wildcard src/plot/font.S))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
-tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9]_*.cpp)
+tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry
@@ -142,7 +142,7 @@ $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(s
 
 # ---- Tutorials. A leading + lets a program's own lines through as they come.
 chosen = $(filter $(build)/tutorials/$(1)_%,$(tutorials))
-of_phase = $(foreach source,$(wildcard tutorials/phase$(1)_*/[0-9][0-9]_*.cpp),\
+of_phase = $(foreach source,$(wildcard tutorials/phase$(1)_*/[0-9][0-9a-z]_*.cpp),\
   $(build)/tutorials/$(basename $(notdir $(source))))
 none = { echo "make: there is no $(1); there are: $(2)" >&2; exit 1; }
 ## tutorials      run every tutorial in order; the pictures land in out/plots/

@@ -22,9 +22,9 @@ Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
 // Self-attention where a position sees those at most `window` away on either side, both ends
 // included, as far as `mask` allows: attention(q, k, v, Mask::local(window) & mask).output to
 // rounding, with work and memory that grow with length * window. Blocks of queries look at their
-// own keys and at `window` keys on both sides, so that each query meets every key of its window once.
-// (Windows that overlap by half and are all joined, as is often written, give two rows for most
-// queries, and neither of them sees the whole window.) -> (..., length, d_v).
+// own keys and at `window` keys on both sides, so that each query meets every key of its window
+// once. (Windows that overlap by half and are all joined, as is often written, give two rows for
+// most queries, and neither of them sees the whole window.) -> (..., length, d_v).
 // Throws Error if queries and keys differ in number, for a negative window, or as above.
 Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index window,
                                 const Mask& mask = {});
