@@ -3,7 +3,7 @@
 // New here: patterns. A window, every s-th word, blocks, a few words that see all, any matrix of
 // yes and no; alone, and combined by & and |. What nobody sees is skipped, in blocks of 64 words by
 // 64, so blocks are counted, and time is measured.
-// Writes out/plots/phase6_patterns.png and phase6_density.png; takes about 3 seconds. Times are
+// Writes out/plots/phase6_patterns.png and phase6_density.png; takes about a second. Times are
 // yours, so the lesson quotes none of them.
 #include <algorithm>
 #include <cmath>
@@ -270,7 +270,7 @@ void draw(const std::vector<Cost>& costs) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 62: patterns (takes about 3 seconds)\n\n");
+  std::printf("Step 62: patterns (takes about a second)\n\n");
   use_threads(1);  // so that processor time is time
   show(8);
   compare();

@@ -3,7 +3,7 @@
 // New here: linear attention. With phi(q) . phi(k) in place of exp(q . k), the sum over the keys
 // can be made once, before any query is known: regrouped, as prefix sums, or word by word, as a
 // recurrent network would. It is another function than softmax attention, and how far, is shown.
-// Writes out/plots/phase6_linear.png; takes about 3 seconds. Times are yours, so the lesson quotes
+// Writes out/plots/phase6_linear.png; takes about a second. Times are yours, so the lesson quotes
 // none of them.
 #include <algorithm>
 #include <cmath>
@@ -243,7 +243,7 @@ void draw(const plot::LineChart& chart) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 63: linear attention (takes about 3 seconds)\n\n");
+  std::printf("Step 63: linear attention (takes about a second)\n\n");
   use_threads(1);  // so that processor time is time
   compare();
   printed_code();

@@ -82,8 +82,8 @@ Tensor meet(Running& now, const Tensor& scores, const Tensor& v) {
 struct Visit {
   Index query, key;  // where the tile begins
   bool skipped;      // nobody sees any of it
-  Tensor terms;
-  const Running& now;
+  Tensor terms;      // exp(score - top), unless skipped
+  Running now;
 };
 
 // softmax(q k^T / sqrt(d_k), where the mask allows) v, by tiles of size x size.
@@ -170,40 +170,31 @@ double peak_kilobytes(const std::function<void()>& f) {
 
 void print_bytes() {
   std::printf("\n3. Most memory in use at once for tensors, KB; width 64, causal\n");
-  std::printf("%-20s %22s    %22s\n", "", "forward", "there and back");
-  std::printf("%-20s", "words");
-  for (int part = 0; part < 2; ++part) std::printf("%9d%7d%7d   ", 512, 1024, 2048);
-  std::printf("\n");
+  std::printf("%-18s %20s  %20s   kept for the\n", "", "forward", "there and back");
+  std::printf("%-18s", "words");
+  for (int part = 0; part < 2; ++part) std::printf("%8d%7d%7d", 512, 1024, 2048);
+  std::printf("  way back, 2048\n");
   for (const auto& [name, f] : ways) {
-    std::printf("%-20s", name);
+    std::printf("%-18s", name);
     for (const bool back : {false, true}) {
-      std::printf("  ");
-      for (const Index length : {512, 1024, 2048}) {
-        const Operands x = draw_operands(length, 64);
+      std::printf(" ");
+      for (const Index count : {512, 1024, 2048}) {
+        const Operands x = draw_operands(count, 64);
         std::printf("%7.0f", peak_kilobytes([&] { back ? there_and_back(f, x)[0] : f(x); }));
       }
-      std::printf("   ");
     }
-    std::printf("\n");
-  }
-  std::printf("Kept until the way back, 2048 words\n");
-  const Operands x = draw_operands(2048, 64);
-  for (const auto& [name, f] : ways) {
+    const Operands x = draw_operands(2048, 64);
     const Tape tape({x.q, x.k, x.v});
     const std::size_t before = memory_stats().live_bytes;
     const Tensor y = f(x);
-    std::printf("%-20s %7.0f KB\n", name,
-                static_cast<double>(memory_stats().live_bytes - before) / 1024);
+    std::printf("%10.0f\n", static_cast<double>(memory_stats().live_bytes - before) / 1024);
   }
 }
 
-// One frame's worth of what attention_by_tiles() did.
+// A visit, and of each query of the block what was so after each tile that it met.
 struct Moment {
-  Index query, key;
-  bool skipped;
-  Tensor terms;
-  // For each query of the block, after each tile met so far: maximum, sum, distance of the output.
-  std::vector<Tensor> tops, totals, distances;
+  Visit visit;
+  std::vector<Tensor> tops, totals, distances;  // distance of the output from the final one
 };
 
 constexpr Index length = 32, size = 8;
@@ -214,9 +205,8 @@ std::vector<Moment> watch_tiles() {
   const Tensor truth = attention(x.q, x.k, x.v, causal).output;
   std::vector<Moment> moments;
   attention_by_tiles(x.q, x.k, x.v, causal, size, [&](const Visit& visit) {
-    Moment now = visit.key > 0 ? moments.back() : Moment{};
-    now.query = visit.query, now.key = visit.key, now.skipped = visit.skipped;
-    now.terms = visit.terms;
+    Moment now{visit, {}, {}, {}};
+    if (visit.key > 0) now = moments.back(), now.visit = visit;
     if (!visit.skipped) {
       const Tensor goal = slice(truth, 0, visit.query, visit.query + size);
       const Tensor off = visit.now.output() - goal;
@@ -229,7 +219,7 @@ std::vector<Moment> watch_tiles() {
   return moments;
 }
 
-void draw_matrix(plot::Canvas& canvas, plot::Rect area, const Moment& now) {
+void draw_matrix(plot::Canvas& canvas, plot::Rect area, const Visit& now) {
   const double cell = area.width / static_cast<double>(length), side = cell * size;
   const auto at = [&](Index query, Index key) {
     return plot::Point{area.x + cell * static_cast<double>(key),
@@ -280,7 +270,8 @@ plot::LineChart chart_of(const char* title, const char* axis, const std::vector<
   return chart;
 }
 
-plot::Canvas frame(const Moment& now) {
+plot::Canvas frame(const Moment& moment) {
+  const Visit& now = moment.visit;
   plot::Canvas canvas(960, 560, 1);
   const std::string queries =
       std::to_string(now.query + 1) + " to " + std::to_string(now.query + size);
@@ -293,10 +284,10 @@ plot::Canvas frame(const Moment& now) {
   draw_matrix(canvas, {40, 92, 432, 432}, now);
   const std::vector<plot::Rect> panels = plot::panels({500, 16, 444, 536}, 3, 1, 8);
   plot::draw(canvas, panels[0],
-             chart_of("Largest score so far, of each query", "", now.tops, 0, 5));
-  plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", now.totals, 0, 10));
+             chart_of("Largest score so far, of each query", "", moment.tops, 0, 5));
+  plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", moment.totals, 0, 10));
   plot::draw(canvas, panels[2],
-             chart_of("Output: distance from the final one", "tiles met", now.distances, 0, 4));
+             chart_of("Output: distance from the final one", "tiles met", moment.distances, 0, 4));
   return canvas;
 }
 
@@ -304,8 +295,8 @@ void film() {
   std::vector<plot::Canvas> frames;
   int skipped = 0, met = 0;
   for (const Moment& now : watch_tiles()) {
-    frames.insert(frames.end(), now.skipped ? 1 : 3, frame(now));
-    (now.skipped ? skipped : met) += 1;
+    frames.insert(frames.end(), now.visit.skipped ? 1 : 3, frame(now));
+    (now.visit.skipped ? skipped : met) += 1;
   }
   std::printf("\n4. The film: %d words, tiles of %d: %d tiles met, %d skipped\n",
               static_cast<int>(length), static_cast<int>(size), met, skipped);

@@ -1,9 +1,9 @@
 // Step 65. How can attention be used on long texts?
 //
 // New here: three ways to need less memory, and what each costs. Queries in chunks: exact. Windows
-// that slide along the text: exact for a local pattern, if they overlap as they should. And gradient
-// checkpointing, for any function: keep less on the way there, compute it again on the way back.
-// Writes out/plots/phase6_long.png; takes about 3 seconds. Times are yours, so the lesson quotes
+// that slide along the text: exact for a local pattern, if they overlap as they should. And
+// checkpoints, for any function: keep less on the way there, compute it again on the way back.
+// Writes out/plots/phase6_long.png; takes about a second. Times are yours, so the lesson quotes
 // none of them.
 #include <algorithm>
 #include <cmath>
@@ -50,10 +50,12 @@ double peak_megabytes(const std::function<void()>& f) {
 
 using Function = std::function<Tensor(const Operands&)>;
 
-Gradients there_and_back(const Function& f, const Operands& x) {
-  Tape tape({x.q, x.k, x.v});
-  const Tensor y = f(x);
-  return tape.backward(y, y);
+double peak_there_and_back(const Function& f, const Operands& x) {
+  return peak_megabytes([&] {
+    Tape tape({x.q, x.k, x.v});
+    const Tensor y = f(x);
+    tape.backward(y, y);
+  });
 }
 
 // ---- chunks of queries
@@ -100,9 +102,8 @@ plot::LineChart chunks() {
   for (const Index chunk : {1024, 512, 256, 128, 64, 32}) {
     const auto plain = [&](const Operands& o) { return by_chunks(o, causal, chunk, false); };
     const auto again = [&](const Operands& o) { return by_chunks(o, causal, chunk, true); };
-    const double peaks[] = {peak_megabytes([&] { plain(x); }),
-                            peak_megabytes([&] { there_and_back(plain, x); }),
-                            peak_megabytes([&] { there_and_back(again, x); })};
+    const double peaks[] = {peak_megabytes([&] { plain(x); }), peak_there_and_back(plain, x),
+                            peak_there_and_back(again, x)};
     const double error = largest_difference(again(x), expected);
     std::printf("%5d %10.2f %16.2f %17.2f   %s\n", static_cast<int>(chunk), peaks[0], peaks[1],
                 peaks[2], error < 1e-5 ? "less than 1e-5" : "TOO MUCH");
@@ -111,11 +112,11 @@ plot::LineChart chunks() {
       chart.series[i].y.push_back(peaks[i]);
     }
   }
-  std::printf(
-      "chunked_attention(q, k, v, causal, 64), there and back: %.2f MB\n", peak_megabytes([&] {
-        there_and_back(
-            [&](const Operands& o) { return chunked_attention(o.q, o.k, o.v, causal, 64); }, x);
-      }));
+  const Function library = [&](const Operands& o) {
+    return chunked_attention(o.q, o.k, o.v, causal, 64);
+  };
+  std::printf("chunked_attention(q, k, v, causal, 64), there and back: %.2f MB\n",
+              peak_there_and_back(library, x));
   std::vector<Tensor> wrong;  // each chunk believes that its first query stands at 0
   for (Index i = 0; i < length; i += 256) {
     wrong.push_back(attention(rows(x.q, i, i + 256), x.k, x.v, causal).output);
@@ -129,39 +130,27 @@ plot::LineChart chunks() {
 
 // A guide's windows: [0, w), [w/2, 3w/2), ..., each with full attention inside; all are joined.
 struct Windows {
-  Tensor outputs;               // (rows, d): all of them, one window after the other
-  std::vector<Index> position;  // of each row
+  Tensor outputs;       // (rows, d): all of them, one window after the other
+  Indices first, last;  // of the rows that a word has, one or two
 };
 
 Windows printed(const Operands& x, Index window) {
-  Windows all;
+  const Index length = x.q.size(0);
+  const Indices none({length}, std::vector<std::int32_t>(static_cast<std::size_t>(length), -1));
+  Windows all{{}, none, none};
   std::vector<Tensor> parts;
-  for (Index i = 0; i < x.q.size(0); i += window / 2) {
+  std::int32_t count = 0;
+  for (Index i = 0; i < length; i += window / 2) {
     const Tensor q = rows(x.q, i, i + window);
     parts.push_back(attention(q, rows(x.k, i, i + window), rows(x.v, i, i + window)).output);
-    for (Index row = 0; row < q.size(0); ++row) all.position.push_back(i + row);
+    for (auto word = static_cast<std::size_t>(i); word < static_cast<std::size_t>(i + q.size(0));
+         ++word, ++count) {
+      all.last.values[word] = count;
+      if (all.first.values[word] < 0) all.first.values[word] = count;
+    }
   }
   all.outputs = concat(parts, 0);
   return all;
-}
-
-// The ways to make one row for each position of it.
-enum class Take { first, last, mean };
-
-Tensor joined(const Windows& all, Index length, Take take) {
-  Tensor share = Tensor::zeros({length, all.outputs.size(0)});  // of each row in each position
-  std::vector<std::vector<Index>> found(static_cast<std::size_t>(length));
-  for (std::size_t row = 0; row < all.position.size(); ++row) {
-    found[static_cast<std::size_t>(all.position[row])].push_back(static_cast<Index>(row));
-  }
-  for (Index i = 0; i < length; ++i) {
-    const std::vector<Index>& list = found[static_cast<std::size_t>(i)];
-    if (take == Take::first) share.set({i, list.front()}, 1);
-    if (take == Take::last) share.set({i, list.back()}, 1);
-    if (take != Take::mean) continue;
-    for (const Index row : list) share.set({i, row}, 1.0 / static_cast<double>(list.size()));
-  }
-  return matmul(share, all.outputs);
 }
 
 void windows() {
@@ -177,22 +166,20 @@ void windows() {
     const Tensor off = maximum(y - expected, expected - y);
     std::printf("%-40s %12.4f %12.4f\n", name, double{max(off).item()}, double{mean(off).item()});
   };
-  print("the first of its rows", joined(all, length, Take::first));
-  print("the last", joined(all, length, Take::last));
-  print("their mean", joined(all, length, Take::mean));
+  const Tensor first = embedding(all.outputs, all.first), last = embedding(all.outputs, all.last);
+  print("the first of its rows", first);
+  print("the last", last);
+  print("their mean", (first + last) / 2);
   print("sliding_window_attention(..., 32)", sliding_window_attention(x.q, x.k, x.v, window / 2));
-  const Operands one = draw_operands(1024, 64);
-  std::printf(
-      "Peak memory, 1024 words, window 32, there and back: %.2f MB; by a mask: %.2f MB\n",
-      peak_megabytes([&] {
-        there_and_back(
-            [](const Operands& o) { return sliding_window_attention(o.q, o.k, o.v, 32); }, one);
-      }),
-      peak_megabytes([&] {
-        there_and_back(
-            [](const Operands& o) { return attention(o.q, o.k, o.v, Mask::local(32)).output; },
-            one);
-      }));
+  const Operands large = draw_operands(1024, 64);
+  const Function sliding = [](const Operands& o) {
+    return sliding_window_attention(o.q, o.k, o.v, 32);
+  };
+  const Function masked = [](const Operands& o) {
+    return attention(o.q, o.k, o.v, Mask::local(32)).output;
+  };
+  std::printf("Peak memory, 1024 words, window 32, there and back: %.2f MB; by a mask: %.2f MB\n",
+              peak_there_and_back(sliding, large), peak_there_and_back(masked, large));
 }
 
 // The guide's layer reads (batch, length, width) as (length, batch, width).
@@ -337,7 +324,7 @@ void draw(const plot::LineChart& by_chunk, const plot::BarChart& by_segment) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 65: long texts (takes about 3 seconds)\n\n");
+  std::printf("Step 65: long texts (takes about a second)\n\n");
   use_threads(1);  // so that processor time is time
   estimate();
   const plot::LineChart by_chunk = chunks();
