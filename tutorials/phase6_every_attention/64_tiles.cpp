@@ -219,15 +219,17 @@ std::vector<Moment> watch_tiles() {
   return moments;
 }
 
-void draw_matrix(plot::Canvas& canvas, plot::Rect area, const Visit& now) {
-  const double cell = area.width / static_cast<double>(length), side = cell * size;
-  const auto at = [&](Index query, Index key) {
-    return plot::Point{area.x + cell * static_cast<double>(key),
-                       area.y + cell * static_cast<double>(query)};
-  };
+constexpr double cell = 13.5, side = cell * size;
+constexpr plot::Point corner{40, 92};
+
+plot::Point place(Index query, Index key) {
+  return {corner.x + cell * static_cast<double>(key), corner.y + cell * static_cast<double>(query)};
+}
+
+void draw_tiles(plot::Canvas& canvas, const Visit& now) {
   for (Index i = 0; i < length; i += size) {
     for (Index j = 0; j < length; j += size) {
-      const auto [x, y] = at(i, j);
+      const auto [x, y] = place(i, j);
       const bool met = i < now.query || (i == now.query && j <= now.key);
       const bool hidden = j > i;
       const plot::Rect tile{x, y, side, side};
@@ -236,20 +238,23 @@ void draw_matrix(plot::Canvas& canvas, plot::Rect area, const Visit& now) {
       canvas.stroke_rect(tile, {plot::theme::frame});
     }
   }
-  const auto [x, y] = at(now.query, now.key);
+}
+
+void draw_tile(plot::Canvas& canvas, const Visit& now) {
   for (Index i = 0; i < size && !now.skipped; ++i) {
     for (Index j = 0; j < size; ++j) {
       const bool seen = now.key + j <= now.query + i;
-      const auto [left, top] = at(now.query + i, now.key + j);
+      const auto [left, top] = place(now.query + i, now.key + j);
       const plot::Colour colour =
           plot::colour_at(plot::ColourMap::blues, double{now.terms.at({i, j})});
       canvas.fill_rect({left, top, cell, cell}, seen ? colour : plot::theme::masked);
     }
   }
+  const auto [x, y] = place(now.query, now.key);
   const plot::Stroke mark{plot::series_colour(1), 2.5};
   canvas.stroke_rect({x, y, side, side}, mark);
-  canvas.fill_rect({area.x - 12, y, 6, side}, mark.colour);  // these queries, these keys
-  canvas.fill_rect({x, area.y - 12, side, 6}, mark.colour);
+  canvas.fill_rect({corner.x - 12, y, 6, side}, mark.colour);  // these queries, these keys
+  canvas.fill_rect({x, corner.y - 12, side, 6}, mark.colour);
 }
 
 // One line for each query of the block, from tile to tile.
@@ -257,7 +262,7 @@ plot::LineChart chart_of(const char* title, const char* axis, const std::vector<
                          double low, double high) {
   plot::LineChart chart;
   chart.title = title;
-  chart.x_axis = {.name = axis, .low = 0, .high = 4.3};
+  chart.x_axis = {.name = axis, .low = 0, .high = 5};
   chart.y_axis = {.low = low, .high = high};
   for (Index query = 0; query < size; ++query) {
     plot::Series line{"", {}, {}, true, true};
@@ -281,11 +286,12 @@ plot::Canvas frame(const Moment& moment) {
               now.skipped ? "Nobody sees any of these: skipped"
                           : "Blue: exp(score - maximum). Dark grey: met, and forgotten",
               {.colour = plot::theme::faded});
-  draw_matrix(canvas, {40, 92, 432, 432}, now);
+  draw_tiles(canvas, now);
+  draw_tile(canvas, now);
   const std::vector<plot::Rect> panels = plot::panels({500, 16, 444, 536}, 3, 1, 8);
   plot::draw(canvas, panels[0],
              chart_of("Largest score so far, of each query", "", moment.tops, 0, 5));
-  plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", moment.totals, 0, 10));
+  plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", moment.totals, 0, 14));
   plot::draw(canvas, panels[2],
              chart_of("Output: distance from the final one", "tiles met", moment.distances, 0, 4));
   return canvas;

@@ -20,6 +20,7 @@
 #include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
+#include "tapestry/plot/numbers.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/tape.hpp"
 
@@ -85,45 +86,47 @@ Tensor by_chunks(const Operands& x, const Mask& mask, Index chunk, bool checkpoi
   return concat(parts, 0);
 }
 
+// Each chunk believes that its first query stands at 0.
+double error_of_forgotten_place(const Operands& x, const Mask& mask, const Tensor& expected) {
+  std::vector<Tensor> parts;
+  for (Index i = 0; i < x.q.size(0); i += 256) {
+    parts.push_back(attention(rows(x.q, i, i + 256), x.k, x.v, mask).output);
+  }
+  return largest_difference(concat(parts, 0), expected);
+}
+
 plot::LineChart chunks() {
-  const Index length = 1024;
-  const Operands x = draw_operands(length, 64);
+  const Operands x = draw_operands(1024, 64);
   const Mask causal = Mask::causal();
-  const Function whole = [&](const Operands& o) { return attention(o.q, o.k, o.v, causal).output; };
-  const Tensor expected = whole(x);
+  const Tensor expected = attention(x.q, x.k, x.v, causal).output;
   std::printf("\n2. Chunks of queries: 1024 words, width 64, causal. Peak memory in MB\n");
   std::printf("chunk    forward   there and back   with checkpoint   output differs by\n");
-  plot::LineChart chart{.title = "Chunks of queries: peak memory, 1024 words"};
-  chart.x_axis = {.name = "queries in a chunk", .log = true};
-  chart.y_axis = {.name = "MB", .low = 0};
-  chart.series = {{"forward", {}, {}, true, true},
-                  {"there and back", {}, {}, true, true},
-                  {"there and back, checkpointed", {}, {}, true, true}};
+  plot::Series forward{"forward", {}, {}, true, true}, both{"there and back", {}, {}, true, true},
+      less{"there and back, checkpointed", {}, {}, true, true};
   for (const Index chunk : {1024, 512, 256, 128, 64, 32}) {
     const auto plain = [&](const Operands& o) { return by_chunks(o, causal, chunk, false); };
     const auto again = [&](const Operands& o) { return by_chunks(o, causal, chunk, true); };
-    const double peaks[] = {peak_megabytes([&] { plain(x); }), peak_there_and_back(plain, x),
-                            peak_there_and_back(again, x)};
-    const double error = largest_difference(again(x), expected);
-    std::printf("%5d %10.2f %16.2f %17.2f   %s\n", static_cast<int>(chunk), peaks[0], peaks[1],
-                peaks[2], error < 1e-5 ? "less than 1e-5" : "TOO MUCH");
-    for (std::size_t i = 0; i < 3; ++i) {
-      chart.series[i].x.push_back(static_cast<double>(chunk));
-      chart.series[i].y.push_back(peaks[i]);
+    for (plot::Series* line : {&forward, &both, &less}) {
+      line->x.push_back(static_cast<double>(chunk));
     }
+    forward.y.push_back(peak_megabytes([&] { plain(x); }));
+    both.y.push_back(peak_there_and_back(plain, x));
+    less.y.push_back(peak_there_and_back(again, x));
+    const double error = largest_difference(again(x), expected);
+    std::printf("%5d %10.2f %16.2f %17.2f   %s\n", static_cast<int>(chunk), forward.y.back(),
+                both.y.back(), less.y.back(), error < 1e-5 ? "less than 1e-5" : "TOO MUCH");
   }
-  const Function library = [&](const Operands& o) {
+  const auto library = [&](const Operands& o) {
     return chunked_attention(o.q, o.k, o.v, causal, 64);
   };
   std::printf("chunked_attention(q, k, v, causal, 64), there and back: %.2f MB\n",
               peak_there_and_back(library, x));
-  std::vector<Tensor> wrong;  // each chunk believes that its first query stands at 0
-  for (Index i = 0; i < length; i += 256) {
-    wrong.push_back(attention(rows(x.q, i, i + 256), x.k, x.v, causal).output);
-  }
   std::printf("The same mask for every chunk, its place forgotten: differs by %.2f\n",
-              largest_difference(concat(wrong, 0), expected));
-  return chart;
+              error_of_forgotten_place(x, causal, expected));
+  return {.title = "Chunks of queries: peak memory, 1024 words",
+          .x_axis = {.name = "queries in a chunk", .log = true},
+          .y_axis = {.name = "MB", .low = 0},
+          .series = {forward, both, less}};
 }
 
 // ---- sliding windows
@@ -205,7 +208,8 @@ void axes() {
 
 // Layers of attention, each added to what comes in. `segment` layers are one function, recorded
 // whole (0: nothing is checkpointed).
-constexpr Index layers = 16, words = 256, width = 32;
+constexpr std::size_t layers = 16;
+constexpr Index words = 256, width = 32;
 
 Tensor layer(const Tensor& x, const Tensor& w) {
   const std::vector<Tensor> parts =
@@ -214,11 +218,10 @@ Tensor layer(const Tensor& x, const Tensor& w) {
 }
 
 Tensor network(Tensor x, const std::vector<Tensor>& weights, std::size_t segment) {
-  if (segment == 0) {
-    for (const Tensor& w : weights) x = layer(x, w);
-    return x;
+  for (const Tensor& w : weights) {
+    if (segment == 0) x = layer(x, w);
   }
-  for (std::size_t i = 0; i < weights.size(); i += segment) {
+  for (std::size_t i = 0; segment > 0 && i < weights.size(); i += segment) {
     const auto some = [&weights, i, segment](const std::vector<Tensor>& in) {
       Tensor y = in[0];
       for (std::size_t l = i; l < std::min(i + segment, weights.size()); ++l) {
@@ -242,45 +245,48 @@ double seconds(const std::function<void()>& work) {
   return best;
 }
 
+Gradients train_step(const Tensor& x, const std::vector<Tensor>& weights, std::size_t segment) {
+  Tape tape(weights);
+  const Tensor y = network(x, weights, segment);
+  return tape.backward(y, y);
+}
+
+// Peak memory for each size of a checkpoint.
 plot::BarChart checkpoints() {
   Random random(9);
   const Tensor x = random.normal({words, width});
   std::vector<Tensor> weights;
-  for (Index l = 0; l < layers; ++l) {
+  while (weights.size() < layers) {
     weights.push_back(init::inverse_root({width, 3 * width}, random));
   }
-  const auto run = [&](std::size_t segment) {
-    Tape tape(weights);
-    const Tensor y = network(x, weights, segment);
-    return tape.backward(y, y);
-  };
-  const Gradients expected = run(0);
-  std::printf("\n4. Checkpoints: %d layers of attention, %d words, there and back\n",
-              static_cast<int>(layers), static_cast<int>(words));
+  const Gradients expected = train_step(x, weights, 0);
+  std::printf("\n4. Checkpoints: %zu layers of attention, %d words, there and back\n", layers,
+              static_cast<int>(words));
   std::printf("one checkpoint is    peak memory   its share   gradients differ by\n");
+  plot::BarSeries bars{"", {}};
+  std::vector<std::string> labels, times;
+  for (const std::size_t segment : {0, 1, 2, 4, 8, 16}) {
+    labels.push_back(segment == 0 ? "none" : std::to_string(segment));
+    bars.values.push_back(peak_megabytes([&] { train_step(x, weights, segment); }));
+    const Gradients got = train_step(x, weights, segment);
+    double error = 0;
+    for (std::size_t l = 0; l < layers; ++l) {
+      error = std::max(error, largest_difference(got.at(l), expected.at(l)));
+    }
+    std::printf("%-9s %18.2f MB %9.0f %%   %g\n",
+                (labels.back() + (segment == 0 ? "" : " layers")).c_str(), bars.values.back(),
+                100 * bars.values.back() / bars.values[0], error);
+    const double time = seconds([&] { train_step(x, weights, segment); });
+    times.push_back(plot::number_text(1e3 * time, 1));
+  }
+  std::printf("Milliseconds here, in this order:");
+  for (const std::string& time : times) std::printf(" %s", time.c_str());
+  std::printf("\n");
   plot::BarChart chart;
   chart.title = "16 layers, there and back: peak memory";
   chart.label_axis = "layers in one checkpoint";
   chart.y_axis.name = "MB";
-  plot::BarSeries bars{"", {}};
-  std::vector<double> times;
-  for (const std::size_t segment : {0, 1, 2, 4, 8, 16}) {
-    const double peak = peak_megabytes([&] { run(segment); });
-    const Gradients got = run(segment);
-    double error = 0;
-    for (std::size_t l = 0; l < got.size(); ++l) {
-      error = std::max(error, largest_difference(got.at(l), expected.at(l)));
-    }
-    bars.values.push_back(peak);
-    chart.labels.push_back(segment == 0 ? "none" : std::to_string(segment));
-    std::printf("%-9s %18.2f MB %9.0f %%   %g\n",
-                segment == 0 ? "none" : (chart.labels.back() + " layers").c_str(), peak,
-                100 * peak / bars.values[0], error);
-    times.push_back(seconds([&] { run(segment); }));
-  }
-  std::printf("Milliseconds here, in this order:");
-  for (const double time : times) std::printf(" %.1f", 1e3 * time);
-  std::printf("\n");
+  chart.labels = labels;
   chart.series = {bars};
   return chart;
 }
