@@ -1,26 +1,19 @@
 // Step 65. How can attention be used on long texts?
 //
-// New here: three ways to need less memory, and what each costs. Queries in chunks: exact. Windows
-// that slide along the text: exact for a local pattern, if they overlap as they should. And
-// checkpoints, for any function: keep less on the way there, compute it again on the way back.
-// Writes out/plots/phase6_long.png; takes about a second. Times are yours, so the lesson quotes
-// none of them.
+// New here: two ways to need less memory. Queries in chunks: exact. And windows that slide along
+// the text: exact for a local pattern, if they overlap as they should.
+// Writes out/plots/phase6_long.png; takes about a second.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
 #include "tapestry/memory.hpp"
-#include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
-#include "tapestry/plot/numbers.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/tape.hpp"
 
@@ -204,93 +197,6 @@ void axes() {
   std::printf("text changes, and by %.2f when word 3 of the other text does\n", moved(false));
 }
 
-// ---- checkpoints
-
-// Layers of attention, each added to what comes in. `segment` layers are one function, recorded
-// whole (0: nothing is checkpointed).
-constexpr std::size_t layers = 16;
-constexpr Index words = 256, width = 32;
-
-Tensor layer(const Tensor& x, const Tensor& w) {
-  const std::vector<Tensor> parts =
-      split(matmul(layer_norm(x, Tensor::ones({width}), Tensor::zeros({width})), w), 3, -1);
-  return x + attention(parts[0], parts[1], parts[2]).output;
-}
-
-Tensor network(Tensor x, const std::vector<Tensor>& weights, std::size_t segment) {
-  for (const Tensor& w : weights) {
-    if (segment == 0) x = layer(x, w);
-  }
-  for (std::size_t i = 0; segment > 0 && i < weights.size(); i += segment) {
-    const auto some = [&weights, i, segment](const std::vector<Tensor>& in) {
-      Tensor y = in[0];
-      for (std::size_t l = i; l < std::min(i + segment, weights.size()); ++l) {
-        y = layer(y, weights[l]);
-      }
-      return y;
-    };
-    x = checkpoint(some, {x});
-  }
-  return x;
-}
-
-// Seconds of processor time, the best of three: waiting for other programs does not count.
-double seconds(const std::function<void()>& work) {
-  double best = INFINITY;
-  for (int run = 0; run < 3; ++run) {
-    const std::clock_t start = std::clock();
-    work();
-    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return best;
-}
-
-Gradients train_step(const Tensor& x, const std::vector<Tensor>& weights, std::size_t segment) {
-  Tape tape(weights);
-  const Tensor y = network(x, weights, segment);
-  return tape.backward(y, y);
-}
-
-// Peak memory for each size of a checkpoint.
-plot::BarChart checkpoints() {
-  Random random(9);
-  const Tensor x = random.normal({words, width});
-  std::vector<Tensor> weights;
-  while (weights.size() < layers) {
-    weights.push_back(init::inverse_root({width, 3 * width}, random));
-  }
-  const Gradients expected = train_step(x, weights, 0);
-  std::printf("\n4. Checkpoints: %zu layers of attention, %d words, there and back\n", layers,
-              static_cast<int>(words));
-  std::printf("one checkpoint is    peak memory   its share   gradients differ by\n");
-  plot::BarSeries bars{"", {}};
-  std::vector<std::string> labels, times;
-  for (const std::size_t segment : {0, 1, 2, 4, 8, 16}) {
-    labels.push_back(segment == 0 ? "none" : std::to_string(segment));
-    bars.values.push_back(peak_megabytes([&] { train_step(x, weights, segment); }));
-    const Gradients got = train_step(x, weights, segment);
-    double error = 0;
-    for (std::size_t l = 0; l < layers; ++l) {
-      error = std::max(error, largest_difference(got.at(l), expected.at(l)));
-    }
-    std::printf("%-9s %18.2f MB %9.0f %%   %g\n",
-                (labels.back() + (segment == 0 ? "" : " layers")).c_str(), bars.values.back(),
-                100 * bars.values.back() / bars.values[0], error);
-    const double time = seconds([&] { train_step(x, weights, segment); });
-    times.push_back(plot::number_text(1e3 * time, 1));
-  }
-  std::printf("Milliseconds here, in this order:");
-  for (const std::string& time : times) std::printf(" %s", time.c_str());
-  std::printf("\n");
-  plot::BarChart chart;
-  chart.title = "16 layers, there and back: peak memory";
-  chart.label_axis = "layers in one checkpoint";
-  chart.y_axis.name = "MB";
-  chart.labels = labels;
-  chart.series = {bars};
-  return chart;
-}
-
 // ---- the picture
 
 plot::Heatmap map_of(const Tensor& weights, const std::string& title, const std::string& subtitle) {
@@ -308,13 +214,13 @@ plot::Heatmap map_of(const Tensor& weights, const std::string& title, const std:
   return map;
 }
 
-void draw(const plot::LineChart& by_chunk, const plot::BarChart& by_segment) {
+void draw(const plot::LineChart& by_chunk) {
   const Index length = 64;
   const Tensor even = Tensor::zeros({length, 4});  // equal scores: what is seen shows
   const Operands x{even, even, Tensor::eye(length)};
   const Tensor guide = printed(x, 16).outputs;
-  plot::Canvas canvas(1100, 980);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
+  plot::Canvas canvas(1500, 520);
+  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 3);
   plot::draw(canvas, panels[0],
              map_of(sliding_window_attention(x.q, x.k, x.v, 8), "Sliding window, 8 to each side",
                     "64 words, equal scores: 64 rows"));
@@ -322,7 +228,6 @@ void draw(const plot::LineChart& by_chunk, const plot::BarChart& by_segment) {
              map_of(guide, "Windows of 16, joined as a guide prints it",
                     "64 words, equal scores: " + std::to_string(guide.size(0)) + " rows"));
   plot::draw(canvas, panels[2], by_chunk);
-  plot::draw(canvas, panels[3], by_segment);
   plot::write_png(canvas, "out/plots/phase6_long.png");
   std::printf("\nwrote out/plots/phase6_long.png\n");
 }
@@ -331,13 +236,11 @@ void draw(const plot::LineChart& by_chunk, const plot::BarChart& by_segment) {
 
 int main() try {
   std::printf("Step 65: long texts (takes about a second)\n\n");
-  use_threads(1);  // so that processor time is time
   estimate();
   const plot::LineChart by_chunk = chunks();
   windows();
   axes();
-  const plot::BarChart by_segment = checkpoints();
-  draw(by_chunk, by_segment);
+  draw(by_chunk);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,0 +1,151 @@
+// Step 6a. How can a deep network be trained in little memory?
+//
+// New here: checkpoints, for any function: keep its inputs alone on the way there, compute what is
+// between again on the way back. Memory, gradients and time are measured, by how many layers one
+// checkpoint holds, and memory is compared with the formula.
+// Writes out/plots/phase6_checkpoints.png; takes about a second. Times are yours, so the lesson
+// quotes none of them.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/machine.hpp"
+#include "tapestry/memory.hpp"
+#include "tapestry/nn/init.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/numbers.hpp"
+#include "tapestry/plot/png.hpp"
+#include "tapestry/tape.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr std::size_t layers = 16;
+constexpr Index words = 256, width = 32;
+
+double peak_megabytes(const std::function<void()>& f) {
+  reset_peak_memory();
+  const std::size_t before = memory_stats().live_bytes;
+  f();
+  return static_cast<double>(memory_stats().peak_bytes - before) / 1024 / 1024;
+}
+
+// Seconds of processor time, the best of three: waiting for other programs does not count.
+double seconds(const std::function<void()>& work) {
+  double best = INFINITY;
+  for (int run = 0; run < 3; ++run) {
+    const std::clock_t start = std::clock();
+    work();
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
+
+// Attention of one head, added to what comes in.
+Tensor layer(const Tensor& x, const Tensor& w) {
+  const std::vector<Tensor> parts =
+      split(matmul(layer_norm(x, Tensor::ones({width}), Tensor::zeros({width})), w), 3, -1);
+  return x + attention(parts[0], parts[1], parts[2]).output;
+}
+
+// The layers one after the other, with a checkpoint around every `segment` of them (0: none).
+Tensor network(Tensor x, const std::vector<Tensor>& weights, std::size_t segment) {
+  const std::size_t together = segment == 0 ? weights.size() : segment;
+  for (std::size_t i = 0; i < weights.size(); i += together) {
+    const auto some = [&weights, i, together](const std::vector<Tensor>& in) {
+      Tensor y = in[0];
+      for (std::size_t l = i; l < std::min(i + together, weights.size()); ++l) {
+        y = layer(y, weights[l]);
+      }
+      return y;
+    };
+    x = segment == 0 ? some({x}) : checkpoint(some, {x});
+  }
+  return x;
+}
+
+Gradients there_and_back(const Tensor& x, const std::vector<Tensor>& weights, std::size_t segment) {
+  Tape tape(weights);
+  const Tensor y = network(x, weights, segment);
+  return tape.backward(y, y);
+}
+
+double largest_error(const Gradients& got, const Gradients& expected) {
+  double error = 0;
+  for (std::size_t l = 0; l < layers; ++l) {
+    error = std::max(error, largest_difference(got.at(l), expected.at(l)));
+  }
+  return error;
+}
+
+struct Measured {
+  std::vector<std::string> labels, times;
+  std::vector<double> megabytes, by_formula;
+};
+
+// A line for each number of layers in a checkpoint.
+Measured measure(const Tensor& x, const std::vector<Tensor>& weights) {
+  const Gradients expected = there_and_back(x, weights, 0);
+  const double input = static_cast<double>(words * width * 4) / 1024 / 1024;
+  Measured result;
+  for (const std::size_t segment : {0, 1, 2, 4, 8, 16}) {
+    result.labels.push_back(segment == 0 ? "none" : std::to_string(segment));
+    result.megabytes.push_back(peak_megabytes([&] { there_and_back(x, weights, segment); }));
+    const double records = result.megabytes[0] / layers;  // of one layer
+    const std::size_t held = segment == 0 ? layers : segment;
+    const double kept = segment == 0 ? 0 : static_cast<double>(layers / segment) * input;
+    result.by_formula.push_back(kept + static_cast<double>(held) * records);
+    std::printf("%-9s %18.2f MB %8.2f MB %7.0f %%   %g\n",
+                (result.labels.back() + (segment == 0 ? "" : " layers")).c_str(),
+                result.megabytes.back(), result.by_formula.back(),
+                100 * result.megabytes.back() / result.megabytes[0],
+                largest_error(there_and_back(x, weights, segment), expected));
+    const double time = seconds([&] { there_and_back(x, weights, segment); });
+    result.times.push_back(plot::number_text(1e3 * time, 1));
+  }
+  return result;
+}
+
+void draw(const Measured& measured) {
+  plot::BarChart chart;
+  chart.title = "Sixteen layers, there and back: peak memory";
+  chart.label_axis = "layers in one checkpoint";
+  chart.y_axis.name = "MB";
+  chart.labels = measured.labels;
+  chart.series = {{"measured", measured.megabytes},
+                  {"n / s inputs, s layers", measured.by_formula}};
+  plot::write_png(plot::render(chart), "out/plots/phase6_checkpoints.png");
+  std::printf("\nwrote out/plots/phase6_checkpoints.png\n");
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Step 6a: checkpoints (takes about a second)\n\n");
+  use_threads(1);  // so that processor time is time
+  Random random(9);
+  const Tensor x = random.normal({words, width});
+  std::vector<Tensor> weights;
+  while (weights.size() < layers) {
+    weights.push_back(init::inverse_root({width, 3 * width}, random));
+  }
+  std::printf("%zu layers of attention, %d words, width %d\n", layers, static_cast<int>(words),
+              static_cast<int>(width));
+  std::printf("one checkpoint is    peak memory  formula  its share   gradients differ by\n");
+  const Measured measured = measure(x, weights);
+  std::printf("Milliseconds here, in this order:");
+  for (const std::string& time : measured.times) std::printf(" %s", time.c_str());
+  std::printf("\n");
+  draw(measured);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
