@@ -3,7 +3,7 @@
 // New here: a classifier (embedding, positions, attention, mean over the words, linear) on five
 // forms of sentences that are made of the same words in another order, beside the same model with
 // parts left out; and a mean that leaves out <pad>, beside one that does not.
-// Writes out/plots/phase6_classifier.png; takes about 10 seconds.
+// Writes out/plots/phase6_classifier.png; takes about 6 seconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -221,7 +221,7 @@ plot::Heatmap where_heads_look(const Classifier& model, const SentenceForms& tas
 }  // namespace
 
 int main() try {
-  std::printf("Step 67: a classifier (takes about 5 seconds)\n\n");
+  std::printf("Step 67: a classifier (takes about 6 seconds)\n\n");
   const SentenceForms task;
   Random random(77);
   const FormBatch test = task.batch(Part::held_out, 2000, random);
