@@ -49,12 +49,18 @@ double value_size(const Heatmap& map, Size cell) {
   return size < smallest_type && map.print == PrintValues::automatic ? 0 : size;
 }
 
+// Neighbours share an edge to the pixel: both compute it from the same number.
 Rect cell_at(const Canvas& canvas, const Rect& grid, const Heatmap& map, std::int64_t i,
              std::int64_t j) {
   const double width = grid.width / static_cast<double>(map.columns);
   const double height = grid.height / static_cast<double>(map.rows);
-  return canvas.snap(Rect{grid.x + static_cast<double>(j) * width,
-                          grid.y + static_cast<double>(i) * height, width, height});
+  const auto x = [&](std::int64_t edge) {
+    return canvas.snap(grid.x + static_cast<double>(edge) * width);
+  };
+  const auto y = [&](std::int64_t edge) {
+    return canvas.snap(grid.y + static_cast<double>(edge) * height);
+  };
+  return {x(j), y(i), x(j + 1) - x(j), y(i + 1) - y(i)};
 }
 
 void draw_cell(Canvas& canvas, const Rect& cell, const Heatmap& map, const ColourRange& range,

@@ -112,6 +112,23 @@ TEST_CASE("NaN is hatched grey, masked cells are pale, both explained", "[phase1
   CHECK(count(without, theme::masked) < 100);
 }
 
+TEST_CASE("small cells leave no seam between them, whatever the size", "[phase1][plot]") {
+  Heatmap map = bare(120, 8, std::vector<double>(960, 1.0));
+  map.low = 0;
+  map.high = 1;
+  int seams = 0;
+  for (int height = 300; height < 340; ++height) {
+    Canvas canvas(200, height);
+    draw(canvas, canvas.area().inset(16), map);
+    const Decoded picture = decode_png(canvas);
+    const int middle = picture.width / 2;
+    const Colour ink = picture.at(middle, picture.height / 2);
+    const CellBox box = find(picture, {ink});
+    for (int y = box.top; y < box.bottom; ++y) seams += picture.at(middle, y) != ink;
+  }
+  CHECK(seams == 0);
+}
+
 TEST_CASE("printed values are there, readable, and can be left out", "[phase1][plot]") {
   for (const double value : {0.0, 0.3, 0.45, 0.52, 0.6, 0.75, 1.0}) {
     Heatmap map = bare(1, 1, {value});
