@@ -1,6 +1,7 @@
 // What this machine can do, measured, and which kernel set computes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ std::vector<std::string> kernel_sets();
 // Computes with this set from now on. Call it while nothing else computes. Throws Error, listing
 // the usable sets, for any other name.
 void use_kernel_set(const std::string& name);
+
+// How many bytes this process could still take from the system: what is free there or easily made
+// so, within the limit of its control group, where these can be known (Linux); else the largest
+// number.
+std::size_t available_memory();
 
 // How many threads the library uses on this thread's behalf from now on; OMP_NUM_THREADS sets the
 // number at the start. Results are the same bits for any. Throws Error for a count below 1.

@@ -16,6 +16,7 @@
 #include "tapestry/io/npy.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/io/transformer_file.hpp"
+#include "tapestry/laboratory.hpp"
 #include "tapestry/machine.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/memory.hpp"
