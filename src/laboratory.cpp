@@ -2,10 +2,9 @@
 #include "tapestry/laboratory.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <limits>
 #include <utility>
 
-#include "laboratory_check.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
@@ -175,7 +174,7 @@ void add_others(std::vector<Variant>& list, const LaboratorySizes& s, const Mask
 }  // namespace
 
 std::vector<Variant> attention_variants(const LaboratorySizes& sizes) {
-  check(sizes);
+  check_fits(sizes, {.bytes = std::numeric_limits<double>::infinity()});
   const Mask all = sizes.causal ? Mask::causal() : Mask();
   std::vector<Variant> list;
   add_exact(list, sizes, all);

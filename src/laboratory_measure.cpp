@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <limits>
 
-#include "laboratory_check.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/laboratory.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -177,19 +177,15 @@ Passage both_ways(const Variant& variant, const LaboratoryInput& in,
 
 }  // namespace
 
-void check(const LaboratorySizes& s) {
+void check_fits(const LaboratorySizes& s, const LaboratoryOptions& options) {
   for (const Index size : {s.batch, s.heads, s.length, s.width, s.stride, s.block, s.chunk}) {
     if (size >= 1) continue;
     throw Error("laboratory: a size is " + std::to_string(size) + ": all must be at least 1.");
   }
-  if (s.window >= 0 && s.global >= 0) return;
-  throw Error("laboratory: window is " + std::to_string(s.window) + " and global is " +
-              std::to_string(s.global) + ": they must not be negative.");
-}
-
-LaboratoryInput laboratory_input(const LaboratorySizes& s, const LaboratoryOptions& options,
-                                 std::uint64_t seed) {
-  check(s);
+  if (s.window < 0 || s.global < 0) {
+    throw Error("laboratory: window is " + std::to_string(s.window) + " and global is " +
+                std::to_string(s.global) + ": they must not be negative.");
+  }
   double bytes = sizeof(real) * 12;  // q, k, v, their gradients, outputs, and room for copies
   for (const Index size : {s.batch, s.heads, s.length, s.width}) bytes *= static_cast<double>(size);
   if (bytes > options.bytes) {
@@ -197,6 +193,11 @@ LaboratoryInput laboratory_input(const LaboratorySizes& s, const LaboratoryOptio
                 " heads of " + std::to_string(s.length) + " positions of width " +
                 std::to_string(s.width) + " are too much for the memory. Use fewer or shorter.");
   }
+}
+
+LaboratoryInput laboratory_input(const LaboratorySizes& s, const LaboratoryOptions& options,
+                                 std::uint64_t seed) {
+  check_fits(s, options);
   const Shape shape{s.batch, s.heads, s.length, s.width};
   Random random(seed);
   LaboratoryInput in{s, random.normal(shape), random.normal(shape), random.normal(shape), {}, 0,

@@ -65,6 +65,9 @@ struct LaboratoryOptions {
   double compared_pairs = 1 << 24;  // of a query and a key: most that are compared
 };
 
+// Throws Error for sizes as above, and for tensors that do not fit into options.bytes.
+void check_fits(const LaboratorySizes& sizes, const LaboratoryOptions& options = {});
+
 struct LaboratoryInput {
   LaboratorySizes sizes;
   Tensor q, k, v;   // (batch, heads, length, width): normal numbers
@@ -73,7 +76,7 @@ struct LaboratoryInput {
   Tensor full;      // their outputs by softmax attention of all pairs
 };
 
-// Throws Error for sizes as above, and for tensors that do not fit into options.bytes.
+// Throws Error as above.
 LaboratoryInput laboratory_input(const LaboratorySizes& sizes,
                                  const LaboratoryOptions& options = {}, std::uint64_t seed = 1);
 

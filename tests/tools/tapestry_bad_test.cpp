@@ -91,6 +91,23 @@ TEST_CASE("numbers that make no sense are refused", "[phase5][tools]") {
   CHECK(place.refused("generate --checkpoint m --count 0", {"--count"}) == "");
 }
 
+TEST_CASE("sizes that the laboratory cannot have are refused", "[phase6][tools]") {
+  Desk place;
+  CHECK(place.refused("lab --lengths 0", {"--lengths", "0"}) == "");
+  CHECK(place.refused("lab --lengths 64,x", {"--lengths", "x"}) == "");
+  CHECK(place.refused("lab --lengths 64,-5", {"--lengths", "-5"}) == "");
+  CHECK(place.refused("lab --lengths 99999999", {"--lengths", "99999999"}) == "");
+  CHECK(place.refused("lab --lengths", {"--lengths"}) == "");
+  CHECK(place.refused("lab --width 63", {"--heads 4 must divide --width 63"}) == "");
+  CHECK(place.refused("lab --batch 0", {"--batch"}) == "");
+  CHECK(place.refused("lab --threads 0", {"--threads"}) == "");
+  CHECK(place.refused("lab --seconds nan", {"--seconds is nan"}) == "");
+  CHECK(place.refused("lab --cuasal", {"Did you mean --causal?"}) == "");
+  CHECK(place.refused("lab now", {"not expected", "now"}) == "");
+  CHECK(place.refused("lab --lengths 8,65536 --batch 4096 --width 4096",
+                      {"65536 positions", "too much for the memory"}) == "");
+}
+
 TEST_CASE("files that are no model are refused, and it is said what they are", "[phase5][tools]") {
   Desk place;
   const auto read = [&](const std::string& file, std::initializer_list<const char*> words) {

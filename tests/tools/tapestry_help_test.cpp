@@ -9,7 +9,7 @@ using namespace tapestry;
 namespace {
 
 const std::vector<std::string> commands = {"analyze", "why",  "train", "generate",
-                                           "plot",    "tape", "doctor"};
+                                           "plot",    "tape", "lab",   "doctor"};
 
 Result help(const std::string& name) {
   const TemporaryFolder folder;

@@ -115,6 +115,24 @@ void add_tape(CLI::App& app) {
   c.add("--out", &TapeOptions::out, "for the picture (out/plots)")->type_name("FOLDER");
 }
 
+void add_lab(CLI::App& app) {
+  using Options = LabOptions;
+  Command<Options> c(app, "lab", "every variant of attention, compared and measured", lab,
+                     lab_examples);
+  c.add("--lengths", &Options::lengths, "positions, one table for each (64,256,1024)")
+      ->delimiter(',')
+      ->expected(1, 16)
+      ->check(CLI::Range(Index{1}, Index{65536}));
+  c.number("--heads", &Options::heads, 1, 64, "side by side (4)");
+  c.number("--width", &Options::width, 1, 4096, "of all heads together (128)");
+  c.number("--batch", &Options::batch, 1, most_batch, "sequences (1)");
+  c.number("--window", &Options::window, 0, 65536, "of local attention, either side (32)");
+  c.number("--threads", &Options::threads, 1, 256, "to compute with (OMP_NUM_THREADS, or all)");
+  c.number("--repeats", &Options::repeats, 1, 1000, "of these the median time counts (5)");
+  c.number("--seconds", &Options::seconds, 0, 3600, "skip what would take longer (5)");
+  c.app->add_flag("--causal", c.options->causal, "no position sees a later one");
+}
+
 }  // namespace
 
 void add_commands(CLI::App& app) {
@@ -127,6 +145,7 @@ void add_commands(CLI::App& app) {
   add_generate(app);
   add_plot(app);
   add_tape(app);
+  add_lab(app);
   CLI::App* check = app.add_subcommand("doctor", "is all in place on this machine?");
   check->footer(doctor_examples);
   check->callback(doctor);

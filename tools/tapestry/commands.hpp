@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tapestry/real.hpp"
 
@@ -67,6 +68,16 @@ struct TapeOptions {
   Path out = "out/plots";
 };
 void tape(const TapeOptions& options);
+
+struct LabOptions {
+  std::vector<Index> lengths = {64, 256, 1024};
+  Index heads = 4, width = 128, batch = 1, window = 32;
+  Index repeats = 5;
+  Index threads = 0;  // 0: as many as the library takes by itself
+  double seconds = 5;
+  bool causal = false;
+};
+void lab(const LabOptions& options);
 
 void doctor();
 

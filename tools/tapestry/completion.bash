@@ -8,10 +8,10 @@ _tapestry() {
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
-    --*) [[ ' --resume --overwrite --attention-only ' == *" $before "* ]] || return ;;
+    --*) [[ ' --resume --overwrite --attention-only --causal ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
-    words='analyze why train generate plot tape doctor --help --version'
+    words='analyze why train generate plot tape lab doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
       analyze) words='--checkpoint --text --layer --head --out' ;;
@@ -24,6 +24,8 @@ _tapestry() {
         words='--checkpoint --text --length --count --temperature --top-k --top-p --seed' ;;
       plot) words='--tensor --out' ;;
       tape) words='neuron softmax attention --out' ;;
+      lab)
+        words='--lengths --heads --width --batch --causal --window --repeats --threads --seconds' ;;
     esac
     words+=' --help'
   fi

@@ -84,6 +84,17 @@ Examples:
   tapestry tape
   tapestry tape attention --out pictures)";
 
+inline constexpr const char* lab_examples =
+    R"(The same queries, keys and values through explicit, fused, chunked, sliding
+window, linear, grouped-query attention and so on: the largest difference, time
+and bytes, forward and both ways, and how these grow with the length. What would
+need too much time or memory is left out, and why is said. How they grow is told
+if the longest of the lengths is at least four times the shortest.
+
+Examples:
+  tapestry lab
+  tapestry lab --lengths 512,2048,8192 --heads 8 --width 512 --causal)";
+
 inline constexpr const char* doctor_examples =
     R"(Looks at compiler, kernels, threads, fonts and the folders for results, and says
 of each whether it is all right.
