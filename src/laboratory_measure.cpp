@@ -101,7 +101,7 @@ Cost first_cost(const Work& work, const Tensor& q, const Tensor& k, const Tensor
 
 double median_seconds(const Work& work, const LaboratoryInput& in, double first,
                       const LaboratoryOptions& options) {
-  constexpr double long_time = 0.5;  // seconds, of all repeats together
+  constexpr double long_time = 0.3;  // seconds, of all repeats together
   const int inner = static_cast<int>(std::clamp(options.least_time / first, 1.0, 1e4));
   const int most = static_cast<int>(std::clamp(long_time / first, 1.0, 1e4));
   std::vector<double> times = {first};
@@ -120,9 +120,10 @@ Cost estimate(const Variant& variant, const Work& work, const LaboratoryInput& i
   const Index few =
       std::clamp(static_cast<Index>(std::sqrt(probe_pairs / one)), Index{1}, in.sizes.length);
   if (few == in.sizes.length) return {0, 0};
+  const Tensor q = rows(in.q, 0, few), k = rows(in.k, 0, few), v = rows(in.v, 0, few);
   Outcome unused;
-  const Cost cost =
-      first_cost(work, rows(in.q, 0, few), rows(in.k, 0, few), rows(in.v, 0, few), unused);
+  Cost cost = first_cost(work, q, k, v, unused);
+  for (int i = 0; i < 4; ++i) cost.seconds = std::min(cost.seconds, seconds_of(work, q, k, v));
   const double times = static_cast<double>(in.sizes.length) / static_cast<double>(few);
   return {cost.seconds * std::pow(times, variant.time_growth),
           cost.bytes * std::pow(times, variant.memory_growth)};
