@@ -1,4 +1,4 @@
-// Step 69. Every attention of this phase, on the same queries, keys and values: who computes what,
+// Step 6b. Every attention of this phase, on the same queries, keys and values: who computes what,
 // how fast, in how much memory?
 //
 // New here: the laboratory of the library (laboratory.hpp), and growth as a slope: on logarithmic
@@ -222,7 +222,7 @@ void draw(const std::vector<Row>& rows) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 69: the laboratory (takes about 25 seconds)\n\n");
+  std::printf("Step 6b: the laboratory (takes about 25 seconds)\n\n");
   use_threads(1);
   const std::vector<Row> rows = measure_all();
   print_errors(rows);
