@@ -56,6 +56,8 @@ library := $(build)/libtapestry.a
 library_objects := $(call objects,$(call find,src,*.cpp) $(wildcard src/plot/font.S))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
+gradient_objects := $(call objects,tests/main.cpp $(call find,tests/ops tests/nn,*_test.cpp) \
+  $(wildcard tests/*_test.cpp))
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 tool_sources := $(wildcard tools/*.cpp)
@@ -121,6 +123,9 @@ $(build)/obj/tests/%.o: private extra = -O1 -Itests -include $(build)/catch2.hpp
 $(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
 $(build)/tests: $(test_objects) $(library) $(build)/files
 	$(call link,$(catch2))
+# Those that `make test` also runs in double.
+$(build)/gradient_tests: $(gradient_objects) $(library) $(build)/files
+	$(call link,$(catch2))
 
 # The command, which its tests run as a process.
 $(build)/tools/tapestry: $(tapestry_objects) $(library)
@@ -166,7 +171,7 @@ pictures: $(build)/tools/check_pictures $(tutorials)
 # ---- Tests
 ## test           all tests, the gradients once more in double, and the lessons against the programs
 test: $(build)/tests $(tutorials) $(build)/tools/check_lessons
-	+@$(MAKE) MODE=f64 build/f64/tests
+	+@$(MAKE) MODE=f64 build/f64/gradient_tests
 	+@tools/run_tests $(tutorials)
 ## test-phase1    the tests of that phase
 test-phase%: $(build)/tests
