@@ -166,8 +166,8 @@ TEST_CASE("long sums of equal numbers keep six digits", "[phase0][kernels]") {
   }
 }
 
-// From about a million numbers on, outputs go past the caches: nothing else may change. Each whole is
-// compared with the same work in two parts, on aligned and on other memory.
+// From about a million numbers on, outputs go past the caches: nothing else may change. Each whole
+// is compared with the same work in two parts, on aligned and on other memory.
 struct PastCaches {
   const Index n = (Index(1) << 20) + 37, width = 4096, rows_count = 257, all = width * rows_count;
   const std::vector<real> some = Numbers(4).some(all, -3, 3);

@@ -12,8 +12,8 @@ struct Measures {
   double distance = 0, even_distance = 0;  // positions between query and key, mean weighted so
 };
 
-// weights (queries, keys), one query at least. A query sees all keys, or, if causal, those up to its
-// own place. What is measured: analysis/patterns.hpp.
+// weights (queries, keys), one query at least. A query sees all keys, or, if causal, those up to
+// its own place. What is measured: analysis/patterns.hpp.
 Measures measure(const Tensor& weights, bool causal);
 
 struct Link {

@@ -1,7 +1,7 @@
 // Step 68. How much of a sentence fits into one vector?
 //
-// New here: a recurrent network (LSTM) reads a sentence, another one writes its translation. Once it
-// gets only the state after the last word, once attention over the states after every word: the
+// New here: a recurrent network (LSTM) reads a sentence, another one writes its translation. Once
+// it gets only the state after the last word, once attention over the states after every word: the
 // same weights, the same training, the same sentences. Then: does the attention know which word
 // each word comes from?
 // Writes out/plots/phase6_bottleneck.png and phase6_alignment.png; takes about 20 seconds.

@@ -16,8 +16,8 @@ void write_transformer(const std::filesystem::path& path, const Transformer& mod
                        std::map<std::string, std::string> metadata = {});
 
 // The model of such a file, or of a checkpoint with such options (checkpoint.hpp). Throws Error as
-// read_checkpoint and to_transformer do; where there is no such file at all, `if_missing`, if given,
-// says in the message how to get it.
+// read_checkpoint and to_transformer do; where there is no such file at all, `if_missing`, if
+// given, says in the message how to get it.
 Transformer read_transformer(const std::filesystem::path& path, const std::string& if_missing = "");
 
 // The same of a file that was read already. Options are not believed: they must agree with the

@@ -46,9 +46,9 @@ struct TranslationBatch {
   Indices source;                     // (rows, longest), short rows filled up with <pad>
   std::vector<Index> source_lengths;  // of each row without what fills it: for Mask::padding
   Batch target;                       // <bos> and the translation; the next word at each position
-  // (rows, longest target with <bos>, longest source): 1 where the target word said there comes from
-  // the source word, and where it ends as the source noun does; 0 elsewhere. Attention that aligns
-  // as the languages do is equal to `from`.
+  // (rows, longest target with <bos>, longest source): 1 where the target word said there comes
+  // from the source word, and where it ends as the source noun does; 0 elsewhere. Attention that
+  // aligns as the languages do is equal to `from`.
   Tensor from, ends_as;
 };
 
@@ -65,8 +65,8 @@ class TranslationTask {
   // hash of its words says which, the same for every generator and seed. One in ten is held out.
   Translation sentence(Part part, Random& random) const;
 
-  // For training and testing; rows_right (batch.hpp) counts the translations that are wholly right. Throws Error for less
-  // than one row.
+  // For training and testing; rows_right (batch.hpp) counts the translations that are wholly right.
+  // Throws Error for less than one row.
   TranslationBatch batch(Part part, Index rows, Random& random) const;
 
   // The same from sentences of your own, translate({"cats", ...}) say.
