@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tapestry/error.hpp"
@@ -60,7 +61,7 @@ std::size_t place_of(Index length) {
 double at(const Row& row, Index length, const Value& value) {
   return value(row.found[place_of(length)]);
 }
-const Row& named(const std::vector<Row>& rows, const std::string& name) {
+const Row& named(const std::vector<Row>& rows, std::string_view name) {
   return *std::find_if(rows.begin(), rows.end(),
                        [&](const Row& row) { return row.variant.name == name; });
 }
