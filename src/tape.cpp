@@ -34,6 +34,12 @@ std::uint32_t Tape::State::node_of(const Tensor& tensor) {
   if (tensor.tape_ == serial) return tensor.node_;
   if (tensor.tape_ == Tensor::stranger || !tensor.defined()) return nothing;
   if (whole != nullptr) return borrow(tensor);
+  if (std::binary_search(parts.begin(), parts.end(), tensor.tape_)) {
+    throw Error(
+        "checkpoint: " + to_string(tensor.shape()) +
+        " was made inside f, and is not what f returned: outside it has no gradient. Return "
+        "it (several joined by concat), or use detached() if no gradient is wanted.");
+  }
   const auto found = find(watched_at, tensor);
   if (found == watched_at.end()) return nothing;
   const Tensor& original = watched[found->second];
@@ -62,6 +68,7 @@ void Tape::State::clear() {
   labels.clear();
   values.clear();
   kept_gradients.clear();
+  parts.clear();
   walked = false;
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tape_state.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -21,6 +22,15 @@ constexpr const char* changed =
     "checkpoint: f gave other numbers, or read other tensors, when it ran again on the way back: "
     "its gradient would be wrong. If it draws random numbers, make the generator inside f, from a "
     "seed.";
+
+constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
+
+void check_that_nobody_looks() {
+  if (!Capture::lives()) return;
+  throw Error(
+      "checkpoint: a Capture lives. f runs twice and would be filed twice, and attention that is "
+      "looked at takes another path. End the Capture first, or call f itself.");
+}
 
 // Other for other bits, all but surely.
 std::uint64_t fingerprint(const Tensor& x) {
@@ -46,6 +56,13 @@ std::uint32_t Tape::State::borrow(const Tensor& tensor) {
   return borrowed[node] = push("borrowed", tensor.shape(), Backward(), inputs.size(), 0);
 }
 
+// Lets the outermost tape know its parts, so that it knows tensors that got out of one.
+void Tape::State::announce() {
+  State* outermost = whole;
+  while (outermost->whole != nullptr) outermost = outermost->whole;
+  outermost->parts.push_back(serial);
+}
+
 struct Tape::Part {
   PartFunction f;
   std::vector<Tensor> inputs;
@@ -61,13 +78,15 @@ struct Tape::Part {
       ~Recording() { State::recording = before; }
     } recording(state);
     const Tensor y = f(inputs);
-    if (!y.defined()) throw Error("checkpoint: f returned an undefined tensor.");
+    if (!y.defined()) throw Error(undefined);
     return y;
   }
 
   void operator()(const Tensor& dy, Gate& to) const {
+    check_that_nobody_looks();
     State part;
     part.whole = &to.state_;
+    part.announce();
     const Tensor y = run(part);
     const bool same = y.tape_ == part.serial && y.shape() == dy.shape();
     if (!same || fingerprint(y) != expected || !reads_the_same(part, to)) throw Error(changed);
@@ -97,6 +116,7 @@ Tensor Tape::Part::record(State& whole) {
   State state;
   state.whole = &whole;
   state.forgets = true;
+  state.announce();
   Tensor y = run(state);
   if (y.tape_ != state.serial) return y;  // f computed nothing that wants a gradient
   expected = fingerprint(y);
@@ -112,7 +132,12 @@ Tensor Tape::Part::record(State& whole) {
 
 Tensor checkpoint(const PartFunction& f, const std::vector<Tensor>& inputs) {
   if (!f) throw Error("checkpoint: there is no function to compute.");
-  if (Tape::State::recording == nullptr) return f(inputs);
+  if (Tape::State::recording == nullptr) {
+    const Tensor y = f(inputs);
+    if (!y.defined()) throw Error(undefined);
+    return y;
+  }
+  check_that_nobody_looks();
   return Tape::Part{f, inputs}.record(*Tape::State::recording);
 }
 

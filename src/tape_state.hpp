@@ -42,9 +42,11 @@ struct Tape::State {
   State* whole = nullptr;
   bool forgets = false;  // records what depends on what, and saves nothing
   std::map<std::uint32_t, std::uint32_t> borrowed;
+  std::vector<std::uint64_t> parts;  // serials of all parts, of parts too; the outermost has them
 
   std::uint32_t node_of(const Tensor& tensor);
   std::uint32_t borrow(const Tensor& tensor);
+  void announce();
   std::uint32_t push(const char* operation, const Shape& shape, Backward backward,
                      std::size_t first_input, std::size_t saved_bytes);  // inputs up to the last
   void walk();  // from the gradients that are there

@@ -174,3 +174,15 @@ TEST_CASE("growth is the slope on logarithmic axes", "[phase6][laboratory]") {
 TEST_CASE("memory is left on this machine", "[phase6][laboratory]") {
   CHECK(available_memory() > (1u << 20));
 }
+
+TEST_CASE("the laboratory finds NaN in any gradient, and compares all pairs if asked to",
+          "[phase6][laboratory]") {
+  const LaboratoryInput input = laboratory_input({.length = 16}, {.compared_pairs = INFINITY});
+  CHECK(input.first == 0);
+  Variant variant = named(attention_variants(input.sizes), "explicit");
+  const auto run = variant.run;
+  variant.run = [run](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return run(q, k, v) + sqrt(q * 0.0) * 0.0;  // 0 / 0 on the way back, to q alone
+  };
+  CHECK(std::isnan(measure(variant, input, once).both_ways.error));
+}

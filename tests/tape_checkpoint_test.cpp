@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/attention.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/nn/transformer_block.hpp"
 #include "tapestry/ops.hpp"
@@ -266,4 +267,33 @@ TEST_CASE("slices of one tensor add up their gradients in place, and in no share
     return double{seed.at({p[0], p[1]})} + double(p[0]) * all + double{seed.at({moved, p[1]})};
   });
   CHECK(difference(gradients[x], {5, 4}, expected, 1e-5) == "");
+}
+
+TEST_CASE("checkpoint: what gets out of f beside its result cannot lose its gradient unseen",
+          "[phase6][tape]") {
+  const Tensor x({2}, {1, 2});
+  Tensor side;
+  const Layer leaks = [&](const std::vector<Tensor>& in) {
+    side = in[0] * in[0];
+    return side * 3;
+  };
+  const Layer nested = [&](const std::vector<Tensor>& in) { return checkpoint(leaks, in) + in[0]; };
+  for (const bool inner : {false, true}) {
+    const Layer& f = inner ? nested : leaks;
+    Tape tape({x});
+    const Tensor y = checkpoint(f, {x});
+    CHECK(side.at({1}) == 4);  // to be looked at
+    CHECK(complaint([&] { side + y; }, {"(2)", "inside f", "detached()"}) == "");
+    CHECK(tape.backward(sum(y + side.detached()))[x].at({1}) == (inner ? 13 : 12));
+  }
+}
+
+TEST_CASE("checkpoint: nobody may look while f runs", "[phase6][tape]") {
+  const Tensor x({2}, {1, 2});
+  const Layer square = [](const std::vector<Tensor>& in) { return in[0] * in[0]; };
+  Tape tape({x});
+  const Tensor y = checkpoint(square, {x});
+  const Capture seen;
+  CHECK(complaint([&] { checkpoint(square, {x}); }, {"a Capture lives", "runs twice"}) == "");
+  CHECK(complaint([&] { tape.backward(sum(y)); }, {"a Capture lives"}) == "");
 }

@@ -45,7 +45,8 @@ Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
 //   y_i = phi(q_i) S / (phi(q_i) . z),  S = sum_j phi(k_j)^T v_j,  z = sum_j phi(k_j)
 // Time and memory grow with the length, not with its square. It is not softmax attention, nor an
 // approximation of it: largest_difference() of the two tells how far they are apart.
-// A query that sees nothing gets zeros, as in attention(). There is no 1e-8 in the divisor: that
+// A query that sees nothing gets zeros, as in attention(), and so does one whose products are all
+// too small for a real (below e^-87 or so, in float). There is no 1e-8 in the divisor: that
 // would take away from weights that are small.
 
 // The plain way, with everything to look at, and by any mask: Attention.weights (..., queries,

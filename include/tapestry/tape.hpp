@@ -204,10 +204,11 @@ class Gate {
 // forward pass. Without a tape it is f(inputs).
 //
 // What f reads besides the inputs, weights for example, gets its gradients, too, and must live
-// until the walk, as must f's references. f may call checkpoint. Throws Error if f is empty or
-// returns nothing, and, on the way back, if f then gives other numbers or reads other tensors:
-// a generator for dropout, say, must be made inside f from a seed, since one that f only refers to
-// has moved on.
+// until the walk, as must f's references. What else f computes has no gradient outside: only what
+// it returns is on the tape, and using more of it there throws Error. f may call checkpoint.
+// Throws Error if f is empty or returns nothing, on a tape while a Capture lives (f runs twice),
+// and, on the way back, if f then gives other numbers or reads other tensors: a generator for
+// dropout, say, must be made inside f from a seed, since one that f only refers to has moved on.
 Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                   const std::vector<Tensor>& inputs);
 

@@ -101,7 +101,7 @@ void print_detectors(const Detected& found, const std::vector<Head>& heads) {
       print_score(one);
     }
   }
-  std::string legend = "Scores from 0 to 1. untrained: " + std::to_string(untrained_models) +
+  std::string legend = "Scores from 0 to 1. untrained: " + std::to_string(baselines) +
                        " models of this size with random weights. shuffled: this model, the "
                        "words in random order. ";
   if (heads.size() > 1) legend += "Of each head the pattern furthest above its baselines. ";

@@ -19,38 +19,35 @@ std::vector<Attended> attended(const Transformer& model, const Indices& ids) {
   return layers;
 }
 
-std::vector<Attended> attended_untrained(const TransformerOptions& options, const Indices& ids) {
+Transformer untrained(const TransformerOptions& options, int seed) {
   TransformerOptions random_options = options;
   random_options.initialiser = init::inverse_root;  // how it began is in no file
-  std::vector<Attended> layers;
-  for (int i = 0; i < untrained_models; ++i) {
-    Random random(static_cast<std::uint64_t>(i));
-    const auto one = attended(Transformer(random_options, random), ids);
-    if (layers.empty()) layers = one;
-    for (std::size_t l = 0; i > 0 && l < one.size(); ++l) {
-      layers[l].weights = concat({layers[l].weights, one[l].weights}, 0);
-    }
-  }
-  std::vector<std::int32_t> repeated;
-  for (int i = 0; i < untrained_models; ++i) {
-    repeated.insert(repeated.end(), ids.values.begin(), ids.values.end());
-  }
-  for (Attended& layer : layers) layer.ids = Indices({untrained_models, ids.shape[1]}, repeated);
-  return layers;
+  Random random(static_cast<std::uint64_t>(seed));
+  return Transformer(random_options, random);
 }
 
-Indices shuffled_ids(const Indices& ids) {
+// The words in random order, a first <bos> in its place.
+Indices shuffled(const Indices& ids, int seed) {
   const auto length = static_cast<Index>(ids.values.size());
   const Index stay = length > 0 && ids.values.front() == Vocabulary::bos ? 1 : 0;
-  std::vector<std::int32_t> result;
-  Random random(1);
-  for (int i = 0; i < shuffled_texts; ++i) {
-    result.insert(result.end(), ids.values.begin(), ids.values.begin() + stay);
-    for (const Index place : random.permutation(length - stay)) {
-      result.push_back(ids.values[static_cast<std::size_t>(stay + place)]);
-    }
+  Random random(static_cast<std::uint64_t>(seed));
+  std::vector<std::int32_t> result(ids.values.begin(), ids.values.begin() + stay);
+  for (const Index place : random.permutation(length - stay)) {
+    result.push_back(ids.values[static_cast<std::size_t>(stay + place)]);
   }
-  return Indices({shuffled_texts, length}, std::move(result));
+  return Indices(ids.shape, std::move(result));
+}
+
+// Mean and deviation of one baseline over all runs in which the pattern could show.
+template <class Baseline>
+Spread over(const std::vector<Detected>& runs, std::size_t layer, std::size_t head,
+            std::size_t pattern, Baseline baseline) {
+  std::vector<real> means;
+  for (const Detected& run : runs) {
+    const Spread one = baseline(run[layer][head][pattern]);
+    if (one.count > 0) means.push_back(static_cast<real>(one.mean));
+  }
+  return spread(Tensor({static_cast<Index>(means.size())}, means));
 }
 
 double lead(const Evidence& one) {
@@ -62,14 +59,28 @@ double lead(const Evidence& one) {
 Detected detect(const ModelFile& file, const Indices& ids) {
   Indices text = ids;
   text.shape = {1, ids.shape[0]};
-  const auto model = attended(file.model, text),
-             untrained = attended_untrained(file.model.options, text),
-             shuffled = attended(file.model, shuffled_ids(text));
-  Detected layers;
-  for (std::size_t l = 0; l < model.size(); ++l) {
-    layers.push_back(pattern_evidence(model[l], untrained[l], shuffled[l]));
+  const auto model = attended(file.model, text);
+  std::vector<Detected> runs;  // each beside one untrained model and one order of the words: all of
+                               // them may choose the offset that suits them, as the model may
+  for (int i = 0; i < baselines; ++i) {
+    const auto fresh = attended(untrained(file.model.options, i), text),
+               mixed = attended(file.model, shuffled(text, i));
+    Detected& run = runs.emplace_back();
+    for (std::size_t l = 0; l < model.size(); ++l) {
+      run.push_back(pattern_evidence(model[l], fresh[l], mixed[l]));
+    }
   }
-  return layers;
+  Detected result = runs.front();
+  for (std::size_t l = 0; l < result.size(); ++l) {
+    for (std::size_t h = 0; h < result[l].size(); ++h) {
+      for (std::size_t p = 0; p < result[l][h].size(); ++p) {
+        Evidence& one = result[l][h][p];
+        one.untrained = over(runs, l, h, p, [](const Evidence& e) { return e.untrained; });
+        one.shuffled = over(runs, l, h, p, [](const Evidence& e) { return e.shuffled; });
+      }
+    }
+  }
+  return result;
 }
 
 const Evidence& foremost(const std::vector<Evidence>& of_head) {

@@ -8,7 +8,7 @@
 
 namespace tapestry::command {
 
-inline constexpr int untrained_models = 8, shuffled_texts = 20;
+inline constexpr int baselines = 8;  // untrained models, and orders of the words
 
 using Detected = std::vector<std::vector<std::vector<Evidence>>>;
 
