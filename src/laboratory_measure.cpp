@@ -94,11 +94,8 @@ struct Cost {
 // The first run, whose outcome is kept, asks the system for memory; the time is that of a second.
 Cost first_cost(const Work& work, const Tensor& q, const Tensor& k, const Tensor& v,
                 Outcome& outcome) {
-  reset_peak_memory();
-  const std::size_t before = memory_stats().live_bytes;
-  outcome = work(q, k, v);
-  const double bytes = static_cast<double>(memory_stats().peak_bytes - before);
-  return {seconds_of(work, q, k, v), bytes};
+  const std::size_t bytes = peak_memory_of([&] { outcome = work(q, k, v); });
+  return {seconds_of(work, q, k, v), static_cast<double>(bytes)};
 }
 
 double median_seconds(const Work& work, const LaboratoryInput& in, double first,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
+#include <limits>
 
 #include "kernels/sets.hpp"
 #include "kernels/table.hpp"
@@ -82,6 +84,16 @@ std::vector<std::string> kernel_sets() {
 }
 
 void use_kernel_set(const std::string& name) { kernels::use(kernels::find(name.c_str())); }
+
+double processor_seconds(const std::function<void()>& work) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < 3; ++run) {
+    const std::clock_t start = std::clock();
+    work();
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
 
 void use_threads(int count) {
   if (count < 1) {

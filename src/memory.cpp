@@ -134,6 +134,13 @@ void reset_peak_memory() {
   pool().stats.peak_bytes = pool().stats.live_bytes;
 }
 
+std::size_t peak_memory_of(const std::function<void()>& work) {
+  reset_peak_memory();
+  const std::size_t before = memory_stats().live_bytes;
+  work();
+  return memory_stats().peak_bytes - before;
+}
+
 void release_pooled_memory() {
   const std::lock_guard lock(pool().mutex);
   for (auto& [capacity, first] : pool().free) {

@@ -191,10 +191,7 @@ TEST_CASE("linear attention takes memory by the length, not by its square", "[ph
       tape.backward(sum(causal_linear_attention(x, x, x)));
     };
     step();
-    reset_peak_memory();
-    const std::size_t before = memory_stats().live_bytes;
-    step();
-    return memory_stats().peak_bytes - before;
+    return peak_memory_of(step);
   };
   CHECK(peak(4096) < 5 * peak(1024));
 }

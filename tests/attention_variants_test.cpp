@@ -59,11 +59,8 @@ Tensor scattered(Index queries, Index keys) {
 }
 
 std::size_t peak_of(const std::function<void()>& f) {
-  f();
-  reset_peak_memory();
-  const std::size_t before = memory_stats().live_bytes;
-  f();
-  return memory_stats().peak_bytes - before;
+  f();  // fills the pool
+  return peak_memory_of(f);
 }
 
 }  // namespace

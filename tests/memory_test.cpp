@@ -100,6 +100,19 @@ TEST_CASE("pooled memory can be given back to the system", "[phase0][memory]") {
   CHECK(memory_stats().fresh == fresh + 1);
 }
 
+TEST_CASE("the peak of a piece of work is what it has in use at once", "[phase0][memory]") {
+  const Buffer held(50'000);
+  CHECK(peak_memory_of([] {}) == 0);
+  const std::size_t peak = peak_memory_of([] {
+    {
+      const Buffer first(100'000);
+    }
+    const Buffer second(80'000), third(30'000);
+  });
+  CHECK(peak >= 110'000);
+  CHECK(peak < 140'000);
+}
+
 TEST_CASE("a buffer that no machine can hold says what to do", "[phase0][memory]") {
   const std::size_t before = memory_stats().live_bytes;
   const auto too_much = [] { Buffer(std::numeric_limits<std::size_t>::max() - 5); };

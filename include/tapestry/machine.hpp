@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ void use_kernel_set(const std::string& name);
 // so, within the limit of its control group, where these can be known (Linux); else the largest
 // number.
 std::size_t available_memory();
+
+// Runs `work` three times, and returns the least seconds of processor time, that of all threads
+// together: waiting for other programs does not count.
+double processor_seconds(const std::function<void()>& work);
 
 // How many threads the library uses on this thread's behalf from now on; OMP_NUM_THREADS sets the
 // number at the start. Results are the same bits for any. Throws Error for a count below 1.

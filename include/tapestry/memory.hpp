@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "tapestry/real.hpp"
@@ -21,6 +22,10 @@ struct MemoryStats {
 
 MemoryStats memory_stats();
 void reset_peak_memory();
+
+// Runs `work`, and returns the most bytes that were in use at once meanwhile, beyond those in use
+// before.
+std::size_t peak_memory_of(const std::function<void()>& work);
 
 // Gives every pooled block back to the system.
 void release_pooled_memory();

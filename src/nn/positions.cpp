@@ -121,12 +121,15 @@ RelativeBias::RelativeBias(Index heads, bool causal_, Random& random, Initialise
 
 Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
   check_distances("relative bias", queries, keys, first);
+  std::vector<std::int32_t> by_offset;  // from the last query to the first key, and on
+  for (Index offset = 1 - queries - first; offset < keys - first; ++offset) {
+    by_offset.push_back(static_cast<std::int32_t>(relative_bucket(offset, causal)));
+  }
   Indices buckets;
   buckets.shape = {queries, keys};
   for (Index i = 0; i < queries; ++i) {
-    for (Index j = 0; j < keys; ++j) {
-      buckets.values.push_back(static_cast<std::int32_t>(relative_bucket(j - i - first, causal)));
-    }
+    const auto row = by_offset.begin() + (queries - 1 - i);
+    buckets.values.insert(buckets.values.end(), row, row + keys);
   }
   return permute(table(buckets), {2, 0, 1});
 }

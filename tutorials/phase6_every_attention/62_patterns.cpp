@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <string>
@@ -144,17 +143,6 @@ Tensor sorted_by_rest(const Tensor& q, const Tensor& k, const Tensor& v, Index s
   return reshape(transpose(mixed, 0, 1), q.shape());
 }
 
-// Seconds of processor time, the best of three: waiting for other programs does not count.
-double seconds(const std::function<void()>& work) {
-  double best = INFINITY;
-  for (int run = 0; run < 3; ++run) {
-    const std::clock_t start = std::clock();
-    work();
-    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return best;
-}
-
 // One pattern, counted and timed; shares of what there is without one.
 struct Cost {
   std::string name;
@@ -168,8 +156,8 @@ Cost cost_of(const Pattern& pattern, const std::vector<Tensor>& in,
   const Mask::Density d = pattern.mask.density(length, length);
   Cost cost{pattern.name, static_cast<double>(d.allowed) / static_cast<double>(d.pairs),
             static_cast<double>(d.blocks - d.skipped) / static_cast<double>(d.blocks)};
-  cost.forward = seconds([&] { f(); });
-  cost.both = seconds([&] {
+  cost.forward = processor_seconds([&] { f(); });
+  cost.both = processor_seconds([&] {
     Tape tape(in);
     const Tensor y = f();
     tape.backward(y, y);

@@ -6,9 +6,7 @@
 // Writes out/plots/phase6_linear.png; takes about a second. Times are yours, so the lesson quotes
 // none of them.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -86,20 +84,13 @@ Tensor recurrent(const Operands& x) {
   return concat(rows, 0);
 }
 
-std::size_t peak_bytes(const std::function<Tensor()>& f) {
-  reset_peak_memory();
-  const std::size_t before = memory_stats().live_bytes;
-  f();
-  return memory_stats().peak_bytes - before;
-}
-
 void compare() {
   const Operands x = draw_operands(200, 16), large = draw_operands(1024, 64);
   const auto print = [&](const char* name, const Mask& mask, auto f) {
     const double error = largest_difference(f(x), by_weights(x, mask));
     std::printf("%-10s %-26s %s %12.0f KB\n", mask.allows_everything() ? "all keys" : "causal",
                 name, error < 1e-5 ? "less than 1e-5" : "TOO MUCH      ",
-                static_cast<double>(peak_bytes([&] { return f(large); })) / 1024);
+                static_cast<double>(peak_memory_of([&] { return f(large); })) / 1024);
   };
   const Mask all, causal = Mask::causal();
   std::printf("1. One function, written down in several ways\n");
@@ -191,24 +182,13 @@ plot::LineChart compare_with_softmax() {
   return chart;
 }
 
-// Seconds of processor time, the best of three: waiting for other programs does not count.
-double seconds(const std::function<void()>& work) {
-  double best = INFINITY;
-  for (int run = 0; run < 3; ++run) {
-    const std::clock_t start = std::clock();
-    work();
-    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return best;
-}
-
 void time_both() {
   std::printf("\n4. Milliseconds here, causal, width 64\n");
   std::printf("words      softmax, fused       linear      ratio\n");
   for (const Index length : {256, 1024, 4096, 8192}) {
     const Operands x = draw_operands(length, 64);
-    const double soft = seconds([&] { fused_attention(x.q, x.k, x.v, Mask::causal()); });
-    const double line = seconds([&] { causal_linear_attention(x.q, x.k, x.v); });
+    const double soft = processor_seconds([&] { fused_attention(x.q, x.k, x.v, Mask::causal()); });
+    const double line = processor_seconds([&] { causal_linear_attention(x.q, x.k, x.v); });
     std::printf("%5d %19.2f %12.2f %10.2f\n", static_cast<int>(length), 1e3 * soft, 1e3 * line,
                 soft / line);
   }

@@ -162,10 +162,7 @@ void compare() {
 }
 
 double peak_kilobytes(const std::function<void()>& f) {
-  reset_peak_memory();
-  const std::size_t before = memory_stats().live_bytes;
-  f();
-  return static_cast<double>(memory_stats().peak_bytes - before) / 1024;
+  return static_cast<double>(peak_memory_of(f)) / 1024;
 }
 
 void print_bytes() {

@@ -36,10 +36,7 @@ Tensor rows(const Tensor& x, Index begin, Index end) {
 }
 
 double peak_megabytes(const std::function<void()>& f) {
-  reset_peak_memory();
-  const std::size_t before = memory_stats().live_bytes;
-  f();
-  return static_cast<double>(memory_stats().peak_bytes - before) / 1024 / 1024;
+  return static_cast<double>(peak_memory_of(f)) / 1024 / 1024;
 }
 
 using Function = std::function<Tensor(const Operands&)>;

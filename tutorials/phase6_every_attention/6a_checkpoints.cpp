@@ -6,9 +6,7 @@
 // Writes out/plots/phase6_checkpoints.png; takes about a second. Times are yours, so the lesson
 // quotes none of them.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,21 +30,7 @@ constexpr std::size_t layers = 16;
 constexpr Index words = 256, width = 32;
 
 double peak_megabytes(const std::function<void()>& f) {
-  reset_peak_memory();
-  const std::size_t before = memory_stats().live_bytes;
-  f();
-  return static_cast<double>(memory_stats().peak_bytes - before) / 1024 / 1024;
-}
-
-// Seconds of processor time, the best of three: waiting for other programs does not count.
-double seconds(const std::function<void()>& work) {
-  double best = INFINITY;
-  for (int run = 0; run < 3; ++run) {
-    const std::clock_t start = std::clock();
-    work();
-    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return best;
+  return static_cast<double>(peak_memory_of(f)) / 1024 / 1024;
 }
 
 // Attention of one head, added to what comes in.
@@ -108,7 +92,7 @@ Measured measure(const Tensor& x, const std::vector<Tensor>& weights) {
                 result.megabytes.back(), result.by_formula.back(),
                 100 * result.megabytes.back() / result.megabytes[0],
                 largest_error(there_and_back(x, weights, segment), expected));
-    const double time = seconds([&] { there_and_back(x, weights, segment); });
+    const double time = processor_seconds([&] { there_and_back(x, weights, segment); });
     result.times.push_back(plot::number_text(1e3 * time, 1));
   }
   return result;
