@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "attention_hidden.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -47,13 +48,13 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
                     Random* random, const Tensor& bias) {
   check(q, k, v);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = Capture::file("scores", biased(matmul(q, transpose(k)) * scale, bias));
+  const Tensor scores = Capture::file("scores", biased(product_of_pairs(q, k, mask) * scale, bias));
   Tensor visible = scores;
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
   }
   const Tensor weights = Capture::file("weights", softmax(visible));
-  return {matmul(dropout(weights, p, random), v), weights, scores};
+  return {mix_of_values(dropout(weights, p, random), v, mask), weights, scores};
 }
 
 Tensor split_heads(const Tensor& x, Index heads) {

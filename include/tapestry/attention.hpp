@@ -17,7 +17,8 @@ struct Attention {
 //
 // q (..., queries, d_k), k (..., keys, d_k), v (..., keys, d_v); leading axes broadcast. With q, k
 // and v from one sequence it is self-attention; with k and v from another, cross-attention.
-// A query that may attend to nothing gets zero weights, zero output and zero gradients.
+// A query that may attend to nothing gets zero weights, zero output and zero gradients. What the
+// mask hides has no influence, even where it is NaN or infinite.
 // With a generator, weights are dropped with probability `dropout` before they mix the values
 // (Attention.weights shows them before); without one nothing is.
 // A bias (nn/positions.hpp has some) broadcasts to the scores, (heads, queries, keys) say.

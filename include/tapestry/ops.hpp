@@ -88,7 +88,7 @@ Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor var(const Tensor& x, const Axes& axes = {}, bool keep = false);  // divides by n, not n - 1
 
-// Equal extremes share the gradient equally. Throws Error if a reduced axis is empty.
+// Equal extremes share the gradient equally. The max of nothing is -inf, the min +inf.
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor min(const Tensor& x, const Axes& axes = {}, bool keep = false);
 

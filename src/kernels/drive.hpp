@@ -32,7 +32,7 @@ void rows(Rows kernel, const real* x, real* y, Index row_count, Index n);
 void rows_backward(RowsBackward kernel, const real* dy, const real* y, real* dx, Index row_count,
                    Index n);
 void logsumexp(const real* x, real* y, Index row_count, Index n);  // y (rows)
-// gain, bias (n); mean, inverse_deviation (rows) are written
+// gain, bias (n); mean (rows, 2), a sum of two numbers, and inverse_deviation (rows) are written
 void layer_norm(const real* x, const real* gain, const real* bias, real epsilon, real* y,
                 real* mean, real* inverse_deviation, Index row_count, Index n);
 // d_gain and d_bias (n) are added to

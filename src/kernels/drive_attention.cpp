@@ -1,6 +1,7 @@
 // The drivers of fused attention: bands of queries on the way there, ranges of keys on the way
 // back.
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/drive.hpp"
 #include "kernels/parallel.hpp"
@@ -38,6 +39,20 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   return h;
 }
 
+const Table& plain_loops() {
+  int count = 0;
+  return *usable(count)[0];
+}
+
+bool finite(const real* x, Index n) { return std::isfinite(active().sum_squares(x, n)); }
+
+bool finite_rows(const real* x, Index row, Index rows, Index width) {
+  for (Index i = 0; i < rows; ++i) {
+    if (!finite(x + i * row, width)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k,
@@ -48,9 +63,14 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
   const Index work = std::min(band, s.queries) * s.keys * (s.width + s.value_width);
   parallel_tasks(s.batch.count() * bands, tasks_for_a_thread(work), [&](Index i) {
     const Index position = i / bands, first = i % bands * band;
-    t.attention(head_at(s, position, q, k, v), first, std::min(band, s.queries - first),
-                out + offset_of(s.batch, out_batch, position), out_row,
-                log_sum + position * s.queries);
+    const AttentionHead h = head_at(s, position, q, k, v);
+    const auto attend = [&](const Table& with) {
+      return with.attention(h, first, std::min(band, s.queries - first),
+                            out + offset_of(s.batch, out_batch, position), out_row,
+                            log_sum + position * s.queries);
+    };
+    if (attend(t) || h.look == nullptr || finite_rows(h.v, h.v_row, h.keys, h.value_width)) return;
+    attend(plain_loops());  // a hidden value may have spoiled rows that do not see it
   });
 }
 
@@ -71,13 +91,22 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     const Index position = i / parts, part = i % parts;
     const Index first = blocks * part / parts * sight_block;
     const Index last = std::min(s.keys, blocks * (part + 1) / parts * sight_block);
-    t.attention_backward(head_at(s, position, q, k, v),
-                         out.data + offset_of(s.batch, out.batch_strides, position), out.row,
-                         d_out.data + offset_of(s.batch, d_out.batch_strides, position), d_out.row,
-                         log_sum + position * s.queries, first, last - first,
-                         d_q + (part * heads + position) * s.queries * s.width,
-                         d_k + (position * s.keys + first) * s.width,
-                         d_v + (position * s.keys + first) * s.value_width);
+    const AttentionHead h = head_at(s, position, q, k, v);
+    real* const to_q = d_q + (part * heads + position) * s.queries * s.width;
+    real* const to_k = d_k + (position * s.keys + first) * s.width;
+    real* const to_v = d_v + (position * s.keys + first) * s.value_width;
+    const auto walk = [&](const Table& with) {
+      with.attention_backward(
+          h, out.data + offset_of(s.batch, out.batch_strides, position), out.row,
+          d_out.data + offset_of(s.batch, d_out.batch_strides, position), d_out.row,
+          log_sum + position * s.queries, first, last - first, to_q, to_k, to_v);
+    };
+    walk(t);
+    if (h.look != nullptr &&
+        !(finite(to_q, s.queries * s.width) && finite(to_k, (last - first) * s.width) &&
+          finite(to_v, (last - first) * s.value_width))) {
+      walk(plain_loops());
+    }
   });
 }
 

@@ -75,7 +75,7 @@ void layer_norm(const real* x, const real* gain, const real* bias, real epsilon,
                 real* mean, real* inverse_deviation, Index row_count, Index n) {
   const Table& t = active();
   parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
-    t.layer_norm(x + begin * n, gain, bias, epsilon, y + begin * n, mean + begin,
+    t.layer_norm(x + begin * n, gain, bias, epsilon, y + begin * n, mean + 2 * begin,
                  inverse_deviation + begin, end - begin, n);
   });
 }
@@ -89,7 +89,7 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
   std::fill(partial, partial + blocks * 2 * n, real(0));
   parallel_parts(blocks, row_grain(norm_block * n), [&](Index begin, Index end) {
     const Index first = begin * norm_block, last = std::min(end * norm_block, row_count);
-    t.layer_norm_backward(dy + first * n, x + first * n, gain, mean + first,
+    t.layer_norm_backward(dy + first * n, x + first * n, gain, mean + 2 * first,
                           inverse_deviation + first, dx + first * n, partial + begin * 2 * n,
                           last - first, n, norm_block);
   });

@@ -192,7 +192,8 @@ inline void layer_norm(const real* x, const real* gain, const real* bias, real e
     for (Index i = 0; i < n; ++i) {
       y[i] = static_cast<real>((x[i] - center) * inverse * gain[i] + bias[i]);
     }
-    mean[r] = static_cast<real>(center);
+    mean[2 * r] = static_cast<real>(center);
+    mean[2 * r + 1] = static_cast<real>(center - mean[2 * r]);
     inverse_deviation[r] = static_cast<real>(inverse);
   }
 }
@@ -203,7 +204,8 @@ inline void layer_norm_backward(const real* dy, const real* x, const real* gain,
                                 const real* inverse_deviation, real* dx, real* sums, Index rows,
                                 Index n, Index block) {
   for (Index r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
-    const double center = mean[r], inverse = inverse_deviation[r];
+    const double center = static_cast<double>(mean[2 * r]) + mean[2 * r + 1];
+    const double inverse = inverse_deviation[r];
     double sum_g = 0, sum_gz = 0;
     for (Index i = 0; i < n; ++i) {
       const double g = static_cast<double>(dy[i]) * gain[i];

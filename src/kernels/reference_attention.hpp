@@ -25,8 +25,10 @@ inline double score(const AttentionHead& h, Index query, Index key) {
   return total * h.scale;
 }
 
+inline constexpr real hidden = -1;  // stands for the weight of a key that may not be seen
+
 // The weights of one query for all keys, (keys); returns log sum exp of the scores that it sees.
-// Where those are all -inf, or none, the weights are zeros.
+// Where those are all -inf, the weights are zeros.
 inline double weights_of(const AttentionHead& h, Index query, real* weights) {
   double largest = -std::numeric_limits<double>::infinity(), total = 0;
   for (Index j = 0; j < h.keys; ++j) {
@@ -37,25 +39,28 @@ inline double weights_of(const AttentionHead& h, Index query, real* weights) {
     if (sees(h, query, j)) total += std::exp(score(h, query, j) - shift);
   }
   for (Index j = 0; j < h.keys; ++j) {
-    const bool counts = total != 0 && sees(h, query, j);
-    weights[j] = counts ? static_cast<real>(std::exp(score(h, query, j) - shift) / total) : real(0);
+    const double term = total == 0 ? 0 : std::exp(score(h, query, j) - shift) / total;
+    weights[j] = sees(h, query, j) ? static_cast<real>(term) : hidden;
   }
   return shift + std::log(total);
 }
 
-inline void attention(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
+inline bool attention(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
                       real* log_sum) {
   real* weights = workspace(h.keys);
+  bool finite = true;
   for (Index i = first; i < first + count; ++i) {
     log_sum[i] = static_cast<real>(weights_of(h, i, weights));
     for (Index e = 0; e < h.value_width; ++e) {
       double mixed = 0;
       for (Index j = 0; j < h.keys; ++j) {
-        if (sees(h, i, j)) mixed += static_cast<double>(weights[j]) * h.v[j * h.v_row + e];
+        if (weights[j] != hidden) mixed += static_cast<double>(weights[j]) * h.v[j * h.v_row + e];
       }
       out[i * out_row + e] = static_cast<real>(mixed);
+      finite = finite && std::isfinite(mixed);
     }
   }
+  return finite;
 }
 
 // With P the weights and dP = dO V^T: dV = P^T dO, dS = P (dP - row sums of dO O), dQ = scale dS K,
@@ -73,7 +78,7 @@ inline void attention_backward(const AttentionHead& h, const real* out, Index ou
     for (Index e = 0; e < h.value_width; ++e) delta += static_cast<double>(d_o[e]) * o[e];
     weights_of(h, i, weights);
     for (Index j = first; j < first + count; ++j) {
-      if (!sees(h, i, j)) continue;
+      if (weights[j] == hidden) continue;
       double d_p = 0;
       for (Index e = 0; e < h.value_width; ++e) {
         d_p += static_cast<double>(d_o[e]) * h.v[j * h.v_row + e];

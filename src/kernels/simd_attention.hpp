@@ -180,8 +180,9 @@ struct Strip {
     });
   }
 
-  // Divides by the sums. Rows that saw nothing become zeros with a log of their sum of -inf.
-  void finish(const AttentionHead& h, real* out, Index out_row, real* log_sum) const {
+  // Divides by the sums. Rows that saw nothing become zeros with a log of their sum of -inf. False
+  // if out receives a NaN or an infinity.
+  bool finish(const AttentionHead& h, real* out, Index out_row, real* log_sum) const {
     alignas(64) real inverse[strip<A>], sums[strip<A>];
     for (Index b = 0; b < width; b += lanes<A>) {
       const Running<A>& now = running[b / lanes<A>];
@@ -190,6 +191,7 @@ struct Strip {
       now.log_sum().store_aligned(sums + b);
     }
     const Index columns = padded<A>(h.value_width);
+    V nought(0.0f);  // times what is written
     for (Index i = 0; i < count; ++i) {
       real* row = out + (first + i) * out_row;
       const V factor(inverse[i]);
@@ -197,9 +199,11 @@ struct Strip {
       sweep<A>(h.value_width, [&](Index p, auto part) {
         const V mixed = nothing ? V(0.0f) : load<A>(o + i * columns + p, part) * factor;
         store<A>(row + p, mixed, part);
+        nought = multiply_add(mixed, V(0.0f), nought);
       });
       log_sum[first + i] = sums[i];
     }
+    return xsimd::all(nought == V(0.0f));
   }
 };
 
@@ -222,9 +226,9 @@ TAPESTRY_INLINE void prefetch_row(const real* row, Index width) {
   for (Index i = 0; i < width; i += 16) __builtin_prefetch(row + i);
 }
 
-// The queries [first, first + count), at most a band.
+// The queries [first, first + count), at most a band. False if out receives a NaN or an infinity.
 template <class A, int registers>
-void attend_band(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
+bool attend_band(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
                  real* log_sum) {
   const Index columns = padded<A>(h.value_width);
   real* s = workspace((h.width + columns) * strips * strip<A> + key_block * (strip<A> + columns));
@@ -255,17 +259,21 @@ void attend_band(const AttentionHead& h, Index first, Index count, real* out, In
       if (columns != h.value_width) band[i].meet(h, key, block, values, columns, s);
     }
   }
-  for (Index i = 0; i < used; ++i) band[i].finish(h, out, out_row, log_sum);
+  bool finite = true;
+  for (Index i = 0; i < used; ++i) finite &= band[i].finish(h, out, out_row, log_sum);
+  return finite;
 }
 
 template <class A, int registers>
-void attention(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
+bool attention(const AttentionHead& h, Index first, Index count, real* out, Index out_row,
                real* log_sum) {
   constexpr Index most = strips * strip<A>;
+  bool finite = true;
   for (Index i = first; i < first + count; i += most) {
     const Index queries = first + count - i < most ? first + count - i : most;
-    attend_band<A, registers>(h, i, queries, out, out_row, log_sum);
+    finite &= attend_band<A, registers>(h, i, queries, out, out_row, log_sum);
   }
+  return finite;
 }
 
 }  // namespace tapestry::kernels::simd

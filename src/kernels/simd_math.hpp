@@ -53,7 +53,8 @@ struct Math {
       return V(_mm512_maskz_scalef_ps(wanted, number, power - V(rounder)));
 #else
       const I n = bits<A>(power) - I(rounder_bits), half = n >> 1;  // -150 <= n <= 130
-      const V part = from_bits<A>(bits<A>(number) + (half << 23));
+      const V part =
+          number * power_of_two(half);  // a product: added to its bits, NaN would be lost
       return xsimd::select(x < V(least), V(0.0f), part) * power_of_two(n - half);
 #endif
     }
@@ -166,12 +167,12 @@ struct Math {
   }
 
   // 1 / (1 + exp(-x)), with exp of a number <= 0 only: nothing overflows, small results stay exact
-  TAPESTRY_INLINE static V sigmoid(V x) { return share(x, exp(negative_magnitude(x))); }
+  TAPESTRY_INLINE static V sigmoid(V x) {
+    const V e = exp(negative_magnitude(x));
+    return quotient(xsimd::select(x < V(0.0f), e, V(1.0f)), V(1.0f) + e);
+  }
   TAPESTRY_INLINE static V negative_magnitude(V x) {
     return from_bits<A>(bits<A>(x) | I(sign_bit));
-  }
-  TAPESTRY_INLINE static V share(V x, V e) {  // e = exp(-|x|)
-    return quotient(xsimd::select(x < V(0.0f), e, V(1.0f)), V(1.0f) + e);
   }
 
   TAPESTRY_INLINE static V relu(V x) { return xsimd::select(x <= V(0.0f), V(0.0f), x); }
@@ -214,20 +215,30 @@ struct Math {
     return xsimd::select(x < V(0.0f), s, V(1.0f) - s);
   }
 
+  // (1 + tanh(u)) / 2 = sigmoid(2 u) with u = sqrt(2/pi) (x + 0.044715 x^3), and its derivative by
+  // 2 u. That is e / (1 + e)^2 with e = exp(-2 |u|): s (1 - s) would lose digits where s is near 1.
+  struct TanhShare {
+    V s, slope;
+
+    TAPESTRY_INLINE explicit TanhShare(V x) {
+      const V u = V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x);
+      const V e = exp_below_88(negative_magnitude(u));
+      const V most = quotient(V(1.0f), V(1.0f) + e), least = e * most;
+      s = xsimd::select(u < V(0.0f), least, most);
+      slope = least * most;
+    }
+  };
+
   // These two stop at -30 (the slope at 30, too): otherwise an infinite x meets a factor of 0.
-  TAPESTRY_INLINE static V gelu_tanh_share(V x) {  // (1 + tanh(u)) / 2 = sigmoid(2 u)
-    const V u = V(1.59576912f) * multiply_add(V(0.044715f) * x, x * x, x);
-    return share(u, exp_below_88(negative_magnitude(u)));
-  }
   TAPESTRY_INLINE static V gelu_tanh(V x) {
     x = larger<A>(V(-30.0f), x);
-    return x * gelu_tanh_share(x);
+    return x * TanhShare(x).s;
   }
   TAPESTRY_INLINE static V gelu_tanh_slope(V x) {
     x = bounded<A>(x, -30.0f, 30.0f);
-    const V s = gelu_tanh_share(x);
+    const TanhShare share(x);
     const V inner = V(1.59576912f) * multiply_add(V(0.134145f) * x, x, V(1.0f));
-    return multiply_add(x * s * (V(1.0f) - s), inner, s);
+    return multiply_add(x * share.slope, inner, share.s);
   }
 };
 

@@ -12,6 +12,52 @@ TAPESTRY_INLINE bool aligned_rows(const real* y, Index n) {
   return n % lanes<A> == 0 && reinterpret_cast<std::uintptr_t>(y) % sizeof(Floats<A>) == 0;
 }
 
+// The plain loops, in double. They take a row that holds a NaN, or whose sums overflow here:
+// squares do from 1.8e19 on.
+template <class A>
+decltype(Table::layer_norm) plain_layer_norm = nullptr;
+template <class A>
+decltype(Table::layer_norm_backward) plain_layer_norm_backward = nullptr;
+
+// The sum of x - x[0] over a row. Numbers far from 0 and near each other have differences without
+// rounding, so that their mean keeps its digits.
+template <class A>
+struct Offsets {
+  float first;
+  Chains<A> sums{0.0f};
+
+  explicit Offsets(const real* x) : first(*x) {}
+  Offsets(const real* x, Index n) : Offsets(x) {
+    sweep_chains<A>(n, [&](Index i, auto part, auto k) { add(x, i, part, k); });
+  }
+
+  template <class Part, class K>
+  TAPESTRY_INLINE void add(const real* x, Index i, Part part, K k) {
+    sums.at[k] += load<A>(x + i, part, first) - Floats<A>(first);  // 0 beyond the row
+  }
+};
+
+// Writes the mean as a sum of two floats, and 1 / sqrt(variance + epsilon); false if squares
+// overflow.
+template <class A>
+TAPESTRY_INLINE bool measure_row(const real* x, const Offsets<A>& offsets, real epsilon, Index n,
+                                 real* mean, real* inverse_deviation) {
+  const double offset = double(first_lane<A>(offsets.sums.sum())) / double(n);
+  const double center = double(offsets.first) + offset;
+  mean[0] = float(center);
+  mean[1] = float(center - double(mean[0]));
+  const Floats<A> high(mean[0]);
+  Chains<A> squares(0.0f);
+  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+    const Floats<A> d = load<A>(x + i, part, mean[0]) - high;  // 0 beyond the row
+    squares.at[k] = multiply_add(d, d, squares.at[k]);
+  });
+  const double square = double(first_lane<A>(squares.sum())) / double(n);
+  const double variance = square - double(mean[1]) * double(mean[1]);  // about the whole mean
+  *inverse_deviation = float(1 / std::sqrt((variance > 0 ? variance : 0) + double(epsilon)));
+  return square < double(infinity);
+}
+
 // Layer normalisation needs a row twice, the second time to write. While one row is written the
 // next is read for the first time, so that memory is read and written all the while.
 
@@ -20,28 +66,22 @@ TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real
                                      real epsilon, real* y, real* mean, real* inverse_deviation,
                                      Index rows, Index n) {
   using V = Floats<A>;
-  Chains<A> sums(0.0f);
-  if (rows == 0) return;
-  sweep_chains<A>(n, [&](Index i, auto part, auto k) { sums.at[k] += load<A>(x + i, part); });
-  for (Index r = 0; r < rows; ++r, x += n, y += n) {
-    const V center = quotient<A>(sums.sum(), V(float(n)));
-    const float beyond = first_lane<A>(center);
-    Chains<A> squares(0.0f);
-    sweep_chains<A>(n, [&](Index i, auto part, auto k) {
-      const V d = load<A>(x + i, part, beyond) - center;  // 0 beyond the row
-      squares.at[k] = multiply_add(d, d, squares.at[k]);
-    });
-    const double variance = double(first_lane<A>(squares.sum())) / double(n);
-    const V inverse(float(1 / std::sqrt(variance + double(epsilon))));
+  if (rows == 0 || n == 0) return;
+  Offsets<A> offsets(x, n);
+  for (Index r = 0; r < rows; ++r, x += n, y += n, mean += 2, ++inverse_deviation) {
     const real* const next = r + 1 < rows ? x + n : x;  // after the last row: any
-    sums = Chains<A>(0.0f);
+    if (!measure_row<A>(x, offsets, epsilon, n, mean, inverse_deviation)) {
+      plain_layer_norm<A>(x, gain, bias, epsilon, y, mean, inverse_deviation, 1, n);
+      offsets = Offsets<A>(next, n);
+      continue;
+    }
+    const V high(mean[0]), inverse(*inverse_deviation), low = V(-mean[1]) * inverse;
+    offsets = Offsets<A>(next);
     sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
-      const V z = (load<A>(x + i, part) - center) * inverse;
-      sums.at[k] += load<A>(next + i, part);
+      const V z = multiply_add(load<A>(x + i, part) - high, inverse, low);
+      offsets.add(next, i, part, k);
       store<A>(y + i, multiply_add(z, load<A>(gain + i, part), load<A>(bias + i, part)), part);
     });
-    mean[r] = beyond;
-    inverse_deviation[r] = first_lane<A>(inverse);
   }
 }
 
@@ -56,17 +96,25 @@ void layer_norm(const real* x, const real* gain, const real* bias, real epsilon,
   }
 }
 
-// What a row's gradient needs to know of the whole row: sum(g) and sum(g * (x - mean))
+// What a row's gradient needs to know of the whole row: sum(g) and sum(g * (x - high)), where high
+// is the first part of the mean
 template <class A>
 struct NormSums {
+  Floats<A> high;
   Chains<A> g{0.0f}, gd{0.0f};
 
+  explicit NormSums(const real* mean) : high(mean[0]) {}
+  NormSums(const real* dy, const real* x, const real* gain, const real* mean, Index n)
+      : NormSums(mean) {
+    sweep_chains<A>(n, [&](Index i, auto part, auto k) { add(dy, x, gain, i, part, k); });
+  }
+
   template <class Part, class K>
-  TAPESTRY_INLINE void add(const real* dy, const real* x, const real* gain, const Floats<A>& center,
-                           Index i, Part part, K k) {
+  TAPESTRY_INLINE void add(const real* dy, const real* x, const real* gain, Index i, Part part,
+                           K k) {
     const Floats<A> up = load<A>(dy + i, part) * load<A>(gain + i, part);  // 0 beyond the row
     g.at[k] += up;
-    gd.at[k] = multiply_add(up, load<A>(x + i, part) - center, gd.at[k]);
+    gd.at[k] = multiply_add(up, load<A>(x + i, part) - high, gd.at[k]);
   }
 };
 
@@ -76,20 +124,29 @@ TAPESTRY_INLINE void layer_norm_backward_rows(const real* dy, const real* x, con
                                               real* dx, real* sums, Index rows, Index n,
                                               Index block) {
   using V = Floats<A>;
-  const V first(mean[0]), share(1.0f / float(n));
-  NormSums<A> row;
-  sweep_chains<A>(n, [&](Index i, auto part, auto k) { row.add(dy, x, gain, first, i, part, k); });
+  const V share(1.0f / float(n));
+  NormSums<A> row(dy, x, gain, mean, n);
   for (Index r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
-    const V center(mean[r]), inverse(inverse_deviation[r]);
-    const V mean_g = row.g.sum() * share, mean_gz = row.gd.sum() * share * inverse;
+    const V high = row.high, low(mean[2 * r + 1]), inverse(inverse_deviation[r]);
+    const V sum_g = row.g.sum(), sum_gd = negative_multiply_add(low, sum_g, row.gd.sum());
     real *const d_gain = sums + r / block * 2 * n, *const d_bias = d_gain + n;
-    const bool last = r + 1 == rows;  // then "the next row" is any
-    const real *const next_dy = last ? dy : dy + n, *const next_x = last ? x : x + n;
-    const V next_center(mean[last ? r : r + 1]);
-    row = NormSums<A>();
+    const Index ahead = r + 1 == rows ? 0 : 1;  // after the last row: any
+    const real *const next_dy = dy + ahead * n, *const next_x = x + ahead * n;
+    const real* const next_mean = mean + 2 * (r + ahead);
+    const float both = first_lane<A>(sum_g) + first_lane<A>(sum_gd);
+    if (both - both != 0) {  // not finite
+      plain_layer_norm_backward<A>(dy, x, gain, mean + 2 * r, inverse_deviation + r, dx, d_gain, 1,
+                                   n, 1);
+      row = NormSums<A>(next_dy, next_x, gain, next_mean, n);
+      continue;
+    }
+    const V mean_g = sum_g * share, mean_gz = sum_gd * share * inverse;
+    const V shift = negative<A>(low) * inverse;
+    row = NormSums<A>(next_mean);
     sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
-      row.add(next_dy, next_x, gain, next_center, i, part, k);
-      const V up = load<A>(dy + i, part), z = (load<A>(x + i, part) - center) * inverse;
+      row.add(next_dy, next_x, gain, i, part, k);
+      const V up = load<A>(dy + i, part),
+              z = multiply_add(load<A>(x + i, part) - high, inverse, shift);
       store<A>(d_gain + i, multiply_add(up, z, load<A>(d_gain + i, part)), kept(part));
       store<A>(d_bias + i, load<A>(d_bias + i, part) + up, kept(part));
       const V inner = up * load<A>(gain + i, part) - mean_g;
@@ -102,7 +159,7 @@ template <class A>
 void layer_norm_backward(const real* dy, const real* x, const real* gain, const real* mean,
                          const real* inverse_deviation, real* dx, real* sums, Index rows, Index n,
                          Index block) {
-  if (rows == 0) return;
+  if (rows == 0 || n == 0) return;
   if (dx != dy && streams(dx, x, rows, n) && aligned_rows<A>(dx, n)) {
     layer_norm_backward_rows<A, Stream>(dy, x, gain, mean, inverse_deviation, dx, sums, rows, n,
                                         block);
@@ -115,6 +172,8 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
 
 template <class A>
 void fill_norm(Table& t) {
+  plain_layer_norm<A> = t.layer_norm;
+  plain_layer_norm_backward<A> = t.layer_norm_backward;
   t.layer_norm = layer_norm<A>;
   t.layer_norm_backward = layer_norm_backward<A>;
 }

@@ -33,20 +33,41 @@ TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
   return value - value == 0 ? largest : true_max<A>(x, n);
 }
 
+// A running sum loses digits the longer it grows. So rows longer than this add up the sums of
+// blocks, in double.
+inline constexpr Index sum_block = 4096;
+
+// The sum over a row, in every lane; body(i, part, sum) adds what the batch at i gives.
+template <class A, class Body>
+TAPESTRY_INLINE Floats<A> row_sum(Index n, Body body) {
+  const auto block_sum = [&](Index begin, Index end) {
+    Chains<A> total(0.0f);
+    sweep_chains<A>(end - begin, [&](Index i, auto part, auto k) {
+      total.at[k] = body(begin + i, part, total.at[k]);
+    });
+    return total.sum();
+  };
+  if (n <= sum_block) return block_sum(0, n);
+  double sum = 0;
+  for (Index begin = 0; begin < n; begin += sum_block) {
+    const Index end = n - begin < sum_block ? n : begin + sum_block;
+    sum += double(first_lane<A>(block_sum(begin, end)));
+  }
+  return Floats<A>(float(sum));
+}
+
 // sum of exp(x - shift), in every lane; y, where kept, takes the terms. shift is the row's maximum,
 // so that terms below the least normal float, 1e-38 of the largest, become 0. Lanes beyond the row
 // hold exp(-inf) = 0. The next row is fetched meanwhile.
 template <class A, bool keep>
 TAPESTRY_INLINE Floats<A> sum_exp(const real* x, real* y, Index n, const Floats<A>& shift) {
-  Chains<A> total(0.0f);
   const Index ahead = fetch_distance(n);
-  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+  return row_sum<A>(n, [=](Index i, auto part, const Floats<A>& sum) {
     fetch(x + i + ahead);
     const Floats<A> e = Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
     if constexpr (keep) store<A>(y + i, e, part);
-    total.at[k] += e;
+    return sum + e;
   });
-  return total.sum();
 }
 
 template <class A>
@@ -119,11 +140,9 @@ void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index
   const bool stream = dx != dy && streams(dx, y, rows, n);
   const Index ahead = fetch_distance(n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    Chains<A> products(0.0f);
-    sweep_chains<A>(n, [&](Index i, auto part, auto k) {
-      products.at[k] = multiply_add(load<A>(dy + i, part), load<A>(y + i, part), products.at[k]);
+    const V total = row_sum<A>(n, [=](Index i, auto part, const V& sum) {
+      return multiply_add(load<A>(dy + i, part), load<A>(y + i, part), sum);
     });
-    const V total = products.sum();
     sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
       fetch(dy + i + ahead);
       fetch(y + i + ahead);
@@ -143,9 +162,8 @@ void log_softmax_backward(const real* dy, const real* y, real* dx, Index rows, I
       fill_with<A>(dx, n, 0.0f);
       continue;
     }
-    Chains<A> sums(0.0f);
-    sweep_chains<A>(n, [&](Index i, auto part, auto k) { sums.at[k] += load<A>(dy + i, part); });
-    const V total = sums.sum();
+    const V total = row_sum<A>(
+        n, [=](Index i, auto part, const V& sum) { return sum + load<A>(dy + i, part); });
     sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
       fetch(dy + i + ahead);
       fetch(y + i + ahead);

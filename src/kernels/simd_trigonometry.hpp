@@ -61,7 +61,8 @@ struct Trigonometry {
   }
 
   static V sin(V x) {
-    return any(x, 0, [](double v) { return ::sin(v); });
+    const V y = any(x, 0, [](double v) { return ::sin(v); });
+    return xsimd::select(x == V(0.0f), x, y);  // sin(-0) is -0; the sums above make it +0
   }
   static V cos(V x) {
     return any(x, 1, [](double v) { return ::cos(v); });

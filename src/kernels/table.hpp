@@ -112,7 +112,9 @@ struct Table {
 
   // Layer normalisation (Ba, Kiros, Hinton 2016): y = (x - mean) * inverse_deviation * gain + bias
   // with inverse_deviation = 1 / sqrt(variance + epsilon), the variance dividing by n.
-  // x, y (rows, n); gain, bias (n); mean, inverse_deviation (rows) are written for the way back.
+  // x, y (rows, n); gain, bias (n). For the way back, inverse_deviation (rows) is written, and mean
+  // (rows, 2), the sum of whose two numbers it is: one float keeps too few digits of a mean that is
+  // large beside the deviation.
   void (*layer_norm)(const real* x, const real* gain, const real* bias, real epsilon, real* y,
                      real* mean, real* inverse_deviation, Index rows, Index n);
   // dx (rows, n) for the rows given. Each `block` rows *add* their share of the gain's and the
@@ -159,10 +161,11 @@ struct Table {
   // the matrix of weights: block by block of keys, with a running maximum and sum for each query
   // (Milakov & Gimelshein 2018; Dao et al. 2022). out (queries, value_width), rows out_row apart;
   // log_sum (queries) receives the logsumexp of each row of scores. A query that sees nothing gets
-  // zeros and -inf; NaN and +inf among the scores it sees make its row NaN. (A NaN or infinity
-  // among the values of a key may also make those NaN that other queries of a block see, for it
-  // meets a weight of 0 there; so may one in a key on the way back.)
-  void (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
+  // zeros and -inf; NaN and +inf among the scores it sees make its row NaN. Returns false if `out`
+  // received a NaN or an infinity: then one in a hidden value may have met a weight of 0, and spoiled
+  // rows that do not see it. (So may, on the way back, one in a hidden key, query or gradient. The
+  // plain loops pass over what is hidden, and drive_attention.cpp asks them in such a case.)
+  bool (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
                     real* log_sum);
 
   // The way back for the keys [first, first + count): d_q (queries, width), d_k (count, width) and

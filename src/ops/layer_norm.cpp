@@ -15,7 +15,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
   const Tensor input = x.contiguous(), g = gain.contiguous(), b = bias.contiguous();
   const Tensor y = Tensor::uninitialised(x.shape());
-  const Tensor centre = Tensor::uninitialised({rows}), inverse = Tensor::uninitialised({rows});
+  const Tensor centre = Tensor::uninitialised({rows, 2}), inverse = Tensor::uninitialised({rows});
   kernels::layer_norm(input.data(), g.data(), b.data(), static_cast<real>(epsilon), y.data(),
                       centre.data(), inverse.data(), rows, n);
   return Tape::record("layer_norm", {x, gain, bias}, y,

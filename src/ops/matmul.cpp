@@ -15,8 +15,10 @@ void check(const Tensor& a, const Tensor& b) {
   const std::string operands =
       "matmul: a is " + to_string(a.shape()) + ", b is " + to_string(b.shape());
   if (a.rank() < 2 || b.rank() < 2) {
-    throw Error(operands +
-                ": both must have at least two axes. Did you mean unsqueeze(x, -1) for a column?");
+    const std::string hint = a.rank() == 1   ? " Did you mean unsqueeze(a, 0), a row?"
+                             : b.rank() == 1 ? " Did you mean unsqueeze(b, -1), a column?"
+                                             : "";
+    throw Error(operands + ": both must have at least two axes." + hint);
   }
   if (a.size(-1) != b.size(-2)) {
     throw Error(operands + ": a's columns (" + std::to_string(a.size(-1)) +

@@ -85,10 +85,6 @@ Tensor reshaped(const Tensor& y, const Shape& shape) {
 Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const Axes& axes,
                bool keep) {
   const Reduction reduction = plan(name, x.shape(), axes);
-  if (reduction.count == 0) {
-    throw Error(std::string(name) + ": nothing to choose from in shape " + to_string(x.shape()) +
-                ": an axis that is reduced has size 0.");
-  }
   const Tensor y = run(kernel, x, reduction);
   return Tape::record(name, {x}, keep ? y : reshaped(y, reduction.squeezed),
                       [x = Tape::save(x), y = Tape::save(y), axes](const Tensor& dy, Gate& to) {

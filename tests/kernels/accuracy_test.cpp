@@ -1,6 +1,7 @@
 // Errors of the elementary functions of every usable set, in units in the last place (ULP), over
 // dense sweeps of floats against the C library in double.
 // To print the table: run the tests with "[ulp]".
+#include <algorithm>
 #include <cfenv>
 #include <cstdio>
 #include <cstring>
@@ -129,6 +130,94 @@ TEST_CASE("both forms of gelu stay within 1e-6 of max(1, |x|)", "[phase0][kernel
   }
 }
 
+TEST_CASE("gradients of both forms of gelu stay within 1e-6 of max(1, |x|)", "[phase0][kernels]") {
+  const auto slope = [](double x) {
+    return std::erfc(-x / std::sqrt(2.0)) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+  };
+  const auto tanh_slope = [](double x) {
+    const double scale = std::sqrt(2 / M_PI), u = scale * (x + 0.044715 * x * x * x);
+    const double share = 1 / (1 + std::exp(-2 * u)), other = 1 / (1 + std::exp(2 * u));
+    return share + 2 * x * share * other * scale * (1 + 3 * 0.044715 * x * x);
+  };
+  const std::vector<real> ones(4096, real(1));
+  std::vector<real> x(4096), y(4096);
+  for (const Table* set : usable_sets()) {
+    for (const bool tanh_form : {false, true}) {
+      const auto kernel = tanh_form ? set->gelu_tanh_backward : set->gelu_backward;
+      Worst worst;
+      for (int part = 0; part < 48; ++part) {
+        for (std::size_t i = 0; i < 4096; ++i) x[i] = float(part - 24) + float(i) / 4096;
+        kernel(ones.data(), x.data(), y.data(), 4096);
+        for (std::size_t i = 0; i < 4096; ++i) {
+          const double want = tanh_form ? tanh_slope(x[i]) : slope(x[i]);
+          const double error = std::abs(y[i] - want) / std::max(1.0, std::abs(double(x[i])));
+          if (!(error <= worst.error)) worst = {error, x[i]};
+        }
+      }
+      CAPTURE(set->name, tanh_form, worst.error, worst.at);
+      CHECK(worst.error <= 5e-7);
+    }
+  }
+}
+
+// All 2^24 NaN of float, a batch at a time; the plain loops, which are slow, get every 127th.
+template <class Lost>
+std::int64_t lost_nans(bool all, Lost lost) {
+  constexpr std::int64_t first = 0x7F800001, last = 0x7FFFFFFF;
+  std::vector<real> x;
+  std::int64_t count = 0;
+  for (std::int64_t pattern = first; pattern <= last; pattern += all ? 1 : 127) {
+    for (const std::uint32_t sign : {0u, 0x80000000u}) {
+      const std::uint32_t bits = std::uint32_t(pattern) | sign;
+      float value;
+      std::memcpy(&value, &bits, sizeof value);
+      x.push_back(value);
+    }
+    if (x.size() < 8192 && pattern + 127 <= last) continue;
+    count += lost(x);
+    x.clear();
+  }
+  return count;
+}
+
+TEST_CASE("no NaN of any pattern becomes a number", "[phase0][kernels]") {
+  std::vector<real> y(8192 + 256), ones(y.size(), real(1));
+  const auto numbers_in = [&](std::size_t n) {
+    return std::count_if(y.begin(), y.begin() + std::ptrdiff_t(n),
+                         [](real v) { return !std::isnan(v); });
+  };
+  for (const Table* set : usable_sets()) {
+    const bool all = set != &reference_set();
+    for (Unary kernel :
+         {set->negate, set->sqrt, set->exp, set->log, set->sin, set->cos, set->tanh, set->erf,
+          set->sigmoid, set->relu, set->elu, set->gelu, set->gelu_tanh, set->softplus}) {
+      CHECK(lost_nans(all, [&](const std::vector<real>& x) {
+              kernel(x.data(), y.data(), Index(x.size()));
+              return numbers_in(x.size());
+            }) == 0);
+    }
+    for (UnaryBackward kernel :
+         {set->tanh_backward, set->sigmoid_backward, set->elu_backward, set->gelu_backward,
+          set->gelu_tanh_backward, set->softplus_backward}) {
+      CHECK(lost_nans(all, [&](const std::vector<real>& x) {
+              kernel(ones.data(), x.data(), y.data(), Index(x.size()));
+              const auto by_saved = numbers_in(x.size());
+              kernel(x.data(), ones.data(), y.data(), Index(x.size()));
+              return by_saved + numbers_in(x.size());
+            }) == 0);
+    }
+    for (Binary kernel :
+         {set->add, set->subtract, set->multiply, set->divide, set->maximum, set->minimum}) {
+      CHECK(lost_nans(all, [&](const std::vector<real>& x) {
+              kernel(x.data(), 1, ones.data(), 0, y.data(), Index(x.size()));
+              const auto left = numbers_in(x.size());
+              kernel(ones.data(), 0, x.data(), 1, y.data(), Index(x.size()));
+              return left + numbers_in(x.size());
+            }) == 0);
+    }
+  }
+}
+
 TEST_CASE("elementary functions at the ends of their ranges", "[phase0][kernels]") {
   const auto of = [](Unary kernel, float x) {
     float y = 0;
@@ -165,7 +254,10 @@ TEST_CASE("elementary functions at the ends of their ranges", "[phase0][kernels]
     CHECK((of(set->gelu_tanh, inf) == inf && of(set->gelu_tanh, -inf) == 0));
     CHECK((of(set->softplus, inf) == inf && of(set->softplus, -inf) == 0));
     CHECK(std::signbit(of(set->negate, 0)));
-    CHECK(std::signbit(of(set->tanh, -0.0f)));
+    for (Unary odd : {set->sin, set->tanh, set->erf, set->sqrt}) {
+      CHECK(std::signbit(of(odd, -0.0f)));
+      CHECK(!std::signbit(of(odd, 0.0f)));
+    }
   }
 }
 

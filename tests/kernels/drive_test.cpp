@@ -82,7 +82,7 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
   const Index rows_count = 300, n = 257, all = rows_count * n;
   Numbers numbers(3);
   const auto x = numbers.some(all), dy = numbers.some(all), gain = numbers.some(n);
-  const auto mean = numbers.some(rows_count), inverse = numbers.some(rows_count, 0.5, 2);
+  const auto mean = numbers.some(2 * rows_count), inverse = numbers.some(rows_count, 0.5, 2);
   std::vector<std::int32_t> ids;
   for (Index i = 0; i < rows_count; ++i) ids.push_back(std::int32_t(i * 7 % 10));
   for (const Table* set : usable_sets()) {
@@ -96,9 +96,9 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
       rows_backward(set->softmax_backward, dy.data(), x.data(), y, rows_count, n);
     });
     same_bits(rows_count, [&](real* y) { logsumexp(x.data(), y, rows_count, n); });
-    same_bits(all + 2 * rows_count, [&](real* y) {
-      layer_norm(x.data(), gain.data(), gain.data(), real(1e-5), y, y + all, y + all + rows_count,
-                 rows_count, n);
+    same_bits(all + 3 * rows_count, [&](real* y) {
+      layer_norm(x.data(), gain.data(), gain.data(), real(1e-5), y, y + all,
+                 y + all + 2 * rows_count, rows_count, n);
     });
     same_bits(all + 2 * n, [&](real* y) {
       layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(), y, y + all,
@@ -171,7 +171,7 @@ TEST_CASE("long sums of equal numbers keep six digits", "[phase0][kernels]") {
 struct PastCaches {
   const Index n = (Index(1) << 20) + 37, width = 4096, rows_count = 257, all = width * rows_count;
   const std::vector<real> some = Numbers(4).some(all, -3, 3);
-  const std::vector<real> mean = Numbers(5).some(rows_count);
+  const std::vector<real> mean = Numbers(5).some(2 * rows_count);
   const std::vector<real> inverse = Numbers(6).some(rows_count, 1, 2);
   Guarded x{some, 0}, saved{some, 3}, out{all, 1}, aligned{all, 0}, want{all, 2};
 
@@ -205,7 +205,7 @@ TEST_CASE("rows that go past the caches hold the same bits", "[phase0][kernels]"
   PastCaches c;
   const Index width = c.width;
   const real *x = c.x.data(), *saved = c.saved.data(), *some = c.some.data();
-  std::vector<real> m(std::size_t(c.rows_count)), v(m), sums(std::size_t(2 * c.all));
+  std::vector<real> m(std::size_t(2 * c.rows_count)), v(m), sums(std::size_t(2 * c.all));
   for (const Table* set : usable_sets()) {
     c.same(*set, c.all, "softmax_backward", [&](Index a, Index b, real* y) {
       set->softmax_backward(x + a, saved + a, y, (b - a) / width, width);
@@ -216,7 +216,7 @@ TEST_CASE("rows that go past the caches hold the same bits", "[phase0][kernels]"
       set->layer_norm(x + a, some, some, 1, y, m.data(), v.data(), (b - a) / width, width);
     });
     c.same(*set, c.all, "layer_norm_backward", [&](Index a, Index b, real* y) {
-      set->layer_norm_backward(x + a, saved + a, some, c.mean.data() + a / width,
+      set->layer_norm_backward(x + a, saved + a, some, c.mean.data() + a / width * 2,
                                c.inverse.data() + a / width, y, sums.data(), (b - a) / width, width,
                                1);
     });
@@ -228,7 +228,7 @@ TEST_CASE("layer_norm_backward adds to what d_gain and d_bias hold, over many ro
   const Index rows_count = 200, n = 3;
   const std::vector<real> dy(std::size_t(rows_count * n), real(0.5)), gain(3, real(1));
   std::vector<real> x(dy.size(), real(2)), dx(dy.size());
-  const std::vector<real> mean(200, real(1)), inverse(200, real(1));  // normalised: 1 everywhere
+  const std::vector<real> mean(400, real(0.5)), inverse(200, real(1));  // normalised: 1 everywhere
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
     real d_gain[] = {1, 2, 3}, d_bias[] = {4, 5, 6};

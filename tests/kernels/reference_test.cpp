@@ -89,7 +89,7 @@ TEST_CASE("reference: softmax, layer normalisation and their gradients by hand",
           "[phase0][kernels]") {
   const Table& t = reference_set();
   const real x[] = {0, real(0.6931471805599453)};  // exp: 1 and 2
-  real y[2], lse, mean, inverse, dx[2], sums[4] = {};
+  real y[2], lse, mean[2], inverse, dx[2], sums[4] = {};
   t.softmax(x, y, 1, 2);
   CHECK(first_apart({y, y + 2}, {real(1) / 3, real(2) / 3}, digits, 0) == -1);
   t.logsumexp(x, &lse, 1, 2);
@@ -99,10 +99,10 @@ TEST_CASE("reference: softmax, layer normalisation and their gradients by hand",
   CHECK(first_apart({dx, dx + 2}, {real(2) / 3, real(-2) / 3}, digits, 0) == -1);
 
   const real z[] = {1, 3}, gain[] = {2, 4}, bias[] = {10, 20};  // mean 2, variance 1
-  t.layer_norm(z, gain, bias, 0, y, &mean, &inverse, 1, 2);
+  t.layer_norm(z, gain, bias, 0, y, mean, &inverse, 1, 2);
   CHECK(first_apart({y, y + 2}, {8, 24}, digits, 0) == -1);
-  CHECK((mean == 2 && inverse == 1));
-  t.layer_norm_backward(dy, z, gain, &mean, &inverse, dx, sums, 1, 2, 1);
+  CHECK((mean[0] == 2 && mean[1] == 0 && inverse == 1));
+  t.layer_norm_backward(dy, z, gain, mean, &inverse, dx, sums, 1, 2, 1);
   // g = (6, 0), mean(g) = 3, normalised (-1, 1), mean(g z) = -3: both differences vanish
   CHECK(first_apart({dx, dx + 2}, {0, 0}, 0, 1e-6) == -1);
   CHECK(first_apart({sums, sums + 4}, {-3, 0, 3, 0}, 0, 0) == -1);  // gain, then bias

@@ -73,6 +73,13 @@ TEST_CASE("a row of equal numbers becomes the bias", "[phase0][ops]") {
   CHECK(difference_to(layer_norm(x, gain, bias), expand(bias, {2, 9})) == "");
 }
 
+TEST_CASE("layer_norm of rows far from 0 keeps its mean at 0", "[phase0][ops]") {
+  const Tensor x = random_tensor({1, 64}, 2) + 1e4;
+  const Tensor y = layer_norm(x, Tensor::ones({64}), Tensor::zeros({64}));
+  CHECK(std::abs(mean(y).item()) < 1e-6);
+  CHECK(wrong_norm(x, random_tensor({64}, 3), random_tensor({64}, 4), 1e-5) == "");
+}
+
 TEST_CASE("a row with NaN or infinity is NaN, and no other", "[phase0][ops]") {
   for (const double bad : {double{NAN}, infinity, -infinity}) {
     Tensor x = random_tensor({3, 11});

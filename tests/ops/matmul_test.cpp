@@ -131,8 +131,10 @@ TEST_CASE("matrices that do not fit are explained", "[phase0][ops]") {
                    "Did you mean transpose(b)?"}) == "");
   CHECK(complaint(product_of({4, 2}, {4, 3}),
                   {"a's columns (2) must equal b's rows (4)", "transpose(a)"}) == "");
-  CHECK(complaint(product_of({3}, {3, 2}), {"a is (3)", "at least two axes", "unsqueeze"}) == "");
-  CHECK(complaint(product_of({2, 3}, {3}), {"b is (3)", "at least two axes", "unsqueeze"}) == "");
+  CHECK(complaint(product_of({3}, {3, 2}),
+                  {"a is (3)", "at least two axes", "unsqueeze(a, 0), a row"}) == "");
+  CHECK(complaint(product_of({2, 3}, {3}),
+                  {"b is (3)", "at least two axes", "unsqueeze(b, -1), a col"}) == "");
   CHECK(complaint(product_of({}, {3, 2}), {"a is ()"}) == "");
   CHECK(complaint(product_of({2, 3, 4}, {5, 4, 6}), {"matmul", "leading axes", "2 and 5"}) == "");
 }

@@ -1,0 +1,163 @@
+// Layer normalisation where floats run short: rows far from 0, huge numbers, tiny deviations.
+#include <cmath>
+
+#include "kernels/kernel_test.hpp"
+
+namespace tapestry::kernels {
+namespace {
+
+constexpr double one_step = std::numeric_limits<real>::epsilon();
+
+// What a row becomes, and its gradient by x, in double from the same floats.
+struct Exact {
+  std::vector<double> y, dx;
+  double scale = 0;  // of the terms that dx is the difference of
+
+  Exact(const std::vector<real>& x, const std::vector<real>& gain, const std::vector<real>& dy,
+        double epsilon)
+      : y(x.size()), dx(x.size()) {
+    const double n = double(x.size());
+    long double mean = 0, variance = 0, mean_g = 0, mean_gz = 0;
+    for (real v : x) mean += v / n;
+    for (real v : x) variance += (v - mean) * (v - mean) / n;
+    const long double inverse = 1 / std::sqrt(variance + epsilon);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      y[i] = double((x[i] - mean) * inverse * gain[i]);
+      mean_g += double(dy[i]) * gain[i] / n;
+      scale = std::max(scale, double(inverse) * std::abs(double(dy[i]) * gain[i]));
+      mean_gz += double(dy[i]) * gain[i] * (x[i] - mean) * inverse / n;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const long double z = (x[i] - mean) * inverse;
+      dx[i] = double(inverse * (double(dy[i]) * gain[i] - mean_g - z * mean_gz));
+    }
+  }
+};
+
+// Largest errors of y, and of dx as a share of its scale, over some rows at once.
+struct Errors {
+  double y = 0, dx = 0;
+};
+
+Errors errors(const Table& set, const std::vector<std::vector<real>>& rows, real epsilon) {
+  const Index count = Index(rows.size()), n = Index(rows[0].size());
+  Numbers numbers(3);
+  const auto gain = numbers.some(n, 0.5, 2), dy = numbers.some(n);
+  const std::vector<real> zeros(std::size_t(n), real(0));
+  const auto room = [](Index size) { return std::vector<real>(std::size_t(size)); };
+  std::vector<real> x, up, y = room(count * n), dx = y, mean = room(2 * count),
+                           inverse = room(count), sums = room(2 * n);
+  for (const auto& row : rows) {
+    x.insert(x.end(), row.begin(), row.end());
+    up.insert(up.end(), dy.begin(), dy.end());
+  }
+  set.layer_norm(x.data(), gain.data(), zeros.data(), epsilon, y.data(), mean.data(),
+                 inverse.data(), count, n);
+  set.layer_norm_backward(up.data(), x.data(), gain.data(), mean.data(), inverse.data(), dx.data(),
+                          sums.data(), count, n, count);
+  Errors worst;
+  for (Index r = 0; r < count; ++r) {
+    const Exact exact(rows[std::size_t(r)], gain, dy, epsilon);
+    for (std::size_t i = 0; i < std::size_t(n); ++i) {
+      const std::size_t at = std::size_t(r * n) + i;
+      const double miss = std::abs(y[at] - exact.y[i]);
+      if (!(miss <= worst.y)) worst.y = miss;
+      const double off = std::abs(dx[at] - exact.dx[i]) / exact.scale;
+      if (!(off <= worst.dx)) worst.dx = off;
+    }
+  }
+  return worst;
+}
+
+std::vector<real> row_at(double offset, double deviation, Index n, std::uint64_t seed) {
+  std::vector<real> row;
+  for (real v : Numbers(seed).some(n, -1.7, 1.7)) row.push_back(real(offset + deviation * v));
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("layer normalisation keeps its digits where rows lie far from 0", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (Index n : {2, 5, 16, 64, 67, 512, 4099}) {
+      for (double offset : {0.0, 100.0, -1e4, 1e4, 1e6}) {
+        const auto seed = std::uint64_t(n);
+        const Errors worst =
+            errors(*set, {row_at(offset, 1, n, seed), row_at(0, 1, n, seed + 1)}, real(1e-5));
+        CAPTURE(set->name, n, offset, worst.y, worst.dx);
+        CHECK(worst.y <= 4e-6);
+        CHECK(worst.dx <= 2e-5);
+      }
+    }
+  }
+}
+
+TEST_CASE("layer normalisation of a row with one number far from the others", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const std::size_t place : {0, 1, 66}) {
+      auto row = row_at(0, 1, 67, 9);
+      row[place] = real(1e6);
+      const Errors worst = errors(*set, {row}, real(1e-5));
+      CAPTURE(set->name, place, worst.y, worst.dx);
+      CHECK(worst.y <= 1e-5);
+    }
+  }
+}
+
+TEST_CASE("layer normalisation of numbers whose squares are no floats", "[phase0][kernels]") {
+  if (sizeof(real) == 8) return;
+  for (const Table* set : usable_sets()) {
+    for (Index n : {3, 16, 67}) {
+      for (double size : {1e18, 7e19, 1e30, 1.5e38}) {
+        const auto seed = std::uint64_t(n);
+        const Errors worst =
+            errors(*set, {row_at(0, 1, n, 1), row_at(size / 4, size, n, seed), row_at(5, 2, n, 2)},
+                   real(1e-5));
+        CAPTURE(set->name, n, size, worst.y, worst.dx);
+        CHECK(worst.y <= 4e-6);
+        CHECK(worst.dx <= 2e-5);
+      }
+    }
+  }
+}
+
+TEST_CASE("layer normalisation in place, overflowing rows among others", "[phase0][kernels]") {
+  const Index n = 19;
+  std::vector<real> x = row_at(2, 1, n, 1);
+  const auto huge = row_at(0, sizeof(real) == 8 ? 1e200 : 1e30, n, 2), last = row_at(-7, 3, n, 3);
+  x.insert(x.end(), huge.begin(), huge.end());
+  x.insert(x.end(), last.begin(), last.end());
+  const std::vector<real> gain(19, real(1)), bias(19, real(0));
+  for (const Table* set : usable_sets()) {
+    std::vector<real> y(x.size()), in_place = x, mean(6), inverse(3);
+    set->layer_norm(x.data(), gain.data(), bias.data(), real(1e-5), y.data(), mean.data(),
+                    inverse.data(), 3, n);
+    set->layer_norm(in_place.data(), gain.data(), bias.data(), real(1e-5), in_place.data(),
+                    mean.data(), inverse.data(), 3, n);
+    CAPTURE(set->name);
+    CHECK(first_apart(in_place, y, 0, 0) == -1);
+    std::vector<real> dx(x.size()), over = x, sums(2 * std::size_t(n)), again(sums);
+    set->layer_norm_backward(x.data(), x.data(), gain.data(), mean.data(), inverse.data(),
+                             dx.data(), sums.data(), 3, n, 3);
+    set->layer_norm_backward(over.data(), x.data(), gain.data(), mean.data(), inverse.data(),
+                             over.data(), again.data(), 3, n, 3);
+    CHECK(first_apart(over, dx, 0, 0) == -1);
+    CHECK(first_apart(again, sums, 0, 0) == -1);
+  }
+}
+
+TEST_CASE("equal numbers, however large, are normalised to the bias", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (double value : {0.0, 1e-30, 0.1, 12345.678, 1e8, 3e38}) {
+      const Index n = 67;
+      const std::vector<real> x(67, real(value)), gain(67, real(2)), bias(67, real(0.5));
+      std::vector<real> y(x.size()), mean(2), inverse(1);
+      set->layer_norm(x.data(), gain.data(), bias.data(), real(1e-5), y.data(), mean.data(),
+                      inverse.data(), 1, n);
+      CAPTURE(set->name, value);
+      CHECK(first_apart(y, bias, 0, set == &reference_set() ? 1e-3 : 4 * one_step) == -1);
+    }
+  }
+}
+
+}  // namespace tapestry::kernels
