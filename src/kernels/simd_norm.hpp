@@ -19,42 +19,25 @@ decltype(Table::layer_norm) plain_layer_norm = nullptr;
 template <class A>
 decltype(Table::layer_norm_backward) plain_layer_norm_backward = nullptr;
 
-// The sum of x - x[0] over a row. Numbers far from 0 and near each other have differences without
-// rounding, so that their mean keeps its digits.
+// Writes the mean as a sum of two floats, and 1 / sqrt(variance + epsilon); false if a sum
+// overflows. `total` is the sum of the row, each of whose additions was rounded: far from 0 too
+// coarsely. The differences to a number near the mean have digits enough. share is 1 / n.
 template <class A>
-struct Offsets {
-  float first;
-  Chains<A> sums{0.0f};
-
-  explicit Offsets(const real* x) : first(*x) {}
-  Offsets(const real* x, Index n) : Offsets(x) {
-    sweep_chains<A>(n, [&](Index i, auto part, auto k) { add(x, i, part, k); });
-  }
-
-  template <class Part, class K>
-  TAPESTRY_INLINE void add(const real* x, Index i, Part part, K k) {
-    sums.at[k] += load<A>(x + i, part, first) - Floats<A>(first);  // 0 beyond the row
-  }
-};
-
-// Writes the mean as a sum of two floats, and 1 / sqrt(variance + epsilon); false if squares
-// overflow.
-template <class A>
-TAPESTRY_INLINE bool measure_row(const real* x, const Offsets<A>& offsets, real epsilon, Index n,
-                                 real* mean, real* inverse_deviation) {
-  const double offset = double(first_lane<A>(offsets.sums.sum())) / double(n);
-  const double center = double(offsets.first) + offset;
-  mean[0] = float(center);
-  mean[1] = float(center - double(mean[0]));
-  const Floats<A> high(mean[0]);
-  Chains<A> squares(0.0f);
+TAPESTRY_INLINE bool measure_row(const real* x, const Floats<A>& total, double epsilon, Index n,
+                                 double share, real* mean, real* inverse_deviation) {
+  const float near = first_lane<A>(total) * float(share);
+  Chains<A> offsets(0.0f), squares(0.0f);
   sweep_chains<A>(n, [&](Index i, auto part, auto k) {
-    const Floats<A> d = load<A>(x + i, part, mean[0]) - high;  // 0 beyond the row
+    const Floats<A> d = load<A>(x + i, part, near) - Floats<A>(near);  // 0 beyond the row
+    offsets.at[k] += d;
     squares.at[k] = multiply_add(d, d, squares.at[k]);
   });
-  const double square = double(first_lane<A>(squares.sum())) / double(n);
-  const double variance = square - double(mean[1]) * double(mean[1]);  // about the whole mean
-  *inverse_deviation = float(1 / std::sqrt((variance > 0 ? variance : 0) + double(epsilon)));
+  const double offset = double(first_lane<A>(offsets.sum())) * share;
+  const double square = double(first_lane<A>(squares.sum())) * share;
+  const double variance = square - offset * offset;  // about the mean
+  mean[0] = near;
+  mean[1] = float(offset);
+  *inverse_deviation = float(1 / std::sqrt((variance > 0 ? variance : 0) + epsilon));
   return square < double(infinity);
 }
 
@@ -67,19 +50,25 @@ TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real
                                      Index rows, Index n) {
   using V = Floats<A>;
   if (rows == 0 || n == 0) return;
-  Offsets<A> offsets(x, n);
+  const double share = 1 / double(n);
+  const auto sum_row = [n](const real* from) {
+    Chains<A> sums(0.0f);
+    sweep_chains<A>(n, [&](Index i, auto part, auto k) { sums.at[k] += load<A>(from + i, part); });
+    return sums;
+  };
+  Chains<A> sums = sum_row(x);
   for (Index r = 0; r < rows; ++r, x += n, y += n, mean += 2, ++inverse_deviation) {
     const real* const next = r + 1 < rows ? x + n : x;  // after the last row: any
-    if (!measure_row<A>(x, offsets, epsilon, n, mean, inverse_deviation)) {
+    if (!measure_row<A>(x, sums.sum(), double(epsilon), n, share, mean, inverse_deviation)) {
       plain_layer_norm<A>(x, gain, bias, epsilon, y, mean, inverse_deviation, 1, n);
-      offsets = Offsets<A>(next, n);
+      sums = sum_row(next);
       continue;
     }
     const V high(mean[0]), inverse(*inverse_deviation), low = V(-mean[1]) * inverse;
-    offsets = Offsets<A>(next);
+    sums = Chains<A>(0.0f);
     sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
       const V z = multiply_add(load<A>(x + i, part) - high, inverse, low);
-      offsets.add(next, i, part, k);
+      sums.at[k] += load<A>(next + i, part);
       store<A>(y + i, multiply_add(z, load<A>(gain + i, part), load<A>(bias + i, part)), part);
     });
   }

@@ -37,36 +37,63 @@ TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
 // blocks, in double.
 inline constexpr Index sum_block = 4096;
 
-// The sum over a row, in every lane; body(i, part, sum) adds what the batch at i gives.
-template <class A, class Body>
-TAPESTRY_INLINE Floats<A> row_sum(Index n, Body body) {
-  const auto block_sum = [&](Index begin, Index end) {
-    Chains<A> total(0.0f);
-    sweep_chains<A>(end - begin, [&](Index i, auto part, auto k) {
-      total.at[k] = body(begin + i, part, total.at[k]);
-    });
-    return total.sum();
-  };
-  if (n <= sum_block) return block_sum(0, n);
-  double sum = 0;
+// sum_of(begin, end) over a whole row, in every lane.
+template <class A, class Sum>
+TAPESTRY_INLINE Floats<A> sum_of_blocks(Index n, Sum sum_of) {
+  double total = 0;
   for (Index begin = 0; begin < n; begin += sum_block) {
     const Index end = n - begin < sum_block ? n : begin + sum_block;
-    sum += double(first_lane<A>(block_sum(begin, end)));
+    total += double(first_lane<A>(sum_of(begin, end)));
   }
-  return Floats<A>(float(sum));
+  return Floats<A>(float(total));
 }
 
 // sum of exp(x - shift), in every lane; y, where kept, takes the terms. shift is the row's maximum,
 // so that terms below the least normal float, 1e-38 of the largest, become 0. Lanes beyond the row
-// hold exp(-inf) = 0. The next row is fetched meanwhile.
+// hold exp(-inf) = 0. What stands `ahead` is fetched meanwhile.
 template <class A, bool keep>
-TAPESTRY_INLINE Floats<A> sum_exp(const real* x, real* y, Index n, const Floats<A>& shift) {
-  const Index ahead = fetch_distance(n);
-  return row_sum<A>(n, [=](Index i, auto part, const Floats<A>& sum) {
+TAPESTRY_INLINE Floats<A> block_sum_exp(const real* x, real* y, Index n, const Floats<A>& shift,
+                                        Index ahead) {
+  Chains<A> total(0.0f);
+  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
     fetch(x + i + ahead);
     const Floats<A> e = Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
     if constexpr (keep) store<A>(y + i, e, part);
-    return sum + e;
+    total.at[k] += e;
+  });
+  return total.sum();
+}
+
+// The same for a row of any length; the next row is fetched.
+template <class A, bool keep>
+TAPESTRY_INLINE Floats<A> sum_exp(const real* x, real* y, Index n, const Floats<A>& shift) {
+  if (n <= sum_block) return block_sum_exp<A, keep>(x, y, n, shift, fetch_distance(n));
+  return sum_of_blocks<A>(n, [&](Index begin, Index end) {
+    return block_sum_exp<A, keep>(x + begin, keep ? y + begin : y, end - begin, shift, n);
+  });
+}
+
+// The sum of all a * b, in every lane.
+template <class A>
+TAPESTRY_INLINE Floats<A> sum_products(const real* a, const real* b, Index n) {
+  return sum_of_blocks<A>(n, [&](Index begin, Index end) {
+    Chains<A> total(0.0f);
+    sweep_chains<A>(end - begin, [&](Index i, auto part, auto k) {
+      const Floats<A> x = load<A>(a + begin + i, part);
+      total.at[k] = multiply_add(x, load<A>(b + begin + i, part), total.at[k]);
+    });
+    return total.sum();
+  });
+}
+
+template <class A>
+TAPESTRY_INLINE Floats<A> sum_row(const real* a, Index n) {
+  return sum_of_blocks<A>(n, [&](Index begin, Index end) {
+    Chains<A> total(0.0f);
+    sweep_chains<A>(end - begin, [&](Index i, auto part, auto k) {
+      total.at[k] += load<A>(a + begin + i, part);
+    });
+    return total.sum();
   });
 }
 
@@ -140,9 +167,7 @@ void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index
   const bool stream = dx != dy && streams(dx, y, rows, n);
   const Index ahead = fetch_distance(n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    const V total = row_sum<A>(n, [=](Index i, auto part, const V& sum) {
-      return multiply_add(load<A>(dy + i, part), load<A>(y + i, part), sum);
-    });
+    const V total = sum_products<A>(dy, y, n);
     sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
       fetch(dy + i + ahead);
       fetch(y + i + ahead);
@@ -162,8 +187,7 @@ void log_softmax_backward(const real* dy, const real* y, real* dx, Index rows, I
       fill_with<A>(dx, n, 0.0f);
       continue;
     }
-    const V total = row_sum<A>(
-        n, [=](Index i, auto part, const V& sum) { return sum + load<A>(dy + i, part); });
+    const V total = sum_row<A>(dy, n);
     sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
       fetch(dy + i + ahead);
       fetch(y + i + ahead);
