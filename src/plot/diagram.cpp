@@ -25,10 +25,13 @@ void check(const Diagram& diagram) {
   for (const Box& box : diagram.boxes) {
     const auto& image = box.thumbnail;
     if (!image) continue;
-    const auto cells = static_cast<std::size_t>(image->rows * image->columns);
-    if (image->rows > 0 && image->columns > 0 && image->values.size() == cells) continue;
-    throw Error("diagram: the thumbnail of box \"" + box.title + "\" is " +
-                std::to_string(image->rows) + " x " + std::to_string(image->columns) + " but has " +
+    const std::string told = "diagram: the thumbnail of box \"" + box.title + "\"";
+    if (image->rows > 0 && image->columns > 0 &&
+        image->values.size() == cells_of(told, image->rows, image->columns)) {
+      continue;
+    }
+    throw Error(told + " is " + std::to_string(image->rows) + " x " +
+                std::to_string(image->columns) + " but has " +
                 std::to_string(image->values.size()) + " values");
   }
 }

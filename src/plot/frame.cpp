@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tapestry/error.hpp"
+
 namespace tapestry::plot {
 namespace {
 
@@ -101,6 +103,13 @@ Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entr
   }
   const double height = y + legend_row / 2 + 8 - area.y;
   return {area.x, area.y + height, area.width, area.height - height};
+}
+
+std::size_t cells_of(const std::string& told, std::int64_t rows, std::int64_t columns) {
+  std::size_t cells = 0;
+  if (!__builtin_mul_overflow(rows, columns, &cells)) return cells;
+  throw Error(told + ": " + std::to_string(rows) + " x " + std::to_string(columns) +
+              " values are more than memory can hold");
 }
 
 double widest(const std::vector<std::string>& texts, const TextStyle& style) {

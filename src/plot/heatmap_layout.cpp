@@ -112,7 +112,7 @@ void check(const Heatmap& map) {
                 " columns " + what);
   };
   if (map.rows < 1 || map.columns < 1) fail("have nothing to show; both must be at least 1");
-  const auto cells = static_cast<std::size_t>(map.rows) * static_cast<std::size_t>(map.columns);
+  const std::size_t cells = cells_of("heatmap", map.rows, map.columns);
   const auto need = [&](const std::string& name, std::size_t size, std::size_t wanted) {
     if (size != wanted) {
       fail("need " + std::to_string(wanted) + " " + name + ", but " + std::to_string(size) +

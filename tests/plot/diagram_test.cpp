@@ -125,6 +125,8 @@ TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
   Diagram thumbnail;
   thumbnail.add({"W", {}, Thumbnail{2, 2, {1, 2, 3}}});
   CHECK(contains(words_of_error([&] { layout(thumbnail); }), "2 x 2 but has 3 values"));
+  thumbnail.boxes[0].thumbnail = Thumbnail{std::int64_t{1} << 32, std::int64_t{1} << 32, {}};
+  CHECK(contains(words_of_error([&] { layout(thumbnail); }), "\"W\": 4294967296 x 4294967296"));
 }
 
 }  // namespace

@@ -247,6 +247,9 @@ TEST_CASE("a heatmap says what does not fit together", "[phase1][plot]") {
   CHECK(contains(words(Heatmap{}), "0 rows x 0 columns have nothing to show"));
   Heatmap map = bare(2, 2, {1, 2, 3});
   CHECK(contains(words(map), "need 4 values, but 3 were given"));
+  const std::int64_t side = std::int64_t{1} << 32;  // side * side is 2^64, which wraps to 0
+  CHECK(contains(words(bare(side, side, {})), "4294967296 x 4294967296 values are more than"));
+  CHECK(contains(words(bare(side, side / 2, {})), "need 9223372036854775808 values, but 0"));
   map.values.push_back(4);
   map.row_labels = {"one"};
   CHECK(contains(words(map), "need 2 row labels, but 1 were given"));
