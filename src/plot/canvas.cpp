@@ -24,8 +24,8 @@ void for_each_pixel(const Mask& mask, Visit visit) {
 
 // A circle of n corners strays r (1 - cos(π/n)) from the true one; 1/100 pixel is not seen.
 int corners_of_circle(double pixel_radius) {
-  return std::clamp(static_cast<int>(std::ceil(std::numbers::pi * std::sqrt(50 * pixel_radius))),
-                    12, 720);
+  const double corners = std::ceil(std::numbers::pi * std::sqrt(50 * pixel_radius));
+  return static_cast<int>(std::clamp(corners, 12.0, 720.0));
 }
 
 void add_arc(Contour& contour, Point centre, double radius, double from, double to, int pieces) {
@@ -42,7 +42,8 @@ Contour circle(Point centre, double radius, double scale) {
 }
 
 Contour rounded(const Rect& rect, double corner_radius, double scale) {
-  const double r = std::clamp(corner_radius, 0.0, std::min(rect.width, rect.height) / 2);
+  // Not std::clamp: a negative width or height would cross its bounds.
+  const double r = std::min({corner_radius, rect.width / 2, rect.height / 2});
   if (!(r > 0)) {
     return {{rect.x, rect.y},
             {rect.right(), rect.y},
@@ -113,12 +114,14 @@ Colour Canvas::pixel(int column, int row) const {
 void Canvas::set_clip(std::optional<Rect> area) {
   const Rect rect = area.value_or(Rect{0, 0, width_ + 1, height_ + 1});
   const auto pixel = [this](double value, int most) {
+    if (std::isnan(value)) return 0;
     return static_cast<int>(std::clamp(std::round(value * scale_), 0.0, static_cast<double>(most)));
   };
   clip_left_ = pixel(rect.x, pixel_width_);
   clip_top_ = pixel(rect.y, pixel_height_);
-  clip_right_ = pixel(rect.right(), pixel_width_);
-  clip_bottom_ = pixel(rect.bottom(), pixel_height_);
+  // Never before the others, or clamps between them would have crossed bounds.
+  clip_right_ = std::max(clip_left_, pixel(rect.right(), pixel_width_));
+  clip_bottom_ = std::max(clip_top_, pixel(rect.bottom(), pixel_height_));
 }
 
 double Canvas::snap(double value) const { return std::round(value * scale_) / scale_; }
@@ -143,13 +146,13 @@ void Canvas::blend(int column, int row, Colour colour, double coverage) {
 }
 
 void Canvas::fill_rect(const Rect& rect, Colour colour, double corner_radius) {
-  if (corner_radius > 0) return fill_polygon(rounded(rect, corner_radius, scale_), colour);
   const double left = scale_ * rect.x, right = scale_ * rect.right();
   const double top = scale_ * rect.y, bottom = scale_ * rect.bottom();
+  if (!(left < right && top < bottom)) return;  // also when one is NaN
+  if (corner_radius > 0) return fill_polygon(rounded(rect, corner_radius, scale_), colour);
   const auto pixel = [](double value, int low, int high) {
     return static_cast<int>(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
   };
-  if (!(left < right && top < bottom)) return;  // also when one is NaN
   const int row_end = pixel(std::ceil(bottom), clip_top_, clip_bottom_);
   const int column_end = pixel(std::ceil(right), clip_left_, clip_right_);
   for (int row = pixel(std::floor(top), clip_top_, clip_bottom_); row < row_end; ++row) {

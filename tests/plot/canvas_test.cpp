@@ -148,6 +148,29 @@ TEST_CASE("coordinates that are no numbers leave no ink", "[phase0][plot]") {
   CHECK(is_blank(canvas));
 }
 
+TEST_CASE("sizes below zero and beyond all bounds leave no ink", "[phase0][plot]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Canvas canvas(20, 20, 1);
+  for (const Rect& rect : {Rect{15, 5, -10, 10}, Rect{5, 15, 10, -10}, Rect{15, 15, -10, -10}}) {
+    canvas.fill_rect(rect, black, 3);
+    canvas.set_clip(rect);
+    canvas.fill_rect({0, 0, 20, 20}, black);
+    canvas.fill_circle({10, 10}, 5, black);
+    canvas.line({0, 0}, {20, 20}, {black, 3});
+    canvas.set_clip(std::nullopt);
+  }
+  for (const double bad : {not_a_number, infinity}) {
+    canvas.set_clip(Rect{bad, bad, bad, bad});
+    canvas.fill_rect({0, 0, 20, 20}, black);
+    canvas.set_clip(std::nullopt);
+  }
+  canvas.fill_circle({10, 10}, infinity, black);
+  canvas.fill_circle({10, 10}, 1e300, {0, 0, 0, 0});
+  CHECK(is_blank(canvas));
+  canvas.stroke_rect({15, 5, -10, 10}, {black, 1}, 3);  // its four sides, without round corners
+  CHECK_FALSE(is_blank(canvas));
+}
+
 TEST_CASE("text is inked inside its measured box, however aligned and turned", "[phase0][plot]") {
   const std::string text = "Høst 0.17 × √d";
   for (const Align align : {Align::left, Align::centre, Align::right}) {
