@@ -12,6 +12,8 @@
 namespace tapestry {
 namespace {
 
+constexpr Index most_parts = 1 << 20;  // that split makes
+
 // x without its axes of size 1, whose strides mean nothing.
 Tensor without_ones(const Tensor& x) {
   std::array<Index, Shape::max_rank> sizes{};
@@ -84,18 +86,20 @@ Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
   std::array<Index, Shape::max_rank> known{};
   Index product = 1;
   int unknown = -1;
+  bool too_large = false;
   const std::string request = "reshape: x is " + to_string(x.shape());
   if (sizes.size() > known.size()) throw Error(request + ": at most six axes are possible.");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     known[i] = sizes.begin()[i];
     if (known[i] != -1) {
-      product *= known[i];
+      too_large = __builtin_mul_overflow(product, known[i], &product) || too_large;
     } else if (unknown >= 0) {
       throw Error(request + ": only one size may be -1, to be worked out.");
     } else {
       unknown = static_cast<int>(i);
     }
   }
+  if (too_large) throw Error(request + ": the sizes asked for are more than memory can hold.");
   if (unknown >= 0) {
     if (product <= 0 || x.count() % product != 0) {
       throw Error(request + " with " + std::to_string(x.count()) +
@@ -222,6 +226,11 @@ std::vector<Tensor> split(const Tensor& x, Index parts, int axis) {
     throw Error("split: x is " + to_string(x.shape()) + ": " + std::to_string(parts) +
                 " equal parts do not divide axis " + std::to_string(axis) + " of size " +
                 std::to_string(size) + ". Use slice for unequal parts.");
+  }
+  if (parts > most_parts) {  // each is a tensor; and a size of 0 is divided by any number
+    throw Error("split: x is " + to_string(x.shape()) + ": " + std::to_string(parts) +
+                " parts are too many for a list, which holds at most " +
+                std::to_string(most_parts) + ". Use slice for those that are needed.");
   }
   std::vector<Tensor> result;
   const Index each = size / parts;

@@ -156,5 +156,6 @@ TEST_CASE("rotary positions say what cannot be", "[phase6][nn]") {
   };
   CHECK(complaint(convert({5, 6}, 2), {"convert_rotary: the map is (5, 6)", "even number"}) == "");
   CHECK(complaint(convert({5, 6}, 0), {"heads is 0"}) == "");
+  CHECK(complaint(convert({5, 6}, Index{1} << 62), {"heads is 4611686018427387904"}) == "");
   CHECK(complaint(convert({}, 1), {"the map is ()"}) == "");
 }

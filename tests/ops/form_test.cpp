@@ -178,6 +178,9 @@ TEST_CASE("reshapes that cannot be are refused in words", "[phase0][ops]") {
   CHECK(complaint([&] { reshape(x, {-1, 0}); }, {"reshape", "product 0"}) == "");
   CHECK(complaint([&] { reshape(x, {-2, -3}); }, {"(-2, -3)", "negative"}) == "");
   CHECK(complaint([&] { reshape(x, {1, 1, 1, 1, 1, 2, 3}); }, {"reshape", "at most six"}) == "");
+  const Index large = Index{1} << 33;  // the square wraps to 0
+  CHECK(complaint([&] { reshape(x, {large, large, -1}); }, {"x is (2, 3)", "more than memory"}) ==
+        "");
 }
 
 TEST_CASE("other changes of form that cannot be are refused in words", "[phase0][ops]") {
@@ -201,6 +204,9 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
   CHECK(complaint([&] { stack({x, x}, 3); }, {"axis 3"}) == "");
   CHECK(complaint([&] { split(x, 2, 1); }, {"split", "2 equal parts", "size 3", "slice"}) == "");
   CHECK(complaint([&] { split(x, 0, 1); }, {"split", "0 equal parts"}) == "");
+  CHECK(split(Tensor::zeros({0, 3}), 5, 0).size() == 5);
+  CHECK(complaint([] { split(Tensor::zeros({0, 3}), Index{1} << 33, 0); },
+                  {"split: x is (0, 3)", "8589934592 parts", "at most 1048576"}) == "");
   CHECK(complaint([&] { expand(x, {2, 6}); }, {"expand: x is (2, 3)", "to (2, 6)"}) == "");
   CHECK(complaint([&] { expand(x, {3}); }, {"expand: x is (2, 3)", "to (3)"}) == "");
   CHECK(complaint([&] { squeeze(x, 0); }, {"squeeze", "(2, 3)", "size 2", "size 1"}) == "");
