@@ -109,7 +109,7 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step = 1);
 
 Tensor concat(const std::vector<Tensor>& parts, int axis);          // sizes equal except along axis
 Tensor stack(const std::vector<Tensor>& parts, int axis);           // equal shapes; a new axis
-std::vector<Tensor> split(const Tensor& x, Index parts, int axis);  // equal parts; must divide
+std::vector<Tensor> split(const Tensor& x, Index parts, int axis);  // equal parts, up to 2^20
 Tensor expand(const Tensor& x,
               const Shape& shape);            // repeats axes of size 1, and adds leading ones
 Tensor squeeze(const Tensor& x, int axis);    // drops an axis of size 1
@@ -128,7 +128,8 @@ Tensor logsumexp(const Tensor& x, int axis = -1, bool keep = false);
 // ---- layer normalisation (ops/layer_norm.cpp)
 
 // Over the last axis, n: x (..., n), gain (n), bias (n) -> (..., n). (x - mean) / sqrt(variance +
-// epsilon) * gain + bias, the variance dividing by n (Ba, Kiros, Hinton 2016).
+// epsilon) * gain + bias, the variance dividing by n (Ba, Kiros, Hinton 2016). Throws Error for an
+// epsilon below 0. With epsilon 0 a row of equal numbers is 0 / 0, NaN; that is why layers take more.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
 
 // ---- looking up (ops/lookup.cpp)

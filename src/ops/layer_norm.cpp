@@ -1,4 +1,6 @@
 // Layer normalisation over the last axis.
+#include <cmath>
+
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -11,6 +13,10 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
     throw Error("layer_norm: x is " + to_string(x.shape()) + ", gain is " +
                 to_string(gain.shape()) + ", bias is " + to_string(bias.shape()) +
                 ": gain and bias must have one axis, as long as x's last.");
+  }
+  if (!(epsilon >= 0 && std::isfinite(epsilon))) {
+    throw Error("layer_norm: epsilon is " + std::to_string(epsilon) +
+                ", but must be a number of 0 or more.");
   }
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
   const Tensor input = x.contiguous(), g = gain.contiguous(), b = bias.contiguous();

@@ -70,7 +70,7 @@ TEST_CASE("layer norm names its parameters and says what does not fit", "[phase2
   CHECK(complaint([&] { norm(Tensor::zeros({2, 5})); }, {"layer_norm: x is (2, 5), gain is (4)"}) ==
         "");
   CHECK(complaint([] { LayerNorm(0); }, {"layer norm: width is 0", "at least 1"}) == "");
-  for (const double epsilon : {0.0, -1.0, double(NAN)}) {
+  for (const double epsilon : {0.0, -1.0, double(NAN), infinity}) {
     CHECK(complaint([=] { LayerNorm(4, epsilon); }, {"epsilon is ", "above 0"}) == "");
   }
   if (!in_double) CHECK(complaint([] { LayerNorm(4, 1e-60); }, {"epsilon is "}) == "");
