@@ -126,6 +126,7 @@ Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& r
     throw Error("generate: the prompt is " + to_string(prompt.shape) +
                 ": it must be (length) with one id at least, if only that of <bos>.");
   }
+  prompt.check("generate");
   if (options.length < 0) {
     throw Error("generate: length is " + std::to_string(options.length) +
                 ": it must be 0 or more.");

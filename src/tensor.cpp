@@ -12,10 +12,11 @@
 namespace tapestry {
 namespace {
 
-void check_count(const Shape& shape, std::size_t values) {
+void check_count(const char* operation, const Shape& shape, std::size_t values) {
   if (static_cast<Index>(values) != shape.count()) {
-    throw Error("tensor: " + std::to_string(values) + " values do not fill shape " +
-                to_string(shape) + ", which has " + std::to_string(shape.count()) + " elements.");
+    throw Error(std::string(operation) + ": " + std::to_string(values) +
+                " values do not fill shape " + to_string(shape) + ", which has " +
+                std::to_string(shape.count()) + " elements.");
   }
 }
 
@@ -41,14 +42,14 @@ Index position_in(const Tensor& tensor, std::initializer_list<Index> position) {
 Tensor::Tensor(double value) : Tensor(Shape(), {value}) {}
 
 Tensor::Tensor(const Shape& shape, std::initializer_list<double> values) {
-  check_count(shape, values.size());
+  check_count("tensor", shape, values.size());
   *this = uninitialised(shape);
   std::transform(values.begin(), values.end(), data(),
                  [](double value) { return static_cast<real>(value); });
 }
 
 Tensor::Tensor(const Shape& shape, std::span<const real> values) {
-  check_count(shape, values.size());
+  check_count("tensor", shape, values.size());
   *this = uninitialised(shape);
   std::copy(values.begin(), values.end(), data());
 }
@@ -142,8 +143,10 @@ Tensor Tensor::view(const Shape& shape, const Strides& strides, Index offset) co
 
 Indices::Indices(const Shape& sizes, std::vector<std::int32_t> numbers)
     : shape(sizes), values(std::move(numbers)) {
-  check_count(shape, values.size());
+  check("indices");
 }
+
+void Indices::check(const char* operation) const { check_count(operation, shape, values.size()); }
 
 double largest_difference(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape()) {

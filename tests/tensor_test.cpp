@@ -2,12 +2,18 @@
 #include "tapestry/tensor.hpp"
 
 #include <cmath>
+#include <functional>
 #include <sstream>
 #include <vector>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/analysis/patterns.hpp"
+#include "tapestry/generation.hpp"
+#include "tapestry/io/npy.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/text/batch.hpp"
+#include "tapestry/text/corpus.hpp"
 
 using namespace tapestry;
 
@@ -232,4 +238,30 @@ TEST_CASE("a summary is one line with range, mean and a loud count of bad number
   CHECK(summary(Tensor::zeros({0, 2})) == "(0, 2) empty");
   CHECK(summary(Tensor(7)) == "() min 7 max 7 mean 7");
   CHECK(summary(transpose(Tensor({1, 2}, {3, 4}))) == "(2, 1) min 3 max 4 mean 3.5");
+}
+
+TEST_CASE("indices whose shape and values disagree are refused by all that read them",
+          "[phase0][tensor]") {
+  Indices ids;
+  ids.shape = {100000};
+  const auto refused = [&](const char* operation, const std::function<void()>& read) {
+    const std::string start = std::string(operation) + ": 0 values do not fill shape (100000)";
+    return complaint(read, {start.c_str(), "100000 elements"});
+  };
+  CHECK(complaint([] { Indices({2}, {1}); }, {"indices: 1 values do not fill shape (2)"}) == "");
+  const Tensor one = Tensor::zeros({1}), table = Tensor::zeros({3, 2});
+  Random random(1);
+  CHECK(refused("embedding", [&] { embedding(table, ids); }) == "");
+  CHECK(refused("gather", [&] { gather(one, 0, ids); }) == "");
+  CHECK(refused("cross_entropy", [&] { cross_entropy(Tensor::zeros({100000, 2}), ids); }) == "");
+  CHECK(refused("split_text", [&] { split_text(ids); }) == "");
+  CHECK(refused("random_windows", [&] { random_windows(ids, 1, 2, random); }) == "");
+  CHECK(refused("write_npy", [&] { write_npy("/proc/none/x.npy", ids); }) == "");
+  CHECK(refused("weight_on", [&] { weight_on(expand(one, {100000, 1}), ids); }) == "");
+  Indices targets({1, 2}, {0, 1});
+  targets.values.resize(100000);
+  CHECK(complaint([&] { words_right(Tensor::zeros({1, 2, 3}), targets); },
+                  {"words_right: 100000 values do not fill shape (1, 2)"}) == "");
+  targets.shape = {2};
+  CHECK(complaint([&] { generate({}, targets, random); }, {"generate: 100000 values"}) == "");
 }

@@ -97,6 +97,10 @@ struct Indices {
   Indices() = default;
   // Throws Error unless there are exactly shape.count() values.
   Indices(const Shape& shape, std::vector<std::int32_t> values);
+
+  // The same for numbers that were changed since; `operation` begins the message. All that read
+  // indices by their shape ask this first.
+  void check(const char* operation) const;
 };
 
 // The numbers as aligned rows, in brackets, with `digits` after the point. More than `most`

@@ -39,6 +39,7 @@ Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
                 " were given for their queries: there must be one for each query, (queries), or "
                 "(batch, queries) if weights are (batch, ..., queries, keys).");
   }
+  keys.check(name);
   Shape shape{weights[-2], weights[-1]};
   while (batched && shape.rank() < weights.rank()) shape = shape.inserted(0, 1);
   if (batched) shape = shape.with(0, weights[0]);

@@ -50,6 +50,7 @@ void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
 }
 
 void write_npy(const std::filesystem::path& path, const Indices& indices) {
+  indices.check("write_npy");
   write(path, preamble("<i4", indices.shape), indices.values.data(),
         indices.values.size() * sizeof(std::int32_t));
 }

@@ -9,6 +9,7 @@ namespace tapestry {
 namespace {
 
 void check_range(const char* operation, const Indices& indices, Index size, const char* what) {
+  indices.check(operation);
   for (std::size_t i = 0; i < indices.values.size(); ++i) {
     const std::int32_t id = indices.values[i];
     if (id < 0 || id >= size) {

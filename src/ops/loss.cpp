@@ -10,6 +10,7 @@ namespace tapestry {
 namespace {
 
 void check(const Tensor& logits, const Indices& targets) {
+  targets.check("cross_entropy");
   if (logits.rank() < 1 || logits.shape().removed(-1) != targets.shape) {
     throw Error("cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +

@@ -28,6 +28,7 @@ std::vector<Row> count_right(const char* name, const Tensor& logits, const Indic
                 to_string(targets.shape) +
                 ": logits must be (rows, length, vocabulary), targets (rows, length).");
   }
+  targets.check(name);
   const Tensor dense = logits.contiguous();
   const auto classes = static_cast<std::size_t>(dense.size(2));
   std::vector<Row> rows(static_cast<std::size_t>(dense.size(0)));

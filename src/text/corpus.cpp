@@ -14,6 +14,7 @@ Indices part(const Indices& ids, Index first, Index last) {
 }
 
 void check_text(const char* operation, const Indices& ids) {
+  ids.check(operation);
   if (ids.shape.rank() == 1) return;
   throw Error(std::string(operation) + ": ids are " + to_string(ids.shape) +
               ": they must be one text, (n).");
