@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "file_part.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -17,13 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file being written; one that was not kept is removed at the end of its life.
+// A file being written: a device or pipe itself, or a part of the target, which becomes it at last
+// and is removed if it does not.
 class NewFile {
  public:
-  NewFile(std::string complaint, fs::path place, bool temporary)
-      : complaint_(std::move(complaint)), place_(std::move(place)), temporary_(temporary) {
-    const int make = temporary ? O_CREAT | O_TRUNC | O_NOFOLLOW : 0;
-    file_ = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC | make, 0666);
+  NewFile(std::string complaint, const fs::path& target, bool temporary)
+      : complaint_(std::move(complaint)), place_(target), temporary_(temporary) {
+    file_ = temporary ? make_part(target, place_) : ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
     if (file_ < 0) {
       temporary_ = false;  // there is nothing to remove
       fail();
@@ -32,8 +32,8 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile() {
-    if (file_ >= 0) ::close(file_);
     if (temporary_) ::unlink(place_.c_str());
+    if (file_ >= 0) ::close(file_);
   }
 
   void write(std::span<const std::byte> bytes) {
@@ -49,13 +49,13 @@ class NewFile {
     if (::fchmod(file_, static_cast<mode_t>(permissions)) != 0) fail();
   }
 
-  void flush() {
-    if (temporary_ && ::fsync(file_) != 0) fail();
+  void close() {
     if (::close(std::exchange(file_, -1)) != 0) fail();
   }
 
+  // Not closed before: the lock on it ends then (file_part.hpp).
   void move_to(const fs::path& target) {
-    if (::rename(place_.c_str(), target.c_str()) != 0) fail();
+    if (::fsync(file_) != 0 || ::rename(place_.c_str(), target.c_str()) != 0) fail();
     temporary_ = false;
   }
 
@@ -80,26 +80,28 @@ void flush_folder(const fs::path& folder) {
 
 void write_file_atomically(const char* operation, const fs::path& path,
                            std::span<const std::byte> bytes) {
-  static std::atomic<unsigned> serial{0};
   const std::string complaint = std::string(operation) + ": cannot write " + path.string() + ": ";
   std::error_code problem;
   if (path.filename().empty()) throw Error(complaint + "the path names no file");
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
   if (problem) throw Error(complaint + problem.message());
   const fs::file_status status = fs::status(path, problem);
+  if (status.type() == fs::file_type::none) throw Error(complaint + problem.message());
   if (fs::is_directory(status)) throw Error(complaint + "it is a folder");
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     NewFile device(complaint, path, false);
     device.write(bytes);
-    device.flush();
+    device.close();
     return;
   }
-  const fs::path target = fs::is_symlink(path, problem) ? fs::weakly_canonical(path) : path;
-  const std::string ending = ".part" + std::to_string(::getpid()) + "-" + std::to_string(++serial);
-  NewFile file(complaint, fs::path(target).concat(ending), true);
+  const bool is_link = fs::is_symlink(path, problem);
+  problem.clear();
+  const fs::path target = is_link ? fs::weakly_canonical(path, problem) : path;
+  if (problem) throw Error(complaint + problem.message());
+  remove_dead_parts(target);
+  NewFile file(complaint, target, true);
   if (fs::exists(status)) file.allow(status.permissions());
   file.write(bytes);
-  file.flush();
   file.move_to(target);
   flush_folder(target.parent_path());
 }

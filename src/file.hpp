@@ -14,7 +14,8 @@ namespace tapestry {
 // folder, are flushed to the disk and then renamed, so that at any moment `path` holds either the
 // old content or the new one. A symbolic link keeps pointing where it did; devices and pipes are
 // written to and never replaced. Throws Error with the path and the system's reason, leaving the
-// old file as it was and no temporary one; `operation` begins the message.
+// old file as it was and no temporary one; `operation` begins the message. What a process that was
+// killed while it wrote to `path` has left is removed, too.
 void write_file_atomically(const char* operation, const std::filesystem::path& path,
                            std::span<const std::byte> bytes);
 

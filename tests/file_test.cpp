@@ -1,10 +1,13 @@
 #include "file.hpp"
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "catch.hpp"
 #include "tapestry/error.hpp"
@@ -48,6 +51,50 @@ class FileSizeLimit {
  private:
   rlimit old_{};
   void (*handler_)(int) = nullptr;
+};
+
+// A process that writes 5000 bytes and, after the first 1000, gets a signal that it ends by, or
+// waits in.
+class Writer {
+ public:
+  Writer(const fs::path& path, void (*handler)(int)) : process_(::fork()) {
+    if (process_ == 0) {
+      std::signal(SIGXFSZ, handler);
+      const rlimit limit{1000, 1000}, no_core{0, 0};
+      ::setrlimit(RLIMIT_CORE, &no_core);
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+      write(path, std::string(5000, 'x'));
+      ::_exit(0);
+    }
+    if (handler == SIG_DFL) wait();
+    while (!ended() && !in_the_middle(path)) std::this_thread::yield();
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer() { kill(); }
+
+  bool ended() const { return process_ < 0; }
+  void kill() {
+    if (ended()) return;
+    ::kill(process_, SIGKILL);
+    wait();
+  }
+
+ private:
+  void wait() {
+    ::waitpid(process_, nullptr, 0);
+    process_ = -1;
+  }
+  bool in_the_middle(const fs::path& path) const {
+    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+      const std::string name = entry.path().filename().string();
+      const bool own = name.find("-" + std::to_string(process_) + "-") != std::string::npos;
+      if (own && fs::file_size(entry.path()) == 1000) return true;
+    }
+    return false;
+  }
+
+  pid_t process_;
 };
 
 bool says(const std::string& message, const std::string& words) {
@@ -101,6 +148,35 @@ TEST_CASE("a full disk is reported, and the device is not replaced", "[phase1][i
   REQUIRE(fs::is_character_file("/dev/full"));
   CHECK(says(refusal("/dev/full"), "/dev/full: No space left on device"));
   CHECK(fs::is_character_file("/dev/full"));
+}
+
+TEST_CASE("what a killed writer left is removed by the next, what a living one writes is not",
+          "[phase1][io]") {
+  const TemporaryFolder folder;
+  write(folder / "a.bin", "old");
+  write(folder / "a.bin.part-of-something-else", "stays");
+  Writer alive(folder / "a.bin", [](int) { ::pause(); });
+  const Writer dead(folder / "a.bin", SIG_DFL);
+  CHECK(dead.ended());
+  CHECK_FALSE(alive.ended());
+  CHECK(content(folder / "a.bin") == "old");
+  CHECK(folder.files() == 4);  // with a part of each writer
+  write(folder / "b.bin", "new");
+  CHECK(folder.files() == 5);  // parts of another file
+  write(folder / "a.bin", "new");
+  CHECK(content(folder / "a.bin") == "new");
+  CHECK(folder.files() == 4);  // without that of the dead one
+  alive.kill();
+  write(folder / "a.bin", "newer");
+  CHECK(folder.files() == 3);
+}
+
+TEST_CASE("a link that leads to itself is refused by name", "[phase1][io]") {
+  const TemporaryFolder folder;
+  fs::create_symlink(folder / "loop", folder / "loop");
+  CHECK(says(refusal(folder / "loop"), "test: cannot write " + (folder / "loop").string()));
+  CHECK(says(refusal(folder / "loop"), "Too many levels of symbolic links"));
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a write that fails half-way leaves the old file and no other", "[phase1][io]") {
