@@ -22,12 +22,24 @@ ByBuffer::const_iterator find(const ByBuffer& map, const Tensor& tensor) {
 }  // namespace
 
 thread_local Tape::State* Tape::State::recording = nullptr;
-thread_local std::unique_ptr<Tape::State> Tape::State::spare;
+thread_local Tape::State::Held Tape::State::held;
+thread_local std::shared_ptr<Tape::State> Tape::State::spare;
 thread_local std::size_t Tape::State::pending_bytes = 0;
 
 std::uint64_t Tape::State::new_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
+}
+
+Tape::State* Tape::State::current() {
+  const std::shared_ptr<State>& state = held.state;
+  if (recording != nullptr && recording == state.get() && state.use_count() == 1) stop_recording();
+  return recording;
+}
+
+void Tape::State::stop_recording() {
+  recording = nullptr;
+  held.state.reset();
 }
 
 std::uint32_t Tape::State::node_of(const Tensor& tensor) {
@@ -77,29 +89,35 @@ void Tape::State::clear() {
 Tape::Tape(const std::vector<Tensor>& watched, Keep keep) {
   start(keep);
   for (const Tensor& tensor : watched) watch(tensor, "");
-  State::recording = state_.get();
+  record_here();
 }
 
 Tape::Tape(const Parameters& watched, Keep keep) {
   start(keep);
   for (const Parameter& parameter : watched) watch(parameter.value, parameter.name);
+  record_here();
+}
+
+void Tape::record_here() {
   State::recording = state_.get();
+  State::held.state = state_;
 }
 
 void Tape::start(Keep keep) {
-  if (State::recording != nullptr) {
+  if (State::current() != nullptr) {
     throw Error(
         "tape: another tape is recording on this thread. Let it go out of scope, or call its "
         "backward, before the next one begins.");
   }
-  state_ = State::spare ? std::move(State::spare) : std::make_unique<State>();
+  state_ = State::spare ? std::move(State::spare) : std::make_shared<State>();
   state_->serial = State::new_serial();
   state_->keep = keep;
   State::pending_bytes = 0;
 }
 
 Tape::~Tape() {
-  if (State::recording == state_.get()) State::recording = nullptr;
+  if (State::recording == state_.get()) State::stop_recording();
+  if (state_.use_count() > 1) return;  // it records on another thread, which will find it dead
   state_->clear();
   State::spare = std::move(state_);
 }
@@ -125,7 +143,7 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
 }
 
 bool Tape::depends(const Tensor* inputs, std::size_t count) {
-  State* state = State::recording;
+  State* state = State::current();
   const bool any = state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
                      return state->node_of(x) != State::nothing;
                    });
@@ -134,7 +152,8 @@ bool Tape::depends(const Tensor* inputs, std::size_t count) {
 }
 
 bool Tape::wants(const Tensor& input) {
-  return State::recording != nullptr && State::recording->node_of(input) != State::nothing;
+  State* state = State::current();
+  return state != nullptr && state->node_of(input) != State::nothing;
 }
 
 Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t count, Tensor output,
@@ -191,13 +210,22 @@ Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
     throw Error("backward: y is " + to_string(y.shape()) + ", seed is " + to_string(seed.shape()) +
                 ": they must have the same shape.");
   }
+  if (State::current() != state_.get()) {
+    throw Error(
+        "backward: this tape does not record here. Walk back on the thread that made it, outside "
+        "of "
+        "what checkpoint computes.");
+  }
   const std::uint32_t from = state_->node_of(y);
   if (from == State::nothing) {
-    throw Error(
-        "backward: the loss does not depend on any watched tensor. Compute it while the tape "
-        "lives, from the tensors given to Tape(...).");
+    const bool made_before = y.tape_ != 0 && y.tape_ != Tensor::stranger;
+    throw Error(made_before
+                    ? "backward: the loss was made on another tape; to this one it is a constant. "
+                      "Walk back on that tape, or compute the loss again while this one lives."
+                    : "backward: the loss does not depend on any watched tensor. Compute it while "
+                      "the tape lives, from the tensors given to Tape(...).");
   }
-  State::recording = nullptr;
+  State::stop_recording();
   return walk(from, seed.detached());
 }
 

@@ -132,7 +132,7 @@ Tensor Tape::Part::record(State& whole) {
 
 Tensor checkpoint(const PartFunction& f, const std::vector<Tensor>& inputs) {
   if (!f) throw Error("checkpoint: there is no function to compute.");
-  if (Tape::State::recording == nullptr) {
+  if (Tape::State::current() == nullptr) {
     const Tensor y = f(inputs);
     if (!y.defined()) throw Error(undefined);
     return y;

@@ -53,8 +53,17 @@ struct Tape::State {
   void clear();
 
   static std::uint64_t new_serial();
-  static thread_local State* recording;              // of this thread, or null
-  static thread_local std::unique_ptr<State> spare;  // empty, but with its capacity
+  // The state that records on this thread, or null. Ask by current(), which notices when the tape
+  // died on another thread: `held` keeps its state alive until then.
+  static State* current();
+  static void stop_recording();
+  struct Held {
+    std::shared_ptr<State> state;
+    ~Held() { stop_recording(); }
+  };
+  static thread_local State* recording;
+  static thread_local Held held;
+  static thread_local std::shared_ptr<State> spare;  // empty, but with its capacity
   static thread_local std::size_t pending_bytes;     // saved for the record that comes next
 };
 

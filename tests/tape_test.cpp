@@ -257,6 +257,49 @@ TEST_CASE("every thread can have its tape", "[phase0][tape]") {
   CHECK(difference(outer.backward(sum(shared * shared))[shared], {3}, {2, 4, 6}) == "");
 }
 
+TEST_CASE("a tape that dies on another thread records no more on its own", "[phase0][tape]") {
+  const Tensor x(3);
+  auto tape = std::make_unique<Tape>(std::vector<Tensor>{x});
+  const Tensor y = x * x;
+  std::thread([&] { tape.reset(); }).join();
+  CHECK((y * x).item() == 27);  // plain inference; nothing dangles
+  CHECK_FALSE(Tape::wants(x));
+  Tape next({x});
+  CHECK(next.backward(x * 4)[x].item() == 4);
+}
+
+TEST_CASE("a tape outlives the thread that made it", "[phase0][tape]") {
+  const Tensor x(3);
+  std::unique_ptr<Tape> tape;
+  Tensor y;
+  std::thread([&] {
+    tape = std::make_unique<Tape>(std::vector<Tensor>{x});
+    y = x * x;
+  }).join();
+  CHECK(tape->size() == 2);
+  CHECK(complaint([&] { tape->backward(y); }, {"does not record here", "thread"}) == "");
+  tape.reset();
+  Tape next({x});
+  CHECK(next.backward(x * 4)[x].item() == 4);
+}
+
+TEST_CASE("walking back on another thread is refused and disturbs no tape", "[phase0][tape]") {
+  const Tensor x(3);
+  Tape tape({x});
+  const Tensor y = x * x;
+  std::string said;
+  double gradient = 0;
+  std::thread([&] {
+    Tape other({x});
+    const Tensor z = x * 5;
+    said = complaint([&] { tape.backward(y); }, {"backward", "Walk back on the thread"});
+    gradient = double{other.backward(z)[x].item()};
+  }).join();
+  CHECK(said == "");
+  CHECK(gradient == 5);
+  CHECK(tape.backward(y)[x].item() == 6);
+}
+
 TEST_CASE("walking back twice is refused", "[phase0][tape]") {
   const Tensor x(1);
   Tape tape({x});
@@ -294,6 +337,7 @@ TEST_CASE("a value of an earlier tape is a constant for the next", "[phase0][tap
     old = x * x;
   }
   Tape tape({x});
+  CHECK(complaint([&] { tape.backward(old); }, {"backward", "another tape", "a constant"}) == "");
   CHECK(tape.backward(old * x)[x].item() == 9);
 }
 

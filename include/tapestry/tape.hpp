@@ -97,14 +97,17 @@ class Tape {
 
   // Starts recording on this thread. Throws Error if another tape is recording here, or if a
   // tensor is listed twice, undefined or a strided view.
+  // What an earlier tape recorded is to this one a number like any other, a constant: gradients go
+  // back to the tensors listed here and no further.
   explicit Tape(const std::vector<Tensor>& watched, Keep keep = Keep::only_what_is_needed);
   explicit Tape(const Parameters& watched, Keep keep = Keep::only_what_is_needed);
-  ~Tape();
+  ~Tape();  // on any thread; the one that it records on then records no more
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Walks back once from `loss`, which must have one element, and stops recording.
-  // Throws Error if it has more, does not depend on a watched tensor, or was walked already.
+  // Walks back once from `loss`, which must have one element, and stops recording. To be called on
+  // the thread that made the tape. Throws Error elsewhere, if the loss has more elements, does not
+  // depend on a watched tensor, or was made on another tape, and if the tape was walked already.
   Gradients backward(const Tensor& loss);
 
   // The same for y of any shape: the gradient of sum(y * seed), i.e. a vector-Jacobian product.
@@ -170,9 +173,10 @@ class Tape {
                        Tensor output, Backward backward);
   void watch(const Tensor& tensor, std::string_view name);
   void start(Keep keep);
+  void record_here();
   Gradients walk(std::size_t from, const Tensor& seed);
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // shared with the thread that it records on
 };
 
 // Through which a record hands gradients to its inputs, numbered as in the call of record.
