@@ -8,10 +8,10 @@
 namespace tapestry {
 
 LayerNorm::LayerNorm(Index width, double epsilon_) : epsilon(epsilon_) {
-  if (width < 1 || !(static_cast<real>(epsilon) > 0) ||
-      !std::isfinite(epsilon)) {
+  if (width < 1 || !(static_cast<real>(epsilon) > 0) || !std::isfinite(epsilon)) {
     throw Error("layer norm: width is " + std::to_string(width) + " and epsilon is " +
-                std::to_string(epsilon) + ": width must be at least 1 and epsilon a number above 0.");
+                std::to_string(epsilon) +
+                ": width must be at least 1 and epsilon a number above 0.");
   }
   gain = Tensor::ones({width});
   bias = Tensor::zeros({width});

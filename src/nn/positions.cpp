@@ -84,8 +84,7 @@ Tensor rotary(const Tensor& x, RotaryLayout layout, Index first, double base) {
 }
 
 Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryLayout to) {
-  if (map.rank() < 1 || heads < 1 || map.size(-1) % heads != 0 ||
-      map.size(-1) / heads % 2 != 0) {
+  if (map.rank() < 1 || heads < 1 || map.size(-1) % heads != 0 || map.size(-1) / heads % 2 != 0) {
     throw Error("convert_rotary: the map is " + to_string(map.shape()) + " and heads is " +
                 std::to_string(heads) +
                 ": its last axis must be heads times an even number of columns.");

@@ -36,13 +36,14 @@ inline std::string command() {
       .string();
 }
 
-// Runs `tapestry arguments` in `folder`; arguments as a shell reads them. Its words go to files
-// outside of the folder.
-inline Result tapestry_in(const std::filesystem::path& folder, const std::string& arguments) {
+// Runs `before tapestry arguments` in `folder`, as a shell reads them. Its words go to files outside
+// of the folder.
+inline Result tapestry_in(const std::filesystem::path& folder, const std::string& arguments,
+                          const std::string& before = "") {
   const TemporaryFolder words;
-  const std::string line = "cd '" + folder.string() + "' && OMP_NUM_THREADS=1 '" + command() +
-                           "' </dev/null >'" + (words / "out").string() + "' 2>'" +
-                           (words / "err").string() + "' " + arguments;
+  const std::string line = "cd '" + folder.string() + "' && export OMP_NUM_THREADS=1 && " + before +
+                           " '" + command() + "' </dev/null >'" + (words / "out").string() +
+                           "' 2>'" + (words / "err").string() + "' " + arguments;
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 256, content(words / "out"),
           content(words / "err")};

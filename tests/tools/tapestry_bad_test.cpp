@@ -1,4 +1,6 @@
 // Bad invocations of `tapestry`: one clear line, a non-zero status, and nothing left behind.
+#include <sys/stat.h>
+
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "process.hpp"
@@ -31,12 +33,15 @@ class Desk {
     write_safetensors(folder_ / "minus", tiny.parameters(), huge);
     write_transformer(folder_ / "lying", tiny, {{"words", "a b"}, {"words.unit", "word"}});
     write_transformer(folder_ / "unit", tiny, {{"words", "a b"}, {"words.unit", "\x1b[31m"}});
+    ::mkfifo((folder_ / "pipe").c_str(), 0600);
+    std::filesystem::create_symlink("loop", folder_ / "loop");
     before_ = all_in(folder_ / "");
   }
 
   // "" if the command says one line with these words, fails, and leaves nothing behind.
-  std::string refused(const std::string& arguments, std::initializer_list<const char*> words) {
-    const Result result = tapestry_in(folder_ / "", arguments);
+  std::string refused(const std::string& arguments, std::initializer_list<const char*> words,
+                      const std::string& before = "") {
+    const Result result = tapestry_in(folder_ / "", arguments, before);
     std::string line = result.err;
     if (line.empty() || line.back() != '\n') return "no line on standard error: " + result.err;
     line.pop_back();
@@ -67,7 +72,9 @@ TEST_CASE("bad commands and options are refused", "[phase5][tools]") {
   CHECK(place.refused("doctor --stepz=5", {"'--stepz=5' is no option of doctor"}) == "");
   CHECK(place.refused("doctor now", {"not expected", "now"}) == "");
   CHECK(place.refused("train copy sort", {"not expected", "sort"}) == "");
-  CHECK(place.refused("generate --checkpoint", {"--checkpoint"}) == "");
+  CHECK(place.refused("generate --checkpoint", {"--checkpoint: a value must follow it ("}) == "");
+  CHECK(place.refused("train copy --steps", {"--steps: a value must follow it ("}) == "");
+  CHECK(place.refused("lab --lengths", {"--lengths: a value must follow it ("}) == "");
   CHECK(place.refused("generate", {"--checkpoint is required"}) == "");
   CHECK(place.refused("generate --checkpoint m --checkpoint m", {"--checkpoint"}) == "");
   CHECK(place.refused("analyze --checkpoint m", {"--text is required"}) == "");
@@ -89,6 +96,28 @@ TEST_CASE("numbers that make no sense are refused", "[phase5][tools]") {
   CHECK(place.refused("generate --checkpoint m --top-p 0", {"top_p is 0"}) == "");
   CHECK(place.refused("generate --checkpoint m --length -1", {"--length"}) == "");
   CHECK(place.refused("generate --checkpoint m --count 0", {"--count"}) == "");
+}
+
+TEST_CASE("names that are empty are refused, not taken for none", "[phase5][tools]") {
+  Desk place;
+  const auto empty = {"the name is empty"};
+  CHECK(place.refused("train copy --checkpoint ''", {"--checkpoint", *empty.begin()}) == "");
+  CHECK(place.refused("train '' --resume --checkpoint m", empty) == "");
+  CHECK(place.refused("generate --checkpoint ''", empty) == "");
+  CHECK(place.refused("analyze --checkpoint '' --text the", empty) == "");
+  CHECK(place.refused("analyze --checkpoint m --text the --out ''", empty) == "");
+  CHECK(place.refused("plot m --tensor ''", {"--tensor", *empty.begin()}) == "");
+  CHECK(place.refused("plot ''", empty) == "");
+  CHECK(place.refused("tape ''", empty) == "");
+}
+
+TEST_CASE("kernels that do not exist are refused before the work", "[phase5][tools]") {
+  Desk place;
+  for (const char* work : {"train copy", "tape", "lab", "plot m", "generate --checkpoint m"}) {
+    CAPTURE(work);
+    CHECK(place.refused(work, {"'bogus' is no kernel set", "TAPESTRY_KERNELS"},
+                        "TAPESTRY_KERNELS=bogus") == "");
+  }
 }
 
 TEST_CASE("sizes that the laboratory cannot have are refused", "[phase6][tools]") {
@@ -116,6 +145,8 @@ TEST_CASE("files that are no model are refused, and it is said what they are", "
   CHECK(read("nowhere", {"nowhere: there is no such file"}) == "");
   CHECK(read(".", {"not a regular file"}) == "");
   CHECK(read("/dev/zero", {"/dev/zero", "not a regular file"}) == "");
+  CHECK(read("pipe", {"pipe: it is not a regular file"}) == "");
+  CHECK(read("loop", {"loop", "Too many levels of symbolic links"}) == "");
   CHECK(read("text.txt", {"text.txt"}) == "");
   CHECK(read("empty.txt", {"empty.txt"}) == "");
   CHECK(read("cut", {"cut"}) == "");
@@ -154,6 +185,8 @@ TEST_CASE("results that cannot be written are refused before the work", "[phase5
         "");
   CHECK(place.refused("train copy --checkpoint /proc/none/x", {"/proc/none"}) == "");
   CHECK(place.refused("train copy --checkpoint ./", {"names no file"}) == "");
+  CHECK(place.refused("train copy --checkpoint loop", {"cannot write loop: Too many"}) == "");
+  CHECK(place.refused("tape --out loop", {"loop", "Too many"}) == "");
   CHECK(place.refused("train copy --checkpoint m", {"is there already", "--overwrite"}) == "");
   CHECK(place.refused("analyze --checkpoint m --text the --out text.txt", {"text.txt"}) == "");
   CHECK(place.refused("tape --out text.txt", {"text.txt"}) == "");
@@ -178,6 +211,9 @@ TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   CHECK(place.refused("train sort --resume", {"sort.safetensors", "no such file"}) == "");
   CHECK(place.refused("plot", {"FILE is required"}) == "");
   CHECK(place.refused("plot text.txt", {"text.txt"}) == "");
+  CHECK(place.refused("plot empty.txt", {"empty.txt"}) == "");
+  CHECK(place.refused("plot nowhere", {"nowhere: there is no such file"}) == "");
+  CHECK(place.refused("plot pipe", {"pipe: it is not a regular file"}, "timeout 60") == "");
   CHECK(place.refused("plot m --tensor words.wait", {"Did you mean 'words.weight'?"}) == "");
   CHECK(place.refused("tape neuro", {"Did you mean neuron?"}) == "");
 }

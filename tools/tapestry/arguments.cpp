@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "help.hpp"
+#include "tapestry/machine.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -22,12 +23,22 @@ struct Command {
           const char* examples)
       : app(parent.add_subcommand(name, what)) {
     app->footer(examples);
-    app->callback([work, chosen = options] { work(*chosen); });
+    app->callback([work, chosen = options] {
+      kernel_set();  // throws Error, before there is anything to undo, if the environment is wrong
+      work(*chosen);
+    });
   }
 
   template <class Value>
   CLI::Option* add(const char* name, Value Options::* member, const char* what) {
     return app->add_option(name, (*options).*member, what);
+  }
+  // Of files, folders and tensors: "" names none, nor does it mean that none was given.
+  template <class Value>
+  CLI::Option* name(const char* option, Value Options::* member, const char* what) {
+    return add(option, member, what)->check([](const std::string& text) {
+      return text.empty() ? std::string("the name is empty") : "";
+    });
   }
   CLI::Option* number(const char* name, Index Options::* member, Index low, Index high,
                       const char* what) {
@@ -44,19 +55,19 @@ constexpr Index most = std::numeric_limits<std::int32_t>::max();
 void add_analyze(CLI::App& app) {
   Command<AnalyzeOptions> c(app, "analyze", "who attends to whom while a model reads a text",
                             analyze, analyze_examples);
-  c.add("--checkpoint", &AnalyzeOptions::checkpoint, "the file of the model")
+  c.name("--checkpoint", &AnalyzeOptions::checkpoint, "the file of the model")
       ->required()
       ->type_name("FILE");
   c.add("--text", &AnalyzeOptions::text, "what it reads")->required();
   c.number("--layer", &AnalyzeOptions::layer, 0, most, "only this layer; the first is 0");
   c.number("--head", &AnalyzeOptions::head, 0, most, "only this head; the first is 0");
-  c.add("--out", &AnalyzeOptions::out, "for the pictures (out/plots)")->type_name("FOLDER");
+  c.name("--out", &AnalyzeOptions::out, "for the pictures (out/plots)")->type_name("FOLDER");
 }
 
 void add_why(CLI::App& app) {
   Command<WhyOptions> c(app, "why", "the whole arithmetic behind one attention weight", why,
                         why_examples);
-  c.add("--checkpoint", &WhyOptions::checkpoint, "the file of the model")
+  c.name("--checkpoint", &WhyOptions::checkpoint, "the file of the model")
       ->required()
       ->type_name("FILE");
   c.add("--text", &WhyOptions::text, "what it reads")->required();
@@ -69,8 +80,8 @@ void add_why(CLI::App& app) {
 void add_train(CLI::App& app) {
   using Options = TrainOptions;
   Command<Options> c(app, "train", "let a small transformer learn", train, train_examples);
-  c.add("TASK", &Options::task, "copy, reverse, sort, induction, grammar, or a file");
-  c.add("--checkpoint", &Options::checkpoint, "to write (out/checkpoints/TASK.safetensors)")
+  c.name("TASK", &Options::task, "copy, reverse, sort, induction, grammar, or a file");
+  c.name("--checkpoint", &Options::checkpoint, "to write (out/checkpoints/TASK.safetensors)")
       ->type_name("FILE");
   c.number("--steps", &Options::steps, 0, most_steps, "in all (500)");
   c.number("--batch", &Options::batch, 1, most_batch, "texts in a step (32)");
@@ -89,7 +100,7 @@ void add_train(CLI::App& app) {
 void add_generate(CLI::App& app) {
   using Options = GenerateOptions;
   Command<Options> c(app, "generate", "let a model write", generate, generate_examples);
-  c.add("--checkpoint", &Options::checkpoint, "the file of the model")
+  c.name("--checkpoint", &Options::checkpoint, "the file of the model")
       ->required()
       ->type_name("FILE");
   c.add("--text", &Options::text, "how the text begins");
@@ -104,15 +115,15 @@ void add_generate(CLI::App& app) {
 void add_plot(CLI::App& app) {
   Command<PlotOptions> c(app, "plot", "every picture of the numbers in a file", plot,
                          plot_examples);
-  c.add("FILE", &PlotOptions::file, "a .safetensors or .npy file")->required();
-  c.add("--tensor", &PlotOptions::tensor, "only the tensor of this name");
-  c.add("--out", &PlotOptions::out, "for the pictures (out/plots)")->type_name("FOLDER");
+  c.name("FILE", &PlotOptions::file, "a .safetensors or .npy file")->required();
+  c.name("--tensor", &PlotOptions::tensor, "only the tensor of this name");
+  c.name("--out", &PlotOptions::out, "for the pictures (out/plots)")->type_name("FOLDER");
 }
 
 void add_tape(CLI::App& app) {
   Command<TapeOptions> c(app, "tape", "draw what a small model records", tape, tape_examples);
-  c.add("MODEL", &TapeOptions::model, "neuron, softmax or attention (neuron)");
-  c.add("--out", &TapeOptions::out, "for the picture (out/plots)")->type_name("FOLDER");
+  c.name("MODEL", &TapeOptions::model, "neuron, softmax or attention (neuron)");
+  c.name("--out", &TapeOptions::out, "for the picture (out/plots)")->type_name("FOLDER");
 }
 
 void add_lab(CLI::App& app) {

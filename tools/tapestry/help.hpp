@@ -49,8 +49,9 @@ Examples:
 
 inline constexpr const char* train_examples =
     R"(A row of the table appears at each tenth of the way. The model is saved now and
-then, whole or not at all: stop with Ctrl-C, and go on with --resume; the result
-is the same, to the bit. A text file is learned character by character.
+then, whole or not at all, and when Ctrl-C stops it after a step; go on with
+--resume, and the result is the same, to the bit. A text file is learned
+character by character.
 
 Examples:
   tapestry train sort --steps 1000

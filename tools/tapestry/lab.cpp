@@ -113,7 +113,7 @@ void print_table(const LaboratoryInput& in, const std::vector<Variant>& variants
     print_reason(variants[i], "both ways", found[i].both_ways.skipped);
   }
   print("\n");
-  std::fflush(stdout);
+  flush();
 }
 
 Measurements measure_all(const LaboratoryInput& in, const std::vector<Variant>& variants,

@@ -1,15 +1,19 @@
 // tapestry: questions to a small transformer, answered. `tapestry --help` tells which.
+#include <fcntl.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "arguments.hpp"
-#include "tapestry/error.hpp"
+#include "interruption.hpp"
+#include "screen.hpp"
 #include "text/closest.hpp"
 #include "unicode.hpp"
 
@@ -59,9 +63,23 @@ std::string unexpected(const CLI::App& app, const std::string& otherwise) {
   return otherwise;
 }
 
-}  // namespace
+// The option's name stands before the colon; what CLI11 says behind it is about its types.
+std::string without_value(const CLI::ArgumentMismatch& error) {
+  const std::string words = error.what();
+  if (!words.ends_with(" missing")) return words;
+  return words.substr(0, words.find(':')) + ": a value must follow it";
+}
 
-int main(int count, char** arguments) {
+// Files that are opened must not take the numbers 0 to 2 of standard streams that were closed:
+// what is printed would be written into them. Instead, each use of such a stream fails.
+void keep_standard_streams_apart() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    static_cast<void>(::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY));
+  }
+}
+
+int run(int count, char** arguments) {
   CLI::App app("questions to a small transformer, answered", "tapestry");
   try {
     tapestry::command::add_commands(app);
@@ -69,14 +87,29 @@ int main(int count, char** arguments) {
     if (!unknown.empty()) return complain(unknown, 2);
     app.require_subcommand(1);
     app.parse(count, arguments);
-    if (std::fflush(stdout) != 0) throw tapestry::Error("standard output cannot be written.");
     return 0;
   } catch (const CLI::Success& asked) {  // --help or --version
     return app.exit(asked);
   } catch (const CLI::ExtrasError& error) {
     return complain(unexpected(app, error.what()) + " (--help tells more)", 2);
+  } catch (const CLI::ArgumentMismatch& error) {
+    return complain(without_value(error) + " (--help tells more)", 2);
   } catch (const CLI::Error& error) {
     return complain(std::string(error.what()) + " (--help tells more)", 2);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  keep_standard_streams_apart();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk
+  try {
+    const int status = run(count, arguments);
+    if (status == 0) tapestry::command::flush();
+    return status;
+  } catch (const tapestry::command::Interrupted& interrupted) {
+    return complain(interrupted.what(), 128 + interrupted.signal);
   } catch (const std::exception& error) {
     return complain(error.what(), 1);
   }

@@ -1,10 +1,10 @@
 // `tapestry plot`: pictures of the numbers in a file, whichever program wrote it.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 
 #include "commands.hpp"
+#include "file.hpp"
 #include "measures.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
@@ -29,9 +29,10 @@ void write(const plot::Canvas& canvas, const Path& path) {
 }
 
 Parameters tensors_in(const Path& path) {
-  std::ifstream file(path, std::ios::binary);
   char begin[6] = {};
-  file.read(begin, sizeof begin);
+  read_file("plot", path, [&](std::ifstream& file, std::uint64_t) {
+    file.read(begin, sizeof begin);  // what is shorter is neither
+  });
   if (std::string(begin, sizeof begin) == "\x93NUMPY") {
     return {{path.stem().string(), read_npy(path)}};
   }

@@ -9,6 +9,8 @@
 namespace tapestry::command {
 namespace {
 
+constexpr const char* unwritable = "standard output cannot be written.";
+
 int width(const std::string& text) {
   int count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -34,7 +36,11 @@ void print(const char* format, ...) {
   va_start(arguments, format);
   const int written = std::vprintf(format, arguments);
   va_end(arguments);
-  if (written < 0) throw Error("standard output cannot be written.");
+  if (written < 0) throw Error(unwritable);
+}
+
+void flush() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error(unwritable);
 }
 
 std::string left(const std::string& text, int columns) {

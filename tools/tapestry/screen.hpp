@@ -8,6 +8,9 @@ namespace tapestry::command {
 // printf, to standard output; throws Error if it cannot be written (a full disk).
 [[gnu::format(printf, 1, 2)]] void print(const char* format, ...);
 
+// Shows what was printed by now. Throws Error if any of it could not be written.
+void flush();
+
 // The text with blanks behind (left) or before it, up to so many columns; longer ones end in "…".
 std::string left(const std::string& text, int columns);
 std::string right(const std::string& text, int columns);

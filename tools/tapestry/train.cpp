@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "interruption.hpp"
 #include "material.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
@@ -179,7 +180,7 @@ class Table {
       print("   %9.1f %%", 100 * double(rows_right(logits, test_.targets)) / double(rows));
     }
     print("\n");
-    std::fflush(stdout);
+    flush();
   }
 
  private:
@@ -204,6 +205,15 @@ void introduce(const Run& run) {
   print("guessing blindly has a loss of %.3f", std::log(double(o.vocabulary)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);
   print("\n\n");
+  flush();
+}
+
+// After a save.
+[[noreturn]] void leave(const Run& run) {
+  throw Interrupted(Interruption::signal(), "stopped after step " + exact(run.adam.steps()) +
+                                                " of " + exact(run.settings.steps) + ", which " +
+                                                run.checkpoint.string() +
+                                                " holds; --resume goes on.");
 }
 
 void learn(Run& run, const TrainOptions& o) {
@@ -225,7 +235,9 @@ void learn(Run& run, const TrainOptions& o) {
   const Index every = std::max<Index>(1, s.steps / 10);
   options.after_step = [&](Index step, double loss) {
     if (step % every == 0 || step == s.steps) table.row(step, loss);
-    if (step % o.save_every == 0 || step == s.steps) save(run);
+    const bool stop = Interruption::signal() != 0;
+    if (stop || step % o.save_every == 0 || step == s.steps) save(run);
+    if (stop && step < s.steps) leave(run);
   };
   tapestry::train(run.adam, loss_of_step, options);
 }
@@ -236,6 +248,7 @@ void train(const TrainOptions& options) {
   if (options.task.empty() && !(options.resume && !options.checkpoint.empty())) {
     throw Error("say what to learn: copy, reverse, sort, induction, grammar, or a text file.");
   }
+  const Interruption interruption;
   Run run = options.resume ? resumed_run(options) : new_run(options);
   if (run.adam.steps() >= run.settings.steps && run.adam.steps() > 0) {
     throw Error(run.checkpoint.string() + " has made its " + std::to_string(run.adam.steps()) +
@@ -243,6 +256,7 @@ void train(const TrainOptions& options) {
   }
   save(run);  // now, so that a place that cannot be written is not found out at the end
   introduce(run);
+  if (Interruption::signal() != 0) leave(run);
   learn(run, options);
   print("\nwrote %s\n", run.checkpoint.c_str());
   print("try: tapestry generate --checkpoint %s \\\n       --text '%s'\n", run.checkpoint.c_str(),

@@ -1,0 +1,27 @@
+// Ctrl-C and its like, noticed between two steps instead of in the middle of one.
+#pragma once
+
+#include "tapestry/error.hpp"
+
+namespace tapestry::command {
+
+// While one lives, SIGINT and SIGTERM are noted: what is being written is finished, and who asks
+// stops in order. The second one of a kind ends the program at once, as if none lived. A signal that
+// whoever started the program has switched off (nohup, say) stays so.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  static int signal();  // that came, or 0
+};
+
+// Thrown where work stops because of a signal; the words say where.
+struct Interrupted : Error {
+  int signal;
+  Interrupted(int number, const std::string& words) : Error(words), signal(number) {}
+};
+
+}  // namespace tapestry::command
