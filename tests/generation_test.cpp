@@ -87,6 +87,11 @@ TEST_CASE("top_p keeps the fewest likeliest that together reach p", "[phase4][ge
   CHECK(difference(kept(0.76), {5}, {1 / 7.0, 4 / 7.0, 0, 2 / 7.0, 0}) == "");
   CHECK(difference(kept(0.93), {5}, {2 / 15.0, 8 / 15.0, 1 / 15.0, 4 / 15.0, 0}) == "");
   CHECK(difference(kept(1), {5}, {0.125, 0.5, 0.0625, 0.25, 0.0625}) == "");
+  // One of two equal words reaches half of all by itself, to the last bit.
+  CHECK(difference(sampling_probabilities(Tensor::zeros({2}), {.top_p = 0.5}), {2}, {1, 0}, 0) ==
+        "");
+  CHECK(difference(sampling_probabilities(Tensor::zeros({4}), {.top_p = 0.75}), {4},
+                   {1 / 3.0, 1 / 3.0, 1 / 3.0, 0}) == "");
 }
 
 TEST_CASE("temperature comes first, then top_k, then top_p of what top_k left",

@@ -1,9 +1,11 @@
 #include "tapestry/plot/charts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "catch.hpp"
+#include "plot/axes.hpp"
 #include "plot/decoded.hpp"
 #include "tapestry/error.hpp"
 
@@ -59,6 +61,36 @@ TEST_CASE("points stand where their axes say, linear and logarithmic", "[phase0]
     CHECK(high.y < low.y - 300);  // up is smaller in pixels
     CHECK(std::abs(seen.x - mean.x) < 1.5);
     CHECK(std::abs(seen.y - mean.y) < 1.5);
+  }
+}
+
+TEST_CASE("the ends of an axis stand at the ends of the plot", "[phase0][plot]") {
+  for (const bool log : {false, true}) {
+    const Range range{2, 50, log};
+    CHECK(range.share(2) == 0);
+    CHECK(std::abs(range.share(50) - 1) < 1e-12);
+    CHECK(std::abs(range.share(log ? 10 : 26) - 0.5) < 1e-12);
+    CHECK(std::isnan(range.share(not_a_number)));
+    CHECK(std::isnan(range.share(-1)) == log);
+
+    LineChart chart;
+    chart.x_axis = chart.y_axis = {"", log, 2, 50};
+    chart.series = {dot(2, 2, red), dot(50, 50, green)};
+    constexpr Colour purple{130, 0, 130};
+    chart.reference_lines = {{log ? 10.0 : 26.0, "", purple}};  // in the middle, from end to end
+    const Decoded picture = decode_png(render(chart));
+    int left = picture.width, right = 0;
+    for (int row = 0; row < picture.height; ++row) {
+      for (int column = 0; column < picture.width; ++column) {
+        if (picture.at(column, row) != purple) continue;
+        left = std::min(left, column);
+        right = std::max(right, column + 1);
+      }
+    }
+    const Point low = centre_of(picture, red), high = centre_of(picture, green);
+    CAPTURE(log, low.x, left, high.x, right);
+    CHECK(std::abs(low.x - left) < 2);
+    CHECK(std::abs(high.x - right) < 15);  // the line ends in a dash or in a gap
   }
 }
 
