@@ -128,7 +128,8 @@ TEST_CASE("attention: scores that rise or fall over many blocks of keys", "[phas
   for (const Table* set : usable_sets()) {
     for (const double step : {0.1, 0.5, 4.0}) {  // of 2^8, a third, 1.7 and 14 a block of keys
       for (const auto sees : {AttentionHead{}.look, &look, &look_far}) {
-        Head ours(70, 330, 8, 5, 1, 1, false), plain(70, 330, 8, 5, 1, 0, false);
+        const Index wide = step > 0.4 ? 16 : 5;  // whole batches, or not
+        Head ours(70, 330, 8, wide, 1, 1, false), plain(70, 330, 8, wide, 1, 0, false);
         for (Head* head : {&ours, &plain}) {
           tilt(*head, step);
           head->head.look = sees;
@@ -137,6 +138,50 @@ TEST_CASE("attention: scores that rise or fall over many blocks of keys", "[phas
         check_head(ours, plain, *set, 1e-5 * std::max(1.0, 10 * step));
       }
     }
+  }
+}
+
+TEST_CASE("attention: one score far above the others, at any place; values large and small",
+          "[phase1][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const Index at : {0, 1, 2, 3, 63, 64, 65, 127, 148, 149}) {
+      Head ours(9, 150, 4, 5, 0, 1, false), plain(9, 150, 4, 5, 0, 0, false);
+      for (Head* head : {&ours, &plain}) {
+        for (Index i = 0; i < 9; ++i) {
+          head->q.data()[i * 4] = real(i + 1);
+          for (Index p = 1; p < 4; ++p) head->q.data()[i * 4 + p] = 0;
+        }
+        for (Index j = 0; j < 150; ++j) head->k.data()[j * 4] = j == at ? real(150) : real(0);
+        for (Index e = 0; e < 150 * 5; ++e) head->v.data()[e] *= real(e % 5 == 1 ? 1e-30 : 1e30);
+      }
+      CAPTURE(at);
+      ours.head.scale = plain.head.scale = 1;  // scores of 0 and 150 to 1350
+      const auto y = ours.forward(*set), want = plain.forward(reference_set());
+      CAPTURE(set->name);
+      REQUIRE(first_apart(y, want, 1e-5, 1e-35) == -1);
+    }
+    Head ours(9, 150, 4, 5, 0, 1, false), plain(9, 150, 4, 5, 0, 0, false);
+    for (Head* head : {&ours, &plain}) {  // a reference that lags behind by nearly 2^8
+      for (Index i = 0; i < 9 * 4; ++i) head->q.data()[i] = i % 4 == 0 ? real(1) : real(0);
+      for (Index j = 0; j < 150; ++j) head->k.data()[j * 4] = real(j < 64 ? 0 : j < 128 ? 18 : 36);
+      for (Index e = 0; e < 150 * 5; ++e) head->v.data()[e] *= real(1e34);
+    }
+    REQUIRE(first_apart(ours.forward(*set), plain.forward(reference_set()), 1e-5, 1e29) == -1);
+  }
+}
+
+TEST_CASE("attention: queries all of whose scores are -inf give and get nothing",
+          "[phase1][kernels]") {
+  for (const Table* set : usable_sets()) {
+    Head head(5, 70, 1, 4, 0, 0, false);
+    for (Index i = 0; i < 5; ++i) head.q.data()[i] = 1;
+    for (Index j = 0; j < 70; ++j) head.k.data()[j] = -inf;
+    CAPTURE(set->name);
+    const std::vector<real> y = head.forward(*set);
+    for (std::size_t i = 0; i < 20; ++i) REQUIRE(y[i] == 0);
+    for (std::size_t i = 20; i < 25; ++i) REQUIRE(y[i] == -inf);
+    const std::vector<real> d = head.backward(*set, 0);  // d_q meets 0 times infinity
+    for (std::size_t i = 5; i < d.size(); ++i) REQUIRE(d[i] == 0);
   }
 }
 

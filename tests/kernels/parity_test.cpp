@@ -204,10 +204,11 @@ TEST_CASE("dropout draws the numbers of the reference, from any place on", "[pha
 }
 
 TEST_CASE("optimiser updates agree with the reference", "[phase0][kernels]") {
-  const AdamStep step{real(0.01), real(0.9),   real(0.999), real(1e-8),
-                      real(0.1),  real(0.271), real(0.003)};
   for (const Table* set : usable_sets()) {
     for (Index n : lengths) {
+      const real epsilon = n % 2 == 0 ? real(1e-8) : real(0.25);
+      const AdamStep step{real(0.01), real(0.9),   real(0.999), epsilon,
+                          real(0.1),  real(0.271), real(0.003)};
       Numbers numbers{std::uint64_t(n)};
       const auto weight = numbers.some(n), gradient = numbers.some(n), mean = numbers.some(n);
       const auto square = numbers.some(n, 0, 1);
