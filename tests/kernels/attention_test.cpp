@@ -1,5 +1,7 @@
 // The attention kernels of every usable set against the plain loops: odd sizes, rows apart, guards,
 // NaN, and the promise that a query's bits do not depend on how queries are split.
+#include <cfenv>
+
 #include "kernels/kernel_test.hpp"
 
 namespace tapestry::kernels {
@@ -167,6 +169,23 @@ TEST_CASE("attention: one score far above the others, at any place; values large
       for (Index e = 0; e < 150 * 5; ++e) head->v.data()[e] *= real(1e34);
     }
     REQUIRE(first_apart(ours.forward(*set), plain.forward(reference_set()), 1e-5, 1e29) == -1);
+  }
+}
+
+TEST_CASE("attention: weights too small for a float pass no denormal on their way",
+          "[phase1][kernels]") {
+  for (const Table* set : usable_sets()) {
+    Head head(20, 70, 1, 4, 0, 0, false);
+    head.head.scale = 1;
+    for (Index i = 0; i < 20; ++i) head.q.data()[i] = real(1 + 0.01 * double(i));
+    for (Index j = 0; j < 70; ++j) head.k.data()[j] = j == 30 ? real(0) : real(-89);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    const std::vector<real> y = head.forward(*set);
+    const std::vector<real> d = head.backward(*set, 0);
+    CAPTURE(set->name);
+    if (set != &reference_set()) REQUIRE(std::fetestexcept(FE_UNDERFLOW) == 0);
+    REQUIRE(y[0] == head.v.data()[30 * 4]);
+    REQUIRE(std::abs(double(d[0])) < 1e-30);
   }
 }
 

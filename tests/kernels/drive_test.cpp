@@ -204,7 +204,7 @@ TEST_CASE("long sums of equal numbers keep six digits", "[phase0][kernels]") {
 // From about a million numbers on, outputs go past the caches: nothing else may change. Each whole
 // is compared with the same work in two parts, on aligned and on other memory.
 struct PastCaches {
-  const Index width, rows_count = (Index(1) << 20) / width + 1, all = width * rows_count;
+  const Index width, rows_count = (Index(1) << 20) / width + 2, all = width * rows_count;
   const std::vector<real> some = Numbers(4).some(all, -3, 3);
   const std::vector<real> mean = Numbers(5).some(2 * rows_count);
   const std::vector<real> inverse = Numbers(6).some(rows_count, 1, 2);

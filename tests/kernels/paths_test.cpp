@@ -71,6 +71,33 @@ TEST_CASE("softmax and its kin: many rows, short and long, of extreme numbers",
   }
 }
 
+TEST_CASE("shares too small for a float pass no denormal on their way", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    if (set == &reference_set()) continue;
+    std::vector<real> x(83, real(-89)), y(83);
+    x[50] = 0;
+    for (std::size_t i = 60; i < 83; ++i) x[i] = real(-80) - real(i) / 3;
+    for (const Rows kernel : {set->softmax, set->log_softmax}) {
+      std::feclearexcept(FE_ALL_EXCEPT);
+      kernel(x.data(), y.data(), 1, 83);
+      CAPTURE(set->name, kernel == set->softmax);
+      REQUIRE(std::fetestexcept(FE_UNDERFLOW) == 0);
+      REQUIRE(y[50] == (kernel == set->softmax ? 1 : 0));
+    }
+    for (const Unary kernel : {set->gelu, set->gelu_tanh, set->tanh, set->erf, set->elu}) {
+      for (const real at : {real(-13.5), real(-14), real(-100), real(-1e30)}) {
+        std::fill(x.begin(), x.end(), at);
+        std::feclearexcept(FE_ALL_EXCEPT);
+        kernel(x.data(), y.data(), 83);
+        CAPTURE(set->name, at);
+        REQUIRE(std::fetestexcept(FE_UNDERFLOW) == 0);
+        REQUIRE((y[0] == 0 || y[0] == -1 || kernel == set->elu));
+      }
+    }
+  }
+  CHECK(true);  // where the reference is the only set
+}
+
 TEST_CASE("gradients of softmax and its kin: many rows, gradients large and small",
           "[phase0][kernels]") {
   const Index rows = 18;
