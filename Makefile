@@ -1,6 +1,6 @@
 # Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
 # CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual. Needs GNU make 4.3 or newer.
-# Each mode (release, f64, asan, tsan, neon) builds in a folder of its own, build/<mode>/.
+# Each mode (release, f64, clang, asan, tsan, neon) builds in a folder of its own, build/<mode>/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := all
@@ -29,10 +29,11 @@ mode_release := -O3
 mode_f64 := -O2 -DTAPESTRY_F64
 mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
+mode_clang := -O3
 mode_tsan := -O1 -g1 -fsanitize=thread
 mode_neon := -O3 -static -isystem build/neon/include
 ifndef mode_$(MODE)
-$(error MODE=$(MODE) is unknown: there are release, f64, asan, tsan and neon)
+$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan and neon)
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -fopenmp -Wall -Wextra -Wpedantic -Wshadow \
   -Iinclude -Isrc $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
@@ -176,6 +177,10 @@ test: $(build)/tests $(tutorials) $(build)/tools/check_lessons
 ## test-phase1    the tests of that phase
 test-phase%: $(build)/tests
 	+@$(build)/tests '[phase$*]'
+## test-sets      all tests, and the lessons' numbers, on each kernel set that this machine can run;
+##                the latter on some: make test-sets LESSONS=sse2
+test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/check_lessons
+	+@tools/test_sets $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
 ##                double, or under the thread sanitizer (which needs clang++ and libomp)
 asan f64:
@@ -183,6 +188,9 @@ asan f64:
 tsan: build/setup/tsan
 	+@$(MAKE) MODE=tsan CXX=clang++ build/tsan/tests
 	+@TSAN_OPTIONS="ignore_noninstrumented_modules=1 allocator_may_return_null=1 $${TSAN_OPTIONS:-}" build/tsan/tests
+## clang          all tests, built by clang++
+clang:
+	+@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry && build/$@/tests
 ## check-neon     the tests of kernels and operations for AArch64, under an emulator
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
@@ -210,6 +218,10 @@ format: build/setup/format
 format-check: build/setup/format
 	@$(CLANG_FORMAT) --dry-run --Werror $(formatted) 2>&1 | { grep "error:" || true; }
 
+## ci-full        every test in every way: hours. .ci/run takes less than one, since the commit's hash
+##                chooses what it runs of the long parts
+ci-full:
+	+@.ci/run full
 ## install        headers, library, pkg-config file and the `tapestry` command with its man page and
 ##                completion under PREFIX (/usr/local); DESTDIR works too
 to := $(DESTDIR)$(PREFIX)
@@ -231,5 +243,5 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything test tutorials plots pictures asan f64 tsan check-neon bench check format
-.PHONY: format-check install clean help FORCE
+.PHONY: all everything test test-sets ci-full tutorials plots pictures asan f64 clang tsan check-neon bench check
+.PHONY: format format-check install clean help FORCE

@@ -1,6 +1,6 @@
-// check_lessons [--links]: compares the lessons with what their programs printed (kept in
-// out/text/ by tools/run_tutorials), so that no number in a text can drift. Run it from the
-// repository root. It checks, for every tutorials/phase*/README.md:
+// check_lessons [--links | --texts FOLDER]: compares the lessons with what their programs printed (kept in
+// out/text/, or in FOLDER, by tools/run_tutorials), so that no number in a text can drift. Run it
+// from the repository root. It checks, for every tutorials/phase*/README.md:
 // - a block opened by "```text 13_why_scale", or by "```" right below the comment
 //   <!-- output: 13_why_scale -->: its lines stand in out/text/13_why_scale.txt, in that order
 //   (others may lie between them; a line "..." and empty lines are skipped). Numbers agree when
@@ -45,7 +45,9 @@ double option(const std::string& text, const std::string& key, double otherwise)
 // One text and what is wrong with it.
 class Document {
  public:
-  explicit Document(fs::path path) : path_(std::move(path)), lines_(read_file(path_)) {
+  // texts: the folder of what the programs printed; empty: only links are checked.
+  Document(fs::path path, fs::path texts)
+      : path_(std::move(path)), texts_(std::move(texts)), lines_(read_file(path_)) {
     const fs::path folder = path_.parent_path();
     if (folder.parent_path() != "tutorials") return;
     for (const auto& entry : fs::directory_iterator(folder)) {
@@ -54,8 +56,9 @@ class Document {
     std::sort(programs_.begin(), programs_.end());
   }
 
-  // Checks everything, or the links alone; true if all is well.
-  bool check(bool links_only) {
+  // True if all is well.
+  bool check() {
+    const bool links_only = texts_.empty();
     if (!links_only) read_outputs();
     for (line_ = 0; line_ < lines_.size(); ++line_) {
       const std::string& text = lines_[line_].text;
@@ -81,7 +84,7 @@ class Document {
 
   void read_outputs() {
     for (const std::string& program : programs_) {
-      const fs::path path = "out/text/" + program + ".txt";
+      const fs::path path = texts_ / (program + ".txt");
       if (fs::exists(path))
         outputs_[program] = read_file(path);
       else
@@ -212,7 +215,7 @@ class Document {
     if (!fs::exists(path_.parent_path() / target)) problem(line_, "there is no file " + target);
   }
 
-  fs::path path_;
+  fs::path path_, texts_;
   Lines lines_;
   std::vector<std::string> programs_;  // of this lesson's phase; none for other texts
   std::map<std::string, Lines> outputs_;
@@ -240,10 +243,19 @@ std::vector<fs::path> documents() {
 }  // namespace
 
 int main(int count, char** values) {
-  const bool links_only = count > 1 && std::string(values[1]) == "--links";
+  const std::vector<std::string> words(values + 1, values + count);
+  fs::path texts = "out/text";
+  if (words.size() == 1 && words[0] == "--links") {
+    texts.clear();
+  } else if (words.size() == 2 && words[0] == "--texts") {
+    texts = words[1];
+  } else if (!words.empty()) {
+    std::cerr << "usage: check_lessons [--links | --texts FOLDER]\n";
+    return 2;
+  }
   int passed = 0, failed = 0;
   for (const fs::path& path : documents()) {
-    (Document(path).check(links_only) ? passed : failed) += 1;
+    (Document(path, texts).check() ? passed : failed) += 1;
   }
   std::cout << passed << " passed, " << failed << " failed\n";
   return failed == 0 ? 0 : 1;
