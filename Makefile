@@ -1,6 +1,7 @@
 # Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
 # CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual. Needs GNU make 4.3 or newer.
-# Each mode (release, f64, clang, asan, tsan, neon) builds in a folder of its own, build/<mode>/.
+# Each mode (release, f64, clang, asan, tsan, neon, mutants) builds in a folder of its own,
+# build/<mode>/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := all
@@ -32,11 +33,14 @@ mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 mode_clang := -O3
 mode_tsan := -O1 -g1 -fsanitize=thread
 mode_neon := -O3 -static -isystem build/neon/include
+mode_mutants := -O1  # of the sources that tools/mutants has written
+src := $(if $(filter mutants,$(MODE)),build/mutants/src,src)
+warnings := $(if $(filter mutants,$(MODE)),-w,-Wall -Wextra -Wpedantic -Wshadow)
 ifndef mode_$(MODE)
-$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan and neon)
+$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon and mutants)
 endif
-flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -fopenmp -Wall -Wextra -Wpedantic -Wshadow \
-  -Iinclude -Isrc $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
+flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -fopenmp $(warnings) \
+  -Iinclude -I$(src) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
 # Asked when needed, not now: on a bare machine the compiler arrives while make runs.
 ask = $(shell $(CXX) $(1) 2>/dev/null)
 # What g++ 12 warns about wrongly: strings (its bug 105329), AVX-512 headers (its bug 105593), and
@@ -54,7 +58,7 @@ catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
 objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
 library := $(build)/libtapestry.a
-library_objects := $(call objects,$(call find,src,*.cpp) $(wildcard src/plot/font.S))
+library_objects := $(call objects,$(call find,$(src),*.cpp) $(wildcard $(src)/plot/font.S))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
 gradient_objects := $(call objects,tests/main.cpp $(call find,tests/ops tests/nn,*_test.cpp) \
@@ -64,6 +68,7 @@ tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sour
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
+mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp))
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
 
@@ -109,8 +114,9 @@ $(build)/obj/%.o: %.S $(build)/flags Makefile
 $(library): $(library_objects) $(build)/files
 	@echo '  lib  $@'
 	$(quiet)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
-$(build)/obj/src/kernels/avx2.o: private extra = $(avx2)
-$(build)/obj/src/kernels/avx512.o: private extra = $(avx512)
+of_kernels = $(build)/obj/$(src)/kernels/$(1).o $(build)/lines/src/kernels/$(1)
+$(call of_kernels,avx2): private extra = $(avx2)
+$(call of_kernels,avx512): private extra = $(avx512)
 
 # Tests share one precompiled Catch2, and are optimised little: building them takes longer than
 # running them. main.cpp holds the rest of Catch2 2 and does without.
@@ -136,6 +142,15 @@ ifeq ($(filter f64 neon,$(MODE)),)  # of these, `make test` and check-neon run o
 $(build)/tests: | $(build)/tools/tapestry
 endif
 
+# Which lines of the kernels the compiler sees here: others belong to other processors. Each source
+# that has conditions, or headers with conditions beside it, has its list.
+compiled_lines := $(addprefix $(build)/lines/,$(basename $(sort $(wildcard src/kernels/*.cpp) \
+  $(shell grep -lE '^\#if' -r src --include='*.cpp'))))
+$(build)/lines/%: %.cpp $(build)/flags FORCE
+	@mkdir -p $(@D)
+	$(quiet)$(CXX) $(flags) $(extra) -E $< | awk '/^# [0-9]+ "/ { line = $$2; file = $$3; gsub(/"/, "", file); next } \
+	  file ~ /^src\// && NF { print file ":" line } { ++line }' >$@
+
 define program
 $(build)/$(1): $(call objects,$(2)) $(library)
 	$$(call link)
@@ -144,7 +159,7 @@ $(foreach source,$(tutorial_sources),\
   $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
 -include $(patsubst %.o,%.d,$(library_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
-  $(call objects,$(tutorial_sources) $(tool_sources))) $(build)/catch2.hpp.d
+  $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources))) $(build)/catch2.hpp.d
 
 # ---- Tutorials. A leading + lets a program's own lines through as they come.
 chosen = $(filter $(build)/tutorials/$(1)_%,$(tutorials))
@@ -206,6 +221,14 @@ $(build)/tools/bench: $(bench_objects) $(library)
 	$(call link,-lopenblas -ldnnl)
 $(bench_objects): | build/setup/bench
 
+## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
+##                at most 20 minutes. Parts: make mutants ONLY=src/plot, or SHARE=3/10; LIST=1
+mutants: $(build)/tools/mutants $(compiled_lines)
+	+@MAKE='$(MAKE)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
+	  $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) --lines $(build)/lines
+$(build)/tools/mutants: $(mutants_objects)
+	$(call link,-pthread)
+
 # ---- The state of the sources
 ## check          format, layers, symbols, warnings, lessons, links and pictures; a report of sizes
 check: build/setup/format
@@ -243,5 +266,5 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything test test-sets ci-full tutorials plots pictures asan f64 clang tsan check-neon bench check
-.PHONY: format format-check install clean help FORCE
+.PHONY: all everything test test-sets ci-full tutorials plots pictures asan f64 clang tsan
+.PHONY: check-neon bench check format format-check install mutants clean help FORCE

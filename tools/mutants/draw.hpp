@@ -1,0 +1,33 @@
+// Which of all sites become mutants.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sites.hpp"
+
+namespace mutants {
+
+struct Mutant {
+  const Source* source;
+  Site site;
+  // File and lines, as they stand in lists: the name of a mutant, whatever else changes.
+  std::string name() const;
+};
+
+std::string name_of(const std::string& path, const std::string& original,
+                    const std::string& mutated);
+
+// `count` mutants, drawn by seed: the first of each file that has any, then from all in proportion
+// to their code, each rule as often as the others. A site's turn depends on its lines alone, so
+// that most of the draw stays when the sources change. None of `refused` is drawn, and no two that
+// would cross. They stand in the order of files and lines.
+std::vector<Mutant> draw(const std::vector<Source>& sources, std::size_t count, std::uint64_t seed,
+                         const std::set<std::string>& refused);
+
+// Numbers in [0, 1) from a text and a seed.
+double chance(const std::string& text, std::uint64_t seed);
+
+}  // namespace mutants

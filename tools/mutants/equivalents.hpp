@@ -1,0 +1,23 @@
+// tests/mutants.txt: mutants that no test can find, each with its reason. An entry is a file, the
+// line before and after, and why nothing differs:
+//
+//   src/plot/axes.cpp
+//   - if (a < b) return b;
+//   + if (a <= b) return b;
+//   = Equal numbers are the same number.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sites.hpp"
+
+namespace mutants {
+
+// Each mutant's name and its reason. Throws std::runtime_error when an entry is incomplete, or when
+// no site of the sources has these lines any more.
+std::map<std::string, std::string> read_equivalents(const std::string& path,
+                                                    const std::vector<Source>& sources);
+
+}  // namespace mutants

@@ -1,0 +1,22 @@
+// What was asked for on the command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mutants {
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::size_t count = 250;
+  std::size_t part = 0, parts = 1;  // of all mutants, only each parts-th
+  std::string only;                 // of all mutants, only those in files that begin so
+  bool list = false;                // draw, and run nothing
+  std::string lines;                // a folder of lists of the lines that are compiled here
+  std::string sites;                // a file whose sites are listed, and nothing else
+};
+
+// Throws std::runtime_error with one line of help.
+Options options_of(int count, char** values);
+
+}  // namespace mutants

@@ -1,0 +1,42 @@
+// Where a source file can be mutated, by rule: a constant changed, < and <= (or == and !=)
+// exchanged, + and - exchanged, a statement dropped, a neighbouring index, operands swapped.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "source.hpp"
+
+namespace mutants {
+
+enum class Rule { constant, comparison, sign, dropped, index, swapped };
+constexpr int rules = 6;
+
+// Tokens [from, to) become this text. It is put in before `from` where they are none.
+struct Edit {
+  std::size_t from, to;
+  std::string text;
+};
+
+struct Site {
+  Rule rule;
+  std::size_t from, to;  // the tokens of the whole expression or statement
+  std::vector<Edit> edits;
+  int first_line, last_line;      // of the edits
+  std::string original, mutated;  // these lines, in one and without comments
+};
+
+// Names that the compiler needs the value of: those in sizes of arrays, arguments of templates and
+// the like.
+std::set<std::string> needed_names(const std::vector<Source>& sources);
+
+// All sites, in the order of the file, but none in constants of these names.
+std::vector<Site> sites_of(const Source& source, const std::set<std::string>& needed);
+
+// The tokens [from, to) with these edits, in one line.
+std::string edited(const Source& source, std::size_t from, std::size_t to,
+                   const std::vector<Edit>& edits);
+
+}  // namespace mutants
