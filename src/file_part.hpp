@@ -3,8 +3,8 @@
 //
 // A writer holds a lock (flock) on its part until it has renamed it. The lock goes when the process
 // does, however it ended, so that a part nobody has locked is dead; a number of a process that is
-// given out again does not matter. The name holds the machine's, since on a shared folder a lock may
-// not be seen from another machine: only parts made on this one are ever removed.
+// given out again does not matter. The name holds the machine's, since on a shared folder a lock
+// may not be seen from another machine: only parts made on this one are ever removed.
 #pragma once
 
 #include <filesystem>

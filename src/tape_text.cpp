@@ -1,9 +1,11 @@
-// A tape as a table, and the search for the first bad number.
+// A tape as entries and as a table, and the search for the first bad number.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
+#include "tape_state.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/tape.hpp"
 
@@ -30,6 +32,27 @@ std::string inputs_text(const Tape::Entry& entry) {
 }
 
 }  // namespace
+
+std::size_t Tape::size() const { return state_->records.size(); }
+
+std::vector<Tape::Entry> Tape::entries() const {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Record& record = state_->records[i];
+    Entry entry{record.operation, "", record.shape, {}, record.saved_bytes, {}, {}};
+    for (std::size_t k = 0; k < record.input_count; ++k) {
+      const std::uint32_t input = state_->inputs[record.first_input + k];
+      if (input != State::nothing) entry.inputs.push_back(input);
+    }
+    if (const auto label = state_->labels.find(i); label != state_->labels.end()) {
+      entry.label = label->second;
+    }
+    if (i < state_->values.size()) entry.value = state_->values[i];
+    if (i < state_->kept_gradients.size()) entry.gradient = state_->kept_gradients[i];
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
 
 std::string Tape::table() const {
   std::string text;

@@ -129,7 +129,7 @@ Tensor logsumexp(const Tensor& x, int axis = -1, bool keep = false);
 
 // Over the last axis, n: x (..., n), gain (n), bias (n) -> (..., n). (x - mean) / sqrt(variance +
 // epsilon) * gain + bias, the variance dividing by n (Ba, Kiros, Hinton 2016). Throws Error for an
-// epsilon below 0. With epsilon 0 a row of equal numbers is 0 / 0, NaN; that is why layers take more.
+// epsilon below 0. With 0 a row of equal numbers is 0 / 0, NaN; that is why layers take more.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
 
 // ---- looking up (ops/lookup.cpp)

@@ -34,8 +34,8 @@ struct LegendEntry {
 // One entry after another from the left, in as many rows as needed; returns the area below.
 Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entries);
 
-// How many values a matrix has to bring, both sizes at least 1. Throws Error, begun by `told`, where
-// the product is more than memory can hold: a product that wraps would agree with too few values.
+// How many values a matrix has to bring, both sizes at least 1. Throws Error, begun by `told`,
+// where the product is more than memory can hold: one that wraps would agree with too few values.
 std::size_t cells_of(const std::string& told, std::int64_t rows, std::int64_t columns);
 
 // The largest width of the texts, 0 for none.

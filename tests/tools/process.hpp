@@ -36,8 +36,8 @@ inline std::string command() {
       .string();
 }
 
-// Runs `before tapestry arguments` in `folder`, as a shell reads them. Its words go to files outside
-// of the folder.
+// Runs `before tapestry arguments` in `folder`, as a shell reads them. Its words go to files
+// outside of the folder.
 inline Result tapestry_in(const std::filesystem::path& folder, const std::string& arguments,
                           const std::string& before = "") {
   const TemporaryFolder words;

@@ -6,8 +6,8 @@
 namespace tapestry::command {
 
 // While one lives, SIGINT and SIGTERM are noted: what is being written is finished, and who asks
-// stops in order. The second one of a kind ends the program at once, as if none lived. A signal that
-// whoever started the program has switched off (nohup, say) stays so.
+// stops in order. The second one of a kind ends the program at once, as if none lived. A signal
+// that whoever started the program has switched off (nohup, say) stays so.
 class Interruption {
  public:
   Interruption();

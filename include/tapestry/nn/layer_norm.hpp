@@ -13,7 +13,7 @@ struct LayerNorm {
   Tensor bias;  // (width), begins at 0
   double epsilon;
 
-  // Throws Error for a width below 1, or an epsilon that `real` does not hold as finite and above 0.
+  // Throws Error for a width below 1, or an epsilon that `real` does not hold as above 0.
   explicit LayerNorm(Index width, double epsilon = 1e-5);
 
   // x (..., width) -> the same shape. Throws Error for another last axis.
