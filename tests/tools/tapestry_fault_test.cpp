@@ -78,13 +78,6 @@ TEST_CASE("output that cannot be written is told by every command", "[phase5][to
   }
 }
 
-TEST_CASE("what is printed into a closed output never gets into a file", "[phase5][tools]") {
-  const TemporaryFolder folder;
-  tapestry_in(folder / "", "train copy --steps 0 --checkpoint m" + small + " >&- 2>&-");
-  CHECK(read_checkpoint(folder / "m").steps == 0);
-  CHECK(all_in(folder / "") == std::vector<std::string>{"m"});
-}
-
 TEST_CASE("a signal stops the training after a step, and the file holds it", "[phase5][tools]") {
   for (const int signal : {SIGINT, SIGTERM}) {
     CAPTURE(signal);

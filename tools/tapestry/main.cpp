@@ -1,5 +1,4 @@
 // tapestry: questions to a small transformer, answered. `tapestry --help` tells which.
-#include <fcntl.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -70,15 +69,6 @@ std::string without_value(const CLI::ArgumentMismatch& error) {
   return words.substr(0, words.find(':')) + ": a value must follow it";
 }
 
-// Files that are opened must not take the numbers 0 to 2 of standard streams that were closed:
-// what is printed would be written into them. Instead, each use of such a stream fails.
-void keep_standard_streams_apart() {
-  for (int stream = 0; stream <= 2; ++stream) {
-    if (::fcntl(stream, F_GETFD) >= 0) continue;
-    static_cast<void>(::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY));
-  }
-}
-
 int run(int count, char** arguments) {
   CLI::App app("questions to a small transformer, answered", "tapestry");
   try {
@@ -102,7 +92,6 @@ int run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  keep_standard_streams_apart();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk
   try {
     const int status = run(count, arguments);
