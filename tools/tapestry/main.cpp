@@ -1,5 +1,4 @@
 // tapestry: questions to a small transformer, answered. `tapestry --help` tells which.
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
