@@ -141,6 +141,7 @@ TEST_CASE("fused attention over heads: strided operands, broadcasting, any layou
   const Tensor q = heads(1), k = heads(2), v = heads(3);
   const Tensor joined = transpose(fused_attention(q, k, v, mask), 1, 2);
   CHECK(joined.is_contiguous());  // so that joining the heads again is free
+  CHECK(fused_attention(q.clone(), k, v, mask).is_contiguous());  // as its queries are
   CHECK(difference_to(joined, transpose(attention(q, k, v, mask).output, 1, 2), 1e-5) == "");
   const Tensor turned = transpose(random_tensor({2, 3, 4, 37}, 4));  // rows are not contiguous
   CHECK(wrong_fused({q.clone(), turned.clone(), v.clone()}, mask) == "");
@@ -165,6 +166,22 @@ TEST_CASE("the gradient of fused attention through views and sums", "[phase1][at
     return tape.backward(loss(fused, x))[x];
   };
   CHECK(difference_to(slope_of(true), slope_of(false), gradient_tolerance) == "");
+}
+
+TEST_CASE("the gradient of fused attention from a turned one", "[phase1][attention]") {
+  const std::vector<Tensor> in = operands(5, 7, 4, 3);
+  const Tensor seed = random_tensor({2, 3, 5}, 7);
+  const auto gradients_of = [&](bool fused) {
+    Tape tape(in);
+    const Tensor y = fused ? fused_attention(in[0], in[1], in[2])
+                           : attention(in[0], in[1], in[2]).output;
+    const Gradients gradients = tape.backward(transpose(y), seed);
+    return std::vector<Tensor>{gradients[in[0]], gradients[in[1]], gradients[in[2]]};
+  };
+  const std::vector<Tensor> ours = gradients_of(true), expected = gradients_of(false);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(difference_to(ours[i], expected[i], gradient_tolerance) == "");
+  }
 }
 
 TEST_CASE("fused: a query that may see nothing gets zeros, and so do its gradients",

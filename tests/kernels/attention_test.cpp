@@ -22,16 +22,19 @@ Sight look(const AttentionHead&, Index query, Index queries, Index key, Index ke
   return {seen, 0};
 }
 
-// Query i sees the keys up to i + 100, but none of the block of keys that begins at 128. What `keep`
-// holds for keys that all see must not count.
+// Query i sees the keys up to i + 100, but none of 128 to 191. What `keep` holds for keys that all
+// see must not count.
 Sight look_far(const AttentionHead&, Index query, Index queries, Index key, Index keys,
                std::uint64_t* keep) {
   Sight sight{0, 0};
-  for (Index j = 0; j < keys && key / 64 != 2; ++j) {
+  for (Index j = 0; j < keys; ++j) {
+    const bool shown = (key + j) / 64 != 2;
     keep[j] = 0;
-    for (Index i = 0; i < queries; ++i) keep[j] |= std::uint64_t{key + j <= query + i + 100} << i;
+    for (Index i = 0; i < queries; ++i) {
+      keep[j] |= std::uint64_t{shown && key + j <= query + i + 100} << i;
+    }
     if (keep[j] != 0) sight.keys = j + 1;
-    if (key + j > query + 100) continue;
+    if (sight.clear < j || !shown || key + j > query + 100) continue;
     sight.clear = j + 1;
     keep[j] = 0;
   }
@@ -59,6 +62,7 @@ struct Head {
             nullptr,  0};
   }
   std::vector<real> forward(const Table& set) {  // out, then log_sum
+    poison_scratch(inf);
     set.attention(head, 0, head.queries, out.data(), v_row, log_sum.data());
     std::vector<real> all;
     for (Index i = 0; i < head.queries; ++i) {
@@ -70,9 +74,10 @@ struct Head {
     REQUIRE(log_sum.intact());
     return all;
   }
-  // d_q, d_k and d_v of the keys from `first` on; `forward` has run
-  std::vector<real> backward(const Table& set, Index first) {
-    const Index count = head.keys - first;
+  // d_q, d_k and d_v of the keys [first, last), or all from first on; `forward` has run
+  std::vector<real> backward(const Table& set, Index first, Index last = -1) {
+    const Index count = (last < 0 ? head.keys : last) - first;
+    poison_scratch(nan);
     Guarded d_q(head.queries * head.width, 1), d_k(count * head.width, 2);
     Guarded d_v(count * head.value_width, 3);
     set.attention_backward(head, out.data(), v_row, d_out.data(), v_row, log_sum.data(), first,
@@ -93,9 +98,12 @@ void check_head(Head& ours, Head& plain, const Table& set, double tolerance = 1e
   CAPTURE(ours.head.look != nullptr);
   REQUIRE(first_apart(ours.forward(set), plain.forward(reference_set()), tolerance,
                       tolerance / 5) == -1);
-  for (const Index first : {Index(0), std::min<Index>(ours.head.keys, 64)}) {
-    REQUIRE(first_apart(ours.backward(set, first), plain.backward(reference_set(), first),
-                        10 * tolerance, 3 * tolerance) == -1);
+  const Index keys = ours.head.keys;
+  const Index ranges[][2] = {{0, keys}, {std::min<Index>(keys, 64), keys}, {keys / 5, keys / 2}};
+  for (const auto& [first, last] : ranges) {
+    const std::vector<real> d = ours.backward(set, first, last);
+    REQUIRE(first_apart(d, plain.backward(reference_set(), first, last), 10 * tolerance,
+                        3 * tolerance) == -1);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "kernels/sets.hpp"
+#include "kernels/table.hpp"
 
 namespace tapestry::kernels {
 
@@ -90,6 +91,12 @@ inline std::vector<const Table*> usable_sets() {
 }
 
 inline const Table& reference_set() { return *usable_sets().front(); }
+
+// Fills the scratch memory that kernels of this thread get next: what it held must not count.
+inline void poison_scratch(real value) {
+  constexpr Index n = 1 << 16;
+  std::fill_n(workspace(n), n, value);
+}
 
 // Makes a set the active one for as long as it lives.
 class Using {
