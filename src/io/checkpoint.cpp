@@ -44,13 +44,15 @@ void save_checkpoint(const std::filesystem::path& path, const Parameters& model,
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
   Safetensors file = read_safetensors(path);
   Checkpoint checkpoint;
-  for (Parameter& tensor : file.tensors) {
-    if (tensor.name.starts_with(prefix)) {
-      checkpoint.optimiser.tensors.push_back({tensor.name.substr(prefix.size()), tensor.value});
-    } else {
-      checkpoint.weights.tensors.push_back(std::move(tensor));
+  const auto part = [](auto& all, auto& weights, auto& optimiser) {
+    for (auto& tensor : all) {
+      const bool remembered = tensor.name.starts_with(prefix);
+      if (remembered) tensor.name.erase(0, prefix.size());
+      (remembered ? optimiser : weights).push_back(std::move(tensor));
     }
-  }
+  };
+  part(file.tensors, checkpoint.weights.tensors, checkpoint.optimiser.tensors);
+  part(file.skipped, checkpoint.weights.skipped, checkpoint.optimiser.skipped);
   for (const auto& [key, text] : file.metadata) {
     if (key == steps_key) checkpoint.steps = steps_from(path, text);
     if (!key.starts_with(prefix)) checkpoint.weights.metadata[key] = text;
@@ -59,7 +61,8 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
 }
 
 void load_checkpoint(const Parameters& model, Adam& adam, const Checkpoint& checkpoint) {
-  if (checkpoint.optimiser.tensors.empty() && !checkpoint.weights.tensors.empty()) {
+  const Safetensors& memories = checkpoint.optimiser;
+  if (memories.tensors.empty() && memories.skipped.empty() && !checkpoint.weights.tensors.empty()) {
     throw Error(
         "load_checkpoint: the file holds weights alone, without what Adam remembers. Use "
         "load_parameters(model, checkpoint.weights), and begin the training anew.");
@@ -67,13 +70,15 @@ void load_checkpoint(const Parameters& model, Adam& adam, const Checkpoint& chec
   // All in one list, so that nothing is changed before everything is known to fit.
   Parameters own = model;
   Safetensors file = checkpoint.weights;
-  const auto append = [](Parameters& list, const Parameters& memories) {
-    for (const Parameter& memory : memories) {
-      list.push_back({std::string(prefix) + memory.name, memory.value});
+  const auto append = [](auto& list, const auto& more) {
+    for (auto one : more) {
+      one.name.insert(0, prefix);
+      list.push_back(std::move(one));
     }
   };
   append(own, adam.state());
-  append(file.tensors, checkpoint.optimiser.tensors);
+  append(file.tensors, memories.tensors);
+  append(file.skipped, memories.skipped);
   load_parameters(own, file);
   adam.set_steps(checkpoint.steps);
 }

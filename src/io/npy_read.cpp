@@ -1,15 +1,17 @@
 // Reading .npy files. Nothing in the file is believed before it was checked.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
 #include <limits>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "file.hpp"
+#include "io/numbers.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/npy.hpp"
 #include "unicode.hpp"
@@ -179,94 +181,105 @@ Header read_header(std::ifstream& file, std::uint64_t file_bytes, std::uint64_t&
   return HeaderReader(header).read();
 }
 
-[[noreturn]] void refuse_type(const std::string& type, const std::string& wanted,
-                              const std::string& way_out) {
+struct NamedType {
+  std::string_view name;  // as behind '<', '>' or '|'
+  NumberType type;
+};
+constexpr NamedType types[] = {
+    {"f2", NumberType::f16}, {"f4", NumberType::f32}, {"f8", NumberType::f64},
+    {"i1", NumberType::i8},  {"i2", NumberType::i16}, {"i4", NumberType::i32},
+    {"i8", NumberType::i64}, {"u1", NumberType::u8},  {"u2", NumberType::u16},
+    {"u4", NumberType::u32}, {"u8", NumberType::u64}, {"b1", NumberType::boolean},
+};
+
+[[noreturn]] void refuse_type(const std::string& type, const std::string& way_out) {
   const std::string has = "its numbers are of type " + in_quotes(type);
-  if (type.starts_with('>')) {
-    throw Error(has + ", big-endian. Save x.astype('<" + type.substr(1, 2) + "') instead.");
-  }
   if (type.find('O') != std::string::npos) {
     throw Error(has + ": Python objects, which are programs of strangers, are never read.");
   }
-  throw Error(has + ": " + wanted + " " + way_out);
+  throw Error(has + ": " + way_out);
 }
 
-// The numbers as they stand in the file, whose length must be exactly theirs.
-template <class Number>
-std::vector<Number> read_in_file_order(std::ifstream& file, const Shape& shape,
-                                       std::uint64_t data_bytes) {
-  const std::uint64_t needed = static_cast<std::uint64_t>(shape.count()) * sizeof(Number);
-  if (needed != data_bytes) {
-    throw Error("its shape " + to_string(shape) + " needs " + std::to_string(needed) +
-                " bytes, but there are " + std::to_string(data_bytes) +
-                (needed > data_bytes ? ": the file is cut off." : ": something follows them."));
+// The type that "<f4", ">f4" (big-endian) or "|u1" (bytes, which have no order) names.
+NumberType type_of(const std::string& type, std::endian& order) {
+  const auto* const found = std::find_if(std::begin(types), std::end(types), [&](NamedType t) {
+    return type.size() == 3 && type.ends_with(t.name) &&
+           (type[0] == '<' || type[0] == '>' || (type[0] == '|' && bytes_of(t.type) == 1));
+  });
+  if (found == std::end(types)) {
+    refuse_type(type, "only floats, whole numbers and booleans are read. Save x.astype('<f4').");
   }
-  std::vector<Number> numbers(static_cast<std::size_t>(shape.count()));
-  read_bytes(file, numbers.data(), needed);
-  return numbers;
+  order = type[0] == '>' ? std::endian::big : std::endian::little;
+  return found->type;
 }
 
 // numbers[i + j * rows + ...] at (i, j, ...) becomes row-major.
 template <class Number>
-std::vector<Number> row_major_order(const std::vector<Number>& numbers, const Shape& shape) {
-  std::vector<Number> result(numbers.size());
-  for (std::size_t i = 0; i < result.size(); ++i) {
+void to_row_major(const std::vector<Number>& numbers, const Shape& shape, std::span<Number> to) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
     Index rest = static_cast<Index>(i), step = shape.count(), from = 0;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       step /= shape[axis];
       from += rest % shape[axis] * step;
       rest /= shape[axis];
     }
-    result[i] = numbers[static_cast<std::size_t>(from)];
+    to[i] = numbers[static_cast<std::size_t>(from)];
   }
-  return result;
 }
 
-template <class Number, class Wanted, class Convert>
-std::vector<Wanted> read_numbers(std::ifstream& file, const Header& header,
-                                 std::uint64_t data_bytes, Convert convert) {
-  std::vector<Number> numbers = read_in_file_order<Number>(file, header.shape, data_bytes);
-  if (header.first_axis_fastest) numbers = row_major_order(numbers, header.shape);
-  std::vector<Wanted> result(numbers.size());
-  std::transform(numbers.begin(), numbers.end(), result.begin(), convert);
-  return result;
+// An array whose header was read, and whose length was found to be what it asks for.
+struct Array {
+  Header header;
+  NumberType type;
+  std::endian order;
+
+  template <class Number>
+  void read_to(std::ifstream& file, std::span<Number> to) const {
+    if (!header.first_axis_fastest) return read_numbers(file, type, order, to);
+    std::vector<Number> numbers(to.size());
+    read_numbers(file, type, order, std::span<Number>(numbers));
+    to_row_major(numbers, header.shape, to);
+  }
+};
+
+Array read_array(std::ifstream& file, std::uint64_t file_bytes) {
+  std::uint64_t bytes = 0;
+  Array array{read_header(file, file_bytes, bytes), {}, {}};
+  const Shape& shape = array.header.shape;
+  array.type = type_of(array.header.type, array.order);
+  const std::uint64_t needed = static_cast<std::uint64_t>(shape.count()) * bytes_of(array.type);
+  if (needed == bytes) return array;
+  throw Error("its shape " + to_string(shape) + " needs " + std::to_string(needed) +
+              " bytes, but there are " + std::to_string(bytes) +
+              (needed > bytes ? ": the file is cut off." : ": something follows them."));
 }
 
 Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
-  std::uint64_t bytes = 0;
-  const Header header = read_header(file, file_bytes, bytes);
-  const auto convert = [](auto number) { return static_cast<real>(number); };
-  if (header.type == "<f4") {
-    return Tensor(header.shape, read_numbers<float, real>(file, header, bytes, convert));
+  const Array array = read_array(file, file_bytes);
+  Tensor tensor = Tensor::uninitialised(array.header.shape);
+  try {
+    array.read_to(file, std::span(tensor.data(), static_cast<std::size_t>(tensor.count())));
+  } catch (const InexactNumber& error) {
+    throw Error(
+        error.what() + std::string(". ") +
+        (is_whole(array.type) ? "Use read_npy_indices, or to round it " : "To have it so ") +
+        "save x.astype('<f4').");
   }
-  if (header.type == "<f8") {
-    return Tensor(header.shape, read_numbers<double, real>(file, header, bytes, convert));
-  }
-  const bool whole = header.type == "<i4" || header.type == "<i8";
-  refuse_type(header.type, "a tensor needs '<f4' or '<f8'.",
-              whole ? "Use read_npy_indices." : "Save x.astype('<f4') instead.");
+  return tensor;
 }
 
 Indices read_indices(std::ifstream& file, std::uint64_t file_bytes) {
-  std::uint64_t bytes = 0;
-  const Header header = read_header(file, file_bytes, bytes);
-  const auto convert = [](auto number) {
-    const auto small = static_cast<std::int32_t>(number);
-    if (small != number) {
-      throw Error("its number " + std::to_string(number) + " does not fit into 32 bits.");
-    }
-    return small;
-  };
-  using Small = std::int32_t;
-  if (header.type == "<i4") {
-    return {header.shape, read_numbers<Small, Small>(file, header, bytes, convert)};
+  const Array array = read_array(file, file_bytes);
+  if (!is_whole(array.type)) {
+    refuse_type(array.header.type, "indices must be whole numbers. Use read_npy.");
   }
-  if (header.type == "<i8") {
-    return {header.shape, read_numbers<std::int64_t, Small>(file, header, bytes, convert)};
+  std::vector<std::int32_t> values(static_cast<std::size_t>(array.header.shape.count()));
+  try {
+    array.read_to(file, std::span(values));
+  } catch (const InexactNumber& error) {
+    throw Error(error.what() + std::string(". Use read_npy, which makes floats of them."));
   }
-  const bool fractions = header.type == "<f4" || header.type == "<f8";
-  refuse_type(header.type, "indices need '<i4' or '<i8'.",
-              fractions ? "Use read_npy." : "Save x.astype('<i4') instead.");
+  return {array.header.shape, std::move(values)};
 }
 
 }  // namespace

@@ -86,10 +86,11 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
 
 namespace {
 
-const Tensor* find(const Parameters& tensors, std::string_view name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const Parameter& tensor) { return tensor.name == name; });
-  return found == tensors.end() ? nullptr : &found->value;
+template <class Named>
+const Named* find(const std::vector<Named>& list, std::string_view name) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Named& one) { return one.name == name; });
+  return found == list.end() ? nullptr : &*found;
 }
 
 // " Missing: a, b, c, d, e and 7 more."; nothing for an empty list.
@@ -105,13 +106,14 @@ std::string listed(const std::string& title, const std::vector<std::string>& nam
 }
 
 void check_matching(const Parameters& model, const Safetensors& file) {
-  std::vector<std::string> missing, unexpected, different;
+  std::vector<std::string> missing, unexpected, different, skipped;
+  for (const auto& [name, why] : file.skipped) skipped.push_back(name + " (" + why + ")");
   for (const Parameter& parameter : model) {
-    const Tensor* found = find(file.tensors, parameter.name);
+    const Parameter* found = find(file.tensors, parameter.name);
     if (found == nullptr) {
-      missing.push_back(parameter.name);
-    } else if (found->shape() != parameter.value.shape()) {
-      different.push_back(parameter.name + " is " + to_string(found->shape()) + ", not " +
+      if (find(file.skipped, parameter.name) == nullptr) missing.push_back(parameter.name);
+    } else if (found->value.shape() != parameter.value.shape()) {
+      different.push_back(parameter.name + " is " + to_string(found->value.shape()) + ", not " +
                           to_string(parameter.value.shape()));
     } else if (!parameter.value.is_contiguous()) {
       throw Error("load_parameters: '" + parameter.name +
@@ -121,16 +123,19 @@ void check_matching(const Parameters& model, const Safetensors& file) {
   for (const Parameter& tensor : file.tensors) {
     if (find(model, tensor.name) == nullptr) unexpected.push_back(tensor.name);
   }
-  if (missing.empty() && unexpected.empty() && different.empty()) return;
+  if (missing.empty() && unexpected.empty() && different.empty() && skipped.empty()) return;
   throw Error("load_parameters: the file does not fit the model." +
               listed("Missing in the file", missing) + listed("Not in the model", unexpected) +
-              listed("Of another shape", different));
+              listed("Of another shape", different) + listed("Not read", skipped));
 }
 
 }  // namespace
 
 Tensor Safetensors::operator[](std::string_view name) const {
-  if (const Tensor* found = find(tensors, name)) return *found;
+  if (const Parameter* found = find(tensors, name)) return found->value;
+  if (const Skipped* found = find(skipped, name)) {
+    throw Error("safetensors: tensor '" + found->name + "' was not read: " + found->why + ".");
+  }
   std::vector<std::string> names;
   for (const Parameter& tensor : tensors) names.push_back(tensor.name);
   const std::string similar = closest(name, names);
@@ -141,7 +146,7 @@ Tensor Safetensors::operator[](std::string_view name) const {
 void load_parameters(const Parameters& model, const Safetensors& file) {
   check_matching(model, file);
   for (const Parameter& parameter : model) {
-    const Tensor numbers = find(file.tensors, parameter.name)->contiguous();
+    const Tensor numbers = find(file.tensors, parameter.name)->value.contiguous();
     std::copy_n(numbers.data(), numbers.count(), parameter.value.data());
   }
 }

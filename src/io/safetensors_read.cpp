@@ -1,14 +1,18 @@
 // Reading safetensors. Nothing in the file is believed before it was checked.
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
-#include <type_traits>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "file.hpp"
+#include "io/numbers.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
 
@@ -20,11 +24,41 @@ using Json = nlohmann::json;
 constexpr std::uint64_t longest_header = 100'000'000;
 constexpr std::size_t most_keys = 10'000;  // of one entry; a tensor has 3, metadata as it likes
 
+struct Dtype {
+  std::string_view name;
+  std::uint64_t bits;
+  std::optional<NumberType> type = {};  // none: such tensors are skipped
+};
+
+// All that the format has.
+constexpr Dtype dtypes[] = {
+    {"F64", 64, NumberType::f64},
+    {"F32", 32, NumberType::f32},
+    {"F16", 16, NumberType::f16},
+    {"I64", 64, NumberType::i64},
+    {"I32", 32, NumberType::i32},
+    {"I16", 16, NumberType::i16},
+    {"I8", 8, NumberType::i8},
+    {"U64", 64, NumberType::u64},
+    {"U32", 32, NumberType::u32},
+    {"U16", 16, NumberType::u16},
+    {"U8", 8, NumberType::u8},
+    {"BF16", 16, NumberType::bf16},
+    {"BOOL", 8, NumberType::boolean},
+    {"C64", 64},
+    {"F8_E5M2", 8},
+    {"F8_E4M3", 8},
+    {"F8_E8M0", 8},
+    {"F6_E2M3", 6},
+    {"F6_E3M2", 6},
+    {"F4", 4},
+};
+
 // What the header says about one tensor. Offsets are bytes from the first byte of numbers.
 struct Entry {
   std::string name;
   Shape shape;
-  std::uint64_t number_bytes;  // 4 or 8
+  Dtype dtype;
   std::uint64_t begin, end;
 };
 
@@ -53,12 +87,28 @@ std::vector<Index> whole_numbers(const std::string& tensor, const Json& entry, c
   return numbers;
 }
 
-std::uint64_t bytes_of_dtype(const std::string& tensor, const Json& dtype) {
-  if (dtype == "F32") return 4;
-  if (dtype == "F64") return 8;
+Dtype dtype_of(const std::string& tensor, const Json& name) {
+  for (const Dtype& dtype : dtypes) {
+    if (name == dtype.name) return dtype;
+  }
   throw Error(tensor + " has dtype " +
-              (dtype.is_string() ? in_quotes(dtype.get<std::string>()) : "that is no text") +
-              ": only F32 and F64 can be read. Convert the file first.");
+              (name.is_string() ? in_quotes(name.get<std::string>()) : "that is no text") +
+              ": the format has none of that name. Convert the file first.");
+}
+
+void check_size(const std::string& tensor, const Entry& entry) {
+  // Shapes have less than 2^60 elements, so that nothing overflows.
+  const auto count = static_cast<std::uint64_t>(entry.shape.count());
+  const std::uint64_t rest = count % 8 * entry.dtype.bits;
+  const std::uint64_t needed = count / 8 * entry.dtype.bits + rest / 8;
+  if (rest % 8 != 0) {
+    throw Error(tensor + " " + to_string(entry.shape) + " of " + std::string(entry.dtype.name) +
+                " does not end where a byte does.");
+  }
+  if (entry.end - entry.begin != needed) {
+    throw Error(tensor + " " + to_string(entry.shape) + " needs " + std::to_string(needed) +
+                " bytes, but its offsets hold " + std::to_string(entry.end - entry.begin) + ".");
+  }
 }
 
 Entry read_entry(const std::string& name, const Json& object) {
@@ -69,7 +119,7 @@ Entry read_entry(const std::string& name, const Json& object) {
   if (object.size() != 3) {
     throw Error(tensor + " has more than \"dtype\", \"shape\" and \"data_offsets\".");
   }
-  const std::uint64_t number_bytes = bytes_of_dtype(tensor, object.at("dtype"));
+  const Dtype dtype = dtype_of(tensor, object.at("dtype"));
   const std::vector<Index> offsets = whole_numbers(tensor, object, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1]) {
     throw Error(tensor + ": \"data_offsets\" must be [begin, end] with begin <= end.");
@@ -81,13 +131,9 @@ Entry read_entry(const std::string& name, const Json& object) {
   } catch (const Error& error) {  // more axes or elements than there can be
     throw Error(tensor + ": " + error.what());
   }
-  const Entry entry{name, shape, number_bytes, static_cast<std::uint64_t>(offsets[0]),
+  const Entry entry{name, shape, dtype, static_cast<std::uint64_t>(offsets[0]),
                     static_cast<std::uint64_t>(offsets[1])};
-  const std::uint64_t needed = static_cast<std::uint64_t>(shape.count()) * number_bytes;
-  if (entry.end - entry.begin != needed) {
-    throw Error(tensor + " " + to_string(shape) + " needs " + std::to_string(needed) +
-                " bytes, but its offsets hold " + std::to_string(entry.end - entry.begin) + ".");
-  }
+  check_size(tensor, entry);
   return entry;
 }
 
@@ -185,19 +231,22 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   }
 }
 
-template <class Number>
-Tensor read_numbers(std::ifstream& file, const Shape& shape) {
-  const Tensor tensor = Tensor::uninitialised(shape);
-  const auto count = static_cast<std::size_t>(shape.count());
-  if constexpr (std::is_same_v<Number, real>) {
-    read_bytes(file, tensor.data(), count * sizeof(Number));
-  } else {
-    std::vector<Number> numbers(count);
-    read_bytes(file, numbers.data(), count * sizeof(Number));
-    std::transform(numbers.begin(), numbers.end(), tensor.data(),
-                   [](Number number) { return static_cast<real>(number); });
+// Adds the tensor to the result, or what kept it from being read.
+void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& entry,
+                 Safetensors& result) {
+  const auto skip = [&](const std::string& why) { result.skipped.push_back({entry.name, why}); };
+  if (!entry.dtype.type) {
+    return skip("numbers of its dtype, " + std::string(entry.dtype.name) + ", are not read");
   }
-  return tensor;
+  file.seekg(static_cast<std::streamoff>(first_byte + entry.begin));
+  const Tensor tensor = Tensor::uninitialised(entry.shape);
+  const std::span<real> numbers(tensor.data(), static_cast<std::size_t>(tensor.count()));
+  try {
+    read_numbers(file, *entry.dtype.type, std::endian::little, numbers);
+    result.tensors.push_back({entry.name, tensor});
+  } catch (const InexactNumber& error) {
+    skip(error.what());
+  }
 }
 
 // The length that the first eight bytes state, of the JSON that follows them.
@@ -221,9 +270,7 @@ Safetensors read(std::ifstream& file, std::uint64_t bytes) {
   Safetensors result;
   result.metadata = std::move(header.metadata);
   for (const Entry& entry : header.entries) {
-    result.tensors.push_back({entry.name, entry.number_bytes == sizeof(float)
-                                              ? read_numbers<float>(file, entry.shape)
-                                              : read_numbers<double>(file, entry.shape)});
+    read_tensor(file, sizeof length + length, entry, result);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "io/raw_safetensors.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/machine.hpp"
 #include "tapestry/ops.hpp"
@@ -184,4 +185,22 @@ TEST_CASE("a count of steps that is none is refused", "[phase2][io]") {
                     {"read_checkpoint: ", "'adam.steps' must be a whole number"}) == "");
   }
   CHECK(complaint([&] { read_checkpoint(folder / "b"); }, {"there is no such file"}) == "");
+}
+
+TEST_CASE("tensors that are skipped are told of on either side", "[phase2][io]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a", std::ios::binary)
+      << with_length(R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]},)"
+                     R"("adam.mean.w":{"dtype":"F8_E5M2","shape":[1],"data_offsets":[1,2]}})",
+                     "ab");
+  const Checkpoint checkpoint = read_checkpoint(folder / "a");
+  REQUIRE(checkpoint.weights.skipped.size() == 1);
+  CHECK(checkpoint.weights.skipped[0].name == "w");
+  REQUIRE(checkpoint.optimiser.skipped.size() == 1);
+  CHECK(checkpoint.optimiser.skipped[0].name == "mean.w");
+  const Parameters model = {{"w", Tensor::zeros({1})}};
+  Adam adam(model);
+  CHECK(complaint([&] { load_checkpoint(model, adam, checkpoint); },
+                  {"Missing in the file: adam.square.w.", "Not read: w (numbers of its dtype",
+                   "adam.mean.w (numbers of its dtype, F8_E5M2"}) == "");
 }

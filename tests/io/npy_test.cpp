@@ -198,16 +198,63 @@ TEST_CASE("types that cannot be read are refused with a way out", "[phase2][io]"
   const auto type = [](const std::string& name, const char* words) {
     return refused(array(name, "(1,)", one), words);
   };
-  CHECK(type(">f4", "'>f4', big-endian. Save x.astype('<f4') instead.") == "");
   CHECK(type("|O", "Python objects") == "");
-  CHECK(type("<f2", "'<f2': a tensor needs '<f4' or '<f8'. Save x.astype('<f4') instead.") == "");
-  CHECK(type("<i8", "Use read_npy_indices.") == "");
-  CHECK(type("", "type ''") == "");
+  CHECK(type("<c8", "type '<c8': only floats, whole numbers and booleans are read. Save x") == "");
+  for (const char* none : {"", "f4", "|f4", "=f4", "<f1", "<f16", "<f", "<i3", "|b2", "<U1", "|V4",
+                           "<m8[s]", "<f4 ", "\xff"}) {
+    CAPTURE(none);
+    CHECK(type(none, "only floats, whole numbers and booleans are read") == "");
+  }
   CHECK(complaint([] { read_indices(array("<f4", "(1,)", one)); }, {"Use read_npy."}) == "");
-  CHECK(complaint([] { read_indices(array("|b1", "(4,)", one)); }, {"'|b1'", "'<i4'"}) == "");
+  CHECK(complaint([] { read_indices(array("|b1", "(4,)", one)); }, {"'|b1'", "Use read_npy."}) ==
+        "");
   const std::string large = bytes_of<std::int64_t>({3'000'000'000});
   CHECK(complaint([&] { read_indices(array("<i8", "(1,)", large)); },
-                  {"its number 3000000000 does not fit into 32 bits"}) == "");
+                  {"its number 3000000000 does not fit into 32 bits. Use read_npy"}) == "");
+}
+
+TEST_CASE("every type of numbers is read, of either order of bytes", "[phase2][io]") {
+  const auto reads = [](const std::string& type, const std::string& bytes) {
+    return difference(read(array(type, "(2,)", bytes)), {2}, {1, -2}, 0);
+  };
+  CHECK(reads("<f2", {"\x00\x3c\x00\xc0", 4}) == "");
+  CHECK(reads(">f2", {"\x3c\x00\xc0\x00", 4}) == "");
+  CHECK(reads("<f4", {"\x00\x00\x80\x3f\x00\x00\x00\xc0", 8}) == "");
+  CHECK(reads(">f4", {"\x3f\x80\x00\x00\xc0\x00\x00\x00", 8}) == "");
+  CHECK(reads(">f8", {"\x3f\xf0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16}) == "");
+  CHECK(reads("|i1", "\x01\xfe") == "");
+  CHECK(reads("<i2", {"\x01\x00\xfe\xff", 4}) == "");
+  CHECK(reads(">i2", {"\x00\x01\xff\xfe", 4}) == "");
+  CHECK(reads("<i4", {"\x01\0\0\0\xfe\xff\xff\xff", 8}) == "");
+  CHECK(reads(">i4", {"\0\0\0\x01\xff\xff\xff\xfe", 8}) == "");
+  CHECK(reads("<i8", bytes_of<std::int64_t>({1, -2})) == "");
+  CHECK(reads(">i8", {"\0\0\0\0\0\0\0\x01\xff\xff\xff\xff\xff\xff\xff\xfe", 16}) == "");
+  CHECK(difference(read(array("|u1", "(2,)", "\x01\xfe")), {2}, {1, 254}, 0) == "");
+  CHECK(difference(read(array(">u2", "(1,)", "\xff\x01")), {1}, {65281}, 0) == "");
+  CHECK(difference(read(array("<u4", "(1,)", {"\0\0\0\xff", 4})), {1}, {4278190080.0}, 0) == "");
+  CHECK(difference(read(array("|b1", "(2,)", {"\x01\x00", 2})), {2}, {1, 0}, 0) == "");
+  CHECK(read_indices(array(">i4", "(1,)", {"\0\0\x01\x02", 4})).values == Ids{258});
+  CHECK(read_indices(array("|u1", "(2,)", "\x01\xfe")).values == Ids{1, 254});
+  CHECK(read_indices(array(">u2", "(1, 2)", "\x01\x02\xff\xfe", "True")).values == Ids{258, 65534});
+  CHECK(difference(read(array(">i2", "(2, 2)", {"\0\1\0\2\0\3\0\4", 8}, "True")), {2, 2},
+                   {1, 3, 2, 4}, 0) == "");
+}
+
+TEST_CASE("a whole number is never rounded, and a boolean is 0 or 1", "[phase2][io]") {
+  const std::int64_t most = std::int64_t{1} << std::numeric_limits<real>::digits;
+  const auto inexact = [](std::int64_t number) {
+    return refused(array("<i8", "(1,)", bytes_of<std::int64_t>({number})), "is not exact in");
+  };
+  CHECK(inexact(most + 1) == "");
+  CHECK(inexact(-most - 1) == "");
+  CHECK(inexact(std::numeric_limits<std::int64_t>::max()) == "");
+  CHECK(refused(array("<i8", "(1,)", bytes_of<std::int64_t>({most + 1})),
+                "Use read_npy_indices, or to round it save x.astype('<f4').") == "");
+  const std::string good = bytes_of<std::int64_t>({most, -most, 2 * most + 4});
+  CHECK(difference(read(array("<i8", "(3,)", good)), {3},
+                   {double(most), -double(most), double(2 * most + 4)}, 0) == "");
+  CHECK(refused(array("|b1", "(1,)", "\x02"), "its number 2 is neither false (0) nor true (1).") ==
+        "");
 }
 
 TEST_CASE("numbers must fill the file exactly, before memory is asked for", "[phase2][io]") {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "io/raw_safetensors.hpp"
 #include "process.hpp"
 #include "tapestry/io/npy.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -44,6 +45,22 @@ TEST_CASE("plot keeps to its folder, whatever tensors are called", "[phase5][too
   const std::vector<std::string> names = {"plot__._.._up.png", "plot___31m.png", "plot_a_b.png",
                                           "plot_a_b_2.png"};
   CHECK(all_in(folder / "o") == names);
+}
+
+TEST_CASE("plot names the tensors that cannot be read", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const std::string odd = R"("odd":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]})";
+  std::ofstream(folder / "one", std::ios::binary) << with_length("{" + odd + "}", "ab");
+  std::ofstream(folder / "two", std::ios::binary) << with_length(
+      "{" + odd + R"(,"half":{"dtype":"F16","shape":[2],"data_offsets":[2,6]}})", "ab1234");
+  const Result two = tapestry_in(folder / "", "plot two --out o");
+  CHECK(wrong(two) == "");
+  CHECK(has(two.out, "odd: numbers of its dtype, F8_E4M3, are not read"));
+  CHECK(all_in(folder / "o") == std::vector<std::string>{"plot_half.png"});
+  const Result one = tapestry_in(folder / "", "plot one --out o");
+  CHECK(one.status == 1);
+  CHECK(has(one.err, "one holds no tensor that is read. Of 'odd': numbers of its dtype"));
+  CHECK(has(tapestry_in(folder / "", "plot two --tensor odd").err, "'odd' was not read"));
 }
 
 TEST_CASE("tape draws a neuron and prints the gradients", "[phase5][tools]") {

@@ -28,25 +28,33 @@ void write(const plot::Canvas& canvas, const Path& path) {
   print("wrote %s\n", path.c_str());
 }
 
-Parameters tensors_in(const Path& path) {
+Safetensors tensors_in(const Path& path) {
   char begin[6] = {};
   read_file("plot", path, [&](std::ifstream& file, std::uint64_t) {
     file.read(begin, sizeof begin);  // what is shorter is neither
   });
   if (std::string(begin, sizeof begin) == "\x93NUMPY") {
-    return {{path.stem().string(), read_npy(path)}};
+    return {{{path.stem().string(), read_npy(path)}}, {}};
   }
-  return read_checkpoint(path).weights.tensors;  // without what the optimiser remembers
+  return read_checkpoint(path).weights;  // without what the optimiser remembers
 }
 
 Parameters chosen(const PlotOptions& options) {
   constexpr std::size_t most = 100;
-  const Parameters all = tensors_in(options.file);
-  if (!options.tensor.empty()) {
-    return {{options.tensor, Safetensors{all, {}}[options.tensor]}};
+  const Safetensors file = tensors_in(options.file);
+  if (!options.tensor.empty()) return {{options.tensor, file[options.tensor]}};
+  const Parameters& all = file.tensors;
+  if (all.empty() && !file.skipped.empty()) {
+    throw Error(options.file.string() + " holds no tensor that is read. Of " +
+                in_quotes(file.skipped.front().name) + ": " + file.skipped.front().why + ".");
   }
   if (all.empty()) throw Error(options.file.string() + " holds no tensors.");
-  if (all.size() <= most) return all;
+  if (all.size() <= most) {
+    for (const auto& [name, why] : file.skipped) {
+      print("%s\n", folded(printable(name) + ": " + why, 2).c_str());
+    }
+    return all;
+  }
   throw Error(options.file.string() + " holds " + std::to_string(all.size()) +
               " tensors; choose one with --tensor NAME, " + in_quotes(all.front().name) +
               " for example.");

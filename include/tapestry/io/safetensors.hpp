@@ -9,17 +9,26 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
 
+// A tensor of a file that was not read, and why: "its number 16777217 is not exact in 32-bit
+// floats".
+struct Skipped {
+  std::string name, why;
+};
+
 // What a file holds: tensors in the order of their numbers, and free text by name.
 struct Safetensors {
   Parameters tensors;
   std::map<std::string, std::string> metadata;
+  std::vector<Skipped> skipped = {};
 
-  // Throws Error if there is no tensor of that name; the message names the closest one.
+  // Throws Error if there is no tensor of that name; the message says why it was skipped, or names
+  // the closest one.
   Tensor operator[](std::string_view name) const;
 };
 
@@ -30,12 +39,17 @@ struct Safetensors {
 void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-// Reads F32 and F64 numbers as `real`. Nothing in the file is trusted: sizes, offsets and names
-// are checked before memory is asked for. Throws Error naming the file and what is wrong with it.
+// Reads as `real`: F32, F16 and BF16 to the last bit, F64 rounded where `real` is float, whole
+// numbers (I8 to I64, U8 to U64) and BOOL, as 0 and 1, if all of the tensor are exact. A tensor
+// with a whole number that is not (2^24 + 1 as float), or of numbers that stand for others (F8, F6,
+// F4, C64), is skipped, and listed as such, so that a counter among the buffers of a model does not
+// cost the weights. Nothing in the file is trusted: sizes, offsets and names are checked before
+// memory is asked for. Throws Error naming the file and what is wrong with it.
 Safetensors read_safetensors(const std::filesystem::path& path);
 
 // Copies the file's numbers into the model's tensors of the same names. Throws Error, and changes
-// nothing, if shapes differ or names are missing or left over; the message lists them.
+// nothing, if shapes differ, names are missing or left over, or a tensor was skipped; the message
+// lists them.
 void load_parameters(const Parameters& model, const Safetensors& file);
 
 }  // namespace tapestry

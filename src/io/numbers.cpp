@@ -1,0 +1,161 @@
+#include "io/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "file.hpp"
+
+namespace tapestry {
+namespace {
+
+// Types that C++ has no numbers for, by their bits.
+struct Half {
+  std::uint16_t bits;
+};
+struct Brain {
+  std::uint16_t bits;
+};
+struct Boolean {
+  std::uint8_t bits;
+};
+
+// Calls `work` with a number of that type.
+template <class Work>
+auto with_number_of(NumberType type, Work work) {
+  switch (type) {
+    case NumberType::f16:
+      return work(Half{});
+    case NumberType::bf16:
+      return work(Brain{});
+    case NumberType::f32:
+      return work(float{});
+    case NumberType::f64:
+      return work(double{});
+    case NumberType::i8:
+      return work(std::int8_t{});
+    case NumberType::i16:
+      return work(std::int16_t{});
+    case NumberType::i32:
+      return work(std::int32_t{});
+    case NumberType::i64:
+      return work(std::int64_t{});
+    case NumberType::u8:
+      return work(std::uint8_t{});
+    case NumberType::u16:
+      return work(std::uint16_t{});
+    case NumberType::u32:
+      return work(std::uint32_t{});
+    case NumberType::u64:
+      return work(std::uint64_t{});
+    case NumberType::boolean:
+      return work(Boolean{});
+  }
+  throw Error("numbers: this type is unknown.");
+}
+
+float float_of(Brain number) { return std::bit_cast<float>(std::uint32_t{number.bits} << 16); }
+
+float float_of(Half number) {
+  const std::uint32_t bits = number.bits, sign = (bits & 0x8000) << 16;
+  const std::uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 0) {  // zero, or a subnormal: float has room to make it a normal number
+    const float size = static_cast<float>(fraction) * 0x1p-24F;
+    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(size));
+  }
+  const std::uint32_t wider = exponent == 31 ? 255 : exponent + (127 - 15);
+  return std::bit_cast<float>(sign | wider << 23 | fraction << 13);
+}
+
+float float_of(Boolean number) {
+  if (number.bits <= 1) return number.bits;
+  throw InexactNumber("its number " + std::to_string(number.bits) +
+                      " is neither false (0) nor true (1)");
+}
+
+// True if the digits between the highest and the lowest one fit into those of `real`.
+template <class Whole>
+bool is_exact(Whole number) {
+  const auto wide = static_cast<std::uint64_t>(number);
+  const std::uint64_t size = number < 0 ? 0 - wide : wide;
+  return static_cast<int>(std::bit_width(size)) - std::countr_zero(size) <=
+         std::numeric_limits<real>::digits;
+}
+
+template <class Number>
+void convert(Number number, real& to) {
+  if constexpr (std::is_integral_v<Number>) {
+    if (!is_exact(number)) {
+      throw InexactNumber("its number " + std::to_string(number) + " is not exact in " +
+                          std::to_string(8 * sizeof(real)) + "-bit floats");
+    }
+    to = static_cast<real>(number);
+  } else if constexpr (std::is_floating_point_v<Number>) {
+    to = static_cast<real>(number);
+  } else {
+    to = float_of(number);
+  }
+}
+
+template <class Number>
+void convert(Number number, std::int32_t& to) {
+  if constexpr (std::is_integral_v<Number>) {
+    if (!std::in_range<std::int32_t>(number)) {
+      throw InexactNumber("its number " + std::to_string(number) + " does not fit into 32 bits");
+    }
+    to = static_cast<std::int32_t>(number);
+  } else {
+    throw Error("numbers: only whole numbers are read as such.");
+  }
+}
+
+template <class Number>
+Number number_at(const std::byte* place, std::endian order) {
+  std::array<std::byte, sizeof(Number)> bytes;
+  std::copy_n(place, bytes.size(), bytes.begin());
+  if (order != std::endian::native) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<Number>(bytes);
+}
+
+// Piece by piece, so that no second copy of all the numbers is ever in memory.
+template <class Number, class To>
+void read_all(std::ifstream& file, std::endian order, std::span<To> to) {
+  if constexpr (std::is_same_v<Number, To>) {
+    if (order == std::endian::native) return read_bytes(file, to.data(), to.size_bytes());
+  }
+  constexpr std::size_t most = 16384;
+  std::vector<std::byte> bytes(std::min(most, to.size()) * sizeof(Number));
+  while (!to.empty()) {
+    const std::size_t count = std::min(most, to.size());
+    read_bytes(file, bytes.data(), count * sizeof(Number));
+    for (std::size_t i = 0; i < count; ++i) {
+      convert(number_at<Number>(bytes.data() + i * sizeof(Number), order), to[i]);
+    }
+    to = to.subspan(count);
+  }
+}
+
+}  // namespace
+
+std::size_t bytes_of(NumberType type) {
+  return with_number_of(type, [](auto number) { return sizeof number; });
+}
+
+bool is_whole(NumberType type) {
+  return with_number_of(type, [](auto number) { return std::is_integral_v<decltype(number)>; });
+}
+
+void read_numbers(std::ifstream& file, NumberType type, std::endian order, std::span<real> to) {
+  with_number_of(type, [&](auto number) { read_all<decltype(number)>(file, order, to); });
+}
+
+void read_numbers(std::ifstream& file, NumberType type, std::endian order,
+                  std::span<std::int32_t> to) {
+  with_number_of(type, [&](auto number) { read_all<decltype(number)>(file, order, to); });
+}
+
+}  // namespace tapestry
