@@ -79,7 +79,7 @@ void flush_folder(const fs::path& folder) {
 }  // namespace
 
 void write_file_atomically(const char* operation, const fs::path& path,
-                           std::span<const std::byte> bytes) {
+                           const std::function<void(const Append&)>& write) {
   const std::string complaint = std::string(operation) + ": cannot write " + path.string() + ": ";
   std::error_code problem;
   if (path.filename().empty()) throw Error(complaint + "the path names no file");
@@ -90,7 +90,7 @@ void write_file_atomically(const char* operation, const fs::path& path,
   if (fs::is_directory(status)) throw Error(complaint + "it is a folder");
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     NewFile device(complaint, path, false);
-    device.write(bytes);
+    write([&](std::span<const std::byte> bytes) { device.write(bytes); });
     device.close();
     return;
   }
@@ -101,9 +101,14 @@ void write_file_atomically(const char* operation, const fs::path& path,
   remove_dead_parts(target);
   NewFile file(complaint, target, true);
   if (fs::exists(status)) file.allow(status.permissions());
-  file.write(bytes);
+  write([&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.move_to(target);
   flush_folder(target.parent_path());
+}
+
+void write_file_atomically(const char* operation, const fs::path& path,
+                           std::span<const std::byte> bytes) {
+  write_file_atomically(operation, path, [&](const Append& append) { append(bytes); });
 }
 
 void read_file(const char* operation, const fs::path& path,

@@ -3,9 +3,8 @@
 
 #include <bit>
 #include <cstddef>
-#include <cstring>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "file.hpp"
 #include "tapestry/error.hpp"
@@ -32,27 +31,26 @@ std::string preamble(const char* type, const Shape& shape) {
   return magic + static_cast<char>(length & 255) + static_cast<char>(length >> 8) + header;
 }
 
-void write(const std::filesystem::path& path, const std::string& preamble, const void* numbers,
-           std::size_t number_bytes) {
-  std::vector<std::byte> bytes(preamble.size() + number_bytes);
-  std::memcpy(bytes.data(), preamble.data(), preamble.size());
-  if (number_bytes > 0) std::memcpy(bytes.data() + preamble.size(), numbers, number_bytes);
-  write_file_atomically("write_npy", path, bytes);
+void write(const std::filesystem::path& path, const std::string& preamble,
+           std::span<const std::byte> numbers) {
+  write_file_atomically("write_npy", path, [&](const Append& append) {
+    append(std::as_bytes(std::span(preamble)));
+    append(numbers);
+  });
 }
 
 }  // namespace
 
 void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   if (!tensor.defined()) throw Error("write_npy: the tensor is undefined: it holds no numbers.");
-  const std::vector<real> numbers = tensor.values();
-  write(path, preamble(sizeof(real) == 4 ? "<f4" : "<f8", tensor.shape()), numbers.data(),
-        numbers.size() * sizeof(real));
+  const Tensor dense = tensor.contiguous();
+  write(path, preamble(sizeof(real) == 4 ? "<f4" : "<f8", tensor.shape()),
+        std::as_bytes(std::span(dense.data(), static_cast<std::size_t>(dense.count()))));
 }
 
 void write_npy(const std::filesystem::path& path, const Indices& indices) {
   indices.check("write_npy");
-  write(path, preamble("<i4", indices.shape), indices.values.data(),
-        indices.values.size() * sizeof(std::int32_t));
+  write(path, preamble("<i4", indices.shape), std::as_bytes(std::span(indices.values)));
 }
 
 }  // namespace tapestry

@@ -4,6 +4,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "file.hpp"
@@ -60,11 +61,6 @@ std::string header_of(const Parameters& tensors,
   }
 }
 
-void append(std::vector<std::byte>& bytes, const void* data, std::size_t size) {
-  const auto* first = static_cast<const std::byte*>(data);
-  bytes.insert(bytes.end(), first, first + size);
-}
-
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
@@ -72,14 +68,14 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
   check_names(tensors);
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
-  std::vector<std::byte> bytes;
-  append(bytes, &length, sizeof length);
-  append(bytes, header.data(), header.size());
-  for (const Parameter& tensor : tensors) {
-    const std::vector<real> numbers = tensor.value.values();
-    append(bytes, numbers.data(), numbers.size() * sizeof(real));
-  }
-  write_file_atomically("write_safetensors", path, bytes);
+  write_file_atomically("write_safetensors", path, [&](const Append& append) {
+    append(std::as_bytes(std::span(&length, 1)));
+    append(std::as_bytes(std::span(header)));
+    for (const Parameter& tensor : tensors) {  // one by one: together they may be half the memory
+      const Tensor dense = tensor.value.contiguous();
+      append(std::as_bytes(std::span(dense.data(), static_cast<std::size_t>(dense.count()))));
+    }
+  });
 }
 
 // ---------------------------------------------------------------- using what was read

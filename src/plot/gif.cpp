@@ -46,7 +46,7 @@ class Encoder {
     }
     const std::unique_ptr<ColorMapObject, decltype(&GifFreeMapObject)> map(
         GifMakeMapObject(static_cast<int>(most_colours), table.data()), &GifFreeMapObject);
-    if (map == nullptr) throw Error("encode_gif: out of memory");
+    if (map == nullptr) throw Error("encode_gif: out of memory. Draw a smaller picture.");
     EGifSetGifVersion(file_, true);
     check(EGifPutScreenDesc(file_, width, height, 8, 0, map.get()));
     // Netscape's extension: loop, 0 times means for ever.

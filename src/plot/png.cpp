@@ -65,7 +65,7 @@ std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch)
       stbi_write_png_to_mem(channels.data(), 0, canvas.pixel_width(), canvas.pixel_height(),
                             opaque ? 3 : 4, &size),
       &std::free);
-  if (encoded == nullptr) throw Error("encode_png: out of memory");
+  if (encoded == nullptr) throw Error("encode_png: out of memory. Draw a smaller picture.");
   Bytes bytes(encoded.get(), encoded.get() + size);
   constexpr std::ptrdiff_t after_header = 8 + 25;  // signature, then the IHDR chunk
   const Bytes resolution = resolution_chunk(dots_per_inch);

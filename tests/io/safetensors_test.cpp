@@ -1,11 +1,16 @@
 #include "tapestry/io/safetensors.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <vector>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/io/npy.hpp"
 #include "tapestry/ops.hpp"
 #include "temporary_folder.hpp"
 
@@ -14,6 +19,24 @@ using namespace tapestry;
 namespace {
 
 namespace fs = std::filesystem;
+
+// While it lives, this process gets only so much more memory.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::size_t bytes) {
+    ::getrlimit(RLIMIT_AS, &old_);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;  // that it has already
+    const rlimit limit{pages * static_cast<std::size_t>(::getpagesize()) + bytes, old_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &old_); }
+
+ private:
+  rlimit old_{};
+};
 
 }  // namespace
 
@@ -89,6 +112,16 @@ TEST_CASE("a failed write leaves the old checkpoint as it was", "[phase1][io]") 
   CHECK(complaint([] { write_safetensors("/dev/full", {{"w", Tensor(1)}}); },
                   {"write_safetensors: cannot write /dev/full: No space left on device"}) == "");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("saving takes no memory of its own, however large the tensors", "[phase2][io]") {
+  const Tensor large = Tensor::uninitialised({32 << 20});  // never touched: it costs no real memory
+  const MemoryLimit limit(large.buffer().bytes() / 4);
+  CHECK_THROWS_AS(large.clone(), Error);
+  CHECK_NOTHROW(write_safetensors("/dev/null", {{"a", large}, {"b", large}}));
+  CHECK_NOTHROW(write_npy("/dev/null", large));
+}
+#endif
 
 TEST_CASE("a tensor that a file lacks is named, with the closest there is", "[phase1][io]") {
   const Safetensors file = {{{"query.weight", Tensor(1)}, {"key.weight", Tensor(2)}}, {}};

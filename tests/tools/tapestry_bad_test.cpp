@@ -217,3 +217,21 @@ TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   CHECK(place.refused("plot m --tensor words.wait", {"Did you mean 'words.weight'?"}) == "");
   CHECK(place.refused("tape neuro", {"Did you mean neuron?"}) == "");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these need all addresses
+TEST_CASE("too little memory is told in one line, and leaves nothing behind", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  write_npy(folder / "large.npy", Tensor::zeros({2000, 2000}));
+  for (const std::string work : {"plot large.npy", "train grammar --width 512"}) {
+    for (const char* limit : {"ulimit -v 30000 &&", "ulimit -v 40000 &&", "ulimit -v 50000 &&"}) {
+      CAPTURE(work, limit);
+      const Result result = tapestry_in(folder / "", work, limit);
+      CHECK(result.status == 1);
+      REQUIRE(result.err.ends_with("\n"));
+      const std::string line = result.err.substr(0, result.err.size() - 1);
+      CHECK(missing_word(line, {"tapestry: ", "out of memory", " a smaller "}) == "");
+      CHECK(folder.files() == 1);
+    }
+  }
+}
+#endif

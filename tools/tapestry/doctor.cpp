@@ -65,7 +65,7 @@ std::string fonts() {
 
 std::string can_write(const Path& folder) {
   const Path probe = folder / ".tapestry-doctor";
-  write_file_atomically("write", probe, {});
+  write_file_atomically("write", probe, std::span<const std::byte>());
   std::filesystem::remove(probe);
   return "can be written";
 }

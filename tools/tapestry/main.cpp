@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,8 @@ int main(int count, char** arguments) {
     return status;
   } catch (const tapestry::command::Interrupted& interrupted) {
     return complain(interrupted.what(), 128 + interrupted.signal);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory. Use a smaller model, shorter texts or a smaller batch.", 1);
   } catch (const std::exception& error) {
     return complain(error.what(), 1);
   }
