@@ -143,6 +143,9 @@ class HeaderReader {
  public:
   Header read(const std::string& text) {
     if (!text.starts_with('{')) throw Error("its header is not a JSON object.");
+    if (const std::size_t at = text.find('\0'); at != text.npos) {  // the parser would end there
+      throw Error("its header has a NUL byte, at byte " + std::to_string(at) + ".");
+    }
     try {
       [[maybe_unused]] const Json rest =
           Json::parse(text, [this](int depth, Json::parse_event_t event, Json& value) {

@@ -185,6 +185,19 @@ TEST_CASE("a header beyond 100 MB is refused before it is read", "[phase1][io]")
   CHECK(message.find("100 MB are the limit") != std::string::npos);
 }
 
+TEST_CASE("nothing may stand behind the end of a header but blanks", "[phase1][io]") {
+  const std::string header = "{\"w\":" + entry("[1]", "[0,4]") + "}";
+  CHECK(read(with_length(header + " \n\t\r ", floats(1))).tensors.size() == 1);
+  const std::string at = std::to_string(header.size());
+  for (const std::string& more : {std::string(1, '\0'), std::string(5, '\0'),
+                                  std::string("\0{\"a\":1}", 8), std::string("\0\xff", 2)}) {
+    CHECK(refuses(with_length(header + more, floats(1)), "a NUL byte, at byte " + at));
+  }
+  CHECK(refuses(with_length(header + "x", floats(1)), "not valid JSON"));
+  CHECK(refuses(with_length(std::string("{\"__metadata__\":{\"a\":\"\0\"}}", 26)), "a NUL byte"));
+  CHECK(read(with_length(R"({"__metadata__":{"a":"\u0000"}})")).metadata.at("a").size() == 1);
+}
+
 TEST_CASE("entries that are not what they should be are refused", "[phase1][io]") {
   CHECK(refuses_entry("3", "", "entry \"w\" is not a JSON object"));
   CHECK(refuses_entry("[]", "", "entry \"w\" is not a JSON object"));
