@@ -1,6 +1,6 @@
 # Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
 # CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual. Needs GNU make 4.3 or newer.
-# Each mode (release, f64, clang, asan, tsan, neon, mutants) builds in a folder of its own,
+# Each mode (release, f64, clang, asan, tsan, neon, fuzz, mutants) builds in a folder of its own,
 # build/<mode>/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -32,12 +32,14 @@ mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
 mode_clang := -O3
 mode_tsan := -O1 -g1 -fsanitize=thread
+mode_fuzz := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+  -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
 mode_neon := -O3 -static -isystem build/neon/include
 mode_mutants := -O1  # of the sources that tools/mutants has written
 src := $(if $(filter mutants,$(MODE)),build/mutants/src,src)
 warnings := $(if $(filter mutants,$(MODE)),-w,-Wall -Wextra -Wpedantic -Wshadow)
 ifndef mode_$(MODE)
-$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon and mutants)
+$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants)
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -fopenmp $(warnings) \
   -Iinclude -I$(src) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
@@ -70,6 +72,7 @@ tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapes
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
 mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp))
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
+fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
 
 ## all            the library, the tutorials and the tools (what plain `make` does)
@@ -104,7 +107,8 @@ endef
 define link
 @echo '  link $@'
 @mkdir -p $(@D)
-$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(library) $(gif) $(1) $(LDLIBS)
+$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+  $(filter-out $(library),$(filter %.a,$^)) $(library) $(gif) $(1) $(LDLIBS)
 endef
 $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
@@ -150,6 +154,14 @@ $(build)/lines/%: %.cpp $(build)/flags FORCE
 	@mkdir -p $(@D)
 	$(quiet)$(CXX) $(flags) $(extra) -E $< | awk '/^# [0-9]+ "/ { line = $$2; file = $$3; gsub(/"/, "", file); next } \
 	  file ~ /^src\// && NF { print file ":" line } { ++line }' >$@
+# Fuzz targets: each of them one file, with the library and what the command is made of. One that
+# defines a sub-command itself gets its own.
+$(build)/libcommand.a: $(filter-out %/main.o,$(tapestry_objects))
+	@echo '  lib  $@'
+	$(quiet)rm -f $@ && $(AR) rcs $@ $^
+$(build)/obj/tests/fuzz/%.o: private extra = -Itests -Itools
+$(build)/targets/%: $(build)/obj/tests/fuzz/%.o $(build)/libcommand.a $(library)
+	$(call link,-fsanitize=fuzzer)
 
 define program
 $(build)/$(1): $(call objects,$(2)) $(library)
@@ -159,7 +171,8 @@ $(foreach source,$(tutorial_sources),\
   $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
 -include $(patsubst %.o,%.d,$(library_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
-  $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources))) $(build)/catch2.hpp.d
+  $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources)) \
+  $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
 
 # ---- Tutorials. A leading + lets a program's own lines through as they come.
 chosen = $(filter $(build)/tutorials/$(1)_%,$(tutorials))
@@ -206,6 +219,11 @@ tsan: build/setup/tsan
 ## clang          all tests, built by clang++
 clang:
 	+@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry && build/$@/tests
+## fuzz           libFuzzer on files and texts of strangers, with clang++ under the sanitizers: each
+##                target of tests/fuzz/ for FUZZ_SECONDS (60); what fails is kept in out/fuzz/
+fuzz: build/setup/fuzz
+	+@$(MAKE) MODE=fuzz CXX=clang++ $(fuzz_targets:$(build)/%=build/fuzz/%)
+	+@tools/run_fuzz $(fuzz_targets:$(build)/%=build/fuzz/%)
 ## check-neon     the tests of kernels and operations for AArch64, under an emulator
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
@@ -266,5 +284,5 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything test test-sets ci-full tutorials plots pictures asan f64 clang tsan
+.PHONY: all everything test test-sets ci-full tutorials plots pictures asan f64 clang tsan fuzz
 .PHONY: check-neon bench check format format-check install mutants clean help FORCE

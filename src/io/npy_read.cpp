@@ -193,11 +193,10 @@ constexpr NamedType types[] = {
 };
 
 [[noreturn]] void refuse_type(const std::string& type, const std::string& way_out) {
-  const std::string has = "its numbers are of type " + in_quotes(type);
-  if (type.find('O') != std::string::npos) {
-    throw Error(has + ": Python objects, which are programs of strangers, are never read.");
-  }
-  throw Error(has + ": " + way_out);
+  const bool objects = type.find('O') != std::string::npos;
+  throw Error(
+      "its numbers are of type " + in_quotes(type) + ": " +
+      (objects ? "Python objects, which are programs of strangers, are never read." : way_out));
 }
 
 // The type that "<f4", ">f4" (big-endian) or "|u1" (bytes, which have no order) names.

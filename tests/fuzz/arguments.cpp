@@ -1,0 +1,96 @@
+// Command lines: each line of an input is an argument. The commands do nothing here but look at
+// the numbers that they were given.
+#include "tapestry/arguments.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Error.hpp>
+
+#include "fuzz.hpp"
+#include "tapestry/commands.hpp"
+
+using tapestry::Index;
+using tapestry::fuzz::require;
+
+namespace tapestry::command {
+namespace {
+
+template <class Number>
+void within(Number low, Number value, Number high) {
+  require(!(value < low) && !(value > high), "a number is within its range");  // or is NaN
+}
+
+constexpr Index most = 2147483647;
+
+}  // namespace
+
+void analyze(const AnalyzeOptions& o) {
+  within<Index>(-1, o.layer, most);
+  within<Index>(-1, o.head, most);
+}
+
+void why(const WhyOptions& o) {
+  within<Index>(0, o.layer, most);
+  within<Index>(0, o.head, most);
+}
+
+void train(const TrainOptions& o) {
+  within<Index>(-1, o.steps, most_steps);
+  within<Index>(1, o.batch, most_batch);
+  within<Index>(1, o.layers, 64);
+  within<Index>(1, o.heads, 64);
+  within<Index>(1, o.width, 1024);
+  within<Index>(8, o.length, most_length);
+  within<Index>(1, o.save_every, most_steps);
+  within<double>(0, o.rate, 1);
+  within<Index>(0, o.seed, most);
+}
+
+void generate(const GenerateOptions& o) {
+  within<Index>(-1, o.length, 100000);
+  within<Index>(1, o.count, 100000);
+  within<double>(0, o.temperature, 1000);
+  within<Index>(0, o.top_k, most);
+  within<double>(0, o.top_p, 1);
+  within<Index>(0, o.seed, most);
+}
+
+void plot(const PlotOptions&) {}
+void tape(const TapeOptions&) {}
+
+void lab(const LabOptions& o) {
+  require(!o.lengths.empty() && o.lengths.size() <= 16, "there are lengths, not too many");
+  for (const Index length : o.lengths) within<Index>(1, length, 65536);
+  within<Index>(1, o.heads, 64);
+  within<Index>(1, o.width, 4096);
+  within<Index>(1, o.batch, most_batch);
+  within<Index>(0, o.window, 65536);
+  within<Index>(1, o.repeats, 1000);
+  within<Index>(0, o.threads, 256);
+  within<double>(0, o.seconds, 3600);
+}
+
+void doctor() {}
+
+}  // namespace tapestry::command
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::string> lines(1);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (data[i] == '\n') {
+      lines.emplace_back();
+    } else if (data[i] != 0) {  // which ends an argument for every program
+      lines.back() += static_cast<char>(data[i]);
+    }
+  }
+  CLI::App app("fuzz", "tapestry");
+  tapestry::command::add_commands(app);
+  std::vector<const char*> arguments = {"tapestry"};
+  for (const std::string& line : lines) arguments.push_back(line.c_str());
+  try {
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
+  } catch (const CLI::CallForHelp&) {
+    app.help();
+  } catch (const CLI::Error&) {
+  }
+  return 0;
+}
