@@ -14,10 +14,6 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)  # all cores, unless told otherw
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-# Threads that wait for each other give way after about a millisecond: the default of libgomp, many
-# times that, makes small steps crawl where other programs keep the processors busy.
-export GOMP_SPINCOUNT ?= 20000
-
 MODE := release
 PREFIX ?= /usr/local
 FONTS ?= /usr/share/fonts/truetype/dejavu
@@ -41,7 +37,7 @@ warnings := $(if $(filter mutants,$(MODE)),-w,-Wall -Wextra -Wpedantic -Wshadow)
 ifndef mode_$(MODE)
 $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants)
 endif
-flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -fopenmp $(warnings) \
+flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
   -Iinclude -I$(src) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
 # Asked when needed, not now: on a bare machine the compiler arrives while make runs.
 ask = $(shell $(CXX) $(1) 2>/dev/null)
@@ -274,7 +270,7 @@ install: $(library) $(build)/tools/tapestry
 	@install -Dm644 tools/tapestry/completion.bash $(to)/share/bash-completion/completions/tapestry
 	@install -d $(to)/lib/pkgconfig
 	@printf '%s\n' 'Name: tapestry' 'Description: attention, understood' 'Version: $(VERSION)' \
-	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -lgif -fopenmp' \
+	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -lgif -pthread' \
 	  >$(to)/lib/pkgconfig/tapestry.pc
 	@echo 'installed in $(to)'
 ## clean          remove build/; out/ holds results of yours and stays

@@ -1,12 +1,11 @@
 #include "tapestry/machine.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <limits>
 
+#include "kernels/pool.hpp"
 #include "kernels/sets.hpp"
 #include "kernels/table.hpp"
 #include "tapestry/error.hpp"
@@ -69,7 +68,7 @@ Machine measure_machine() {
   machine.kernels = table.name;
   machine.peak_gflops = best_gflops(table);
   machine.read_gb_per_second = best_read_gb(table);
-  machine.threads = omp_get_max_threads();
+  machine.threads = threads_in_use();
   return machine;
 }
 
@@ -99,7 +98,9 @@ void use_threads(int count) {
   if (count < 1) {
     throw Error("use_threads: " + std::to_string(count) + " threads asked for; 1 is the least.");
   }
-  omp_set_num_threads(count);
+  kernels::set_thread_count(count);
 }
+
+int threads_in_use() { return kernels::thread_count(); }
 
 }  // namespace tapestry

@@ -1,9 +1,8 @@
 // For tests that compare numbers of threads.
 #pragma once
 
-#include <omp.h>
-
 #include "kernels/parallel.hpp"
+#include "tapestry/machine.hpp"
 
 namespace tapestry {
 
@@ -13,13 +12,13 @@ class SmallWorkShared {
   SmallWorkShared() { kernels::divide_everything = true; }
   ~SmallWorkShared() {
     kernels::divide_everything = false;
-    omp_set_num_threads(before_);
+    use_threads(before_);
   }
   SmallWorkShared(const SmallWorkShared&) = delete;
   SmallWorkShared& operator=(const SmallWorkShared&) = delete;
 
  private:
-  int before_ = omp_get_max_threads();
+  int before_ = threads_in_use();
 };
 
 }  // namespace tapestry

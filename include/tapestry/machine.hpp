@@ -44,5 +44,6 @@ double processor_seconds(const std::function<void()>& work);
 // How many threads the library uses on this thread's behalf from now on; OMP_NUM_THREADS sets the
 // number at the start. Results are the same bits for any. Throws Error for a count below 1.
 void use_threads(int count);
+int threads_in_use();
 
 }  // namespace tapestry

@@ -50,7 +50,7 @@ struct Cut {
   // part of b, and a, if it is not transposed, is packed by none.
   Cut(const MatmulShape& s, const MatrixView& a) : shape(s) {
     const Index count = s.batch.count();
-    const Index wanted = (omp_get_max_threads() + count - 1) / count;
+    const Index wanted = (threads_at_hand() + count - 1) / count;
     const bool packs_a = a.column != 1;
     columns = packs_a ? 1 : std::clamp<Index>(s.n / least_columns, 1, wanted);
     rows = std::clamp<Index>(s.m / least_rows, 1, (wanted + columns - 1) / columns);

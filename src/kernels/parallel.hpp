@@ -1,54 +1,50 @@
 // Splitting a loop among threads.
 #pragma once
 
-#include <omp.h>
-
+#include "kernels/pool.hpp"
 #include "tapestry/real.hpp"
 
 namespace tapestry::kernels {
 
-// Fewer numbers than this a thread (some 40 microseconds of work) are not worth waking it, and
-// waiting for it where other programs keep the processors busy.
+// So many numbers (some 40 microseconds of work) are worth waking a thread. One that is awake takes
+// part from an eighth of that on.
 inline constexpr Index parallel_grain = 1 << 18;
 
-// Set by tests: even the smallest work is divided, so that small arrays show what large ones would.
+// Set by tests: even the smallest work is divided, so that small arrays show what large ones would,
+// and each thread does its own share of it.
 inline bool divide_everything = false;
 
-// How many threads share `count` things of which `grain` are worth one.
-inline Index sharing_threads(Index count, Index grain) {
-  const Index most = omp_in_parallel() ? 1 : omp_get_max_threads();
-  const Index wanted = divide_everything ? count : count / (grain > 0 ? grain : 1);
-  return wanted < most ? wanted : most;
-}
-
-// Calls body(begin, end) on consecutive parts of [0, count), one per thread, each at least `grain`
-// long; all of it in one call when that leaves one part. `body` must not throw, and what it
-// computes must not depend on where the parts end.
+// Calls body(begin, end) on consecutive parts of [0, count), `parts` of them a thread at most.
 template <class Body>
-void parallel_parts(Index count, Index grain, Body body) {
+void parallel_ranges(Index count, Index grain, Index parts, const Body& body) {
   if (count <= 0) return;
-  const Index parts = sharing_threads(count, grain);
-  if (parts <= 1) {
+  const Sharing sharing =
+      divide_everything ? share_always(count) : share_if_worthwhile(count, grain, parts);
+  if (sharing.threads <= 1) {
     body(Index(0), count);
     return;
   }
-#pragma omp parallel for schedule(static) num_threads(int(parts))
-  for (Index part = 0; part < parts; ++part) {
-    body(count * part / parts, count * (part + 1) / parts);
-  }
+  const auto part = [&](Index i) {
+    body(count * i / sharing.parts, count * (i + 1) / sharing.parts);
+  };
+  share(sharing, {[](const void* f, Index i) { (*static_cast<const decltype(part)*>(f))(i); }, &part});
 }
 
-// Calls body(i) for each i in [0, count), where tasks may differ in length: threads, one for every
-// `grain` tasks at most, take the next one when they are done. Each task writes what no other does.
+// Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than
+// two threads are worth it: each wants `grain` of them, or an eighth if it is awake. What `body`
+// computes must not depend on where the parts end.
+template <class Body>
+void parallel_parts(Index count, Index grain, Body body) {
+  parallel_ranges(count, grain, 16, body);
+}
+
+// Calls body(i) for each i in [0, count), where tasks may differ in length: cut finer, so that
+// threads end together. Each task writes what no other does.
 template <class Body>
 void parallel_tasks(Index count, Index grain, Body body) {
-  const Index threads = sharing_threads(count, grain);
-  if (threads <= 1) {
-    for (Index i = 0; i < count; ++i) body(i);
-    return;
-  }
-#pragma omp parallel for schedule(dynamic) num_threads(int(threads))
-  for (Index i = 0; i < count; ++i) body(i);
+  parallel_ranges(count, grain, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) body(i);
+  });
 }
 
 // The grain for loops over rows of `width` numbers.

@@ -1,5 +1,4 @@
 #include <malloc.h>
-#include <omp.h>
 
 #include <fstream>
 #include <string>
@@ -7,6 +6,7 @@
 #include "ours.hpp"
 #include "report.hpp"
 #include "tapestry/attention.hpp"
+#include "tapestry/machine.hpp"
 #include "tapestry/memory.hpp"
 
 namespace tapestry::bench {
@@ -38,7 +38,7 @@ AttentionMemory measure_attention_memory() {
   AttentionMemory memory;
   memory.length = 16384;
   memory.depth = 64;
-  memory.threads = omp_get_max_threads();
+  memory.threads = threads_in_use();
   const Shape shape{memory.length, memory.depth};
   const Tensor q = numbers(shape), k = numbers(shape), v = numbers(shape), dy = numbers(shape);
   const Contestant both =

@@ -1,7 +1,6 @@
-#include <omp.h>
-
 #include <nlohmann/json.hpp>
 #include <span>
+#include <thread>
 
 #include "file.hpp"
 #include "peers.hpp"
@@ -34,7 +33,7 @@ Json limits_json(const Report& report) {
 Json machine_json(const Report& report) {
   return {
       {"processor", processor()},
-      {"cores", omp_get_num_procs()},
+      {"cores", std::thread::hardware_concurrency()},
       {"kernels", kernel_set()},
       {"compiler", compiler},
       {"openblas", {{"version", openblas_version()}, {"kernels", openblas_core()}}},

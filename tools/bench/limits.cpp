@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "kernels/parallel.hpp"
 #include "kernels/table.hpp"
 
 namespace tapestry::bench {
@@ -19,8 +20,7 @@ constexpr double smallest_array = 1 << 20, largest_array = 1 << 30;
 template <class Work>
 double best_seconds(int threads, double seconds, const Work& work) {
   const auto on_all = [&] {
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int thread = 0; thread < threads; ++thread) work(thread);
+    kernels::parallel_tasks(threads, 1, [&](Index thread) { work(int(thread)); });
   };
   return race({{"limit", on_all}}, threads, seconds).front();
 }

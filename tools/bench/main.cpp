@@ -1,6 +1,5 @@
 // bench: how fast the library is on this machine, beside its peers and beside the machine's limits.
 // `make bench` builds and runs it; --help tells the rest.
-#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +45,7 @@ std::vector<Row> choose_rows(const Options& options) {
 }
 
 std::vector<int> thread_counts(const Options& options, const Row& row) {
-  const int most = omp_get_max_threads();
+  const int most = threads_in_use();
   std::set<int> counts(options.threads.begin(), options.threads.end());
   if (counts.empty()) counts = {1, most};
   for (int count = 2; row.curve && options.threads.empty() && count < most; count *= 2) {
@@ -141,7 +140,7 @@ void run(const Options& options) {
   check_writable(options.out / "plots");  // better now than after four minutes
   const Company company;
   limits_for(report, 1);
-  limits_for(report, omp_get_max_threads());
+  limits_for(report, threads_in_use());
   print_machine(report);
   if (options.ask_for(memory_row)) report.attention_memory.push_back(measure_attention_memory());
   measure_rows(options, rows, report);

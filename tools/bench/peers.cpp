@@ -1,5 +1,6 @@
 #include "peers.hpp"
 
+#include <dlfcn.h>
 #include <dnnl.h>
 #include <unistd.h>
 
@@ -58,7 +59,10 @@ std::string onednn_version() {
 }
 
 void use_threads_everywhere(int count) {
-  use_threads(count);  // oneDNN asks OpenMP, like us
+  use_threads(count);
+  // oneDNN asks OpenMP, whichever library it brought along.
+  const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (set != nullptr) set(count);
   openblas_set_num_threads(count);
 }
 

@@ -1,4 +1,3 @@
-#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "clock.hpp"
 #include "peers.hpp"
@@ -36,7 +36,7 @@ void print_curve(const std::vector<Result>& curve) {
 }  // namespace
 
 void print_machine(Report& report) {
-  std::printf("%s, cores: %d; %s kernels\n", processor().c_str(), omp_get_num_procs(),
+  std::printf("%s, cores: %d; %s kernels\n", processor().c_str(), int(std::thread::hardware_concurrency()),
               kernel_set().c_str());
   const bool told = std::getenv("OPENBLAS_CORETYPE") != nullptr;
   std::printf("peers: OpenBLAS %s (%s kernels%s), oneDNN %s\n", openblas_version().c_str(),

@@ -1,6 +1,4 @@
 // `tapestry doctor`: is everything here that pictures and training need?
-#include <omp.h>
-
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -35,7 +33,7 @@ std::string kernels() {
 }
 
 std::string threads() {
-  return std::to_string(omp_get_max_threads()) + " in use, " +
+  return std::to_string(threads_in_use()) + " in use, " +
          std::to_string(std::thread::hardware_concurrency()) + " processors";
 }
 

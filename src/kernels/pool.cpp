@@ -1,0 +1,332 @@
+#include "kernels/pool.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace tapestry::kernels {
+namespace {
+
+constexpr Index microsecond = 1000;
+constexpr Index look_out_for = 100 * microsecond;  // work, before a thread goes to sleep
+constexpr Index awake_share = 8;  // this part of a grain is worth a thread that is awake
+constexpr Index grace = 50 * microsecond;  // nothing is lost yet when others end so much later
+constexpr Index longest_alone = 2000 * 1000 * microsecond;
+
+Index now() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// True within a part: loops there are not shared.
+thread_local bool within_part = false;
+
+// One thread's share of the parts: those from `first` to before `last` that nobody has begun. Its
+// owner takes them from the front, others from the back, so that each thread mostly touches what it
+// touched in the loop before.
+class Range {
+ public:
+  void set(Index first, Index last) { range_.store(pack(first, last), std::memory_order_relaxed); }
+
+  Index take_first() {
+    return take([](std::uint64_t& r) { return ((r += one) - one) >> half; });
+  }
+  Index take_last() {
+    return take([](std::uint64_t& r) { return --r & (one - 1); });
+  }
+
+ private:
+  static constexpr int half = 32;
+  static constexpr std::uint64_t one = std::uint64_t(1) << half;
+
+  template <class Step>
+  Index take(Step step) {  // -1: nothing is left
+    std::uint64_t r = range_.load(std::memory_order_relaxed);
+    while (r >> half < (r & (one - 1))) {
+      std::uint64_t next = r;
+      const std::uint64_t part = step(next);
+      if (range_.compare_exchange_weak(r, next, std::memory_order_relaxed)) return Index(part);
+    }
+    return -1;
+  }
+  static std::uint64_t pack(Index first, Index last) {
+    return std::uint64_t(first) << half | std::uint64_t(last);
+  }
+  std::atomic<std::uint64_t> range_{0};
+};
+
+// What there is of each thread; number 0 is whoever shares a loop.
+struct alignas(64) Place {
+  Range range;
+  std::atomic<int> asleep{0};
+};
+
+// The loop in hand, as one word: how many threads are inside, how many more may join, whether the
+// one who shares it sleeps until all are out, and its number. One step joins, and never a loop that
+// has ended.
+constexpr std::uint64_t one_inside = 1, inside = 0xff, one_place = 0x100, places = 0xff00,
+                        sleeper = 0x10000, one_loop = 0x20000;
+
+class Pool {
+ public:
+  // May be called by any thread at any time.
+  Sharing worthwhile(Index count, Index grain, Index most_parts);
+  bool is_alone() const { return patience_.alone(now()); }
+
+  // False, and nothing done: another thread shares a loop.
+  bool share(const Sharing& sharing, const Parts& parts);
+
+ private:
+  void live(int self);
+  bool look_out(std::uint64_t& last);
+  bool join(std::uint64_t& last);
+  void sleep(int self, std::uint64_t& last);
+  void wake(int other);
+  void wake_next(int self);
+  void leave();
+  Index work(int self);
+  void run(Index part);
+  void hire(int others);
+  void open();
+  void close(Index longest);
+
+  std::atomic<bool> taken_{false};
+  std::atomic<Index> last_small_{0};  // when a loop came that is worth only threads that are awake
+  Patience patience_;
+  int hired_ = 0;
+  bool can_hire_ = true;
+  // The loop in hand
+  Sharing sharing_;
+  Parts parts_{};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr* error_ = nullptr;  // where the first one thrown goes
+  // What threads look at while they wait
+  alignas(64) std::atomic<std::uint64_t> loop_{0};
+  alignas(64) std::atomic<int> awake_{0};
+  std::atomic<int> ended_{0};  // changes when one who sleeps in close() is to look again
+  Place place_[most_threads];
+};
+
+// Never destroyed, for its threads live as long as the process.
+constinit Pool pool;
+
+// ---- The threads of the pool
+
+void Pool::live(int self) {
+  within_part = true;
+  for (std::uint64_t last = 0;;) {
+    if (!look_out(last)) {
+      sleep(self, last);
+      continue;
+    }
+    if (sharing_.wakes) wake_next(self);
+    work(self);
+    leave();
+  }
+}
+
+// False: for a while, no loop came other than `last`.
+bool Pool::look_out(std::uint64_t& last) {
+  const Index start = now();
+  for (int i = 1; !join(last); ++i) {
+    pause();
+    if (i % 16 == 0 && now() - start > look_out_for) return false;
+  }
+  return true;
+}
+
+bool Pool::join(std::uint64_t& last) {
+  std::uint64_t loop = loop_.load(std::memory_order_relaxed);
+  if ((loop & places) == 0 || loop / one_loop == last || others_come_late) return false;
+  if (!loop_.compare_exchange_strong(loop, loop + one_inside - one_place)) return false;
+  last = loop / one_loop;
+  return true;
+}
+
+void Pool::leave() {
+  const std::uint64_t before = loop_.fetch_sub(one_inside);
+  if ((before & sleeper) == 0 || (before & inside) != one_inside) return;
+  ended_.fetch_add(1);
+  ended_.notify_one();
+}
+
+void Pool::sleep(int self, std::uint64_t& last) {
+  std::atomic<int>& asleep = place_[self].asleep;
+  awake_.fetch_sub(1);
+  asleep.store(1);
+  // A loop that came just now has found it awake.
+  const std::uint64_t loop = loop_.load();
+  if ((loop & places) != 0 && loop / one_loop != last) wake(self);
+  asleep.wait(1);
+}
+
+void Pool::wake(int other) {
+  std::atomic<int>& asleep = place_[other].asleep;
+  if (asleep.load() == 0 || asleep.exchange(0) == 0) return;
+  awake_.fetch_add(1);
+  asleep.notify_one();
+}
+
+// Threads wake each other like a tree, so that none has to wake all.
+void Pool::wake_next(int self) {
+  for (int other = 2 * self + 1; other <= 2 * self + 2 && other < sharing_.threads; ++other) {
+    wake(other);
+  }
+}
+
+// ---- Work
+
+// Runs parts until all have been begun: its own first, then what others have left. Returns the
+// longest time that one took.
+Index Pool::work(int self) {
+  Index longest = 0, before = now();
+  for (int i = 0; i < sharing_.threads; ++i) {
+    const int owner = (self + i) % sharing_.threads;
+    Range& range = place_[owner].range;
+    for (Index part; (part = owner == self ? range.take_first() : range.take_last()) >= 0;) {
+      run(part);
+      const Index after = now();
+      longest = std::max(longest, after - before);
+      before = after;
+    }
+  }
+  return longest;
+}
+
+void Pool::run(Index part) try {
+  parts_.run(parts_.body, part);
+} catch (...) {
+  if (!failed_.exchange(true)) *error_ = std::current_exception();
+}
+
+// ---- Who shares a loop
+
+Sharing Pool::worthwhile(Index count, Index grain, Index most_parts) {
+  const Index awake_grain = std::max<Index>(1, grain / awake_share);
+  const Index most = std::min<Index>(thread_count(), count / awake_grain);
+  const Index time = now();
+  if (most < 2 || patience_.alone(time)) return {};
+  const Index awake = std::max(awake_.load(std::memory_order_relaxed), 0);
+  Index pays = count / std::max<Index>(1, grain);
+  Sharing sharing;
+  sharing.wakes = pays >= 2;
+  if (!sharing.wakes) {  // unless there are many of them
+    const Index last = last_small_.exchange(time, std::memory_order_relaxed);
+    sharing.wakes = time - last < look_out_for;
+    pays = sharing.wakes ? 2 : 1;
+  }
+  sharing.threads = int(std::min(most, std::max(pays, 1 + awake)));
+  const Index parts = std::min(count / std::max<Index>(1, awake_grain / 2),
+                               most_parts * sharing.threads);
+  sharing.parts = parts / sharing.threads * sharing.threads;
+  return sharing;
+}
+
+bool Pool::share(const Sharing& sharing, const Parts& parts) {
+  if (taken_.exchange(true, std::memory_order_acquire)) return false;
+  sharing_ = sharing;
+  if (sharing.wakes) hire(sharing.threads - 1);
+  sharing_.threads = std::min(sharing.threads, 1 + hired_);
+  parts_ = parts;
+  std::exception_ptr error;
+  error_ = &error;
+  failed_.store(false, std::memory_order_relaxed);
+  within_part = true;
+  open();
+  const Index longest = work(0);
+  close(longest);
+  within_part = false;
+  taken_.store(false, std::memory_order_release);
+  if (error) std::rethrow_exception(error);
+  return true;
+}
+
+// Threads that cannot be had are done without.
+void Pool::hire(int others) {
+  if (hired_ >= others || !can_hire_) return;
+  static const int forgets = pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
+  can_hire_ = forgets == 0;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's, not ours
+  try {
+    for (; can_hire_ && hired_ < others; ++hired_) {
+      awake_.fetch_add(1);
+      std::thread([this, self = hired_ + 1] { live(self); }).detach();
+    }
+  } catch (const std::system_error&) {
+    awake_.fetch_sub(1);
+    can_hire_ = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Pool::open() {
+  for (int i = 0; i < sharing_.threads; ++i) {
+    place_[i].range.set(sharing_.parts * i / sharing_.threads,
+                        sharing_.parts * (i + 1) / sharing_.threads);
+  }
+  const std::uint64_t others = std::uint64_t(sharing_.threads - 1);
+  loop_.store((loop_.load() / one_loop + 1) * one_loop + others * one_place);
+  if (sharing_.wakes) wake_next(0);
+  while (sharing_.together && !others_come_late && (loop_.load() & places) != 0) pause();
+}
+
+// Nobody joins any more. Those inside have their last parts in hand: for these it waits, awake for
+// as long as they should take, and then asleep, for they may need this very processor.
+void Pool::close(Index longest) {
+  if ((loop_.fetch_and(~places) & inside) == 0) return;
+  const Index start = now(), enough = start + std::min(longest, 1000 * microsecond) + grace;
+  for (int i = 1; (loop_.load() & inside) != 0; ++i) {
+    pause();
+    if (i % 16 != 0 || now() < enough) continue;
+    loop_.fetch_or(sleeper);
+    for (;;) {
+      const int ended = ended_.load();
+      if ((loop_.load() & inside) == 0) break;
+      ended_.wait(ended);
+    }
+  }
+  const Index end = now();
+  patience_.waited(end, end - start, longest);
+}
+
+}  // namespace
+
+void Patience::waited(Index now, Index waited, Index longest) {
+  const Index lost = waited - 2 * longest - grace;
+  if (lost > 0) alone_until_ = now + std::min(20 * lost, longest_alone);
+}
+
+Sharing share_if_worthwhile(Index count, Index grain, Index most_parts) {
+  return within_part ? Sharing{} : pool.worthwhile(count, grain, most_parts);
+}
+
+Sharing share_always(Index count) {
+  const Index threads = within_part ? 1 : std::min<Index>(thread_count(), count);
+  return {int(threads), std::min(count, 4 * threads), true, true};
+}
+
+int threads_at_hand() { return within_part || pool.is_alone() ? 1 : thread_count(); }
+
+void share(const Sharing& sharing, const Parts& parts) {
+  if (pool.share(sharing, parts)) return;
+  for (Index part = 0; part < sharing.parts; ++part) parts.run(parts.body, part);
+}
+
+}  // namespace tapestry::kernels

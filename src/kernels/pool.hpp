@@ -1,0 +1,63 @@
+// The threads of this process, and how one loop is shared among them. Kernels use parallel.hpp.
+//
+// Who shares a loop works, too, and waits for nobody who has not begun: what others have left when
+// it is done with its own share, it does itself, so that a thread that comes late, or never, delays
+// nobody. Only a thread that is stopped amid a part does; then the next loops are not shared, for
+// twenty times as long as was lost.
+//
+// One loop is shared at a time. A second thread that asks, and a loop within a part, go alone. So
+// does the child of a fork(), until it has made threads of its own; fork not from within a part.
+#pragma once
+
+#include <atomic>
+#include <string_view>
+
+#include "tapestry/real.hpp"
+
+namespace tapestry::kernels {
+
+inline constexpr int most_threads = 255;
+
+// How many threads share the loops of the thread that asks: what it set, or OMP_NUM_THREADS (its
+// first number; anything else is passed over), or as many processors as this process may use.
+int thread_count();
+int first_number(std::string_view text);  // of such a list; 0 where it is none
+void set_thread_count(int count);  // 1 or more; above most_threads is most_threads
+
+// How a loop is to be divided.
+struct Sharing {
+  int threads = 1;    // at most so many
+  Index parts = 1;    // into so many parts, each run by one thread
+  bool wakes = false;  // threads that sleep, too
+  bool together = false;  // waits for all of them to begin, as tests want it
+};
+// Each thread wants `grain` of `count` things, or an eighth if it is awake; `most_parts` a thread.
+Sharing share_if_worthwhile(Index count, Index grain, Index most_parts);
+Sharing share_always(Index count);
+
+// How many threads would share a loop that is worth it: 1 where loops are not shared just now.
+int threads_at_hand();
+
+// Calls run(body, part) for each part. Returns when all have ended; what one has thrown is then
+// thrown here.
+struct Parts {
+  void (*run)(const void* body, Index part);
+  const void* body;
+};
+void share(const Sharing& sharing, const Parts& parts);
+
+// When loops are shared again after time was lost. All times are in nanoseconds.
+class Patience {
+ public:
+  // A thread waited `waited` for parts of others when its own had taken `longest` each at most.
+  void waited(Index now, Index waited, Index longest);
+  bool alone(Index now) const { return now < alone_until_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<Index> alone_until_{0};
+};
+
+// Set by tests: no other thread begins before the one that shares has done everything.
+inline std::atomic<bool> others_come_late{false};
+
+}  // namespace tapestry::kernels

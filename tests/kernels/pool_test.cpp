@@ -1,0 +1,346 @@
+// The threads that share loops: each part once, whoever asks and however late the others are.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "ops/expect.hpp"
+#include "threads.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+namespace tapestry::kernels {
+namespace {
+
+template <class Body>
+void share(const Sharing& sharing, const Body& body) {
+  share(sharing, Parts{[](const void* f, Index part) { (*static_cast<const Body*>(f))(part); },
+                       &body});
+}
+
+// How often each of `count` things was done, told by those that were not done exactly once.
+struct Tally {
+  std::vector<std::atomic<int>> times;
+
+  explicit Tally(Index count) : times(static_cast<std::size_t>(count)) {}
+  void add(Index i) { times[static_cast<std::size_t>(i)].fetch_add(1, std::memory_order_relaxed); }
+  Index wrong() const {
+    return std::count_if(times.begin(), times.end(), [](const auto& n) { return n != 1; });
+  }
+};
+
+Index wrong_in_parts(Index count, Index grain) {
+  Tally tally(count);
+  parallel_parts(count, grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) tally.add(i);
+  });
+  return tally.wrong();
+}
+
+Index wrong_in_tasks(Index count, Index grain) {
+  Tally tally(count);
+  parallel_tasks(count, grain, [&](Index i) { tally.add(i); });
+  return tally.wrong();
+}
+
+// Every thread has one part and waits in it until all have begun: ends only if they are so many.
+int threads_that_meet(int threads) {
+  std::atomic<int> begun{0};
+  share({threads, threads, true, true}, [&](Index) {
+    for (++begun; begun < threads;) std::this_thread::yield();
+  });
+  return begun;
+}
+
+class Late {
+ public:
+  Late() { others_come_late = true; }
+  ~Late() { others_come_late = false; }
+};
+
+// What `work` returns in a child of this process; -1 where it ends otherwise or takes a minute.
+int in_child(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(work());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("each part of a loop is run once, by any number of threads", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  for (const int threads : {1, 2, 3, 5, 8}) {
+    use_threads(threads);
+    for (const bool small_too : {true, false}) {
+      divide_everything = small_too;
+      for (const Index count : {0, 1, 2, 3, 7, 8, 64, 1000, 100'003}) {
+        for (const Index grain : {1, 100, 100'000}) {
+          CAPTURE(threads, small_too, count, grain);
+          CHECK(wrong_in_parts(count, grain) == 0);
+          CHECK(wrong_in_tasks(count, grain) == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("parts are consecutive and cover the loop", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(3);
+  for (const Index count : {1, 11, 12, 13, 1000}) {
+    std::vector<Index> ends(static_cast<std::size_t>(count), 0);
+    parallel_parts(count, 1, [&](Index begin, Index end) { ends[std::size_t(begin)] = end; });
+    Index parts = 0, at = 0;
+    for (; at < count && ends[std::size_t(at)] > at; ++parts) at = ends[std::size_t(at)];
+    CHECK(at == count);
+    CHECK(parts == std::min<Index>(count, 12));
+  }
+}
+
+TEST_CASE("as many threads share a loop as are asked for", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  for (const int threads : {2, 3, 8, 40, 5, 2}) {
+    use_threads(threads);
+    CHECK(threads_that_meet(threads) == threads);
+  }
+}
+
+TEST_CASE("no more threads share a loop than its caller allows", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(8);
+  REQUIRE(threads_that_meet(8) == 8);  // seven others are there, and awake
+  use_threads(3);
+  for (int i = 0; i < 100; ++i) {
+    std::atomic<int> inside{0}, most{0};
+    parallel_tasks(12, 1, [&](Index) {
+      const int now = ++inside;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) continue;
+      std::this_thread::yield();
+      --inside;
+    });
+    CHECK(most <= 3);
+  }
+}
+
+TEST_CASE("loops of many callers at once, and loops within parts", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  std::atomic<Index> wrong{0}, loops{0}, elsewhere{0};
+  const auto call = [&](int caller) {
+    use_threads(2 + caller % 3);
+    for (int i = 0; i < 100; ++i, ++loops) {
+      wrong += wrong_in_parts(100 + caller, 1);
+      parallel_tasks(6, 1, [&](Index) {
+        const std::thread::id here = std::this_thread::get_id();
+        parallel_parts(50, 1, [&](Index, Index) { elsewhere += std::this_thread::get_id() != here; });
+        wrong += wrong_in_tasks(20, 1);
+      });
+    }
+  };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 6; ++i) callers.emplace_back(call, i);
+  for (std::thread& caller : callers) caller.join();
+  CHECK(loops == 600);
+  CHECK(wrong == 0);
+  CHECK(elsewhere == 0);
+}
+
+TEST_CASE("a thread that comes late, or never, is not waited for", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  const Late late;
+  const std::thread::id here = std::this_thread::get_id();
+  for (const int threads : {2, 5}) {
+    use_threads(threads);
+    for (const Index count : {5, 1000}) {
+      std::set<std::thread::id> by;
+      parallel_parts(count, 1, [&](Index, Index) { by.insert(std::this_thread::get_id()); });
+      CHECK(by == std::set{here});
+      CHECK(wrong_in_tasks(count, 1) == 0);
+    }
+  }
+}
+
+TEST_CASE("what a part throws is thrown when all parts have ended", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  for (const int threads : {2, 5}) {
+    use_threads(threads);
+    for (const Index bad : {0, 3, 7, 19}) {
+      Tally tally(4 * threads);
+      const auto loop = [&] {
+        parallel_parts(4 * threads, 1, [&](Index begin, Index) {
+          tally.add(begin);
+          if (begin % 8 == bad % 8) throw Error("part " + std::to_string(begin) + " is bad");
+        });
+      };
+      CHECK(complaint(loop, {"part ", "is bad"}) == "");
+      CHECK(tally.wrong() == 0);
+      CHECK(wrong_in_parts(100, 1) == 0);  // and all is well again
+    }
+  }
+  std::atomic<int> begun{0};  // thrown by a thread of the pool
+  const auto caller = std::this_thread::get_id();
+  const auto loop = [&] {
+    share({2, 2, true, true}, [&](Index) {
+      for (++begun; begun < 2;) std::this_thread::yield();
+      if (std::this_thread::get_id() != caller) throw Error("elsewhere");
+    });
+  };
+  CHECK(complaint(loop, {"elsewhere"}) == "");
+}
+
+TEST_CASE("threads of the pool leave signals to the program", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(3);
+  std::atomic<int> begun{0}, blocked{0};
+  share({3, 3, true, true}, [&](Index) {
+    for (++begun; begun < 3;) std::this_thread::yield();
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    blocked += sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGALRM) == 1;
+  });
+  CHECK(blocked == 2);
+}
+
+#if !defined(__SANITIZE_THREAD__)  // it ends a child that makes threads
+TEST_CASE("a child of fork() shares loops among threads of its own", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(3);
+  REQUIRE(wrong_in_parts(100, 1) == 0);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(in_child([] { return wrong_in_parts(100, 1) == 0 ? threads_that_meet(3) : 0; }) == 3);
+  }
+  CHECK(threads_that_meet(3) == 3);
+}
+
+TEST_CASE("a fork() while another thread shares loops", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  std::atomic<bool> enough{false};
+  std::thread other([&] {
+    use_threads(3);
+    while (!enough) parallel_parts(100, 1, [](Index, Index) {});
+  });
+  use_threads(3);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(in_child([] { return wrong_in_parts(100, 1) == 0 ? threads_that_meet(3) : 0; }) == 3);
+  }
+  enough = true;
+  other.join();
+}
+#endif
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need room themselves
+TEST_CASE("threads that the system does not give are done without", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(8);
+  const auto without_room = [] {
+    const rlimit none{1 << 20, 1 << 20};  // less than there is in use: no stack for anyone
+    if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
+    try {  // the system keeps a few stacks of threads that have ended
+      for (int i = 0; i < 1000; ++i) std::thread([] { pause(); }).detach();
+      return 2;
+    } catch (const std::system_error&) {
+      return wrong_in_parts(100, 1) == 0 && wrong_in_tasks(100, 1) == 0 ? 0 : 3;
+    }
+  };
+  CHECK(in_child(without_room) == 0);
+}
+#endif
+
+TEST_CASE("after time was lost to a thread that was stopped, loops are not shared for a while",
+          "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(2);
+  const auto caller = std::this_thread::get_id();
+  const auto lose_time = [&] {
+    std::atomic<int> begun{0};
+    share({2, 2, true, true}, [&](Index) {
+      for (++begun; begun < 2;) std::this_thread::yield();
+      if (std::this_thread::get_id() == caller) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+  };
+  bool alone = false;  // on a machine that stands still for long, it may take a few tries
+  for (int i = 0; i < 100 && !alone; ++i) {
+    lose_time();
+    alone = threads_at_hand() == 1;
+  }
+  CHECK(alone);
+  while (threads_at_hand() == 1) std::this_thread::yield();  // and then again
+  CHECK(threads_at_hand() == 2);
+}
+
+TEST_CASE("twenty times what was lost passes before loops are shared again", "[phase0][kernels]") {
+  constexpr Index ms = 1'000'000, start = 500 * ms;
+  Patience patience;
+  CHECK_FALSE(patience.alone(start));
+  patience.waited(start, 2 * ms, 1 * ms);  // a part of theirs may take twice as long as one of ours
+  CHECK_FALSE(patience.alone(start));
+  patience.waited(start, 13 * ms, 1 * ms);
+  CHECK(patience.alone(start));
+  CHECK(patience.alone(start + 218 * ms));
+  CHECK_FALSE(patience.alone(start + 220 * ms));
+  patience.waited(start, 3600'000 * ms, 1 * ms);  // the machine slept
+  CHECK(patience.alone(start + 1999 * ms));
+  CHECK_FALSE(patience.alone(start + 2000 * ms));
+}
+
+TEST_CASE("small loops are shared with threads that are awake, large ones wake them",
+          "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  divide_everything = false;
+  use_threads(2);
+  while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
+  CHECK(share_if_worthwhile(1, 1, 16).threads == 1);
+  CHECK(share_if_worthwhile(15, 80, 16).threads == 1);
+  const Sharing large = share_if_worthwhile(160, 80, 16);
+  CHECK(large.threads == 2);
+  CHECK(large.parts == 32);
+  CHECK(large.wakes);
+  use_threads(1);
+  CHECK(share_if_worthwhile(1000, 80, 16).threads == 1);
+  CHECK(threads_at_hand() == 1);
+}
+
+TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREADS",
+          "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  const int at_the_start = threads_in_use();
+  CHECK(at_the_start >= 1);
+  use_threads(at_the_start + 3);
+  CHECK(threads_in_use() == at_the_start + 3);
+  int of_another = 0;
+  std::thread([&] { of_another = threads_in_use(); }).join();
+  CHECK(of_another == at_the_start);
+  use_threads(1'000'000);
+  CHECK(threads_in_use() == most_threads);
+
+  for (const auto& [text, number] : std::initializer_list<std::pair<const char*, int>>{
+           {"4", 4}, {" 3 ", 3}, {"6,2,1", 6}, {"5 , 2", 5}, {"16", 16}}) {
+    CHECK(first_number(text) == number);
+  }
+  for (const char* const nonsense : {"", " ", "0", "-2", "two", "3x", "3 4", ",3", "99999999999"}) {
+    CAPTURE(nonsense);
+    CHECK(first_number(nonsense) == 0);
+  }
+}
+
+}  // namespace tapestry::kernels
