@@ -18,7 +18,8 @@ constexpr Index microsecond = 1000;
 constexpr Index look_out_for = 100 * microsecond;  // work, before a thread goes to sleep
 constexpr Index awake_share = 8;  // this part of a grain is worth a thread that is awake
 constexpr Index grace = 50 * microsecond;  // nothing is lost yet when others end so much later
-constexpr Index longest_alone = 2000 * 1000 * microsecond;
+constexpr Index most_saved = 50'000 * microsecond;  // so much may be lost at once
+constexpr Index longest_alone = 2'000'000 * microsecond;
 
 Index now() {
   using namespace std::chrono;
@@ -86,7 +87,7 @@ class Pool {
  public:
   // May be called by any thread at any time.
   Sharing worthwhile(Index count, Index grain, Index most_parts);
-  bool is_alone() const { return patience_.alone(now()); }
+  bool is_alone() const { return account_.alone(now()); }
 
   // False, and nothing done: another thread shares a loop.
   bool share(const Sharing& sharing, const Parts& parts);
@@ -99,15 +100,18 @@ class Pool {
   void wake(int other);
   void wake_next(int self);
   void leave();
-  Index work(int self);
+  struct Own {
+    Index parts = 0, shortest = 0, longest = 0;  // what one took
+  };
+  Own work(int self);
   void run(Index part);
   void hire(int others);
   void open();
-  void close(Index longest);
+  void close(const Own& own);
 
   std::atomic<bool> taken_{false};
   std::atomic<Index> last_small_{0};  // when a loop came that is worth only threads that are awake
-  Patience patience_;
+  Account account_;
   int hired_ = 0;
   bool can_hire_ = true;
   // The loop in hand
@@ -191,21 +195,22 @@ void Pool::wake_next(int self) {
 
 // ---- Work
 
-// Runs parts until all have been begun: its own first, then what others have left. Returns the
-// longest time that one took.
-Index Pool::work(int self) {
-  Index longest = 0, before = now();
+// Runs parts until all have been begun: its own first, then what others have left.
+Pool::Own Pool::work(int self) {
+  Own own;
+  Index before = now();
   for (int i = 0; i < sharing_.threads; ++i) {
     const int owner = (self + i) % sharing_.threads;
     Range& range = place_[owner].range;
     for (Index part; (part = owner == self ? range.take_first() : range.take_last()) >= 0;) {
       run(part);
       const Index after = now();
-      longest = std::max(longest, after - before);
+      own.shortest = own.parts++ == 0 ? after - before : std::min(own.shortest, after - before);
+      own.longest = std::max(own.longest, after - before);
       before = after;
     }
   }
-  return longest;
+  return own;
 }
 
 void Pool::run(Index part) try {
@@ -220,7 +225,7 @@ Sharing Pool::worthwhile(Index count, Index grain, Index most_parts) {
   const Index awake_grain = std::max<Index>(1, grain / awake_share);
   const Index most = std::min<Index>(thread_count(), count / awake_grain);
   const Index time = now();
-  if (most < 2 || patience_.alone(time)) return {};
+  if (most < 2 || account_.alone(time)) return {};
   const Index awake = std::max(awake_.load(std::memory_order_relaxed), 0);
   Index pays = count / std::max<Index>(1, grain);
   Sharing sharing;
@@ -248,8 +253,7 @@ bool Pool::share(const Sharing& sharing, const Parts& parts) {
   failed_.store(false, std::memory_order_relaxed);
   within_part = true;
   open();
-  const Index longest = work(0);
-  close(longest);
+  close(work(0));
   within_part = false;
   taken_.store(false, std::memory_order_release);
   if (error) std::rethrow_exception(error);
@@ -289,9 +293,9 @@ void Pool::open() {
 
 // Nobody joins any more. Those inside have their last parts in hand: for these it waits, awake for
 // as long as they should take, and then asleep, for they may need this very processor.
-void Pool::close(Index longest) {
-  if ((loop_.fetch_and(~places) & inside) == 0) return;
-  const Index start = now(), enough = start + std::min(longest, 1000 * microsecond) + grace;
+void Pool::close(const Own& own) {
+  loop_.fetch_and(~places);
+  const Index start = now(), enough = start + std::min(own.longest, 1000 * microsecond) + grace;
   for (int i = 1; (loop_.load() & inside) != 0; ++i) {
     pause();
     if (i % 16 != 0 || now() < enough) continue;
@@ -303,14 +307,16 @@ void Pool::close(Index longest) {
     }
   }
   const Index end = now();
-  patience_.waited(end, end - start, longest);
+  account_.add(end, (sharing_.parts - own.parts) * own.shortest, end - start, 2 * own.longest);
 }
 
 }  // namespace
 
-void Patience::waited(Index now, Index waited, Index longest) {
-  const Index lost = waited - 2 * longest - grace;
-  if (lost > 0) alone_until_ = now + std::min(20 * lost, longest_alone);
+void Account::add(Index now, Index saved, Index waited, Index part) {
+  saved_ = std::min(saved_ + saved, most_saved) - std::max(waited - part - grace, Index{0});
+  if (saved_ >= 0) return;
+  alone_until_ = now + std::min(-20 * saved_, longest_alone);
+  saved_ = 0;
 }
 
 Sharing share_if_worthwhile(Index count, Index grain, Index most_parts) {

@@ -2,8 +2,8 @@
 //
 // Who shares a loop works, too, and waits for nobody who has not begun: what others have left when
 // it is done with its own share, it does itself, so that a thread that comes late, or never, delays
-// nobody. Only a thread that is stopped amid a part does; then the next loops are not shared, for
-// twenty times as long as was lost.
+// nobody. Only a thread that is stopped amid a part does: on a busy machine. When more time was lost
+// in that way than sharing has saved, loops are not shared for twenty times as long.
 //
 // One loop is shared at a time. A second thread that asks, and a loop within a part, go alone. So
 // does the child of a fork(), until it has made threads of its own; fork not from within a part.
@@ -46,14 +46,16 @@ struct Parts {
 };
 void share(const Sharing& sharing, const Parts& parts);
 
-// When loops are shared again after time was lost. All times are in nanoseconds.
-class Patience {
+// Whether it pays to share loops: an account of what it saves and what it loses, in nanoseconds.
+class Account {
  public:
-  // A thread waited `waited` for parts of others when its own had taken `longest` each at most.
-  void waited(Index now, Index waited, Index longest);
+  // Of one loop: what others took off its caller, and how long it then waited for their last parts,
+  // none of which should have taken more than `part`.
+  void add(Index now, Index saved, Index waited, Index part);
   bool alone(Index now) const { return now < alone_until_.load(std::memory_order_relaxed); }
 
  private:
+  Index saved_ = 0;
   std::atomic<Index> alone_until_{0};
 };
 

@@ -275,7 +275,7 @@ TEST_CASE("after time was lost to a thread that was stopped, loops are not share
     share({2, 2, true, true}, [&](Index) {
       for (++begun; begun < 2;) std::this_thread::yield();
       if (std::this_thread::get_id() == caller) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
     });
   };
   bool alone = false;  // on a machine that stands still for long, it may take a few tries
@@ -288,19 +288,39 @@ TEST_CASE("after time was lost to a thread that was stopped, loops are not share
   CHECK(threads_at_hand() == 2);
 }
 
-TEST_CASE("twenty times what was lost passes before loops are shared again", "[phase0][kernels]") {
+TEST_CASE("loops are not shared for twenty times what that has lost beyond what it saved",
+          "[phase0][kernels]") {
   constexpr Index ms = 1'000'000, start = 500 * ms;
-  Patience patience;
-  CHECK_FALSE(patience.alone(start));
-  patience.waited(start, 2 * ms, 1 * ms);  // a part of theirs may take twice as long as one of ours
-  CHECK_FALSE(patience.alone(start));
-  patience.waited(start, 13 * ms, 1 * ms);
-  CHECK(patience.alone(start));
-  CHECK(patience.alone(start + 218 * ms));
-  CHECK_FALSE(patience.alone(start + 220 * ms));
-  patience.waited(start, 3600'000 * ms, 1 * ms);  // the machine slept
-  CHECK(patience.alone(start + 1999 * ms));
-  CHECK_FALSE(patience.alone(start + 2000 * ms));
+  Account account;
+  account.add(start, 0, 2 * ms, 2 * ms);  // as long as a part takes is no loss
+  CHECK_FALSE(account.alone(start));
+  account.add(start, 0, 13 * ms, 2 * ms);
+  CHECK(account.alone(start));
+  CHECK(account.alone(start + 218 * ms));
+  CHECK_FALSE(account.alone(start + 220 * ms));
+
+  account.add(start + 300 * ms, 0, 0, 1 * ms);
+  account.add(start + 300 * ms, 5 * ms, 0, 1 * ms);
+  account.add(start + 300 * ms, 5 * ms, 0, 1 * ms);
+  account.add(start + 300 * ms, 0, 9 * ms, 1 * ms);
+  CHECK_FALSE(account.alone(start + 300 * ms));  // 8 of the 10 saved
+  account.add(start + 300 * ms, 0, 9 * ms, 1 * ms);
+  CHECK(account.alone(start + 300 * ms));
+  CHECK(account.alone(start + 418 * ms));
+  CHECK_FALSE(account.alone(start + 420 * ms));
+}
+
+TEST_CASE("neither the longest quiet nor the longest loss counts for ever", "[phase0][kernels]") {
+  constexpr Index ms = 1'000'000, hour = 3600'000 * ms, start = 500 * ms;
+  Account account;
+  account.add(start, hour, 0, ms);
+  account.add(start, 0, 40 * ms, 1 * ms);
+  CHECK_FALSE(account.alone(start));
+  account.add(start, 0, 40 * ms, 1 * ms);
+  CHECK(account.alone(start));
+  account.add(start, 0, hour, 1 * ms);
+  CHECK(account.alone(start + 1999 * ms));
+  CHECK_FALSE(account.alone(start + 2000 * ms));
 }
 
 TEST_CASE("small loops are shared with threads that are awake, large ones wake them",

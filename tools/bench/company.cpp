@@ -23,7 +23,9 @@ double busy_seconds() {
   return (user + nice + system + interrupts + soft + stolen) / ticks;
 }
 
-double own_seconds() {
+}  // namespace
+
+double own_processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) {
@@ -32,14 +34,12 @@ double own_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-}  // namespace
-
-Company::Company() : start_(now()), busy_(busy_seconds()), own_(own_seconds()) {}
+Company::Company() : start_(now()), busy_(busy_seconds()), own_(own_processor_seconds()) {}
 
 double Company::processors() const {
   const double busy = busy_seconds();
   if (busy < 0 || busy_ < 0) return -1;
-  return (busy - busy_ - (own_seconds() - own_)) / (now() - start_);
+  return (busy - busy_ - (own_processor_seconds() - own_)) / (now() - start_);
 }
 
 }  // namespace tapestry::bench

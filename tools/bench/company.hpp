@@ -3,6 +3,8 @@
 
 namespace tapestry::bench {
 
+double own_processor_seconds();  // of all threads of this process, since it started
+
 class Company {
  public:
   Company();

@@ -84,6 +84,21 @@ Json memory_json(const AttentionMemory& memory) {
   };
 }
 
+Json cost_json(const Cost& cost) {
+  return {{"seconds", cost.wall}, {"processor_seconds", cost.processor}};
+}
+
+Json busy_json(const std::vector<Busy>& results) {
+  Json all = Json::array();
+  for (const Busy& busy : results) {
+    all.push_back({{"busy_processes", busy.others},
+                   {"threads", busy.threads},
+                   {"one_thread", cost_json(busy.one)},
+                   {"all_threads", cost_json(busy.all)}});
+  }
+  return all;
+}
+
 }  // namespace
 
 void write_json(const Report& report, const std::filesystem::path& file) {
@@ -95,6 +110,7 @@ void write_json(const Report& report, const std::filesystem::path& file) {
   for (const AttentionMemory& memory : report.attention_memory) {
     json["attention_memory"] = memory_json(memory);
   }
+  if (!report.busy.empty()) json["busy"] = busy_json(report.busy);
   const std::string text = json.dump(2) + "\n";
   write_file_atomically("bench", file, std::as_bytes(std::span(text)));
 }

@@ -29,6 +29,7 @@ std::size_t Result::best_peer() const {
 namespace {
 
 constexpr char memory_row[] = "memory of attention";
+constexpr char busy_row[] = "busy machine, training";
 
 std::vector<Row> choose_rows(const Options& options) {
   std::vector<Row> rows;
@@ -38,7 +39,7 @@ std::vector<Row> choose_rows(const Options& options) {
   add_attention_rows(rows);
   add_model_rows(rows);
   std::erase_if(rows, [&](const Row& row) { return !options.ask_for(row.group + " " + row.name); });
-  if (rows.empty() && !options.ask_for(memory_row)) {
+  if (rows.empty() && !options.ask_for(memory_row) && !options.ask_for(busy_row)) {
     refuse("no row is called \"" + options.rows + "\" (--list names them)");
   }
   return rows;
@@ -134,10 +135,15 @@ void run(const Options& options) {
   report.selection = options.rows;
   if (options.list) {
     for (const Row& row : rows) std::printf("%s %s\n", row.group.c_str(), row.name.c_str());
-    if (options.ask_for(memory_row)) std::printf("%s\n", memory_row);
+    for (const char* const row : {memory_row, busy_row}) {
+      if (options.ask_for(row)) std::printf("%s\n", row);
+    }
     return;
   }
   check_writable(options.out / "plots");  // better now than after four minutes
+  const std::vector<int>& asked = options.threads;
+  const int most = asked.empty() ? threads_in_use() : *std::ranges::max_element(asked);
+  if (options.ask_for(busy_row)) report.busy = measure_busy(most);
   const Company company;
   limits_for(report, 1);
   limits_for(report, threads_in_use());
@@ -147,6 +153,7 @@ void run(const Options& options) {
   print_curves(report.results);
   print_memory(report.results);
   for (const AttentionMemory& memory : report.attention_memory) print_attention_memory(memory);
+  print_busy(report.busy);
   report.company = company.processors();
   print_company(report.company);
   write_files(report, options.out);

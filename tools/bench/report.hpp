@@ -23,11 +23,23 @@ struct AttentionMemory {
 // Before other work: what that leaves in the allocator can make the process grow by more.
 AttentionMemory measure_attention_memory();
 
+// Training beside processes that want all processors: what it costs with one thread and with all.
+struct Cost {
+  double wall = 0, processor = 0;  // seconds
+};
+struct Busy {
+  int others = 0, threads = 1;
+  Cost one, all;
+};
+// Starts the other processes itself. Before other work: threads of peers look out for work, too.
+std::vector<Busy> measure_busy(int threads);
+
 struct Report {
   std::string selection;         // what --rows asked for; empty: everything
   std::map<int, Limits> limits;  // by number of threads
   std::vector<Result> results;
   std::vector<AttentionMemory> attention_memory;  // none or one
+  std::vector<Busy> busy;
   double company = -1;  // how many processors other programs kept busy meanwhile; -1: unknown
 };
 
@@ -38,6 +50,7 @@ void print_means(const std::vector<Result>& of_a_group);  // geometric means of 
 void print_curves(const std::vector<Result>& results);
 void print_memory(const std::vector<Result>& results);  // of the rows that want it
 void print_attention_memory(const AttentionMemory& memory);
+void print_busy(const std::vector<Busy>& results);
 void print_company(double processors);
 
 void write_json(const Report& report, const std::filesystem::path& file);

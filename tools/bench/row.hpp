@@ -52,4 +52,6 @@ void add_memory_rows(std::vector<Row>& rows);   // what mostly moves numbers
 void add_attention_rows(std::vector<Row>& rows);
 void add_model_rows(std::vector<Row>& rows);  // layers and training steps
 
+Contestant induction_step();  // of `tapestry train induction`
+
 }  // namespace tapestry::bench
