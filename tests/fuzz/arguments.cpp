@@ -4,6 +4,8 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Error.hpp>
+#include <string>
+#include <vector>
 
 #include "fuzz.hpp"
 #include "tapestry/commands.hpp"

@@ -1,6 +1,8 @@
 // Arrays of NumPy.
 #include "tapestry/io/npy.hpp"
 
+#include <vector>
+
 #include "fuzz.hpp"
 
 using namespace tapestry;

@@ -1,4 +1,6 @@
-// Prompts: the three lines of an input are the text that a model reads, and two of its words.
+// Prompts: the first two lines of an input are words to look at, the rest is what a model reads.
+#include <algorithm>
+
 #include "fuzz.hpp"
 #include "tapestry/commands.hpp"
 #include "tapestry/io/transformer_file.hpp"
