@@ -55,7 +55,7 @@ Worst sweep(Unary kernel, float low, float high, std::int64_t stride, Error erro
     kernel(x.data(), y.data(), Index(x.size()));
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double e = error(x[i], y[i]);
-      if (e > worst.error) worst = {e, x[i]};
+      if (!(e <= worst.error)) worst = {std::isnan(e) ? 1e9 : e, x[i]};
     }
   }
   return worst;

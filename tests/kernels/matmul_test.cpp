@@ -45,7 +45,7 @@ void check_product(const Table& set, const Operand& a, const Operand& b) {
       double want = 0;
       for (Index p = 0; p < k; ++p) want += double(a.at(i, p)) * double(b.at(p, j));
       const double error = std::abs(double(c.data()[i * c_row + j]) - want);
-      worst = error <= worst ? worst : error;  // a NaN becomes the worst
+      if (!(error <= worst)) worst = std::isnan(error) ? 1e9 : error;
     }
     for (Index j = n; j < c_row; ++j) gap_kept = gap_kept && std::isnan(c.data()[i * c_row + j]);
   }
