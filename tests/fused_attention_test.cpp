@@ -39,8 +39,8 @@ std::string wrong_fused(const std::vector<Tensor>& in, const Mask& mask) {
       largest = std::max(largest, std::abs(g));
     }
     const double share = largest > 0 ? 1 / largest : 1;
-    wrong += difference_to(ours.gradients[i] * share, expected.gradients[i] * share,
-                           gradient_tolerance);
+    wrong +=
+        difference_to(ours.gradients[i] * share, expected.gradients[i] * share, gradient_tolerance);
   }
   return wrong;
 }
@@ -173,8 +173,8 @@ TEST_CASE("the gradient of fused attention from a turned one", "[phase1][attenti
   const Tensor seed = random_tensor({2, 3, 5}, 7);
   const auto gradients_of = [&](bool fused) {
     Tape tape(in);
-    const Tensor y = fused ? fused_attention(in[0], in[1], in[2])
-                           : attention(in[0], in[1], in[2]).output;
+    const Tensor y =
+        fused ? fused_attention(in[0], in[1], in[2]) : attention(in[0], in[1], in[2]).output;
     const Gradients gradients = tape.backward(transpose(y), seed);
     return std::vector<Tensor>{gradients[in[0]], gradients[in[1]], gradients[in[2]]};
   };

@@ -93,9 +93,8 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
     Sizes whole;
     whole.rank = 1;
     whole.size[0] = all;
-    same_bits(all, [&](real* y) {
-      binary(set->subtract, whole, x.data(), &one, dy.data(), &one, y);
-    });
+    same_bits(all,
+              [&](real* y) { binary(set->subtract, whole, x.data(), &one, dy.data(), &one, y); });
     same_bits(all, [&](real* y) {  // minus a row
       Sizes sizes;
       sizes.rank = 2;
@@ -104,9 +103,8 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
       const Index strides[] = {n, 1}, same[] = {0, 1};
       binary(set->subtract, sizes, x.data(), strides, gain.data(), same, y);
     });
-    same_bits(all, [&](real* y) {
-      select(whole, dy.data(), &one, x.data(), &one, dy.data(), &one, y);
-    });
+    same_bits(all,
+              [&](real* y) { select(whole, dy.data(), &one, x.data(), &one, dy.data(), &one, y); });
     same_bits(all, [&](real* y) { rows(set->softmax, x.data(), y, rows_count, n); });
     same_bits(all, [&](real* y) {
       rows_backward(set->softmax_backward, dy.data(), x.data(), y, rows_count, n);
@@ -289,16 +287,6 @@ TEST_CASE("cross_entropy_backward drives rows with ignored targets", "[phase0][k
   real d[4];
   cross_entropy_backward(logits, log_sum, target, 2, d, 2, 2);
   CHECK(first_apart({d, d + 4}, {1, -1, 0, 0}, 0, 1e-6) == -1);
-}
-
-TEST_CASE("workspace is aligned, grows, and is kept", "[phase0][kernels]") {
-  real* small = workspace(10);
-  REQUIRE(reinterpret_cast<std::uintptr_t>(small) % 64 == 0);
-  REQUIRE(workspace(3) == small);
-  real* large = workspace(1 << 20);
-  large[0] = large[(1 << 20) - 1] = 1;
-  REQUIRE(reinterpret_cast<std::uintptr_t>(large) % 64 == 0);
-  REQUIRE(workspace(1 << 19) == large);
 }
 
 }  // namespace tapestry::kernels

@@ -70,7 +70,8 @@ Heatmap plain(const std::string& word) {
 }
 
 Decoded pixels_of(const Canvas& canvas) {
-  return {canvas.pixel_width(), canvas.pixel_height(),
+  return {canvas.pixel_width(),
+          canvas.pixel_height(),
           {canvas.pixels().begin(), canvas.pixels().end()}};
 }
 
