@@ -216,4 +216,17 @@ std::vector<bool> fixed_tokens(const Source& s) {
   return fixed;
 }
 
+std::vector<bool> tokens_for_speed(const Source& s) {
+  std::vector<bool> found(s.tokens.size());
+  for (std::size_t i = 0; i < s.tokens.size(); ++i) {
+    const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
+                       s.is(i, "__builtin_prefetch");
+    if (!(ahead || s.is(i, "reserve")) || !s.is(i + 1, "(")) continue;
+    const std::size_t close = s.partner[i + 1];
+    const bool body = s.is(close + 1, "{") && s.opens(close + 1);
+    fix(found, left_end(s, i, choice_rank), body ? s.partner[close + 1] : close);
+  }
+  return found;
+}
+
 }  // namespace mutants
