@@ -104,7 +104,7 @@ define link
 @echo '  link $@'
 @mkdir -p $(@D)
 $(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-  $(filter-out $(library),$(filter %.a,$^)) $(library) $(gif) $(1) $(LDLIBS)
+  $(filter %.a,$^) $(gif) $(1) $(LDLIBS)
 endef
 $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
