@@ -66,7 +66,7 @@ tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sour
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry $(build)/tools/mutants
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
-mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp))
+mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/progress.cpp)
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
@@ -241,7 +241,7 @@ mutants: $(build)/tools/mutants $(compiled_lines)
 	+@MAKE='$(MAKE)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
 	  $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) --lines $(build)/lines
 $(build)/tools/mutants: $(mutants_objects)
-	$(call link,-pthread)
+	$(call link)
 
 # ---- The state of the sources
 ## check          format, layers, symbols, warnings, lessons, links and pictures; a report of sizes

@@ -55,9 +55,10 @@ void Progress::print(const std::string& note) {
   const double left = static_cast<double>(total_ - done_) / rate;
   const double shown = tokens_ > 0 ? rate * static_cast<double>(tokens_) : rate;
   char line[160];
-  std::snprintf(line, sizeof line, "%s %lld/%lld %s, %.0f%s/s, %s left  %s", what_.c_str(),
-                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(), shown,
-                tokens_ > 0 ? " tokens" : "", duration(left).c_str(), note.c_str());
+  std::snprintf(line, sizeof line, "%s %lld/%lld %s, %.*f%s/s, %s left  %s", what_.c_str(),
+                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(),
+                shown < 10 ? 1 : 0, shown, tokens_ > 0 ? " tokens" : "", duration(left).c_str(),
+                note.c_str());
   std::string text(line);
   text.resize(std::min<std::size_t>(text.size(), 79));
   if (terminal_) {

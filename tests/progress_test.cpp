@@ -1,7 +1,9 @@
 #include "tapestry/progress.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "catch.hpp"
 #include "stderr_of.hpp"
@@ -40,6 +42,15 @@ TEST_CASE("a resumed run counts from where it began, and tells tokens per second
   CHECK(lines(text) == 1);
   CHECK(text.starts_with("training 10/10 steps, "));
   CHECK(holds(text, " tokens/s, 0.0 s left"));
+}
+
+TEST_CASE("below ten a second, progress tells tenths", "[phase2][progress]") {
+  const std::string text = stderr_of([] {
+    Progress progress("mutants", 1, "mutants");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    progress.step();
+  });
+  CHECK(holds(text.substr(0, text.find("/s")), "."));
 }
 
 TEST_CASE("lines stay short, and no steps are no lines", "[phase2][progress]") {

@@ -14,9 +14,4 @@ namespace mutants {
 // they speak of none.
 std::set<std::string> build(const std::string& command, const std::vector<Mutant>& mutants);
 
-// The mutants that a compiler's messages speak of: those on the line of an error; where there are
-// none, those on the lines of the notes around it, or else all of the error's file.
-std::set<std::string> blamed(const std::vector<std::string>& messages,
-                             const std::vector<Mutant>& mutants);
-
 }  // namespace mutants

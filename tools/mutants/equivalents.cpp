@@ -7,41 +7,51 @@
 #include "draw.hpp"
 
 namespace mutants {
+namespace {
+
+std::set<std::string> all_names(const std::vector<Source>& sources) {
+  const std::set<std::string> needed = needed_names(sources);
+  std::set<std::string> names;
+  for (Source source : sources) {
+    source.conditional = false;  // an entry may be for another processor
+    for (const Site& site : sites_of(source, needed)) {
+      names.insert(name_of(source.path, site.original, site.mutated));
+    }
+  }
+  return names;
+}
+
+}  // namespace
 
 std::map<std::string, std::string> read_equivalents(const std::string& path,
                                                     const std::vector<Source>& sources) {
-  const std::set<std::string> needed = needed_names(sources);
-  std::set<std::string> sites;
-  for (const Source& source : sources) {
-    for (const Site& site : sites_of(source, needed)) {
-      sites.insert(name_of(source.path, site.original, site.mutated));
-    }
-  }
+  const std::set<std::string> names = all_names(sources);
   std::map<std::string, std::string> reasons;
   std::ifstream file(path);
   std::string line, where, original, mutated;
-  for (int number = 1; std::getline(file, line); ++number) {
-    const auto wrong = [&](const std::string& what) {
-      throw std::runtime_error(path + ":" + std::to_string(number) + ": " + what);
-    };
-    const std::string rest = line.size() > 2 ? line.substr(2) : "";
+  int number = 0;
+  const auto wrong = [&](const std::string& what) {
+    throw std::runtime_error(path + ":" + std::to_string(number) + ": " + what);
+  };
+  while (std::getline(file, line) && ++number) {
     if (line.empty() || line.starts_with("#")) continue;
-    if (line.starts_with("- ")) {
+    const std::string mark = line.substr(0, 2), rest = line.substr(mark.size());
+    if (mark == "- " && original.empty()) {
       original = rest;
-    } else if (line.starts_with("+ ")) {
+    } else if (mark == "+ " && !original.empty() && mutated.empty()) {
       mutated = rest;
-    } else if (line.starts_with("= ")) {
+    } else if (mark == "= " && !rest.empty() && !mutated.empty()) {
       const std::string name = name_of(where, original, mutated);
-      if (sites.count(name) == 0) wrong("no line of " + where + " is mutated like this any more");
+      if (names.count(name) == 0) wrong("no line of " + where + " is mutated like this any more");
       reasons[name] = rest;
       mutated = original = "";
-    } else if (original.empty()) {
+    } else if (original.empty() && line.starts_with("src/")) {
       where = line;
     } else {
       wrong("an entry is a file, then lines that begin with '- ', '+ ' and '= '");
     }
   }
-  if (!original.empty()) throw std::runtime_error(path + ": the last entry has no reason");
+  if (!original.empty()) wrong("the last entry has no reason");
   return reasons;
 }
 

@@ -5,6 +5,8 @@
 //   - if (a < b) return b;
 //   + if (a <= b) return b;
 //   = Equal numbers are the same number.
+//
+// More lines like these three may follow for the same file.
 #pragma once
 
 #include <map>

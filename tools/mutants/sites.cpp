@@ -53,7 +53,8 @@ class Finder {
   Finder(const Source& source, const std::set<std::string>& needed)
       : s_(source), fixed_(fixed_tokens(source)) {
     const std::vector<bool> speed = tokens_for_speed(source);
-    std::transform(fixed_.begin(), fixed_.end(), speed.begin(), fixed_.begin(), std::logical_or<>());
+    std::transform(fixed_.begin(), fixed_.end(), speed.begin(), fixed_.begin(),
+                   std::logical_or<>());
     for (const Constant& constant : constants_of(source)) {
       if (needed.count(constant.name) == 0) continue;
       for (std::size_t i = constant.from; i < constant.to; ++i) fixed_[i] = true;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <string_view>
 
 namespace mutants {
@@ -217,10 +220,16 @@ std::string Source::joined(std::size_t from, std::size_t to) const {
   return all;
 }
 
-Source read_source(const std::string& path, std::string text) {
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("mutants: cannot read " + path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Source read_source(const std::string& path) {
   Source source;
   source.path = path;
-  source.text = std::move(text);
+  source.text = read_file(path);
   Reader(source).read();
   find_partners(source);
   source.braces.assign(source.tokens.size(), Braces::none);

@@ -51,6 +51,7 @@ struct Source {
   std::string joined(std::size_t from, std::size_t to) const;
 };
 
-Source read_source(const std::string& path, std::string text);
+std::string read_file(const std::string& path);
+Source read_source(const std::string& path);
 
 }  // namespace mutants

@@ -1,46 +1,23 @@
 #include "suite.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
+
+#include "process.hpp"
+#include "tapestry/progress.hpp"
+#include "weave.hpp"
 
 namespace mutants {
 namespace {
-
-// Limits that a mutant may run into, and the tests do not.
-constexpr rlim_t memory = rlim_t(8) << 30, file_size = rlim_t(1) << 30;
-
-void limit(int what, rlim_t value) {
-  const rlimit both{value, value};
-  setrlimit(what == 0 ? RLIMIT_AS : what == 1 ? RLIMIT_FSIZE : RLIMIT_CORE, &both);
-}
-
-// In the child: its own group, so that all its children can be ended with it, and an alarm, which
-// outlives exec.
-[[noreturn]] void become(char* const* arguments, char* const* environment, double seconds) {
-  setsid();
-  const int nothing = open("/dev/null", O_RDWR);
-  for (int file = 0; file < 3; ++file) dup2(nothing, file);
-  limit(0, memory);
-  limit(1, file_size);
-  limit(2, 0);
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(seconds);
-  timer.it_value.tv_usec =
-      static_cast<suseconds_t>((seconds - double(timer.it_value.tv_sec)) * 1e6);
-  setitimer(ITIMER_REAL, &timer, nullptr);
-  execve(arguments[0], arguments, environment);
-  _exit(127);
-}
 
 // As Catch2 wants a name that is to be taken word by word.
 std::string escaped(const std::string& name) {
@@ -52,35 +29,12 @@ std::string escaped(const std::string& name) {
   return all;
 }
 
-std::vector<std::string> lines_of(const std::string& command) {
-  std::string text;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (!pipe) throw std::runtime_error("mutants: cannot run " + command);
-  char part[4096];
-  while (const std::size_t size = fread(part, 1, sizeof part, pipe)) text.append(part, size);
-  pclose(pipe);
-  std::vector<std::string> lines;
-  for (std::size_t from = 0, to; (to = text.find('\n', from)) != std::string::npos; from = to + 1) {
-    lines.push_back(text.substr(from, to - from));
-  }
-  return lines;
-}
-
-std::vector<unsigned char> bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 std::vector<std::string> test_names(const std::string& program) {
   // Catch2 2 lists bare names by the first, 3 by the second; both after the program's own line.
   for (const char* option : {" --list-test-names-only", " --list-tests --verbosity quiet"}) {
-    std::vector<std::string> names = lines_of(program + option + " 2>/dev/null");
+    std::vector<std::string> names;
+    run_command(program + option + " 2>/dev/null",
+                [&](const std::string& line) { names.push_back(line); });
     if (names.size() < 2) continue;
     names.erase(names.begin());
     return names;
@@ -88,49 +42,98 @@ std::vector<std::string> test_names(const std::string& program) {
   throw std::runtime_error("mutants: " + program + " lists no tests");
 }
 
-Outcome run_test(const std::string& program, const std::string& name, int mutant, double seconds,
-                 const std::string& reached) {
-  std::vector<std::string> words = {program, escaped(name)};
-  std::vector<std::string> settings;
+// Runs one test, with one more setting in its environment.
+Outcome run_test(const std::string& program, const std::string& name, const std::string& setting,
+                 double seconds) {
+  std::vector<std::string> environment = {setting};
   for (char** each = environ; *each != nullptr; ++each) {
-    if (std::string(*each).rfind("TAPESTRY_MUTANT", 0) != 0) settings.push_back(*each);
+    if (!std::string(*each).starts_with("TAPESTRY_MUTANT")) environment.push_back(*each);
   }
-  if (mutant != no_mutant) settings.push_back("TAPESTRY_MUTANT=" + std::to_string(mutant));
-  if (!reached.empty()) settings.push_back("TAPESTRY_MUTANTS_REACHED=" + reached);
-  std::vector<char*> arguments, environment;
-  for (std::string& word : words) arguments.push_back(word.data());
-  for (std::string& setting : settings) environment.push_back(setting.data());
-  arguments.push_back(nullptr);
-  environment.push_back(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("mutants: cannot start a process");
-  if (child == 0) become(arguments.data(), environment.data(), seconds);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-  }
-  kill(-child, SIGKILL);
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return Outcome::too_long;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Outcome::passed : Outcome::failed;
+  return run_program({program, escaped(name)}, std::move(environment), seconds);
 }
 
-std::vector<Test> record(const std::string& program, const std::string& folder, std::size_t mutants,
-                         int jobs) {
-  const std::vector<std::string> names = test_names(program);
-  std::vector<Test> tests(names.size());
-  in_parallel(names.size(), jobs, [&](std::size_t i) {
-    const std::string path = folder + "/reached-" + std::to_string(i);
-    std::ofstream(path) << std::string(4096, '\0');
-    const double start = now();
-    Outcome outcome = run_test(program, names[i], no_mutant, 300, path);
-    if (outcome != Outcome::passed) outcome = run_test(program, names[i], no_mutant, 300, path);
-    if (outcome != Outcome::passed) {
-      throw std::runtime_error("mutants: a test fails though nothing is mutated: " + names[i]);
+}  // namespace
+
+void in_parallel(const std::string& what, std::size_t count, const std::string& unit,
+                 const std::function<void(std::size_t)>& work) {
+  tapestry::Progress progress(what, static_cast<tapestry::Index>(count), unit);
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr problem;
+  std::mutex mutex;
+  const auto job = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        problem = std::current_exception();
+        next = count;
+        return;
+      }
+      const std::lock_guard lock(mutex);
+      progress.step();
     }
-    tests[i] = {names[i], now() - start, bytes_of(path)};
-    tests[i].reached.resize(mutants);
-    std::remove(path.c_str());
+  };
+  std::vector<std::thread> threads(std::max(2u, std::thread::hardware_concurrency()));
+  for (std::thread& thread : threads) thread = std::thread(job);
+  for (std::thread& thread : threads) thread.join();
+  if (problem) std::rethrow_exception(problem);
+}
+
+Suite::Suite(const std::string& program, const std::string& folder) : program_(program) {
+  const std::vector<std::string> names = test_names(program);
+  tests_.resize(names.size());
+  in_parallel("recording", names.size(), "tests", [&](std::size_t i) {
+    tests_[i] = record(names[i], folder + "/reached-" + std::to_string(i));
   });
-  return tests;
+  std::sort(tests_.begin(), tests_.end(),
+            [](const Test& a, const Test& b) { return a.seconds < b.seconds; });
+}
+
+Test Suite::record(const std::string& name, const std::string& path) const {
+  using Clock = std::chrono::steady_clock;
+  std::ofstream(path) << std::string(most_mutants, '\0');
+  for (int attempt = 0; attempt < 2; ++attempt) {  // one that depends on time may fail once
+    const auto start = Clock::now();
+    if (run_test(program_, name, "TAPESTRY_MUTANTS_REACHED=" + path, 300) != Outcome::passed) {
+      continue;
+    }
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    std::ifstream file(path, std::ios::binary);
+    Test test{name, seconds.count(), {std::istreambuf_iterator<char>(file), {}}};
+    std::remove(path.c_str());
+    return test;
+  }
+  throw std::runtime_error("mutants: a test fails though nothing is mutated: " + name);
+}
+
+Verdict Suite::try_mutant(std::size_t id, const std::string& file) {
+  std::vector<const Test*> order;
+  for (const Test& test : tests_) {
+    if (test.reached[id]) order.push_back(&test);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto& first = killers_[file];
+    std::stable_partition(order.begin(), order.end(),
+                          [&](const Test* test) { return first.count(test->name) > 0; });
+  }
+  for (const Test* test : order) {
+    if (!kills(*test, id)) continue;
+    const std::lock_guard lock(mutex_);
+    killers_[file].insert(test->name);
+    return {order.size(), test->name};
+  }
+  return {order.size(), ""};
+}
+
+// A test that fails has to fail again: one that depends on time must not count.
+bool Suite::kills(const Test& test, std::size_t id) const {
+  const double limit = 5 + 20 * test.seconds;
+  const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id);
+  const Outcome first = run_test(program_, test.name, setting, limit);
+  if (first != Outcome::failed) return first == Outcome::too_long;
+  return run_test(program_, test.name, setting, limit) != Outcome::passed;
 }
 
 }  // namespace mutants

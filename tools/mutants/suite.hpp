@@ -1,14 +1,15 @@
 // The tests, each run as a process of its own.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace mutants {
-
-constexpr int no_mutant = -1;
-
-enum class Outcome { passed, failed, too_long };
 
 struct Test {
   std::string name;
@@ -16,46 +17,34 @@ struct Test {
   std::vector<unsigned char> reached;  // for each mutant, whether this test comes past it
 };
 
-// The names of all tests of a test program.
-std::vector<std::string> test_names(const std::string& program);
+struct Verdict {
+  std::size_t tests = 0;  // that come past the mutant
+  std::string killer;     // the test that failed; "": it survives
+};
 
-// Runs one test with this mutant, at most so long. `reached` names a file as TAPESTRY_MUTANTS_REACHED
-// wants it; "" for none.
-Outcome run_test(const std::string& program, const std::string& name, int mutant, double seconds,
-                 const std::string& reached);
+// Calls work(i) for i = 0 ... count - 1, on all processors, and tells how far it is.
+void in_parallel(const std::string& what, std::size_t count, const std::string& unit,
+                 const std::function<void(std::size_t)>& work);
 
-// What each test reaches, and how long it takes, when nothing is mutated. Throws
-// std::runtime_error, naming the test, when one fails.
-std::vector<Test> record(const std::string& program, const std::string& folder, std::size_t mutants,
-                         int jobs);
+// The tests of a program that is built with mutants in it.
+class Suite {
+ public:
+  // Runs each test with nothing mutated, and keeps what it reaches and how long it takes. `folder`
+  // is for files in between. Throws std::runtime_error, naming the test, when one fails.
+  Suite(const std::string& program, const std::string& folder);
 
-// Calls work(i) for i = 0 ... count - 1, so many at a time.
-template <class Work>
-void in_parallel(std::size_t count, int jobs, Work work);
+  // Whether a test notices this mutant: first those that killed another one of this file, then
+  // the quick ones. May be called by several threads.
+  Verdict try_mutant(std::size_t id, const std::string& file);
+
+ private:
+  Test record(const std::string& name, const std::string& path) const;
+  bool kills(const Test& test, std::size_t id) const;
+
+  std::string program_;
+  std::vector<Test> tests_;
+  std::map<std::string, std::set<std::string>> killers_;  // for each file
+  std::mutex mutex_;
+};
 
 }  // namespace mutants
-
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <thread>
-
-template <class Work>
-void mutants::in_parallel(std::size_t count, int jobs, Work work) {
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr problem;
-  std::mutex mutex;
-  const auto job = [&] {
-    try {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      problem = std::current_exception();
-      next = count;
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int j = 0; j < jobs; ++j) threads.emplace_back(job);
-  for (std::thread& thread : threads) thread.join();
-  if (problem) std::rethrow_exception(problem);
-}

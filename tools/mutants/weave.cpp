@@ -1,7 +1,6 @@
 #include "weave.hpp"
 
 #include <fstream>
-#include <iterator>
 #include <map>
 
 #include "expression.hpp"
@@ -46,61 +45,38 @@ __attribute__((constructor(101))) static void choose_mutant() {
 }
 )";
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 void renew(const fs::path& path, const std::string& text) {
-  if (fs::exists(path) && read(path) == text) return;
+  if (fs::exists(path) && read_file(path) == text) return;
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << text;
 }
 
 // What `constexpr` becomes where a mutant has to be chosen at run time: nothing may be computed
 // while compiling then.
-class Constants {
- public:
-  explicit Constants(const Source& source) : s_(source), all_(constants_of(source)) {}
-
-  // For each `constexpr` around the token, what stands in its place.
-  void loosen(std::size_t token, std::map<std::size_t, std::string>& instead) const {
-    for (const Constant& each : all_) {
-      if (token < each.from || token >= each.to) continue;
-      instead[each.from] = each.function ? inlined(each.from) : constant(each.from);
-    }
-  }
-
- private:
-  bool has(std::size_t i, const char* word) const {
-    for (std::size_t j = i; s_.is_word(--j);) {
-      if (s_.is(j, word)) return true;
-    }
-    for (std::size_t j = i; s_.is_word(++j);) {
-      if (s_.is(j, word)) return true;
-    }
-    return false;
-  }
-
-  std::string inlined(std::size_t i) const { return has(i, "inline") ? "" : "inline"; }
-
-  std::string constant(std::size_t i) const {
-    const std::size_t outer = s_.outer[i];
-    const bool member = outer != nowhere && s_.braces[outer] == Braces::type;
-    return std::string(member && !has(i, "inline") ? "inline " : "") +
-           (s_.is(i + 1, "const") ? "" : "const");
-  }
-
-  const Source& s_;
-  std::vector<Constant> all_;
-};
+std::string loosened(const Source& s, const Constant& constant) {
+  const auto is_inline = [&] {
+    bool found = false;
+    for (std::size_t j = constant.from; s.is_word(--j);) found |= s.is(j, "inline");
+    for (std::size_t j = constant.from; s.is_word(++j);) found |= s.is(j, "inline");
+    return found;
+  };
+  if (constant.function) return is_inline() ? "" : "inline";
+  const std::size_t outer = s.outer[constant.from];
+  const bool member = outer != nowhere && s.braces[outer] == Braces::type;
+  return std::string(member && !is_inline() ? "inline " : "") +
+         (s.is(constant.from + 1, "const") ? "" : "const");
+}
 
 class Weaver {
  public:
   Weaver(const Source& source, const std::vector<Site>& sites, std::size_t first_id)
       : s_(source), sites_(sites), first_id_(first_id) {
-    const Constants constants(source);
-    for (const Site& site : sites) constants.loosen(site.from, instead_);
+    for (const Constant& constant : constants_of(source)) {
+      for (const Site& site : sites) {
+        if (site.from < constant.from || site.from >= constant.to) continue;
+        instead_[constant.from] = loosened(source, constant);
+      }
+    }
   }
 
   std::string all() {
@@ -145,35 +121,42 @@ class Weaver {
   std::map<std::size_t, std::string> instead_;
 };
 
-}  // namespace
-
+// The text of a file with these mutants of it, whose ids are first_id, first_id + 1, ... Lines keep
+// their numbers.
 std::string woven(const Source& source, const std::vector<Site>& sites, std::size_t first_id) {
-  if (sites.empty()) return source.text;
   return "#include \"mutant.hpp\"\n#line 1 \"" + source.path + "\"\n" +
          Weaver(source, sites, first_id).all();
 }
 
+// The texts of all files with mutants, by their paths.
+std::map<std::string, std::string> woven(const std::vector<Mutant>& mutants) {
+  std::map<std::string, std::string> texts;
+  for (std::size_t first = 0, end = 0; first < mutants.size(); first = end) {
+    std::vector<Site> sites;
+    for (; end < mutants.size() && mutants[end].source == mutants[first].source; ++end) {
+      sites.push_back(mutants[end].site);
+    }
+    texts[mutants[first].source->path] = woven(*mutants[first].source, sites, first);
+  }
+  return texts;
+}
+
+}  // namespace
+
 void weave(const fs::path& from, const fs::path& to, const std::vector<Mutant>& mutants) {
-  std::map<std::string, std::string> texts = {{"mutant.hpp", header}, {"mutant.cpp", definition}};
+  std::map<fs::path, std::string> texts = {{to / "mutant.hpp", header},
+                                           {to / "mutant.cpp", definition}};
+  std::map<std::string, std::string> mutated = woven(mutants);
   for (const auto& entry : fs::recursive_directory_iterator(from)) {
     if (!entry.is_regular_file()) continue;
-    texts[entry.path().lexically_relative(from).string()] = read(entry.path());
+    const auto found = mutated.find(entry.path().string());
+    texts[to / entry.path().lexically_relative(from)] =
+        found == mutated.end() ? read_file(entry.path()) : found->second;
   }
-  for (std::size_t first = 0; first < mutants.size();) {
-    const Source& source = *mutants[first].source;
-    std::vector<Site> sites;
-    while (first + sites.size() < mutants.size() &&
-           mutants[first + sites.size()].source == &source) {
-      sites.push_back(mutants[first + sites.size()].site);
-    }
-    texts[fs::path(source.path).lexically_relative(from).string()] = woven(source, sites, first);
-    first += sites.size();
-  }
-  for (const auto& [path, text] : texts) renew(to / path, text);
+  for (const auto& [path, text] : texts) renew(path, text);
   std::vector<fs::path> others;
   for (const auto& entry : fs::recursive_directory_iterator(to)) {
-    const std::string path = entry.path().lexically_relative(to).string();
-    if (entry.is_regular_file() && texts.count(path) == 0) others.push_back(entry.path());
+    if (entry.is_regular_file() && texts.count(entry.path()) == 0) others.push_back(entry.path());
   }
   for (const fs::path& path : others) fs::remove(path);
 }

@@ -1,17 +1,15 @@
 // The sources with all mutants in them, each behind a question to `mutant(id)`.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "draw.hpp"
 
 namespace mutants {
 
-// The text of a file with these mutants of it, whose ids are first_id, first_id + 1, ... Lines keep
-// their numbers.
-std::string woven(const Source& source, const std::vector<Site>& sites, std::size_t first_id);
+constexpr std::size_t most_mutants = 4096;
 
 // Writes the sources below `from` to `to`, with the mutants; ids count from 0. Files that already
 // stand there with the same text are left alone, others than these are removed.
