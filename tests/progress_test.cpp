@@ -44,13 +44,15 @@ TEST_CASE("a resumed run counts from where it began, and tells tokens per second
   CHECK(holds(text, " tokens/s, 0.0 s left"));
 }
 
-TEST_CASE("below ten a second, progress tells tenths", "[phase2][progress]") {
+TEST_CASE("below ten a second, progress tells tenths; beyond 100 s, minutes",
+          "[phase2][progress]") {
   const std::string text = stderr_of([] {
-    Progress progress("mutants", 1, "mutants");
+    Progress progress("running", 10000, "mutants", {.done = 1999});
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    progress.step();
+    progress.step();  // 5 a second at most: 8000 take 1600 s at least
   });
   CHECK(holds(text.substr(0, text.find("/s")), "."));
+  CHECK((text.ends_with(" min left  \n") || text.ends_with(" h left  \n")));
 }
 
 TEST_CASE("lines stay short, and no steps are no lines", "[phase2][progress]") {

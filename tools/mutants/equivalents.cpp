@@ -21,6 +21,10 @@ std::set<std::string> all_names(const std::vector<Source>& sources) {
   return names;
 }
 
+[[noreturn]] void refuse(const std::string& path, int line, const std::string& what) {
+  throw std::runtime_error(path + ":" + std::to_string(line) + ": " + what);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> read_equivalents(const std::string& path,
@@ -30,9 +34,7 @@ std::map<std::string, std::string> read_equivalents(const std::string& path,
   std::ifstream file(path);
   std::string line, where, original, mutated;
   int number = 0;
-  const auto wrong = [&](const std::string& what) {
-    throw std::runtime_error(path + ":" + std::to_string(number) + ": " + what);
-  };
+  const auto wrong = [&](const std::string& what) { refuse(path, number, what); };
   while (std::getline(file, line) && ++number) {
     if (line.empty() || line.starts_with("#")) continue;
     const std::string mark = line.substr(0, 2), rest = line.substr(mark.size());

@@ -67,8 +67,7 @@ std::vector<Source> read_sources(const Options& options) {
 std::string shown(const Site& site) { return "- " + site.original + "\n+ " + site.mutated + "\n"; }
 
 std::string shown(const Mutant& mutant) {
-  return mutant.source->path + ":" + std::to_string(mutant.site.first_line) + "\n" +
-         shown(mutant.site);
+  return mutant.source->path + ":" + std::to_string(mutant.site.line) + "\n" + shown(mutant.site);
 }
 
 bool show_sites(const std::string& path) {
@@ -142,38 +141,49 @@ std::vector<Verdict> verdicts_on(const std::vector<Mutant>& mutants,
   return verdicts;
 }
 
+struct Counts {
+  std::size_t killed = 0, equivalent = 0, surviving = 0;
+};
+
+// What became of a mutant. It is counted.
+std::string fate(const Verdict& verdict, const std::string* reason, Counts& counts) {
+  if (!verdict.killer.empty()) {
+    ++counts.killed;
+    return "  killed by: " + verdict.killer + "\n";
+  }
+  if (reason) {
+    ++counts.equivalent;
+    return "  equivalent: " + *reason + "\n";
+  }
+  ++counts.surviving;
+  return "  survives " + std::to_string(verdict.tests) + " tests\n";
+}
+
 // Writes what became of each mutant, and says which survive. True if few enough do.
 bool report(const std::vector<Mutant>& mutants, const std::vector<std::size_t>& ids,
             const Equivalents& equivalents, std::uint64_t seed) {
   const std::vector<Verdict> verdicts = verdicts_on(mutants, ids, equivalents);
-  std::size_t killed = 0, equivalent = 0, surviving = 0;
+  Counts counts;
   std::string all;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Mutant& mutant = mutants[ids[i]];
     const auto listed = equivalents.find(mutant.name());
-    std::string fate = shown(mutant);
-    if (!verdicts[i].killer.empty()) {
-      fate += "  killed by: " + verdicts[i].killer + "\n";
-      ++killed;
-    } else if (listed != equivalents.end()) {
-      fate += "  equivalent: " + listed->second + "\n";
-      ++equivalent;
-    } else {
-      fate += "  survives " + std::to_string(verdicts[i].tests) + " tests\n";
-      std::printf("\n%s", fate.c_str());
-      ++surviving;
-    }
-    all += fate + "\n";
+    const std::size_t before = counts.surviving;
+    const std::string text =
+        shown(mutant) +
+        fate(verdicts[i], listed == equivalents.end() ? nullptr : &listed->second, counts);
+    if (counts.surviving > before) std::printf("\n%s", text.c_str());
+    all += text + "\n";
   }
   char line[160];
   std::snprintf(line, sizeof line,
                 "%zu mutants: %zu killed, %zu equivalent, %zu surviving (seed %llu, %.0f s)",
-                ids.size(), killed, equivalent, surviving, static_cast<unsigned long long>(seed),
-                seconds());
+                ids.size(), counts.killed, counts.equivalent, counts.surviving,
+                static_cast<unsigned long long>(seed), seconds());
   fs::create_directories("out");
   std::ofstream("out/mutants.txt") << all << line << "\n";
   std::printf("\n%s\n", line);
-  return seed == default_seed ? surviving == 0 : 100 * surviving <= 3 * ids.size();
+  return seed == default_seed ? counts.surviving == 0 : 100 * counts.surviving <= 3 * ids.size();
 }
 
 bool run(const Options& options) {

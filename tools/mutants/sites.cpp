@@ -83,12 +83,12 @@ class Finder {
       if (s_.conditional && s_.compiled.count(s_.tokens[i].line) == 0) return;
     }
     if (s_.after_a_line.count(to) > 0 && edits.front().to == edits.front().from) return;
-    Site site{rule, from, to, std::move(edits), 0, 0, "", ""};
+    Site site{rule, from, to, std::move(edits), 0, "", ""};
     std::size_t first = site.edits.front().from, last = std::max(first + 1, site.edits.back().to);
-    site.first_line = s_.tokens[first].line;
-    site.last_line = s_.tokens[last - 1].line;
-    while (first > 0 && s_.tokens[first - 1].line >= site.first_line) --first;
-    while (last < s_.tokens.size() && s_.tokens[last].line <= site.last_line) ++last;
+    site.line = s_.tokens[first].line;
+    const int last_line = s_.tokens[last - 1].line;
+    while (first > 0 && s_.tokens[first - 1].line >= site.line) --first;
+    while (last < s_.tokens.size() && s_.tokens[last].line <= last_line) ++last;
     site.original = s_.joined(first, last);
     site.mutated = edited(s_, first, last, site.edits);
     sites_.push_back(std::move(site));

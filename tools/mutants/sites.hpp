@@ -24,7 +24,7 @@ struct Site {
   Rule rule;
   std::size_t from, to;  // the tokens of the whole expression or statement
   std::vector<Edit> edits;
-  int first_line, last_line;      // of the edits
+  int line;                       // the first of the edits
   std::string original, mutated;  // these lines, in one and without comments
 };
 
