@@ -206,12 +206,10 @@ test-phase%: $(build)/tests
 test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/check_lessons
 	+@tools/test_sets $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
-##                double, or under the thread sanitizer (which needs clang++ and libomp)
-asan f64:
+##                double, or under the thread sanitizer
+asan f64 tsan:
 	+@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry && build/$@/tests
-tsan: build/setup/tsan
-	+@$(MAKE) MODE=tsan CXX=clang++ build/tsan/tests
-	+@TSAN_OPTIONS="ignore_noninstrumented_modules=1 allocator_may_return_null=1 $${TSAN_OPTIONS:-}" build/tsan/tests
+tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
 ## clang          all tests, built by clang++
 clang:
 	+@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry && build/$@/tests
@@ -229,6 +227,7 @@ check-neon: build/setup/neon
 	+@qemu-aarch64-static build/neon/tests
 ## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; five minutes. It
 ##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
+##                ROWS=busy: beside processes that want all processors
 bench: $(build)/tools/bench
 	+@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
 $(build)/tools/bench: $(bench_objects) $(library)

@@ -7,8 +7,8 @@
 namespace tapestry::kernels {
 namespace {
 
-constexpr Index operation_grain = 1 << 22;  // multiply-adds that are worth a thread of their own
-constexpr Index vector_grain = 1 << 16;     // the same where each reads a number of its own
+constexpr Index operation_grain = 1 << 21;  // multiply-adds that are worth a thread of their own
+constexpr Index vector_grain = 1 << 17;     // the same where each reads a number of its own
 constexpr Index least_rows = 32;            // of a piece: thinner ones would pack b too often
 constexpr Index least_columns = 256;        // likewise a, where it is packed
 constexpr Index column_unit = 64;           // a multiple of every tile's width
@@ -86,7 +86,7 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
     }
   };
   const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;
-  parallel_parts(s.batch.count() * pieces, std::max<Index>(1, grain / work),
+  parallel_parts(s.batch.count() * pieces, (grain + work - 1) / work,
                  [&](Index begin, Index end) {
                    for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
                  });

@@ -7,7 +7,7 @@
 namespace tapestry::kernels {
 
 // So many numbers (some 40 microseconds of work) are worth waking a thread. One that is awake takes
-// part from an eighth of that on.
+// part from a quarter of that on.
 inline constexpr Index parallel_grain = 1 << 18;
 
 // Set by tests: even the smallest work is divided, so that small arrays show what large ones would,
@@ -31,7 +31,7 @@ void parallel_ranges(Index count, Index grain, Index parts, const Body& body) {
 }
 
 // Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than
-// two threads are worth it: each wants `grain` of them, or an eighth if it is awake. What `body`
+// two threads are worth it: each wants `grain` of them, or a quarter if it is awake. What `body`
 // computes must not depend on where the parts end.
 template <class Body>
 void parallel_parts(Index count, Index grain, Body body) {

@@ -7,16 +7,17 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <system_error>
+#include <new>
 #include <thread>
-#include <utility>
+
+#include "kernels/part_range.hpp"
 
 namespace tapestry::kernels {
 namespace {
 
 constexpr Index microsecond = 1000;
-constexpr Index look_out_for = 100 * microsecond;  // work, before a thread goes to sleep
-constexpr Index awake_share = 8;  // this part of a grain is worth a thread that is awake
+constexpr Index look_out_for = 50 * microsecond;  // work, before a thread goes to sleep
+constexpr Index awake_share = 4;  // this part of a grain is worth a thread that is awake
 constexpr Index grace = 50 * microsecond;  // nothing is lost yet when others end so much later
 constexpr Index most_saved = 50'000 * microsecond;  // so much may be lost at once
 constexpr Index longest_alone = 2'000'000 * microsecond;
@@ -37,43 +38,14 @@ void pause() {
 // True within a part: loops there are not shared.
 thread_local bool within_part = false;
 
-// One thread's share of the parts: those from `first` to before `last` that nobody has begun. Its
-// owner takes them from the front, others from the back, so that each thread mostly touches what it
-// touched in the loop before.
-class Range {
- public:
-  void set(Index first, Index last) { range_.store(pack(first, last), std::memory_order_relaxed); }
-
-  Index take_first() {
-    return take([](std::uint64_t& r) { return ((r += one) - one) >> half; });
-  }
-  Index take_last() {
-    return take([](std::uint64_t& r) { return --r & (one - 1); });
-  }
-
- private:
-  static constexpr int half = 32;
-  static constexpr std::uint64_t one = std::uint64_t(1) << half;
-
-  template <class Step>
-  Index take(Step step) {  // -1: nothing is left
-    std::uint64_t r = range_.load(std::memory_order_relaxed);
-    while (r >> half < (r & (one - 1))) {
-      std::uint64_t next = r;
-      const std::uint64_t part = step(next);
-      if (range_.compare_exchange_weak(r, next, std::memory_order_relaxed)) return Index(part);
-    }
-    return -1;
-  }
-  static std::uint64_t pack(Index first, Index last) {
-    return std::uint64_t(first) << half | std::uint64_t(last);
-  }
-  std::atomic<std::uint64_t> range_{0};
+struct WithinPart {
+  WithinPart() { within_part = true; }
+  ~WithinPart() { within_part = false; }
 };
 
 // What there is of each thread; number 0 is whoever shares a loop.
 struct alignas(64) Place {
-  Range range;
+  PartRange range;
   std::atomic<int> asleep{0};
 };
 
@@ -132,7 +104,7 @@ constinit Pool pool;
 // ---- The threads of the pool
 
 void Pool::live(int self) {
-  within_part = true;
+  const WithinPart within;
   for (std::uint64_t last = 0;;) {
     if (!look_out(last)) {
       sleep(self, last);
@@ -201,7 +173,7 @@ Pool::Own Pool::work(int self) {
   Index before = now();
   for (int i = 0; i < sharing_.threads; ++i) {
     const int owner = (self + i) % sharing_.threads;
-    Range& range = place_[owner].range;
+    PartRange& range = place_[owner].range;
     for (Index part; (part = owner == self ? range.take_first() : range.take_last()) >= 0;) {
       run(part);
       const Index after = now();
@@ -223,8 +195,8 @@ void Pool::run(Index part) try {
 
 Sharing Pool::worthwhile(Index count, Index grain, Index most_parts) {
   const Index awake_grain = std::max<Index>(1, grain / awake_share);
-  const Index most = std::min<Index>(thread_count(), count / awake_grain);
-  const Index time = now();
+  if (count < 2 * awake_grain || within_part) return {};
+  const Index most = std::min<Index>(thread_count(), count / awake_grain), time = now();
   if (most < 2 || account_.alone(time)) return {};
   const Index awake = std::max(awake_.load(std::memory_order_relaxed), 0);
   Index pays = count / std::max<Index>(1, grain);
@@ -251,30 +223,37 @@ bool Pool::share(const Sharing& sharing, const Parts& parts) {
   std::exception_ptr error;
   error_ = &error;
   failed_.store(false, std::memory_order_relaxed);
-  within_part = true;
-  open();
-  close(work(0));
-  within_part = false;
+  {
+    const WithinPart within;
+    open();
+    close(work(0));
+  }
   taken_.store(false, std::memory_order_release);
   if (error) std::rethrow_exception(error);
   return true;
 }
 
+// A child of fork() has none of the threads.
+void forget_when_forked() {
+  static bool done = false;
+  if (!done) pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
+  done = true;
+}
+
 // Threads that cannot be had are done without.
 void Pool::hire(int others) {
   if (hired_ >= others || !can_hire_) return;
-  static const int forgets = pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
-  can_hire_ = forgets == 0;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's, not ours
+  forget_when_forked();
+  sigset_t signals, before;
+  sigfillset(&signals);  // they are the program's, but for those of a thread's own faults
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&signals, own);
+  pthread_sigmask(SIG_SETMASK, &signals, &before);
   try {
-    for (; can_hire_ && hired_ < others; ++hired_) {
-      awake_.fetch_add(1);
+    for (; hired_ < others; ++hired_) {
       std::thread([this, self = hired_ + 1] { live(self); }).detach();
+      awake_.fetch_add(1);
     }
-  } catch (const std::system_error&) {
-    awake_.fetch_sub(1);
+  } catch (const std::exception&) {
     can_hire_ = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -288,7 +267,9 @@ void Pool::open() {
   const std::uint64_t others = std::uint64_t(sharing_.threads - 1);
   loop_.store((loop_.load() / one_loop + 1) * one_loop + others * one_place);
   if (sharing_.wakes) wake_next(0);
-  while (sharing_.together && !others_come_late && (loop_.load() & places) != 0) pause();
+  while (sharing_.together && !others_come_late && (loop_.load() & places) != 0) {
+    std::this_thread::yield();
+  }
 }
 
 // Nobody joins any more. Those inside have their last parts in hand: for these it waits, awake for
@@ -307,6 +288,7 @@ void Pool::close(const Own& own) {
     }
   }
   const Index end = now();
+  if (own.parts == 0) return;
   account_.add(end, (sharing_.parts - own.parts) * own.shortest, end - start, 2 * own.longest);
 }
 
@@ -320,7 +302,7 @@ void Account::add(Index now, Index saved, Index waited, Index part) {
 }
 
 Sharing share_if_worthwhile(Index count, Index grain, Index most_parts) {
-  return within_part ? Sharing{} : pool.worthwhile(count, grain, most_parts);
+  return pool.worthwhile(count, grain, most_parts);
 }
 
 Sharing share_always(Index count) {
@@ -332,6 +314,7 @@ int threads_at_hand() { return within_part || pool.is_alone() ? 1 : thread_count
 
 void share(const Sharing& sharing, const Parts& parts) {
   if (pool.share(sharing, parts)) return;
+  const WithinPart within;
   for (Index part = 0; part < sharing.parts; ++part) parts.run(parts.body, part);
 }
 

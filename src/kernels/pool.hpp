@@ -5,8 +5,8 @@
 // nobody. Only a thread that is stopped amid a part does: on a busy machine. When more time was lost
 // in that way than sharing has saved, loops are not shared for twenty times as long.
 //
-// One loop is shared at a time. A second thread that asks, and a loop within a part, go alone. So
-// does the child of a fork(), until it has made threads of its own; fork not from within a part.
+// One loop is shared at a time. A second thread that asks, and a loop within a part, go alone. The
+// child of a fork() makes threads of its own; fork not from within a part.
 #pragma once
 
 #include <atomic>
@@ -26,12 +26,12 @@ void set_thread_count(int count);  // 1 or more; above most_threads is most_thre
 
 // How a loop is to be divided.
 struct Sharing {
-  int threads = 1;    // at most so many
-  Index parts = 1;    // into so many parts, each run by one thread
-  bool wakes = false;  // threads that sleep, too
+  int threads = 1;        // at most so many
+  Index parts = 1;        // into so many parts, each run by one thread
+  bool wakes = false;     // threads that sleep, too
   bool together = false;  // waits for all of them to begin, as tests want it
 };
-// Each thread wants `grain` of `count` things, or an eighth if it is awake; `most_parts` a thread.
+// Each thread wants `grain` of `count` things, or a quarter if it is awake; `most_parts` a thread.
 Sharing share_if_worthwhile(Index count, Index grain, Index most_parts);
 Sharing share_always(Index count);
 
