@@ -235,7 +235,7 @@ $(build)/tools/bench: $(bench_objects) $(library)
 $(bench_objects): | build/setup/bench
 
 ## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
-##                at most 20 minutes. Parts: make mutants ONLY=src/plot, or SHARE=3/10; LIST=1
+##                at most 20 minutes. make mutants ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 none
 mutants: $(build)/tools/mutants $(compiled_lines)
 	+@MAKE='$(MAKE)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
 	  $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) --lines $(build)/lines
