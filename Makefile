@@ -64,7 +64,8 @@ gradient_objects := $(call objects,tests/main.cpp $(call find,tests/ops tests/nn
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 tool_sources := $(wildcard tools/*.cpp)
-tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry $(build)/tools/mutants
+tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry \
+  $(build)/tools/mutants
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
 mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/progress.cpp)
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
@@ -235,7 +236,7 @@ $(build)/tools/bench: $(bench_objects) $(library)
 $(bench_objects): | build/setup/bench
 
 ## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
-##                at most 20 minutes. make mutants ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 none
+##                at most 20 minutes. ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 shows them
 mutants: $(build)/tools/mutants $(compiled_lines)
 	+@MAKE='$(MAKE)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
 	  $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) --lines $(build)/lines
