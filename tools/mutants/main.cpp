@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 
 #include "build.hpp"
 #include "draw.hpp"
@@ -101,11 +102,15 @@ std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& o
   }
 }
 
-// Those of this share.
+// Those of this share, in the files that were asked for.
 std::vector<std::size_t> chosen(const std::vector<Mutant>& mutants, const Options& options) {
   std::vector<std::size_t> ids;
   for (std::size_t id = options.part; id < mutants.size(); id += options.parts) {
     if (mutants[id].source->path.starts_with(options.only)) ids.push_back(id);
+  }
+  if (ids.empty()) {
+    throw std::runtime_error("mutants: none of these " + std::to_string(mutants.size()) +
+                             " is in '" + options.only + "'; LIST=1 shows them.");
   }
   return ids;
 }
