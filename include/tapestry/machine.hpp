@@ -41,8 +41,10 @@ std::size_t available_memory();
 // together: waiting for other programs does not count.
 double processor_seconds(const std::function<void()>& work);
 
-// How many threads the library uses on this thread's behalf from now on; OMP_NUM_THREADS sets the
-// number at the start. Results are the same bits for any. Throws Error for a count below 1.
+// How many threads the library uses on this thread's behalf from now on, 255 at most. At the start
+// they are as many as OMP_NUM_THREADS says (the first number of its list), or else as many as the
+// processors this process may use. Results are the same bits for any. While other programs keep the
+// processors busy, the library goes on with one. Throws Error for a count below 1.
 void use_threads(int count);
 int threads_in_use();
 

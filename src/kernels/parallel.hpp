@@ -14,35 +14,36 @@ inline constexpr Index parallel_grain = 1 << 18;
 // and each thread does its own share of it.
 inline bool divide_everything = false;
 
-// Calls body(begin, end) on consecutive parts of [0, count), `parts` of them a thread at most.
+// Calls body(begin, end) on consecutive parts of [0, count), of about `part` each.
 template <class Body>
-void parallel_ranges(Index count, Index grain, Index parts, const Body& body) {
+void parallel_ranges(Index count, Index grain, Index part, const Body& body) {
   if (count <= 0) return;
   const Sharing sharing =
-      divide_everything ? share_always(count) : share_if_worthwhile(count, grain, parts);
+      divide_everything ? share_always(count) : share_if_worthwhile(count, grain, part);
   if (sharing.threads <= 1) {
     body(Index(0), count);
     return;
   }
-  const auto part = [&](Index i) {
+  const auto run = [&](Index i) {
     body(count * i / sharing.parts, count * (i + 1) / sharing.parts);
   };
-  share(sharing, {[](const void* f, Index i) { (*static_cast<const decltype(part)*>(f))(i); }, &part});
+  share(sharing, {[](const void* f, Index i) { (*static_cast<const decltype(run)*>(f))(i); }, &run});
 }
 
 // Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than
 // two threads are worth it: each wants `grain` of them, or a quarter if it is awake. What `body`
-// computes must not depend on where the parts end.
+// computes must not depend on where the parts end. They are long, for kernels write large arrays
+// past the caches.
 template <class Body>
 void parallel_parts(Index count, Index grain, Body body) {
-  parallel_ranges(count, grain, 16, body);
+  parallel_ranges(count, grain, 4 * grain, body);
 }
 
 // Calls body(i) for each i in [0, count), where tasks may differ in length: cut finer, so that
 // threads end together. Each task writes what no other does.
 template <class Body>
 void parallel_tasks(Index count, Index grain, Body body) {
-  parallel_ranges(count, grain, 64, [&](Index begin, Index end) {
+  parallel_ranges(count, grain, grain / 4, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) body(i);
   });
 }

@@ -18,6 +18,7 @@ namespace {
 constexpr Index microsecond = 1000;
 constexpr Index look_out_for = 50 * microsecond;  // work, before a thread goes to sleep
 constexpr Index awake_share = 4;  // this part of a grain is worth a thread that is awake
+constexpr Index most_parts = 64;  // of each thread
 constexpr Index grace = 50 * microsecond;  // nothing is lost yet when others end so much later
 constexpr Index most_saved = 50'000 * microsecond;  // so much may be lost at once
 constexpr Index longest_alone = 2'000'000 * microsecond;
@@ -58,7 +59,7 @@ constexpr std::uint64_t one_inside = 1, inside = 0xff, one_place = 0x100, places
 class Pool {
  public:
   // May be called by any thread at any time.
-  Sharing worthwhile(Index count, Index grain, Index most_parts);
+  Sharing worthwhile(Index count, Index grain, Index part);
   bool is_alone() const { return account_.alone(now()); }
 
   // False, and nothing done: another thread shares a loop.
@@ -193,7 +194,7 @@ void Pool::run(Index part) try {
 
 // ---- Who shares a loop
 
-Sharing Pool::worthwhile(Index count, Index grain, Index most_parts) {
+Sharing Pool::worthwhile(Index count, Index grain, Index part) {
   const Index awake_grain = std::max<Index>(1, grain / awake_share);
   if (count < 2 * awake_grain || within_part) return {};
   const Index most = std::min<Index>(thread_count(), count / awake_grain), time = now();
@@ -208,8 +209,8 @@ Sharing Pool::worthwhile(Index count, Index grain, Index most_parts) {
     pays = sharing.wakes ? 2 : 1;
   }
   sharing.threads = int(std::min(most, std::max(pays, 1 + awake)));
-  const Index parts = std::min(count / std::max<Index>(1, awake_grain / 2),
-                               most_parts * sharing.threads);
+  const Index parts = std::clamp<Index>(count / std::max<Index>(1, part), sharing.threads,
+                                        most_parts * sharing.threads);
   sharing.parts = parts / sharing.threads * sharing.threads;
   return sharing;
 }
@@ -301,8 +302,8 @@ void Account::add(Index now, Index saved, Index waited, Index part) {
   saved_ = 0;
 }
 
-Sharing share_if_worthwhile(Index count, Index grain, Index most_parts) {
-  return pool.worthwhile(count, grain, most_parts);
+Sharing share_if_worthwhile(Index count, Index grain, Index part) {
+  return pool.worthwhile(count, grain, part);
 }
 
 Sharing share_always(Index count) {

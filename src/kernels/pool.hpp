@@ -31,8 +31,9 @@ struct Sharing {
   bool wakes = false;     // threads that sleep, too
   bool together = false;  // waits for all of them to begin, as tests want it
 };
-// Each thread wants `grain` of `count` things, or a quarter if it is awake; `most_parts` a thread.
-Sharing share_if_worthwhile(Index count, Index grain, Index most_parts);
+// Each thread wants `grain` of `count` things, or a quarter if it is awake. Parts of about `part`
+// things, but one a thread at least.
+Sharing share_if_worthwhile(Index count, Index grain, Index part);
 Sharing share_always(Index count);
 
 // How many threads would share a loop that is worth it: 1 where loops are not shared just now.

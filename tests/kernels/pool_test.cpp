@@ -328,14 +328,16 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   divide_everything = false;
   use_threads(2);
   while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
-  CHECK(share_if_worthwhile(1, 1, 16).threads == 1);
-  CHECK(share_if_worthwhile(15, 80, 16).threads == 1);
-  const Sharing large = share_if_worthwhile(160, 80, 16);
+  CHECK(share_if_worthwhile(1, 1, 1).threads == 1);
+  CHECK(share_if_worthwhile(39, 80, 10).threads == 1);
+  const Sharing large = share_if_worthwhile(165, 80, 10);
   CHECK(large.threads == 2);
   CHECK(large.parts == 16);
   CHECK(large.wakes);
+  CHECK(share_if_worthwhile(165, 80, 320).parts == 2);
+  CHECK(share_if_worthwhile(100'000, 80, 1).parts == 128);
   use_threads(1);
-  CHECK(share_if_worthwhile(1000, 80, 16).threads == 1);
+  CHECK(share_if_worthwhile(1000, 80, 10).threads == 1);
   CHECK(threads_at_hand() == 1);
 }
 
