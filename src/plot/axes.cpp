@@ -44,8 +44,10 @@ Range round_range(double low, double high, bool log) {
   if (high < 0 && high > 0.4 * low) high = 0;
   const std::vector<double> ticks = linear_ticks(low, high);
   if (ticks.size() < 2) return {low, high, false};
-  const double step = ticks[1] - ticks[0];
-  return {step * std::floor(low / step + 1e-9), step * std::ceil(high / step - 1e-9), false};
+  const double step = ticks[1] - ticks[0], slack = 1e-9 * (high - low);
+  const double first = ticks.front(), last = ticks.back();
+  return {first > low + slack ? first - step : first, last < high - slack ? last + step : last,
+          false};
 }
 
 void draw_minor_grid(Canvas& canvas, const Axes& axes, const Range& range, bool vertical) {
@@ -156,9 +158,10 @@ Point Axes::at(double data_x, double data_y) const {
 
 Ticks ticks_for(const Range& range, double room, double pitch) {
   const int count = std::max(2, static_cast<int>(room / pitch));
-  const std::vector<double> at = range.log
-                                     ? log_ticks(range.low, range.high, count)
+  std::vector<double> at = range.log ? log_ticks(range.low, range.high, count)
                                      : linear_ticks(range.low, range.high, std::min(count, 6));
+  // One number alone tells no scale.
+  if (at.size() < 2) at = linear_ticks(range.low, range.high, 2 * count);
   return {at, tick_texts(at, range.log)};
 }
 
@@ -171,10 +174,13 @@ double x_axis_room(const std::string& name) { return name.empty() ? 24 : 46; }
 void draw_y_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std::string& name) {
   TextStyle style{type::tick, theme::faded, false, Align::right, VerticalAlign::middle};
   draw_minor_grid(canvas, axes, axes.y, false);
+  double free = std::numeric_limits<double>::infinity();  // above the last text
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
     const double y = axes.plot.bottom() - axes.y.share(ticks.at[i]) * axes.plot.height;
     canvas.line({axes.plot.x, y}, {axes.plot.right(), y}, {theme::grid, 1});
+    if (y > free) continue;  // it would touch
     canvas.text({axes.plot.x - 8, y}, ticks.texts[i], style);
+    free = y - 1.1 * style.size;
   }
   style = {type::label, theme::faded, false, Align::centre, VerticalAlign::middle, 90};
   canvas.text({axes.plot.x - y_axis_room(ticks, name) + 8, axes.plot.centre().y},
@@ -184,10 +190,14 @@ void draw_y_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std
 void draw_x_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std::string& name) {
   TextStyle style{type::tick, theme::faded, false, Align::centre, VerticalAlign::top};
   draw_minor_grid(canvas, axes, axes.x, true);
+  double free = -std::numeric_limits<double>::infinity();  // to the right of the last text
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
     const double x = axes.plot.x + axes.x.share(ticks.at[i]) * axes.plot.width;
     canvas.line({x, axes.plot.y}, {x, axes.plot.bottom()}, {theme::grid, 1});
+    const double half = measure_text(ticks.texts[i], style).width / 2;
+    if (x - half < free) continue;  // it would touch
     canvas.text({x, axes.plot.bottom() + 6}, ticks.texts[i], style);
+    free = x + half + 6;
   }
   const double y = axes.plot.bottom();
   canvas.line({axes.plot.x, y}, {axes.plot.right(), y}, {theme::frame, 1});

@@ -149,12 +149,15 @@ void draw_room(Canvas& canvas, const Scene& scene, const Landscape& land) {
   canvas.polyline(floor, {theme::frame, 1});
   const Point3 corner = left_corner(scene);
   const TextStyle style{type::tick, theme::faded, false, Align::right, VerticalAlign::middle};
+  double free = scene.at(corner).y + type::tick;  // above the last text
   for (std::size_t i = 0; i < land.ticks.size(); ++i) {
     const double share = land.range.share(land.ticks[i]);
     if (share < 0.02) continue;  // the floor, where the words of an edge begin
     const Point p = scene.at({corner.x, corner.y, share * scene.height()});
     canvas.line(p, p - Point{4, 0}, {theme::frame, 1});
+    if (p.y > free) continue;  // it would touch
     canvas.text(p - Point{8, 0}, land.tick_words[i], style);
+    free = p.y - 1.1 * style.size;
   }
 }
 

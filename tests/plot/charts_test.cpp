@@ -185,6 +185,50 @@ TEST_CASE("bars are as high as their values, on both sides of zero", "[phase0][p
   CHECK(centre_of(picture, green).y > centre_of(picture, red).y);
 }
 
+TEST_CASE("an axis ends where its numbers do, however far from zero", "[phase0][plot]") {
+  for (const double inside : {0.0, 0.0005}) {
+    const Range range = settle({}, {1000.001 + inside, 1000.007 - inside}, "chart");
+    CHECK(std::abs(range.low - 1000.001) < 1e-9);
+    CHECK(std::abs(range.high - 1000.007) < 1e-9);
+  }
+}
+
+TEST_CASE("an axis has two numbers at least", "[phase0][plot]") {
+  CHECK(ticks_for({0.5, 3.5, false}, 100, 62).at == std::vector<double>{1, 2, 3});
+  CHECK(ticks_for({1.2, 1.9, true}, 100, 62).at.size() > 1);  // between 1 and 2
+}
+
+// The longest run of pixels with ink between two rows, where gaps of less than `gap` do not count.
+int longest_text(const Decoded& picture, int top, int bottom, int gap) {
+  int longest = 0, begin = 0, last = -gap - 1;
+  for (int column = 0; column < picture.width; ++column) {
+    if (!has_ink(picture, column, top, column + 1, bottom)) continue;
+    if (column - last > gap) begin = column;
+    last = column;
+    longest = std::max(longest, last - begin + 1);
+  }
+  return longest;
+}
+
+TEST_CASE("numbers of an axis do not touch", "[phase0][plot]") {
+  LineChart chart;
+  chart.series = {{"", {0, 1e-5}, {0, 1}}};
+  const Decoded wide = decode_png(render(chart, 320, 240, 1));
+  CHECK(longest_text(wide, 198, 212, 5) < 50);  // 2×10⁻⁶ is 38 wide
+
+  BarChart bars;
+  bars.labels = {"a label that has to stand upright", "another one that has to stand upright"};
+  bars.series = {{"", {0.3, 1}}};
+  const Decoded low = decode_png(render(bars, 200, 240, 1));
+  int ink = 0, longest = 0;  // down the column of the numbers
+  for (int row = 0; row < low.height; ++row) {
+    ink = has_ink(low, 24, row, 40, row + 1) ? ink + 1 : 0;
+    longest = std::max(longest, ink);
+  }
+  CHECK(longest > 5);
+  CHECK(longest < 12);
+}
+
 TEST_CASE("charts say what does not fit together", "[phase0][plot]") {
   const auto words = [](const auto& chart) { return words_of_error([&] { render(chart); }); };
   LineChart line;
