@@ -10,8 +10,8 @@ namespace tapestry::plot {
 
 // One axis with its range settled.
 struct Range {
-  double low = 0, high = 1;
-  bool log = false;
+  double low, high;
+  bool log;
   // Where `value` lies between low (0) and high (1); NaN where it has no place.
   double share(double value) const;
 };

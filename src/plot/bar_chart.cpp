@@ -194,7 +194,7 @@ void draw_bars(Canvas& canvas, const Axes& axes, const BarChart& chart, const Ba
 
 void draw(Canvas& canvas, Rect area, const BarChart& chart) {
   check(chart);
-  Axes axes;
+  Axes axes{};
   axes.y = y_range(chart);
   Rect room = draw_title(canvas, area, chart.title, chart.subtitle);
   room = draw_legend(canvas, room, legend_of(chart));

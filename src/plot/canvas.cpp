@@ -60,26 +60,23 @@ Contour rounded(const Rect& rect, double corner_radius, double scale) {
   return contour;
 }
 
-// The dashes of a line. Round caps lengthen each by `width`, so that much is left out of them.
+// The dashes of a line, cut at its corners: a stroke unites what meets. Round caps lengthen each by
+// `width`, so that much is left out of them.
 std::vector<Contour> dashes(const Contour& line, double dash, double width) {
   const double ink = std::max(dash - width, dash * 0.1), period = 2 * dash;
   std::vector<Contour> pieces;
   double walked = 0;  // distance since the start of the current period
-  bool drawing = false;
   for (std::size_t i = 1; i < line.size(); ++i) {
     const double length = std::hypot(line[i].x - line[i - 1].x, line[i].y - line[i - 1].y);
-    if (!std::isfinite(length) || length / dash > 1e5) {
-      drawing = false;
-      continue;
-    }
+    if (!std::isfinite(length) || length / dash > 1e5) continue;
     for (double at = 0; at < length;) {
       const bool inked = walked < ink;
       const double step = std::min(length - at, (inked ? ink : period) - walked);
-      if (inked && !drawing) pieces.push_back({between(line[i - 1], line[i], at / length)});
+      const Point from = between(line[i - 1], line[i], at / length);
       at += step;
-      if (inked) pieces.back().push_back(between(line[i - 1], line[i], std::min(1.0, at / length)));
+      if (inked)
+        pieces.push_back({from, between(line[i - 1], line[i], std::min(1.0, at / length))});
       walked = walked + step >= period - 1e-9 ? 0 : walked + step + 1e-9;
-      drawing = inked && walked < ink;
     }
   }
   return pieces;

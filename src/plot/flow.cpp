@@ -45,13 +45,14 @@ void check(const Flow& flow) {
     message << "and a threshold of " << flow.threshold << "; choose 0 to 1";
     throw Error(message.str());
   }
-  for (std::size_t i = 0; i < flow.weights.size(); ++i) {
-    const double weight = flow.weights[i];
-    if (std::isnan(weight) || (weight >= -1e-3 && weight <= 1 + 1e-3)) continue;  // rounding
-    message << "have the weight " << weight << " from query " << i / keys << " to key " << i % keys
-            << "; weights lie between 0 and 1, so divide by the largest first";
-    throw Error(message.str());
-  }
+  const auto wrong = std::find_if(flow.weights.begin(), flow.weights.end(), [](double weight) {
+    return weight < -1e-3 || weight > 1 + 1e-3;  // beyond rounding; NaN is allowed
+  });
+  if (wrong == flow.weights.end()) return;
+  const auto i = static_cast<std::size_t>(wrong - flow.weights.begin());
+  message << "have the weight " << *wrong << " from query " << i / keys << " to key " << i % keys
+          << "; weights lie between 0 and 1, so divide by the largest first";
+  throw Error(message.str());
 }
 
 std::vector<std::string> shown(const std::vector<std::string>& words) {

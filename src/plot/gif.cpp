@@ -41,9 +41,8 @@ class Encoder {
 
   void begin(int width, int height, const std::vector<Colour>& colours) {
     std::vector<GifColorType> table(most_colours);
-    for (std::size_t i = 0; i < colours.size(); ++i) {
-      table[i] = {colours[i].r, colours[i].g, colours[i].b};
-    }
+    std::transform(colours.begin(), colours.end(), table.begin(),
+                   [](Colour c) { return GifColorType{c.r, c.g, c.b}; });
     const std::unique_ptr<ColorMapObject, decltype(&GifFreeMapObject)> map(
         GifMakeMapObject(static_cast<int>(most_colours), table.data()), &GifFreeMapObject);
     if (map == nullptr) throw Error("encode_gif: out of memory. Draw a smaller picture.");
@@ -116,7 +115,6 @@ Colour on_paper(Colour colour) {
 
 Bytes places_of(const Canvas& frame, const Palette& palette) {
   Bytes places;
-  places.reserve(frame.pixels().size());
   for (const Colour colour : frame.pixels()) places.push_back(palette.place_of(on_paper(colour)));
   return places;
 }

@@ -164,7 +164,7 @@ void draw(Canvas& canvas, Rect area, const Heatmap& heatmap) {
   check(heatmap);
   const PooledHeatmap map = pooled(heatmap);
   const Rect room = draw_title(canvas, area, map.title, map.subtitle);
-  HeatmapLayout layout = layout_for(map, 1e9);
+  HeatmapLayout layout = layout_for(map, any_width);
   Size cell =
       fitted_cells(map, room.width - layout.left - layout.right, room.height - layout.bottom);
   layout = layout_for(map, cell.width);

@@ -96,7 +96,7 @@ struct GridLayout {
 };
 
 GridLayout layout_of(const Shared& shared, Size cell) {
-  const HeatmapLayout labels = layout_for(shared.first(), 1e9);
+  const HeatmapLayout labels = layout_for(shared.first(), any_width);
   GridLayout layout;
   layout.words = shared.same_words && std::min(cell.width, cell.height) >= word_pitch;
   if (layout.words) {
@@ -189,7 +189,7 @@ void draw(Canvas& canvas, Rect area, const HeatmapGrid& grid) {
   };
   GridLayout layout = layout_of(shared, {0, 0});
   std::vector<Rect> places = place_maps(room, shared, layout);
-  layout = layout_of(shared, cell_of(places[0]));  // with words, where the cells allow it
+  layout = layout_of(shared, cell_of(places.front()));  // with words, where the cells allow it
   places = place_maps(room, shared, layout);
   TextStyle style{type::subtitle, theme::ink};
   for (std::size_t k = 0; k < places.size(); ++k) {

@@ -1,6 +1,7 @@
 // Where the parts of a heatmap go: checks, pooling, colour range, and room for labels.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct PooledHeatmap : Heatmap {
 PooledHeatmap pooled(const Heatmap& map, std::int64_t most_cells = 1024);
 
 // Column labels lie flat where they fit below cells of this width.
+constexpr double any_width = std::numeric_limits<double>::infinity();
 HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width);
 
 // Labels are words of the data: shown as they are.

@@ -13,9 +13,9 @@ struct Link {
 };
 
 struct NodePlace {
-  std::size_t layer = 0;
-  double along = 0;   // centre, in the direction of the arrows
-  double across = 0;  // centre, at right angles to it
+  std::size_t layer;
+  double along;   // centre, in the direction of the arrows
+  double across;  // centre, at right angles to it
 };
 
 struct LayerPlan {

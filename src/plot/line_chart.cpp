@@ -106,7 +106,7 @@ std::vector<Point> obstacles_of(const LineChart& chart, const Axes& axes) {
 
 void draw(Canvas& canvas, Rect area, const LineChart& chart) {
   check(chart);
-  Axes axes;
+  Axes axes{};
   axes.y = settle(chart.y_axis, values_of(chart, false), "line chart");
   axes.x = settle(chart.x_axis, values_of(chart, true), "line chart", !chart.x_axis.log);
   Rect room = draw_title(canvas, area, chart.title, chart.subtitle);

@@ -77,8 +77,8 @@ std::vector<double> linear_ticks(double low, double high, int count) {
 std::vector<double> log_ticks(double low, double high, int count) {
   std::vector<double> ticks;
   if (!(low > 0 && low < high) || !std::isfinite(high)) return ticks;
-  const int first = static_cast<int>(std::floor(std::log10(low) - 1e-9));
-  const int last = static_cast<int>(std::ceil(std::log10(high) + 1e-9));
+  const int first = static_cast<int>(std::floor(std::log10(low)));
+  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-9));
   const auto inside = [&](double v) { return v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9); };
   int powers = 0;
   for (int k = first; k <= last; ++k) powers += inside(std::pow(10.0, k)) ? 1 : 0;

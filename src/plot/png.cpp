@@ -55,7 +55,6 @@ std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch)
   const bool opaque =
       std::all_of(pixels.begin(), pixels.end(), [](Colour c) { return c.a == 255; });
   Bytes channels;
-  channels.reserve(pixels.size() * (opaque ? 3 : 4));
   for (const Colour c : pixels) {
     channels.insert(channels.end(), {c.r, c.g, c.b});
     if (!opaque) channels.push_back(c.a);

@@ -61,7 +61,6 @@ class AreaBuffer {
 
   Mask mask() const {
     Mask result{box_, {}};
-    result.coverage.reserve(static_cast<std::size_t>(box_.width()) * box_.height());
     for (int row = 0; row < box_.height(); ++row) {
       double sum = 0;
       for (int column = 0; column < box_.width(); ++column) {

@@ -36,8 +36,8 @@ class Scene {
   Point outward(Side side) const;
 
   // The side whose edge bears the words of the rows (of the columns): the nearer one.
-  Side row_side() const { return {depth(1, 0) < -1e-9 ? 1.0 : -1.0, 0}; }
-  Side column_side() const { return {0, depth(0, 1) < -1e-9 ? 1.0 : -1.0}; }
+  Side row_side() const { return {sin_turn_ < -1e-9 ? 1.0 : -1.0, 0}; }
+  Side column_side() const { return {0, cos_turn_ < -1e-9 ? 1.0 : -1.0}; }
 
   // How far apart, at least, lines outwards from two neighbouring marks run, whatever the turn.
   double least_pitch() const { return sin_tilt_ * unit_; }

@@ -32,7 +32,7 @@ struct Landscape {
 Landscape prepare(const Heatmap& heatmap) {
   Landscape land;
   land.map = pooled(heatmap, most_bars);
-  const HeatmapLayout layout = layout_for(land.map, 1e9);
+  const HeatmapLayout layout = layout_for(land.map, any_width);
   land.range = layout.range;
   const auto cut = [](const std::vector<std::string>& labels) {
     std::vector<std::string> words;
@@ -261,7 +261,7 @@ void draw_surface(Canvas& canvas, Rect area, const Heatmap& heatmap, View view) 
   check_view(view);
   const Landscape land = prepare(heatmap);
   Rect room = draw_title(canvas, area, land.map.title, land.map.subtitle);
-  const double bar_room = layout_for(land.map, 1e9).right;
+  const double bar_room = layout_for(land.map, any_width).right;
   const Rect bar{room.right() - bar_room + bar_gap, room.y + 8, 0,
                  std::clamp(0.4 * room.height, shortest_bar, 200.0)};
   room.width -= bar_room;

@@ -31,8 +31,8 @@ class Font {
 
   struct Tables;  // stb_truetype's view of the font file
   std::shared_ptr<const Tables> tables_;
-  double unit_ = 0;  // one font unit, for type of size 1
-  double ascent_ = 0, descent_ = 0, cap_height_ = 0;
+  double unit_;  // one font unit, for type of size 1
+  double ascent_, descent_, cap_height_;
 };
 
 }  // namespace tapestry::plot

@@ -265,6 +265,8 @@ TEST_CASE("panels share the area evenly", "[phase0][plot]") {
   CHECK(places[5] == Rect{230, 130, 100, 100});
   CHECK(contains(words_of_error([] { panels({0, 0, 100, 100}, 0, 2); }), "0 x 2 panels"));
   CHECK_THROWS_AS(panels({0, 0, 20, 100}, 1, 3), Error);
+  CHECK_THROWS_AS(panels({0, 0, 20, 100}, 1, 2, 20), Error);  // the gap takes all
+  CHECK_THROWS_AS(panels({0, 0, 100, 20}, 2, 1, 20), Error);
 }
 
 }  // namespace

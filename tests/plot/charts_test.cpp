@@ -193,6 +193,13 @@ TEST_CASE("an axis ends where its numbers do, however far from zero", "[phase0][
   }
 }
 
+TEST_CASE("an axis begins at zero where that is near", "[phase0][plot]") {
+  CHECK(settle({}, {1.9, 5}, "chart").low == 0);
+  CHECK(settle({}, {2, 5}, "chart").low == 2);
+  CHECK(settle({}, {-5, -1.9}, "chart").high == 0);
+  CHECK(settle({}, {-5, -2}, "chart").high == -2);
+}
+
 TEST_CASE("an axis has two numbers at least", "[phase0][plot]") {
   CHECK(ticks_for({0.5, 3.5, false}, 100, 62).at == std::vector<double>{1, 2, 3});
   CHECK(ticks_for({1.2, 1.9, true}, 100, 62).at.size() > 1);  // between 1 and 2

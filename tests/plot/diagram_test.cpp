@@ -105,6 +105,16 @@ TEST_CASE("a long chain and a wide layer are laid out without delay", "[phase1][
   }
 }
 
+TEST_CASE("cells of a thumbnail have a least size", "[phase1][plot]") {
+  Box box;
+  box.thumbnail = Thumbnail{400, 1, std::vector<double>(400)};
+  CHECK(box_size(box).height == 400 * 0.5 + 22);
+  CHECK(box_size(box).width == 54);
+  box.thumbnail = Thumbnail{1, 400, std::vector<double>(400)};
+  CHECK(box_size(box).height == 8 + 22);
+  CHECK(box_size(box).width == 400 * 0.5 + 24);
+}
+
 TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
   Diagram empty;
   CHECK(contains(words_of_error([&] { layout(empty); }), "no boxes"));

@@ -130,6 +130,25 @@ TEST_CASE("the legend of a narrow flow ends where the flow does", "[phase3][plot
   }
 }
 
+TEST_CASE("the more words of a flow, the less room for each", "[phase3][plot]") {
+  const auto height = [](std::size_t words) {
+    const std::vector<double> weights(words, 0.5);
+    const std::vector<std::string> queries(words, "word");
+    return render(Flow{queries, {"key"}, weights}, 900, 1).pixel_height();
+  };
+  const int rest = height(1) - 36;
+  CHECK(height(12) == rest + 12 * 36);
+  CHECK(height(13) == rest + 13 * 28);
+  CHECK(height(24) == rest + 24 * 28);
+  CHECK(height(25) == rest + 25 * 20);
+}
+
+TEST_CASE("every link of weight 1, or of any weight, can be asked for", "[phase3][plot]") {
+  for (const double threshold : {0.0, 1.0}) {
+    CHECK(words_of_error([&] { render(Flow{{"a"}, {"b"}, {1}, threshold}); }).empty());
+  }
+}
+
 TEST_CASE("a flow is the same bytes every time", "[phase3][plot]") {
   CHECK(two_words({0.3, 0.7, 0.6, 0.4}).pixels == two_words({0.3, 0.7, 0.6, 0.4}).pixels);
 }

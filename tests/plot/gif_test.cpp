@@ -12,6 +12,7 @@
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
+#include "plot/palette.hpp"
 #include "tapestry/error.hpp"
 #include "temporary_folder.hpp"
 
@@ -191,6 +192,17 @@ TEST_CASE("a film says what does not fit together", "[phase3][plot]") {
                  "frame 2 has 3 x 2 pixels, but frame 0 has 2 x 2"));
   for (const double seconds : {0.0, -1.0, 0.01, 656.0, std::numeric_limits<double>::quiet_NaN()}) {
     CHECK(contains(words({Canvas(2, 2, 1)}, seconds), "seconds per frame; choose 0.02 to 655"));
+  }
+}
+
+TEST_CASE("a palette keeps a colour that occurs once", "[phase3][plot]") {
+  Palette palette;
+  palette.count({10, 20, 30});
+  palette.count({200, 100, 0});
+  palette.choose(256);
+  REQUIRE(palette.colours().size() == 2);
+  for (const Colour colour : {Colour{10, 20, 30}, Colour{200, 100, 0}}) {
+    CHECK(palette.colours()[palette.place_of(colour)] == colour);
   }
 }
 

@@ -78,9 +78,11 @@ TEST_CASE("axes of all kinds look as they did", "[phase0][plot]") {
   fixed.x_axis = {"x", false, 0.5, 3.5};
   fixed.y_axis = {"y", false, -2, 8};
   check_snapshot("cut off", 0x7F902DF8585F819Du, small(fixed));
+  fixed.series[0].name = "a series with a name that is too long for its small picture";
+  check_snapshot("a long name", 0x8B8D8AA252898D9Eu, small(fixed));
   Canvas canvas(300, 200, 2, {230, 250, 240});
   draw(canvas, {40.3, 20.7, 200, 150}, fixed);
-  check_snapshot("in an area", 0x4631D53A9B7DF3B5u, canvas);
+  check_snapshot("in an area", 0x15432A3AF3A69118u, canvas);
 }
 
 TEST_CASE("bar charts look as they did", "[phase0][plot]") {

@@ -1,0 +1,86 @@
+// The parts that charts are made of, where no picture would show every case.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "plot/heatmap_layout.hpp"
+#include "plot/raster.hpp"
+#include "plot/utf8.hpp"
+#include "tapestry/plot/canvas.hpp"
+
+namespace tapestry::plot {
+namespace {
+
+Heatmap square(std::int64_t n) {
+  Heatmap map;
+  map.rows = map.columns = n;
+  map.values.assign(static_cast<std::size_t>(n * n), 0.5);
+  return map;
+}
+
+TEST_CASE("cells of larger heatmaps are smaller", "[phase0][plot]") {
+  const std::vector<std::pair<int, double>> sizes{{1, 62},  {8, 62},  {9, 46},  {16, 46},
+                                                  {17, 36}, {24, 36}, {25, 26}, {40, 26},
+                                                  {44, 20}, {80, 11}, {880, 1}, {1000, 1}};
+  for (const auto& [n, side] : sizes) {
+    CAPTURE(n);
+    CHECK(comfortable_cells(square(n)).width == side);
+  }
+}
+
+TEST_CASE("of many labels every 2nd, 5th, 10th ... is written", "[phase0][plot]") {
+  const std::vector<std::pair<double, std::int64_t>> strides{
+      {0.5, 1}, {1, 1}, {1.5, 2}, {3, 5}, {6, 10}, {11, 20}, {21, 50}, {51, 100}, {101, 200}};
+  for (const auto& [needed, stride] : strides) CHECK(label_stride(1, needed) == stride);
+}
+
+TEST_CASE("from 1,025 rows or columns on, blocks are averaged", "[phase0][plot]") {
+  Heatmap map;
+  map.columns = 2;
+  for (const auto& [rows, block] : {std::pair{1024, 1}, {1025, 2}, {2048, 2}, {2049, 3}}) {
+    map.rows = rows;
+    map.values.assign(static_cast<std::size_t>(2 * rows), 1);
+    CHECK(pooled(map).row_block == block);
+    CHECK(pooled(map).column_block == 1);
+  }
+}
+
+TEST_CASE("a box of pixels has no negative size", "[phase0][plot]") {
+  const PixelBox box{2, 3, 7, 11};
+  CHECK(box.width() == 5);
+  CHECK(box.height() == 8);
+  CHECK(PixelBox{7, 11, 2, 3}.width() == 0);
+  CHECK(PixelBox{7, 11, 2, 3}.height() == 0);
+}
+
+TEST_CASE("letters and digits behind an underscore are set lower", "[phase0][plot]") {
+  TextStyle lowered{100}, plain{100};
+  plain.subscripts = false;
+  const auto is_lowered = [&](const std::string& text) {
+    return measure_text(text, lowered).width < measure_text(text, plain).width - 1;
+  };
+  for (const char sign : std::string("09AZaz")) CHECK(is_lowered(std::string("x_") + sign));
+  for (const char sign : std::string("/:@[`{")) CHECK_FALSE(is_lowered(std::string("x_") + sign));
+  for (const char letter : std::string("AZaz")) CHECK(is_lowered(letter + std::string("_k")));
+  for (const char sign : std::string("09/:@[`{")) CHECK_FALSE(is_lowered(sign + std::string("_k")));
+}
+
+TEST_CASE("wide signs take two columns of a terminal, marks none", "[phase0][plot]") {
+  const auto width = [](char32_t point) { return display_width(encode_utf8(point)); };
+  const std::vector<std::pair<char32_t, char32_t>> wide{
+      {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
+      {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}};
+  for (const auto& [first, last] : wide) {
+    CAPTURE(static_cast<unsigned>(first));
+    CHECK(width(first - 1) == 1);
+    CHECK(width(first) == 2);
+    CHECK(width(last) == 2);
+    CHECK(width(last + 1) == 1);
+  }
+  for (const char32_t mark : {0x1, 0x1F, 0x300, 0x36F, 0x200B}) CHECK(width(mark) == 0);
+  for (const char32_t sign : {0x20, 0x2FF, 0x370, 0x200A, 0x200C}) CHECK(width(sign) == 1);
+}
+
+}  // namespace
+}  // namespace tapestry::plot
