@@ -30,9 +30,9 @@ std::vector<Candidate> candidates(const std::vector<Source>& sources, std::uint6
     std::map<std::string, int> seen;
     for (Site& site : sites_of(sources[file], needed)) {
       const std::string name = name_of(sources[file].path, site.original, site.mutated);
+      number[static_cast<std::size_t>(site.rule)] += 1;
       if (refused.count(name) > 0) continue;
       const double u = chance(name + std::to_string(seen[name]++), seed);
-      number[static_cast<std::size_t>(site.rule)] += 1;
       all.push_back({file, std::move(site), name, -std::log1p(-u)});
     }
   }

@@ -84,11 +84,26 @@ void say(const std::string& what) {
   std::fflush(stdout);
 }
 
+// What did not compile is remembered for the next run, whose build then has nothing to do twice.
+std::string refused_path(const Options& options) {
+  return "build/mutants/refused-" + std::to_string(options.seed);
+}
+
+std::set<std::string> read_refused(const Options& options) {
+  std::set<std::string> names;
+  std::ifstream file(refused_path(options));
+  for (std::string path, original, mutated;
+       std::getline(file, path) && std::getline(file, original) && std::getline(file, mutated);) {
+    names.insert(path + "\n" + original + "\n" + mutated);
+  }
+  return names;
+}
+
 // Draws, weaves and builds, until all that is drawn compiles: the library, and then the rest.
 std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& options) {
   const char* const make = std::getenv("MAKE");
   const std::string command = std::string(make ? make : "make") + " -k MODE=mutants ";
-  std::set<std::string> refused;
+  std::set<std::string> refused = read_refused(options);
   for (;;) {
     std::vector<Mutant> mutants = draw(sources, options.count, options.seed, refused);
     if (options.list) return mutants;
@@ -99,6 +114,8 @@ std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& o
     if (more.empty()) return mutants;
     say(std::to_string(more.size()) + " do not compile, and are drawn again");
     refused.insert(more.begin(), more.end());
+    std::ofstream file(refused_path(options));
+    for (const std::string& name : refused) file << name << "\n";
   }
 }
 

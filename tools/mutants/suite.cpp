@@ -106,6 +106,7 @@ Test Suite::record(const std::string& name, const std::string& path) const {
   }
   std::remove(path.c_str());
   std::printf("left out, for it fails though nothing is mutated: %s\n", name.c_str());
+  std::fflush(stdout);
   return {name, 0, std::vector<unsigned char>(most_mutants)};
 }
 
