@@ -7,7 +7,7 @@
 namespace tapestry::kernels {
 
 // So many numbers (some 40 microseconds of work) are worth waking a thread. One that is awake takes
-// part from a quarter of that on.
+// part from a quarter of that on: it looks out for work a while before it goes to sleep.
 inline constexpr Index parallel_grain = 1 << 18;
 
 // Set by tests: even the smallest work is divided, so that small arrays show what large ones would,

@@ -18,6 +18,7 @@ namespace {
 constexpr Index microsecond = 1000;
 constexpr Index look_out_for = 50 * microsecond;  // work, before a thread goes to sleep
 constexpr Index awake_share = 4;  // this part of a grain is worth a thread that is awake
+constexpr int stream = 16;  // so many small loops without a pause are worth waking threads for
 constexpr Index most_parts = 64;  // of each thread
 constexpr Index grace = 50 * microsecond;  // nothing is lost yet when others end so much later
 constexpr Index most_saved = 50'000 * microsecond;  // so much may be lost at once
@@ -66,6 +67,7 @@ class Pool {
   bool share(const Sharing& sharing, const Parts& parts);
 
  private:
+  bool is_stream(Index time);
   void live(int self);
   bool look_out(std::uint64_t& last);
   bool join(std::uint64_t& last);
@@ -84,16 +86,16 @@ class Pool {
 
   std::atomic<bool> taken_{false};
   std::atomic<Index> last_small_{0};  // when a loop came that is worth only threads that are awake
+  std::atomic<int> small_{0};         // how many came so, each soon after the one before
   Account account_;
   int hired_ = 0;
   bool can_hire_ = true;
-  // The loop in hand
-  Sharing sharing_;
-  Parts parts_{};
   std::atomic<bool> failed_{false};
   std::exception_ptr* error_ = nullptr;  // where the first one thrown goes
-  // What threads look at while they wait
+  // The loop in hand, on one line of the cache: threads look at it while they wait.
   alignas(64) std::atomic<std::uint64_t> loop_{0};
+  Sharing sharing_;
+  Parts parts_{};
   alignas(64) std::atomic<int> awake_{0};
   std::atomic<int> ended_{0};  // changes when one who sleeps in close() is to look again
   Place place_[most_threads];
@@ -194,21 +196,24 @@ void Pool::run(Index part) try {
 
 // ---- Who shares a loop
 
+// A small loop came, one of many without a pause?
+bool Pool::is_stream(Index time) {
+  const Index last = last_small_.exchange(time, std::memory_order_relaxed);
+  const int soon = time - last < look_out_for ? small_.load(std::memory_order_relaxed) + 1 : 0;
+  small_.store(soon, std::memory_order_relaxed);
+  return soon >= stream;
+}
+
 Sharing Pool::worthwhile(Index count, Index grain, Index part) {
   const Index awake_grain = std::max<Index>(1, grain / awake_share);
   if (count < 2 * awake_grain || within_part) return {};
   const Index most = std::min<Index>(thread_count(), count / awake_grain), time = now();
   if (most < 2 || account_.alone(time)) return {};
   const Index awake = std::max(awake_.load(std::memory_order_relaxed), 0);
-  Index pays = count / std::max<Index>(1, grain);
+  const Index pays = count / std::max<Index>(1, grain);
   Sharing sharing;
-  sharing.wakes = pays >= 2;
-  if (!sharing.wakes) {  // unless there are many of them
-    const Index last = last_small_.exchange(time, std::memory_order_relaxed);
-    sharing.wakes = time - last < look_out_for;
-    pays = sharing.wakes ? 2 : 1;
-  }
-  sharing.threads = int(std::min(most, std::max(pays, 1 + awake)));
+  sharing.wakes = pays >= 2 || is_stream(time);
+  sharing.threads = int(std::min(most, std::max({pays, 1 + awake, Index(1 + sharing.wakes)})));
   const Index parts = std::clamp<Index>(count / std::max<Index>(1, part), sharing.threads,
                                         most_parts * sharing.threads);
   sharing.parts = parts / sharing.threads * sharing.threads;

@@ -336,6 +336,11 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   CHECK(large.wakes);
   CHECK(share_if_worthwhile(165, 80, 320).parts == 2);
   CHECK(share_if_worthwhile(100'000, 80, 1).parts == 128);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK_FALSE(share_if_worthwhile(45, 80, 10).wakes);
+  bool wakes = false;  // many without a pause do, too
+  for (int i = 0; i < 1'000'000 && !wakes; ++i) wakes = share_if_worthwhile(45, 80, 10).wakes;
+  CHECK(wakes);
   use_threads(1);
   CHECK(share_if_worthwhile(1000, 80, 10).threads == 1);
   CHECK(threads_at_hand() == 1);
