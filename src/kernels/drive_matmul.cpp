@@ -86,10 +86,9 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
     }
   };
   const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;
-  parallel_parts(s.batch.count() * pieces, (grain + work - 1) / work,
-                 [&](Index begin, Index end) {
-                   for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
-                 });
+  parallel_parts(s.batch.count() * pieces, (grain + work - 1) / work, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
+  });
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ void parallel_ranges(Index count, Index grain, Index part, const Body& body) {
   const auto run = [&](Index i) {
     body(count * i / sharing.parts, count * (i + 1) / sharing.parts);
   };
-  share(sharing, {[](const void* f, Index i) { (*static_cast<const decltype(run)*>(f))(i); }, &run});
+  share(sharing,
+        {[](const void* f, Index i) { (*static_cast<const decltype(run)*>(f))(i); }, &run});
 }
 
 // Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than

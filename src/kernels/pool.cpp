@@ -10,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "kernels/account.hpp"
 #include "kernels/part_range.hpp"
 
 namespace tapestry::kernels {
@@ -18,11 +19,9 @@ namespace {
 constexpr Index microsecond = 1000;
 constexpr Index look_out_for = 50 * microsecond;  // work, before a thread goes to sleep
 constexpr Index awake_share = 4;  // this part of a grain is worth a thread that is awake
-constexpr int stream = 16;  // so many small loops without a pause are worth waking threads for
+constexpr int stream = 16;        // small loops without a pause: worth waking a thread
 constexpr Index most_parts = 64;  // of each thread
-constexpr Index grace = 50 * microsecond;  // nothing is lost yet when others end so much later
-constexpr Index most_saved = 50'000 * microsecond;  // so much may be lost at once
-constexpr Index longest_alone = 2'000'000 * microsecond;
+constexpr Index longest_spin = 1000 * microsecond;  // of one who waits for parts to end
 
 Index now() {
   using namespace std::chrono;
@@ -188,10 +187,12 @@ Pool::Own Pool::work(int self) {
   return own;
 }
 
-void Pool::run(Index part) try {
-  parts_.run(parts_.body, part);
-} catch (...) {
-  if (!failed_.exchange(true)) *error_ = std::current_exception();
+void Pool::run(Index part) {
+  try {
+    parts_.run(parts_.body, part);
+  } catch (...) {
+    if (!failed_.exchange(true)) *error_ = std::current_exception();
+  }
 }
 
 // ---- Who shares a loop
@@ -252,7 +253,9 @@ void Pool::hire(int others) {
   forget_when_forked();
   sigset_t signals, before;
   sigfillset(&signals);  // they are the program's, but for those of a thread's own faults
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&signals, own);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+    sigdelset(&signals, fault);
+  }
   pthread_sigmask(SIG_SETMASK, &signals, &before);
   try {
     for (; hired_ < others; ++hired_) {
@@ -282,7 +285,7 @@ void Pool::open() {
 // as long as they should take, and then asleep, for they may need this very processor.
 void Pool::close(const Own& own) {
   loop_.fetch_and(~places);
-  const Index start = now(), enough = start + std::min(own.longest, 1000 * microsecond) + grace;
+  const Index start = now(), enough = start + std::min(own.longest, longest_spin) + Account::grace;
   for (int i = 1; (loop_.load() & inside) != 0; ++i) {
     pause();
     if (i % 16 != 0 || now() < enough) continue;
@@ -299,13 +302,6 @@ void Pool::close(const Own& own) {
 }
 
 }  // namespace
-
-void Account::add(Index now, Index saved, Index waited, Index part) {
-  saved_ = std::min(saved_ + saved, most_saved) - std::max(waited - part - grace, Index{0});
-  if (saved_ >= 0) return;
-  alone_until_ = now + std::min(-20 * saved_, longest_alone);
-  saved_ = 0;
-}
 
 Sharing share_if_worthwhile(Index count, Index grain, Index part) {
   return pool.worthwhile(count, grain, part);

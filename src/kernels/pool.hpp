@@ -22,7 +22,7 @@ inline constexpr int most_threads = 255;
 // first number; anything else is passed over), or as many processors as this process may use.
 int thread_count();
 int first_number(std::string_view text);  // of such a list; 0 where it is none
-void set_thread_count(int count);  // 1 or more; above most_threads is most_threads
+void set_thread_count(int count);         // 1 or more; above most_threads is most_threads
 
 // How a loop is to be divided.
 struct Sharing {
@@ -46,19 +46,6 @@ struct Parts {
   const void* body;
 };
 void share(const Sharing& sharing, const Parts& parts);
-
-// Whether it pays to share loops: an account of what it saves and what it loses, in nanoseconds.
-class Account {
- public:
-  // Of one loop: what others took off its caller, and how long it then waited for their last parts,
-  // none of which should have taken more than `part`.
-  void add(Index now, Index saved, Index waited, Index part);
-  bool alone(Index now) const { return now < alone_until_.load(std::memory_order_relaxed); }
-
- private:
-  Index saved_ = 0;
-  std::atomic<Index> alone_until_{0};
-};
 
 // Set by tests: no other thread begins before the one that shares has done everything.
 inline std::atomic<bool> others_come_late{false};

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/account.hpp"
 #include "ops/expect.hpp"
 #include "threads.hpp"
 
@@ -29,8 +30,8 @@ namespace {
 
 template <class Body>
 void share(const Sharing& sharing, const Body& body) {
-  share(sharing, Parts{[](const void* f, Index part) { (*static_cast<const Body*>(f))(part); },
-                       &body});
+  share(sharing,
+        Parts{[](const void* f, Index part) { (*static_cast<const Body*>(f))(part); }, &body});
 }
 
 // How often each of `count` things was done, told by those that were not done exactly once.
@@ -151,7 +152,8 @@ TEST_CASE("loops of many callers at once, and loops within parts", "[phase0][ker
       wrong += wrong_in_parts(100 + caller, 1);
       parallel_tasks(6, 1, [&](Index) {
         const std::thread::id here = std::this_thread::get_id();
-        parallel_parts(50, 1, [&](Index, Index) { elsewhere += std::this_thread::get_id() != here; });
+        parallel_parts(50, 1,
+                       [&](Index, Index) { elsewhere += std::this_thread::get_id() != here; });
         wrong += wrong_in_tasks(20, 1);
       });
     }

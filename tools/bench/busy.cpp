@@ -59,7 +59,7 @@ Cost run_once(const Contestant& training, int threads) {
 }
 
 Cost median(std::array<Cost, runs> costs) {
-  const auto of = [&](double Cost::*member) {
+  const auto of = [&](double Cost::* member) {
     std::ranges::nth_element(costs, costs.begin() + runs / 2, {}, member);
     return costs[runs / 2].*member;
   };
@@ -99,9 +99,8 @@ void print_busy(const std::vector<Busy>& results) {
       steps, runs);
   for (const Busy& busy : results) {
     std::printf("%4d %7d %7.3f %11.3f %7d %7.3f %11.3f %8.2f %6.2f\n", busy.others, 1,
-                busy.one.wall, busy.one.processor, busy.threads, busy.all.wall,
-                busy.all.processor, busy.all.wall / busy.one.wall,
-                busy.all.processor / busy.one.processor);
+                busy.one.wall, busy.one.processor, busy.threads, busy.all.wall, busy.all.processor,
+                busy.all.wall / busy.one.wall, busy.all.processor / busy.one.processor);
   }
 }
 

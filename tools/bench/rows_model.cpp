@@ -99,8 +99,8 @@ Row training_row(const Gpt& s) {
 }  // namespace
 
 Contestant induction_step() {
-  return training_step({.batch = 32, .vocabulary = 22, .length = 13, .width = 64, .heads = 4,
-                        .layers = 2});
+  return training_step(
+      {.batch = 32, .vocabulary = 22, .length = 13, .width = 64, .heads = 4, .layers = 2});
 }
 
 void add_model_rows(std::vector<Row>& rows) {

@@ -36,8 +36,8 @@ void print_curve(const std::vector<Result>& curve) {
 }  // namespace
 
 void print_machine(Report& report) {
-  std::printf("%s, cores: %d; %s kernels\n", processor().c_str(), int(std::thread::hardware_concurrency()),
-              kernel_set().c_str());
+  std::printf("%s, cores: %d; %s kernels\n", processor().c_str(),
+              int(std::thread::hardware_concurrency()), kernel_set().c_str());
   const bool told = std::getenv("OPENBLAS_CORETYPE") != nullptr;
   std::printf("peers: OpenBLAS %s (%s kernels%s), oneDNN %s\n", openblas_version().c_str(),
               openblas_core().c_str(), told ? " by OPENBLAS_CORETYPE" : "",
