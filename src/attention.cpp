@@ -114,13 +114,9 @@ struct Operands {
   }
 
   kernels::AttentionShape shape(const Mask& mask) const {
-    kernels::AttentionShape s;
-    s.batch = sizes(batch);
-    s.queries = q.size(-2);
-    s.keys = k.size(-2);
-    s.width = q.size(-1);
-    s.value_width = v.size(-1);
-    s.scale = static_cast<real>(1 / std::sqrt(static_cast<double>(s.width)));
+    const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+    kernels::AttentionShape s{sizes(batch), q.size(-2), k.size(-2),
+                              q.size(-1),   v.size(-1), static_cast<real>(scale)};
     if (mask.allows_everything()) return s;
     s.mask = &mask;
     s.look = [](const kernels::AttentionHead& h, Index query, Index queries, Index key, Index keys,

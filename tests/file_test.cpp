@@ -1,9 +1,13 @@
 #include "file.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <span>
 #include <string>
@@ -95,6 +99,21 @@ class Writer {
   }
 
   pid_t process_;
+};
+
+// While it lives, the first file that is opened gets the number 0.
+class WithoutInput {
+ public:
+  WithoutInput() : input_(::dup(0)) { ::close(0); }
+  WithoutInput(const WithoutInput&) = delete;
+  WithoutInput& operator=(const WithoutInput&) = delete;
+  ~WithoutInput() {
+    ::dup2(input_, 0);
+    ::close(input_);
+  }
+
+ private:
+  int input_;
 };
 
 bool says(const std::string& message, const std::string& words) {
@@ -195,4 +214,54 @@ TEST_CASE("a write that fails half-way leaves the old file and no other", "[phas
   CHECK(says(message, "a.bin: File too large"));
   CHECK(content(folder / "a.bin") == "old");
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("every file is closed, the one with the number 0 too", "[phase1][io]") {
+  const TemporaryFolder folder;
+  bool closed = false;
+  {
+    const WithoutInput scope;
+    write(folder / "file", "text");
+    closed = ::fcntl(0, F_GETFD) < 0;
+  }
+  CHECK(closed);
+  CHECK(content(folder / "file") == "text");
+}
+
+TEST_CASE("a write that a signal interrupts goes on", "[phase1][io]") {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int end = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(end >= 0);
+  ::fcntl(end, F_SETFL, 0);  // from here on, reading waits
+  std::string received;
+  std::thread reader([&] {  // slower than the writer, which has to wait for it
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    char part[4096];
+    for (ssize_t n; (n = ::read(end, part, sizeof part)) > 0;) {
+      received.append(part, static_cast<std::size_t>(n));
+    }
+  });
+  struct sigaction quiet{}, before{};
+  quiet.sa_handler = [](int) {};  // without SA_RESTART: a call that waits fails
+  ::sigaction(SIGALRM, &quiet, &before);
+  const itimerval often{{0, 5000}, {0, 5000}}, never{};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  const std::string text(300'000, 'x');  // more than a pipe holds
+  std::string problem;
+  try {
+    write(pipe, text);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
+  reader.join();
+  ::close(end);
+  CHECK(problem == "");
+  CHECK(received == text);
 }

@@ -1,12 +1,14 @@
 // Masks: who may attend to whom, written down in every encoding.
 #include "tapestry/mask.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <vector>
 
 #include "catch.hpp"
+#include "mask_rule.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
 
@@ -185,6 +187,12 @@ TEST_CASE("masks that cannot be are refused in words", "[phase1][mask]") {
   CHECK(complaint([] { Mask::local(2, -3); }, {"offset is -3"}) == "");
   CHECK(complaint([] { Mask::local(-1); }, {"window of -1"}) == "");
   CHECK(complaint([] { Mask::strided(0); }, {"stride of 0", "at least 1"}) == "");
+  for (Index i = 0; i < 9; ++i) {  // the least that can be: each sees itself, or all
+    CHECK(Mask::blocked(1).allows(0, i / 3, i % 3) == (i / 3 == i % 3));
+    CHECK(Mask::local(0).allows(0, i / 3, i % 3) == (i / 3 == i % 3));
+    CHECK(Mask::strided(1).allows(0, i / 3, i % 3));
+    CHECK_FALSE(Mask::padding({0}).allows(0, i / 3, i % 3));
+  }
   CHECK(complaint([] { Mask::blocked(0); }, {"block of 0", "at least 1"}) == "");
   CHECK(complaint([] { Mask::padding({3, -2}); }, {"length of -2", "negative"}) == "");
   CHECK(complaint([] { Mask::padding({}); }, {"padding", "at least one"}) == "");
@@ -273,5 +281,34 @@ TEST_CASE("only a causal mask can be written as an upper triangle", "[phase1][ma
   for (const Mask& mask : {Mask(), Mask::causal(1), Mask::local(1)}) {
     CHECK(complaint([&] { mask.to(MaskEncoding::upper_triangle, {3, 4}); },
                     {"upper_triangle", "causal", "keep, drop or additive"}) == "");
+  }
+}
+
+TEST_CASE("the bits of a matrix: queries from any one on, and 0 behind the last",
+          "[phase1][mask]") {
+  for (const Index queries : {1, 63, 64, 65, 100, 127, 128}) {
+    for (const Index batches : {1, 2}) {
+      MaskBits bits(batches, queries, 3);
+      for (Index batch = 0; batch < batches; ++batch) {
+        for (Index query = 0; query < queries; ++query) {  // all of keys 0 and 2, some of 1
+          for (const Index key : {0, 2}) bits.allow(batch, query, key);
+          if (query % 3 == batch) bits.allow(batch, query, 1);
+        }
+      }
+      bool right = true;
+      for (Index i = 0; i < batches * queries * 3; ++i) {
+        const Index batch = i / 3 / queries, query = i / 3 % queries, key = i % 3;
+        std::uint64_t expected = 0;
+        for (Index b = 0; b < std::min<Index>(64, queries - query); ++b) {
+          const bool allowed = key != 1 || (query + b) % 3 == batch;
+          expected |= std::uint64_t{allowed} << b;
+        }
+        right = right && bits.who(batch, query, key) == expected;
+        right = right && bits.allows(batch, query, key) == ((expected & 1) == 1);
+        if (batches == 1) right = right && bits.who(7, query, key) == expected;  // one for all
+      }
+      CAPTURE(queries, batches);
+      CHECK(right);
+    }
   }
 }

@@ -174,6 +174,8 @@ TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") 
     CHECK(complaint([&] { Adam(none, {.beta2 = 0.99999999}); }, {"beta2 is 1", "[0, 1)"}) == "");
     CHECK(complaint([&] { Adam(none, {.epsilon = 1e-50}); }, {"epsilon is 1e-50"}) == "");
   }
+  const Adam least(none, {.rate = 0, .beta1 = 0, .beta2 = 0, .weight_decay = 0});  // are allowed
+  const Sgd still(none, {.rate = 0, .momentum = 0});
   CHECK(complaint([&] { Adam(none, {.epsilon = 0}); }, {"epsilon is 0", "above 0"}) == "");
   CHECK(complaint([&] { Adam(none, {.weight_decay = -1}); }, {"weight_decay is -1"}) == "");
 }
@@ -275,6 +277,7 @@ TEST_CASE("the cosine rate rises to the highest, falls to the lowest and stays t
   const auto rate = [&](Index step) { return cosine_rate(step, options); };
   CHECK(rate(1) == 0.75);
   CHECK(rate(4) == 3);
+  CHECK(cosine_rate(2, {.highest = 0.9, .lowest = 0.2, .warmup = 2, .steps = 9}) == 0.9);
   CHECK(same_number(rate(6), 2 + std::sqrt(0.5), 1e-12));  // an eighth of the wave
   CHECK(same_number(rate(8), 2, 1e-12));
   CHECK(same_number(rate(10), 2 - std::sqrt(0.5), 1e-12));
@@ -289,6 +292,8 @@ TEST_CASE("a cosine rate refuses options out of range, by name", "[phase2][optim
                           std::initializer_list<const char*> words) {
     return complaint([&] { cosine_rate(step, options); }, words);
   };
+  CHECK(cosine_rate(1, {.highest = 0, .steps = 9}) == 0);  // all at their ends
+  CHECK(cosine_rate(8, {.highest = 0.5, .lowest = 0.5, .warmup = 8, .steps = 9}) == 0.5);
   CHECK(refused(0, {}, {"cosine_rate: step is 0", "at least 1"}) == "");
   CHECK(refused(1, {.highest = -1}, {"highest is -1"}) == "");
   CHECK(refused(1, {.highest = not_a_number}, {"highest is nan"}) == "");

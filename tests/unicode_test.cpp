@@ -16,9 +16,10 @@ TEST_CASE("the first code point of a text is measured, and what is not UTF-8 has
                            "\xC2\x80", "\xE0\xA0\x80", "\xF0\x90\x80\x80", "\xEE\x80\x80"}) {
     CHECK(code_point_bytes(last) == std::string_view(last).size());
   }
-  for (const char* bad : {"", "\x80", "\xC0\xAF", "\xC1\xBF", "\xC3", "\xC3(", "\xE2\x88",
-                          "\xE0\x9F\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF",
-                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xF0\x9F\x98"}) {
+  for (const char* bad :
+       {"", "\x80", "\xC0\xAF", "\xC1\xBF", "\xC3", "\xC3(", "\xE2\x88", "\xE0\x80\x80",
+        "\xF0\x80\x80\x80", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xF0\x9F\x98"}) {
     CHECK(code_point_bytes(bad) == 0);
   }
 }

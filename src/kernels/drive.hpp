@@ -58,7 +58,7 @@ void adam(real* weight, const real* gradient, real* mean, real* square, const Ad
 // One matrix product per position of the batch: (m, k) times (k, n).
 struct MatmulShape {
   Sizes batch;
-  Index m = 0, n = 0, k = 0;
+  Index m, n, k;
 };
 
 // A stack of matrices: one stride per batch dimension (0 = the same matrix for all), and the
@@ -66,7 +66,7 @@ struct MatmulShape {
 struct MatrixView {
   const real* data = nullptr;
   const Index* batch_strides = nullptr;  // as many as the shape's batch has dimensions
-  Index row = 0, column = 0;
+  Index row, column;
 };
 
 // c (batch..., m, n), contiguous and overwritten, from a (batch..., m, k) and b (batch..., k, n)
@@ -85,8 +85,8 @@ Index offset_of(const Sizes& batch, const Index* strides, Index position);
 // about is the position along the first axis of the batch.
 struct AttentionShape {
   Sizes batch;
-  Index queries = 0, keys = 0, width = 0, value_width = 0;
-  real scale = 1;
+  Index queries, keys, width, value_width;
+  real scale;
   Sight (*look)(const AttentionHead& head, Index query, Index queries, Index key, Index keys,
                 std::uint64_t* keep) = nullptr;
   const void* mask = nullptr;

@@ -22,7 +22,10 @@ inline constexpr int most_threads = 255;
 // first number; anything else is passed over), or as many processors as this process may use.
 int thread_count();
 int first_number(std::string_view text);  // of such a list; 0 where it is none
-void set_thread_count(int count);         // 1 or more; above most_threads is most_threads
+// Processors' worth of time that a container was given, as such a file says; most_threads without
+// a limit.
+double quota(const char* path);
+void set_thread_count(int count);  // 1 or more; above most_threads is most_threads
 
 // How a loop is to be divided.
 struct Sharing {

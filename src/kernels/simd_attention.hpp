@@ -81,8 +81,9 @@ struct View {
 
   // For the batch of queries from i on: which of them may not attend to key j >= sight.clear.
   TAPESTRY_INLINE Mask<A> hidden(Index j, Index i) const {
-    alignas(64) std::int32_t place[lanes<A>];
-    for (Index b = 0; b < lanes<A>; ++b) place[b] = std::int32_t(1) << b;
+    alignas(64) static constexpr std::int32_t place[] = {
+        1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+        1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
     const Ints<A> word(std::int32_t(std::uint32_t(keep[j] >> i) & 0xFFFFu));
     const Ints<A> bit = word & Ints<A>::load_aligned(place);
     return from_bits<A>(bit | Ints<A>(0x3F800000)) ==

@@ -21,24 +21,23 @@ int processors_allowed() {
   return std::max(1, int(std::thread::hardware_concurrency()));
 }
 
-// Of time on processors, in processors: what a container was given. Without a limit, a large number.
-double quota() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double time = 0, period = 0;
-  return file >> time >> period && time > 0 && period > 0 ? time / period : most_threads;
-}
-
 int count_at_the_start() {
   const char* const variable = std::getenv("OMP_NUM_THREADS");
   const int asked = variable == nullptr ? 0 : first_number(variable);
   if (asked > 0) return std::min(asked, most_threads);
-  const double most = std::min(quota(), double{most_threads});
+  const double most = std::min(quota("/sys/fs/cgroup/cpu.max"), double{most_threads});
   return std::min(processors_allowed(), int(std::ceil(most)));
 }
 
 thread_local int set_by_thread = 0;
 
 }  // namespace
+
+double quota(const char* path) {
+  std::ifstream file(path);
+  double time = 0, period = 0;
+  return file >> time >> period && time > 0 && period > 0 ? time / period : most_threads;
+}
 
 int first_number(std::string_view text) {
   const auto skip_spaces = [&] {

@@ -11,7 +11,7 @@ namespace tapestry::kernels {
 struct Walk {
   static constexpr int max_operands = 4;
 
-  int operands = 0;
+  int operands;
   int rank = 0;
   Index size[max_rank] = {};
   Index stride[max_operands][max_rank] = {};

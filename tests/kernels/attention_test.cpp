@@ -272,4 +272,33 @@ TEST_CASE("attention: a query that sees nothing gets zeros", "[phase1][kernels]"
   }
 }
 
+TEST_CASE("attention: nothing before or behind the operands counts", "[phase1][kernels]") {
+  const auto all = [](const AttentionHead&, Index, Index, Index, Index keys, std::uint64_t* keep) {
+    std::fill(keep, keep + keys, ~std::uint64_t(0));
+    return Sight{keys, 0};
+  };
+  for (const Table* set : usable_sets()) {  // a score with what stands around is huge
+    for (const real sign : {real(1), real(-1)}) {
+      for (const auto sees : {AttentionHead{}.look, +all}) {
+        Head head(3, 70, 2, 3, 0, 0, false);
+        head.head.look = sees;
+        for (Index i = 0; i < 3 * 2; ++i) head.q.data()[i] = sign;
+        for (Index j = 0; j < 70 * 2; ++j) head.k.data()[j] = 0;
+        for (Index j = 0; j < 70 * 3; ++j) head.v.data()[j] = real(2);
+        const std::vector<real> y = head.forward(*set), d = head.backward(*set, 0);
+        CAPTURE(set->name, sign, sees == nullptr);
+        for (std::size_t i = 0; i < 9; ++i) REQUIRE(y[i] == Approx(2));
+        for (std::size_t i = 9; i < 12; ++i) REQUIRE(y[i] == Approx(std::log(70.0)));
+        for (std::size_t i = 0; i < 6; ++i) REQUIRE(d[i] == 0);  // keys of 0 say nothing of q
+        for (Index e = 0; e < 3; ++e) {
+          double sum = 0;  // each key has a weight of 1/70
+          for (Index i = 0; i < 3; ++i) sum += double(head.d_out.data()[i * 3 + e]);
+          REQUIRE(close(d[std::size_t(6 + 140 + e)], real(sum / 70), 1e-5, 1e-6));
+          REQUIRE(close(d[std::size_t(6 + 140 + 69 * 3 + e)], real(sum / 70), 1e-5, 1e-6));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace tapestry::kernels

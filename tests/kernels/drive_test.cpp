@@ -60,6 +60,8 @@ TEST_CASE("binary and select broadcast like NumPy", "[phase0][kernels]") {
     check_binary({5}, {1}, {0}, 5, 1);
     check_binary({0}, {1}, {1}, 1, 1);
     check_binary({4, 0}, {0, 1}, {0, 1}, 1, 1);
+    check_binary({0, 4}, {8, 1}, {1, 0}, 1, 1);
+    check_binary({3, 0, 4}, {0, 8, 1}, {1, 0, 1}, 1, 1);
     check_binary({3, 4}, {4, 1}, {0, 1}, 12, 4);  // a row to every row
     check_binary({3, 4}, {4, 1}, {1, 0}, 12, 3);  // a column to every column
     check_binary({3, 4}, {1, 0}, {0, 1}, 3, 4);   // outer difference
@@ -287,6 +289,87 @@ TEST_CASE("cross_entropy_backward drives rows with ignored targets", "[phase0][k
   real d[4];
   cross_entropy_backward(logits, log_sum, target, 2, d, 2, 2);
   CHECK(first_apart({d, d + 4}, {1, -1, 0, 0}, 0, 1e-6) == -1);
+}
+
+TEST_CASE("the keys of few heads are cut into ranges by the shape alone", "[phase1][kernels]") {
+  const auto parts = [](Index heads, Index keys) {
+    AttentionShape shape{{}, 10, keys, 4, 4, real(1)};
+    shape.batch.rank = 1;
+    shape.batch.size[0] = heads;
+    return attention_parts(shape);
+  };
+  CHECK(parts(1, 2047) == 1);
+  CHECK(parts(1, 2048) == 2);
+  CHECK(parts(1, 4096) == 4);
+  CHECK(parts(1, 100'000) == 4);
+  CHECK(parts(4, 100'000) == 4);
+  CHECK(parts(5, 100'000) == 3);
+  CHECK(parts(8, 100'000) == 2);
+  CHECK(parts(9, 100'000) == 1);
+  CHECK(parts(100, 100'000) == 1);
+  CHECK(parts(0, 100'000) == 4);
+  CHECK(parts(1, 0) == 1);
+}
+
+TEST_CASE("attention_backward adds up to the same for keys in ranges", "[phase1][kernels]") {
+  constexpr Index heads = 2, queries = 3, keys = 3 * 1024 + 70, width = 4, value_width = 5;
+  AttentionShape shape{{}, queries, keys, width, value_width, real(0.5)};
+  shape.batch.rank = 1;
+  shape.batch.size[0] = heads;
+  const Index parts = attention_parts(shape);
+  REQUIRE(parts == 3);
+  Numbers numbers(9);
+  const auto q = numbers.some(heads * queries * width), k = numbers.some(heads * keys * width);
+  const auto v = numbers.some(heads * keys * value_width);
+  const auto d_out = numbers.some(heads * queries * value_width);
+  const Index of_q = queries * width, of_k = keys * width, of_v = keys * value_width;
+  const Index of_out = queries * value_width;
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    CAPTURE(set->name);
+    Guarded out(heads * of_out, 0), log_sum(heads * queries, 0), d_q(parts * heads * of_q, 0);
+    Guarded d_k(heads * of_k, 0), d_v(heads * of_v, 0);
+    const MatrixView q_view{q.data(), &of_q, width, 1}, k_view{k.data(), &of_k, width, 1};
+    const MatrixView v_view{v.data(), &of_v, value_width, 1};
+    const MatrixView out_view{out.data(), &of_out, value_width, 1};
+    const MatrixView d_out_view{d_out.data(), &of_out, value_width, 1};
+    attention(shape, q_view, k_view, v_view, out.data(), &of_out, value_width, log_sum.data());
+    attention_backward(shape, q_view, k_view, v_view, out_view, d_out_view, log_sum.data(),
+                       d_q.data(), d_k.data(), d_v.data());
+    REQUIRE((out.intact() && log_sum.intact()));
+    REQUIRE((d_q.intact() && d_k.intact() && d_v.intact()));
+    for (Index head = 0; head < heads; ++head) {  // at once, as plain loops
+      AttentionHead one{};
+      one = {queries,
+             keys,
+             width,
+             value_width,
+             q.data() + head * of_q,
+             k.data() + head * of_k,
+             v.data() + head * of_v,
+             width,
+             width,
+             value_width,
+             real(0.5),
+             nullptr,
+             nullptr,
+             0};
+      std::vector<real> to_q(std::size_t{of_q}), to_k(std::size_t{of_k}), to_v(std::size_t{of_v});
+      reference_set().attention_backward(
+          one, out.data() + head * of_out, value_width, d_out.data() + head * of_out, value_width,
+          log_sum.data() + head * queries, 0, keys, to_q.data(), to_k.data(), to_v.data());
+      std::vector<real> sum(to_q.size(), real(0));
+      for (Index part = 0; part < parts; ++part) {
+        for (Index i = 0; i < of_q; ++i) {
+          sum[std::size_t(i)] += d_q.data()[(part * heads + head) * of_q + i];
+        }
+      }
+      CHECK(first_apart(sum, to_q, 1e-4, 1e-5) == -1);
+      const real *at_k = d_k.data() + head * of_k, *at_v = d_v.data() + head * of_v;
+      CHECK(first_apart({at_k, at_k + of_k}, to_k, 1e-4, 1e-7) == -1);
+      CHECK(first_apart({at_v, at_v + of_v}, to_v, 1e-4, 1e-7) == -1);
+    }
+  }
 }
 
 }  // namespace tapestry::kernels

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "kernels/account.hpp"
+#include "kernels/parallel.hpp"
 #include "ops/expect.hpp"
+#include "temporary_folder.hpp"
 #include "threads.hpp"
 
 #if defined(__has_feature)
@@ -369,6 +371,30 @@ TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREA
     CAPTURE(nonsense);
     CHECK(first_number(nonsense) == 0);
   }
+}
+
+TEST_CASE("rows are shared by how many numbers they have", "[phase0][kernels]") {
+  CHECK(row_grain(0) == 1);
+  CHECK(row_grain(1) == parallel_grain);
+  CHECK(row_grain(100) == parallel_grain / 100);
+  CHECK(row_grain(parallel_grain / 2) == 2);
+  CHECK(row_grain(parallel_grain) == 1);
+  CHECK(row_grain(10 * parallel_grain) == 1);
+}
+
+TEST_CASE("processors of a control group: time by period, or no limit", "[phase0][kernels]") {
+  const TemporaryFolder folder;
+  const auto quota_of = [&](const char* text) {
+    std::ofstream(folder / "cpu.max") << text;
+    return quota((folder / "cpu.max").c_str());
+  };
+  CHECK(quota_of("200000 100000\n") == 2);
+  CHECK(quota_of("50000 100000\n") == 0.5);
+  for (const char* unlimited : {"max 100000\n", "", "0 100000\n", "100000 0\n", "100000\n"}) {
+    CAPTURE(unlimited);
+    CHECK(quota_of(unlimited) == most_threads);
+  }
+  CHECK(quota((folder / "none").c_str()) == most_threads);
 }
 
 }  // namespace tapestry::kernels

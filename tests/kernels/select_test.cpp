@@ -40,6 +40,36 @@ TEST_CASE("the reference is always usable and comes first", "[phase0][kernels]")
 #endif
 }
 
+TEST_CASE("every set has a name of its own, and is found by it", "[phase0][kernels]") {
+  const std::vector<std::string> order = {"reference", "sse2", "avx2", "avx512", "neon64"};
+  auto next = order.begin();
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    next = std::find(next, order.end(), set->name);
+    REQUIRE(next++ != order.end());
+    CHECK(&find(set->name) == set);
+  }
+  std::string list;
+  for (const std::string& name : kernel_sets()) list += (list.empty() ? "" : ", ") + name;
+  CHECK(contains(refusal("mmx"), "; usable here: " + list + ". Set"));
+}
+
+TEST_CASE("a burst of multiply-adds is all done, and told right", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    real none = nan, some = nan, many = nan;
+    CHECK(set->fma_burst(0, &none) == 0);  // chains of 0, 1, 2, ... in every lane
+    const double operations = set->fma_burst(2, &some);
+    CHECK(operations == 2 * set->fma_burst(1, &many));
+    const double all = operations / 4, chains = 2 * double(none) / all + 1, lanes = all / chains;
+    CHECK((chains == 8 || chains == 12 || chains == 24));
+    CHECK((lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16));
+    CHECK(double(some) == double(none) / 4 + 1.5 * all);  // x / 4 + 1 / 2 + 1 each
+    set->fma_burst(100, &many);
+    CHECK(double(many) == 2 * all);
+  }
+}
+
 TEST_CASE("every entry of every set is filled", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     CAPTURE(set->name);

@@ -1,4 +1,6 @@
 // The scratch memory of kernels: aligned, kept, of each thread its own.
+#include <malloc.h>
+
 #include <thread>
 
 #include "kernels/kernel_test.hpp"
@@ -18,6 +20,33 @@ TEST_CASE("the workspace is aligned, writable and kept", "[phase0][kernels]") {
   std::thread([&] { other = workspace(10), other[9] = 0; }).join();
   CHECK(other != workspace(10));
 }
+
+TEST_CASE("a workspace as large as all there is, is not made anew", "[phase0][kernels]") {
+  std::thread([] {
+    constexpr Index n = 1 << 20;
+    real* const memory = workspace(n);
+    memory[n / 2] = 5;
+    CHECK(workspace(n) == memory);
+    CHECK(workspace(n)[n / 2] == 5);  // a larger one would have other, empty pages
+  }).join();
+}
+
+#if defined(__GLIBC__)
+TEST_CASE("a workspace has room for what was asked, and grows by doubling", "[phase0][kernels]") {
+  std::thread([] {
+    const auto room = [](Index n) {
+      return Index(malloc_usable_size(workspace(n)) / sizeof(real));
+    };
+    constexpr Index n = 1 << 18;
+    CHECK(room(1) >= 1);
+    CHECK(room(n - 1) >= n - 1);
+    CHECK(room(n + n / 2) >= 2 * (n - 1));
+    CHECK(room(8 * n) >= 8 * n);
+    CHECK(room(8 * n) < 9 * n);
+    CHECK(room(3) >= 8 * n);
+  }).join();
+}
+#endif
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("a workspace that no machine can hold says so, and the next one works",

@@ -127,7 +127,14 @@ TEST_CASE("biases by distance say what cannot be", "[phase6][nn]") {
   CHECK(complaint([] { relative_bucket(0, false, 7); }, {"as many ahead as behind"}) == "");
   CHECK(complaint([] { relative_bucket(0, true, 32, 16); }, {"farthest 16", "above half"}) == "");
   CHECK(complaint([] { relative_bucket(0, true, -4); }, {"buckets is -4"}) == "");
+  CHECK(relative_bucket(-9, true, 2, 2) == 1);  // the least that can be
+  CHECK(relative_bucket(-9, false, 4, 2) == 1);
+  CHECK(relative_bucket(9, false, 4, 2) == 3);
+  CHECK(relative_bucket(-16, true, 32, 17) == 16);
+  CHECK(alibi_bias(1, 1, 1).shape() == Shape{1, 1, 1});
+  CHECK(alibi_bias(1, 0, 0).shape() == Shape{1, 0, 0});
   Random random(1);
+  CHECK(RelativeBias(1, true, random)(1, 1).shape() == Shape{1, 1, 1});
   CHECK(complaint([&] { RelativeBias(0, true, random); }, {"width = 0"}) == "");
   const RelativeBias bias(1, true, random);
   CHECK(complaint([&] { bias(-1, 2); }, {"relative bias: queries is -1", "negative"}) == "");

@@ -76,6 +76,8 @@ TEST_CASE("feed-forward says what does not fit", "[phase2][nn]") {
   Random random(2);
   const FeedForward layer(3, random);
   CHECK(complaint([&] { layer(Tensor::zeros({2, 4})); }, {"linear: x is (2, 4)", "(3, 12)"}) == "");
+  CHECK(FeedForward(1, random, {.d_ff = 1})(Tensor::zeros({2, 1})).shape() == Shape{2, 1});
+  CHECK(FeedForward(2, random).up.weight.shape() == Shape{2, 8});
   CHECK(complaint([&] { FeedForward(0, random); }, {"in = 0", "at least 1"}) == "");
   CHECK(complaint([&] { FeedForward(3, random, {.d_ff = -1}); }, {"out = -1"}) == "");
 }

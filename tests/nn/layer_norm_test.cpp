@@ -69,6 +69,7 @@ TEST_CASE("layer norm names its parameters and says what does not fit", "[phase2
   CHECK(norm.parameters()[1].value.buffer() == norm.bias.buffer());
   CHECK(complaint([&] { norm(Tensor::zeros({2, 5})); }, {"layer_norm: x is (2, 5), gain is (4)"}) ==
         "");
+  CHECK(difference(LayerNorm(1)(Tensor({2, 1}, {3, 4})), {2, 1}, {0, 0}) == "");
   CHECK(complaint([] { LayerNorm(0); }, {"layer norm: width is 0", "at least 1"}) == "");
   for (const double epsilon : {0.0, -1.0, double(NAN), infinity}) {
     CHECK(complaint([=] { LayerNorm(4, epsilon); }, {"epsilon is ", "above 0"}) == "");

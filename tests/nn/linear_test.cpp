@@ -60,4 +60,6 @@ TEST_CASE("linear says which sizes do not fit", "[phase1][nn]") {
                   {"linear: x is (4, 5), weight is (4, 5)", "weight's rows (4)"}) == "");
   CHECK(complaint([&] { linear(Tensor(1)); }, {"linear: x is ()"}) == "");
   CHECK(complaint([&] { Linear(0, 5, random); }, {"in = 0, out = 5", "at least 1"}) == "");
+  CHECK(complaint([&] { Linear(5, 0, random); }, {"in = 5, out = 0", "at least 1"}) == "");
+  CHECK(Linear(1, 1, random)(Tensor::zeros({2, 1})).shape() == Shape{2, 1});
 }

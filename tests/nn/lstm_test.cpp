@@ -210,6 +210,8 @@ TEST_CASE("an LSTM says what does not fit", "[phase6][nn]") {
                   {"state's h is (2, 3)", "(2, 2)"}) == "");
   CHECK(complaint([&] { layer.cell.step(Tensor::zeros({2, 7}), {}); },
                   {"lstm: x is (2, 7)", "4 hidden"}) == "");
+  CHECK(layer(x, {5, 0}).all.shape() == Shape{2, 5, 2});
+  CHECK(Lstm(1, 1, random)(Tensor::zeros({1, 1, 1})).all.shape() == Shape{1, 1, 1});
   CHECK(complaint([&] { Lstm(0, 2, random); }, {"at least 1"}) == "");
   CHECK(complaint([&] { Lstm(2, 0, random); }, {"at least 1"}) == "");
 }

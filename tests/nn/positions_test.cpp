@@ -82,6 +82,8 @@ TEST_CASE("another base makes other wavelengths: 8 halves the speed of three pai
 TEST_CASE("sinusoidal positions say what cannot be", "[phase2][nn]") {
   CHECK(complaint([] { sinusoidal_positions(-1, 4); },
                   {"sinusoidal positions: length is -1, width 4, first 0", "at least"}) == "");
+  CHECK(difference(sinusoidal_positions(1, 1), {1, 1}, {0}) == "");
+  CHECK(sinusoidal_positions(0, 1).shape() == Shape{0, 1});
   CHECK(complaint([] { sinusoidal_positions(3, 0); }, {"width 0"}) == "");
   CHECK(complaint([] { sinusoidal_positions(3, 4, -2); }, {"first -2"}) == "");
   const Tensor far = sinusoidal_positions(2, 4, std::numeric_limits<Index>::max());

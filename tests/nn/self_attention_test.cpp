@@ -178,5 +178,8 @@ TEST_CASE("one head says what does not fit", "[phase1][nn]") {
   CHECK(complaint([&] { head(Tensor::zeros({4})); }, {"x is (4)", "(..., length, d_model)"}) == "");
   CHECK(complaint([&] { SingleHeadAttention(4, random, {.d_k = -1}); }, {"d_k is -1"}) == "");
   CHECK(complaint([&] { SingleHeadAttention(4, random, {.d_v = -2}); }, {"d_v is -2"}) == "");
+  const SingleHeadAttention least(1, random, {.d_k = 1, .d_v = 1});
+  CHECK(least(Tensor::ones({1, 1})).shape() == Shape{1, 1});
+  CHECK(complaint([&] { SingleHeadAttention(-1, random); }, {"d_model is -1"}) == "");
   CHECK(complaint([&] { SingleHeadAttention(0, random); }, {"d_model is 0"}) == "");
 }

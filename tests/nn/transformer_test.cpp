@@ -263,6 +263,10 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
     };
   };
   using O = TransformerOptions;
+  Random random(1);
+  const Transformer least(
+      {.vocabulary = 1, .length = 1, .d_model = 1, .heads = 1, .layers = 1, .d_ff = 1}, random);
+  CHECK(least(Indices({1}, {0})).shape() == Shape{1, 1});
   CHECK(complaint(made([](O& o) { o.vocabulary = 0; }), {"vocabulary is 0", "at least 1"}) == "");
   CHECK(complaint(made([](O& o) { o.length = 0; }), {"transformer", "length 0"}) == "");
   CHECK(complaint(made([](O& o) { o.layers = -1; }), {"layers -1"}) == "");

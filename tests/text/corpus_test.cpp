@@ -86,6 +86,8 @@ TEST_CASE("a text that is too short for its windows is refused", "[phase2][text]
   Random random(1);
   CHECK(complaint([&] { random_windows(counted(4), 2, 4, random); },
                   {"2 rows of 4 from a text of 4", "longer than a row"}) == "");
+  CHECK(random_windows(counted(2), 1, 1, random).targets.values == Ids{1});
+  CHECK(random_windows(counted(4), 1, 3, random).targets.values == Ids{1, 2, 3});
   CHECK(complaint([&] { random_windows(counted(4), 0, 2, random); }, {"1 or more"}) == "");
   CHECK(complaint([&] { random_windows(counted(4), 2, 0, random); }, {"1 or more"}) == "");
   CHECK(complaint([&] { random_windows(Indices({2, 2}, Ids(4)), 1, 1, random); },

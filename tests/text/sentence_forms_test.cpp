@@ -94,12 +94,20 @@ TEST_CASE("a batch of forms has ids, lengths and the right answers", "[phase6][t
   Random random(5), again(5);
   CHECK(task.batch(Part::train, 9, random).ids.values ==
         task.batch(Part::train, 9, again).ids.values);
+  const FormBatch drawn = task.batch(Part::held_out, 3, random);
+  std::vector<FormSentence> one_by_one;
+  for (int i = 0; i < 3; ++i) one_by_one.push_back(task.sentence(Part::held_out, again));
+  CHECK(drawn.ids.shape[0] == 3);
+  CHECK(drawn.ids.values == task.batch(one_by_one).ids.values);
+  CHECK(task.batch(Part::train, 1, random).lengths.size() == 1);
   CHECK(complaint([&] { task.batch(Part::train, 0, random); },
                   {"sentence forms: a batch needs 1 row or more, not 0"}) == "");
 }
 
 TEST_CASE("forms have names", "[phase6][text]") {
   CHECK(to_string(SentenceForm::statement) == "statement");
+  CHECK(to_string(SentenceForm::question) == "question");
+  CHECK(to_string(SentenceForm::object_first) == "object first");
   CHECK(to_string(SentenceForm::time_first) == "time first");
   CHECK(to_string(SentenceForm::verb_first) == "verb first");
 }

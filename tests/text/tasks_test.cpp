@@ -186,6 +186,10 @@ TEST_CASE("sizes that make no task are refused", "[phase2][text]") {
   CHECK(refused(TaskKind::induction, {8, 4, 9}, "a prompt repeats no letter") == "");
   CHECK(refused(TaskKind::induction, {10, 2, 2}, "less than 100 prompts") == "");
   Random random(1);
+  CHECK(TinyTask(TaskKind::copy).batch(Part::train, 1, random).lengths.size() == 1);
+  CHECK(TinyTask(TaskKind::copy, {2, 1000, 1000}).length() == 2002);
+  CHECK(refused(TaskKind::copy, {2, 1000, 1001}, "lengths must be 1 to 1000") == "");
+  CHECK(TinyTask(TaskKind::induction, {6, 3, 6}).length() == 13);
   CHECK(complaint([&] { TinyTask(TaskKind::copy).batch(Part::train, 0, random); },
                   {"a batch needs 1 row or more, not 0"}) == "");
 }

@@ -198,6 +198,10 @@ TEST_CASE("what is no sentence is not translated", "[phase6][text]") {
   CHECK(complaint([] { TranslationTask({4, 3}); }, {"the fewest not above the most"}) == "");
   CHECK(complaint([] { TranslationTask({2, 101}); }, {"must be 2 to 100"}) == "");
   Random random(1);
+  for (const Index phrases : {2, 100}) {
+    const TranslationTask task({phrases, phrases});
+    CHECK(task.batch(Part::train, 1, random).source_lengths.size() == 1);
+  }
   CHECK(complaint([&] { TranslationTask().batch(Part::train, 0, random); },
                   {"a batch needs 1 row or more, not 0"}) == "");
 }
