@@ -213,9 +213,9 @@ void Canvas::curve(Point from, Point control_from, Point control_to, Point to,
   polyline(curve_points(from, control_from, control_to, to), stroke);
 }
 
+// Without a length there is no direction: points that are not finite leave no ink.
 void Canvas::arrow(Point from, Point to, const Stroke& stroke, double head) {
   const double length = std::hypot(to.x - from.x, to.y - from.y);
-  if (!(length > 0)) return;
   // The line ends inside the head, or its round cap would blunt the tip.
   const double shaft = std::max(0.0, length - 0.8 * head);
   line(from, between(from, to, shaft / length), stroke);
@@ -224,7 +224,6 @@ void Canvas::arrow(Point from, Point to, const Stroke& stroke, double head) {
 
 void Canvas::arrow_head(Point from, Point tip, Colour colour, double head) {
   const double length = std::hypot(tip.x - from.x, tip.y - from.y);
-  if (!(length > 0)) return;
   const Point along = (1 / length) * (tip - from), across{-along.y, along.x};
   const Point back = tip - head * along;
   const Point points[] = {tip, back + 0.42 * head * across, back + 0.18 * head * along,

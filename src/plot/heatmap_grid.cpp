@@ -55,14 +55,15 @@ ColourRange common_range(const std::vector<PooledHeatmap>& maps) {
 Shared prepare(const HeatmapGrid& grid) {
   check_grid(grid);
   Shared shared;
-  shared.same_words = !grid.maps[0].row_labels.empty() && !grid.maps[0].column_labels.empty();
+  const Heatmap& first = grid.maps.front();
+  shared.same_words = !first.row_labels.empty() && !first.column_labels.empty();
   for (const Heatmap& map : grid.maps) {
     Heatmap plain = map;
     plain.subtitle = "";  // so that it holds at most the words on pooling
     plain.print = PrintValues::never;
     shared.maps.push_back(pooled(plain, most_cells));
-    shared.same_words = shared.same_words && map.row_labels == grid.maps[0].row_labels &&
-                        map.column_labels == grid.maps[0].column_labels;
+    shared.same_words = shared.same_words && map.row_labels == first.row_labels &&
+                        map.column_labels == first.column_labels;
   }
   shared.range = common_range(shared.maps);
   shared.columns = std::min(grid.columns, static_cast<std::int64_t>(grid.maps.size()));

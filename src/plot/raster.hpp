@@ -1,6 +1,7 @@
 // Shapes to pixels: how much of each pixel a shape covers. All coordinates are device pixels.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "tapestry/plot/geometry.hpp"
@@ -12,8 +13,8 @@ using Contour = std::vector<Point>;
 // Whole pixels: columns left..right-1, rows top..bottom-1.
 struct PixelBox {
   int left = 0, top = 0, right = 0, bottom = 0;
-  int width() const { return right > left ? right - left : 0; }
-  int height() const { return bottom > top ? bottom - top : 0; }
+  int width() const { return std::max(0, right - left); }
+  int height() const { return std::max(0, bottom - top); }
 };
 
 // The covered share in [0, 1] of every pixel in `box`, row by row.

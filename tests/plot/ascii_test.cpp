@@ -21,6 +21,15 @@ TEST_CASE("a matrix is printed with its words", "[phase0][plot]") {
         " on   1.00  −0.25   0.00\n");
 }
 
+TEST_CASE("a table that just fits is shown whole", "[phase0][plot]") {
+  const auto cut = [](int width) {
+    const std::vector<double> values{1, 2, 3};
+    return contains(matrix_with_words(values, {"the"}, {"a", "b", "c"}, 2, width), "…");
+  };
+  CHECK_FALSE(cut(3 + 3 * 6));
+  CHECK(cut(3 + 3 * 6 - 1));
+}
+
 TEST_CASE("special values and digits are printed as asked", "[phase0][plot]") {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<double> values{std::nan(""), -infinity, 1.25};

@@ -33,6 +33,19 @@ TEST_CASE("the canvas has width times scale pixels of paper", "[phase0][plot]") 
   }
 }
 
+TEST_CASE("an arrow without a length leaves no ink", "[phase0][plot]") {
+  Canvas canvas(20, 20, 1);
+  canvas.arrow({10, 10}, {10, 10}, {black, 2});
+  canvas.arrow_head({5, 5}, {5, 5}, black);
+  CHECK(is_blank(canvas));
+}
+
+TEST_CASE("what cannot be seen keeps the colour below", "[phase0][plot]") {
+  Canvas canvas(4, 4, 1, {9, 8, 7, 0});
+  canvas.fill_rect({0, 0, 4, 4}, {200, 100, 50, 0});
+  CHECK(canvas.pixel(1, 1) == Colour{9, 8, 7, 0});
+}
+
 TEST_CASE("a rectangle covers partly touched pixels by their share", "[phase0][plot]") {
   Canvas canvas(6, 4, 1);
   canvas.fill_rect({1.25, 1, 2.5, 2}, black);

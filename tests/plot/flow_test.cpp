@@ -147,6 +147,9 @@ TEST_CASE("every link of weight 1, or of any weight, can be asked for", "[phase3
   for (const double threshold : {0.0, 1.0}) {
     CHECK(words_of_error([&] { render(Flow{{"a"}, {"b"}, {1}, threshold}); }).empty());
   }
+  for (const double rounded : {-1e-3, 1 + 1e-3}) {
+    CHECK(words_of_error([&] { render(Flow{{"a"}, {"b"}, {rounded}}); }).empty());
+  }
 }
 
 TEST_CASE("a flow is the same bytes every time", "[phase3][plot]") {

@@ -195,6 +195,10 @@ TEST_CASE("a film says what does not fit together", "[phase3][plot]") {
   }
 }
 
+TEST_CASE("a film's errors begin with the operation", "[phase3][plot]") {
+  CHECK(words_of_error([] { encode_gif({}); }).starts_with("encode_gif: there are no frames"));
+}
+
 TEST_CASE("a palette keeps a colour that occurs once", "[phase3][plot]") {
   Palette palette;
   palette.count({10, 20, 30});

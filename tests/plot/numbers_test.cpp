@@ -44,5 +44,16 @@ TEST_CASE("logarithmic ticks are powers of ten, finer in short ranges", "[phase0
   CHECK(log_ticks(-1, 10).empty());
 }
 
+TEST_CASE("powers are written sooner on a logarithmic axis", "[phase0][plot]") {
+  const auto text = [](double tick, bool log) { return tick_texts({tick}, log).at(0); };
+  CHECK(text(2e-4, false) == "0.0002");
+  CHECK(text(2e-4, true) == "2×10⁻⁴");
+  CHECK(text(0.001, true) == "0.001");
+  CHECK(text(20000, false) == "20000");
+  CHECK(text(20000, true) == "2×10⁴");
+  CHECK(text(10000, true) == "10000");
+  CHECK(text(1e6, false) == "10⁶");
+}
+
 }  // namespace
 }  // namespace tapestry::plot

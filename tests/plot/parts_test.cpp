@@ -1,9 +1,12 @@
 // The parts that charts are made of, where no picture would show every case.
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "catch.hpp"
+#include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
 #include "plot/raster.hpp"
 #include "plot/utf8.hpp"
@@ -44,6 +47,50 @@ TEST_CASE("from 1,025 rows or columns on, blocks are averaged", "[phase0][plot]"
     CHECK(pooled(map).row_block == block);
     CHECK(pooled(map).column_block == 1);
   }
+}
+
+TEST_CASE("labels of a heatmap are cut where they become wider than 150", "[phase0][plot]") {
+  PooledHeatmap map{square(1)};
+  double longest = 0;
+  for (const char other : std::string("mtraec")) {  // they shift where the last "i" ends
+    for (std::size_t count = 0; count < 6; ++count) {
+      map.row_labels = {std::string(count, other) + std::string(60, 'i')};
+      const HeatmapLayout layout = layout_for(map, any_width);
+      longest = std::max(longest, measure_text(layout.row_labels[0], label_style()).width);
+    }
+  }
+  CHECK(longest <= 150);
+  CHECK(longest > 149.5);
+}
+
+TEST_CASE("cells for NaN are hatched from 6 units on", "[phase0][plot]") {
+  const auto hatched = [](double width, double height) {
+    Heatmap map = square(1);
+    map.values[0] = std::numeric_limits<double>::quiet_NaN();
+    Canvas canvas(20, 20, 1);
+    draw_cells(canvas, {5, 5, width, height}, map, {0, 1});
+    int other = 0;
+    for (int row = 6; row < 4 + height; ++row) {
+      for (int column = 6; column < 4 + width; ++column) {
+        other += canvas.pixel(column, row) == theme::missing ? 0 : 1;
+      }
+    }
+    return other > 0;
+  };
+  CHECK(hatched(6, 9));
+  CHECK(hatched(9, 6));
+  CHECK_FALSE(hatched(5, 9));
+  CHECK_FALSE(hatched(9, 5));
+}
+
+TEST_CASE("an entry of a legend may end at the rim", "[phase0][plot]") {
+  const double entry = 20 + 7 + measure_text("name", {type::subtitle}).width;
+  Canvas canvas(300, 100, 1);
+  const auto height = [&](double width) {
+    return draw_legend(canvas, {0, 0, width, 100}, {{"name", black}, {"name", black}}).y;
+  };
+  CHECK(height(entry + 22 + entry) == 20 + 8);
+  CHECK(height(entry + 22 + entry - 0.1) == 2 * 20 + 8);
 }
 
 TEST_CASE("a box of pixels has no negative size", "[phase0][plot]") {

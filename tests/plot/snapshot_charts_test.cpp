@@ -85,6 +85,25 @@ TEST_CASE("axes of all kinds look as they did", "[phase0][plot]") {
   check_snapshot("in an area", 0x15432A3AF3A69118u, canvas);
 }
 
+TEST_CASE("as many numbers as before stand at an axis", "[phase0][plot]") {
+  // At these heights one unit more or less would change how many there are.
+  check_snapshot("numbers of an axis", 0x9AF0EB69146EA6F6u, render(of_points({1, 2}, {0, 2.5}), 300, 207, 1));
+  BarChart bars;
+  bars.labels = {"a", "b"};
+  bars.series = {{"", {1, 2.5}}};
+  check_snapshot("numbers beside bars", 0x4370F472289D08C3u, render(bars, 300, 223, 1));
+}
+
+TEST_CASE("words around a point look as they did", "[phase0][plot]") {
+  LineChart chart;
+  chart.x_axis = {"", false, 0, 10};
+  chart.y_axis = {"", false, 0, 10};
+  for (const std::string& word : sample_words("word ", 16)) {
+    chart.annotations.push_back({5, 5, word});
+  }
+  check_snapshot("a crowd of words", 0x66B4ACB20510222Bu, render(chart, 460, 340, 1));
+}
+
 TEST_CASE("bar charts look as they did", "[phase0][plot]") {
   BarChart chart;
   chart.title = "Bars";

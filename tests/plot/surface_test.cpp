@@ -161,5 +161,14 @@ TEST_CASE("a landscape says what is wrong", "[phase3][plot]") {
   CHECK(contains(words_of_error([&] { surface_360(map, 361); }), "choose 1 to 360"));
 }
 
+TEST_CASE("a film of a landscape has up to 360 frames", "[phase3][plot]") {
+  const auto words = [](int frames) {
+    return words_of_error([&] { surface_360(bare(1, 1, {1}), frames, 35, {50, 50}); });
+  };
+  CHECK(contains(words(360), "too small"));  // the number is accepted
+  CHECK(contains(words(361), "choose 1 to 360"));
+  CHECK(contains(words(0), "choose 1 to 360"));
+}
+
 }  // namespace
 }  // namespace tapestry::plot
