@@ -87,7 +87,8 @@ TEST_CASE("axes of all kinds look as they did", "[phase0][plot]") {
 
 TEST_CASE("as many numbers as before stand at an axis", "[phase0][plot]") {
   // At these heights one unit more or less would change how many there are.
-  check_snapshot("numbers of an axis", 0x9AF0EB69146EA6F6u, render(of_points({1, 2}, {0, 2.5}), 300, 207, 1));
+  check_snapshot("numbers of an axis", 0x9AF0EB69146EA6F6u,
+                 render(of_points({1, 2}, {0, 2.5}), 300, 207, 1));
   BarChart bars;
   bars.labels = {"a", "b"};
   bars.series = {{"", {1, 2.5}}};
