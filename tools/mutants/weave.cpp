@@ -27,6 +27,7 @@ extern unsigned char* reached_mutants;
 const char* const definition = R"(#include "mutant.hpp"
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <cstdlib>
 namespace {
 unsigned char own[4096];
@@ -41,6 +42,7 @@ __attribute__((constructor(101))) static void choose_mutant() {
   const int file = path ? ::open(path, O_RDWR | O_CLOEXEC) : -1;
   if (file < 0) return;
   void* const all = ::mmap(nullptr, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);  // its number may be that of an output which a test has closed
   if (all != MAP_FAILED) tapestry::reached_mutants = static_cast<unsigned char*>(all);
 }
 )";
