@@ -195,6 +195,19 @@ TEST_CASE("a film says what does not fit together", "[phase3][plot]") {
   }
 }
 
+TEST_CASE("a palette tells colours apart that fill much of the picture", "[phase3][plot]") {
+  Palette palette;
+  for (const int blue : {0, 40}) palette.count({0, 0, static_cast<std::uint8_t>(blue)});
+  for (int i = 0; i < 10000; ++i) {
+    for (const int blue : {0, 20}) palette.count({200, 0, static_cast<std::uint8_t>(blue)});
+  }
+  palette.choose(3);
+  const auto shown = [&](Colour colour) { return palette.colours()[palette.place_of(colour)]; };
+  CHECK(shown({200, 0, 0}) == Colour{200, 0, 0});
+  CHECK(shown({200, 0, 20}) == Colour{200, 0, 20});
+  CHECK(shown({0, 0, 0}) == Colour{0, 0, 20});  // the mean of the rare ones
+}
+
 TEST_CASE("a film's errors begin with the operation", "[phase3][plot]") {
   CHECK(words_of_error([] { encode_gif({}); }).starts_with("encode_gif: there are no frames"));
 }

@@ -46,6 +46,18 @@ Diagram tangle() {
   return d;
 }
 
+// Four layers of seven, of which each box is joined to two of the next.
+Diagram weave() {
+  Diagram d;
+  for (const std::string& name : sample_words("n", 28)) d.add({name});
+  for (std::size_t i = 0; i < 21; ++i) {
+    const std::size_t next = 7 * (i / 7 + 1);
+    d.connect(i, next + (3 * i + i / 7 + 1) % 7);
+    d.connect(i, next + (i * i + 2) % 7);
+  }
+  return d;
+}
+
 TEST_CASE("diagrams look as they did", "[phase1][plot]") {
   Diagram d = head();
   check_snapshot("diagram", 0x236135D61E932D85u, render(d, 1));
@@ -55,6 +67,7 @@ TEST_CASE("diagrams look as they did", "[phase1][plot]") {
   draw(canvas, {10, 5, 300, 190}, head());
   check_snapshot("small diagram", 0xB7CE7EFEC9E6F960u, canvas);
   check_snapshot("tangle", 0xBDC36DE7BA424992u, render(tangle(), 0.6));
+  check_snapshot("weave", 0x5FE9E67268F1ED2Cu, render(weave(), 0.6));
   Diagram one;
   one.add({"alone"});
   one.title = "A title that is wider than the one box below it, and wider than 420";
