@@ -168,6 +168,30 @@ TEST_CASE("loops of many callers at once, and loops within parts", "[phase0][ker
   CHECK(elsewhere == 0);
 }
 
+TEST_CASE("a loop that goes alone shares no loops within", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  std::atomic<bool> taken{false}, enough{false};
+  std::thread other([&] {
+    use_threads(2);
+    parallel_tasks(2, 1, [&](Index) {
+      for (taken = true; !enough;) std::this_thread::yield();
+    });
+  });
+  while (!taken) std::this_thread::yield();
+  use_threads(2);
+  const std::thread::id here = std::this_thread::get_id();
+  std::set<std::thread::id> by;
+  parallel_tasks(2, 1, [&](Index) {
+    enough = true;  // by the second part, the threads are free again
+    if (other.joinable()) other.join();
+    by.insert(std::this_thread::get_id());
+    parallel_parts(50, 1, [&](Index, Index) {
+      if (std::this_thread::get_id() != here) throw Error("elsewhere");
+    });
+  });
+  CHECK(by == std::set{here});
+}
+
 TEST_CASE("a thread that comes late, or never, is not waited for", "[phase0][kernels]") {
   const SmallWorkShared shared;
   const Late late;
