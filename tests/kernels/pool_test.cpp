@@ -77,7 +77,7 @@ class Late {
 };
 
 // What `work` returns in a child of this process; -1 where it ends otherwise or takes a minute.
-int in_child(const std::function<int()>& work) {
+[[maybe_unused]] int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
