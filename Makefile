@@ -255,8 +255,7 @@ format: build/setup/format
 format-check: build/setup/format
 	@$(CLANG_FORMAT) --dry-run --Werror $(formatted) 2>&1 | { grep "error:" || true; }
 
-## ci-full        every test in every way: hours. .ci/run takes less than one, since the commit's hash
-##                chooses what it runs of the long parts
+## ci-full        every test in every way: hours. .ci/run takes less than one
 ci-full:
 	+@.ci/run full
 ## install        headers, library, pkg-config file and the `tapestry` command with its man page and

@@ -1,6 +1,6 @@
-// check_lessons [--links | --texts FOLDER]: compares the lessons with what their programs printed (kept in
-// out/text/, or in FOLDER, by tools/run_tutorials), so that no number in a text can drift. Run it
-// from the repository root. It checks, for every tutorials/phase*/README.md:
+// check_lessons [--links | --texts FOLDER]: compares the lessons with what their programs printed
+// (kept in out/text/, or in FOLDER, by tools/run_tutorials), so that no number in a text can drift.
+// Run it from the repository root. It checks, for every tutorials/phase*/README.md:
 // - a block opened by "```text 13_why_scale", or by "```" right below the comment
 //   <!-- output: 13_why_scale -->: its lines stand in out/text/13_why_scale.txt, in that order
 //   (others may lie between them; a line "..." and empty lines are skipped). Numbers agree when
