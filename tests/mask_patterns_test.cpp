@@ -178,6 +178,8 @@ TEST_CASE("masks of long sequences say what is wrong", "[phase6][mask]") {
   CHECK(complaint([&] { matrix.part(1, 3, 0, 4); }, {"3 queries from 1 on", "not lie within"}) ==
         "");
   CHECK(complaint([&] { (matrix & Mask::causal()).part(0, 3, 1, 4); }, {"4 keys from 1 on"}) == "");
+  const Mask whole = Mask::causal().part(2, 3, 1, 4);
+  CHECK(whole.part(0, 3, 0, 4).text(3, 4) == whole.text(3, 4));
   CHECK(complaint([] { Mask::causal().part(-1, 3, 0, 4); }, {"-1 on"}) == "");
   CHECK(complaint([] { Mask::causal().part(0, 3, 0, 4).tensor({3, 3}); },
                   {"part is for 3 queries and 4 keys", "have 3 and 3"}) == "");

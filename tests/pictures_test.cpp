@@ -38,5 +38,26 @@ TEST_CASE("a roofline has room for every workload", "[phase0][pictures]") {
   CHECK(*wide.y_axis.low < 1e-5);
 }
 
+TEST_CASE("a picture of a mask: white where one may attend, black elsewhere",
+          "[phase4][pictures]") {
+  for (const Mask& mask : {Mask::causal(), Mask::padding({3}), Mask::padding({0})}) {
+    const plot::Heatmap picture = mask_heatmap(mask, {"a", "b", "c"}, {"x", "y", "z"}, "who sees");
+    CHECK(picture.title == "who sees");
+    CHECK(picture.rows == 3);
+    CHECK(picture.columns == 3);
+    CHECK(picture.row_labels == std::vector<std::string>{"a", "b", "c"});
+    CHECK(picture.column_labels == std::vector<std::string>{"x", "y", "z"});
+    CHECK(picture.low == 0);  // fixed, or a mask of one colour would be grey
+    CHECK(picture.high == 1);
+    CHECK(plot::colour_at(picture.colours, 0) == plot::Colour{255, 255, 255});
+    CHECK(plot::colour_at(picture.colours, 1).r < 40);
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < 3; ++j) {
+        CHECK(picture.values[std::size_t(3 * i + j)] == (mask.allows(0, i, j) ? 0 : 1));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tapestry

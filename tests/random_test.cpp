@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "random_quantile.hpp"
 
 using namespace tapestry;
 
@@ -199,4 +200,16 @@ TEST_CASE("random tensors draw the same numbers one by one", "[phase0][random]")
   CHECK(tensors.uniform({0, 4}, 0, 1).count() == 0);
   CHECK(tensors.normal({}).rank() == 0);
   CHECK(tensors.position() == numbers.position() + 2);
+}
+
+TEST_CASE("normal numbers, however far out", "[phase0][random]") {
+  // 2^-55 is the least that uniform() hands on; beyond e^-25 a third pair of polynomials is used.
+  for (const double p : {0x1p-55, 1e-16, 1e-13, 1.3e-11, 1.4e-11, 1e-9, 1e-4, 0.07, 0.2, 0.5}) {
+    CAPTURE(p);
+    const double x = normal_quantile(p);
+    CHECK(std::abs(std::erfc(-x / std::sqrt(2.0)) / 2 / p - 1) < 1e-13);
+  }
+  CHECK(normal_quantile(0.5) == 0);
+  CHECK(normal_quantile(0.875) == -normal_quantile(0.125));
+  CHECK(normal_quantile(1 - 0x1p-40) == -normal_quantile(0x1p-40));
 }

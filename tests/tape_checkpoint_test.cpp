@@ -109,6 +109,24 @@ TEST_CASE("checkpoint: a transformer's gradients are the same bits, with far les
   CHECK(ours.peak * 2 < plain.peak);
 }
 
+TEST_CASE("checkpoint: what f computes is let go on the way forward, and kept on the way back",
+          "[phase6][tape]") {
+  const Tensor x = random_tensor({1000}, 1);
+  std::vector<std::size_t> live;  // at the end of each run of f
+  const auto f = [&](const std::vector<Tensor>& in) {
+    const std::size_t before = memory_stats().live_bytes;
+    Tensor y = in[0];
+    for (int i = 0; i < 8; ++i) y = tanh(y);
+    live.push_back(memory_stats().live_bytes - before);
+    return y;
+  };
+  Tape tape({x});
+  tape.backward(sum(checkpoint(f, {x})));
+  REQUIRE(live.size() == 2);
+  CHECK(live[0] < 2 * x.buffer().bytes());
+  CHECK(live[1] > 7 * x.buffer().bytes());
+}
+
 TEST_CASE("checkpoint: weights, views and values that f only refers to get their gradients",
           "[phase6][tape]") {
   const std::vector<Tensor> watched = {random_tensor({4, 6}, 1), random_tensor({6, 4}, 2),

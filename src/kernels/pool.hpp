@@ -2,8 +2,8 @@
 //
 // Who shares a loop works, too, and waits for nobody who has not begun: what others have left when
 // it is done with its own share, it does itself, so that a thread that comes late, or never, delays
-// nobody. Only a thread that is stopped amid a part does: on a busy machine. When more time was lost
-// in that way than sharing has saved, loops are not shared for twenty times as long.
+// nobody. Only a thread that is stopped amid a part does: on a busy machine. When more time was
+// lost in that way than sharing has saved, loops are not shared for twenty times as long.
 //
 // One loop is shared at a time. A second thread that asks, and a loop within a part, go alone. The
 // child of a fork() makes threads of its own; fork not from within a part.

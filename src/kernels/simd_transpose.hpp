@@ -25,7 +25,7 @@ template <class A>
 TAPESTRY_INLINE Floats<A> joined(const Quad* q) {
   using Register = typename Floats<A>::register_type;
 #if defined(__AVX512F__)
-  // Inserts from memory: of what stands below, g++ makes slower shuffles of registers.
+  // Inserts from memory: of a shuffle of vectors g++ makes slower shuffles of registers.
   if constexpr (lanes<A> == 16) {
     Register x = _mm512_castps128_ps512(q[0]);
     x = _mm512_insertf32x4(x, q[1], 1);
@@ -36,14 +36,7 @@ TAPESTRY_INLINE Floats<A> joined(const Quad* q) {
       if constexpr (lanes<A> == 4) {
     return Floats<A>(Register(q[0]));
   } else {
-    const auto low = __builtin_shufflevector(q[0], q[1], 0, 1, 2, 3, 4, 5, 6, 7);
-    if constexpr (lanes<A> == 8) {
-      return Floats<A>(Register(low));
-    } else {
-      const auto high = __builtin_shufflevector(q[2], q[3], 0, 1, 2, 3, 4, 5, 6, 7);
-      return Floats<A>(Register(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                                        11, 12, 13, 14, 15)));
-    }
+    return Floats<A>(Register(__builtin_shufflevector(q[0], q[1], 0, 1, 2, 3, 4, 5, 6, 7)));
   }
 }
 

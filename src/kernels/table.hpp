@@ -162,9 +162,10 @@ struct Table {
   // (Milakov & Gimelshein 2018; Dao et al. 2022). out (queries, value_width), rows out_row apart;
   // log_sum (queries) receives the logsumexp of each row of scores. A query that sees nothing gets
   // zeros and -inf; NaN and +inf among the scores it sees make its row NaN. Returns false if `out`
-  // received a NaN or an infinity: then one in a hidden value may have met a weight of 0, and spoiled
-  // rows that do not see it. (So may, on the way back, one in a hidden key, query or gradient. The
-  // plain loops pass over what is hidden, and drive_attention.cpp asks them in such a case.)
+  // received a NaN or an infinity: then one in a hidden value may have met a weight of 0, and
+  // spoiled rows that do not see it. (So may, on the way back, one in a hidden key, query or
+  // gradient. The plain loops pass over what is hidden, and drive_attention.cpp asks them in such
+  // a case.)
   bool (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
                     real* log_sum);
 

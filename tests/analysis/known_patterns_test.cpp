@@ -39,6 +39,7 @@ TEST_CASE("a head that follows a pattern wholly scores 1", "[phase3][analysis]")
   CHECK(same_number(score(Pattern::uniform, uniform_attention({1, 6, 6})), 1, nearly_equal));
   CHECK(score(Pattern::fixed_offset, on(8, -3), Mask::causal()) == 1);
   CHECK(best_offset(on(8, -3), Mask::causal()).item() == -3);
+  CHECK(best_offset(on(5, -3), Mask::causal()).item() == -3);  // half of the rows may look there
   CHECK(best_offset(on(8, 2)).item() == 2);
   CHECK(best_offset(on(8, -1)).item() != -1);  // that has a detector of its own
   // a b c a b c: after the second a, b and c it looks at the b, c and a that follow the first.

@@ -1,5 +1,8 @@
 // The attention kernels of every usable set against the plain loops: odd sizes, rows apart, guards,
 // NaN, and the promise that a query's bits do not depend on how queries are split.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cfenv>
 
 #include "kernels/kernel_test.hpp"
@@ -122,6 +125,47 @@ TEST_CASE("attention: every set computes what the plain loops say", "[phase1][ke
           check_head(ours, plain, *set);
         }
         ++offset;
+      }
+    }
+  }
+}
+
+// Numbers at the very end of what the program may read.
+class AtTheEnd {
+ public:
+  explicit AtTheEnd(const std::vector<real>& values) {
+    const std::size_t page = std::size_t(::sysconf(_SC_PAGESIZE)),
+                      bytes = values.size() * sizeof(real);
+    size_ = (bytes / page + 2) * page;
+    memory_ = static_cast<char*>(
+        ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory_ != MAP_FAILED);
+    REQUIRE(::mprotect(memory_ + size_ - page, page, PROT_NONE) == 0);
+    numbers_ = reinterpret_cast<real*>(memory_ + size_ - page - bytes);
+    std::copy(values.begin(), values.end(), numbers_);
+  }
+  AtTheEnd(const AtTheEnd&) = delete;
+  ~AtTheEnd() { ::munmap(memory_, size_); }
+  const real* data() const { return numbers_; }
+
+ private:
+  std::size_t size_ = 0;
+  char* memory_ = nullptr;
+  real* numbers_ = nullptr;
+};
+
+TEST_CASE("attention: nothing beyond the last row is read", "[phase1][kernels]") {
+  const Index widths[][2] = {{1, 1}, {5, 17}, {16, 16}, {33, 4}};
+  for (const Table* set : usable_sets()) {
+    for (const auto& [width, value_width] : widths) {
+      for (const Index keys : {1, 2, 15, 64, 65, 130}) {
+        Head head(7, keys, width, value_width, 0, 0, false);
+        const AtTheEnd q(head.q.values()), k(head.k.values()), v(head.v.values());
+        head.head.q = q.data();
+        head.head.k = k.data();
+        head.head.v = v.data();
+        head.forward(*set);
+        head.backward(*set, 0);
       }
     }
   }

@@ -374,6 +374,21 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   CHECK(threads_at_hand() == 1);
 }
 
+TEST_CASE("a thread that slept and was woken counts as one that is awake", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(2);
+  bool shared_again = false;
+  for (int i = 0; i < 2000 && !(shared_again && i >= 5); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the other one sleeps
+    while (threads_at_hand() == 1) std::this_thread::yield();
+    divide_everything = true;
+    parallel_tasks(2, 1, [](Index) {});  // wakes it
+    divide_everything = false;
+    shared_again = share_if_worthwhile(45, 80, 10).threads == 2;
+  }
+  CHECK(shared_again);
+}
+
 TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREADS",
           "[phase0][kernels]") {
   const SmallWorkShared shared;

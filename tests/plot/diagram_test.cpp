@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
+#include "plot/layers.hpp"
 
 namespace tapestry::plot {
 namespace {
@@ -72,6 +73,15 @@ TEST_CASE("a layout settles: boxes alone in their layer stand level", "[phase1][
   d.connect(2, 3);
   layout(d);
   for (const Box& box : d.boxes) CHECK(std::abs(box.frame.y - d.boxes[0].frame.y) < 1e-6);
+}
+
+TEST_CASE("a plan is as large as its nodes, however small", "[phase1][plot]") {
+  const LayerPlan one = place_in_layers({{0.5, 0.25}}, {}, {}, 4, 2);
+  CHECK(one.along == 0.5);
+  CHECK(one.across == 0.25);
+  const LayerPlan two = place_in_layers({{0.5, 0.25}, {0.25, 0.5}}, {{0, 1}}, {0}, 0.125, 2);
+  CHECK(two.along == 0.875);
+  CHECK(two.across == 0.5);
 }
 
 TEST_CASE("a diagram is drawn whole, with thumbnails in their colours", "[phase1][plot]") {

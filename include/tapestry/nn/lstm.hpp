@@ -56,8 +56,8 @@ struct Lstm {
 
   // x (batch, length, in), from the state `before`. Of sequence b only the first lengths[b]
   // positions are real, if lengths are given: what follows (finite) changes nothing, and `last` is
-  // after the last real one. To pass on, or to begin a decoder with; Mask::padding(lengths) hides the
-  // same positions from attention over `all`. The batch comes first here as in attention: mixed
+  // after the last real one. To pass on, or to begin a decoder with; Mask::padding(lengths) hides
+  // the same positions from attention over `all`. The batch comes first here as in attention: mixed
   // with a layer that wants the length first, the batch would be attended over.
   // Throws Error if x or the state does not fit, and for lengths that are not one for each
   // sequence, from 0 to the length of x.
