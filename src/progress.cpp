@@ -22,6 +22,19 @@ std::string duration(double seconds) {
   return text;
 }
 
+// As wide as a line of a terminal that renews itself may be, with what was there before wiped out.
+std::string fitted(const std::string& line) {
+  constexpr std::size_t columns = 79;
+  std::string text;
+  std::size_t used = 0;
+  for (const char c : line) {
+    used += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // where a character begins
+    if (used > columns) break;
+    text += c;
+  }
+  return text + std::string(columns - std::min(used, columns), ' ');
+}
+
 }  // namespace
 
 Progress::Progress(std::string what, Index total, std::string unit, const ProgressOptions& options)
@@ -54,17 +67,17 @@ void Progress::print(const std::string& note) {
   const double rate = static_cast<double>(done_ - before_) / std::max(last_print_, 1e-9);
   const double left = static_cast<double>(total_ - done_) / rate;
   const double shown = tokens_ > 0 ? rate * static_cast<double>(tokens_) : rate;
-  char line[160];
-  std::snprintf(line, sizeof line, "%s %lld/%lld %s, %.*f%s/s, %s left  %s", what_.c_str(),
-                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(),
-                shown < 10 ? 1 : 0, shown, tokens_ > 0 ? " tokens" : "", duration(left).c_str(),
-                note.c_str());
-  std::string text(line);
-  text.resize(std::min<std::size_t>(text.size(), 79));
+  char numbers[160];
+  std::snprintf(numbers, sizeof numbers, " %lld/%lld ", static_cast<long long>(done_),
+                static_cast<long long>(total_));
+  std::string line = what_ + numbers + unit_;
+  std::snprintf(numbers, sizeof numbers, ", %.*f%s/s, %s left  ", shown < 10 ? 1 : 0, shown,
+                tokens_ > 0 ? " tokens" : "", duration(left).c_str());
+  line += numbers + note;
   if (terminal_) {
-    std::fprintf(stderr, "\r%-79s", text.c_str());
+    std::fprintf(stderr, "\r%s", fitted(line).c_str());
   } else {
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", line.c_str());
   }
   std::fflush(stderr);
 }

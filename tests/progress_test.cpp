@@ -1,7 +1,11 @@
 #include "tapestry/progress.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -17,6 +21,37 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+// A terminal in place of standard error, while it lives.
+class Terminal {
+ public:
+  Terminal() : master_(::posix_openpt(O_RDWR | O_NOCTTY)), before_(::dup(2)) {
+    REQUIRE(master_ >= 0);
+    REQUIRE(::grantpt(master_) == 0);
+    REQUIRE(::unlockpt(master_) == 0);
+    const int slave = ::open(::ptsname(master_), O_RDWR | O_NOCTTY);
+    REQUIRE(slave >= 0);
+    ::dup2(slave, 2);
+    ::close(slave);
+  }
+  ~Terminal() {
+    ::dup2(before_, 2);
+    ::close(before_);
+    ::close(master_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  // What has arrived, a line of which ends in "\r\n".
+  std::string text() const {
+    char bytes[4096];
+    const auto count = ::read(master_, bytes, sizeof bytes);
+    return count > 0 ? std::string(bytes, static_cast<std::size_t>(count)) : "";
+  }
+
+ private:
+  int master_, before_;
+};
 
 }  // namespace
 
@@ -55,12 +90,27 @@ TEST_CASE("below ten a second, progress tells tenths; beyond 100 s, minutes",
   CHECK((text.ends_with(" min left  \n") || text.ends_with(" h left  \n")));
 }
 
-TEST_CASE("lines stay short, and no steps are no lines", "[phase2][progress]") {
-  const std::string text = stderr_of([] {
-    Progress(std::string(300, 'x'), 1, "steps").step("note");
+TEST_CASE("in a file no line is cut, and no steps are no lines", "[phase2][progress]") {
+  const std::string what(300, 'x');
+  const std::string text = stderr_of([&] {
+    Progress(what, 1, "steps").step("note");
     Progress("nothing", 0, "steps");
   });
-  CHECK(text.size() == 80);
-  CHECK(text.starts_with("xxxxxxxx"));
-  CHECK(text.ends_with("xxxxxxxx\n"));
+  CHECK(lines(text) == 1);
+  CHECK(text.starts_with(what + " 1/1 steps, "));
+  CHECK(text.ends_with(" left  note\n"));
+}
+
+TEST_CASE("on a terminal a line is 79 characters wide, whole ones", "[phase2][progress]") {
+  const auto shown = [](const std::string& what) {
+    const Terminal terminal;
+    Progress(what, 1, "steps").step("note");
+    return terminal.text();
+  };
+  const std::string what(70, 'x');
+  CHECK(shown(what + "√√√√√√√√√√√√") == "\r" + what + "√√√√√√√√√\r\n");
+  const std::string narrow = shown("a");
+  CHECK(narrow.starts_with("\ra 1/1 steps, "));
+  CHECK(holds(narrow, " left  note   "));
+  CHECK(narrow.size() == 1 + 79 + 2);
 }

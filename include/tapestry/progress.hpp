@@ -14,7 +14,8 @@ struct ProgressOptions {
 };
 
 // Writes to standard error, so that a program's results stay clean. On a terminal one line renews
-// itself; elsewhere (a pipe, a file) about five lines come in all.
+// itself, cut at 79 characters; elsewhere (a pipe, a file) about five lines come in all, as long as
+// they are.
 //
 //   Progress progress("training", 1000, "steps");
 //   for (Index step = 0; step < 1000; ++step) { ...; progress.step("loss 1.23"); }

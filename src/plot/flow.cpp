@@ -28,6 +28,7 @@ struct Drawn {
   std::vector<std::string> queries, keys;
   std::vector<Link> links;  // weakest first, so that the strongest lie on top
   bool same_words = false;
+  std::size_t possible = 0;  // links of a weight above 0: a mask leaves the others none
   std::string note;
 };
 
@@ -68,9 +69,8 @@ std::vector<std::string> shown(const std::vector<std::string>& words) {
 std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, double all,
                     double drawn_sum) {
   std::ostringstream note;
-  const std::size_t links = drawn.queries.size() * drawn.keys.size();
-  const std::size_t left_out = links - nan - drawn.links.size();
-  note << drawn.links.size() << " of " << links << " links are drawn: those of weight "
+  const std::size_t left_out = drawn.possible - drawn.links.size();
+  note << drawn.links.size() << " of " << drawn.possible << " links are drawn: those of weight "
        << flow.threshold << " or more.";
   if (left_out > 0 && all > 0) {
     note << " The other " << left_out << " hold " << number_text(100 * (1 - drawn_sum / all), 0)
@@ -86,7 +86,7 @@ std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, doubl
 
 Drawn prepare(const Flow& flow) {
   check(flow);
-  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys, {}};
+  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys, 0, {}};
   std::size_t nan = 0;
   double all = 0, drawn_sum = 0;
   for (std::size_t i = 0; i < drawn.queries.size(); ++i) {
@@ -96,6 +96,8 @@ Drawn prepare(const Flow& flow) {
         ++nan;
         continue;
       }
+      if (weight <= 0) continue;
+      ++drawn.possible;
       all += weight;
       if (weight < flow.threshold) continue;
       drawn_sum += weight;

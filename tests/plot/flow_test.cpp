@@ -88,6 +88,18 @@ TEST_CASE("below the threshold nothing is drawn", "[phase3][plot]") {
   CHECK_FALSE(drawn(not_a_number, 0));
 }
 
+TEST_CASE("a legend counts no link that a mask forbids", "[phase3][plot]") {
+  const auto legend = [](const Flow& flow) {  // its words, which stand in the last rows
+    const Decoded picture = decode_png(render(flow, 400, 1));
+    const auto rows = static_cast<std::ptrdiff_t>(28) * picture.width;
+    return std::vector<Colour>(picture.pixels.end() - rows, picture.pixels.end());
+  };
+  const std::vector<std::string> queries{"a", "b", "c"};
+  const auto possible = legend({queries, {"d"}, {0.5, 1, 1}});  // 3 of 3
+  CHECK(legend({queries, {"d", "e"}, {0.5, 0, 1, 0, 0, 1}}) == possible);
+  CHECK(legend({queries, {"d", "e"}, {0.5, 0, 1, 0, 0.01, 1}}) != possible);  // 3 of 4
+}
+
 TEST_CASE("the legend grows with what it has to say", "[phase3][plot]") {
   const std::vector<std::string> few(2, "word"), many(60, "word");
   const auto height = [](const std::vector<std::string>& queries,
