@@ -1,5 +1,6 @@
 # Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
-# CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual. Needs GNU make 4.3 or newer.
+# CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual; SETUP=ask asks before anything
+# is installed, SETUP=never installs nothing. Needs GNU make 4.3 or newer.
 # Each mode (release, f64, clang, asan, tsan, neon, fuzz, mutants) builds in a folder of its own,
 # build/<mode>/.
 SHELL := bash
@@ -9,6 +10,11 @@ SHELL := bash
 .SECONDARY:
 .SECONDEXPANSION:
 .SUFFIXES:
+# Lines that begin with $(live) are shown as they come, which + does; but with make -n, -q and -t, +
+# would run them all the same.
+letters := $(firstword -$(MAKEFLAGS))
+dry := $(findstring n,$(letters))$(findstring q,$(letters))$(findstring t,$(letters))
+live := $(if $(dry),,+)
 MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)  # all cores, unless told otherwise
 MAKEFLAGS += -j$(shell nproc)
@@ -57,12 +63,18 @@ find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
 objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
 library := $(build)/libtapestry.a
 library_objects := $(call objects,$(call find,$(src),*.cpp) $(wildcard $(src)/plot/font.S))
+# What the first steps need, so that they run while the rest is compiled: the lower layers.
+ground := $(build)/libground.a
+ground_objects := $(filter $(addprefix $(build)/obj/$(src)/,kernels/% ops/% plot/%) \
+  $(filter-out $(addprefix $(build)/obj/$(src)/,attention% generation% laboratory% optim% \
+  training%),$(call objects,$(wildcard $(src)/*.cpp))),$(library_objects))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
 gradient_objects := $(call objects,tests/main.cpp $(call find,tests/ops tests/nn,*_test.cpp) \
   $(wildcard tests/*_test.cpp))
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
+first_tutorials := $(wordlist 1,2,$(tutorials))
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry \
   $(build)/tools/mutants
@@ -75,28 +87,43 @@ formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,
 ## all            the library, the tutorials and the tools (what plain `make` does)
 all: $(library) $(tutorials) $(tools)
 everything: all $(build)/tests ; @:
+programs: $(tutorials) ; @:
 
 # ---- How things are made. What the machine lacks is installed, or named, before the first file.
 setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' FONTS='$(FONTS)' \
   CLANG_FORMAT='$(CLANG_FORMAT)' tools/setup
 build/setup/%: tools/setup
-	@$(setup) $*
+	$(live)@$(setup) $*
 	@mkdir -p $(@D) && touch $@
 
-# These two files change only when their content does; what depends on them is then made again.
-renew = mkdir -p $(@D); text='$(strip $(1))'; \
-  [[ "$$text" == "$$(cat $@ 2>&1)" ]] || { $(2) echo "$$text" >$@; }
-$(build)/flags: FORCE | build/setup/build
-	@$(call renew,$(call ask,--version) $(call ask,-dumpmachine) \
-	  $(flags) $(avx2) $(avx512) $(FONTS),$(setup) build;)
-$(build)/files: FORCE
-	@$(call renew,$(library_objects) $(test_objects))
+# These files change only when their content does; what depends on them is then made again.
+same = $(and $(findstring |$(1)|,|$(2)|),$(findstring |$(2)|,|$(1)|))
+unless_it_is = $(if $(call same,$(strip $(1)),$(file <$@)),,FORCE)
+keep = @mkdir -p $(@D) && echo '$(strip $(1))' >$@
+flags_text = $(call ask,--version) $(call ask,-dumpmachine) $(flags) $(avx2) $(avx512) $(FONTS)
+$(build)/flags: $$(call unless_it_is,$$(flags_text)) | build/setup/build
+	$(live)@$(setup) build
+	$(call keep,$(flags_text))
+$(build)/library.files: $$(call unless_it_is,$(library_objects)) | build/setup/build
+	$(call keep,$(library_objects))
+$(build)/tests.files: $$(call unless_it_is,$(test_objects)) | build/setup/build
+	$(call keep,$(test_objects))
 
+# On a terminal the lines of the compiler are counted, and tell how long the rest will take: `made`
+# of the `left` that this make began with. FILES_IN_ALL also counts those of makes before it.
+self := $(MAKE)
+made :=
+begun :=
+begin = $(eval begun := $(shell date +%s)) $(eval left := $(shell MAKEFLAGS='n -- $(MAKEOVERRIDES)' \
+  $(self) $(MAKECMDGOALS) 2>&1 | sort -u | grep -c "^echo '  c++")) \
+  $(if $(FILES_IN_ALL),,$(eval export FILES_IN_ALL := $(left)))
+count = $(if $(begun),,$(begin))$(eval made += x)$(words $(made)) $(left) $(FILES_IN_ALL) $(begun)
+counted = $(if $(MAKE_TERMOUT),$(if $(dry),,[$$(tools/count $(count))] ))
 # Warnings are kept in a .log beside each object, so that `make check` also sees those of before.
 quiet := $(if $(V),,@)
 mark := $(if $(filter-out release,$(MODE)), [$(MODE)])
 define compile
-@echo '  c++  $<$(mark)'
+@echo '  c++  '"$(counted)"'$<$(mark)'
 @mkdir -p $(@D)
 $(quiet)code=0; $(CXX) $(flags) $(if $(WERROR),-Werror) $(extra) -MMD -MP -MF $(basename $@).d \
   -MT $@ $(1) -o $@ $< 2>$(basename $@).log || code=$$?; cat $(basename $@).log >&2; exit $$code
@@ -112,7 +139,9 @@ $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 $(build)/obj/%.o: %.S $(build)/flags Makefile
 	$(call compile,-c -DFONT_SANS='"$(FONTS)/DejaVuSans.ttf"' \
 	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"')
-$(library): $(library_objects) $(build)/files
+$(library): $(library_objects)
+$(ground): $(ground_objects)
+$(library) $(ground): $(build)/library.files
 	@echo '  lib  $@'
 	$(quiet)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 of_kernels = $(build)/obj/$(src)/kernels/$(1).o $(build)/lines/src/kernels/$(1)
@@ -121,7 +150,7 @@ $(call of_kernels,avx512): private extra = $(avx512)
 
 # Tests share one precompiled Catch2, and are optimised little: building them takes longer than
 # running them. main.cpp holds the rest of Catch2 2 and does without.
-$(build)/catch2.hpp: tests/catch.hpp
+$(build)/catch2.hpp: tests/catch.hpp | build/setup/build
 	@mkdir -p $(@D) && echo '#include "catch.hpp"' >$@
 $(build)/catch2.hpp.gch: $(build)/catch2.hpp $(build)/flags Makefile
 	$(call compile,-x c++-header)
@@ -129,10 +158,10 @@ $(build)/catch2.hpp.gch: private extra = -O1 -Itests
 $(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
 $(build)/obj/tests/%.o: private extra = -O1 -Itests -include $(build)/catch2.hpp
 $(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
-$(build)/tests: $(test_objects) $(library) $(build)/files
+$(build)/tests: $(test_objects) $(library) $(build)/tests.files
 	$(call link,$(catch2))
 # Those that `make test` also runs in double.
-$(build)/gradient_tests: $(gradient_objects) $(library) $(build)/files
+$(build)/gradient_tests: $(gradient_objects) $(library) $(build)/tests.files
 	$(call link,$(catch2))
 
 # The command, which its tests run as a process.
@@ -161,7 +190,8 @@ $(build)/targets/%: $(build)/obj/tests/fuzz/%.o $(build)/libcommand.a $(library)
 	$(call link,-fsanitize=fuzzer)
 
 define program
-$(build)/$(1): $(call objects,$(2)) $(library)
+$(build)/$(1): $(call objects,$(2)) \
+  $(if $(filter $(build)/$(1),$(first_tutorials)),$(ground),$(library))
 	$$(call link)
 endef
 $(foreach source,$(tutorial_sources),\
@@ -171,66 +201,81 @@ $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(s
   $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
 
-# ---- Tutorials. A leading + lets a program's own lines through as they come.
-chosen = $(filter $(build)/tutorials/$(1)_%,$(tutorials))
+# ---- Tutorials. A step that reads what others write comes with the programs of those.
+numbered = $(foreach number,$(1),$(filter $(build)/tutorials/$(number)_%,$(tutorials)))
+chosen = $(call numbered,$(1) $(shell tools/run_tutorials --needs $(1)))
 of_phase = $(foreach source,$(wildcard tutorials/phase$(1)_*/[0-9][0-9a-z]_*.cpp),\
   $(build)/tutorials/$(basename $(notdir $(source))))
+numbers = $(foreach program,$(1),$(firstword $(subst _, ,$(notdir $(program)))))
 none = { echo "make: there is no $(1); there are: $(2)" >&2; exit 1; }
-## tutorials      run every tutorial in order; the pictures land in out/plots/
+## tutorials      run every tutorial in order; the pictures land in out/plots/, an index of them in
+##                out/index.html. A second time shows the kept texts; FRESH=1 runs all anew
+ifeq ($(MAKECMDGOALS),tutorials)  # the first steps run while the rest is compiled
+tutorials: opening rest
+	$(live)@tools/run_tutorials --shown $(words $(first_tutorials)) $(tutorials)
+opening: $(first_tutorials)
+	$(live)@tools/run_tutorials --block $(first_tutorials)
+rest: $(first_tutorials)
+	@$(MAKE) programs
+else  # another goal may compile the same files at that time
 tutorials: $(tutorials)
-	+@tools/run_tutorials $(tutorials)
+	$(live)@tools/run_tutorials $(tutorials)
+endif
 ## phase1         run the tutorials of that phase
-phase%: $$(call of_phase,$$*)
-	+@$(if $^,tools/run_tutorials $^,$(call none,phase $*,$(sort $(foreach \
+phase%: $$(call chosen,$$(call numbers,$$(call of_phase,$$*)))
+	$(live)@$(if $^,tools/run_tutorials $(call of_phase,$*),$(call none,phase $*,$(sort $(foreach \
 	  folder,$(wildcard tutorials/phase*),$(firstword $(subst _, ,$(notdir $(folder))))))))
-## run-13         run the tutorial with that number
+## run-13         run the tutorial with that number, whether or not anything changed
 run-%: $$(call chosen,$$*)
-	+@$(if $^,tools/run_tutorials $^,$(call none,tutorial $*,$(notdir $(tutorials))))
+	$(live)@$(if $(call numbered,$*),FRESH=1 tools/run_tutorials $(call numbered,$*),$(call none,tutorial \
+	  $*,$(notdir $(tutorials))))
 ## plots          the same pictures without the text
 plots: $(tutorials)
-	+@tools/run_tutorials --quiet $(tutorials)
+	$(live)@tools/run_tutorials --quiet $(tutorials)
 ## pictures       copy the pictures that lessons show from out/plots/ to beside their lesson
 pictures: $(build)/tools/check_pictures $(tutorials)
-	+@tools/run_tutorials --stale $(tutorials)
+	$(live)@tools/run_tutorials --stale $(tutorials)
 	@$(build)/tools/check_pictures --update
 
 # ---- Tests
 ## test           all tests, the gradients once more in double, and the lessons against the programs
 test: $(build)/tests $(tutorials) $(build)/tools/check_lessons
-	+@$(MAKE) MODE=f64 build/f64/gradient_tests
-	+@tools/run_tests $(tutorials)
+	@$(MAKE) MODE=f64 build/f64/gradient_tests
+	$(live)@tools/run_tests $(tutorials)
 ## test-phase1    the tests of that phase
 test-phase%: $(build)/tests
-	+@$(build)/tests '[phase$*]'
+	$(live)@$(build)/tests '[phase$*]'
 ## test-sets      all tests, and the lessons' numbers, on each kernel set that this machine can run;
 ##                the latter on some: make test-sets LESSONS=sse2
 test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/check_lessons
-	+@tools/test_sets $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
+	$(live)@tools/test_sets $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
 ##                double, or under the thread sanitizer
 asan f64 tsan:
-	+@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry && build/$@/tests
+	@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry
+	$(live)@build/$@/tests
 tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
 ## clang          all tests, built by clang++
 clang:
-	+@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry && build/$@/tests
+	@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry
+	$(live)@build/$@/tests
 ## fuzz           libFuzzer on files and texts of strangers, with clang++ under the sanitizers: each
 ##                target of tests/fuzz/ for FUZZ_SECONDS (60); what fails is kept in out/fuzz/
 fuzz: build/setup/fuzz
-	+@$(MAKE) MODE=fuzz CXX=clang++ $(fuzz_targets:$(build)/%=build/fuzz/%)
-	+@tools/run_fuzz $(fuzz_targets:$(build)/%=build/fuzz/%)
+	@$(MAKE) MODE=fuzz CXX=clang++ $(fuzz_targets:$(build)/%=build/fuzz/%)
+	$(live)@tools/run_fuzz $(fuzz_targets:$(build)/%=build/fuzz/%)
 ## check-neon     the tests of kernels and operations for AArch64, under an emulator
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
 	@cd build/neon/include && ln -sfn \
 	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h)) .
-	+@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
-	+@qemu-aarch64-static build/neon/tests
+	@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
+	$(live)@qemu-aarch64-static build/neon/tests
 ## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; five minutes. It
 ##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
 ##                ROWS=busy: beside processes that want all processors
 bench: $(build)/tools/bench
-	+@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
+	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
 $(build)/tools/bench: $(bench_objects) $(library)
 	$(call link,-lopenblas -ldnnl)
 $(bench_objects): | build/setup/bench
@@ -238,7 +283,7 @@ $(bench_objects): | build/setup/bench
 ## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
 ##                at most 20 minutes. ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 shows them
 mutants: $(build)/tools/mutants $(compiled_lines)
-	+@MAKE='$(MAKE)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
+	$(live)@MAKE='$(self)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
 	  $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) --lines $(build)/lines
 $(build)/tools/mutants: $(mutants_objects)
 	$(call link)
@@ -246,9 +291,9 @@ $(build)/tools/mutants: $(mutants_objects)
 # ---- The state of the sources
 ## check          format, layers, symbols, warnings, lessons, links and pictures; a report of sizes
 check: build/setup/format
-	+@$(MAKE) WERROR=1 everything
-	+@tools/run_tutorials --stale $(tutorials)
-	+@tools/run_checks
+	@$(MAKE) WERROR=1 everything
+	$(live)@tools/run_tutorials --stale $(tutorials)
+	$(live)@tools/run_checks
 ## format         lay out the sources with clang-format; format-check only looks
 format: build/setup/format
 	@$(CLANG_FORMAT) -i $(formatted)
@@ -257,7 +302,7 @@ format-check: build/setup/format
 
 ## ci-full        every test in every way: hours. .ci/run takes less than one
 ci-full:
-	+@.ci/run full
+	$(live)@.ci/run full
 ## install        headers, library, pkg-config file and the `tapestry` command with its man page and
 ##                completion under PREFIX (/usr/local); DESTDIR works too
 to := $(DESTDIR)$(PREFIX)
@@ -279,5 +324,5 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything test test-sets ci-full tutorials plots pictures asan f64 clang tsan fuzz
+.PHONY: all everything programs opening rest test test-sets ci-full tutorials plots pictures asan f64 clang tsan fuzz
 .PHONY: check-neon bench check format format-check install mutants clean help FORCE

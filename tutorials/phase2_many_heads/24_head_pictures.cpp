@@ -2,8 +2,8 @@
 //
 // New here: one map per head on one scale, and entropy, a number for how widely a head spreads its
 // weight. Nothing is trained: what step 23 saw is read from its file and drawn.
-// Writes out/plots/phase2_multi_head_grid.png and out/plots/phase2_attention_entropy.png; takes
-// about a second.
+// Reads the patterns of step 23; writes out/plots/phase2_multi_head_grid.png and
+// out/plots/phase2_attention_entropy.png; takes about a second.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

@@ -2,7 +2,7 @@
 //
 // New here: nothing is trained. The two models of step 43 run both ways, and their loss is looked
 // at position by position, with the weight that goes to words that should not be there yet.
-// Writes no picture; takes less than a second.
+// Reads the models of step 43; writes no picture; takes less than a second.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -4,7 +4,7 @@
 // word itself, to the one before and to <bos>; and to the word that decides what comes next. Each
 // beside baselines: the same weights without the mask, the model trained without one, fresh
 // weights, and shuffled words.
-// Writes no picture; takes less than a second.
+// Reads the models of step 43; writes no picture; takes less than a second.
 #include <algorithm>
 #include <cstdio>
 #include <string>

@@ -4,7 +4,7 @@
 // the others, and the model is asked again, until it says <eos>. Each step is shown: where the last
 // position looks, and what it expects beside what the grammar would. Then other ways to draw, and
 // a cache that saves work.
-// Writes out/plots/phase4_generation.png; takes about a second.
+// Reads the model of step 43; writes out/plots/phase4_generation.png; takes about a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -2,8 +2,8 @@
 //
 // New here: nothing is computed that was not computed before. The mask is drawn, and the same
 // sentence goes through the same model twice: as it was trained, and with the mask taken off.
-// Writes out/plots/phase4_causal_mask.png and out/plots/phase4_bidirectional_vs_causal.png; takes
-// about a second.
+// Reads the model of step 43; writes out/plots/phase4_causal_mask.png and
+// out/plots/phase4_bidirectional_vs_causal.png; takes about a second.
 #include <cstdio>
 #include <string>
 #include <vector>
