@@ -45,8 +45,10 @@ $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
   -Iinclude -I$(src) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
-# Asked when needed, not now: on a bare machine the compiler arrives while make runs.
-ask = $(shell $(CXX) $(1) 2>/dev/null)
+# Asked when needed, not now: on a bare machine the compiler arrives while make runs. What it answers
+# is kept, for every file asks again.
+asked = answer$(subst =,,$(1))
+ask = $(if $($(asked)),,$(eval $(asked) := $$(shell $(CXX) $(1) 2>/dev/null)))$($(asked))
 # What g++ 12 warns about wrongly: strings (its bug 105329), AVX-512 headers (its bug 105593), and
 # much else under a sanitizer.
 g++ = $(if $(findstring clang,$(call ask,--version)),,$(1))
@@ -98,7 +100,7 @@ build/setup/%: tools/setup
 
 # These files change only when their content does; what depends on them is then made again.
 same = $(and $(findstring |$(1)|,|$(2)|),$(findstring |$(2)|,|$(1)|))
-unless_it_is = $(if $(call same,$(strip $(1)),$(file <$@)),,FORCE)
+unless_it_is = $(if $(call same,$(strip $(1)),$(if $(wildcard $@),$(file <$@))),,FORCE)
 keep = @mkdir -p $(@D) && echo '$(strip $(1))' >$@
 flags_text = $(call ask,--version) $(call ask,-dumpmachine) $(flags) $(avx2) $(avx512) $(FONTS)
 $(build)/flags: $$(call unless_it_is,$$(flags_text)) | build/setup/build
