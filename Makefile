@@ -45,8 +45,8 @@ $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
   -Iinclude -I$(src) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
-# Asked when needed, not now: on a bare machine the compiler arrives while make runs. What it answers
-# is kept, for every file asks again.
+# Asked when needed, not now: on a bare machine the compiler arrives while make runs. What it
+# answers is kept, for every file asks again.
 asked = answer$(subst =,,$(1))
 ask = $(if $($(asked)),,$(eval $(asked) := $$(shell $(CXX) $(1) 2>/dev/null)))$($(asked))
 # What g++ 12 warns about wrongly: strings (its bug 105329), AVX-512 headers (its bug 105593), and
@@ -116,8 +116,9 @@ $(build)/tests.files: $$(call unless_it_is,$(test_objects)) | build/setup/build
 self := $(MAKE)
 made :=
 begun :=
-begin = $(eval begun := $(shell date +%s)) $(eval left := $(shell MAKEFLAGS='n -- $(MAKEOVERRIDES)' \
-  $(self) $(MAKECMDGOALS) 2>&1 | sort -u | grep -c "^echo '  c++")) \
+begin = $(eval begun := $(shell date +%s)) \
+  $(eval left := $(shell MAKEFLAGS='n -- $(MAKEOVERRIDES)' $(self) $(MAKECMDGOALS) 2>&1 | \
+  sort -u | grep -c "^echo '  c++")) \
   $(if $(FILES_IN_ALL),,$(eval export FILES_IN_ALL := $(left)))
 count = $(if $(begun),,$(begin))$(eval made += x)$(words $(made)) $(left) $(FILES_IN_ALL) $(begun)
 counted = $(if $(MAKE_TERMOUT),$(if $(dry),,[$$(tools/count $(count))] ))
@@ -229,8 +230,8 @@ phase%: $$(call chosen,$$(call numbers,$$(call of_phase,$$*)))
 	  folder,$(wildcard tutorials/phase*),$(firstword $(subst _, ,$(notdir $(folder))))))))
 ## run-13         run the tutorial with that number, whether or not anything changed
 run-%: $$(call chosen,$$*)
-	$(live)@$(if $(call numbered,$*),FRESH=1 tools/run_tutorials $(call numbered,$*),$(call none,tutorial \
-	  $*,$(notdir $(tutorials))))
+	$(live)@$(if $(call numbered,$*),FRESH=1 tools/run_tutorials $(call numbered,$*),$(call \
+	  none,tutorial $*,$(notdir $(tutorials))))
 ## plots          the same pictures without the text
 plots: $(tutorials)
 	$(live)@tools/run_tutorials --quiet $(tutorials)
@@ -250,7 +251,8 @@ test-phase%: $(build)/tests
 ## test-sets      all tests, and the lessons' numbers, on each kernel set that this machine can run;
 ##                the latter on some: make test-sets LESSONS=sse2
 test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/check_lessons
-	$(live)@tools/test_sets $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
+	$(live)@tools/test_sets \
+	  $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
 ##                double, or under the thread sanitizer
 asan f64 tsan:
@@ -322,9 +324,10 @@ install: $(library) $(build)/tools/tapestry
 ## clean          remove build/; out/ holds results of yours and stays
 clean:
 	rm -rf build
-## help           this list
+## help           this list. With any target: SETUP=ask asks before packages are installed,
+##                SETUP=never only tells the line to type; V=1 shows the commands, -n runs nothing
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything programs opening rest test test-sets ci-full tutorials plots pictures asan f64 clang tsan fuzz
-.PHONY: check-neon bench check format format-check install mutants clean help FORCE
+.PHONY: all everything programs opening rest test test-sets ci-full tutorials plots pictures asan
+.PHONY: f64 clang tsan fuzz check-neon bench check format format-check install mutants clean help FORCE
