@@ -13,6 +13,7 @@
 #include "tapestry/generation.hpp"
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/io/checkpoint.hpp"
+#include "tapestry/io/csv.hpp"
 #include "tapestry/io/npy.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/io/transformer_file.hpp"

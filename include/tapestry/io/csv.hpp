@@ -1,0 +1,63 @@
+// Tables of numbers as text: a log that grows while a program runs, for spreadsheets and pandas.
+//
+//   CsvLog log("out/loss.csv", {"step", "loss", "held out"}, {.replace = true});
+//   log.row({1, loss, std::nullopt});  // step,loss,held out
+//                                      // 1,2.302585092994046,
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tapestry {
+
+// A number, or std::nullopt for an empty cell.
+using CsvRow = std::vector<std::optional<double>>;
+
+struct CsvLogOptions {
+  bool replace = false;  // an older file of this name; else it is refused
+  // To go on with an older file, if there is one: its rows stay up to the first whose first number
+  // is above this. The rest, which an interrupted run wrote after its last checkpoint, is dropped.
+  std::optional<double> resume_after = {};
+};
+
+// Writes RFC 4180, with \n between rows. A row goes to the system as it is made, so that nothing is
+// lost when the program is stopped. Numbers are as short as they can be while they read back the
+// same: whole ones below 2^53 in digits alone, others as "0.1" or "1e-07", "nan", "inf", "-inf".
+class CsvLog {
+ public:
+  // Writes the header. Missing folders are made. Throws Error if there is such a file already and
+  // no option says what becomes of it; if the one to go on with has other columns, or is no table
+  // of numbers; for no columns; for a name that is empty, stands twice or has control characters;
+  // for both options at once; and for what the system refuses.
+  CsvLog(const std::filesystem::path& path, const std::vector<std::string>& columns,
+         const CsvLogOptions& options = {});
+
+  // One cell for each column. Throws Error for another count, and for what the system refuses, such
+  // as a full disk.
+  void row(const CsvRow& cells);
+
+ private:
+  std::filesystem::path path_;
+  std::size_t columns_;
+  std::ofstream file_;
+};
+
+struct CsvTable {
+  std::vector<std::string> columns;  // their names
+  std::vector<CsvRow> rows;          // a cell for each column
+
+  // The column with that name, NaN where a cell is empty. Throws Error, with all names, if there is
+  // none.
+  std::vector<double> column(std::string_view name) const;
+};
+
+// Reads a table of this or another program: a header, and numbers below it. Cells may stand in
+// quotes; \r\n, a byte order mark, empty lines and blanks around numbers are passed over. Throws
+// Error with the file, the line and the column for anything else.
+CsvTable read_csv(const std::filesystem::path& path);
+
+}  // namespace tapestry
