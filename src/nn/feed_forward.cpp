@@ -5,8 +5,8 @@
 namespace tapestry {
 
 FeedForward::FeedForward(Index d_model, Random& random, const FeedForwardOptions& o)
-    : up(d_model, o.d_ff == 0 ? 4 * d_model : o.d_ff, random, {o.bias, o.initialiser}),
-      down(o.d_ff == 0 ? 4 * d_model : o.d_ff, d_model, random, {o.bias, o.initialiser}),
+    : up(d_model, o.d_ff == 0 ? 4 * d_model : o.d_ff, random, {o.initialiser, o.bias}),
+      down(o.d_ff == 0 ? 4 * d_model : o.d_ff, d_model, random, {o.initialiser, o.bias}),
       activation(o.activation) {}
 
 Tensor FeedForward::operator()(const Tensor& x) const { return down(up(x, activation)); }

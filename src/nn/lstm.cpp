@@ -49,7 +49,7 @@ Tensor real_at(Index t, const std::vector<Index>& lengths) {
 
 LstmCell::LstmCell(Index in, Index size, Random& random, const LstmOptions& options)
     : input(in, 4 * size, random, {.initialiser = options.initialiser}),
-      hidden(size, 4 * size, random, {.bias = false, .initialiser = options.initialiser}) {
+      hidden(size, 4 * size, random, {.initialiser = options.initialiser, .bias = false}) {
   for (Index i = size; i < 2 * size; ++i) input.bias.set({i}, options.forget_bias);
 }
 

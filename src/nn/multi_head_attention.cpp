@@ -74,14 +74,14 @@ Linear part(const Linear& map, int axis, Index number, Index width) {
 
 MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& random,
                                        const MultiHeadAttentionOptions& o)
-    : query(d_model, total("d_k", o.d_k, d_model, heads_), random, {o.bias, o.initialiser}),
+    : query(d_model, total("d_k", o.d_k, d_model, heads_), random, {o.initialiser, o.bias}),
       key(source(o.d_context, d_model),
           total("d_k", o.d_k, d_model, heads_) / heads_ * shared(o.key_value_heads, heads_), random,
-          {o.bias, o.initialiser}),
+          {o.initialiser, o.bias}),
       value(source(o.d_context, d_model),
             total("d_v", o.d_v, d_model, heads_) / heads_ * shared(o.key_value_heads, heads_),
-            random, {o.bias, o.initialiser}),
-      output(total("d_v", o.d_v, d_model, heads_), d_model, random, {o.bias, o.initialiser}),
+            random, {o.initialiser, o.bias}),
+      output(total("d_v", o.d_v, d_model, heads_), d_model, random, {o.initialiser, o.bias}),
       heads(heads_),
       key_value_heads(shared(o.key_value_heads, heads_)),
       causal(o.causal),

@@ -19,10 +19,10 @@ Index width(const char* name, Index asked, Index d_model) {
 
 SingleHeadAttention::SingleHeadAttention(Index d_model, Random& random,
                                          const SingleHeadAttentionOptions& o)
-    : query(d_model, width("d_k", o.d_k, d_model), random, {o.bias, o.initialiser}),
-      key(d_model, width("d_k", o.d_k, d_model), random, {o.bias, o.initialiser}),
-      value(d_model, width("d_v", o.d_v, d_model), random, {o.bias, o.initialiser}),
-      output(width("d_v", o.d_v, d_model), d_model, random, {o.bias, o.initialiser}),
+    : query(d_model, width("d_k", o.d_k, d_model), random, {o.initialiser, o.bias}),
+      key(d_model, width("d_k", o.d_k, d_model), random, {o.initialiser, o.bias}),
+      value(d_model, width("d_v", o.d_v, d_model), random, {o.initialiser, o.bias}),
+      output(width("d_v", o.d_v, d_model), d_model, random, {o.initialiser, o.bias}),
       causal(o.causal) {}
 
 void SingleHeadAttention::check(const Tensor& x) const {

@@ -39,7 +39,7 @@ TransformerBlockOptions block_options(const TransformerOptions& o) {
 Transformer::Transformer(const TransformerOptions& o, Random& random)
     : options(checked(o)),
       words(o.vocabulary, o.d_model, random, o.initialiser),
-      logits(o.d_model, o.vocabulary, random, {.bias = false, .initialiser = o.initialiser}) {
+      logits(o.d_model, o.vocabulary, random, {.initialiser = o.initialiser, .bias = false}) {
   if (o.positions == Positions::learned) {
     positions.emplace(o.length, o.d_model, random, o.initialiser);
   } else if (o.positions == Positions::sinusoidal) {

@@ -25,7 +25,7 @@ std::string refused(const std::string& text, std::initializer_list<const char*> 
 
 }  // namespace
 
-TEST_CASE("a CSV log stands in its file row by row, as text that is easy to read", "[phase5][io]") {
+TEST_CASE("a CSV log stands in its file row by row, as text that is easy to read", "[phase2][io]") {
   const TemporaryFolder folder;
   const auto path = folder / "runs/loss.csv";  // a folder that is made
   CsvLog log(path, {"step", "loss, \"held out\"", "note"});
@@ -39,7 +39,7 @@ TEST_CASE("a CSV log stands in its file row by row, as text that is easy to read
         "9007199254740991,-inf,nan\n-3,1e-07,nan\n");
 }
 
-TEST_CASE("numbers of a CSV log read back the same bits", "[phase5][io]") {
+TEST_CASE("numbers of a CSV log read back the same bits", "[phase2][io]") {
   using limits = std::numeric_limits<double>;
   std::vector<double> numbers = {0,    -0.0,          1.0 / 3,          0x1p53,
                                  1e20, limits::max(), limits::lowest(), limits::min(),
@@ -64,7 +64,7 @@ TEST_CASE("numbers of a CSV log read back the same bits", "[phase5][io]") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a cell may be empty, also the only one of its row", "[phase5][io]") {
+TEST_CASE("a cell may be empty, also the only one of its row", "[phase2][io]") {
   const TemporaryFolder folder;
   {
     CsvLog log(folder / "a.csv", {"one"});
@@ -80,7 +80,7 @@ TEST_CASE("a cell may be empty, also the only one of its row", "[phase5][io]") {
   CHECK(column[2] == 3);
 }
 
-TEST_CASE("an older CSV log is neither lost nor mixed with another", "[phase5][io]") {
+TEST_CASE("an older CSV log is neither lost nor mixed with another", "[phase2][io]") {
   const TemporaryFolder folder;
   const auto path = folder / "a.csv";
   CsvLog(path, {"step", "loss"}).row({1, 0.5});
@@ -101,7 +101,7 @@ TEST_CASE("an older CSV log is neither lost nor mixed with another", "[phase5][i
 }
 
 TEST_CASE("a resumed CSV log drops what came after the checkpoint, and the torn row",
-          "[phase5][io]") {
+          "[phase2][io]") {
   const TemporaryFolder folder;
   const auto path = folder / "a.csv";
   std::ofstream(path) << "step,loss\n10,0.5\n,nan\n20,\n30,0.25\n40,0.12";
@@ -114,7 +114,7 @@ TEST_CASE("a resumed CSV log drops what came after the checkpoint, and the torn 
   CHECK(content(folder / "new.csv") == "step\n21\n");
 }
 
-TEST_CASE("a CSV log names what it cannot write", "[phase5][io]") {
+TEST_CASE("a CSV log names what it cannot write", "[phase2][io]") {
   const TemporaryFolder folder;
   const auto columns = [&](const std::vector<std::string>& names) {
     CsvLog(folder / "a.csv", names);
@@ -133,7 +133,7 @@ TEST_CASE("a CSV log names what it cannot write", "[phase5][io]") {
                   {"CsvLog: cannot write /dev/full: No space left"}) == "");
 }
 
-TEST_CASE("tables of other programs are read", "[phase5][io]") {
+TEST_CASE("tables of other programs are read", "[phase2][io]") {
   const CsvTable table = read(
       "\xEF\xBB\xBF\"\",\"a \"\"b\"\"\"\r\n"
       "0, 1.50 \r\n\r\n\"1\",\"-2E3\"\r\n2,");
@@ -143,7 +143,7 @@ TEST_CASE("tables of other programs are read", "[phase5][io]") {
   CHECK(read("a\nINF\n").column("a") == std::vector<double>{infinity});
 }
 
-TEST_CASE("what is no table of numbers is refused with its place", "[phase5][io]") {
+TEST_CASE("what is no table of numbers is refused with its place", "[phase2][io]") {
   CHECK(refused("", {"read_csv: ", "a.csv: it is empty"}) == "");
   CHECK(refused("a,b\n1,2\n1,x y\n", {"a.csv: line 3: column 'b': 'x y' is not a number"}) == "");
   CHECK(refused("a\n1e999\n", {"'1e999' is not a number"}) == "");

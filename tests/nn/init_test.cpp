@@ -6,6 +6,8 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/nn/lstm.hpp"
+#include "tapestry/nn/transformer.hpp"
 
 using namespace tapestry;
 
@@ -21,6 +23,21 @@ double deviation_of(const std::vector<double>& x) {
   double sum = 0;
   for (const double value : x) sum += (value - mean_of(x)) * (value - mean_of(x));
   return std::sqrt(sum / static_cast<double>(x.size()));
+}
+
+// "" if these maps and tables were drawn so, in this order, from the beginning of Random(1).
+std::string differently_drawn(Initialiser start, const std::vector<Tensor>& weights) {
+  Random random(1);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i].values() != start(weights[i].shape(), random).values()) {
+      return "number " + std::to_string(i);
+    }
+  }
+  return "";
+}
+
+std::vector<Tensor> maps_of(const MultiHeadAttention& a) {
+  return {a.query.weight, a.key.weight, a.value.weight, a.output.weight};
 }
 
 }  // namespace
@@ -55,4 +72,27 @@ TEST_CASE("initialisers that scale by sizes refuse a shape without them", "[phas
         "");
   CHECK(complaint([&] { init::inverse_root({}, random); }, {"inverse_root: the shape ()"}) == "");
   CHECK(init::normal({3}, random).shape() == Shape{3});
+}
+
+// Whatever a bare Linear begins with: the lessons' numbers rest on these draws.
+TEST_CASE("layers made of maps begin as they say, in a fixed order", "[phase1][nn]") {
+  Random single_random(1), multi_random(1), forward_random(1), lstm_random(1), model_random(1);
+  const SingleHeadAttention single(6, single_random);
+  CHECK(differently_drawn(init::normal, {single.query.weight, single.key.weight,
+                                         single.value.weight, single.output.weight}) == "");
+  CHECK(differently_drawn(init::normal, maps_of(MultiHeadAttention(6, 2, multi_random))) == "");
+  const FeedForward forward(6, forward_random);
+  CHECK(differently_drawn(init::normal, {forward.up.weight, forward.down.weight}) == "");
+  const LstmCell cell(3, 2, lstm_random);
+  CHECK(differently_drawn(init::xavier, {cell.input.weight, cell.hidden.weight}) == "");
+
+  const Transformer model({.vocabulary = 5, .d_model = 8, .heads = 2}, model_random);
+  std::vector<Tensor> drawn = {model.words.weight, model.logits.weight, model.positions->weight};
+  for (const TransformerBlock& block : model.blocks) {
+    const std::vector<Tensor> maps = maps_of(block.attention);
+    drawn.insert(drawn.end(), maps.begin(), maps.end());
+    drawn.push_back(block.feed_forward->up.weight);
+    drawn.push_back(block.feed_forward->down.weight);
+  }
+  CHECK(differently_drawn(init::normal, drawn) == "");
 }

@@ -1,8 +1,11 @@
 #include "tapestry/nn/linear.hpp"
 
+#include <cmath>
+
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/optim.hpp"
 
 using namespace tapestry;
 
@@ -19,12 +22,50 @@ TEST_CASE("linear is x W + b for any leading axes", "[phase1][nn]") {
 
 TEST_CASE("linear begins as its initialiser says, with a bias of zero or none", "[phase1][nn]") {
   Random random(1), same(1);
-  const Linear linear(4, 5, random, {.initialiser = init::xavier});
-  CHECK(linear.weight.values() == init::xavier({4, 5}, same).values());
+  const Linear linear(4, 5, random, {init::inverse_root});  // it comes first, not the bias
+  CHECK(linear.weight.values() == init::inverse_root({4, 5}, same).values());
   CHECK(difference(linear.bias, {5}, {0, 0, 0, 0, 0}) == "");
   const Linear bare(4, 5, random, {.bias = false});
   CHECK_FALSE(bare.bias.defined());
   CHECK(bare(Tensor::zeros({2, 4})).shape() == Shape{2, 5});
+}
+
+TEST_CASE("without a word, linear begins by Glorot and Bengio", "[phase1][nn]") {
+  Random random(1), same(1);
+  const Linear linear(40, 60, random);
+  CHECK(linear.weight.values() == init::xavier({40, 60}, same).values());
+  double squares = 0;
+  for (const real w : linear.weight.values()) squares += double{w} * double{w};
+  CHECK(std::sqrt(squares / 2400) == Approx(std::sqrt(2.0 / 100)).epsilon(0.05));
+}
+
+namespace {
+
+// The mean squared error of a net of two maps with tanh between them, after that many steps of
+// plain gradient descent on the four cases of XOR.
+double error_at_xor(std::uint64_t seed, Index hidden, int steps) {
+  const Tensor x({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1}), answers({4, 1}, {0, 1, 1, 0});
+  Random random(seed);
+  const Linear one(2, hidden, random), two(hidden, 1, random);
+  Parameters all = one.parameters("one.");
+  for (const Parameter& p : two.parameters("two.")) all.push_back(p);
+  Sgd sgd(all);
+  for (int step = 0; step < steps; ++step) {
+    Tape tape(all);
+    sgd.step(tape.backward(mse(two(tanh(one(x))), answers)));
+  }
+  return double{mse(two(tanh(one(x))), answers).item()};
+}
+
+}  // namespace
+
+// Of 50 seeds all learn it so with 8 hidden numbers, the slowest in 2,300 steps, and with 4 in
+// 3,650; with 2, for which XOR has bad valleys, 43 do. From init::normal none does in 20,000.
+TEST_CASE("two linear maps learn XOR by plain gradient descent, as they come", "[phase1][nn]") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    CHECK(error_at_xor(seed, 8, 3000) < 0.05);  // always 0 or always 0.5 would be 0.5 and 0.25
+  }
 }
 
 TEST_CASE("linear names its parameters, which are its own tensors", "[phase1][nn]") {

@@ -155,7 +155,7 @@ double probe_error(const Transformer& model, Index layer) {
   const Tensor train_x = features(), test_x = features();
   Indices place({64, length - 1}, std::vector<std::int32_t>(64 * (length - 1)));
   for (std::size_t i = 0; i < place.values.size(); ++i) place.values[i] = i % (length - 1);
-  const Linear probe(train_x.size(-1), length - 1, data);
+  const Linear probe(train_x.size(-1), length - 1, data, {.initialiser = init::normal});
   Adam adam(probe.parameters(), {.rate = 0.03});
   train(adam, [&](Index) { return cross_entropy(probe(train_x), place); },
         {.steps = 150, .what = ""});

@@ -10,8 +10,11 @@
 namespace tapestry {
 
 struct LinearOptions {
+  // Of the weight; a bias begins at 0. By Glorot & Bengio (2010) numbers neither fade nor grow on
+  // their way through many such maps. Layers made of maps say how theirs begin: init::normal, the
+  // small start of GPT, leaves a plain net of two maps where its gradients all but vanish.
+  Initialiser initialiser = init::xavier;
   bool bias = true;
-  Initialiser initialiser = init::normal;  // of the weight; a bias begins at 0
 };
 
 struct Linear {
