@@ -260,8 +260,8 @@ TEST_CASE("indices whose shape and values disagree are refused by all that read 
   CHECK(refused("weight_on", [&] { weight_on(expand(one, {100000, 1}), ids); }) == "");
   Indices targets({1, 2}, {0, 1});
   targets.values.resize(100000);
-  CHECK(complaint([&] { words_right(Tensor::zeros({1, 2, 3}), targets); },
-                  {"words_right: 100000 values do not fill shape (1, 2)"}) == "");
+  CHECK(complaint([&] { rows_right(Tensor::zeros({1, 2, 3}), targets); },
+                  {"rows_right: 100000 values do not fill shape (1, 2)"}) == "");
   targets.shape = {2};
   CHECK(complaint([&] { generate({}, targets, random); }, {"generate: 100000 values"}) == "");
 }

@@ -1,6 +1,7 @@
 // Everything that a program on top of the library uses.
 #pragma once
 
+#include "tapestry/accuracy.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/analysis/jacobian.hpp"

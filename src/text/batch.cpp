@@ -1,48 +1,12 @@
 #include "tapestry/text/batch.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
+#include "tapestry/accuracy.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
-namespace {
-
-bool is_greatest(std::span<const real> logits, std::size_t target) {
-  if (target >= logits.size()) return false;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const bool wins = i < target ? logits[target] > logits[i] : logits[target] >= logits[i];
-    if (!wins) return false;
-  }
-  return true;
-}
-
-struct Row {  // how many positions have a target, and at how many of them it is the greatest
-  Index asked = 0, right = 0;
-};
-
-std::vector<Row> count_right(const char* name, const Tensor& logits, const Indices& targets) {
-  if (logits.rank() != 3 || logits.shape().removed(-1) != targets.shape) {
-    throw Error(std::string(name) + ": logits are " + to_string(logits.shape()) + ", targets are " +
-                to_string(targets.shape) +
-                ": logits must be (rows, length, vocabulary), targets (rows, length).");
-  }
-  targets.check(name);
-  const Tensor dense = logits.contiguous();
-  const auto classes = static_cast<std::size_t>(dense.size(2));
-  std::vector<Row> rows(static_cast<std::size_t>(dense.size(0)));
-  for (std::size_t at = 0; at < targets.values.size(); ++at) {
-    if (targets.values[at] < 0) continue;
-    const real* first = dense.data() + at * classes;
-    Row& row = rows[at / static_cast<std::size_t>(dense.size(1))];
-    ++row.asked;
-    row.right += is_greatest({first, classes}, static_cast<std::size_t>(targets.values[at]));
-  }
-  return rows;
-}
-
-}  // namespace
 
 Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts) {
   Batch batch;
@@ -85,20 +49,26 @@ Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& 
 }
 
 Index rows_right(const Tensor& logits, const Indices& targets) {
+  if (logits.rank() != 3 || logits.shape().removed(-1) != targets.shape) {
+    throw Error("rows_right: logits are " + to_string(logits.shape()) + ", targets are " +
+                to_string(targets.shape) +
+                ": logits must be (rows, length, vocabulary), targets (rows, length).");
+  }
+  targets.check("rows_right");
+  const Indices said = argmax(logits);
+  const auto length = static_cast<std::size_t>(targets.shape[1]);
   Index right = 0;
-  for (const Row& row : count_right("rows_right", logits, targets)) {
-    right += row.asked > 0 && row.right == row.asked;
+  for (Index row = 0; row < targets.shape[0]; ++row) {
+    bool asked = false, wrong = false;
+    for (std::size_t t = 0; t < length; ++t) {
+      const std::size_t at = static_cast<std::size_t>(row) * length + t;
+      if (targets.values[at] < 0) continue;
+      asked = true;
+      wrong |= said.values[at] != targets.values[at];
+    }
+    right += asked && !wrong;
   }
   return right;
-}
-
-double words_right(const Tensor& logits, const Indices& targets) {
-  Row all;
-  for (const Row& row : count_right("words_right", logits, targets)) {
-    all.asked += row.asked;
-    all.right += row.right;
-  }
-  return all.asked == 0 ? 0 : static_cast<double>(all.right) / static_cast<double>(all.asked);
 }
 
 }  // namespace tapestry

@@ -66,9 +66,6 @@ TEST_CASE("a row is right when every position that was asked is", "[phase2][text
                                   1, 2, 3, 1, 2, 3,    // nothing asked: does not count
                                   0, 1, 0, 1, 0, 0});  // 1, 0: wrong at the second
   CHECK(rows_right(logits, targets) == 2);
-  CHECK(words_right(logits, targets) == 0.8);  // 4 of 5
-  CHECK(words_right(logits, Indices({4, 2}, Ids(8, -1))) == 0);
-  CHECK(words_right(Tensor::zeros({0, 2, 3}), Indices({0, 2}, {})) == 0);
   CHECK(rows_right(logits, Indices({4, 2}, Ids(8, -1))) == 0);
   CHECK(rows_right(Tensor::zeros({0, 2, 3}), Indices({0, 2}, {})) == 0);
   CHECK(rows_right(transpose(Tensor({1, 3, 2}, {3, 0, 1, 5, 2, 4})), Indices({1, 2}, {0, 1})) == 1);
@@ -94,6 +91,4 @@ TEST_CASE("logits and targets that do not belong together are refused", "[phase2
                   {"rows_right: logits are (2, 3, 4), targets are (3, 2)"}) == "");
   CHECK(complaint([] { rows_right(Tensor::zeros({3, 4}), Indices({3}, Ids(3))); },
                   {"(rows, length, vocabulary)"}) == "");
-  CHECK(complaint([] { words_right(Tensor::zeros({3, 4}), Indices({3}, Ids(3))); },
-                  {"words_right: logits are (3, 4)"}) == "");
 }

@@ -127,7 +127,7 @@ Score evaluate(const Translator& model, Index phrases) {
   const Capture seen;
   const Tensor logits = model(b);
   Score score{double(rows_right(logits, b.target.targets)) / 300,
-              words_right(logits, b.target.targets),
+              accuracy(logits, b.target.targets),
               0,
               0,
               0,

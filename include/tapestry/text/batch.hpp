@@ -28,11 +28,7 @@ Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& 
 // lowest id winning among equals; rows without any target do not count. A causal model that is
 // right so while it reads the true words says the same words when it reads its own: "wholly right"
 // is what greedy generation would give. logits (rows, length, vocabulary), targets (rows, length).
-// NaN is never right. Throws Error if the shapes do not fit.
+// NaN is never right. Throws Error if the shapes do not fit. (Positions one by one: accuracy.hpp.)
 Index rows_right(const Tensor& logits, const Indices& targets);
-
-// The share of positions with a target whose greatest logit is this target's, as above; 0 if none
-// has a target.
-double words_right(const Tensor& logits, const Indices& targets);
 
 }  // namespace tapestry
