@@ -160,6 +160,10 @@ inline Tensor dropout(const Tensor& x, double p, Random* random) {
 // target that is not a class.
 Tensor cross_entropy(const Tensor& logits, const Indices& targets);
 
+// Mean of -(t log p + (1 - t) log(1 - p)), p = sigmoid(logits), without overflow for any logit;
+// logits and targets t of one shape. Throws Error for a target outside [0, 1]. No logits: 0.
+Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets);
+
 Tensor mse(const Tensor& prediction, const Tensor& target);  // mean squared difference, one shape
 
 }  // namespace tapestry

@@ -1,5 +1,6 @@
-// cross_entropy and mse: how wrong a model is, as one number.
+// cross_entropy, binary_cross_entropy and mse: how wrong a model is, as one number.
 #include <algorithm>
+#include <cmath>
 
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -53,6 +54,46 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
                                                         targets.values.data(), scale,
                                                         d_logits.data(), rows, classes);
                         to.give(0, d_logits);
+                      });
+}
+
+namespace {
+
+void check(const Tensor& logits, const Tensor& targets) {
+  if (logits.shape() != targets.shape()) {
+    throw Error("binary_cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
+                to_string(targets.shape()) + ": the shapes must be equal.");
+  }
+  for (Index i = 0; i < targets.count(); ++i) {
+    const real target = targets.data()[i];
+    if (target >= 0 && target <= 1) continue;
+    throw Error("binary_cross_entropy: target " + std::to_string(target) + " at place " +
+                std::to_string(i) + " is not from 0 (no) to 1 (yes).");
+  }
+}
+
+// -(t log p + (1 - t) log(1 - p)) = |x| miss + log(1 + exp(-|x|)): miss is how much of the target
+// lies on the other side of x. An infinity that misses nothing costs nothing.
+double binary_loss(double x, double target) {
+  const double miss = x > 0 ? 1 - target : target;
+  return (miss == 0 ? 0 : std::abs(x) * miss) + std::log1p(std::exp(-std::abs(x)));
+}
+
+}  // namespace
+
+Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets) {
+  const Tensor x = logits.contiguous(), t = targets.contiguous();
+  check(x, t);
+  double total = 0;
+  for (Index i = 0; i < x.count(); ++i) {
+    total += binary_loss(double{x.data()[i]}, double{t.data()[i]});
+  }
+  const double share = x.count() == 0 ? 0 : 1 / static_cast<double>(x.count());
+  return Tape::record("binary_cross_entropy", {logits, targets}, Tensor(total * share),
+                      [x = Tape::save(x), t = Tape::save(t), share](const Tensor& dy, Gate& to) {
+                        const Tensor scale = dy * share;
+                        if (to.wants(0)) to.give(0, (sigmoid(x) - t) * scale);
+                        if (to.wants(1)) to.give(1, -x * scale);
                       });
 }
 

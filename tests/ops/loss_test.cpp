@@ -1,4 +1,4 @@
-// cross_entropy and mse.
+// cross_entropy, binary_cross_entropy and mse.
 #include <cmath>
 #include <vector>
 
@@ -98,6 +98,88 @@ TEST_CASE("targets that are no class, or not one per row, are refused", "[phase0
   CHECK(complaint([&] { cross_entropy(logits, Indices({3}, {0, 1, 2})); },
                   {"cross_entropy: logits are (2, 3), targets are (3)", "axis of classes"}) == "");
   CHECK(complaint([&] { cross_entropy(Tensor(1), Indices({}, {0})); }, {"logits are ()"}) == "");
+}
+
+namespace {
+
+// By its definition, with the probability itself: right for moderate logits.
+double binary_by_hand(const std::vector<double>& logits, const std::vector<double>& targets) {
+  double total = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double p = 1 / (1 + std::exp(-logits[i]));
+    total -= targets[i] * std::log(p) + (1 - targets[i]) * std::log(1 - p);
+  }
+  return total / static_cast<double>(logits.size());
+}
+
+double binary(double logit, double target) {
+  return double{binary_cross_entropy(Tensor(logit), Tensor(target)).item()};
+}
+
+double binary_slope(double logit, double target) {
+  const auto loss = [&](const Tensor& x) { return binary_cross_entropy(x, Tensor(target)); };
+  return double{slope(loss, Tensor(logit)).item()};
+}
+
+}  // namespace
+
+TEST_CASE("binary_cross_entropy is the mean of -log of what was promised", "[phase0][ops]") {
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 1, 5}, Shape{64, 33}}) {
+    CAPTURE(to_string(shape));
+    const Tensor logits = random_tensor(shape), soft = random_between(shape, 0, 1, 2);
+    const Tensor hard = random_tensor(shape, 3);
+    for (Index i = 0; i < hard.count(); ++i) hard.data()[i] = hard.data()[i] > 0 ? 1 : 0;
+    for (const Tensor& targets : {soft, hard}) {
+      CHECK(difference(binary_cross_entropy(logits, targets), Shape{},
+                       {binary_by_hand(doubles(logits), doubles(targets))}) == "");
+      CHECK(wrong_gradient(
+                [&](const std::vector<Tensor>& in) { return binary_cross_entropy(in[0], targets); },
+                {logits}) == "");
+    }
+    const Tensor inside = random_between(shape, 0.2, 0.8, 4);  // differences stay in [0, 1]
+    CHECK(wrong_gradient(
+              [&](const std::vector<Tensor>& in) { return binary_cross_entropy(3 * in[0], in[1]); },
+              {logits, inside}) == "");
+  }
+  CHECK(binary(0, 0.3) == Approx(std::log(2.0)));
+  CHECK(binary_cross_entropy(Tensor::zeros({0, 2}), Tensor::zeros({0, 2})).item() == 0);
+  const Tensor x = random_tensor({4, 5}), t = random_between({5, 4}, 0, 1, 2);
+  CHECK(largest_difference(binary_cross_entropy(transpose(x), t),
+                           binary_cross_entropy(transpose(x).clone(), t)) == 0);
+}
+
+TEST_CASE("binary_cross_entropy is exact for extreme logits", "[phase0][ops]") {
+  CHECK(binary(1000, 1) == 0);
+  CHECK(binary(-1000, 0) == 0);
+  CHECK(binary(1000, 0) == 1000);
+  CHECK(binary(-1000, 1) == 1000);
+  CHECK(binary(1000, 0.25) == 750);
+  CHECK(binary(20, 1) == Approx(2.0611536e-9).epsilon(1e-6));  // log1p(exp(-20))
+  CHECK(binary(-20, 0) == Approx(2.0611536e-9).epsilon(1e-6));
+  CHECK(binary(infinity, 1) == 0);
+  CHECK(binary(-infinity, 0) == 0);
+  CHECK(binary(infinity, 0) == infinity);
+  CHECK(binary(-infinity, 1) == infinity);
+  CHECK(binary_slope(1000, 1) == 0);
+  CHECK(binary_slope(1000, 0) == 1);
+  CHECK(binary_slope(-1000, 1) == -1);
+  CHECK(binary_slope(infinity, 1) == 0);
+  for (const double target : {0.0, 0.5, 1.0}) {
+    CHECK(std::isnan(binary(NAN, target)));
+    CHECK(std::isnan(binary_slope(NAN, target)));
+  }
+}
+
+TEST_CASE("binary_cross_entropy refuses what is no share, and other shapes", "[phase0][ops]") {
+  const auto with = [](double target) {
+    return [target] { binary_cross_entropy(Tensor::zeros({3}), Tensor({3}, {0, target, 1})); };
+  };
+  CHECK(complaint(with(1.5), {"binary_cross_entropy: target 1.5", "at place 1", "0 (no) to 1"}) ==
+        "");
+  CHECK(complaint(with(-1e-3), {"target -0.001", "place 1"}) == "");
+  CHECK(complaint(with(NAN), {"target nan at place 1"}) == "");
+  CHECK(complaint([] { binary_cross_entropy(Tensor::zeros({4}), Tensor::zeros({4, 1})); },
+                  {"binary_cross_entropy: logits are (4), targets are (4, 1)", "equal"}) == "");
 }
 
 TEST_CASE("mse is the mean squared difference", "[phase0][ops]") {
