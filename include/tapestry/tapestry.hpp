@@ -10,6 +10,7 @@
 #include "tapestry/attention.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/capture.hpp"
+#include "tapestry/epochs.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/generation.hpp"
 #include "tapestry/gradcheck.hpp"
