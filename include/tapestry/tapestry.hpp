@@ -16,6 +16,7 @@
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/csv.hpp"
+#include "tapestry/io/idx.hpp"
 #include "tapestry/io/npy.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/io/transformer_file.hpp"
