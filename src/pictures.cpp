@@ -87,6 +87,13 @@ plot::Diagram tape_diagram(const Tape& tape, const std::string& title) {
   return diagram;
 }
 
+Tensor image_tensor(const plot::Image& image) {
+  const Shape shape{image.height, image.width, image.channels};
+  std::vector<real> values;
+  for (const std::uint8_t value : image.values) values.push_back(static_cast<real>(value / 255.0));
+  return Tensor(shape, std::span<const real>(values));
+}
+
 plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& workloads) {
   double left = 0.1, right = 1000, bottom = 0.3;  // wide enough for all, with some room
   for (const Workload& work : workloads) {

@@ -9,6 +9,7 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/diagram.hpp"
 #include "tapestry/plot/heatmap.hpp"
+#include "tapestry/plot/png.hpp"
 #include "tapestry/tape.hpp"
 #include "tapestry/tensor.hpp"
 
@@ -29,6 +30,10 @@ plot::Heatmap mask_heatmap(const Mask& mask, const std::vector<std::string>& que
 // The records of a tape as boxes, inputs before outputs, with values and gradients where the tape
 // kept them (Tape::Keep::values): single numbers in digits, larger tensors as coloured cells.
 plot::Diagram tape_diagram(const Tape& tape, const std::string& title);
+
+// The picture as numbers from 0 (black, transparent) to 1, (height, width, channels). Throws Error
+// if its values are not that many.
+Tensor image_tensor(const plot::Image& image);
 
 // Measured work for a roofline.
 struct Workload {

@@ -18,4 +18,19 @@ std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch 
 // the reason (no space, no permission, is a folder ...).
 void write_png(const Canvas& canvas, const std::filesystem::path& path, double dots_per_inch = 300);
 
+// A picture as it stands in a file.
+struct Image {
+  int width = 0, height = 0;
+  int channels = 0;  // 1: grey; 2: grey, alpha; 3: red, green, blue; 4: red, green, blue, alpha
+  // Row by row from the top, in each row pixel by pixel: height * width * channels of them.
+  std::vector<std::uint8_t> values = {};
+};
+
+// Reads a PNG with the channels that it has. Fewer than 8 bits are spread to 0 ... 255, and palettes
+// become the colours that they name; 16 bits are refused. image_tensor (pictures.hpp) makes a tensor
+// of it. Nothing in the file is trusted: at most 32768 pixels on each side and 2^26 in all, and no
+// more memory than they need; checksums are not looked at. Throws Error naming the file and what is
+// wrong with it.
+Image read_png(const std::filesystem::path& path);
+
 }  // namespace tapestry::plot

@@ -1,0 +1,118 @@
+// Reading PNG files; writing is in png.cpp. stb_image decodes; what a file may ask for is decided
+// here, before and while it does.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "file.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/plot/png.hpp"
+
+namespace {
+
+// A few bytes can unpack to gigabytes: the decoder gets as much at once as the picture needs.
+thread_local std::size_t most_bytes = 0;
+
+void* limited_malloc(std::size_t bytes) {
+  return bytes <= most_bytes ? std::malloc(bytes) : nullptr;
+}
+
+void* limited_realloc(void* memory, std::size_t bytes) {
+  return bytes <= most_bytes ? std::realloc(memory, bytes) : nullptr;
+}
+
+}  // namespace
+
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_MALLOC(bytes) limited_malloc(bytes)
+#define STBI_REALLOC(memory, bytes) limited_realloc(memory, bytes)
+#define STBI_FREE(memory) std::free(memory)
+#include <stb/stb_image.h>
+
+namespace tapestry::plot {
+namespace {
+
+constexpr std::uint64_t most_pixels = std::uint64_t{1} << 26, longest_side = 32768;
+
+struct Header {
+  std::uint64_t width, height, depth, colour_type;
+};
+
+std::uint64_t big_endian(const std::uint8_t* bytes) {
+  return std::uint64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
+// What the file says of itself: after the signature, the first chunk is always the header.
+Header read_header(std::span<const std::uint8_t> bytes) {
+  constexpr std::array<std::uint8_t, 16> start = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n',
+                                                  0,    0,   0,   13,  'I',  'H',  'D',  'R'};
+  const std::size_t known = std::min(bytes.size(), start.size());
+  if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(known),
+                  start.begin())) {
+    throw Error("it is not a PNG file.");
+  }
+  if (bytes.size() < 26) throw Error("it is too short to be a PNG file.");
+  return {big_endian(&bytes[16]), big_endian(&bytes[20]), bytes[24], bytes[25]};
+}
+
+// Throws Error for a picture that is too large, or that so few bytes cannot hold. Returns how much
+// memory the decoder may ask for at once.
+std::size_t allowed_bytes(const Header& header, std::uint64_t file_bytes) {
+  const std::string size = std::to_string(header.width) + " × " + std::to_string(header.height);
+  if (header.width == 0 || header.height == 0 || header.width > longest_side ||
+      header.height > longest_side || header.width * header.height > most_pixels) {
+    throw Error("it has " + size + " pixels: from 1 to 32768 on each side, and 2^26 in all, can " +
+                "be read.");
+  }
+  if (header.depth == 16) throw Error("its channels have 16 bits. Save it with 8.");
+  const std::uint64_t bits = header.depth * (header.colour_type == 2   ? 3
+                                             : header.colour_type == 4 ? 2
+                                             : header.colour_type == 6 ? 4
+                                                                       : 1);
+  const std::uint64_t packed = header.height * (1 + (header.width * bits + 7) / 8);
+  if (packed / 1032 > file_bytes) {  // deflate makes nothing smaller than 1/1032
+    throw Error("its " + size + " pixels cannot be in " + std::to_string(file_bytes) +
+                " bytes: the file is cut off or damaged.");
+  }
+  // The packed picture (doubled where it is interlaced), the unpacked one, the file's own bytes.
+  return static_cast<std::size_t>(2 * packed + 4 * header.width * header.height + 2 * file_bytes) +
+         65536;
+}
+
+Image decode(std::span<const std::uint8_t> bytes) {
+  most_bytes = allowed_bytes(read_header(bytes), bytes.size());
+  Image image;
+  const std::unique_ptr<stbi_uc, decltype(&std::free)> values(
+      stbi_load_from_memory(bytes.data(), static_cast<int>(bytes.size()), &image.width,
+                            &image.height, &image.channels, 0),
+      &std::free);
+  if (values == nullptr) {
+    throw Error("it is cut off or damaged (" + std::string(stbi_failure_reason()) + ").");
+  }
+  const auto count = static_cast<std::size_t>(image.width) *
+                     static_cast<std::size_t>(image.height) *
+                     static_cast<std::size_t>(image.channels);
+  image.values.assign(values.get(), values.get() + count);
+  return image;
+}
+
+}  // namespace
+
+Image read_png(const std::filesystem::path& path) {
+  constexpr std::uint64_t most_file_bytes = 1 << 30;
+  Image image;
+  read_file("read_png", path, [&](std::ifstream& file, std::uint64_t file_bytes) {
+    if (file_bytes > most_file_bytes) throw Error("it has more than 1 GiB.");
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(file_bytes));
+    read_bytes(file, bytes.data(), file_bytes);
+    image = decode(bytes);
+  });
+  return image;
+}
+
+}  // namespace tapestry::plot
