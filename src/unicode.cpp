@@ -1,5 +1,8 @@
 #include "unicode.hpp"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -11,6 +14,36 @@ std::size_t bytes_by_lead(unsigned char lead) {
   if (lead >= 0xE0 && lead <= 0xEF) return 3;
   if (lead >= 0xF0 && lead <= 0xF4) return 4;
   return 0;
+}
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_-+./:,@%").find(c) != std::string_view::npos;
+}
+
+// Of the control character with which the text begins: how many bytes it takes; 0 if there is none.
+std::size_t control_bytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const bool ascii = (first < ' ' && first != '\n') || first == 0x7F;
+  const bool latin = first == 0xC2 && code_point_bytes(text) == 2 &&
+                     static_cast<unsigned char>(text[1]) < 0xA0;  // U+0080 to U+009F
+  return ascii ? 1 : latin ? 2 : 0;
+}
+
+std::string by_printf(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    char digits[8];
+    std::snprintf(digits, sizeof digits, "\\%03o", unsigned{static_cast<unsigned char>(byte)});
+    if (byte != '\0') text += digits;
+  }
+  return "\"$(printf '" + text + "')\"";
+}
+
+std::string in_single_quotes(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -52,6 +85,21 @@ std::string in_quotes(std::string_view text) {
     text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return "'" + shown + (text.empty() ? "'" : "...'");
+}
+
+std::string shell_quote(std::string_view text) {
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string quoted;
+  while (!text.empty()) {  // a run of control characters, or of others
+    const bool control = control_bytes(text) > 0;
+    std::size_t end = 0;
+    while (end < text.size() && (control_bytes(text.substr(end)) > 0) == control) {
+      end += control ? control_bytes(text.substr(end)) : 1;
+    }
+    quoted += control ? by_printf(text.substr(0, end)) : in_single_quotes(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return quoted.empty() ? "''" : quoted;
 }
 
 }  // namespace tapestry

@@ -1,4 +1,4 @@
-// Text of strangers: is it UTF-8, and how to show it in a message.
+// Text of strangers: is it UTF-8, how to show it in a message, and how to hand it to a shell.
 #pragma once
 
 #include <cstddef>
@@ -17,5 +17,10 @@ void check_utf8(std::string_view text);
 // The text in single quotes on one short line: control characters and bytes that are not UTF-8
 // become '?', and what is longer than 60 bytes is cut.
 std::string in_quotes(std::string_view text);
+
+// The text as sh reads it back, to the byte, as one word of a command: as it is if nothing in it
+// means anything to sh; else in single quotes; control characters, which a terminal would obey, by
+// the command printf. Line ends stay as they are. NUL, which no word can hold, is left out.
+std::string shell_quote(std::string_view text);
 
 }  // namespace tapestry

@@ -1,7 +1,11 @@
 #include "unicode.hpp"
 
+#include <cstdlib>
+#include <vector>
+
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "temporary_folder.hpp"
 
 using namespace tapestry;
 
@@ -39,4 +43,68 @@ TEST_CASE("quoted for a message, a text is one short printable line", "[phase2][
   CHECK(in_quotes("\xC3\x9F") == "'\xC3\x9F'");
   CHECK(in_quotes(std::string(60, 'a')) == "'" + std::string(60, 'a') + "'");
   CHECK(in_quotes(std::string(61, 'a')) == "'" + std::string(60, 'a') + "...'");
+}
+
+namespace {
+
+// What sh makes of the quoted words: each followed by a line "|".
+std::string read_by_shell(const std::vector<std::string>& words) {
+  const TemporaryFolder folder;
+  std::string script = "printf '%s\\n|\\n'";
+  for (const std::string& word : words) script += " " + shell_quote(word);
+  std::ofstream(folder / "script", std::ios::binary)
+      << script << " >'" << (folder / "out").string() << "'";
+  const std::string line = "sh -c \"$(cat '" + (folder / "script").string() + "')\"";
+  return std::system(line.c_str()) == 0 ? content(folder / "out") : "sh failed";
+}
+
+}  // namespace
+
+TEST_CASE("quoted for a shell, any text comes back from it, to the byte", "[phase5][tools]") {
+  std::string all;
+  for (int c = 1; c < 256; ++c) all += static_cast<char>(c);
+  const std::vector<std::string> words = {"plain",
+                                          "Don't panic",
+                                          "",
+                                          " ",
+                                          "'",
+                                          "'''a",
+                                          "a\\",
+                                          "\\'\\",
+                                          "\"$HOME`id`!\"",
+                                          "\n\n  first",
+                                          "last\n\n",
+                                          "\n",
+                                          "-x",
+                                          "--",
+                                          "--text=a b",
+                                          "~",
+                                          "*",
+                                          "#no",
+                                          "a;b|c&d",
+                                          "tab\there",
+                                          "\t",
+                                          "bell\a\x1b[31mred\n\x1b",
+                                          "\x7f",
+                                          "na\xC3\xAFve \xE2\x88\x9A",
+                                          "\xC2\x9B[31m",
+                                          "\xC2\xA0",
+                                          "\xFF\xC3",
+                                          "%s%n\\0",
+                                          "a=b",
+                                          all};
+  std::string expected;
+  for (const std::string& word : words) expected += word + "\n|\n";
+  CHECK(read_by_shell(words) == expected);
+}
+
+TEST_CASE("quoted for a shell, a text shows no control characters, and plain ones are as they were",
+          "[phase5][tools]") {
+  CHECK(shell_quote("out/checkpoints/a_b-1.x") == "out/checkpoints/a_b-1.x");
+  CHECK(shell_quote("") == "''");
+  CHECK(shell_quote("the cat") == "'the cat'");
+  CHECK(shell_quote("Don't") == "'Don'\\''t'");
+  CHECK(shell_quote("a\x1b[1mb") == "'a'\"$(printf '\\033')\"'[1mb'");
+  CHECK(shell_quote("\xC2\x9B") == "\"$(printf '\\302\\233')\"");
+  CHECK(shell_quote(std::string_view("a\0b", 3)) == "'a'\"$(printf '')\"'b'");
 }
