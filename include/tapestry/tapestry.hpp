@@ -54,6 +54,7 @@
 #include "tapestry/tensor.hpp"
 #include "tapestry/text/batch.hpp"
 #include "tapestry/text/corpus.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "tapestry/text/grammar.hpp"
 #include "tapestry/text/sentence_forms.hpp"
 #include "tapestry/text/tasks.hpp"

@@ -12,9 +12,6 @@ namespace tapestry {
 
 namespace {
 
-const char* const words_key = "words";
-const char* const unit_key = "words.unit";
-
 template <class Visit>
 void for_each_character(std::string_view text, Visit visit) {
   check_utf8(text);
@@ -127,28 +124,6 @@ std::string Vocabulary::text(const Indices& ids) const {
     text += word(id);
   }
   return text;
-}
-
-std::map<std::string, std::string> to_metadata(const Vocabulary& vocabulary) {
-  const bool by_characters = vocabulary.by_characters();
-  std::string words;
-  for (std::size_t i = Vocabulary::unk + 1; i < vocabulary.words().size(); ++i) {
-    words += (by_characters || words.empty() ? "" : " ") + vocabulary.words()[i];
-  }
-  return {{words_key, words}, {unit_key, by_characters ? "character" : "word"}};
-}
-
-Vocabulary vocabulary_in(const std::map<std::string, std::string>& metadata) {
-  const auto words = metadata.find(words_key), unit = metadata.find(unit_key);
-  if (words == metadata.end() || unit == metadata.end()) {
-    throw Error(
-        "vocabulary: the file names no words. Write it with to_metadata(vocabulary), as the "
-        "lessons and `tapestry train` do.");
-  }
-  if (unit->second == "character") return Vocabulary::of_characters(words->second);
-  if (unit->second == "word") return Vocabulary(split_words(words->second));
-  throw Error("vocabulary: the file's entry 'words.unit' is " + in_quotes(unit->second) +
-              ", but must be word or character.");
 }
 
 }  // namespace tapestry

@@ -36,15 +36,15 @@ void why(const WhyOptions& o) {
 }
 
 void train(const TrainOptions& o) {
-  within<Index>(-1, o.steps, most_steps);
-  within<Index>(1, o.batch, most_batch);
-  within<Index>(1, o.layers, 64);
-  within<Index>(1, o.heads, 64);
-  within<Index>(1, o.width, 1024);
-  within<Index>(8, o.length, most_length);
+  within<Index>(0, o.steps.value_or(0), most_steps);
+  within<Index>(1, o.batch.value_or(1), most_batch);
+  within<Index>(1, o.layers.value_or(1), 64);
+  within<Index>(1, o.heads.value_or(1), 64);
+  within<Index>(1, o.width.value_or(1), 1024);
+  within<Index>(8, o.length.value_or(8), most_length);
   within<Index>(1, o.save_every, most_steps);
-  within<double>(0, o.rate, 1);
-  within<Index>(0, o.seed, most);
+  within<double>(0, o.rate.value_or(0), 1);
+  within<Index>(0, o.seed.value_or(0), most);
 }
 
 void generate(const GenerateOptions& o) {

@@ -4,7 +4,7 @@
 #include "fuzz.hpp"
 #include "tapestry/commands.hpp"
 #include "tapestry/io/transformer_file.hpp"
-#include "tapestry/text/vocabulary.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "temporary_folder.hpp"
 
 using namespace tapestry;
@@ -27,7 +27,8 @@ class Desk {
     Random random(1);
     const TransformerOptions options{
         .vocabulary = vocabulary.size(), .length = 12, .d_model = 4, .heads = 2, .layers = 1};
-    write_transformer(folder_ / name, Transformer(options, random), to_metadata(vocabulary));
+    write_transformer(folder_ / name, Transformer(options, random),
+                      to_metadata(vocabulary, next_word_batch(vocabulary, {{}})));
   }
 
   TemporaryFolder folder_;

@@ -1,6 +1,7 @@
 // Texts: to learn from, as words, as characters, as sentences of the toy languages.
 #include "fuzz.hpp"
 #include "tapestry/material.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "tapestry/text/grammar.hpp"
 #include "tapestry/text/translation.hpp"
 #include "text/closest.hpp"
@@ -11,7 +12,8 @@ using namespace tapestry;
 namespace {
 
 void is_kept(const Vocabulary& vocabulary) {
-  const Vocabulary again = vocabulary_in(to_metadata(vocabulary));
+  const Vocabulary again =
+      vocabulary_in(to_metadata(vocabulary, next_word_batch(vocabulary, {{}})));
   fuzz::require(again.words() == vocabulary.words(), "a vocabulary comes back out of a file");
   fuzz::require(again.by_characters() == vocabulary.by_characters(), "and so does its unit");
 }

@@ -104,16 +104,3 @@ TEST_CASE("characters that are not in the vocabulary are refused, or become <unk
   CHECK(Vocabulary::of_characters("").size() == 5);
   CHECK(strict.ids("").shape == Shape{0});
 }
-
-TEST_CASE("a vocabulary goes through the metadata of a file and back", "[phase1][text]") {
-  const Vocabulary words(split_words("the cat sat")), none((Words())),
-      characters = Vocabulary::of_characters("a cat\n=> \xc3\xa9");
-  for (const Vocabulary* vocabulary : {&words, &none, &characters}) {
-    const Vocabulary back = vocabulary_in(to_metadata(*vocabulary));
-    CHECK(back.words() == vocabulary->words());
-    CHECK(back.by_characters() == vocabulary->by_characters());
-  }
-  CHECK(complaint([] { vocabulary_in({}); }, {"the file names no words", "to_metadata"}) == "");
-  CHECK(complaint([] { vocabulary_in({{"words", "a"}, {"words.unit", "byte"}}); },
-                  {"'words.unit' is 'byte'", "word or character"}) == "");
-}

@@ -151,7 +151,8 @@ TEST_CASE("files that are no model are refused, and it is said what they are", "
   CHECK(read("empty.txt", {"empty.txt"}) == "");
   CHECK(read("cut", {"cut"}) == "");
   CHECK(read("head", {"head", "cut off"}) == "");
-  CHECK(read("tensors", {"holds no transformer, but 1 tensors", "step '14'", "plot"}) == "");
+  CHECK(read("tensors", {"tensors: it holds no transformer, but 1 tensors", "step '14'", "plot"}) ==
+        "");
   CHECK(read("huge", {"huge", "blocks.1"}) == "");
   CHECK(read("minus", {"minus", "transformer.layers"}) == "");
   CHECK(read("lying", {"names 7 words, but its model has 9"}) == "");
@@ -166,6 +167,11 @@ TEST_CASE("words, layers, heads and places that are not there are refused", "[ph
   CHECK(place.refused(analyze + "--text 'the caat'", {"'caat'", "Did you mean 'cat'?"}) == "");
   CHECK(place.refused(analyze + "--text 'the \xff'", {"none of the 96 words"}) == "");
   CHECK(place.refused(analyze + "--text 'the the the the the the the'", {"at most 7"}) == "");
+  const std::string long_text = " --checkpoint m --text 'the the the the the the the'";
+  const auto too_long = {
+      "the text has 8 words, <bos> included, but at most 7 can be read: the model"};
+  CHECK(place.refused("generate" + long_text, too_long) == "");
+  CHECK(place.refused("why --query 1 --key 0" + long_text, too_long) == "");
   CHECK(place.refused(analyze + "--text the --layer 2", {"no layer 2", "0 to 1"}) == "");
   CHECK(place.refused(analyze + "--text the --layer -1", {"--layer", "-1"}) == "");
   CHECK(place.refused(analyze + "--text the --head 2", {"no head 2", "0 to 1"}) == "");
@@ -188,10 +194,27 @@ TEST_CASE("results that cannot be written are refused before the work", "[phase5
   CHECK(place.refused("train copy --checkpoint loop", {"cannot write loop: Too many"}) == "");
   CHECK(place.refused("tape --out loop", {"loop", "Too many"}) == "");
   CHECK(place.refused("train copy --checkpoint m", {"is there already", "--overwrite"}) == "");
+  CHECK(place.refused("train copy --checkpoint n --out text.txt", {"text.txt"}) == "");
   CHECK(place.refused("analyze --checkpoint m --text the --out text.txt", {"text.txt"}) == "");
   CHECK(place.refused("tape --out text.txt", {"text.txt"}) == "");
   CHECK(place.refused("tape neuron --out /proc/none", {"/proc/none"}) == "");
   CHECK(place.refused("generate --checkpoint m --count 100 >/dev/full", {"standard output"}) == "");
+}
+
+TEST_CASE("a run that goes on does not take options that contradict its file", "[phase5][tools]") {
+  Desk place;
+  const auto resumed = [&](const char* option, std::initializer_list<const char*> words) {
+    return place.refused(std::string("train grammar --resume --steps 9 --checkpoint m ") + option,
+                         words);
+  };
+  CHECK(resumed("--layers 3", {"m: its run has --layers 2, not 3", "--overwrite"}) == "");
+  CHECK(resumed("--heads 4", {"--heads 2, not 4"}) == "");
+  CHECK(resumed("--width 64", {"--width 8, not 64"}) == "");
+  CHECK(resumed("--batch 32", {"--batch 2, not 32"}) == "");
+  CHECK(resumed("--rate 0.01", {"--rate 0.003, not 0.01"}) == "");
+  CHECK(resumed("--seed 2", {"--seed 1, not 2"}) == "");
+  CHECK(resumed("--attention-only", {"feed-forward parts, not --attention-only"}) == "");
+  CHECK(resumed("--overwrite", {"--resume goes on", "--overwrite replaces it"}) == "");
 }
 
 TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {

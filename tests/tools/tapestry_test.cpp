@@ -41,7 +41,9 @@ TEST_CASE("tapestry train writes a model that others read, and generate writes w
   CHECK(read_transformer(path).options.d_model == 8);
   CHECK(read_checkpoint(path).steps == 4);
   CHECK(all_in(folder / "") ==
-        std::vector<std::string>{"out", "out/checkpoints", "out/checkpoints/sort.safetensors"});
+        std::vector<std::string>{"out", "out/checkpoints", "out/checkpoints/sort.safetensors",
+                                 "out/checkpoints/sort_best_model.safetensors", "out/plots",
+                                 "out/plots/train_sort_loss.csv", "out/plots/train_sort_loss.png"});
 
   const Result written = tapestry_in(
       folder / "",
@@ -74,7 +76,9 @@ TEST_CASE("a run that goes on ends with the same bits as one that never stopped"
   CHECK(wrong(rest) == "");
   CHECK(has(rest.out, "going on after step 2"));
   CHECK(content(folder / "part") == content(folder / "whole"));
-  CHECK(folder.files() == 2);
+  CHECK(content(folder / "out/plots/train_part_loss.csv") ==
+        content(folder / "out/plots/train_whole_loss.csv"));
+  CHECK(folder.files() == 5);  // two, the best of each, and out
 }
 
 TEST_CASE("a run that is killed leaves a checkpoint that can be resumed", "[phase5][tools]") {
@@ -225,34 +229,18 @@ TEST_CASE("why says of a later word that the mask forbids it", "[phase5][tools]"
   CHECK(has(result.out, "The weight of cat@2 on mat@6 is 0.0000."));
 }
 
-TEST_CASE("models of other programs are read by the words in their files", "[phase5][tools]") {
+TEST_CASE("doctor tells of a number of threads that is none", "[phase5][tools]") {
   const TemporaryFolder folder;
-  Random random(1);
-  const Vocabulary words(split_words("the cat sat"));
-  const auto write = [&](const char* name, bool causal, bool with_words) {
-    const Transformer model({.vocabulary = words.size(),
-                             .length = 6,
-                             .d_model = 8,
-                             .heads = 2,
-                             .layers = 1,
-                             .causal = causal},
-                            random);
-    write_transformer(folder / name, model,
-                      with_words ? to_metadata(words) : std::map<std::string, std::string>());
-  };
-  write("encoder", false, true);
-  write("decoder", true, true);
-  write("wordless", true, false);
-  const Result hidden =
-      tapestry_in(folder / "", "analyze --checkpoint encoder --text 'the <mask> sat'");
-  CHECK(wrong(hidden) == "");
-  CHECK(has(hidden.out, "text:  the <mask> sat\n"));
-  CHECK(has(hidden.out, "\n<mask>@1: "));
-  const Result next = tapestry_in(folder / "", "analyze --checkpoint decoder --text 'the cat'");
-  CHECK(wrong(next) == "");
-  CHECK(has(next.out, "text:  <bos> the cat\n"));
-  const Result none = tapestry_in(folder / "", "generate --checkpoint wordless");
-  CHECK(none.status == 1);
-  CHECK(has(none.err, "wordless: vocabulary: the file names no words."));
-  CHECK(has(tapestry_in(folder / "", "generate --checkpoint encoder").err, "is an encoder"));
+  for (const char* nonsense : {"abc", "0", "-3", "4x", "99999999999999999999"}) {
+    CAPTURE(nonsense);
+    const Result result =
+        tapestry_in(folder / "", "doctor", "OMP_NUM_THREADS=" + std::string(nonsense));
+    CHECK(result.status == 1);
+    CHECK(has(result.out, "  FAIL  threads          OMP_NUM_THREADS is '" + std::string(nonsense)));
+    CHECK(result.err == "tapestry: 1 of 7 checks failed, as listed.\n");
+  }
+  for (const char* sense : {"''", "2", "' 2, 1'"}) {
+    CAPTURE(sense);
+    CHECK(wrong(tapestry_in(folder / "", "doctor", "OMP_NUM_THREADS=" + std::string(sense))) == "");
+  }
 }

@@ -31,7 +31,7 @@ struct Head {
 
 std::vector<Head> heads_asked_for(const ModelFile& file, const Capture& seen, Index layer,
                                   Index head) {
-  const TransformerOptions& o = file.model.options;
+  const TransformerOptions& o = file.model.options();
   constexpr Index most = 64;  // that one picture can show
   if ((layer < 0 && o.layers > most) || (head < 0 && o.heads > most)) {
     throw Error(description(file) + ": too many for one picture; choose with --layer and --head.");
@@ -146,14 +146,16 @@ std::string likeliest(const ModelFile& file, const Tensor& logits, Index place) 
   return text;
 }
 
-// What a decoder expects behind the text, and an encoder in place of each <mask>.
+// What the model says behind the text, or in place of each <mask>: as it has learned.
 void print_guesses(const ModelFile& file, const Reading& reading, const Tensor& logits) {
   const Index length = reading.ids.shape[0];
+  const Guess guess = file.feeding.guess;
   for (Index place = 0; place < length; ++place) {
-    const bool hidden = reading.ids.values[static_cast<std::size_t>(place)] == Vocabulary::mask;
-    if (file.model.options.causal ? place + 1 < length : !hidden) continue;
-    const std::string what =
-        file.model.options.causal ? "next: " : "<mask>@" + std::to_string(place) + ": ";
+    const bool hidden =
+        guess == Guess::hidden_word && reading.ids.values[std::size_t(place)] == Vocabulary::mask;
+    const bool next = guess == Guess::next_word && place + 1 == length;
+    if (!hidden && !next) continue;
+    const std::string what = next ? "next: " : "<mask>@" + std::to_string(place) + ": ";
     print("%s\n\n", folded(what + likeliest(file, logits, place), 7).c_str());
   }
 }
@@ -214,7 +216,7 @@ void analyze(const AnalyzeOptions& options) {
   const Capture seen;
   const Tensor logits = file.model(reading.ids);
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
-  const bool causal = file.model.options.causal;
+  const bool causal = file.model.options().causal;
   const auto written = write_pictures(heads, reading.labels, causal, options.out);
   print_introduction(file, reading);
   print_summary(heads, reading.labels, causal);

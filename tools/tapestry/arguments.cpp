@@ -13,6 +13,17 @@
 namespace tapestry::command {
 namespace {
 
+template <class Value>
+struct NumberOf {
+  using Type = Value;
+};
+template <class Value>
+struct NumberOf<std::optional<Value>> {
+  using Type = Value;
+};
+template <class Value>
+using Number = typename NumberOf<Value>::Type;
+
 // A sub-command and the options that it fills; when it was asked for, `work` is called with them.
 template <class Options>
 struct Command {
@@ -40,12 +51,9 @@ struct Command {
       return text.empty() ? std::string("the name is empty") : "";
     });
   }
-  CLI::Option* number(const char* name, Index Options::* member, Index low, Index high,
-                      const char* what) {
-    return add(name, member, what)->check(CLI::Range(low, high));
-  }
-  CLI::Option* number(const char* name, double Options::* member, double low, double high,
-                      const char* what) {
+  template <class Value>  // Index or double, or an optional one
+  CLI::Option* number(const char* name, Value Options::* member, Number<Value> low,
+                      Number<Value> high, const char* what) {
     return add(name, member, what)->check(CLI::Range(low, high));
   }
 };
@@ -92,9 +100,10 @@ void add_train(CLI::App& app) {
   c.number("--length", &Options::length, 8, most_length, "of the pieces of a text file (64)");
   c.number("--save-every", &Options::save_every, 1, most_steps, "steps between saves (100)");
   c.number("--seed", &Options::seed, 0, most, "another one, another run (1)");
+  c.name("--out", &Options::out, "for the losses' curve (out/plots)")->type_name("FOLDER");
   c.app->add_flag("--attention-only", c.options->attention_only, "without feed-forward parts");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace a file that is there");
-  c.app->add_flag("--resume", c.options->resume, "go on with the file, to its --steps");
+  c.app->add_flag("--resume", c.options->resume, "go on with the file, as it began");
 }
 
 void add_generate(CLI::App& app) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,16 +32,19 @@ struct WhyOptions {
 };
 void why(const WhyOptions& options);
 
+// What is not given is as in the file that a run goes on with, or else the default.
 struct TrainOptions {
   std::string task;  // copy, reverse, sort, induction, grammar, or a text file
   Path checkpoint;   // empty: out/checkpoints/<task>.safetensors
-  bool overwrite = false;
-  bool resume = false;  // go on with the file; of the options below `steps` and `save_every` count
-  Index steps = -1;     // in all; -1: 500, or with resume what the file says
-  Index batch = 32, layers = 2, heads = 4, width = 64, length = 64, save_every = 100;
-  double rate = 3e-3;
-  Index seed = 1;
+  bool overwrite = false, resume = false;
+  std::optional<Index> steps = {};                           // 500, in all
+  std::optional<Index> batch = {}, length = {};              // 32, 64
+  std::optional<Index> layers = {}, heads = {}, width = {};  // 2, 4, 64
+  std::optional<double> rate = {};                           // 3e-3
+  std::optional<Index> seed = {};                            // 1
   bool attention_only = false;
+  Index save_every = 100;
+  Path out = "out/plots";
 };
 void train(const TrainOptions& options);
 

@@ -19,7 +19,7 @@ _tapestry() {
       train)
         words='copy reverse sort induction grammar'
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
-        words+=' --save-every --seed --attention-only --overwrite --resume' ;;
+        words+=' --save-every --seed --out --attention-only --overwrite --resume' ;;
       generate)
         words='--checkpoint --text --length --count --temperature --top-k --top-p --seed' ;;
       plot) words='--tensor --out' ;;

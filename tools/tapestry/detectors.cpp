@@ -10,20 +10,13 @@ namespace tapestry::command {
 namespace {
 
 // ids (sentences, length) as one model reads them: what each layer attended to.
-std::vector<Attended> attended(const Transformer& model, const Indices& ids) {
+std::vector<Attended> attended(const Model& model, const Indices& ids) {
   const Capture seen;
   model(ids);
-  const Mask mask = model.options.causal ? Mask::causal() : Mask();
+  const Mask mask = model.options().causal ? Mask::causal() : Mask();
   std::vector<Attended> layers;
   for (const Tensor& weights : filed_weights(seen)) layers.push_back({weights, mask, ids});
   return layers;
-}
-
-Transformer untrained(const TransformerOptions& options, int seed) {
-  TransformerOptions random_options = options;
-  random_options.initialiser = init::inverse_root;  // how it began is in no file
-  Random random(static_cast<std::uint64_t>(seed));
-  return Transformer(random_options, random);
 }
 
 // The words in random order, a first <bos> in its place.
@@ -63,7 +56,7 @@ Detected detect(const ModelFile& file, const Indices& ids) {
   std::vector<Detected> runs;  // each beside one untrained model and one order of the words: all of
                                // them may choose the offset that suits them, as the model may
   for (int i = 0; i < baselines; ++i) {
-    const auto fresh = attended(untrained(file.model.options, i), text),
+    const auto fresh = attended(file.model.untrained(std::uint64_t(i)), text),
                mixed = attended(file.model, shuffled(text, i));
     Detected& run = runs.emplace_back();
     for (std::size_t l = 0; l < model.size(); ++l) {

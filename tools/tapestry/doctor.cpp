@@ -1,5 +1,6 @@
 // `tapestry doctor`: is everything here that pictures and training need?
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "commands.hpp"
 #include "file.hpp"
+#include "kernels/pool.hpp"
 #include "screen.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
@@ -14,6 +16,7 @@
 #include "tapestry/plot/canvas.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
+#include "unicode.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -33,6 +36,11 @@ std::string kernels() {
 }
 
 std::string threads() {
+  const char* const asked = std::getenv("OMP_NUM_THREADS");
+  if (asked != nullptr && *asked != '\0' && kernels::first_number(asked) == 0) {
+    throw Error("OMP_NUM_THREADS is " + in_quotes(asked) + ", which is no number of threads; " +
+                std::to_string(threads_in_use()) + " are used. Set a number of 1 or more.");
+  }
   return std::to_string(threads_in_use()) + " in use, " +
          std::to_string(std::thread::hardware_concurrency()) + " processors";
 }

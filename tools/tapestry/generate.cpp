@@ -11,15 +11,19 @@
 namespace tapestry::command {
 namespace {
 
-// Reads the last words again for each new one: as many as the model has positions for.
-NextLogits next_logits_of(const Transformer& model) {
-  return [&model](const Indices& ids) {
-    const bool any = model.options.positions != Positions::learned;
-    const Index all = ids.shape[0], most = any ? 1024 : model.options.length;
-    Indices last;
-    last.values.assign(ids.values.end() - std::min(all, most), ids.values.end());
-    last.shape = {std::min(all, most)};
-    return squeeze(slice(model(last), 0, -1, last.shape[0]), 0);
+// Reads the last words again for each new one: as many as the model has positions for, behind <bos>
+// if it was fed so.
+NextLogits next_logits_of(const ModelFile& file) {
+  return [&file](const Indices& ids) {
+    const TransformerOptions& options = file.model.options();
+    const Index most = options.positions == Positions::learned ? options.length : 1024;
+    Indices last = ids;
+    if (ids.shape[0] > most) {
+      last.values.erase(last.values.begin(), last.values.end() - most);
+      if (file.feeding.bos) last.values.front() = Vocabulary::bos;
+      last.shape = {most};
+    }
+    return squeeze(slice(file.model(last), 0, -1, last.shape[0]), 0);
   };
 }
 
@@ -27,8 +31,20 @@ Indices prompt(const ModelFile& file, const std::string& text) {
   const bool empty =
       split_words(text).empty() && !(file.vocabulary.by_characters() && !text.empty());
   if (!empty) return read_text_for(file, text).ids;
-  if (begins_with_bos(file)) return Indices({1}, {Vocabulary::bos});
+  if (file.feeding.bos) return Indices({1}, {Vocabulary::bos});
   throw Error("this model needs a beginning: give one with --text \"...\".");
+}
+
+void check_writes(const ModelFile& file) {
+  const Guess guess = file.feeding.guess;
+  if (!file.model.options().causal) {
+    throw Error(std::string("the model is an encoder: it sees all words at once and does not ") +
+                "write. Ask it with tapestry analyze --text \"the " +
+                (guess == Guess::hidden_word ? "<mask> " : "cat ") + "sat\".");
+  }
+  if (guess != Guess::next_word) {
+    throw Error("the model has not learned to say the next word, so that it does not write.");
+  }
 }
 
 // Signs that would command the terminal are not a text's; line ends are.
@@ -50,17 +66,13 @@ std::string shown(const ModelFile& file, const Indices& ids) {
 
 void generate(const GenerateOptions& options) {
   const ModelFile file = read_model(options.checkpoint);
-  if (!file.model.options.causal) {
-    throw Error(
-        "the model is an encoder: it guesses hidden words and does not write. Ask it with "
-        "tapestry analyze --text \"the <mask> sat\".");
-  }
+  check_writes(file);
   const Indices begin = prompt(file, options.text);
   GenerationOptions how;
   how.sampling = {options.temperature, options.top_k, options.top_p};
   how.length = options.length >= 0 ? options.length : file.vocabulary.by_characters() ? 200 : 20;
   how.eos = Vocabulary::eos;
-  const NextLogits next_logits = next_logits_of(file.model);
+  const NextLogits next_logits = next_logits_of(file);
   for (Index i = 0; i < options.count; ++i) {
     Random random(std::uint64_t(options.seed), std::uint64_t(i));
     const Indices ids = tapestry::generate(next_logits, begin, random, how);

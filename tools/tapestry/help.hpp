@@ -50,8 +50,12 @@ Examples:
 inline constexpr const char* train_examples =
     R"(A row of the table appears at each tenth of the way. The model is saved now and
 then, whole or not at all, and when Ctrl-C stops it after a step; go on with
---resume, and the result is the same, to the bit. A text file is learned
-character by character.
+--resume, and the result is the same, to the bit. Of the other options --steps,
+--save-every and --out may then be new; what contradicts the file is refused.
+Beside the last model, NAME_best_model.safetensors is the one with the lowest
+loss of what is held out, measured at each row and each save. All losses go to
+train_NAME_loss.csv, and as a curve to train_NAME_loss.png. A text file is
+learned character by character.
 
 Examples:
   tapestry train sort --steps 1000
@@ -59,7 +63,12 @@ Examples:
   tapestry train book.txt --length 128 --steps 5000
   tapestry train book.txt --resume --steps 10000)";
 
-inline constexpr const char* generate_examples = R"(Examples:
+inline constexpr const char* generate_examples =
+    R"(Each new word is drawn by what the model says of those before it: of the last
+ones, where they are more than it has positions. How the text begins must fit.
+Whether <bos> stands before it, the file tells.
+
+Examples:
   tapestry generate --checkpoint out/checkpoints/grammar.safetensors --count 5
   tapestry generate --checkpoint out/checkpoints/sort.safetensors \
     --text "d a c b =>" --temperature 0

@@ -1,6 +1,9 @@
 // Ctrl-C and its like, noticed between two steps instead of in the middle of one.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "tapestry/error.hpp"
 
 namespace tapestry::command {
@@ -18,10 +21,12 @@ class Interruption {
   static int signal();  // that came, or 0
 };
 
-// Thrown where work stops because of a signal; the words say where.
+// Thrown where work stops because of a signal; the words say where, and the command how to go on.
 struct Interrupted : Error {
   int signal;
-  Interrupted(int number, const std::string& words) : Error(words), signal(number) {}
+  std::string command;
+  Interrupted(int number, const std::string& words, std::string go_on)
+      : Error(words), signal(number), command(std::move(go_on)) {}
 };
 
 }  // namespace tapestry::command

@@ -20,10 +20,8 @@ namespace {
 
 using tapestry::closest;
 
-// Always one line.
-int complain(std::string message, int status) {
-  for (char& c : message) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  std::fprintf(stderr, "tapestry: %s\n", message.c_str());
+int complain(const std::string& message, int status) {
+  tapestry::command::warn(message);
   return status;
 }
 
@@ -98,7 +96,9 @@ int main(int count, char** arguments) {
     if (status == 0) tapestry::command::flush();
     return status;
   } catch (const tapestry::command::Interrupted& interrupted) {
-    return complain(interrupted.what(), 128 + interrupted.signal);
+    const int status = complain(interrupted.what(), 128 + interrupted.signal);
+    std::fprintf(stderr, "  %s\n", interrupted.command.c_str());
+    return status;
   } catch (const std::bad_alloc&) {
     return complain("out of memory. Use a smaller model, shorter texts or a smaller batch.", 1);
   } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 #include "material.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -48,6 +49,20 @@ std::string fingerprint_of(const std::string& text) {  // FNV-1a, 64 bits
   return digits;
 }
 
+// Eight characters, from the first on that is neither blank nor a control character, or less where
+// the next control character or line end comes earlier; any eight if there is none.
+std::string beginning(const Vocabulary& vocabulary, const Indices& text) {
+  const auto is_blank = [&](std::int32_t id) {
+    return static_cast<unsigned char>(vocabulary.word(id)[0]) <= ' ';
+  };
+  const auto ends = [&](std::int32_t id) { return is_blank(id) && vocabulary.word(id) != " "; };
+  const auto begin = text.values.begin(), end = text.values.end();
+  const auto first = std::find_if_not(begin, end, is_blank);
+  if (first == end) return vocabulary.text({{8}, {begin, begin + 8}});
+  const auto last = std::find_if(first, first + std::min<Index>(8, end - first), ends);
+  return vocabulary.text({{last - first}, {first, last}});
+}
+
 Material of_text(const std::string& path, Index length) {
   const std::string text = read_text(path);
   Material m{.name = "characters of " + path, .vocabulary = Vocabulary::of_characters(text)};
@@ -66,8 +81,7 @@ Material of_text(const std::string& path, Index length) {
   };
   m.test_is = "held out";
   m.fingerprint = fingerprint_of(text);
-  const std::vector<std::int32_t>& first = ids.train.values;
-  m.prompt = m.vocabulary.text({{8}, {first.begin(), first.begin() + 8}});
+  m.prompt = beginning(m.vocabulary, ids.train);
   return m;
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/checkpoint.hpp"
-#include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
 #include "text/closest.hpp"
 #include "unicode.hpp"
@@ -12,36 +12,37 @@
 namespace tapestry::command {
 namespace {
 
-// For a file that is a safetensors file but no transformer.
-[[noreturn]] void refuse(const std::filesystem::path& path, const Safetensors& file) {
-  constexpr std::size_t shown = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(shown, file.tensors.size()); ++i) {
-    names += (i > 0 ? ", " : "") + in_quotes(file.tensors[i].name);
-  }
-  if (file.tensors.size() > shown) names += ", ...";
-  const auto step = file.metadata.find("step");
-  throw Error(path.string() + " holds no transformer, but " + std::to_string(file.tensors.size()) +
-              " tensors (" + names + ")" +
-              (step == file.metadata.end() ? "" : " of step " + in_quotes(step->second)) +
-              ", without the options of a model. `tapestry plot` draws them.");
+// How files were fed that do not say: decoders of words by next_word_batch, say.
+Feeding guessed(const std::filesystem::path& path, bool causal, bool by_characters) {
+  const Feeding feeding{causal && !by_characters, causal ? Guess::next_word : Guess::hidden_word};
+  warn(path.string() + " does not say how its model was fed; texts are read " +
+       (feeding.bos ? "with" : "without") + " <bos> before them.");
+  return feeding;
 }
 
 ModelFile make_model(const std::filesystem::path& path, const Safetensors& file) {
-  Transformer model = to_transformer(file);
+  Model model = to_model(file);
   Vocabulary vocabulary = vocabulary_in(file.metadata);
-  if (vocabulary.size() != model.options.vocabulary) {
+  const TransformerOptions& options = model.options();
+  if (vocabulary.size() != options.vocabulary) {
     throw Error("the file names " + std::to_string(vocabulary.size()) +
-                " words, but its model has " + std::to_string(model.options.vocabulary) + ".");
+                " words, but its model has " + std::to_string(options.vocabulary) + ".");
   }
-  return {path, file.metadata, std::move(model), std::move(vocabulary)};
+  const std::optional<Feeding> said = feeding_in(file.metadata);
+  const Feeding feeding = said ? *said : guessed(path, options.causal, vocabulary.by_characters());
+  return {path, std::move(model), std::move(vocabulary), feeding};
+}
+
+const char* says(Guess guess) {
+  return guess == Guess::next_word     ? "says the next word"
+         : guess == Guess::hidden_word ? "says hidden words"
+                                       : "says no word of the text";
 }
 
 }  // namespace
 
 ModelFile read_model(const std::filesystem::path& path) {
   const Safetensors file = read_checkpoint(path).weights;
-  if (!file.metadata.contains("transformer.vocabulary")) refuse(path, file);
   try {
     return make_model(path, file);
   } catch (const Error& error) {
@@ -54,11 +55,6 @@ std::string printable(const std::string& word) {
   if (word == "\n") return "↵";
   std::string safe = in_quotes(word);
   return safe.substr(1, safe.size() - 2);
-}
-
-// Texts by words are learned with <bos> before them, if the next word is to be guessed.
-bool begins_with_bos(const ModelFile& file) {
-  return file.model.options.causal && !file.vocabulary.by_characters();
 }
 
 Reading read_text_for(const ModelFile& file, const std::string& text) {
@@ -74,14 +70,16 @@ Reading read_text_for(const ModelFile& file, const std::string& text) {
         (similar.empty() || file.vocabulary.by_characters() ? ""
                                                             : " Did you mean '" + similar + "'?"));
   }
-  if (begins_with_bos(file) && words.front() != "<bos>") words.insert(words.begin(), "<bos>");
-  const TransformerOptions& options = file.model.options;
+  if (file.feeding.bos && words.front() != "<bos>") words.insert(words.begin(), "<bos>");
+  const TransformerOptions& options = file.model.options();
   const bool any = options.positions != Positions::learned;
   const std::size_t longest = any ? most : std::min<std::size_t>(most, std::size_t(options.length));
   if (words.size() > longest) {
-    throw Error("the text has " + std::to_string(words.size()) + " words, " +
-                (begins_with_bos(file) ? "<bos> included, " : "") + "but at most " +
-                std::to_string(longest) + " can be read.");
+    throw Error("the text has " + std::to_string(words.size()) +
+                (file.vocabulary.by_characters() ? " characters, " : " words, ") +
+                (file.feeding.bos ? "<bos> included, " : "") + "but at most " +
+                std::to_string(longest) + " can be read" +
+                (longest < most ? ": the model has learned no more positions." : "."));
   }
   Reading reading{file.vocabulary.ids(words), {}, {}};
   for (const std::string& word : words) {
@@ -93,12 +91,16 @@ Reading read_text_for(const ModelFile& file, const std::string& text) {
 }
 
 std::string description(const ModelFile& file) {
-  const TransformerOptions& o = file.model.options;
-  return std::to_string(o.layers) + (o.layers == 1 ? " layer, " : " layers, ") +
-         std::to_string(o.heads) + (o.heads == 1 ? " head" : " heads") + " each, width " +
-         std::to_string(o.d_model) + ", " + std::to_string(o.vocabulary) +
+  const TransformerOptions& o = file.model.options();
+  return (file.model.is_one_head()
+              ? "a single head"
+              : std::to_string(o.layers) + (o.layers == 1 ? " layer, " : " layers, ") +
+                    std::to_string(o.heads) + (o.heads == 1 ? " head" : " heads") + " each") +
+         ", width " + std::to_string(o.d_model) + ", " + std::to_string(o.vocabulary) +
          (file.vocabulary.by_characters() ? " characters, " : " words, ") +
-         (o.causal ? "decoder" : "encoder");
+         (o.causal ? "decoder" : "encoder") +
+         (file.feeding.bos ? ", fed with <bos>, " : ", fed without <bos>, ") +
+         says(file.feeding.guess);
 }
 
 Tensor of_head(const Tensor& captured, Index head) {
@@ -106,7 +108,7 @@ Tensor of_head(const Tensor& captured, Index head) {
 }
 
 void check_layer(const ModelFile& file, Index layer) {
-  const Index layers = file.model.options.layers;
+  const Index layers = file.model.options().layers;
   if (layer >= 0 && layer < layers) return;
   if (layers == 0) throw Error("the model has no layers, so there is nothing to look at.");
   throw Error("there is no layer " + std::to_string(layer) + ": the model's are numbered 0 to " +
@@ -114,7 +116,7 @@ void check_layer(const ModelFile& file, Index layer) {
 }
 
 void check_head(const ModelFile& file, Index head) {
-  const Index heads = file.model.options.heads;
+  const Index heads = file.model.options().heads;
   if (head >= 0 && head < heads) return;
   throw Error("there is no head " + std::to_string(head) + ": those of each layer are numbered 0 " +
               "to " + std::to_string(heads - 1) + ".");

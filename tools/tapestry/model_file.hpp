@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "tapestry/nn/transformer.hpp"
-#include "tapestry/text/vocabulary.hpp"
+#include "model.hpp"
+#include "tapestry/text/feeding.hpp"
 
 namespace tapestry::command {
 
@@ -14,19 +14,17 @@ using Metadata = std::map<std::string, std::string>;
 
 struct ModelFile {
   std::filesystem::path path;
-  Metadata metadata;
-  Transformer model;
+  Model model;
   Vocabulary vocabulary;
+  Feeding feeding;
 };
 
-// Reads a transformer of any program that names its words. Throws Error that tells what the file
+// Reads a model of any program that names its words. Where the file does not say how the model was
+// fed, it is guessed, and a line on standard error says so. Throws Error that tells what the file
 // is, if it is no such model.
 ModelFile read_model(const std::filesystem::path& path);
 
-// True if the model's texts have <bos> before them: those of a decoder that reads words.
-bool begins_with_bos(const ModelFile& file);
-
-// A text as the model reads it, <bos> included.
+// A text as the model reads it, <bos> included if it was fed so.
 struct Reading {
   Indices ids;       // (length)
   Words labels;      // one for each id, printable
@@ -40,7 +38,7 @@ Reading read_text_for(const ModelFile& file, const std::string& text);
 // The word as it can be printed and drawn: blanks and line ends become visible signs.
 std::string printable(const std::string& word);
 
-// "2 layers, 4 heads, width 64, 96 words, decoder"
+// "2 layers, 4 heads each, width 64, 96 words, decoder, fed with <bos>, says the next word"
 std::string description(const ModelFile& file);
 
 // The head's matrix (queries, keys) out of weights or scores (1, heads, queries, keys); likewise

@@ -43,6 +43,12 @@ void flush() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error(unwritable);
 }
 
+void warn(const std::string& words) {
+  std::string line = words;
+  for (char& c : line) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  std::fprintf(stderr, "tapestry: %s\n", line.c_str());
+}
+
 std::string left(const std::string& text, int columns) {
   const std::string part = shortened(text, columns);
   return part + blanks(part, columns);

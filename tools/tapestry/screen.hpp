@@ -11,6 +11,9 @@ namespace tapestry::command {
 // Shows what was printed by now. Throws Error if any of it could not be written.
 void flush();
 
+// One line on standard error, for what is strange but no reason to stop.
+void warn(const std::string& words);
+
 // The text with blanks behind (left) or before it, up to so many columns; longer ones end in "…".
 std::string left(const std::string& text, int columns);
 std::string right(const std::string& text, int columns);

@@ -3,191 +3,58 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <memory>
+#include <functional>
+#include <optional>
 
 #include "commands.hpp"
 #include "interruption.hpp"
-#include "material.hpp"
-#include "model_file.hpp"
+#include "loss_curve.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/io/checkpoint.hpp"
-#include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
-#include "unicode.hpp"
+#include "train_run.hpp"
 
 namespace tapestry::command {
 namespace {
-
-// What has to be the same when a run goes on; kept in the checkpoint as text.
-struct Settings {
-  std::string task, fingerprint;
-  Index length = 0, batch = 0, steps = 0;
-  double rate = 0;
-  std::uint64_t seed = 0;
-};
-
-struct Run {
-  Path checkpoint;
-  Settings settings;
-  Material material;
-  Transformer model;
-  Adam adam;
-};
-
-template <class Number>
-std::string exact(Number value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-
-Metadata to_metadata(const Settings& s) {
-  return {{"train.task", s.task},
-          {"train.fingerprint", s.fingerprint},
-          {"train.length", exact(s.length)},
-          {"train.batch", exact(s.batch)},
-          {"train.steps", exact(s.steps)},
-          {"train.rate", exact(s.rate)},
-          {"train.seed", exact(s.seed)}};
-}
-
-template <class Number>
-void parse(const Metadata& metadata, const std::string& key, Number low, Number high,
-           Number& value) {
-  const std::string& text = metadata.at(key);
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc() && end == text.data() + text.size() && value >= low && value <= high) {
-    return;
-  }
-  throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which makes no sense.");
-}
-
-Settings settings_in(const Metadata& metadata) {
-  for (const auto& [key, text] : to_metadata(Settings{})) {
-    if (metadata.contains(key)) continue;
-    throw Error("was not written by `tapestry train` (it has no entry '" + key +
-                "'), so that it cannot be resumed.");
-  }
-  Settings s{.task = metadata.at("train.task"), .fingerprint = metadata.at("train.fingerprint")};
-  parse<Index>(metadata, "train.length", 1, most_length, s.length);
-  parse<Index>(metadata, "train.batch", 1, most_batch, s.batch);
-  parse<Index>(metadata, "train.steps", 0, most_steps, s.steps);
-  parse<double>(metadata, "train.rate", 0, 1, s.rate);
-  parse<std::uint64_t>(metadata, "train.seed", 0, ~std::uint64_t{0}, s.seed);
-  return s;
-}
-
-void save(const Run& run) {
-  Metadata metadata = to_metadata(run.settings);
-  metadata.merge(tapestry::to_metadata(run.model.options));
-  metadata.merge(tapestry::to_metadata(run.material.vocabulary));
-  save_checkpoint(run.checkpoint, run.model.parameters(), run.adam, metadata);
-}
-
-TransformerOptions model_options(const TrainOptions& o, const Material& material) {
-  if (o.width % o.heads != 0) {
-    throw Error("--heads " + std::to_string(o.heads) + " must divide --width " +
-                std::to_string(o.width) + ": each head gets an equal part.");
-  }
-  const TransformerOptions options{.vocabulary = material.vocabulary.size(),
-                                   .length = material.length,
-                                   .d_model = o.width,
-                                   .heads = o.heads,
-                                   .layers = o.layers,
-                                   .has_feed_forward = !o.attention_only,
-                                   .initialiser = init::inverse_root};
-  const double numbers = 12.0 * double(o.layers) * double(o.width) * double(o.width) +
-                         double(o.width) * double(2 * options.vocabulary + options.length);
-  constexpr double most = 2e7;
-  if (numbers <= most) return options;
-  throw Error("a model of " + std::to_string(o.layers) + " layers of width " +
-              std::to_string(o.width) + " would have " + std::to_string(Index(numbers / 1e6)) +
-              " million numbers; at most 20 million can be trained here in any patience.");
-}
-
-Path path_of(const TrainOptions& o) {
-  if (!o.checkpoint.empty()) return o.checkpoint;
-  return Path("out/checkpoints") / (Path(o.task).stem().string() + ".safetensors");
-}
-
-Run new_run(const TrainOptions& o) {
-  Material what = material(o.task, o.length);
-  const Path path = path_of(o);
-  std::error_code ignored;
-  if (!o.overwrite && std::filesystem::is_regular_file(path, ignored)) {
-    throw Error(path.string() +
-                " is there already: go on with --resume, begin anew with --overwrite, or name "
-                "another --checkpoint.");
-  }
-  const std::uint64_t seed = static_cast<std::uint64_t>(o.seed);
-  const Settings settings{
-      o.task, what.fingerprint, what.length, o.batch, o.steps >= 0 ? o.steps : Index{500}, o.rate,
-      seed};
-  Random random(seed);
-  Transformer model(model_options(o, what), random);
-  Adam adam(model.parameters(), {.rate = o.rate});
-  return {path, settings, std::move(what), std::move(model), std::move(adam)};
-}
-
-Run resumed_run(const TrainOptions& o) {
-  const Path path = path_of(o);
-  const Checkpoint file = read_checkpoint(path);
-  try {
-    Settings settings = settings_in(file.weights.metadata);
-    if (!o.task.empty() && o.task != settings.task) {
-      throw Error("learned " + in_quotes(settings.task) + ", not " + in_quotes(o.task) + ".");
-    }
-    if (o.steps >= 0) settings.steps = o.steps;
-    Material what = material(settings.task, settings.length);
-    Transformer model = to_transformer(file.weights);
-    if (what.fingerprint != settings.fingerprint || what.length != settings.length ||
-        what.vocabulary.size() != model.options.vocabulary ||
-        (model.options.positions == Positions::learned && model.options.length < what.length)) {
-      throw Error("what it learns, " + in_quotes(settings.task) +
-                  ", is no longer the same; begin anew with --overwrite.");
-    }
-    Adam adam(model.parameters(), {.rate = settings.rate});
-    load_checkpoint(model.parameters(), adam, file);
-    return {path, settings, std::move(what), std::move(model), std::move(adam)};
-  } catch (const Error& error) {
-    throw Error(path.string() + ": " + error.what());
-  }
-}
 
 // A line that renews itself must make room for a row of the table.
 void clear_progress_line() {
   if (isatty(2) == 1 && isatty(1) == 1) std::fputs("\r\033[K", stderr);
 }
 
-class Table {
+// What the model is tested with, always the same rows.
+class Test {
  public:
-  explicit Table(const Run& run) : run_(run) {
+  struct Result {
+    double loss, share_right;
+  };
+
+  explicit Test(const Run& run) : run_(run) {
     Random random(run.settings.seed, ~std::uint64_t{0});
-    test_ = run.material.test(rows, random);
-    print("    step    loss    of %s%s\n", run.material.test_is.c_str(),
-          run.material.has_answers ? "   wholly right" : "");
+    batch_ = run.material.test(rows, random);
   }
 
-  void row(Index step, double loss) const {
-    clear_progress_line();
-    const Tensor logits = run_.model(test_.inputs);
-    print("%8lld  %6.3f  %14.3f", static_cast<long long>(step), loss,
-          double{cross_entropy(logits, test_.targets).item()});
-    if (run_.material.has_answers) {
-      print("   %9.1f %%", 100 * double(rows_right(logits, test_.targets)) / double(rows));
-    }
-    print("\n");
-    flush();
+  Result operator()() const {
+    const Tensor logits = run_.model(batch_.inputs);
+    return {double{cross_entropy(logits, batch_.targets).item()},
+            double(rows_right(logits, batch_.targets)) / double(rows)};
   }
 
  private:
   static constexpr Index rows = 100;
   const Run& run_;
-  Batch test_;
+  Batch batch_;
 };
+
+void print_row(const Run& run, Index step, double loss, const Test::Result& tested) {
+  clear_progress_line();
+  print("%8lld  %6.3f  %14.3f", static_cast<long long>(step), loss, tested.loss);
+  if (run.material.has_answers) print("   %9.1f %%", 100 * tested.share_right);
+  print("\n");
+  flush();
+}
 
 void introduce(const Run& run) {
   Index numbers = 0;
@@ -204,21 +71,70 @@ void introduce(const Run& run) {
   if (run.adam.steps() > 0) print("going on after step %lld\n", (long long)run.adam.steps());
   print("guessing blindly has a loss of %.3f", std::log(double(o.vocabulary)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);
-  print("\n\n");
+  print("\n\n    step    loss    of %s%s\n", run.material.test_is.c_str(),
+        run.material.has_answers ? "   wholly right" : "");
   flush();
 }
 
 // After a save.
-[[noreturn]] void leave(const Run& run) {
-  throw Interrupted(Interruption::signal(), "stopped after step " + exact(run.adam.steps()) +
-                                                " of " + exact(run.settings.steps) + ", which " +
-                                                run.checkpoint.string() +
-                                                " holds; --resume goes on.");
+[[noreturn]] void leave(const Run& run, const TrainOptions& o, std::optional<double> loss) {
+  char of_step[32] = "";
+  if (loss) std::snprintf(of_step, sizeof of_step, " (loss %.3f)", *loss);
+  throw Interrupted(Interruption::signal(),
+                    "stopped after step " + std::to_string(run.adam.steps()) + " of " +
+                        std::to_string(run.settings.steps) + of_step + ", which " +
+                        run.checkpoint.string() + " holds; to go on:",
+                    command_to_resume(run, o));
 }
 
-void learn(Run& run, const TrainOptions& o) {
+// Files that are to be made; those that were not there before can be taken away again, with the
+// folders that were made for them.
+class NewFiles {
+ public:
+  explicit NewFiles(const std::vector<Path>& paths) {
+    for (const Path& path : paths) {
+      for (Path p = path; !p.empty() && is_free(p); p = p.parent_path()) made_.push_back(p);
+    }
+    std::stable_sort(made_.begin(), made_.end(), [](const Path& a, const Path& b) {
+      return a.native().size() > b.native().size();  // what lies in a folder before the folder
+    });
+  }
+
+  void remove() const {
+    std::error_code ignored;  // a folder may hold something of others by now
+    for (const Path& path : made_) std::filesystem::remove(path, ignored);
+  }
+
+ private:
+  static bool is_free(const Path& path) {
+    std::error_code ignored;
+    return symlink_status(path, ignored).type() == std::filesystem::file_type::not_found;
+  }
+
+  std::vector<Path> made_;
+};
+
+// Makes all files now, so that a place that cannot be written is not found out at the end; an old
+// file is not touched before it is sure that somebody reads what is said here.
+void begin(Run& run, const TrainOptions& o) {
+  const Path csv = LossCurve::csv_of(run, o.out);
+  const NewFiles files({run.checkpoint, run.best_model, csv});
+  std::error_code ignored;
+  const bool is_old = std::filesystem::is_regular_file(run.checkpoint, ignored);
+  try {
+    if (!is_old) save(run);
+    if (!std::filesystem::exists(csv, ignored)) LossCurve(run, o.out);
+    introduce(run);
+  } catch (...) {
+    files.remove();
+    throw;
+  }
+  if (is_old) save(run);
+}
+
+void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
   const Settings& s = run.settings;
-  const Table table(run);
+  const Test test(run);
   const auto loss_of_step = [&](Index step) {
     Random random(s.seed, static_cast<std::uint64_t>(step));
     const Batch batch = run.material.train(s.batch, random);
@@ -234,33 +150,51 @@ void learn(Run& run, const TrainOptions& o) {
   options.guess_loss = std::log(double(run.model.options.vocabulary));
   const Index every = std::max<Index>(1, s.steps / 10);
   options.after_step = [&](Index step, double loss) {
-    if (step % every == 0 || step == s.steps) table.row(step, loss);
-    const bool stop = Interruption::signal() != 0;
-    if (stop || step % o.save_every == 0 || step == s.steps) save(run);
-    if (stop && step < s.steps) leave(run);
+    const bool is_last = step == s.steps, stop = Interruption::signal() != 0;
+    const bool row = step % every == 0 || is_last, saves = step % o.save_every == 0 || is_last;
+    std::optional<double> held_out;
+    if (row || saves) {
+      const Test::Result tested = test();
+      held_out = tested.loss;
+      if (row) print_row(run, step, loss, tested);
+      if (tested.loss < run.best.loss) save_best(run, tested.loss);
+    }
+    curve.add(step, loss, held_out);
+    if (saves || stop) save(run);
+    if (!stop || is_last) return;
+    curve.draw(run);
+    leave(run, o, loss);
   };
+  if (run.adam.steps() == 0) {
+    const double untrained = test().loss;
+    save_best(run, untrained);
+    curve.add(0, {}, untrained);
+  }
   tapestry::train(run.adam, loss_of_step, options);
+}
+
+void print_results(const Run& run, const LossCurve& curve) {
+  print("\nlowest loss of %s: %.3f, after step %lld\n", run.material.test_is.c_str(), run.best.loss,
+        static_cast<long long>(run.best.step));
+  print("wrote %s\n", run.checkpoint.c_str());
+  if (!run.best_model.empty()) print("wrote %s\n", run.best_model.c_str());
+  print("wrote %s\nwrote %s\n", curve.picture().c_str(), curve.csv().c_str());
+  print("try: tapestry generate %s \\\n       %s\n",
+        shell_option("--checkpoint", run.checkpoint.string()).c_str(),
+        shell_option("--text", run.material.prompt).c_str());
 }
 
 }  // namespace
 
 void train(const TrainOptions& options) {
-  if (options.task.empty() && !(options.resume && !options.checkpoint.empty())) {
-    throw Error("say what to learn: copy, reverse, sort, induction, grammar, or a text file.");
-  }
   const Interruption interruption;
-  Run run = options.resume ? resumed_run(options) : new_run(options);
-  if (run.adam.steps() >= run.settings.steps && run.adam.steps() > 0) {
-    throw Error(run.checkpoint.string() + " has made its " + std::to_string(run.adam.steps()) +
-                " steps; ask for more with --steps.");
-  }
-  save(run);  // now, so that a place that cannot be written is not found out at the end
-  introduce(run);
-  if (Interruption::signal() != 0) leave(run);
-  learn(run, options);
-  print("\nwrote %s\n", run.checkpoint.c_str());
-  print("try: tapestry generate --checkpoint %s \\\n       --text '%s'\n", run.checkpoint.c_str(),
-        run.material.prompt.c_str());
+  Run run = make_run(options);
+  begin(run, options);
+  if (Interruption::signal() != 0) leave(run, options, {});
+  LossCurve curve(run, options.out);
+  learn(run, options, curve);
+  curve.draw(run);
+  print_results(run, curve);
 }
 
 }  // namespace tapestry::command

@@ -31,7 +31,7 @@ struct Cell {
 
   Index length() const { return q.size(0); }
   Index width() const { return q.size(1); }
-  bool sees(Index other) const { return !file.model.options.causal || other <= query; }
+  bool sees(Index other) const { return !file.model.options().causal || other <= query; }
   std::string word(Index place) const { return short_word(words[static_cast<std::size_t>(place)]); }
   std::string at(Index place) const { return word(place) + "@" + std::to_string(place); }
 };
@@ -92,7 +92,7 @@ void scale_and_mask(const Cell& c, double dot) {
   const double root = std::sqrt(static_cast<double>(c.width()));
   print("2. Scale: %.4f / √%lld = %.4f, the score (the model's: %.4f)\n\n", dot,
         static_cast<long long>(c.width()), dot / root, number(c.scores, c.query, c.key));
-  const bool causal = c.file.model.options.causal;
+  const bool causal = c.file.model.options().causal;
   print("3. Mask: %s\n\n",
         !causal         ? "none; an encoder sees all words"
         : c.sees(c.key) ? "allowed; a decoder sees what stands before, and the word itself"
@@ -147,16 +147,22 @@ void value(const Cell& c) {
         norm(row(c.output, c.query)));
 }
 
-// The head's rows of W_O carry that into the stream of which all later layers read.
-void output(const Cell& c, const Tensor& before) {
-  const MultiHeadAttention& layer =
-      c.file.model.blocks[static_cast<std::size_t>(c.layer)].attention;
+// The head's rows of W_O carry that into the stream of which all later layers read. A single head
+// has no stream: what it makes is all there is.
+void output(const Cell& c, const Capture& seen) {
   const Tensor added = row(c.v, c.key) * number(c.weights, c.query, c.key);
-  const Tensor through = squeeze(layer.head(c.head).output(unsqueeze(added, 0)), 0);
-  print("6. W_O turns that into %lld numbers, which are added to what stands at %s:\n",
-        static_cast<long long>(through.size(0)), c.word(c.query).c_str());
-  print("   length %.4f, beside %.4f of what stood there before this layer\n\n", norm(through),
-        norm(row(before, c.query)));
+  const SingleHeadAttention head = c.file.model.attention(c.layer).head(c.head);
+  const Tensor through = squeeze(head.output(unsqueeze(added, 0)), 0);
+  const bool alone = c.file.model.is_one_head();
+  const std::string block = "blocks." + std::to_string(c.layer - (alone ? 0 : 1));
+  const Tensor beside = alone          ? squeeze(seen[block + ".attention.output"], 0)
+                        : c.layer == 0 ? seen["embedding"]
+                                       : seen[block + ".output"];
+  print("6. W_O turns that into %lld numbers, which %s %s:\n", (long long)through.size(0),
+        alone ? "are a part of all that is said at" : "are added to what stands at",
+        c.word(c.query).c_str());
+  print("   length %.4f, beside %.4f of %s\n\n", norm(through), norm(row(beside, c.query)),
+        alone ? "all keys together" : "what stood there before this layer");
 }
 
 }  // namespace
@@ -183,8 +189,7 @@ void why(const WhyOptions& options) {
   scale_and_mask(cell, product(cell));
   softmax_row(cell);
   value(cell);
-  const std::string before = "blocks." + std::to_string(options.layer - 1) + ".output";
-  output(cell, options.layer == 0 ? seen["embedding"] : seen[before]);
+  output(cell, seen);
   print("The weight of %s on %s is %.4f.\n", cell.at(query).c_str(), cell.at(key).c_str(),
         number(cell.weights, query, key));
 }

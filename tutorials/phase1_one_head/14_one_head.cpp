@@ -24,6 +24,7 @@
 #include "tapestry/plot/ascii.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/tape.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
@@ -250,8 +251,9 @@ int main() try {
   print_links(model, untrained, vocabulary);
   compare_with_library(model, model.embed(vocabulary.batch({example})));
 
+  const Task fed = hide_words(grammar, vocabulary, sample);
   write_safetensors("out/checkpoints/single_head_model.safetensors", model.parameters(),
-                    {{"d_model", "64"}, {"length", "6"}, {"step", "14_one_head"}});
+                    to_metadata(vocabulary, {fed.hidden, fed.targets, {}}));
   std::printf("wrote out/checkpoints/single_head_model.safetensors\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -19,6 +19,7 @@
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "tapestry/text/grammar.hpp"
 #include "tapestry/training.hpp"
 
@@ -157,7 +158,8 @@ int main() try {
                      {"grammar.trained", stack(seen, 0)},
                      {"grammar.untrained", stack(before, 0)}},
                     {{"grammar", example.text()}});
-  write_transformer("out/checkpoints/multi_head_model.safetensors", model, to_metadata(vocabulary));
+  write_transformer("out/checkpoints/multi_head_model.safetensors", model,
+                    to_metadata(vocabulary, test));
   std::printf("\nwrote out/checkpoints/multi_head_model.safetensors\n");
   std::printf("and out/weights/multi_head_patterns.safetensors\n");
 } catch (const Error& error) {

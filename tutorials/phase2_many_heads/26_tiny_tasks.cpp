@@ -21,6 +21,7 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "tapestry/text/tasks.hpp"
 #include "tapestry/training.hpp"
 
@@ -196,7 +197,7 @@ std::vector<Row> train_tasks(std::vector<plot::Heatmap>& maps) {
                     weight_on_previous(fresh, task)});
     maps.push_back(answer_map(model, task, name));
     write_transformer("out/checkpoints/" + name + "_model.safetensors", model,
-                      to_metadata(task.vocabulary()));
+                      to_metadata(task.vocabulary(), test));
   }
   return rows;
 }

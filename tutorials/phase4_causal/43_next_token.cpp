@@ -18,6 +18,7 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/text/batch.hpp"
+#include "tapestry/text/feeding.hpp"
 #include "tapestry/text/grammar.hpp"
 #include "tapestry/training.hpp"
 
@@ -199,8 +200,9 @@ int main() try {
   print_size(causal);
   print_test(causal, peeking, untrained);
 
-  write_transformer("out/checkpoints/causal_model.safetensors", causal, to_metadata(vocabulary));
-  write_transformer("out/checkpoints/peeking_model.safetensors", peeking, to_metadata(vocabulary));
+  const auto fed = to_metadata(vocabulary, next_word_batch(vocabulary, {grammar.example().words}));
+  write_transformer("out/checkpoints/causal_model.safetensors", causal, fed);
+  write_transformer("out/checkpoints/peeking_model.safetensors", peeking, fed);
   std::printf("\nwrote out/checkpoints/causal_model.safetensors\n");
   std::printf("wrote out/checkpoints/peeking_model.safetensors\n");
 } catch (const Error& error) {

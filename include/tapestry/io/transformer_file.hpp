@@ -1,4 +1,7 @@
-// A transformer in a file: its weights, and the options it was built with.
+// A transformer in a file: its weights, the options it was built with, and how it was fed.
+//
+//   write_transformer("model.safetensors", model, to_metadata(vocabulary, batch));  // feeding.hpp
+//   const Transformer model = read_transformer("model.safetensors");
 #pragma once
 
 #include <filesystem>
@@ -11,7 +14,8 @@
 namespace tapestry {
 
 // Writes a safetensors file with the model's parameters, and as text its options (to_metadata)
-// beside what else is given. Throws Error as write_safetensors does.
+// beside what else is given: words and feeding (text/feeding.hpp), without which the `tapestry`
+// command could not feed it. Throws Error as write_safetensors does.
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata = {});
 

@@ -75,10 +75,4 @@ class Vocabulary {
   UnknownWord unknown_;
 };
 
-// The words as text, for the metadata of a model's file ("words" -> "cat dog ..."; see
-// io/transformer_file.hpp), and back; what to do with unknown words is not kept.
-// vocabulary_in throws Error where the metadata names no words or makes no sense.
-std::map<std::string, std::string> to_metadata(const Vocabulary& vocabulary);
-Vocabulary vocabulary_in(const std::map<std::string, std::string>& metadata);
-
 }  // namespace tapestry

@@ -1,0 +1,110 @@
+#include "tapestry/text/feeding.hpp"
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/text/corpus.hpp"
+#include "tapestry/text/grammar.hpp"
+#include "tapestry/text/tasks.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+std::string fed(const Batch& batch) {
+  const Feeding feeding = feeding_of(batch);
+  return std::string(feeding.bos ? "<bos>, " : "") + (feeding.guess == Guess::next_word ? "next"
+                                                      : feeding.guess == Guess::hidden_word
+                                                          ? "hidden"
+                                                          : "other");
+}
+
+Batch row(std::vector<std::int32_t> inputs, std::vector<std::int32_t> targets) {
+  const Shape shape = {1, static_cast<Index>(inputs.size())};
+  return {Indices(shape, std::move(inputs)), Indices(shape, std::move(targets)), {}};
+}
+
+}  // namespace
+
+TEST_CASE("a batch tells how it feeds a model, whoever made it", "[phase2][text]") {
+  const Vocabulary vocabulary({"a", "b", "c"});
+  Random random(1);
+  CHECK(fed(next_word_batch(vocabulary, {{"a", "b"}, {}, {"c"}})) == "<bos>, next");
+  CHECK(fed(next_word_batch(vocabulary, {{}})) == "<bos>, next");
+  CHECK(fed(hidden_word_batch(vocabulary, {{"a", "b"}, {"c"}}, random)) == "hidden");
+  const Indices text = Vocabulary::of_characters("a text").ids("a text at a tea");
+  CHECK(fed(random_windows(text, 3, 5, random)) == "next");
+  CHECK(fed(Grammar().batch(Vocabulary(Grammar().words()), 4, random)) == "<bos>, next");
+  for (const TaskKind kind :
+       {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
+    CHECK(fed(TinyTask(kind).batch(Part::train, 4, random)) == "<bos>, next");
+  }
+}
+
+TEST_CASE("a batch of one's own tells it, too", "[phase2][text]") {
+  CHECK(fed(row({1, 5, 6}, {5, 6, 2})) == "<bos>, next");
+  CHECK(fed(row({5, 6, 7}, {6, 7, 8})) == "next");
+  CHECK(fed(row({5, 6, 0}, {6, 2, -1})) == "next");  // <pad> ends a row
+  CHECK(fed(row({5, 6, 7}, {-1, -1, 9})) == "next");
+  CHECK(fed(row({5, 3, 7}, {-1, 6, -1})) == "hidden");
+  CHECK(fed(row({1, 3, 7}, {-1, 6, -1})) == "<bos>, hidden");
+  CHECK(fed(row({5, 3, 7}, {5, 6, -1})) == "other");  // one that is seen is asked, too
+  CHECK(fed(row({5, 6, 7}, {5, 6, 7})) == "other");
+  const Batch half{Indices({2, 2}, {1, 5, 6, 5}), Indices({2, 2}, {5, 2, 5, 2}), {}};
+  CHECK(fed(half) == "next");  // not every row begins with <bos>
+}
+
+TEST_CASE("a batch that asks nothing tells nothing", "[phase2][text]") {
+  const auto nothing = {"feeding_of: no position of the batch has a target"};
+  CHECK(complaint([] { feeding_of(row({5, 6}, {-1, -1})); }, nothing) == "");
+  CHECK(complaint([] { feeding_of(next_word_batch(Vocabulary({"a"}), {})); }, nothing) == "");
+  CHECK(complaint([] { feeding_of({Indices({1}, {5}), Indices({1}, {6}), {}}); },
+                  {"inputs are (1), targets (1)", "(rows, length)"}) == "");
+  CHECK(complaint([] { feeding_of({Indices({1, 2}, {5, 6}), Indices({1, 1}, {6}), {}}); },
+                  {"(1, 2)", "(1, 1)"}) == "");
+}
+
+TEST_CASE("words go through the metadata of a file and back", "[phase1][text]") {
+  const Vocabulary words(split_words("the cat sat")), none((Words())),
+      characters = Vocabulary::of_characters("a cat\n=> \xc3\xa9");
+  for (const Vocabulary* vocabulary : {&words, &none, &characters}) {
+    const Vocabulary back = vocabulary_in(to_metadata(*vocabulary, row({1}, {2})));
+    CHECK(back.words() == vocabulary->words());
+    CHECK(back.by_characters() == vocabulary->by_characters());
+  }
+  CHECK(complaint([] { vocabulary_in({}); }, {"the file names no words", "to_metadata"}) == "");
+  CHECK(complaint([] { vocabulary_in({{"words", "a"}, {"words.unit", "byte"}}); },
+                  {"'words.unit' is 'byte'", "word or character"}) == "");
+}
+
+TEST_CASE("how a model was fed goes through the metadata of a file and back", "[phase2][text]") {
+  const Vocabulary words({"a"});
+  for (const bool bos : {true, false}) {
+    const std::int32_t first = bos ? 1 : 5;
+    const Batch next = row({first, 5}, {5, -1}), hidden = row({first, 3}, {-1, 5}),
+                other = row({first, 5}, {7, 7});
+    for (const auto& [batch, guess] :
+         {std::pair(next, Guess::next_word), {hidden, Guess::hidden_word}, {other, Guess::other}}) {
+      const std::optional<Feeding> back = feeding_in(to_metadata(words, batch));
+      REQUIRE(back.has_value());
+      CHECK(back->bos == bos);
+      CHECK(back->guess == guess);
+    }
+  }
+  const auto metadata = to_metadata(words, row({1, 5}, {5, 2}));
+  CHECK(metadata.at("feeding.bos") == "true");
+  CHECK(metadata.at("feeding.guess") == "next word");
+}
+
+TEST_CASE("metadata that does not tell how a model was fed is told from what makes no sense",
+          "[phase2][text]") {
+  CHECK_FALSE(feeding_in({}).has_value());
+  CHECK_FALSE(feeding_in({{"words", "a"}, {"words.unit", "word"}}).has_value());
+  const auto refused = [](const char* bos, const char* guess, const char* words) {
+    return complaint([&] { feeding_in({{"feeding.bos", bos}, {"feeding.guess", guess}}); },
+                     {words});
+  };
+  CHECK(refused("yes", "next word", "'feeding.bos' is 'yes', but must be true or false") == "");
+  CHECK(refused("true", "next", "'feeding.guess' is 'next', but must be next word, ") == "");
+  CHECK(complaint([] { feeding_in({{"feeding.bos", "true"}}); }, {"'feeding.guess' is ''"}) == "");
+  CHECK(complaint([] { feeding_in({{"feeding.guess", "other"}}); }, {"'feeding.bos' is ''"}) == "");
+}

@@ -1,0 +1,114 @@
+#include "model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "tapestry/ops.hpp"
+#include "unicode.hpp"
+
+namespace tapestry::command {
+namespace {
+
+Tensor matrix(const Safetensors& file, const char* name, Index rows, Index columns) {
+  const Tensor found = file[name];
+  const bool fits = found.rank() == 2 && found.count() > 0 && (rows < 0 || found.size(0) == rows) &&
+                    (columns < 0 || found.size(1) == columns);
+  if (fits) return found;
+  throw Error("its tensor '" + std::string(name) + "' is " + to_string(found.shape()) +
+              ", which does not fit the others of a single head.");
+}
+
+TransformerOptions sizes_of(const OneHead& head) {
+  return {.vocabulary = head.words.size(0),
+          .length = head.positions.size(0),
+          .d_model = head.words.size(1),
+          .heads = 1,
+          .layers = 1,
+          .has_feed_forward = false,
+          .causal = false};
+}
+
+// For a file that is a safetensors file but no model.
+[[noreturn]] void refuse(const Safetensors& file) {
+  constexpr std::size_t shown = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(shown, file.tensors.size()); ++i) {
+    names += (i > 0 ? ", " : "") + in_quotes(file.tensors[i].name);
+  }
+  if (file.tensors.size() > shown) names += ", ...";
+  const auto step = file.metadata.find("step");
+  throw Error("it holds no transformer, but " + std::to_string(file.tensors.size()) + " tensors (" +
+              names + ")" +
+              (step == file.metadata.end() ? "" : " of step " + in_quotes(step->second)) +
+              ", without the options of a model. `tapestry plot` draws them.");
+}
+
+}  // namespace
+
+OneHead::OneHead(const Safetensors& file)
+    : words(matrix(file, "words", -1, -1)),
+      positions(matrix(file, "positions", -1, words.size(1))),
+      attention([&] {
+        const Index d_model = words.size(1);
+        const Tensor query = matrix(file, "head.query.weight", d_model, -1);
+        const Tensor value = matrix(file, "head.value.weight", d_model, -1);
+        Random random(0);  // these weights do not stay
+        MultiHeadAttention made(d_model, 1, random, {.d_k = query.size(1), .d_v = value.size(1)});
+        made.query.weight = query;
+        made.key.weight = matrix(file, "head.key.weight", d_model, query.size(1));
+        made.value.weight = value;
+        made.output.weight = matrix(file, "head.output.weight", value.size(1), d_model);
+        return made;
+      }()),
+      guess(matrix(file, "guess", words.size(1), words.size(0))) {}
+
+// As step 14 begins.
+OneHead::OneHead(const TransformerOptions& o, Random& random)
+    : words(random.normal({o.vocabulary, o.d_model}, 0, 0.1)),
+      positions(random.normal({o.length, o.d_model}, 0, 0.1)),
+      attention(o.d_model, 1, random, {.initialiser = init::inverse_root}),
+      guess(init::inverse_root({o.d_model, o.vocabulary}, random)) {}
+
+Tensor OneHead::operator()(const Indices& ids) const {
+  const Tensor x =
+      Capture::file("embedding", embedding(words, ids) + slice(positions, 0, 0, ids.shape[-1]));
+  const Capture::Name block("blocks", 0), layer("attention");
+  return matmul(attention(x), guess);
+}
+
+Model::Model(Transformer transformer)
+    : options_(transformer.options), parts_(std::move(transformer)) {}
+
+Model::Model(OneHead head) : options_(sizes_of(head)), parts_(std::move(head)) {}
+
+const MultiHeadAttention& Model::attention(Index layer) const {
+  if (const auto* head = std::get_if<OneHead>(&parts_)) return head->attention;
+  return std::get<Transformer>(parts_).blocks[static_cast<std::size_t>(layer)].attention;
+}
+
+Tensor Model::operator()(const Indices& ids) const {
+  if (const auto* head = std::get_if<OneHead>(&parts_)) return (*head)(ids);
+  return std::get<Transformer>(parts_)(ids);
+}
+
+Model Model::untrained(std::uint64_t seed) const {
+  Random random(seed);
+  if (is_one_head()) return Model(OneHead(options_, random));
+  TransformerOptions options = options_;
+  options.initialiser = init::inverse_root;  // how it began is in no file
+  return Model(Transformer(options, random));
+}
+
+Model to_model(const Safetensors& file) {
+  if (file.metadata.contains("transformer.vocabulary")) return Model(to_transformer(file));
+  const bool one_head = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& one) {
+    return one.name == "head.query.weight";
+  });
+  if (one_head) return Model(OneHead(file));
+  refuse(file);
+}
+
+}  // namespace tapestry::command

@@ -1,0 +1,49 @@
+// What the sub-commands look into: a transformer, or the single head that step 14 writes out.
+#pragma once
+
+#include <variant>
+
+#include "tapestry/io/safetensors.hpp"
+#include "tapestry/nn/transformer.hpp"
+
+namespace tapestry::command {
+
+// logits = head(words[ids] + positions) W_guess: attention alone, with nothing passed by it.
+struct OneHead {
+  Tensor words, positions;       // (vocabulary, d_model), (length, d_model)
+  MultiHeadAttention attention;  // of one head
+  Tensor guess;                  // (d_model, vocabulary)
+
+  // Throws Error if tensors are missing or their shapes do not fit together.
+  explicit OneHead(const Safetensors& file);
+  OneHead(const TransformerOptions& sizes, Random& random);
+
+  // Files under the names that a transformer of one layer has.
+  Tensor operator()(const Indices& ids) const;
+};
+
+class Model {
+ public:
+  explicit Model(Transformer transformer);
+  explicit Model(OneHead head);
+
+  // Of a single head: those of an encoder of one layer that has its sizes.
+  const TransformerOptions& options() const { return options_; }
+  bool is_one_head() const { return std::holds_alternative<OneHead>(parts_); }
+  const MultiHeadAttention& attention(Index layer) const;
+
+  // ids (length) or (batch, length) -> logits (..., length, vocabulary).
+  Tensor operator()(const Indices& ids) const;
+
+  // Another one of these sizes, with random weights.
+  Model untrained(std::uint64_t seed) const;
+
+ private:
+  TransformerOptions options_;
+  std::variant<Transformer, OneHead> parts_;
+};
+
+// Throws Error that tells what the file is, if it is neither.
+Model to_model(const Safetensors& file);
+
+}  // namespace tapestry::command

@@ -1,0 +1,237 @@
+#include "train_run.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "model_file.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/checkpoint.hpp"
+#include "tapestry/io/transformer_file.hpp"
+#include "unicode.hpp"
+
+namespace tapestry::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const best_loss_key = "train.held_out_loss";
+const char* const best_step_key = "train.step";
+
+template <class Number>
+std::string exact(Number value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+Metadata to_metadata(const Settings& s) {
+  return {{"train.task", s.task},
+          {"train.fingerprint", s.fingerprint},
+          {"train.length", exact(s.length)},
+          {"train.batch", exact(s.batch)},
+          {"train.steps", exact(s.steps)},
+          {"train.rate", exact(s.rate)},
+          {"train.seed", exact(s.seed)}};
+}
+
+// Settings, sizes, words, and how the model is fed.
+Metadata to_metadata(const Run& run) {
+  Random random(0);
+  const Batch batch = run.material.train(1, random);
+  Metadata metadata = tapestry::to_metadata(run.material.vocabulary, batch);
+  metadata.merge(to_metadata(run.settings));
+  metadata.merge(tapestry::to_metadata(run.model.options));
+  return metadata;
+}
+
+template <class Number>
+void parse(const Metadata& metadata, const std::string& key, Number low, Number high,
+           Number& value) {
+  const std::string& text = metadata.at(key);
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc() && end == text.data() + text.size() && value >= low && value <= high) {
+    return;
+  }
+  throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which makes no sense.");
+}
+
+Settings settings_in(const Metadata& metadata) {
+  for (const auto& [key, text] : to_metadata(Settings{})) {
+    if (metadata.contains(key)) continue;
+    throw Error("was not written by `tapestry train` (it has no entry '" + key +
+                "'), so that it cannot be resumed.");
+  }
+  Settings s{.task = metadata.at("train.task"), .fingerprint = metadata.at("train.fingerprint")};
+  parse<Index>(metadata, "train.length", 1, most_length, s.length);
+  parse<Index>(metadata, "train.batch", 1, most_batch, s.batch);
+  parse<Index>(metadata, "train.steps", 0, most_steps, s.steps);
+  parse<double>(metadata, "train.rate", 0, 1, s.rate);
+  parse<std::uint64_t>(metadata, "train.seed", 0, ~std::uint64_t{0}, s.seed);
+  return s;
+}
+
+TransformerOptions model_options(const TrainOptions& o, const Material& material) {
+  const Index layers = o.layers.value_or(2), heads = o.heads.value_or(4),
+              width = o.width.value_or(64);
+  if (width % heads != 0) {
+    throw Error("--heads " + std::to_string(heads) + " must divide --width " +
+                std::to_string(width) + ": each head gets an equal part.");
+  }
+  const TransformerOptions options{.vocabulary = material.vocabulary.size(),
+                                   .length = material.length,
+                                   .d_model = width,
+                                   .heads = heads,
+                                   .layers = layers,
+                                   .has_feed_forward = !o.attention_only,
+                                   .initialiser = init::inverse_root};
+  const double numbers = 12.0 * double(layers) * double(width) * double(width) +
+                         double(width) * double(2 * options.vocabulary + options.length);
+  constexpr double most = 2e7;
+  if (numbers <= most) return options;
+  throw Error("a model of " + std::to_string(layers) + " layers of width " + std::to_string(width) +
+              " would have " + std::to_string(Index(numbers / 1e6)) +
+              " million numbers; at most 20 million can be trained here in any patience.");
+}
+
+Path path_of(const TrainOptions& o) {
+  if (!o.checkpoint.empty()) return o.checkpoint;
+  return Path("out/checkpoints") / (Path(o.task).stem().string() + ".safetensors");
+}
+
+// "book.safetensors" -> "book_best_model.safetensors"; beside a device, nothing.
+Path best_model_of(const Path& checkpoint) {
+  std::error_code ignored;
+  if (fs::exists(checkpoint, ignored) && !fs::is_regular_file(checkpoint, ignored)) return {};
+  return checkpoint.parent_path() /
+         (checkpoint.stem().string() + "_best_model" + checkpoint.extension().string());
+}
+
+Run new_run(const TrainOptions& o) {
+  Material what = material(o.task, o.length.value_or(64));
+  const Path path = path_of(o);
+  std::error_code ignored;
+  if (!o.overwrite && fs::is_regular_file(path, ignored)) {
+    throw Error(path.string() +
+                " is there already: go on with --resume, begin anew with --overwrite, or name "
+                "another --checkpoint.");
+  }
+  const std::uint64_t seed = static_cast<std::uint64_t>(o.seed.value_or(1));
+  const double rate = o.rate.value_or(3e-3);
+  const Settings settings{
+      o.task, what.fingerprint, what.length, o.batch.value_or(32), o.steps.value_or(500), rate,
+      seed};
+  Random random(seed);
+  Transformer model(model_options(o, what), random);
+  Adam adam(model.parameters(), {.rate = rate});
+  return {path, best_model_of(path), settings, std::move(what), std::move(model), std::move(adam)};
+}
+
+template <class Number, class Given>
+void check_same(const char* option, Number of_file, const std::optional<Given>& given) {
+  if (!given || Number(*given) == of_file) return;
+  throw Error("its run has " + std::string(option) + " " + exact(of_file) + ", not " +
+              exact(*given) + ". Leave the option out, or begin anew with --overwrite.");
+}
+
+void check_same(const TrainOptions& o, const Settings& s, const TransformerOptions& model) {
+  check_same("--batch", s.batch, o.batch);
+  check_same("--rate", s.rate, o.rate);
+  check_same("--seed", s.seed, o.seed);
+  if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // tasks have their own
+  check_same("--layers", model.layers, o.layers);
+  check_same("--heads", model.heads, o.heads);
+  check_same("--width", model.d_model, o.width);
+  if (!o.attention_only || !model.has_feed_forward) return;
+  throw Error(
+      "its run has feed-forward parts, not --attention-only. Leave the option out, or "
+      "begin anew with --overwrite.");
+}
+
+// What an earlier part of this run has left; of any other file nothing is believed.
+Best best_in_file(const Run& run) {
+  try {
+    const Metadata metadata = read_checkpoint(run.best_model).weights.metadata;
+    Best best;
+    parse<double>(metadata, best_loss_key, 0, std::numeric_limits<double>::max(), best.loss);
+    parse<Index>(metadata, best_step_key, 0, most_steps, best.step);
+    for (const auto& [key, text] : to_metadata(run)) {
+      if (key != "train.steps" && metadata.at(key) != text) return {};
+    }
+    return best;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+Run resumed_run(const TrainOptions& o) {
+  const Path path = path_of(o);
+  const Checkpoint file = read_checkpoint(path);
+  try {
+    Settings settings = settings_in(file.weights.metadata);
+    if (!o.task.empty() && o.task != settings.task) {
+      throw Error("learned " + in_quotes(settings.task) + ", not " + in_quotes(o.task) + ".");
+    }
+    check_same(o, settings, transformer_options(file.weights.metadata));
+    settings.steps = o.steps.value_or(settings.steps);
+    Material what = material(settings.task, settings.length);
+    Transformer model = to_transformer(file.weights);
+    if (what.fingerprint != settings.fingerprint || what.length != settings.length ||
+        what.vocabulary.size() != model.options.vocabulary ||
+        (model.options.positions == Positions::learned && model.options.length < what.length)) {
+      throw Error("what it learns, " + in_quotes(settings.task) +
+                  ", is no longer the same; begin anew with --overwrite.");
+    }
+    Adam adam(model.parameters(), {.rate = settings.rate});
+    load_checkpoint(model.parameters(), adam, file);
+    Run run{path,           best_model_of(path), settings, std::move(what), std::move(model),
+            std::move(adam)};
+    run.best = best_in_file(run);
+    return run;
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+Run make_run(const TrainOptions& o) {
+  if (o.task.empty() && !(o.resume && !o.checkpoint.empty())) {
+    throw Error("say what to learn: copy, reverse, sort, induction, grammar, or a text file.");
+  }
+  if (o.resume && o.overwrite) {
+    throw Error("--resume goes on with the file, and --overwrite replaces it: give one of them.");
+  }
+  Run run = o.resume ? resumed_run(o) : new_run(o);
+  if (run.adam.steps() < run.settings.steps || run.adam.steps() == 0) return run;
+  throw Error(run.checkpoint.string() + " has made its " + std::to_string(run.adam.steps()) +
+              " steps; ask for more with --steps.");
+}
+
+void save(const Run& run) {
+  save_checkpoint(run.checkpoint, run.model.parameters(), run.adam, to_metadata(run));
+}
+
+void save_best(Run& run, double loss) {
+  run.best = {loss, run.adam.steps()};
+  if (run.best_model.empty()) return;
+  Metadata metadata = to_metadata(run);
+  metadata[best_loss_key] = exact(loss);
+  metadata[best_step_key] = exact(run.best.step);
+  write_transformer(run.best_model, run.model, metadata);
+}
+
+std::string command_to_resume(const Run& run, const TrainOptions& options) {
+  const TrainOptions defaults;
+  std::string command = "tapestry train --resume";
+  command += " " + shell_option("--checkpoint", run.checkpoint.string());
+  if (options.save_every != defaults.save_every) {
+    command += " --save-every " + std::to_string(options.save_every);
+  }
+  if (options.out != defaults.out) command += " " + shell_option("--out", options.out.string());
+  return command;
+}
+
+std::string shell_option(const std::string& name, const std::string& value) {
+  return name + (value.starts_with("-") ? "=" : " ") + shell_quote(value);
+}
+
+}  // namespace tapestry::command
