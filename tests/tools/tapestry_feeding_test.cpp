@@ -95,7 +95,15 @@ TEST_CASE("a model of characters is read with <bos> if it was fed so", "[phase5]
   CHECK(wrong(without) == "");
   CHECK(has(without.out, "text:  1+2=\n"));
   CHECK(has(without.out, "decoder, fed without"));
+}
 
+TEST_CASE("a model that writes reads the last words it has positions for, behind <bos> if fed so",
+          "[phase5][tools]") {
+  const TemporaryFolder folder;
+  Random random(1);
+  const Batch windows = random_windows(characters.ids("1+2=3+4=7"), 2, 5, random);
+  const Transformer model = written(folder / "with", characters, true, next_characters());
+  written(folder / "without", characters, true, windows);
   for (const bool bos : {true, false}) {
     const Result said = tapestry_in(
         folder / "", std::string("generate --temperature 0 --length 12 --text 1+2= --checkpoint ") +
@@ -107,9 +115,10 @@ TEST_CASE("a model of characters is read with <bos> if it was fed so", "[phase5]
   CHECK(written_by(model, "1+2=", true).size() > 6);  // longer than the model has positions
 }
 
-TEST_CASE("an encoder is asked for what it has learned: the next word, or hidden ones",
-          "[phase5][tools]") {
-  const TemporaryFolder folder;
+namespace {
+
+// Models that were fed in three ways: two encoders, and a decoder that says neither.
+void write_three(const std::filesystem::path& folder) {
   Random random(1);
   const std::vector<Words> texts = {split_words("the cat sat")};
   written(folder / "next", words, false, next_word_batch(words, texts));
@@ -117,28 +126,41 @@ TEST_CASE("an encoder is asked for what it has learned: the next word, or hidden
   Batch other = next_word_batch(words, texts);
   other.targets.values = {0, 1, 0, 1};
   written(folder / "other", words, true, other);
+}
 
-  const Result next = tapestry_in(folder / "", "analyze --checkpoint next --text 'the <mask>'");
-  CHECK(wrong(next) == "");
-  CHECK(has(next.out, "text:  <bos> the <mask>\n"));
-  CHECK(has(next.out, "\nnext: "));
-  CHECK_FALSE(has(next.out, "\n<mask>@"));
-  const Result hidden =
-      tapestry_in(folder / "", "analyze --checkpoint hidden --text 'the <mask> sat'");
-  CHECK(wrong(hidden) == "");
-  CHECK(has(hidden.out, "text:  the <mask> sat\n"));
-  CHECK(has(hidden.out, "\n<mask>@1: "));
-  CHECK_FALSE(has(hidden.out, "\nnext: "));
-  const Result neither = tapestry_in(folder / "", "analyze --checkpoint other --text 'the <mask>'");
-  CHECK(wrong(neither) == "");
-  CHECK_FALSE(has(neither.out, "\n<mask>@2: "));
-  CHECK_FALSE(has(neither.out, "\nnext: "));
+}  // namespace
 
+TEST_CASE("a model is asked for what it has learned: the next word, hidden ones, or nothing",
+          "[phase5][tools]") {
+  const TemporaryFolder folder;
+  write_three(folder / "");
+  const auto said = [&](const std::string& name) {
+    const Result result =
+        tapestry_in(folder / "", "analyze --checkpoint " + name + " --text 'the <mask> sat'");
+    CHECK(wrong(result) == "");
+    return result.out;
+  };
+  const std::string next = said("next"), hidden = said("hidden"), other = said("other");
+  CHECK(has(next, "text:  <bos> the <mask> sat\n"));
+  CHECK(has(next, "\nnext: "));
+  CHECK_FALSE(has(next, "\n<mask>@2: "));
+  CHECK(has(hidden, "text:  the <mask> sat\n"));
+  CHECK(has(hidden, "\n<mask>@1: "));
+  CHECK_FALSE(has(hidden, "\nnext: "));
+  CHECK_FALSE(has(other, "\n<mask>@2: "));
+  CHECK_FALSE(has(other, "\nnext: "));
+}
+
+TEST_CASE("a model that does not write says what it can be asked", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  write_three(folder / "");
+  std::filesystem::rename(folder / "hidden", folder / "it's");
   const auto refusal = [&](const std::string& name) {
     return tapestry_in(folder / "", "generate --checkpoint " + name).err;
   };
-  CHECK(has(refusal("next"), "is an encoder"));
-  CHECK(has(refusal("hidden"), "\"the <mask> sat\""));
+  CHECK(has(refusal("next"), "is an encoder: it sees all words"));
+  CHECK(has(refusal("next"), "tapestry analyze --checkpoint next --text sat\n"));
+  CHECK(has(refusal("\"it's\""), "tapestry analyze --checkpoint 'it'\\''s' --text '<mask>'\n"));
   CHECK(has(refusal("other"), "has not learned to say the next word"));
 }
 
@@ -164,7 +186,12 @@ TEST_CASE("a file that does not say how it was fed is read as ever, with one lin
   CHECK(has(old("b", "the cat"), "text:  <bos> the cat\n"));
   CHECK(has(old("c", "the <mask>"), "text:  the <mask>\n"));
   CHECK(has(old("c", "the <mask>"), "\n<mask>@1: "));
+}
 
+TEST_CASE("a file that says nonsense of its feeding, or names no words, is refused",
+          "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Transformer model = written(folder / "b", words, true, next_word_batch(words, {{}}));
   Safetensors file = read_safetensors(folder / "b");
   file.metadata["feeding.bos"] = "\x1b[31m";
   write_safetensors(folder / "bad", file.tensors, file.metadata);
@@ -172,8 +199,7 @@ TEST_CASE("a file that does not say how it was fed is read as ever, with one lin
   CHECK(bad.status == 1);
   CHECK(bad.err ==
         "tapestry: bad: the file's entry 'feeding.bos' is '?[31m', but must be true or false.\n");
-  write_transformer(folder / "wordless",
-                    written(folder / "d", words, true, next_word_batch(words, {{}})));
+  write_transformer(folder / "wordless", model);
   CHECK(has(tapestry_in(folder / "", "generate --checkpoint wordless").err,
             "wordless: the file names no words."));
 }
@@ -207,6 +233,12 @@ TEST_CASE("the single head of step 14 is looked into like any model", "[phase1][
   const Tensor shares = softmax(matmul(matmul(made.output, part(5)), part(6)));
 
   const std::string text = " --checkpoint m --text 'the <mask> sat'";
+  const Result why = tapestry_in(folder / "", "why --query sat --key the" + text);
+  CHECK(wrong(why) == "");
+  const std::string weight = four_digits(double{made.weights.at({2, 0})});
+  CHECK(has(why.out, "The weight of sat@2 on the@0 is " + weight + "."));
+  CHECK(has(why.out, "which are a part of all that is said at sat"));
+
   const Result seen = tapestry_in(folder / "", "analyze --out o" + text);
   CHECK(wrong(seen) == "");
   CHECK(has(seen.out, "a single head, width 6, 8 words, encoder, fed without"));
@@ -219,16 +251,17 @@ TEST_CASE("the single head of step 14 is looked into like any model", "[phase1][
                 words.word(std::int32_t(best)).c_str(), double{shares.at({1, best})});
   CHECK(has(seen.out, guess));
   CHECK(is_picture(folder / "o/analyze_heatmap.png"));
+}
 
-  const Result why = tapestry_in(folder / "", "why --query sat --key the" + text);
-  CHECK(wrong(why) == "");
-  const std::string weight = four_digits(double{made.weights.at({2, 0})});
-  CHECK(has(why.out, "The weight of sat@2 on the@0 is " + weight + "."));
-  CHECK(has(why.out, "which are a part of all that is said at sat"));
+TEST_CASE("a single head is refused what it cannot do", "[phase1][tools]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "m", single_head(), hidden_words());
   CHECK(has(tapestry_in(folder / "", "generate --checkpoint m").err, "is an encoder"));
   CHECK(has(tapestry_in(folder / "", "analyze --checkpoint m --text 'the the the the the the'").err,
             "has 6 words, but at most 5 can be read"));
-  CHECK(has(tapestry_in(folder / "", "why --layer 1 --query 0 --key 0" + text).err, "no layer 1"));
+  CHECK(
+      has(tapestry_in(folder / "", "why --checkpoint m --text the --layer 1 --query 0 --key 0").err,
+          "no layer 1"));
 }
 
 TEST_CASE("a single head whose tensors do not fit together is refused in one line",

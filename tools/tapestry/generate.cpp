@@ -36,13 +36,16 @@ Indices prompt(const ModelFile& file, const std::string& text) {
 }
 
 void check_writes(const ModelFile& file) {
-  const Guess guess = file.feeding.guess;
+  const bool hidden = file.feeding.guess == Guess::hidden_word && !file.vocabulary.by_characters();
   if (!file.model.options().causal) {
-    throw Error(std::string("the model is an encoder: it sees all words at once and does not ") +
-                "write. Ask it with tapestry analyze --text \"the " +
-                (guess == Guess::hidden_word ? "<mask> " : "cat ") + "sat\".");
+    throw Error(
+        "the model is an encoder: it sees all words at once and does not write. Ask it with: "
+        "tapestry analyze " +
+        shell_option("--checkpoint", file.path.string()) + " " +
+        shell_option("--text", file.vocabulary.words().at(hidden ? Vocabulary::mask
+                                                                 : file.vocabulary.size() - 1)));
   }
-  if (guess != Guess::next_word) {
+  if (file.feeding.guess != Guess::next_word) {
     throw Error("the model has not learned to say the next word, so that it does not write.");
   }
 }

@@ -33,6 +33,28 @@ ModelFile make_model(const std::filesystem::path& path, const Safetensors& file)
   return {path, std::move(model), std::move(vocabulary), feeding};
 }
 
+void check_known(const Vocabulary& vocabulary, const std::string& word) {
+  if (vocabulary.contains(word)) return;
+  const bool by_characters = vocabulary.by_characters();
+  const std::string similar = by_characters ? "" : closest(word, vocabulary.words());
+  throw Error(in_quotes(word) + " is none of the " + std::to_string(vocabulary.size()) +
+              (by_characters ? " characters" : " words") + " that the model knows." +
+              (similar.empty() ? "" : " Did you mean '" + similar + "'?"));
+}
+
+void check_length(const ModelFile& file, std::size_t length) {
+  constexpr std::size_t most = 1024;
+  const TransformerOptions& options = file.model.options();
+  const bool any = options.positions != Positions::learned;
+  const std::size_t longest = any ? most : std::min<std::size_t>(most, std::size_t(options.length));
+  if (length <= longest) return;
+  throw Error("the text has " + std::to_string(length) +
+              (file.vocabulary.by_characters() ? " characters, " : " words, ") +
+              (file.feeding.bos ? "<bos> included, " : "") + "but at most " +
+              std::to_string(longest) + " can be read" +
+              (longest < most ? ": the model has learned no more positions." : "."));
+}
+
 const char* says(Guess guess) {
   return guess == Guess::next_word     ? "says the next word"
          : guess == Guess::hidden_word ? "says hidden words"
@@ -58,29 +80,11 @@ std::string printable(const std::string& word) {
 }
 
 Reading read_text_for(const ModelFile& file, const std::string& text) {
-  constexpr std::size_t most = 1024;
   Words words = file.vocabulary.by_characters() ? split_characters(text) : split_words(text);
   if (words.empty()) throw Error("the text is empty: say what to read, as in --text \"the cat\".");
-  for (const std::string& word : words) {
-    if (file.vocabulary.contains(word)) continue;
-    const std::string similar = closest(word, file.vocabulary.words());
-    throw Error(
-        in_quotes(word) + " is none of the " + std::to_string(file.vocabulary.size()) +
-        (file.vocabulary.by_characters() ? " characters" : " words") + " that the model knows." +
-        (similar.empty() || file.vocabulary.by_characters() ? ""
-                                                            : " Did you mean '" + similar + "'?"));
-  }
+  for (const std::string& word : words) check_known(file.vocabulary, word);
   if (file.feeding.bos && words.front() != "<bos>") words.insert(words.begin(), "<bos>");
-  const TransformerOptions& options = file.model.options();
-  const bool any = options.positions != Positions::learned;
-  const std::size_t longest = any ? most : std::min<std::size_t>(most, std::size_t(options.length));
-  if (words.size() > longest) {
-    throw Error("the text has " + std::to_string(words.size()) +
-                (file.vocabulary.by_characters() ? " characters, " : " words, ") +
-                (file.feeding.bos ? "<bos> included, " : "") + "but at most " +
-                std::to_string(longest) + " can be read" +
-                (longest < most ? ": the model has learned no more positions." : "."));
-  }
+  check_length(file, words.size());
   Reading reading{file.vocabulary.ids(words), {}, {}};
   for (const std::string& word : words) {
     reading.labels.push_back(printable(word));

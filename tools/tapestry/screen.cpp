@@ -5,6 +5,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/text/vocabulary.hpp"
+#include "unicode.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -78,6 +79,10 @@ std::string folded(const std::string& text, int indent) {
     begin = end + 1;
   }
   return result + line.substr(first ? static_cast<std::size_t>(indent) : 0);
+}
+
+std::string shell_option(const std::string& name, const std::string& value) {
+  return name + (value.starts_with("-") ? "=" : " ") + shell_quote(value);
 }
 
 }  // namespace tapestry::command

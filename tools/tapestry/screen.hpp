@@ -21,4 +21,7 @@ std::string right(const std::string& text, int columns);
 // Lines of at most 80 columns, each begun by so many blanks but the first, broken between words.
 std::string folded(const std::string& text, int indent);
 
+// "--name value", quoted for a shell, and so that a value which begins with "-" is no option.
+std::string shell_option(const std::string& name, const std::string& value);
+
 }  // namespace tapestry::command

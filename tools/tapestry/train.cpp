@@ -132,6 +132,26 @@ void begin(Run& run, const TrainOptions& o) {
   if (is_old) save(run);
 }
 
+// Measures, prints and saves what is due after a step, and ends the work if a signal came.
+void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& curve, double loss) {
+  const Index step = run.adam.steps(), steps = run.settings.steps,
+              every = std::max<Index>(1, steps / 10);
+  const bool is_last = step == steps, stop = Interruption::signal() != 0;
+  const bool row = step % every == 0 || is_last, saves = step % o.save_every == 0 || is_last;
+  std::optional<double> held_out;
+  if (row || saves) {
+    const Test::Result tested = test();
+    held_out = tested.loss;
+    if (row) print_row(run, step, loss, tested);
+    if (tested.loss < run.best.loss) save_best(run, tested.loss);
+  }
+  curve.add(step, loss, held_out);
+  if (saves || stop) save(run);
+  if (!stop || is_last) return;
+  curve.draw(run);
+  leave(run, o, loss);
+}
+
 void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
   const Settings& s = run.settings;
   const Test test(run);
@@ -148,27 +168,10 @@ void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
   options.what = isatty(2) == 1 ? "training" : "";
   options.tokens = s.batch * s.length;
   options.guess_loss = std::log(double(run.model.options.vocabulary));
-  const Index every = std::max<Index>(1, s.steps / 10);
-  options.after_step = [&](Index step, double loss) {
-    const bool is_last = step == s.steps, stop = Interruption::signal() != 0;
-    const bool row = step % every == 0 || is_last, saves = step % o.save_every == 0 || is_last;
-    std::optional<double> held_out;
-    if (row || saves) {
-      const Test::Result tested = test();
-      held_out = tested.loss;
-      if (row) print_row(run, step, loss, tested);
-      if (tested.loss < run.best.loss) save_best(run, tested.loss);
-    }
-    curve.add(step, loss, held_out);
-    if (saves || stop) save(run);
-    if (!stop || is_last) return;
-    curve.draw(run);
-    leave(run, o, loss);
-  };
+  options.after_step = [&](Index, double loss) { after_step(run, o, test, curve, loss); };
   if (run.adam.steps() == 0) {
-    const double untrained = test().loss;
-    save_best(run, untrained);
-    curve.add(0, {}, untrained);
+    save_best(run, test().loss);
+    curve.add(0, {}, run.best.loss);
   }
   tapestry::train(run.adam, loss_of_step, options);
 }

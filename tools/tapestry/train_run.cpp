@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model_file.hpp"
+#include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -228,10 +229,6 @@ std::string command_to_resume(const Run& run, const TrainOptions& options) {
   }
   if (options.out != defaults.out) command += " " + shell_option("--out", options.out.string());
   return command;
-}
-
-std::string shell_option(const std::string& name, const std::string& value) {
-  return name + (value.starts_with("-") ? "=" : " ") + shell_quote(value);
 }
 
 }  // namespace tapestry::command

@@ -45,7 +45,4 @@ void save_best(Run& run, double loss);
 // What to type to go on with the run that the options began.
 std::string command_to_resume(const Run& run, const TrainOptions& options);
 
-// "--name value", quoted for a shell, and so that a value which begins with "-" is no option.
-std::string shell_option(const std::string& name, const std::string& value);
-
 }  // namespace tapestry::command
