@@ -22,9 +22,11 @@ endif
 
 MODE := release
 PREFIX ?= /usr/local
+LIBDIR ?= lib
 FONTS ?= /usr/share/fonts/truetype/dejavu
 CLANG_FORMAT ?= clang-format-19
-VERSION := 0.1.0
+VERSION := $(shell awk '/define TAPESTRY_VERSION_/ { text = text dot $$3; dot = "." } \
+  END { print text }' include/tapestry/version.hpp)
 build := build/$(MODE)
 
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
@@ -170,7 +172,6 @@ $(build)/gradient_tests: $(gradient_objects) $(library) $(build)/tests.files
 # The command, which its tests run as a process.
 $(build)/tools/tapestry: $(tapestry_objects) $(library)
 	$(call link)
-$(tapestry_objects): private extra = -DVERSION='"$(VERSION)"'
 ifeq ($(filter f64 neon,$(MODE)),)  # of these, `make test` and check-neon run other tests only
 $(build)/tests: | $(build)/tools/tapestry
 endif
@@ -307,20 +308,24 @@ format-check: build/setup/format
 ## ci-full        every test in every way: hours. .ci/run takes less than one
 ci-full:
 	$(live)@.ci/run full
-## install        headers, library, pkg-config file and the `tapestry` command with its man page and
-##                completion under PREFIX (/usr/local); DESTDIR works too
-to := $(DESTDIR)$(PREFIX)
+## install        headers, library, the `tapestry` command with its man page and completion, and files
+##                for pkg-config and CMake under PREFIX (/usr/local); DESTDIR works too
+quoted = '$(subst ','\'',$(1))'
+installer = PREFIX=$(call quoted,$(PREFIX)) DESTDIR=$(call quoted,$(DESTDIR)) LIBDIR='$(LIBDIR)' \
+  MODE=$(MODE) CXX='$(CXX)' VERSION=$(VERSION) DEFINES='$(filter -DTAPESTRY%,$(mode_$(MODE)))' \
+  tools/packaging/install
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)  # said before anything is compiled
+refusal := $(shell $(installer) check $(filter uninstall,$(MAKECMDGOALS)))
+$(if $(refusal),$(error $(refusal)))
+endif
 install: $(library) $(build)/tools/tapestry
-	@cd include && find tapestry -name '*.hpp' -exec install -Dm644 {} $(abspath $(to))/include/{} \;
-	@install -Dm644 $(library) $(to)/lib/libtapestry.a
-	@install -Dm755 $(build)/tools/tapestry $(to)/bin/tapestry
-	@install -Dm644 tools/tapestry/tapestry.1 $(to)/share/man/man1/tapestry.1
-	@install -Dm644 tools/tapestry/completion.bash $(to)/share/bash-completion/completions/tapestry
-	@install -d $(to)/lib/pkgconfig
-	@printf '%s\n' 'Name: tapestry' 'Description: attention, understood' 'Version: $(VERSION)' \
-	  'Cflags: -I$(PREFIX)/include' 'Libs: -L$(PREFIX)/lib -ltapestry -lgif -pthread' \
-	  >$(to)/lib/pkgconfig/tapestry.pc
-	@echo 'installed in $(to)'
+	@$(installer) put
+## uninstall      take away what `make install` wrote under PREFIX, and nothing else
+uninstall:
+	@$(installer) remove
+## deb            Debian packages libtapestry-dev and tapestry, checked by lintian, in build/deb/
+deb: build/setup/build build/setup/deb
+	$(live)@VERSION=$(VERSION) tools/packaging/deb
 ## clean          remove build/; out/ holds results of yours and stays
 clean:
 	rm -rf build
@@ -330,4 +335,5 @@ help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
 .PHONY: all everything programs opening rest test test-sets ci-full tutorials plots pictures asan
-.PHONY: f64 clang tsan fuzz check-neon bench check format format-check install mutants clean help FORCE
+.PHONY: f64 clang tsan fuzz check-neon bench check format format-check install uninstall deb
+.PHONY: mutants clean help FORCE

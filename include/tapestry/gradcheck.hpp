@@ -19,9 +19,9 @@ struct GradcheckOptions {
 
 struct GradcheckResult {
   bool passed = false;
-  double tape = 0;         // the derivative that was compared last, by the tape ...
-  double differences = 0;  // ... and by finite differences
-  std::string message;     // if it failed: which input, which element, both numbers
+  double tape = 0;           // the derivative that was compared last, by the tape ...
+  double differences = 0;    // ... and by finite differences
+  std::string message = {};  // if it failed: which input, which element, both numbers
 
   explicit operator bool() const { return passed; }
 };

@@ -36,17 +36,17 @@ enum class VariantKind {
 };
 
 struct Variant {
-  std::string name, about;  // "local", "at most 32 positions away"
-  VariantKind kind;
-  double time_growth, memory_growth;  // in theory they grow as the length to these powers
-  Mask mask;                          // the pairs that it sees
-  std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& v)> run;
+  std::string name = {}, about = {};  // "local", "at most 32 positions away"
+  VariantKind kind = {};
+  double time_growth = 0, memory_growth = 0;  // in theory they grow as the length to these powers
+  Mask mask = {};                             // the pairs that it sees
+  std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& v)> run = {};
 
   // The same function, with all weights written out: softmax attention under the mask, for linear
   // attention the linear kind, for grouped heads with copies of their keys and values. Of q it may
   // get a part, with that part of the mask.
   std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask)>
-      explicitly;
+      explicitly = {};
 
   std::string skipped = {};       // why it is not run with these sizes at all; "": it is
   std::string forward_only = {};  // why it is not walked back; "": it is
@@ -90,7 +90,7 @@ struct Passage {
 };
 
 struct Measurement {
-  Passage forward, both_ways;
+  Passage forward = {}, both_ways = {};
   double from_full = 0;  // largest difference of the outputs from input.full
 };
 

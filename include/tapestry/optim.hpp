@@ -8,6 +8,7 @@
 // An optimiser writes the new values into the model's own tensors.
 #pragma once
 
+#include <concepts>
 #include <vector>
 
 #include "tapestry/tape.hpp"
@@ -24,8 +25,32 @@ double gradient_norm(const Gradients& gradients);
 // if the norm is NaN or infinite, or max_norm negative or NaN.
 double clip_gradient_norm(Gradients& gradients, double max_norm);
 
+// How far a step goes: one number. Anything else, a function of the step say, does not compile.
+class Rate {
+ public:
+  constexpr Rate() = default;
+  constexpr Rate(double rate) : rate_(rate) {}
+  constexpr operator double() const { return rate_; }
+
+  template <class Other>
+    requires(!std::convertible_to<Other, double>)
+  Rate(const Other&) {
+    static_assert(std::same_as<Other, double>,
+                  "rate is one number; a schedule goes to train() as TrainingOptions.rate, or to "
+                  "set_rate() step by step");
+  }
+
+ private:
+  double rate_ = 0;
+};
+
+// Other libraries' names of `rate`: with them, too, the compiler says what is right.
+struct WrongNamesOfRate {
+  double lr = 0, learning_rate = 0, momentum = 0, weight_decay = 0;
+};
+
 struct SgdOptions {
-  double rate = 0.01;   // at least 0
+  Rate rate = 0.01;     // at least 0
   double momentum = 0;  // in [0, 1)
 };
 
@@ -37,6 +62,11 @@ class Sgd {
   // Throws Error for an option out of its range, and for a parameter that is undefined, a strided
   // view, or shares its numbers with another.
   explicit Sgd(Parameters parameters, const SgdOptions& options = {});
+
+  template <bool right = false>
+  Sgd(Parameters, const WrongNamesOfRate&) {
+    static_assert(right, "lr and learning_rate are called rate here: {.rate = 1e-3}");
+  }
 
   // Throws Error, and changes nothing, if the tape was not asked about some parameter.
   void step(const Gradients& gradients);
@@ -51,7 +81,7 @@ class Sgd {
 };
 
 struct AdamOptions {
-  double rate = 1e-3;       // at least 0
+  Rate rate = 1e-3;         // at least 0
   double beta1 = 0.9;       // how slowly the mean forgets, in [0, 1)
   double beta2 = 0.999;     // how slowly the mean square forgets, in [0, 1)
   double epsilon = 1e-8;    // above 0: keeps the division finite
@@ -71,6 +101,11 @@ class Adam {
  public:
   // Throws Error as Sgd does.
   explicit Adam(Parameters parameters, const AdamOptions& options = {});
+
+  template <bool right = false>
+  Adam(Parameters, const WrongNamesOfRate&) {
+    static_assert(right, "lr and learning_rate are called rate here: {.rate = 1e-3}");
+  }
 
   // Throws Error, and changes nothing, if the tape was not asked about some parameter.
   void step(const Gradients& gradients);

@@ -37,7 +37,7 @@ Tensor image_tensor(const plot::Image& image);
 
 // Measured work for a roofline.
 struct Workload {
-  std::string name;
+  std::string name = {};
   double flops_per_byte = 0;  // floating point operations per byte that has to be moved
   double gflops = 0;
 };

@@ -61,3 +61,4 @@
 #include "tapestry/text/translation.hpp"
 #include "tapestry/text/vocabulary.hpp"
 #include "tapestry/training.hpp"
+#include "tapestry/version.hpp"

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "help.hpp"
 #include "tapestry/machine.hpp"
+#include "tapestry/version.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -158,7 +159,7 @@ void add_lab(CLI::App& app) {
 void add_commands(CLI::App& app) {
   app.formatter(std::make_shared<Help>());
   app.footer(app_examples);
-  app.set_version_flag("--version", "tapestry " VERSION);
+  app.set_version_flag("--version", "tapestry " + version());
   add_analyze(app);
   add_why(app);
   add_train(app);

@@ -35,19 +35,19 @@ bool may_be_named(const Spread& score, const std::vector<Spread>& baselines,
 
 // What the heads of a layer did with many sentences.
 struct Attended {
-  Tensor weights;  // (sentences, heads, queries, keys)
-  Mask mask;       // what the model could see, and what is to count (patterns.hpp)
-  Indices ids;     // (sentences, keys), or none: then there is no evidence for induction
+  Tensor weights = {};  // (sentences, heads, queries, keys)
+  Mask mask = {};       // what the model could see, and what is to count (patterns.hpp)
+  Indices ids = {};     // (sentences, keys), or none: then there is no evidence for induction
 };
 
 // How one head scores in one pattern.
 struct Evidence {
   Pattern pattern = Pattern::self;
-  Index offset = 0;    // of fixed_offset
-  Spread score;        // the model
-  Spread untrained;    // the same with weights as they began: random
-  Spread shuffled;     // the model, reading the words of the sentences in random order
-  double uniform = 0;  // the mean score of uniform attention, at the same offset
+  Index offset = 0;       // of fixed_offset
+  Spread score = {};      // the model
+  Spread untrained = {};  // the same with weights as they began: random
+  Spread shuffled = {};   // the model, reading the words of the sentences in random order
+  double uniform = 0;     // the mean score of uniform attention, at the same offset
 };
 
 // All evidence: a list of heads, for each of them every pattern in the order of all_patterns.

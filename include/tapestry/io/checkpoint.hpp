@@ -23,9 +23,9 @@
 namespace tapestry {
 
 struct Checkpoint {
-  Safetensors weights;    // as in a file of weights alone; metadata: the model's configuration
-  Safetensors optimiser;  // "mean.<name>", "square.<name>"; nothing in a file of weights alone
-  Index steps = 0;        // that the optimiser had made
+  Safetensors weights = {};    // as in a file of weights alone; metadata: the model's configuration
+  Safetensors optimiser = {};  // "mean.<name>", "square.<name>"; nothing in a file of weights alone
+  Index steps = 0;             // that the optimiser had made
 };
 
 // Writes the file whole or not at all, as write_safetensors does: an interrupted save leaves the

@@ -23,8 +23,8 @@ struct Skipped {
 
 // What a file holds: tensors in the order of their numbers, and free text by name.
 struct Safetensors {
-  Parameters tensors;
-  std::map<std::string, std::string> metadata;
+  Parameters tensors = {};
+  std::map<std::string, std::string> metadata = {};
   std::vector<Skipped> skipped = {};
 
   // Throws Error if there is no tensor of that name; the message says why it was skipped, or names

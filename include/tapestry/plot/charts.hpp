@@ -17,9 +17,10 @@ struct Axis {
 };
 
 struct Series {
-  std::string name;          // for the legend; "" keeps the series out of it
-  std::vector<double> x, y;  // of equal length; a gap is left at non-finite points, and at points
-                             // that are not positive on a log axis
+  std::string name = {};  // for the legend; "" keeps the series out of it
+  // Of equal length; a gap is left at non-finite points, and at points that are not positive on a
+  // log axis.
+  std::vector<double> x = {}, y = {};
   bool line = true, markers = false, dashed = false;
   std::optional<Colour> colour = {};  // automatic: series_colour of its place
 };
@@ -34,7 +35,7 @@ struct ReferenceLine {
 // A text beside the point (x, y), placed where it hides least; with a dot when `marker`.
 struct Annotation {
   double x = 0, y = 0;
-  std::string text;
+  std::string text = {};
   bool marker = true;
 };
 
@@ -47,16 +48,16 @@ struct LineChart {
 };
 
 struct BarSeries {
-  std::string name;            // for the legend
-  std::vector<double> values;  // one per label; non-finite values are written, not drawn
+  std::string name = {};            // for the legend
+  std::vector<double> values = {};  // one per label; non-finite values are written, not drawn
   std::optional<Colour> colour = {};
 };
 
 struct BarChart {
   std::string title = {}, subtitle = {};
-  std::string label_axis = {};      // what the labels are: "head", say
-  Axis y_axis = {};                 // linear only; always contains 0
-  std::vector<std::string> labels;  // one per group of bars
+  std::string label_axis = {};           // what the labels are: "head", say
+  Axis y_axis = {};                      // linear only; always contains 0
+  std::vector<std::string> labels = {};  // one per group of bars
   std::vector<BarSeries> series = {};
   std::vector<ReferenceLine> reference_lines = {};
   bool print_values = true;  // where they fit

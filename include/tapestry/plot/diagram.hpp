@@ -21,13 +21,13 @@ namespace tapestry::plot {
 // A small matrix of real numbers shown inside a box, as coloured cells.
 struct Thumbnail {
   std::int64_t rows = 0, columns = 0;
-  std::vector<double> values;  // row by row
+  std::vector<double> values = {};  // row by row
   ColourMap colours = ColourMap::blue_orange;
   std::optional<double> low = {}, high = {};  // automatic as for Heatmap
 };
 
 struct Box {
-  std::string title;
+  std::string title = {};
   std::vector<std::string> lines = {};  // details below the title: shapes, values
   std::optional<Thumbnail> thumbnail = {};
   Colour fill = {243, 246, 250};

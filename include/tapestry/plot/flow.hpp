@@ -9,9 +9,9 @@
 namespace tapestry::plot {
 
 struct Flow {
-  std::vector<std::string> queries, keys;
-  std::vector<double> weights;  // queries × keys, row by row, each from 0 to 1
-  double threshold = 0.15;      // only links with at least this weight are drawn
+  std::vector<std::string> queries = {}, keys = {};
+  std::vector<double> weights = {};  // queries × keys, row by row, each from 0 to 1
+  double threshold = 0.15;           // only links with at least this weight are drawn
   std::string title = {}, subtitle = {};
 };
 

@@ -16,9 +16,10 @@ enum class PrintValues { automatic, always, never };  // automatic: where they f
 
 struct Heatmap {
   std::int64_t rows = 0, columns = 0;
-  std::vector<double> values;  // row by row; NaN is hatched grey, ±∞ takes the end of the range
+  // Row by row; NaN is hatched grey, ±∞ takes the end of the range.
+  std::vector<double> values = {};
 
-  std::vector<std::string> row_labels, column_labels;  // empty: the indices are written
+  std::vector<std::string> row_labels = {}, column_labels = {};  // empty: the indices are written
   std::string title = {}, subtitle = {};
   std::string row_axis = "query (rows)", column_axis = "key (columns)";  // "" leaves the name out
 

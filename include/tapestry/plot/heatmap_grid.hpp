@@ -14,7 +14,7 @@ namespace tapestry::plot {
 // which are written once.
 struct HeatmapGrid {
   std::int64_t columns = 1;  // how many maps stand beside each other: the number of heads
-  std::vector<Heatmap> maps;
+  std::vector<Heatmap> maps = {};
   std::string title = {}, subtitle = {};
 };
 

@@ -10,9 +10,9 @@
 namespace tapestry {
 
 struct Batch {
-  Indices inputs;   // (rows, longest): what the model reads, short rows filled up with <pad>
-  Indices targets;  // the same shape: the id to be said there; -1 for none, as cross_entropy has it
-  std::vector<Index> lengths;  // of each row without what fills it: for Mask::padding
+  Indices inputs = {};   // (rows, longest): what the model reads, short rows filled up with <pad>
+  Indices targets = {};  // the same shape: the id to be said there; -1: none, as in cross_entropy
+  std::vector<Index> lengths = {};  // of each row without what fills it: for Mask::padding
 };
 
 // Each row reads <bos> w1 ... wn, and is to say w1 ... wn <eos>: at every position the next word.
