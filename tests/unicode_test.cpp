@@ -105,6 +105,9 @@ TEST_CASE("quoted for a shell, a text shows no control characters, and plain one
   CHECK(shell_quote("the cat") == "'the cat'");
   CHECK(shell_quote("Don't") == "'Don'\\''t'");
   CHECK(shell_quote("a\x1b[1mb") == "'a'\"$(printf '\\033')\"'[1mb'");
+  CHECK(shell_quote("a\tb\x7F") == "'a'\"$(printf '\\011')\"'b'\"$(printf '\\177')\"");
+  CHECK(shell_quote("\n") == "'\n'");
+  CHECK(shell_quote("\xC2\xA0") == "'\xC2\xA0'");
   CHECK(shell_quote("\xC2\x9B") == "\"$(printf '\\302\\233')\"");
   CHECK(shell_quote(std::string_view("a\0b", 3)) == "'a'\"$(printf '')\"'b'");
 }

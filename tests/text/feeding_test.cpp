@@ -51,6 +51,8 @@ TEST_CASE("a batch of one's own tells it, too", "[phase2][text]") {
   CHECK(fed(row({5, 6, 7}, {5, 6, 7})) == "other");
   const Batch half{Indices({2, 2}, {1, 5, 6, 5}), Indices({2, 2}, {5, 2, 5, 2}), {}};
   CHECK(fed(half) == "next");  // not every row begins with <bos>
+  const Batch two{Indices({2, 2}, {1, 5, 1, 6}), Indices({2, 2}, {5, 9, 7, 2}), {}};
+  CHECK(fed(two) == "<bos>, other");  // 6 stands behind, not 7
 }
 
 TEST_CASE("a batch that asks nothing tells nothing", "[phase2][text]") {

@@ -141,7 +141,12 @@ TEST_CASE("a run that goes on knows its best model, and a new one does not", "[p
   CHECK(wrong_best(folder / "m_best_model", csv) == "");
 
   std::filesystem::copy_file(folder / "m_best_model", folder / "n_best_model");
-  CHECK(wrong(tapestry_in(folder / "", fit + " --checkpoint n --steps 5")) == "");
+  const std::string other = fit + " --checkpoint n --steps 5";
+  const Result refused = tapestry_in(folder / "", other);
+  CHECK(refused.status == 1);
+  CHECK(has(refused.err, "n_best_model is there already"));
+  CHECK_FALSE(std::filesystem::exists(folder / "n"));
+  CHECK(wrong(tapestry_in(folder / "", other + " --overwrite")) == "");
   std::filesystem::copy_file(folder / "m_best_model", folder / "n_best_model",
                              std::filesystem::copy_options::overwrite_existing);
   CHECK(wrong(tapestry_in(folder / "", "train --resume --checkpoint n --steps 6")) == "");

@@ -106,14 +106,19 @@ Path best_model_of(const Path& checkpoint) {
          (checkpoint.stem().string() + "_best_model" + checkpoint.extension().string());
 }
 
+void refuse_old(const Path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return;
+  throw Error(path.string() +
+              " is there already: go on with --resume, begin anew with --overwrite, or name "
+              "another --checkpoint.");
+}
+
 Run new_run(const TrainOptions& o) {
   Material what = material(o.task, o.length.value_or(64));
   const Path path = path_of(o);
-  std::error_code ignored;
-  if (!o.overwrite && fs::is_regular_file(path, ignored)) {
-    throw Error(path.string() +
-                " is there already: go on with --resume, begin anew with --overwrite, or name "
-                "another --checkpoint.");
+  if (!o.overwrite) {
+    for (const Path& file : {path, best_model_of(path)}) refuse_old(file);
   }
   const std::uint64_t seed = static_cast<std::uint64_t>(o.seed.value_or(1));
   const double rate = o.rate.value_or(3e-3);
