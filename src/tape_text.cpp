@@ -1,4 +1,4 @@
-// A tape as entries and as a table, and the search for the first bad number.
+// A tape as entries, as a table and as a graph, and the search for the first bad number.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +8,7 @@
 #include "tape_state.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/tape.hpp"
+#include "unicode.hpp"
 
 namespace tapestry {
 namespace {
@@ -29,6 +30,26 @@ std::string inputs_text(const Tape::Entry& entry) {
   for (const std::size_t input : entry.inputs)
     text += (text.empty() ? "" : " ") + std::to_string(input);
   return text;
+}
+
+// A label as Graphviz shows it unchanged: between quotes it reads \" and \\, and &names; of HTML.
+std::string escaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t bytes = code_point_bytes(text);
+    const char first = text.front();
+    if (first == '"' || first == '\\') {
+      result += {'\\', first};
+    } else if (first == '&') {
+      result += "&amp;";
+    } else if (bytes == 0 || (first >= 0 && first < ' ') || first == 0x7F) {
+      result += '?';
+    } else {
+      result += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return result;
 }
 
 }  // namespace
@@ -72,6 +93,23 @@ std::string Tape::table() const {
     total += entry.saved_bytes;
   }
   return text + "saved for the way back: " + bytes_text(total) + "\n";
+}
+
+std::string Tape::dot() const {
+  std::string text = "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=filled, fillcolor=";
+  text += "\"#f3f6fa\"];\n";
+  std::size_t number = 0;
+  for (const Entry& entry : entries()) {
+    const std::string name = std::to_string(number++);
+    std::string label = escaped(entry.label);
+    if (!label.empty()) label += "\\n";
+    text += "  " + name + " [label=\"" + label + entry.operation + "\\n" + to_string(entry.shape) +
+            "\"" + (entry.operation == "watched" ? ", fillcolor=\"#fff4e6\"" : "") + "];\n";
+    for (const std::size_t input : entry.inputs) {
+      text += "  " + std::to_string(input) + " -> " + name + ";\n";
+    }
+  }
+  return text + "}\n";
 }
 
 // ---------------------------------------------------------------- the first bad number

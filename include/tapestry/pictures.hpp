@@ -29,6 +29,7 @@ plot::Heatmap mask_heatmap(const Mask& mask, const std::vector<std::string>& que
 
 // The records of a tape as boxes, inputs before outputs, with values and gradients where the tape
 // kept them (Tape::Keep::values): single numbers in digits, larger tensors as coloured cells.
+// For Graphviz: Tape::dot.
 plot::Diagram tape_diagram(const Tape& tape, const std::string& title);
 
 // The picture as numbers from 0 (black, transparent) to 1, (height, width, channels). Throws Error

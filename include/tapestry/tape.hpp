@@ -123,6 +123,11 @@ class Tape {
   // save counts in both), label.
   std::string table() const;
 
+  // The records as a graph in the language of Graphviz, for `dot -Tsvg`: node i is record i, a box
+  // with its label, operation and shape; an arrow runs to it from each of its inputs. (Without
+  // Graphviz: tape_diagram in pictures.hpp.)
+  std::string dot() const;
+
   // With Keep::values: the first record whose output holds a NaN or an infinity that no input of
   // it held, told in one line; after backward, where all outputs are finite, likewise the first
   // gradient; empty if there is none. Infinities that a mask places on purpose, by where or
