@@ -9,6 +9,7 @@
 #include "file.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/plot/png.hpp"
+#include "unicode.hpp"
 
 namespace {
 
@@ -92,7 +93,8 @@ Image decode(std::span<const std::uint8_t> bytes) {
                             &image.height, &image.channels, 0),
       &std::free);
   if (values == nullptr) {
-    throw Error("it is cut off or damaged (" + std::string(stbi_failure_reason()) + ").");
+    // The reason may hold the name of a chunk: any four bytes.
+    throw Error("it is cut off or damaged (" + in_quotes(stbi_failure_reason()) + ").");
   }
   const auto count = static_cast<std::size_t>(image.width) *
                      static_cast<std::size_t>(image.height) *

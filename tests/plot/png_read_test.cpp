@@ -124,6 +124,7 @@ TEST_CASE("what is no PNG of 8 bits is refused in one line", "[phase0][plot]") {
   CHECK(refused(header(2, 1, 8, 7) + rows({0, 7, 8}), {"damaged"}) == "");
   CHECK(refused(header(2, 1, 8, 0) + rows({9, 7, 8}), {"damaged"}) == "");  // no such filter
   CHECK(refused(header(2, 1, 8, 3) + rows({0, 0, 0}), {"damaged"}) == "");  // no palette
+  CHECK(refused(header(2, 1, 8, 0) + chunk("A\nB\xFF", ""), {"damaged ('A?B? PNG chunk"}) == "");
   CHECK(refused(header(2, 2, 8, 0) + rows({0, 7, 8}), {"cut off or damaged"}) == "");
   for (std::size_t size = 1; size + 16 < whole.size(); ++size) {  // the end chunk may be missing
     CAPTURE(size);
@@ -159,7 +160,7 @@ TEST_CASE("a PNG unpacks to no more than its picture needs", "[phase0][plot]") {
     packed += static_cast<char>(byte);
   }
   CHECK(refused(header(1, 1, 8, 0) + chunk("IDAT", packed) + chunk("IEND", ""),
-                {"cut off or damaged (outofmem"}) == "");
+                {"cut off or damaged ('outofmem'"}) == "");
 }
 
 }  // namespace tapestry::plot
