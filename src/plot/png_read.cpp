@@ -85,8 +85,28 @@ std::size_t allowed_bytes(const Header& header, std::uint64_t file_bytes) {
          65536;
 }
 
-Image decode(std::span<const std::uint8_t> bytes) {
-  most_bytes = allowed_bytes(read_header(bytes), bytes.size());
+// The file without data chunks that hold nothing: the decoder would copy them to nowhere.
+std::vector<std::uint8_t> without_empty_data(std::span<const std::uint8_t> bytes) {
+  constexpr std::array<std::uint8_t, 8> empty = {0, 0, 0, 0, 'I', 'D', 'A', 'T'};
+  constexpr std::size_t signature = 8, around = 12;  // length, name and checksum of a chunk
+  std::vector<std::uint8_t> kept(bytes.begin(), bytes.begin() + signature);
+  bytes = bytes.subspan(signature);
+  while (bytes.size() >= around) {
+    const auto size = static_cast<std::size_t>(
+        std::min<std::uint64_t>(around + big_endian(bytes.data()), bytes.size()));
+    const auto chunk = bytes.first(size);
+    if (!std::equal(empty.begin(), empty.end(), chunk.begin())) {
+      kept.insert(kept.end(), chunk.begin(), chunk.end());
+    }
+    bytes = bytes.subspan(size);
+  }
+  kept.insert(kept.end(), bytes.begin(), bytes.end());
+  return kept;
+}
+
+Image decode(std::span<const std::uint8_t> file) {
+  most_bytes = allowed_bytes(read_header(file), file.size());
+  const std::vector<std::uint8_t> bytes = without_empty_data(file);
   Image image;
   const std::unique_ptr<stbi_uc, decltype(&std::free)> values(
       stbi_load_from_memory(bytes.data(), static_cast<int>(bytes.size()), &image.width,

@@ -96,6 +96,7 @@ TEST_CASE("grey, alpha, few bits and palettes are read", "[phase0][plot]") {
   const Image grey = read(header(3, 2, 8, 0) + rows({0, 1, 2, 3, 2, 10, 20, 252}));
   CHECK(grey.channels == 1);  // the second row is told as what it adds to the first
   CHECK(grey.values == Bytes{1, 2, 3, 11, 22, 255});
+  CHECK(read(header(2, 1, 8, 0) + chunk("IDAT", "") + rows({0, 7, 8})).values == Bytes{7, 8});
   const Image faint = read(header(2, 1, 8, 4) + rows({0, 9, 128, 8, 255}));
   CHECK(faint.channels == 2);
   CHECK(faint.values == Bytes{9, 128, 8, 255});

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tapestry/accuracy.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/embedding.hpp"
