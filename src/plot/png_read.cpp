@@ -91,7 +91,7 @@ std::vector<std::uint8_t> without_empty_data(std::span<const std::uint8_t> bytes
   constexpr std::size_t signature = 8, around = 12;  // length, name and checksum of a chunk
   std::vector<std::uint8_t> kept(bytes.begin(), bytes.begin() + signature);
   bytes = bytes.subspan(signature);
-  while (bytes.size() >= around) {
+  while (bytes.size() >= empty.size()) {
     const auto size = static_cast<std::size_t>(
         std::min<std::uint64_t>(around + big_endian(bytes.data()), bytes.size()));
     const auto chunk = bytes.first(size);

@@ -126,6 +126,7 @@ TEST_CASE("what is no PNG of 8 bits is refused in one line", "[phase0][plot]") {
   CHECK(refused(header(2, 1, 8, 0) + rows({9, 7, 8}), {"damaged"}) == "");  // no such filter
   CHECK(refused(header(2, 1, 8, 3) + rows({0, 0, 0}), {"damaged"}) == "");  // no palette
   CHECK(refused(header(2, 1, 8, 0) + chunk("A\nB\xFF", ""), {"damaged ('A?B? PNG chunk"}) == "");
+  CHECK(refused(header(2, 1, 8, 0) + chunk("IDAT", "").substr(0, 10), {"damaged"}) == "");
   CHECK(refused(header(2, 2, 8, 0) + rows({0, 7, 8}), {"cut off or damaged"}) == "");
   for (std::size_t size = 1; size + 16 < whole.size(); ++size) {  // the end chunk may be missing
     CAPTURE(size);
