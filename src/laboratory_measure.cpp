@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 
 #include "tapestry/attention.hpp"
@@ -236,10 +237,9 @@ double growth(const std::vector<double>& x, const std::vector<double>& y) {
   }
   const auto count = static_cast<double>(x.size());
   double mean_x = 0, mean_y = 0, both = 0, square = 0;
-  bool different = false;
+  const bool different = std::adjacent_find(x.begin(), x.end(), std::not_equal_to<>()) != x.end();
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!(x[i] > 0 && y[i] > 0)) throw Error("growth: every number must be above 0.");
-    different = different || x[i] != x[0];
     mean_x += std::log(x[i]) / count;
     mean_y += std::log(y[i]) / count;
   }

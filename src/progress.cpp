@@ -74,12 +74,11 @@ void Progress::print(const std::string& note) {
   std::snprintf(numbers, sizeof numbers, ", %.*f%s/s, %s left  ", shown < 10 ? 1 : 0, shown,
                 tokens_ > 0 ? " tokens" : "", duration(left).c_str());
   line += numbers + note;
-  if (terminal_) {
+  if (terminal_) {  // standard error keeps nothing back
     std::fprintf(stderr, "\r%s", fitted(line).c_str());
   } else {
     std::fprintf(stderr, "%s\n", line.c_str());
   }
-  std::fflush(stderr);
 }
 
 }  // namespace tapestry

@@ -7,13 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <thread>
 
 #include "catch.hpp"
+#include "file_part.hpp"
 #include "tapestry/error.hpp"
 #include "temporary_folder.hpp"
 
@@ -188,6 +192,34 @@ TEST_CASE("what a killed writer left is removed by the next, what a living one w
   alive.kill();
   write(folder / "a.bin", "newer");
   CHECK(folder.files() == 3);
+}
+
+TEST_CASE("a part is named by its file, its machine (FNV-1a of its name) and its process",
+          "[phase1][io]") {
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  std::uint64_t hash = 0x811C9DC5;
+  for (const char c : std::string(host)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193 % 0x100000000;
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%08llx", static_cast<unsigned long long>(hash));
+  const TemporaryFolder folder;
+  const std::string rest = std::string(".part-") + digits + "-" + std::to_string(::getpid()) + "-";
+  for (const std::size_t length : {1, 200, 250}) {
+    fs::path part;
+    const int file = make_part(folder / std::string(length, 'x'), part);
+    REQUIRE(file >= 0);
+    ::close(file);
+    const std::string start = std::string(std::min<std::size_t>(length, 200), 'x') + rest;
+    const std::string name = part.filename().string();
+    CHECK(name.starts_with(start));
+    CHECK(name.find_first_not_of("0123456789", start.size()) == std::string::npos);
+  }
+  // Parts of other machines stay, whoever has locked them.
+  write(folder / "a.part-00000000-1-1", "of another machine");
+  write(folder / "a", "text");
+  CHECK(folder.files() == 5);
 }
 
 TEST_CASE("a link that leads to itself is refused by name", "[phase1][io]") {

@@ -168,6 +168,9 @@ TEST_CASE("growth is the slope on logarithmic axes", "[phase6][laboratory]") {
   CHECK(growth({1, 2, 4}, {1, 3, 4}) == Approx(1));
   CHECK(std::isnan(growth({}, {})));
   CHECK(std::isnan(growth({7, 7}, {1, 2})));
+  for (std::size_t count = 1; count < 20; ++count) {  // also where a mean is not exact
+    CHECK(std::isnan(growth(std::vector<double>(count, 7), std::vector<double>(count, 3))));
+  }
   CHECK(complaint([] { growth({1, 2}, {1}); }, {"2 x and 1 y"}) == "");
   CHECK(complaint([] { growth({1, 2}, {1, 0}); }, {"above 0"}) == "");
   CHECK(complaint([] { growth({0, 2}, {1, 1}); }, {"above 0"}) == "");

@@ -1,6 +1,7 @@
 #include "tapestry/progress.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,11 +43,16 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // What has arrived, a line of which ends in "\r\n".
+  // What arrives up to the end of a line, "\r\n". It may come in pieces, and a little later.
   std::string text() const {
-    char bytes[4096];
-    const auto count = ::read(master_, bytes, sizeof bytes);
-    return count > 0 ? std::string(bytes, static_cast<std::size_t>(count)) : "";
+    std::string all;
+    for (pollfd ready{master_, POLLIN, 0}; !all.ends_with("\r\n");) {
+      char bytes[4096];
+      const auto count = ::poll(&ready, 1, 5000) == 1 ? ::read(master_, bytes, sizeof bytes) : 0;
+      if (count <= 0) break;
+      all.append(bytes, static_cast<std::size_t>(count));
+    }
+    return all;
   }
 
  private:
@@ -113,4 +119,35 @@ TEST_CASE("on a terminal a line is 79 characters wide, whole ones", "[phase2][pr
   CHECK(narrow.starts_with("\ra 1/1 steps, "));
   CHECK(holds(narrow, " left  note   "));
   CHECK(narrow.size() == 1 + 79 + 2);
+}
+
+TEST_CASE("on a terminal the line is renewed at most ten times a second, and at the end",
+          "[phase2][progress]") {
+  const Terminal terminal;
+  {
+    Progress progress("work", 1000, "steps");
+    for (int i = 0; i < 20; ++i) progress.step();  // the first is shown, then none for 0.1 s
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    for (int i = 0; i < 20; ++i) progress.step();
+    for (int i = 0; i < 960; ++i) progress.step();
+  }
+  const std::string text = terminal.text();
+  CHECK(text.starts_with("\rwork 1/1000 steps, "));
+  CHECK(holds(text, "\rwork 21/1000 steps, "));
+  CHECK(holds(text, "\rwork 1000/1000 steps, "));
+  CHECK(std::count(text.begin(), text.end(), '\r') < 50);  // 4, a few more on a busy machine
+}
+
+TEST_CASE("the speed is that of the steps made here", "[phase2][progress]") {
+  double least = 0;
+  const std::string text = stderr_of([&] {
+    Progress progress("running", 2000, "steps", {.done = 1000, .tokens = 30});
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (int i = 0; i < 1000; ++i) progress.step();
+    least = 30 * 1000 / progress.seconds();
+  });
+  const std::string last = text.substr(text.find("2000/2000 steps, ") + 17);
+  CHECK(holds(last, " tokens/s, 0.0 s left"));
+  CHECK(std::stod(last) >= 0.99 * least);
+  CHECK(std::stod(last) <= 300'000);
 }

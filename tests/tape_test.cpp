@@ -42,6 +42,20 @@ TEST_CASE("the minus infinity of a mask is not the first bad number, a NaN after
   CHECK(broken.count() == 3);
 }
 
+TEST_CASE("a loss that is not finite is told of with the mask that its infinity comes from",
+          "[phase0][tape]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Tensor x({2}, {1, 2});
+  Tape tape({x}, Tape::Keep::values);
+  const Tensor hidden = masked_fill(x, Tensor({2}, {0, 1}), -infinity);
+  const Tensor other = x * 2, loss = sum(hidden);  // `other` stands between them
+  CHECK(missing_word(tape.first_non_finite(),
+                     {"record 3, sum, is the first", "the infinity that record 1, where, puts",
+                      "Was the answer itself hidden?"}) == "");
+  CHECK(other.defined());
+  CHECK(loss.defined());
+}
+
 TEST_CASE("gradients share no numbers, even where one incoming gradient went to both",
           "[phase0][tape]") {
   const Tensor a = Tensor::ones({3}), b = Tensor::ones({3});

@@ -221,6 +221,21 @@ TEST_CASE("matmul: bits do not depend on the band, for any layout", "[phase0][ke
   }
 }
 
+TEST_CASE("matmul: a row times a transposed matrix has the bits of the matrix times a column",
+          "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const Index k : {1, 2, 3, 17, 64}) {
+      const Index n = 37;
+      const std::vector<real> x = Numbers(1).some(k), b = Numbers(2).some(n * k);
+      std::vector<real> row(std::size_t(n), nan), column = row;
+      set->matmul(1, n, k, x.data(), k, 1, b.data(), 1, k, row.data(), n);
+      set->matmul(n, 1, k, b.data(), k, 1, x.data(), 1, 1, column.data(), 1);
+      CAPTURE(set->name, k);
+      REQUIRE(row == column);
+    }
+  }
+}
+
 TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0][kernels]") {
   const Index sizes[][3] = {
       {0, 3, 2},      {1, 1, 1},     {3, 0, 4},    {5, 7, 0},     {1, 33, 20},

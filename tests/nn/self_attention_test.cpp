@@ -173,8 +173,11 @@ TEST_CASE("the gradients of one head are right", "[phase1][nn]") {
 TEST_CASE("one head says what does not fit", "[phase1][nn]") {
   Random random(5);
   const SingleHeadAttention head(4, random);
-  CHECK(complaint([&] { head(Tensor::zeros({6, 5})); },
-                  {"self-attention: x is (6, 5)", "d_model = 4"}) == "");
+  const SingleHeadAttention narrow(4, random, {.d_k = 3, .d_v = 2});
+  for (const SingleHeadAttention* one : {&head, &narrow}) {
+    CHECK(complaint([&] { (*one)(Tensor::zeros({6, 5})); },
+                    {"self-attention: x is (6, 5)", "d_model = 4."}) == "");
+  }
   CHECK(complaint([&] { head(Tensor::zeros({4})); }, {"x is (4)", "(..., length, d_model)"}) == "");
   CHECK(complaint([&] { SingleHeadAttention(4, random, {.d_k = -1}); }, {"d_k is -1"}) == "");
   CHECK(complaint([&] { SingleHeadAttention(4, random, {.d_v = -2}); }, {"d_v is -2"}) == "");

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 
 using namespace tapestry;
@@ -211,6 +212,15 @@ TEST_CASE("a long sum keeps its digits", "[phase0][ops]") {
         (in_double ? 1e-12 : 5e-5));
   CHECK(std::abs(double{mean(Tensor::full({333, 3001}, 0.1), 0).at({7})} / tenth - 1) <
         (in_double ? 1e-12 : 5e-5));
+}
+
+TEST_CASE("a reduction of neighbouring axes copies nothing", "[phase0][ops]") {
+  const Tensor x = random_tensor({4, 100, 100});
+  for (const Axes& axes : {Axes{0}, Axes{1}, Axes{2}, Axes{0, 1}, Axes{1, 2}, Axes{0, 1, 2}}) {
+    const std::size_t copied = 40'000 * sizeof(real);
+    CHECK(peak_memory_of([&] { sum(x, axes); }) < copied / 2);
+    CHECK(peak_memory_of([&] { max(x, axes); }) < copied / 2);
+  }
 }
 
 TEST_CASE("axes that cannot be reduced are refused in words", "[phase0][ops]") {

@@ -17,8 +17,8 @@ Heatmap map_of(std::vector<double> values, const std::string& title = "") {
 }
 
 // The middle of all pixels of exactly that colour; fails when there are few.
-Point place_of(const Decoded& picture, double share) {
-  const Colour colour = colour_at(ColourMap::viridis, share);
+Point place_of(const Decoded& picture, double share, ColourMap colours = ColourMap::viridis) {
+  const Colour colour = colour_at(colours, share);
   Point sum;
   int count = 0;
   for (int row = 0; row < picture.height; ++row) {
@@ -61,6 +61,19 @@ TEST_CASE("the common range is the first map's, or that of all values", "[phase3
   place_of(picture, 1);
   grid.maps[0].high = 4;
   place_of(decode_png(render(grid, 120, 1)), 0.5);
+}
+
+TEST_CASE("a grid of a map with a middle has 0 in the middle of its range", "[phase3][plot]") {
+  HeatmapGrid grid;
+  grid.maps = {map_of({0, 0, 0, 0}), map_of({1, 1, 1, -0.5})};
+  for (Heatmap& map : grid.maps) {
+    map.colours = ColourMap::blue_orange;
+    map.low = map.high = {};
+  }
+  const Decoded picture = decode_png(render(grid, 120, 1));
+  place_of(picture, 0.5, ColourMap::blue_orange);
+  place_of(picture, 0.25, ColourMap::blue_orange);
+  place_of(picture, 1, ColourMap::blue_orange);
 }
 
 TEST_CASE("words, titles and the colour bar of a grid stay within the picture", "[phase3][plot]") {

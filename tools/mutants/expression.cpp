@@ -218,10 +218,14 @@ std::vector<bool> fixed_tokens(const Source& s) {
 
 std::vector<bool> tokens_for_speed(const Source& s) {
   std::vector<bool> found(s.tokens.size());
+  for (const Constant& constant : constants_of(s)) {
+    if (constant.name.ends_with("_grain")) fix(found, constant.from, constant.to);
+  }
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
+    if (s.is(i, "struct") && s.is(i + 1, "Blocking")) fix(found, i, s.partner[i + 2]);
     const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
                        s.is(i, "__builtin_prefetch");
-    if (!(ahead || s.is(i, "reserve")) || !s.is(i + 1, "(")) continue;
+    if (!(ahead || s.is(i, "reserve") || s.is(i, "row_grain")) || !s.is(i + 1, "(")) continue;
     const std::size_t close = s.partner[i + 1];
     const bool body = s.is(close + 1, "{") && s.opens(close + 1);
     fix(found, left_end(s, i, choice_rank), body ? s.partner[close + 1] : close);

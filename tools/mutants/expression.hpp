@@ -36,7 +36,8 @@ std::vector<Constant> constants_of(const Source& source);
 // arguments of templates, cases, sizes of arrays, attributes, enumerators, assertions.
 std::vector<bool> fixed_tokens(const Source& source);
 
-// Tokens that nothing but speed depends on: memory reserved, and fetched ahead.
+// Tokens that nothing but speed depends on: memory reserved, and fetched ahead; how much work is
+// worth a thread (`_grain`), and in what blocks a product is computed.
 std::vector<bool> tokens_for_speed(const Source& source);
 
 }  // namespace mutants

@@ -152,8 +152,18 @@ class Finder {
     }
   }
 
+  // Whether tokens [from, to) are an argument of a function that asks for no sign.
+  bool unsigned_argument(std::size_t from, std::size_t to) const {
+    const std::size_t open = s_.outer[from];
+    if (open == nowhere || open == 0 || !(s_.is(open - 1, "abs") || s_.is(open - 1, "hypot"))) {
+      return false;
+    }
+    return (from == open + 1 || s_.is(from - 1, ",")) && (s_.is(to, ",") || to == s_.partner[open]);
+  }
+
   // The operands of an operator, in parentheses where they are more than a chain of calls.
   void swap(std::size_t i, std::size_t from, std::size_t to) {
+    if (s_.is(i, "-") && unsigned_argument(from, to)) return;
     const auto operand = [&](std::size_t first, std::size_t last) {
       for (std::size_t j = first; j < last; ++j) {
         if (rank_of(s_, j) > choice_rank) return "(" + s_.joined(first, last) + ")";
