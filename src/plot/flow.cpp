@@ -73,8 +73,8 @@ std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, doubl
   note << drawn.links.size() << " of " << drawn.possible << " links are drawn: those of weight "
        << flow.threshold << " or more.";
   if (left_out > 0 && all > 0) {
-    note << " The other " << left_out << " hold " << number_text(100 * (1 - drawn_sum / all), 0)
-         << " % of the attention.";
+    note << " The other " << (left_out == 1 ? "one holds " : std::to_string(left_out) + " hold ")
+         << number_text(100 * (1 - drawn_sum / all), 0) << " % of the attention.";
   }
   if (nan > 0) note << " NaN: " << nan << ".";
   if (drawn.queries.size() < flow.queries.size() || drawn.keys.size() < flow.keys.size()) {
