@@ -100,9 +100,10 @@ build/setup/%: tools/setup
 	$(live)@$(setup) $*
 	@mkdir -p $(@D) && touch $@
 
-# These files change only when their content does; what depends on them is then made again.
+# These files change only when their content does; what depends on them is then made again. (GNU
+# make 4.3 may leave the last newline of a file, which strip takes.)
 same = $(and $(findstring |$(1)|,|$(2)|),$(findstring |$(2)|,|$(1)|))
-unless_it_is = $(if $(call same,$(strip $(1)),$(if $(wildcard $@),$(file <$@))),,FORCE)
+unless_it_is = $(if $(call same,$(strip $(1)),$(if $(wildcard $@),$(strip $(file <$@)))),,FORCE)
 keep = @mkdir -p $(@D) && echo '$(strip $(1))' >$@
 flags_text = $(call ask,--version) $(call ask,-dumpmachine) $(flags) $(avx2) $(avx512) $(FONTS)
 $(build)/flags: $$(call unless_it_is,$$(flags_text)) | build/setup/build

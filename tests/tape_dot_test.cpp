@@ -1,4 +1,4 @@
-// The tape as a graph for Graphviz, read back by a parser of its own, and by dot where there is one.
+// The tape as a graph for Graphviz, read back by a parser of its own, and by dot where that is.
 #include <cstdlib>
 #include <fstream>
 #include <map>

@@ -3,7 +3,7 @@
 // New here: nothing is computed that was not computed before; the trained head of step 14 is read
 // from its file and drawn: its map, and the way of one query through it.
 // Reads the model of step 14; writes out/plots/phase1_attention_heatmap.png,
-// out/plots/phase1_qkv_flow.png and out/weights/attention_weights.safetensors; takes about a second.
+// out/plots/phase1_qkv_flow.png and out/weights/attention_weights.safetensors; takes a second.
 #include <cstdio>
 #include <filesystem>
 #include <string>

@@ -26,11 +26,11 @@ struct Image {
   std::vector<std::uint8_t> values = {};
 };
 
-// Reads a PNG with the channels that it has. Fewer than 8 bits are spread to 0 ... 255, and palettes
-// become the colours that they name; 16 bits are refused. image_tensor (pictures.hpp) makes a tensor
-// of it. Nothing in the file is trusted: at most 32768 pixels on each side and 2^26 in all, and no
-// more memory than they need; checksums are not looked at. Throws Error naming the file and what is
-// wrong with it.
+// Reads a PNG with the channels that it has. Fewer than 8 bits are spread to 0 ... 255, and
+// palettes become the colours that they name; 16 bits are refused. image_tensor (pictures.hpp)
+// makes a tensor of it. Nothing in the file is trusted: at most 32768 pixels on each side and 2^26
+// in all, and no more memory than they need; checksums are not looked at. Throws Error naming the
+// file and what is wrong with it.
 Image read_png(const std::filesystem::path& path);
 
 }  // namespace tapestry::plot
