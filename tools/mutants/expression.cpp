@@ -223,6 +223,10 @@ std::vector<bool> tokens_for_speed(const Source& s) {
   }
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     if (s.is(i, "struct") && s.is(i + 1, "Blocking")) fix(found, i, s.partner[i + 2]);
+    if ((s.is(i, "parallel_parts") || s.is(i, "parallel_tasks")) && s.is(i + 1, "(")) {
+      const std::size_t grain = next_sign(s, i + 2, ",") + 1;  // the second argument
+      fix(found, grain, next_sign(s, grain, ",") - 1);
+    }
     const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
                        s.is(i, "__builtin_prefetch");
     if (!(ahead || s.is(i, "reserve") || s.is(i, "row_grain")) || !s.is(i + 1, "(")) continue;

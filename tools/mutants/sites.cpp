@@ -143,13 +143,24 @@ class Finder {
     const std::size_t from = left_end(s_, i, rank), to = right_end(s_, i, rank);
     if (from >= i || to <= i + 1) return;
     const bool sum = sign == "+" || sign == "-";
-    if (const auto other = others.find(sign); other != others.end() && !(sum && texts(from, to))) {
+    const bool same = (sum && texts(from, to)) || chooses_an_operand(from, i, to);
+    if (const auto other = others.find(sign); other != others.end() && !same) {
       add(sum ? Rule::sign : Rule::comparison, from, to, {{i, i + 1, other->second}});
     }
     if (sign == "-" || sign == "/" || sign == "%" || sign == "<" || sign == ">" || sign == "<=" ||
         sign == ">=") {
       swap(i, from, to);
     }
+  }
+
+  // Whether this is `a < b ? a : b` or the like, where `a <= b` chooses an equal number.
+  bool chooses_an_operand(std::size_t from, std::size_t i, std::size_t to) const {
+    const std::size_t colon = s_.is(to, "?") ? colon_of(s_, to) : nowhere;
+    if (colon == nowhere || s_.is(i, "==") || s_.is(i, "!=")) return false;
+    const std::string left = s_.joined(from, i), right = s_.joined(i + 1, to);
+    const std::string one = s_.joined(to + 1, colon),
+                      other = s_.joined(colon + 1, right_end(s_, colon, choice_rank));
+    return (one == left && other == right) || (one == right && other == left);
   }
 
   // Whether tokens [from, to) are an argument of a function that asks for no sign.
