@@ -3,7 +3,8 @@
 // New here: nothing but the page. From the tape to a head that looks back: each panel is a picture
 // and a sentence, and the numbers in the sentences are computed here, from what phases 1 and 2
 // saved. (Phase 4 is about masks; the model of step 26 that repeats letters has one already.)
-// Reads the files of steps 14, 15, 23 and 26; writes out/plots/summary_all_phases.png; takes a second.
+// Reads the files of steps 14, 15, 23 and 26; writes out/plots/summary_all_phases.png; takes about
+// a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
