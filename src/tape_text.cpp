@@ -76,14 +76,17 @@ std::vector<Tape::Entry> Tape::entries() const {
 }
 
 std::string Tape::table() const {
+  const std::vector<Entry> all = entries();
+  int width = 16;
+  for (const Entry& entry : all) width = std::max(width, static_cast<int>(entry.operation.size()));
   std::string text;
   char line[160];
-  std::snprintf(line, sizeof line, "%5s  %-16s %-9s %-18s %10s  %s\n", "#", "operation", "inputs",
-                "shape", "saved", "label");
+  std::snprintf(line, sizeof line, "%5s  %-*s %-9s %-18s %10s  %s\n", "#", width, "operation",
+                "inputs", "shape", "saved", "label");
   text += line;
   std::size_t total = 0, number = 0;
-  for (const Entry& entry : entries()) {
-    std::snprintf(line, sizeof line, "%5zu  %-16s %-9s %-18s %10s  %s", number++,
+  for (const Entry& entry : all) {
+    std::snprintf(line, sizeof line, "%5zu  %-*s %-9s %-18s %10s  %s", number++, width,
                   entry.operation.c_str(), inputs_text(entry).c_str(),
                   to_string(entry.shape).c_str(), bytes_text(entry.saved_bytes).c_str(),
                   entry.label.c_str());

@@ -595,6 +595,15 @@ TEST_CASE("large sizes are printed in KiB and MiB", "[phase0][tape]") {
   CHECK(text.find(in_double ? "30.5 MiB" : "15.3 MiB") != std::string::npos);
 }
 
+TEST_CASE("a table has room for the longest name of an operation", "[phase0][tape]") {
+  const Tensor x({2}, {1, 2});
+  Tape tape({x});
+  const Tensor y = binary_cross_entropy(x, Tensor::ones({2}));
+  const std::string text = tape.table();
+  const std::size_t second = text.find('\n') + 1, third = text.find('\n', second) + 1;
+  CHECK(text.find("inputs") == text.find(" 0 ", third) + 1 - third);
+}
+
 TEST_CASE("entries carry names, shapes, labels and inputs", "[phase0][tape]") {
   const Tensor x({2}, {1, 2});
   Tape tape(Parameters{{"x", x}});

@@ -44,7 +44,8 @@ class Rate {
   double rate_ = 0;
 };
 
-// Other libraries' names of `rate`: with them, too, the compiler says what is right.
+// Other libraries' names of `rate`, and what may stand beside them: with these, too, the compiler
+// says what is right.
 struct WrongNamesOfRate {
   double lr = 0, learning_rate = 0, momentum = 0, weight_decay = 0;
 };
@@ -65,7 +66,7 @@ class Sgd {
 
   template <bool right = false>
   Sgd(Parameters, const WrongNamesOfRate&) {
-    static_assert(right, "lr and learning_rate are called rate here: {.rate = 1e-3}");
+    static_assert(right, "Sgd has rate (elsewhere lr, learning_rate) and momentum: {.rate = 1e-3}");
   }
 
   // Throws Error, and changes nothing, if the tape was not asked about some parameter.
@@ -104,7 +105,9 @@ class Adam {
 
   template <bool right = false>
   Adam(Parameters, const WrongNamesOfRate&) {
-    static_assert(right, "lr and learning_rate are called rate here: {.rate = 1e-3}");
+    static_assert(right,
+                  "Adam has rate (elsewhere lr, learning_rate), beta1, beta2, epsilon, "
+                  "weight_decay and decay_all: {.rate = 1e-3}");
   }
 
   // Throws Error, and changes nothing, if the tape was not asked about some parameter.

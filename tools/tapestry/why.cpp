@@ -45,8 +45,10 @@ std::string all_places(const Words& words, const std::string& name) {
   return places;
 }
 
-// "sat", "the@4" or "4" -> the place in the text. `what` is --query or --key.
-Index place_of(const char* what, const Words& words, const std::string& given) {
+// "sat", "the@4" or "4" -> the place in the text. `what` is --query or --key. A number that the
+// vocabulary has as a word is that word, and no place.
+Index place_of(const char* what, const Words& words, const Vocabulary& vocabulary,
+               const std::string& given) {
   const std::string asked = printable(given);
   const auto count = std::count(words.begin(), words.end(), asked);
   if (count == 1) return std::find(words.begin(), words.end(), asked) - words.begin();
@@ -61,9 +63,8 @@ Index place_of(const char* what, const Words& words, const std::string& given) {
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), place);
   const bool number = problem == std::errc() && end == digits.data() + digits.size();
   const bool inside = number && place >= 0 && place < static_cast<Index>(words.size());
-  if (inside && (at == std::string::npos || words[static_cast<std::size_t>(place)] == name)) {
-    return place;
-  }
+  const bool bare = at == std::string::npos, word = bare && vocabulary.contains(given);
+  if (inside && !word && (bare || words[static_cast<std::size_t>(place)] == name)) return place;
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     text += (i > 0 ? " " : "") + words[i] + "@" + std::to_string(i);
@@ -172,8 +173,8 @@ void why(const WhyOptions& options) {
   check_layer(file, options.layer);
   check_head(file, options.head);
   const Reading reading = read_text_for(file, options.text);
-  const Index query = place_of("--query", reading.labels, options.query);
-  const Index key = place_of("--key", reading.labels, options.key);
+  const Index query = place_of("--query", reading.labels, file.vocabulary, options.query);
+  const Index key = place_of("--key", reading.labels, file.vocabulary, options.key);
   const Capture seen;
   file.model(reading.ids);
   const auto part = [&](const char* name) {
