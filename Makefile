@@ -237,7 +237,7 @@ run-%: $$(call chosen,$$*)
 ## plots          the same pictures without the text
 plots: $(tutorials)
 	$(live)@tools/run_tutorials --quiet $(tutorials)
-## pictures       copy the pictures that lessons show from out/plots/ to beside their lesson
+## pictures       copy the pictures that lessons show from out/plots/ to the lessons' folders
 pictures: $(build)/tools/check_pictures $(tutorials)
 	$(live)@tools/run_tutorials --stale $(tutorials)
 	@$(build)/tools/check_pictures --update
@@ -251,7 +251,7 @@ test: $(build)/tests $(tutorials) $(build)/tools/check_lessons
 test-phase%: $(build)/tests
 	$(live)@$(build)/tests '[phase$*]'
 ## test-sets      all tests, and the lessons' numbers, on each kernel set that this machine can run;
-##                the latter on some: make test-sets LESSONS=sse2
+##                the numbers on some sets only: make test-sets LESSONS=sse2
 test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/check_lessons
 	$(live)@tools/test_sets \
 	  $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
@@ -265,7 +265,7 @@ tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
 clang:
 	@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry
 	$(live)@build/$@/tests
-## fuzz           libFuzzer on files and texts of strangers, with clang++ under the sanitizers: each
+## fuzz           libFuzzer on all readers of files and texts, by clang++, under sanitizers: each
 ##                target of tests/fuzz/ for FUZZ_SECONDS (60); what fails is kept in out/fuzz/
 fuzz: build/setup/fuzz
 	@$(MAKE) MODE=fuzz CXX=clang++ $(fuzz_targets:$(build)/%=build/fuzz/%)
@@ -277,9 +277,9 @@ check-neon: build/setup/neon
 	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h)) .
 	@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	$(live)@qemu-aarch64-static build/neon/tests
-## bench          how fast: against OpenBLAS, oneDNN and this machine's limits; five minutes. It
+## bench          speed beside OpenBLAS, oneDNN and this machine's limits; five minutes. It
 ##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
-##                ROWS=busy: beside processes that want all processors
+##                ROWS=busy: training while other processes use all processors
 bench: $(build)/tools/bench
 	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
 $(build)/tools/bench: $(bench_objects) $(library)

@@ -18,7 +18,7 @@ namespace tapestry {
 
 struct EpochOptions {
   bool shuffle = true;     // false: always 0, 1, 2, ...
-  bool drop_last = false;  // leave out what is left at an epoch's end and fills no batch
+  bool drop_last = false;  // leave out the last batch of an epoch if it is smaller
 };
 
 // Which items are in which batch is a function of the seed and of the batch's number alone, so that
@@ -44,12 +44,12 @@ class Epochs {
   Index items_, batch_size_, batches_;
   std::uint64_t seed_;
   EpochOptions options_;
-  Index dealt_ = 0;  // the epoch that order_ is of; 0: none yet
+  Index dealt_ = 0;  // the epoch of order_; 0: none yet
   std::vector<Index> order_;
 };
 
-// The items of data (items, ...) with these numbers (...), in their order: (ids..., ...). Tensors
-// hand gradients on. Throws Error for rank 0, and for an id that is no item.
+// The items of data (items, ...) with these numbers (...), in their order: (ids..., ...). The
+// gradient of a tensor passes through. Throws Error for rank 0, and for an id that is no item.
 Tensor take(const Tensor& data, const Indices& ids);
 Indices take(const Indices& data, const Indices& ids);
 

@@ -2,7 +2,7 @@
 //
 //   Adam adam(model.parameters(), {.rate = 1e-3});
 //   Gradients gradients = tape.backward(loss);
-//   clip_gradient_norm(gradients, 1.0);  // where steps now and then are too long
+//   clip_gradient_norm(gradients, 1.0);  // if some steps are too long
 //   adam.step(gradients);
 //
 // An optimiser writes the new values into the model's own tensors.
@@ -16,8 +16,8 @@
 
 namespace tapestry {
 
-// The length of all gradients taken as one vector: the root of the sum of all squares, added up so
-// that no float is too large. NaN or infinite if some gradient is.
+// The length of all gradients taken as one vector: the root of the sum of all squares, computed
+// without overflow. NaN or infinite if some gradient is.
 double gradient_norm(const Gradients& gradients);
 
 // Scales all gradients in place by max_norm / (norm + 1e-6) where that is below 1, as PyTorch does,
@@ -69,7 +69,7 @@ class Sgd {
     static_assert(right, "Sgd has rate (elsewhere lr, learning_rate) and momentum: {.rate = 1e-3}");
   }
 
-  // Throws Error, and changes nothing, if the tape was not asked about some parameter.
+  // Throws Error, and changes nothing, if the tape was not given some parameter.
   void step(const Gradients& gradients);
 
   double rate() const { return options_.rate; }
@@ -110,7 +110,7 @@ class Adam {
                   "weight_decay and decay_all: {.rate = 1e-3}");
   }
 
-  // Throws Error, and changes nothing, if the tape was not asked about some parameter.
+  // Throws Error, and changes nothing, if the tape was not given some parameter.
   void step(const Gradients& gradients);
 
   double rate() const { return options_.rate; }
@@ -119,7 +119,7 @@ class Adam {
   const Parameters& parameters() const { return parameters_; }
 
   // What it remembers of all steps: "mean.<name>" and "square.<name>" of every parameter, in the
-  // order of the list. They are its own tensors: what is written into them is what it goes on with.
+  // order of the list. They are its own tensors: what you write into them changes its state.
   Parameters state() const;
   Index steps() const { return steps_; }  // how many were made
   void set_steps(Index steps);            // to go on from a state; throws Error if negative
@@ -134,9 +134,9 @@ class Adam {
 
 // ---- rates for each step, to be given to set_rate. Steps are counted from 1.
 
-// d_model^-0.5 min(step^-0.5, step warmup^-1.5): up in a line for `warmup` steps, then down as
+// d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): up in a line for `warmup` steps, then down as
 // 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step = warmup, where it is
-// 1 / sqrt(d_model warmup). Throws Error if any of the three is below 1.
+// 1 / sqrt(d_model * warmup). Throws Error if any of the three is below 1.
 double inverse_square_root_rate(Index step, Index d_model, Index warmup);
 
 struct CosineOptions {
@@ -146,7 +146,7 @@ struct CosineOptions {
   Index steps = 1000;  // until the lowest, at least 1
 };
 
-// highest step / warmup for `warmup` steps, then half a wave of a cosine down to `lowest`, which it
+// highest * step / warmup for `warmup` steps, then half a cosine wave down to `lowest`, which it
 // has from step `steps` on (Loshchilov & Hutter 2017, without restarts). Throws Error for a step
 // below 1 and for an option out of its range.
 double cosine_rate(Index step, const CosineOptions& options);

@@ -98,13 +98,13 @@ void add_train(CLI::App& app) {
   c.number("--layers", &Options::layers, 1, 64, "of the model (2)");
   c.number("--heads", &Options::heads, 1, 64, "in each layer (4)");
   c.number("--width", &Options::width, 1, 1024, "d_model, a multiple of the heads (64)");
-  c.number("--length", &Options::length, 8, most_length, "of the pieces of a text file (64)");
+  c.number("--length", &Options::length, 8, most_length, "characters in a piece of text (64)");
   c.number("--save-every", &Options::save_every, 1, most_steps, "steps between saves (100)");
-  c.number("--seed", &Options::seed, 0, most, "another one, another run (1)");
+  c.number("--seed", &Options::seed, 0, most, "of the random numbers (1)");
   c.name("--out", &Options::out, "for the losses' curve (out/plots)")->type_name("FOLDER");
   c.app->add_flag("--attention-only", c.options->attention_only, "without feed-forward parts");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace a file that is there");
-  c.app->add_flag("--resume", c.options->resume, "go on with the file, as it began");
+  c.app->add_flag("--resume", c.options->resume, "go on with the file and its options");
 }
 
 void add_generate(CLI::App& app) {
@@ -118,8 +118,8 @@ void add_generate(CLI::App& app) {
   c.number("--count", &Options::count, 1, 100000, "how many texts (1)");
   c.number("--temperature", &Options::temperature, 0, 1000, "0: the likeliest word always (1)");
   c.number("--top-k", &Options::top_k, 0, most, "only from the k likeliest words; 0: all");
-  c.number("--top-p", &Options::top_p, 0, 1, "only from the likeliest of this share (1)");
-  c.number("--seed", &Options::seed, 0, most, "another one, other texts (1)");
+  c.number("--top-p", &Options::top_p, 0, 1, "only likeliest words, up to this share (1)");
+  c.number("--seed", &Options::seed, 0, most, "of the random numbers (1)");
 }
 
 void add_plot(CLI::App& app) {

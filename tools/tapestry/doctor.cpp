@@ -57,14 +57,14 @@ std::string attention_agrees() {
                                      largest_difference(fused_attention(q, k, k), expected));
   if (!(difference < 1e-4))
     throw Error("differs from plain loops by " + std::to_string(difference));
-  return "as by plain loops";
+  return "same as plain loops";
 }
 
 std::string fonts() {
   plot::Canvas canvas(60, 20);
   canvas.text({2, 15}, "attention");
   for (const plot::Colour& pixel : canvas.pixels()) {
-    if (pixel.r < 128) return "part of the program";
+    if (pixel.r < 128) return "built into the program";
   }
   throw Error("letters leave no ink");
 }

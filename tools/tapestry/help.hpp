@@ -37,7 +37,7 @@ Examples:
 
 inline constexpr const char* why_examples =
     R"(Prints every step from two words to one weight: the product of query and key,
-the division by the root of d_k, the mask's verdict, the softmax over all keys,
+the division by the root of d_k, the mask, the softmax over all keys,
 and what the value then adds to the output. A word that comes twice is named
 with its place, counted from 0: the@4; a number alone is a place too.
 
@@ -48,12 +48,12 @@ Examples:
     --text "the cat sat on the mat" --query mat --key the@5 --layer 1 --head 2)";
 
 inline constexpr const char* train_examples =
-    R"(A row of the table appears at each tenth of the way. The model is saved now and
-then, whole or not at all, and when Ctrl-C stops it after a step; go on with
---resume, and the result is the same, to the bit. Of the other options --steps,
---save-every and --out may then be new; what contradicts the file is refused.
+    R"(The table gets a row after each tenth of the steps. The model is saved as
+--save-every says, and when Ctrl-C stops the training; no half file is left.
+--resume goes on, and the result is the same, to the bit. With it, --steps,
+--save-every and --out may be new; what contradicts the file is refused.
 Beside the last model, NAME_best_model.safetensors is the one with the lowest
-loss of what is held out, measured at each row and each save. All losses go to
+loss on held-out texts, measured at each row and each save. All losses go to
 train_NAME_loss.csv, and as a curve to train_NAME_loss.png. A text file is
 learned character by character.
 
@@ -64,9 +64,9 @@ Examples:
   tapestry train book.txt --resume --steps 10000)";
 
 inline constexpr const char* generate_examples =
-    R"(Each new word is drawn by what the model says of those before it: of the last
-ones, where they are more than it has positions. How the text begins must fit.
-Whether <bos> stands before it, the file tells.
+    R"(Each new word is drawn by the model's probabilities, given the words before it
+(the last ones, if there are more than it has positions). The text given must
+fit. The file tells whether <bos> stands before it.
 
 Examples:
   tapestry generate --checkpoint out/checkpoints/grammar.safetensors --count 5
@@ -77,8 +77,8 @@ Examples:
 
 inline constexpr const char* plot_examples =
     R"(Draws each tensor: a list of numbers as a line, a matrix as a heatmap, more axes
-as a grid of heatmaps. Attention weights, whose rows add up to 1, are known as
-such and get their entropy and distance drawn too, and their mean as arrows and
+as a grid of heatmaps. Attention weights, whose rows add up to 1, are
+recognised: their entropy and distance are drawn too, their mean as arrows and
 as a landscape. Any program can write such a file; numpy.save does.
 
 Examples:
@@ -98,16 +98,16 @@ inline constexpr const char* lab_examples =
     R"(The same queries, keys and values through explicit, fused, chunked, sliding
 window, linear, grouped-query attention and so on: the largest difference, time
 and bytes, forward and both ways, and how these grow with the length. What would
-need too much time or memory is left out, and why is said. How they grow is told
-if the longest of the lengths is at least four times the shortest.
+need too much time or memory is left out, with the reason. Growth is told if the
+longest of the lengths is at least four times the shortest.
 
 Examples:
   tapestry lab
   tapestry lab --lengths 512,2048,8192 --heads 8 --width 512 --causal)";
 
 inline constexpr const char* doctor_examples =
-    R"(Looks at compiler, kernels, threads, fonts and the folders for results, and says
-of each whether it is all right.
+    R"(Checks compiler, kernels, attention, threads, fonts and the folders for
+results, and says of each whether it is all right.
 
 Example:
   tapestry doctor)";

@@ -18,20 +18,20 @@ namespace tapestry {
 using CsvRow = std::vector<std::optional<double>>;
 
 struct CsvLogOptions {
-  bool replace = false;  // an older file of this name; else it is refused
-  // To go on with an older file, if there is one: its rows stay up to the first whose first number
-  // is above this. The rest, which an interrupted run wrote after its last checkpoint, is dropped.
+  bool replace = false;  // overwrite an older file; without this it is refused
+  // To go on with an older file, if there is one: its rows are kept up to this first number. The
+  // first row above it and all after are dropped: a run wrote them after its last checkpoint.
   std::optional<double> resume_after = {};
 };
 
-// Writes RFC 4180, with \n between rows. A row goes to the system as it is made, so that nothing is
-// lost when the program is stopped. Numbers are as short as they can be while they read back the
-// same: whole ones below 2^53 in digits alone, others as "0.1" or "1e-07", "nan", "inf", "-inf".
+// Writes RFC 4180, with \n between rows. Each row goes to the system at once, so that nothing is
+// lost when the program is stopped. Numbers have as few digits as give the same number when read:
+// whole ones below 2^53 in digits alone, others as "0.1" or "1e-07", "nan", "inf", "-inf".
 class CsvLog {
  public:
-  // Writes the header. Missing folders are made. Throws Error if there is such a file already and
-  // no option says what becomes of it; if the one to go on with has other columns, or is no table
-  // of numbers; for no columns; for a name that is empty, stands twice or has control characters;
+  // Writes the header. Missing folders are made. Throws Error if the file exists and no
+  // option says what to do; if the file to go on with has other columns, or is no table of
+  // numbers; for no columns; for a name that is empty, stands twice or has control characters;
   // for both options at once; and for what the system refuses.
   CsvLog(const std::filesystem::path& path, const std::vector<std::string>& columns,
          const CsvLogOptions& options = {});

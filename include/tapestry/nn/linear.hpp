@@ -10,9 +10,9 @@
 namespace tapestry {
 
 struct LinearOptions {
-  // Of the weight; a bias begins at 0. By Glorot & Bengio (2010) numbers neither fade nor grow on
-  // their way through many such maps. Layers made of maps say how theirs begin: init::normal, the
-  // small start of GPT, leaves a plain net of two maps where its gradients all but vanish.
+  // Of the weight; a bias begins at 0. With that of Glorot & Bengio (2010) numbers neither fade nor
+  // grow through many maps. Layers made of maps choose their own. With init::normal, the small
+  // start of GPT, a plain net of two maps hardly learns: its gradients nearly vanish.
   Initialiser initialiser = init::xavier;
   bool bias = true;
 };

@@ -10,7 +10,7 @@
 namespace tapestry::plot {
 
 // The bytes of a PNG file; the same canvas gives the same bytes. Pictures without transparency are
-// stored as RGB. `dots_per_inch` is written down for printing and changes no pixel.
+// stored as RGB. `dots_per_inch` is stored for printing and changes no pixel.
 std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch = 300);
 
 // Writes the picture to `path`, making missing folders. The file appears whole or not at all: it
@@ -29,7 +29,7 @@ struct Image {
 // Reads a PNG with the channels that it has. Fewer than 8 bits are spread to 0 ... 255, and
 // palettes become the colours that they name; 16 bits are refused. image_tensor (pictures.hpp)
 // makes a tensor of it. Nothing in the file is trusted: at most 32768 pixels on each side and 2^26
-// in all, and no more memory than they need; checksums are not looked at. Throws Error naming the
+// in all, and no more memory than they need; checksums are not checked. Throws Error naming the
 // file and what is wrong with it.
 Image read_png(const std::filesystem::path& path);
 

@@ -1,5 +1,5 @@
-// What a model's file tells of texts: the model's words, and how it was fed, so that whoever reads
-// the file feeds it likewise.
+// What a model's file tells of texts: the model's words, and how it was fed, so that a program that
+// reads the file can feed it in the same way.
 //
 //   const Batch batch = next_word_batch(vocabulary, texts);  // one of those that it learned from
 //   write_transformer("model.safetensors", model, to_metadata(vocabulary, batch));
@@ -16,9 +16,9 @@ namespace tapestry {
 
 // What a model says at a position.
 enum class Guess {
-  next_word,    // the word that stands behind it
+  next_word,    // the word after it
   hidden_word,  // the one in whose place <mask> stands
-  other,        // neither: what it says is no word of the text
+  other,        // neither: it says no word of the text
 };
 
 struct Feeding {
@@ -26,10 +26,10 @@ struct Feeding {
   Guess guess = Guess::next_word;
 };
 
-// How a batch feeds a model, which its rows show: bos if each begins with <bos>; hidden_word if
-// <mask> stands wherever something is asked; next_word if nothing is asked but what stands one
-// place on, where the row does not end. Throws Error if inputs and targets are not both
-// (rows, length), or nothing is asked.
+// How a batch feeds a model, by its rows: bos if each begins with <bos>; hidden_word if <mask>
+// stands at each position with a target; next_word if each target is the next word of its row,
+// where the row does not end. Throws Error if inputs and targets are not both (rows, length), or
+// there is no target.
 Feeding feeding_of(const Batch& batch);
 
 // Words and feeding as text, for the metadata of a file ("words" -> "cat dog ...", "words.unit" ->
