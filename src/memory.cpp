@@ -115,7 +115,6 @@ Buffer::Buffer(std::size_t bytes) {
 
 void Buffer::free() noexcept {
   const std::size_t capacity = block_->capacity;
-  block_->~Block();
   const std::lock_guard lock(pool().mutex);
   FreeBlock*& first = pool().free.find(capacity)->second;
   first = new (block_) FreeBlock{first};

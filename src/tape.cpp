@@ -266,7 +266,9 @@ Gradients Tape::walk(std::size_t from, const Tensor& seed) {
 }
 
 bool Gate::wants(std::size_t input) const {
-  return state_.inputs[state_.records[record_].first_input + input] != Tape::State::nothing;
+  const auto& record = state_.records[record_];
+  return input < record.input_count &&
+         state_.inputs[record.first_input + input] != Tape::State::nothing;
 }
 
 void Gate::give(std::size_t input, Tensor gradient) {

@@ -226,6 +226,8 @@ TEST_CASE("grouped attention says what does not fit", "[phase6][attention]") {
   CHECK(complaint([&] { grouped_attention(heads, three, three); },
                   {"grouped attention: q is (2, 4, 3, 4)", "divide the heads of q (4)"}) == "");
   CHECK(complaint([&] { grouped_attention(heads, heads, three); }, {"(4 and 3)"}) == "");
+  CHECK(complaint([&] { grouped_attention(heads, heads, Tensor::zeros({2, 5, 3, 4})); },
+                  {"(4 and 5)"}) == "");
   CHECK(complaint([&] { grouped_attention(Tensor::zeros({3, 4}), heads, heads); },
                   {"(..., heads, length, width)"}) == "");
   CHECK(complaint([&] { grouped_attention(heads, Tensor::zeros({2, 0, 3, 4}), heads); },

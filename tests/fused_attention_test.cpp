@@ -197,6 +197,28 @@ TEST_CASE("fused: a query that may see nothing gets zeros, and so do its gradien
   }
 }
 
+TEST_CASE("fused: what is at a key that nobody sees changes no gradient", "[phase1][attention]") {
+  std::vector<Tensor> in = {random_tensor({5, 3}, 1), random_tensor({7, 3}, 2),
+                            random_tensor({7, 2}, 3)};
+  Tensor seen = Tensor::ones({5, 7});
+  for (Index i = 0; i < 5; ++i) seen.set({i, 4}, 0);
+  const Mask mask = Mask::from(MaskEncoding::keep, seen);
+  const Outcome clean = run(true, in, mask);
+  for (const double poison : {std::nan(""), infinity, -infinity}) {
+    for (const std::size_t poisoned : {1, 2}) {
+      std::vector<Tensor> other = in;
+      other[poisoned] = in[poisoned].clone();
+      other[poisoned].set({4, 1}, poison);
+      const Outcome found = run(true, other, mask);
+      CAPTURE(poison, poisoned);
+      CHECK(difference_to(found.output, clean.output, forward_tolerance) == "");
+      for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(difference_to(found.gradients[i], clean.gradients[i], gradient_tolerance) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("fused: NaN and infinity reach the rows that see them, and no earlier ones",
           "[phase1][attention]") {
   for (const double poison : {std::nan(""), infinity}) {

@@ -58,6 +58,18 @@ TEST_CASE("every variant of the laboratory agrees with explicit attention, both 
   }
 }
 
+TEST_CASE("multi-query attention has one head of keys and values, however many of queries",
+          "[phase6][laboratory]") {
+  for (const Index heads : {1, 2, 3, 4}) {
+    const LaboratoryInput in = laboratory_input({.heads = heads, .length = 9, .width = 5}, once);
+    const Variant variant = named(attention_variants(in.sizes), "multi-query");
+    CHECK(wrong(variant, measure(variant, in, once)) == "");
+    const auto first = [](const Tensor& x) { return expand(slice(x, -3, 0, 1), x.shape()); };
+    CHECK(difference_to(variant.run(in.q, in.k, in.v),
+                        attention(in.q, first(in.k), first(in.v)).output, rounding) == "");
+  }
+}
+
 TEST_CASE("how far another function is from softmax attention is told, not hidden",
           "[phase6][laboratory]") {
   const LaboratoryInput in = laboratory_input({.length = 40, .width = 8, .window = 4}, once);

@@ -728,12 +728,14 @@ TEST_CASE("the gate tells which inputs want a gradient and drops the others", "[
   Tape tape({x});
   const Tensor y = Tape::record("own", {constant, x, x.detached()}, Tensor(1),
                                 [&wanted](const Tensor& dy, Gate& to) {
-                                  for (std::size_t i = 0; i < 3; ++i) wanted.push_back(to.wants(i));
+                                  for (std::size_t i = 0; i < 4; ++i) wanted.push_back(to.wants(i));
                                   to.give(0, Tensor::ones({7}));  // not looked at
                                   to.give(1, 5 * dy);
+                                  to.give(3, Tensor::ones({7}));  // there is none: dropped, too
                                 });
-  CHECK(tape.backward(y)[x].item() == 5);
-  CHECK(wanted == std::vector<bool>{false, true, false});
+  const Tensor behind = y * x;  // whose inputs follow those of y
+  CHECK(tape.backward(behind)[x].item() == 11);
+  CHECK(wanted == std::vector<bool>{false, true, false, false});
 }
 
 TEST_CASE("a record that gives nothing ends the walk there", "[phase0][tape]") {

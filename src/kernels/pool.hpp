@@ -21,7 +21,8 @@ inline constexpr int most_threads = 255;
 // How many threads share the loops of the thread that asks: what it set, or OMP_NUM_THREADS (its
 // first number; anything else is passed over), or as many processors as this process may use.
 int thread_count();
-int first_number(std::string_view text);  // of such a list; 0 where it is none
+int count_at_the_start(const char* wish);  // without one that was set; the wish may be null
+int first_number(std::string_view text);   // of such a list; 0 where it is none
 // Processors' worth of time that a container was given, as such a file says; most_threads without
 // a limit.
 double quota(const char* path);

@@ -21,14 +21,6 @@ int processors_allowed() {
   return std::max(1, int(std::thread::hardware_concurrency()));
 }
 
-int count_at_the_start() {
-  const char* const variable = std::getenv("OMP_NUM_THREADS");
-  const int asked = variable == nullptr ? 0 : first_number(variable);
-  if (asked > 0) return std::min(asked, most_threads);
-  const double most = std::min(quota("/sys/fs/cgroup/cpu.max"), double{most_threads});
-  return std::min(processors_allowed(), int(std::ceil(most)));
-}
-
 thread_local int set_by_thread = 0;
 
 }  // namespace
@@ -52,9 +44,16 @@ int first_number(std::string_view text) {
   return is_list ? std::max(number, 0) : 0;
 }
 
+int count_at_the_start(const char* wish) {
+  const int asked = wish == nullptr ? 0 : first_number(wish);
+  if (asked > 0) return std::min(asked, most_threads);
+  const double most = std::min(quota("/sys/fs/cgroup/cpu.max"), double{most_threads});
+  return std::min(processors_allowed(), int(std::ceil(most)));
+}
+
 int thread_count() {
   if (set_by_thread > 0) return set_by_thread;
-  static const int at_the_start = count_at_the_start();
+  static const int at_the_start = count_at_the_start(std::getenv("OMP_NUM_THREADS"));
   return at_the_start;
 }
 

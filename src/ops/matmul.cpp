@@ -21,12 +21,11 @@ void check(const Tensor& a, const Tensor& b) {
     throw Error(operands + ": both must have at least two axes." + hint);
   }
   if (a.size(-1) != b.size(-2)) {
+    const std::string hint = a.size(-1) == b.size(-1)   ? " Did you mean transpose(b)?"
+                             : a.size(-2) == b.size(-2) ? " Did you mean transpose(a)?"
+                                                        : "";
     throw Error(operands + ": a's columns (" + std::to_string(a.size(-1)) +
-                ") must equal b's rows (" + std::to_string(b.size(-2)) + ")." +
-                (a.size(-1) == b.size(-1) ? " Did you mean transpose(b)?" : "") +
-                (a.size(-1) != b.size(-1) && a.size(-2) == b.size(-2)
-                     ? " Did you mean transpose(a)?"
-                     : ""));
+                ") must equal b's rows (" + std::to_string(b.size(-2)) + ")." + hint);
   }
 }
 

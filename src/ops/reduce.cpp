@@ -51,16 +51,15 @@ Reduction plan(const char* operation, const Shape& shape, const Axes& axes) {
 
 // Runs the kernel over x; the result has the shape plan.kept.
 Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
-  int first = 0;
-  while (first < x.rank() && !plan.reduced[static_cast<std::size_t>(first)]) ++first;
-  int end = first;
-  while (end < x.rank() && plan.reduced[static_cast<std::size_t>(end)]) ++end;
-  const bool adjacent = std::none_of(plan.reduced.begin() + end, plan.reduced.end(),
-                                     [](bool reduced) { return reduced; });
+  const auto* const all = plan.reduced.end();
+  const auto* const end = std::find(std::find(plan.reduced.begin(), all, true), all, false);
+  const bool adjacent = std::find(end, all, true) == all;
   Tensor ordered = x;
   Index inner = 1;
   if (adjacent) {
-    for (int axis = end; axis < x.rank(); ++axis) inner *= x.size(axis);
+    for (auto axis = end - plan.reduced.begin(); axis < x.rank(); ++axis) {
+      inner *= x.size(static_cast<int>(axis));
+    }
   } else {  // bring the reduced axes to the end
     std::array<int, Shape::max_rank> order{};
     std::size_t filled = 0;

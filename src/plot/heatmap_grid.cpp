@@ -91,7 +91,7 @@ std::vector<std::string> cut(const std::vector<std::string>& words) {
 
 // Where things go: the panels with their captions, and the room of words and names around them.
 struct GridLayout {
-  double left = 0, bottom = 0, right = 0, top = 0;
+  double left = 0, bottom = 0, right = 0;
   bool words = false;
   std::vector<std::string> row_words, column_words;
 };

@@ -156,5 +156,7 @@ TEST_CASE("errors of detectors name what does not fit", "[phase3][analysis]") {
   CHECK(complaint([&] { pattern_score(Pattern::induction, weights, {}, three); },
                   {"(3, 4) were given", "(batch, queries)"}) == "");
   CHECK(complaint([&] { weight_on(weights, Indices({4}, {0, 1, 4, 3})); },
-                  {"weight_on: there is no key 4; there are 4"}) == "");
+                  {"weight_on: there is no key 4; there are 4, from 0."}) == "");
+  CHECK(complaint([&] { weight_on(slice(weights, -2, 0, 3), Indices({3}, {0, 7, 2})); },
+                  {"there is no key 7; there are 4, from 0."}) == "");
 }

@@ -130,6 +130,10 @@ TEST_CASE("what is not exact, or stands for something else, is skipped with a wo
 TEST_CASE("what is skipped must have its size too", "[phase1][io]") {
   CHECK(refuses_entry(R"({"dtype":"F8_E5M2","shape":[3],"data_offsets":[0,4]})", "abcd",
                       "(3) needs 3 bytes, but its offsets hold 4"));
+  CHECK(refuses(
+      with_length("{\"a\":" + entry("[1]", "[0,4]") + ",\"b\":" + entry("[1]", "[4,12]") + "}",
+                  floats(3)),
+      "\"b\" (1) needs 4 bytes, but its offsets hold 8."));
   CHECK(refuses_entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,4]})", "abcd", "8 bytes"));
   CHECK(refuses_entry(R"({"dtype":"F6_E3M2","shape":[3],"data_offsets":[0,2]})", "ab",
                       "(3) of F6_E3M2 does not end where a byte does"));
@@ -175,14 +179,11 @@ TEST_CASE("a header beyond 100 MB is refused before it is read", "[phase1][io]")
     std::ofstream file(folder / "big", std::ios::binary);
     file.write(reinterpret_cast<const char*>(&length), sizeof length);
   }
-  std::filesystem::resize_file(folder / "big", 200'000'000);  // sparse: takes no room
-  std::string message;
-  try {
-    read_safetensors(folder / "big");
-  } catch (const Error& error) {
-    message = error.what();
+  for (const std::uintmax_t bytes : {200'000'000, 100'000'009}) {
+    std::filesystem::resize_file(folder / "big", bytes);  // sparse: takes no room
+    CHECK(complaint([&] { read_safetensors(folder / "big"); },
+                    {"should have 100000001 bytes, but 100 MB are the limit"}) == "");
   }
-  CHECK(message.find("100 MB are the limit") != std::string::npos);
 }
 
 TEST_CASE("nothing may stand behind the end of a header but blanks", "[phase1][io]") {
@@ -290,6 +291,20 @@ TEST_CASE("headers meant to exhaust the reader are refused early", "[phase1][io]
   const std::string name = std::string(59, 'n') + "...\"";  // with its quote, 60 characters
   CHECK(refuses(with_length("{\"" + std::string(many, 'n') + "\":3}"),
                 ": entry \"" + name + " is not a JSON object."));
+}
+
+TEST_CASE("metadata may have 10,000 keys, and a list 64 numbers", "[phase1][io]") {
+  const auto metadata = [](int keys) {
+    std::string text = "{\"__metadata__\":{\"0\":\"\"";
+    for (int i = 1; i < keys; ++i) text += ",\"" + std::to_string(i) + "\":\"\"";
+    return with_length(text + "}}");
+  };
+  CHECK(read(metadata(10'000)).metadata.size() == 10'000);
+  CHECK(refuses(metadata(10'001), "entry \"__metadata__\" has more than 10000 keys."));
+  std::string ones = "[1";
+  for (int i = 1; i < 64; ++i) ones += ",1";
+  CHECK(refuses_entry(entry(ones + "]", "[0,4]"), "abcd", "64 axes, but at most 6"));
+  CHECK(refuses_entry(entry(ones + ",1]", "[0,4]"), "abcd", "has too long a list"));
 }
 
 TEST_CASE("a file cut off anywhere is refused, wherever that is", "[phase1][io]") {

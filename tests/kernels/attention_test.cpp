@@ -155,7 +155,7 @@ class AtTheEnd {
 };
 
 TEST_CASE("attention: nothing beyond the last row is read", "[phase1][kernels]") {
-  const Index widths[][2] = {{1, 1}, {5, 17}, {16, 16}, {33, 4}};
+  const Index widths[][2] = {{1, 1}, {7, 3}, {5, 17}, {16, 16}, {33, 4}};
   for (const Table* set : usable_sets()) {
     for (const auto& [width, value_width] : widths) {
       for (const Index keys : {1, 2, 15, 64, 65, 130}) {

@@ -405,10 +405,16 @@ TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREA
   for (const auto& [text, number] : std::initializer_list<std::pair<const char*, int>>{
            {"4", 4}, {" 3 ", 3}, {"6,2,1", 6}, {"5 , 2", 5}, {"16", 16}}) {
     CHECK(first_number(text) == number);
+    CHECK(count_at_the_start(text) == number);
   }
+  CHECK(count_at_the_start("9999") == most_threads);
+  const int processors = count_at_the_start(nullptr);
+  CHECK(processors >= 1);
+  CHECK(processors <= int(std::thread::hardware_concurrency()));
   for (const char* const nonsense : {"", " ", "0", "-2", "two", "3x", "3 4", ",3", "99999999999"}) {
     CAPTURE(nonsense);
     CHECK(first_number(nonsense) == 0);
+    CHECK(count_at_the_start(nonsense) == processors);
   }
 }
 

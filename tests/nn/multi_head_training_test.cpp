@@ -113,6 +113,10 @@ TEST_CASE("a cache that does not fit is refused, and stays as it was", "[phase4]
   };
   CHECK(complaint(next(m, {3, 1, 4}, {}),
                   {"the cache is of a batch of 2, x of one of 3", "empty cache"}) == "");
+  KeyValueCache wide;  // of more sequences than heads
+  m(random_tensor({5, 3, 4}), {}, nullptr, &wide);
+  CHECK(complaint([&] { m(random_tensor({3, 1, 4}), {}, nullptr, &wide); },
+                  {"the cache is of a batch of 5, x of one of 3."}) == "");
   CHECK(complaint(next(scattered(4, 4, {}), {2, 1, 4}, {}), {"concat", "(2, 2, 3, 2)"}) == "");
   CHECK(complaint(next(m, {2, 1, 4}, Mask::padding({9, 9})), {"mask", "9 keys", "only 4"}) == "");
   CHECK(complaint(next(m, {2, 1, 5}, {}), {"x is (2, 1, 5)"}) == "");

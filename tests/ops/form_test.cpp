@@ -200,7 +200,8 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
                   {"concat", "(2, 3) and (3, 2)", "except along axis 0"}) == "");
   CHECK(complaint([&] { concat({x, Tensor(1)}, 0); }, {"concat", "()"}) == "");
   CHECK(complaint([&] { stack({}, 0); }, {"stack", "empty"}) == "");
-  CHECK(complaint([&] { stack({x, transpose(x)}, 0); }, {"stack", "(3, 2)", "concat?"}) == "");
+  CHECK(complaint([&] { stack({x, transpose(x)}, 0); },
+                  {"stack", "(2, 3) and (3, 2)", "concat?"}) == "");
   CHECK(complaint([&] { stack({x, x}, 3); }, {"axis 3"}) == "");
   CHECK(complaint([&] { split(x, 2, 1); }, {"split", "2 equal parts", "size 3", "slice"}) == "");
   CHECK(complaint([&] { split(x, 0, 1); }, {"split", "0 equal parts"}) == "");

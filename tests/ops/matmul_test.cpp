@@ -130,7 +130,22 @@ TEST_CASE("matrices that do not fit are explained", "[phase0][ops]") {
                   {"matmul: a is (2, 3), b is (4, 3): a's columns (3) must equal b's rows (4). "
                    "Did you mean transpose(b)?"}) == "");
   CHECK(complaint(product_of({4, 2}, {4, 3}),
-                  {"a's columns (2) must equal b's rows (4)", "transpose(a)"}) == "");
+                  {"a's columns (2) must equal b's rows (4). Did you mean transpose(a)?"}) == "");
+  for (const Shape& a : {Shape{3, 2}, Shape{4, 2}, Shape{2, 5}, Shape{5, 2}}) {
+    for (const Shape& b : {Shape{4, 3}, Shape{6, 2}, Shape{7, 9, 5}, Shape{2, 4, 6}}) {
+      const bool right = a[-1] == b[-1], left = !right && a[-2] == b[-2];
+      if (a[-1] == b[-2]) continue;
+      std::string message;
+      try {
+        matmul(Tensor::zeros(a), Tensor::zeros(b));
+      } catch (const Error& error) {
+        message = error.what();
+      }
+      CAPTURE(message);
+      CHECK((message.find("transpose(b)") != std::string::npos) == right);
+      CHECK((message.find("transpose(a)") != std::string::npos) == left);
+    }
+  }
   CHECK(complaint(product_of({3}, {3, 2}),
                   {"a is (3)", "at least two axes", "unsqueeze(a, 0), a row"}) == "");
   CHECK(complaint(product_of({2, 3}, {3}),

@@ -246,7 +246,9 @@ TEST_CASE("charts say what does not fit together", "[phase0][plot]") {
   line.y_axis = {"speed", true};
   CHECK(contains(words(line), "\"speed\" has no positive finite value"));
   line.y_axis = {"speed", false, 3, 3};
-  CHECK(contains(words(line), "low < high"));
+  CHECK(contains(words(line), "\"speed\" needs a range with low < high; leave the ends empty"));
+  line.y_axis = {"speed", true, 0, 3};
+  CHECK(contains(words(line), "needs a range with low < high, both positive; leave the ends"));
   BarChart bars;
   CHECK(contains(words(bars), "nothing to draw"));
   bars.labels = {"a"};

@@ -84,6 +84,17 @@ TEST_CASE("a plan is as large as its nodes, however small", "[phase1][plot]") {
   CHECK(two.across == 0.5);
 }
 
+TEST_CASE("a node without links stays where it is", "[phase1][plot]") {
+  // 0 -> 1, which is tall, and 4 -> 2 below it move apart; 3 was in their middle
+  const LayerPlan plan = place_in_layers({{20, 20}, {20, 200}, {20, 20}, {20, 20}, {20, 20}},
+                                         {{0, 1}, {4, 2}}, {0, 0}, 10, 5);
+  const auto across = [&](std::size_t i) { return plan.nodes[i].across; };
+  CHECK(std::abs(across(0) - across(1)) < 1);
+  CHECK(std::abs(across(4) - across(2)) < 1);
+  CHECK(across(4) - across(0) > 100);
+  CHECK(std::abs(across(3) - (across(0) + across(4)) / 2) < 1);
+}
+
 TEST_CASE("a diagram is drawn whole, with thumbnails in their colours", "[phase1][plot]") {
   Diagram d = flow();
   d.title = "From words to output";
