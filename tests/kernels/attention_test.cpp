@@ -158,8 +158,9 @@ TEST_CASE("attention: nothing beyond the last row is read", "[phase1][kernels]")
   const Index widths[][2] = {{1, 1}, {7, 3}, {5, 17}, {16, 16}, {33, 4}};
   for (const Table* set : usable_sets()) {
     for (const auto& [width, value_width] : widths) {
-      for (const Index keys : {1, 2, 15, 64, 65, 130}) {
-        Head head(7, keys, width, value_width, 0, 0, false);
+      for (const auto& [queries, keys] :
+           {std::pair<Index, Index>{7, 1}, {7, 2}, {7, 15}, {7, 64}, {16, 65}, {16, 130}}) {
+        Head head(queries, keys, width, value_width, 0, 0, false);
         const AtTheEnd q(head.q.values()), k(head.k.values()), v(head.v.values());
         head.head.q = q.data();
         head.head.k = k.data();

@@ -105,6 +105,16 @@ TEST_CASE("words around a point look as they did", "[phase0][plot]") {
   check_snapshot("a crowd of words", 0x66B4ACB20510222Bu, render(chart, 460, 340, 1));
 }
 
+TEST_CASE("words among lines stand as they did", "[phase0][plot]") {
+  LineChart chart;
+  chart.series = {{"", {0, 1, 2, 3, 4, 5, 6}, {0, 9, 2, 8, 1, 7, 3}},
+                  {"", {0, 2, 4, 6}, {8, 3, 6, 0}}};
+  for (int k = 0; k < 7; ++k) {
+    chart.annotations.push_back({0.9 * k, 1.0 + k, "word " + std::to_string(k)});
+  }
+  check_snapshot("words among lines", 0x4B97B0EEB9262EB8u, render(chart, 300, 220, 1));
+}
+
 TEST_CASE("bar charts look as they did", "[phase0][plot]") {
   BarChart chart;
   chart.title = "Bars";

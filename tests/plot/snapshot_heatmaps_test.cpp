@@ -119,6 +119,13 @@ TEST_CASE("grids of heatmaps look as they did", "[phase3][plot]") {
   grid.maps[0].title = "a title that is longer than its map";
   Canvas canvas(440, 390, 1);
   draw(canvas, {20.4, 10.2, 400, 370}, grid);
+  HeatmapGrid titles;  // cut where the next map begins
+  titles.columns = 4;
+  for (std::size_t k = 0; k < 8; ++k) {
+    titles.maps.push_back(numbered(3, 3));
+    titles.maps.back().title = std::string(k, 'e') + std::string(30, 'i');
+  }
+  check_snapshot("grid of titles", 0xB0176D642DA048Eu, render(titles, 70, 1));
   check_snapshot("grid in an area", 0x841F06F0AE81233Bu, canvas);
   HeatmapGrid plain{2, {numbered(140, 20, -1, 1), numbered(140, 20, -3, 1)}};
   plain.maps[0].colour_bar = false;
