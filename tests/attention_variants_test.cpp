@@ -202,6 +202,17 @@ TEST_CASE("grouped attention: views, one sequence, gradients, and no copy of key
   CHECK(peak_of([&] { grouped_attention(one, long_keys, long_keys); }) < 999 * 8 * sizeof(real));
 }
 
+TEST_CASE("attention in parts without leading axes is a batch of one, for masks too",
+          "[phase6][attention]") {
+  const Tensor q = random_tensor({5, 4}, 1), k = random_tensor({5, 4}, 2),
+               v = random_tensor({5, 3}, 3);
+  const Mask mask = Mask::padding({3});
+  const auto one = [](const Tensor& x) { return unsqueeze(x, 0); };
+  const Tensor expected = squeeze(attention(one(q), one(k), one(v), mask).output, 0);
+  CHECK(difference_to(chunked_attention(q, k, v, mask, 2), expected, 1e-5) == "");
+  CHECK(difference_to(sliding_window_attention(q, k, v, 9, mask), expected, 1e-5) == "");
+}
+
 TEST_CASE("attention in parts says what does not fit", "[phase6][attention]") {
   const Tensor x = Tensor::zeros({2, 3, 4}), other = Tensor::zeros({2, 5, 4});
   CHECK(complaint([&] { chunked_attention(x, x, x, {}, 0); }, {"chunked", "0", "at least 1"}) ==

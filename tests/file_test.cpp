@@ -260,6 +260,16 @@ TEST_CASE("every file is closed, the one with the number 0 too", "[phase1][io]")
   CHECK(content(folder / "file") == "text");
 }
 
+TEST_CASE("looking for dead parts leaves no file open", "[phase1][io]") {
+  const TemporaryFolder folder;
+  write(folder / "a.bin", "old");
+  const auto open = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  Writer alive(folder / "a.bin", [](int) { ::pause(); });
+  const auto before = open();
+  write(folder / "a.bin", "new");
+  CHECK(open() == before);
+}
+
 TEST_CASE("a write that a signal interrupts goes on", "[phase1][io]") {
   const TemporaryFolder folder;
   const fs::path pipe = folder / "pipe";

@@ -1,7 +1,9 @@
 // The laboratory of variants: each agrees with explicit attention, and what is wrong is found.
 #include "tapestry/laboratory.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
@@ -172,6 +174,20 @@ TEST_CASE("sizes that make no sense, or do not fit, are refused", "[phase6][labo
   CHECK(complaint([] { attention_variants({.chunk = 0}); }, {"at least 1"}) == "");
   const Index large = Index{1} << 40;
   CHECK(refused({.batch = large, .length = large}, {"too much for the memory"}) == "");
+}
+
+TEST_CASE("the laboratory's time is the median of its repeats", "[phase6][laboratory]") {
+  const LaboratoryInput in = laboratory_input({.length = 4}, once);
+  Variant variant = named(attention_variants(in.sizes), "explicit");
+  for (const int repeats : {1, 2, 3, 4}) {
+    variant.run = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return attention(q, k, v).output;
+    };
+    const Measurement found = measure(variant, in, {.repeats = repeats, .least_time = 0});
+    CHECK(found.forward.seconds >= 0.01);
+    CHECK(found.forward.seconds < 0.3);
+  }
 }
 
 TEST_CASE("growth is the slope on logarithmic axes", "[phase6][laboratory]") {

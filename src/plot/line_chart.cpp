@@ -91,8 +91,9 @@ std::vector<Point> obstacles_of(const LineChart& chart, const Axes& axes) {
     const std::vector<Point> points = points_of(series, axes);
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (is_finite(points[i])) obstacles.push_back(points[i]);
-      if (i == 0 || !series.line || !is_finite(points[i]) || !is_finite(points[i - 1])) continue;
+      if (i == 0 || !series.line) continue;
       const Point step = points[i] - points[i - 1];
+      if (!is_finite(step)) continue;
       const int pieces = static_cast<int>(std::min(1000.0, std::hypot(step.x, step.y) / 5));
       for (int k = 1; k < pieces; ++k) {
         obstacles.push_back(between(points[i - 1], points[i], static_cast<double>(k) / pieces));

@@ -2,6 +2,7 @@
 #include "kernels/drive.hpp"
 
 #include "kernels/kernel_test.hpp"
+#include "kernels/walk.hpp"
 #include "threads.hpp"
 
 namespace tapestry::kernels {
@@ -52,6 +53,20 @@ void same_bits(Index n, Work work) {
 }
 
 }  // namespace
+
+TEST_CASE("a walk over one number has one dimension, of size 1", "[phase0][kernels]") {
+  const Index stride[] = {5, 7}, *const strides[] = {stride, stride, stride};
+  for (const int rank : {0, 2}) {
+    Sizes sizes;
+    sizes.rank = rank;
+    sizes.size[0] = sizes.size[1] = 1;
+    const Walk walk(sizes, 3, strides);
+    CHECK(walk.operands == 3);
+    CHECK(walk.rank == 1);
+    CHECK(walk.size[0] == 1);
+    CHECK(walk.outer() == 1);
+  }
+}
 
 TEST_CASE("binary and select broadcast like NumPy", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {

@@ -77,6 +77,9 @@ TEST_CASE("cross-attention: queries of one sequence, keys and values of another"
     const Tensor one = squeeze(slice(x, 0, 1, 2), 0), its = squeeze(slice(context, 0, 1, 2), 0);
     const Tensor alone = m.across(one, its);  // without leading axes
     CHECK(difference_to(alone, squeeze(slice(m.across(x, context), 0, 1, 2), 0), nearly) == "");
+    CHECK(
+        same_bits(m.across(one, its, Mask::padding({1})),  // a batch of one
+                  squeeze(m.across(unsqueeze(one, 0), unsqueeze(its, 0), Mask::padding({1})), 0)));
     const Tensor shared = m.across(x, its);  // one context for a batch
     CHECK(difference_to(squeeze(slice(shared, 0, 1, 2), 0), alone, nearly) == "");
   }

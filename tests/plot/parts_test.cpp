@@ -129,5 +129,16 @@ TEST_CASE("wide signs take two columns of a terminal, marks none", "[phase0][plo
   for (const char32_t sign : {0x20, 0x2FF, 0x370, 0x200A, 0x200C}) CHECK(width(sign) == 1);
 }
 
+TEST_CASE("an automatic range ends at the values, and at 0 where none is below", "[phase0][plot]") {
+  Heatmap map;
+  map.colours = ColourMap::viridis;
+  map.values = {-5, -6, -7};
+  CHECK(range_of(map).low == -7);
+  CHECK(range_of(map).high == -5);
+  map.values = {5, 6, 7};
+  CHECK(range_of(map).low == 0);
+  CHECK(range_of(map).high == 7);
+}
+
 }  // namespace
 }  // namespace tapestry::plot

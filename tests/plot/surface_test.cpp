@@ -159,6 +159,7 @@ TEST_CASE("a landscape says what is wrong", "[phase3][plot]") {
   CHECK(contains(words_of_error([&] { render_surface(map, {}, {60, 60}); }), "too small"));
   CHECK(contains(words_of_error([&] { surface_360(map, 0); }), "0 frames; choose 1 to 360"));
   CHECK(contains(words_of_error([&] { surface_360(map, 361); }), "choose 1 to 360"));
+  CHECK(surface_360(map, 1, 40, {200, 180}).size() == 1);
 }
 
 TEST_CASE("a film of a landscape has up to 360 frames", "[phase3][plot]") {

@@ -74,6 +74,16 @@ bool size_of_array(const Source& s, std::size_t i) {
   return s.is_word(i - 2) && s.tokens[i - 1].space_before;
 }
 
+// Whether the statement [i, end] is a function's last one, and stands there without a condition.
+bool ends_function(const Source& s, std::size_t i, std::size_t end) {
+  if (!s.is(end + 1, "}") || !(s.is(i - 1, "{") || s.is(i - 1, ";") || s.is(i - 1, "}"))) {
+    return false;
+  }
+  const std::size_t before = s.partner[end + 1] - 1;
+  if (s.is(before, ")")) return !heads_a_statement(s, s.partner[before]);
+  return s.is(before, "const") || s.is(before, "noexcept");
+}
+
 }  // namespace
 
 int rank_of(const Source& s, std::size_t i) {
@@ -160,6 +170,7 @@ std::size_t end_of_statement(const Source& s, std::size_t i) {
   if (s.is_keyword(i) && !leaves && !s.is(i, "delete")) return nowhere;
   if (s.is(i + 1, ":") || (!leaves && !s.is(i, "delete") && declares(s, i))) return nowhere;
   const std::size_t end = next_sign(s, i, ";");
+  if (s.is(i, "throw") && ends_function(s, i, end)) return nowhere;
   return s.is(end, ";") ? end : nowhere;
 }
 

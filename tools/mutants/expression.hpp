@@ -21,7 +21,7 @@ std::size_t right_end(const Source& source, std::size_t i, int rank);
 std::size_t colon_of(const Source& source, std::size_t i);
 
 // The ; of the statement that begins at i, if it is an expression, `throw`, `break` or `continue`;
-// else `nowhere`.
+// else `nowhere`. So it is of a `throw` that ends a function: compilers need not go on without it.
 std::size_t end_of_statement(const Source& source, std::size_t i);
 
 // A declaration with `constexpr`
