@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "catch.hpp"
 #include "kernels/account.hpp"
 #include "kernels/parallel.hpp"
 #include "ops/expect.hpp"
