@@ -88,7 +88,9 @@ TEST_CASE("a model of characters is read with <bos> if it was fed so", "[phase5]
   CHECK(has(with.out, "decoder, fed with <bos>,"));
   const std::int32_t next = likeliest(model, after_bos(characters.ids("1+2=")));
   CHECK(has(with.out, "\nnext: " + characters.word(next) + " 0."));
-  const Result why = tapestry_in(folder / "", "why --checkpoint with --text 1+ --query + --key 0");
+  const Result why =
+      tapestry_in(folder / "", "why --checkpoint with --text 1+ --query + --key '<bos>'");
+  CHECK(why.err == "");
   CHECK(has(why.out, "how much does +@2 look at <bos>@0?"));
   // 2 is a character that the model knows, and not the place 2.
   CHECK(has(tapestry_in(folder / "", "why --checkpoint with --text 1+ --query 2 --key 1").err,
