@@ -44,10 +44,10 @@ Progress::Progress(std::string what, Index total, std::string unit, const Progre
       before_(options.done),
       tokens_(options.tokens),
       done_(options.done),
-      terminal_(isatty(2) == 1) {}
+      live_(options.live.value_or(isatty(2) == 1)) {}
 
 Progress::~Progress() {
-  if (terminal_ && done_ > before_) std::fputc('\n', stderr);
+  if (live_ && done_ > before_) std::fputc('\n', stderr);
 }
 
 double Progress::seconds() const {
@@ -58,7 +58,7 @@ void Progress::step(const std::string& note) {
   ++done_;
   const bool every_fifth =
       done_ * 5 / std::max<Index>(total_, 1) != (done_ - 1) * 5 / std::max<Index>(total_, 1);
-  const bool due = terminal_ ? seconds() - last_print_ > 0.1 || done_ == total_ : every_fifth;
+  const bool due = live_ ? seconds() - last_print_ > 0.1 || done_ == total_ : every_fifth;
   if (due) print(note);
 }
 
@@ -74,7 +74,7 @@ void Progress::print(const std::string& note) {
   std::snprintf(numbers, sizeof numbers, ", %.*f%s/s, %s left  ", shown < 10 ? 1 : 0, shown,
                 tokens_ > 0 ? " tokens" : "", duration(left).c_str());
   line += numbers + note;
-  if (terminal_) {  // standard error keeps nothing back
+  if (live_) {  // standard error keeps nothing back
     std::fprintf(stderr, "\r%s", fitted(line).c_str());
   } else {
     std::fprintf(stderr, "%s\n", line.c_str());

@@ -1,12 +1,7 @@
 #include "tapestry/progress.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -22,42 +17,6 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
-
-// A terminal in place of standard error, while it lives.
-class Terminal {
- public:
-  Terminal() : master_(::posix_openpt(O_RDWR | O_NOCTTY)), before_(::dup(2)) {
-    REQUIRE(master_ >= 0);
-    REQUIRE(::grantpt(master_) == 0);
-    REQUIRE(::unlockpt(master_) == 0);
-    const int slave = ::open(::ptsname(master_), O_RDWR | O_NOCTTY);
-    REQUIRE(slave >= 0);
-    ::dup2(slave, 2);
-    ::close(slave);
-  }
-  ~Terminal() {
-    ::dup2(before_, 2);
-    ::close(before_);
-    ::close(master_);
-  }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  // What arrives up to the end of a line, "\r\n". It may come in pieces, and a little later.
-  std::string text() const {
-    std::string all;
-    for (pollfd ready{master_, POLLIN, 0}; !all.ends_with("\r\n");) {
-      char bytes[4096];
-      const auto count = ::poll(&ready, 1, 5000) == 1 ? ::read(master_, bytes, sizeof bytes) : 0;
-      if (count <= 0) break;
-      all.append(bytes, static_cast<std::size_t>(count));
-    }
-    return all;
-  }
-
- private:
-  int master_, before_;
-};
 
 }  // namespace
 
@@ -109,29 +68,25 @@ TEST_CASE("in a file no line is cut, and no steps are no lines", "[phase2][progr
 
 TEST_CASE("on a terminal a line is 79 characters wide, whole ones", "[phase2][progress]") {
   const auto shown = [](const std::string& what) {
-    const Terminal terminal;
-    Progress(what, 1, "steps").step("note");
-    return terminal.text();
+    return stderr_of([&] { Progress(what, 1, "steps", {.live = true}).step("note"); });
   };
   const std::string what(70, 'x');
-  CHECK(shown(what + "√√√√√√√√√√√√") == "\r" + what + "√√√√√√√√√\r\n");
+  CHECK(shown(what + "√√√√√√√√√√√√") == "\r" + what + "√√√√√√√√√\n");
   const std::string narrow = shown("a");
   CHECK(narrow.starts_with("\ra 1/1 steps, "));
   CHECK(holds(narrow, " left  note   "));
-  CHECK(narrow.size() == 1 + 79 + 2);
+  CHECK(narrow.size() == 1 + 79 + 1);
 }
 
 TEST_CASE("on a terminal the line is renewed at most ten times a second, and at the end",
           "[phase2][progress]") {
-  const Terminal terminal;
-  {
-    Progress progress("work", 1000, "steps");
+  const std::string text = stderr_of([] {
+    Progress progress("work", 1000, "steps", {.live = true});
     for (int i = 0; i < 20; ++i) progress.step();  // the first is shown, then none for 0.1 s
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     for (int i = 0; i < 20; ++i) progress.step();
     for (int i = 0; i < 960; ++i) progress.step();
-  }
-  const std::string text = terminal.text();
+  });
   CHECK(text.starts_with("\rwork 1/1000 steps, "));
   CHECK(holds(text, "\rwork 21/1000 steps, "));
   CHECK(holds(text, "\rwork 1000/1000 steps, "));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "tapestry/real.hpp"
@@ -11,6 +12,8 @@ namespace tapestry {
 struct ProgressOptions {
   Index done = 0;    // steps made before, by an earlier run; the speed does not count them
   Index tokens = 0;  // in each step: the speed is then told in tokens per second
+  // One line that renews itself, or lines; by default as standard error is a terminal, or not.
+  std::optional<bool> live = {};
 };
 
 // Writes to standard error, so that a program's results stay clean. On a terminal one line renews
@@ -37,7 +40,7 @@ class Progress {
 
   std::string what_, unit_;
   Index total_, before_, tokens_, done_;
-  bool terminal_;
+  bool live_;
   double last_print_ = -1;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
