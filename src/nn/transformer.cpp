@@ -11,13 +11,19 @@ namespace tapestry {
 namespace {
 
 const TransformerOptions& checked(const TransformerOptions& o) {
-  if (o.vocabulary >= 1 && o.length >= 1 && o.layers >= 0 && o.dropout >= 0 && o.dropout < 1) {
-    return o;
+  const auto at_least = [](Index least, Index size, const char* name) {
+    if (size >= least) return;
+    throw Error(std::string("transformer: ") + name + " is " + std::to_string(size) +
+                ", but must be at least " + std::to_string(least) + ".");
+  };
+  at_least(1, o.vocabulary, "vocabulary");
+  at_least(1, o.length, "length");
+  at_least(0, o.layers, "layers");
+  if (!(o.dropout >= 0 && o.dropout < 1)) {
+    throw Error("transformer: dropout is " + std::to_string(o.dropout) +
+                ", but must be in [0, 1).");
   }
-  throw Error("transformer: vocabulary is " + std::to_string(o.vocabulary) + ", length " +
-              std::to_string(o.length) + ", layers " + std::to_string(o.layers) + ", dropout " +
-              std::to_string(o.dropout) +
-              ": vocabulary and length must be at least 1, layers at least 0, dropout in [0, 1).");
+  return o;
 }
 
 TransformerBlockOptions block_options(const TransformerOptions& o) {

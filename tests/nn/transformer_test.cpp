@@ -268,11 +268,12 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
       {.vocabulary = 1, .length = 1, .d_model = 1, .heads = 1, .layers = 1, .d_ff = 1}, random);
   CHECK(least(Indices({1}, {0})).shape() == Shape{1, 1});
   CHECK(complaint(made([](O& o) { o.vocabulary = 0; }), {"vocabulary is 0", "at least 1"}) == "");
-  CHECK(complaint(made([](O& o) { o.length = 0; }), {"transformer", "length 0"}) == "");
-  CHECK(complaint(made([](O& o) { o.layers = -1; }), {"layers -1"}) == "");
+  CHECK(complaint(made([](O& o) { o.length = 0; }), {"transformer", "length is 0", "at least 1"}) ==
+        "");
+  CHECK(complaint(made([](O& o) { o.layers = -1; }), {"layers is -1", "at least 0"}) == "");
   CHECK(complaint(made([](O& o) { o.d_model = 0; }), {"width = 0"}) == "");
   CHECK(complaint(made([](O& o) { o.heads = 3; }), {"heads must divide"}) == "");
   CHECK(complaint(made([](O& o) { o.d_ff = -1; }), {"out = -1"}) == "");
-  CHECK(complaint(made([](O& o) { o.dropout = 1; }), {"dropout 1", "[0, 1)"}) == "");
-  CHECK(complaint(made([](O& o) { o.dropout = NAN; }), {"dropout nan"}) == "");
+  CHECK(complaint(made([](O& o) { o.dropout = 1; }), {"dropout is 1", "[0, 1)"}) == "");
+  CHECK(complaint(made([](O& o) { o.dropout = NAN; }), {"dropout is nan"}) == "");
 }
