@@ -112,6 +112,9 @@ TEST_CASE("take gives the items with these numbers, of any shape", "[phase1]") {
 TEST_CASE("take refuses ids that are no item", "[phase1]") {
   CHECK(complaint([] { take(Tensor::zeros({3, 2}), Indices({2}, {0, 3})); },
                   {"take: id 3 at place 1 is none of the 3 items of (3, 2)"}) == "");
+  Indices changed({3}, {0, 1, 2});
+  changed.values.pop_back();
+  CHECK(complaint([&] { take(changed, Indices({1}, {2})); }, {"take", "2", "(3)"}) == "");
   CHECK(complaint([] { take(Indices({3}, {0, 1, 2}), Indices({1}, {-1})); },
                   {"take: id -1 at place 0"}) == "");
   CHECK(complaint([] { take(Tensor(1), Indices({1}, {0})); }, {"take: data is ()"}) == "");

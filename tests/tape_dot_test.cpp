@@ -85,6 +85,12 @@ TEST_CASE("a tape as a graph has a node for each record and an arrow for each in
   CHECK(graph.labels == labels);
   CHECK(graph.arrows == std::vector<std::pair<std::size_t, std::size_t>>{
                             {0, 2}, {2, 3}, {1, 3}, {3, 4}, {3, 4}, {4, 5}});
+  std::istringstream lines(tape.dot());
+  for (std::string line; std::getline(lines, line);) {  // what is watched has a colour of its own
+    if (line.find(" [label=") == std::string::npos) continue;
+    CHECK((line.find("fff4e6") != std::string::npos) ==
+          (line.find("watched") != std::string::npos));
+  }
   CHECK(is_read_by_dot(tape.dot()));
 }
 
