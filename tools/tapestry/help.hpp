@@ -39,7 +39,8 @@ inline constexpr const char* why_examples =
     R"(Prints every step from two words to one weight: the product of query and key,
 the division by the root of d_k, the mask, the softmax over all keys,
 and what the value then adds to the output. A word that comes twice is named
-with its place, counted from 0: the@4; a number alone is a place too.
+with its place, counted from 0: the@4. A number alone is a place, too, unless
+the model knows it as a word.
 
 Examples:
   tapestry why --checkpoint out/checkpoints/grammar.safetensors \
