@@ -46,7 +46,12 @@ ifndef mode_$(MODE)
 $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants)
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
-  -Iinclude -I$(src) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
+  -Iinclude $(seen) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
+# Private headers are for the library, its tests and tools that look inside; lessons, what they share
+# (tutorials/course) and the command make do with what is installed.
+seen = -I$(src)
+$(build)/obj/tests/% $(build)/obj/tools/%: private seen = -I$(src) -Itutorials
+$(build)/obj/tutorials/% $(build)/obj/tools/tapestry/%: private seen = -Itutorials
 # Asked when needed, not now: on a bare machine the compiler arrives while make runs. What it
 # answers is kept, for every file asks again.
 asked = answer$(subst =,,$(1))
@@ -67,15 +72,17 @@ find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
 objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
 library := $(build)/libtapestry.a
 library_objects := $(call objects,$(call find,$(src),*.cpp) $(wildcard $(src)/plot/font.S))
+# What lessons and the command share, beside the library. Mutants of it are woven into the library.
+course := $(build)/libcourse.a
+course_objects := $(if $(filter mutants,$(MODE)),,$(call objects,$(wildcard tutorials/course/*.cpp)))
 # What the first steps need, so that they run while the rest is compiled: the lower layers.
 ground := $(build)/libground.a
-ground_objects := $(filter $(addprefix $(build)/obj/$(src)/,kernels/% ops/% plot/%) \
-  $(filter-out $(addprefix $(build)/obj/$(src)/,attention% generation% laboratory% optim% \
-  training%),$(call objects,$(wildcard $(src)/*.cpp))),$(library_objects))
+ground_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
+  attention/mask% plot/% pictures/%),$(library_objects))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
-gradient_objects := $(call objects,tests/main.cpp $(call find,tests/ops tests/nn,*_test.cpp) \
-  $(wildcard tests/*_test.cpp))
+gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
+  attention nn training),*_test.cpp) $(wildcard tests/*_test.cpp))
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 first_tutorials := $(wordlist 1,2,$(tutorials))
@@ -83,7 +90,7 @@ tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry \
   $(build)/tools/mutants
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
-mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/progress.cpp)
+mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp)
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
@@ -150,6 +157,9 @@ $(ground): $(ground_objects)
 $(library) $(ground): $(build)/library.files
 	@echo '  lib  $@'
 	$(quiet)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+$(course): $(course_objects)
+	@echo '  lib  $@'
+	$(quiet)rm -f $@ && $(AR) rcs $@ $^
 of_kernels = $(build)/obj/$(src)/kernels/$(1).o $(build)/lines/src/kernels/$(1)
 $(call of_kernels,avx2): private extra = $(avx2)
 $(call of_kernels,avx512): private extra = $(avx512)
@@ -164,14 +174,14 @@ $(build)/catch2.hpp.gch: private extra = -O1 -Itests
 $(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
 $(build)/obj/tests/%.o: private extra = -O1 -Itests -include $(build)/catch2.hpp
 $(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
-$(build)/tests: $(test_objects) $(library) $(build)/tests.files
+$(build)/tests: $(test_objects) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
 # Those that `make test` also runs in double.
-$(build)/gradient_tests: $(gradient_objects) $(library) $(build)/tests.files
+$(build)/gradient_tests: $(gradient_objects) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
 
 # The command, which its tests run as a process.
-$(build)/tools/tapestry: $(tapestry_objects) $(library)
+$(build)/tools/tapestry: $(tapestry_objects) $(course) $(library)
 	$(call link)
 ifeq ($(filter f64 neon,$(MODE)),)  # of these, `make test` and check-neon run other tests only
 $(build)/tests: | $(build)/tools/tapestry
@@ -191,18 +201,19 @@ $(build)/libcommand.a: $(filter-out %/main.o,$(tapestry_objects))
 	@echo '  lib  $@'
 	$(quiet)rm -f $@ && $(AR) rcs $@ $^
 $(build)/obj/tests/fuzz/%.o: private extra = -Itests -Itools
-$(build)/targets/%: $(build)/obj/tests/fuzz/%.o $(build)/libcommand.a $(library)
+$(build)/targets/%: $(build)/obj/tests/fuzz/%.o $(build)/libcommand.a $(course) $(library)
 	$(call link,-fsanitize=fuzzer)
 
 define program
 $(build)/$(1): $(call objects,$(2)) \
-  $(if $(filter $(build)/$(1),$(first_tutorials)),$(ground),$(library))
+  $(if $(filter $(build)/$(1),$(first_tutorials)),$(ground),$(course) $(library))
 	$$(call link)
 endef
 $(foreach source,$(tutorial_sources),\
   $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
--include $(patsubst %.o,%.d,$(library_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
+-include $(patsubst %.o,%.d,$(library_objects) \
+  $(course_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
   $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
 
@@ -282,7 +293,7 @@ check-neon: build/setup/neon
 ##                ROWS=busy: training while other processes use all processors
 bench: $(build)/tools/bench
 	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
-$(build)/tools/bench: $(bench_objects) $(library)
+$(build)/tools/bench: $(bench_objects) $(course) $(library)
 	$(call link,-lopenblas -ldnnl)
 $(bench_objects): | build/setup/bench
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/parallel.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 
 namespace tapestry {
 

@@ -11,7 +11,7 @@
 
 namespace tapestry {
 
-// ---- the same numbers (attention_variants.cpp)
+// ---- the same numbers (src/attention/variants.cpp)
 
 // attention(q, k, v, mask).output to rounding, so many queries at a time: of the weights no more
 // than `chunk` rows exist at once, for they are computed again on the way back (checkpoint).
@@ -37,7 +37,7 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
 // there is one. Throws Error unless groups divide heads, and for more than five axes.
 Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
 
-// ---- linear attention (attention_linear.cpp; Katharopoulos et al. 2020)
+// ---- linear attention (src/attention/linear.cpp; Katharopoulos et al. 2020)
 //
 // Weights are made of products phi(q) . phi(k) in place of exp(q . k / sqrt(d_k)), divided by their
 // sum over keys; phi(x) = elu(x) + 1 is positive, so they are weights. The sums over keys then do

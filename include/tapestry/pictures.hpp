@@ -1,10 +1,9 @@
-// From tensors, masks, tapes and machines to what plot/ draws, which knows none of them.
+// From tensors, masks and tapes to what plot/ draws, which knows none of them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "tapestry/machine.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/diagram.hpp"
@@ -35,16 +34,5 @@ plot::Diagram tape_diagram(const Tape& tape, const std::string& title);
 // The picture as numbers from 0 (black, transparent) to 1, (height, width, channels). Throws Error
 // if its values are not that many.
 Tensor image_tensor(const plot::Image& image);
-
-// Measured work for a roofline.
-struct Workload {
-  std::string name = {};
-  double flops_per_byte = 0;  // floating point operations per byte that has to be moved
-  double gflops = 0;
-};
-
-// The roofline of one core (Williams, Waterman, Patterson 2009), with each workload as a point:
-// nothing can be faster than reading and multiplying allow.
-plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& workloads);
 
 }  // namespace tapestry

@@ -164,8 +164,10 @@ class Tape {
   friend Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                            const std::vector<Tensor>& inputs);
   struct Record;
+  struct ByBuffer;
   struct State;
   struct Part;
+  struct Checkpointed;
 
   template <class Function>
   static Tensor record(const char* operation, const Tensor* inputs, std::size_t count,
@@ -179,7 +181,6 @@ class Tape {
   void watch(const Tensor& tensor, std::string_view name);
   void start(Keep keep);
   void record_here();
-  Gradients walk(std::size_t from, const Tensor& seed);
 
   std::shared_ptr<State> state_;  // shared with the thread that it records on
 };

@@ -10,9 +10,9 @@
 #include <set>
 #include <span>
 
-#include "file.hpp"
 #include "tapestry/error.hpp"
-#include "unicode.hpp"
+#include "tapestry/file.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "file.hpp"
 #include "io/numbers.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 
 namespace tapestry {
 namespace {

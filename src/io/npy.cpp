@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "file.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 
 namespace tapestry {
 namespace {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "file.hpp"
 #include "io/numbers.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 #include "tapestry/io/npy.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "file.hpp"
+#include "tapestry/file.hpp"
 
 namespace tapestry {
 namespace {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "file.hpp"
+#include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
-#include "text/closest.hpp"
+#include "tapestry/file.hpp"
 
 namespace tapestry {
 namespace {

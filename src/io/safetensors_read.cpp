@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "file.hpp"
 #include "io/numbers.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 #include "tapestry/io/safetensors.hpp"
 
 namespace tapestry {

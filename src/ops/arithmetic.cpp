@@ -1,7 +1,7 @@
 // a + b, a - b, a * b, a / b, -x, pow.
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "unrecorded.hpp"
+#include "tensor/unrecorded.hpp"
 
 namespace tapestry {
 

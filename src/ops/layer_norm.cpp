@@ -4,7 +4,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "unrecorded.hpp"
+#include "tensor/unrecorded.hpp"
 
 namespace tapestry {
 

@@ -1,7 +1,7 @@
 // softmax, log_softmax, logsumexp.
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "unrecorded.hpp"
+#include "tensor/unrecorded.hpp"
 
 namespace tapestry {
 

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <string>
 
-#include "file.hpp"
 #include "plot/palette.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 
 namespace tapestry::plot {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "file.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION

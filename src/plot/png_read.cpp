@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "file.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 #include "tapestry/plot/png.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace {
 

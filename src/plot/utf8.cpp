@@ -1,6 +1,6 @@
 #include "plot/utf8.hpp"
 
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::plot {
 namespace {

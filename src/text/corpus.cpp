@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "file.hpp"
 #include "tapestry/error.hpp"
-#include "unicode.hpp"
+#include "tapestry/file.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {

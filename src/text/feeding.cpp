@@ -3,7 +3,7 @@
 #include <array>
 
 #include "tapestry/error.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
-#include "text/closest.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 

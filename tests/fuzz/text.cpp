@@ -1,11 +1,11 @@
 // Texts: to learn from, as words, as characters, as sentences of the toy languages.
+#include "course/grammar.hpp"
+#include "course/translation.hpp"
 #include "fuzz.hpp"
+#include "tapestry/closest.hpp"
 #include "tapestry/material.hpp"
 #include "tapestry/text/feeding.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/translation.hpp"
-#include "text/closest.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 using namespace tapestry;
 

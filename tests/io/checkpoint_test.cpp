@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "io/raw_safetensors.hpp"
 #include "ops/expect.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
 #include "temporary_folder.hpp"

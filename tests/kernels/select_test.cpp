@@ -2,9 +2,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "course/machine.hpp"
 #include "kernels/kernel_test.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 
 namespace tapestry::kernels {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "catch.hpp"
 #include "nn/layers.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"

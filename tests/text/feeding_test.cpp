@@ -1,10 +1,10 @@
 #include "tapestry/text/feeding.hpp"
 
 #include "catch.hpp"
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/text/corpus.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -2,8 +2,8 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "course/laboratory.hpp"
 #include "process.hpp"
-#include "tapestry/laboratory.hpp"
 
 using namespace tapestry;
 

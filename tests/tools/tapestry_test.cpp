@@ -4,13 +4,13 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "course/grammar.hpp"
 #include "ops/expect.hpp"
 #include "process.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/text/corpus.hpp"
-#include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
 

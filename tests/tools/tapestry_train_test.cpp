@@ -2,13 +2,13 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "course/tasks.hpp"
 #include "ops/expect.hpp"
 #include "process.hpp"
 #include "tapestry/io/csv.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/text/corpus.hpp"
 #include "tapestry/text/feeding.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -6,7 +6,7 @@
 #include "ours.hpp"
 #include "report.hpp"
 #include "tapestry/attention.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 
 namespace tapestry::bench {

@@ -15,7 +15,7 @@
 #include "company.hpp"
 #include "report.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 
 namespace tapestry::bench {
 namespace {

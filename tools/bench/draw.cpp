@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <map>
 
+#include "course/roofline.hpp"
 #include "report.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"

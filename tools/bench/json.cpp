@@ -2,10 +2,10 @@
 #include <span>
 #include <thread>
 
-#include "file.hpp"
 #include "peers.hpp"
 #include "report.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/file.hpp"
+#include "tapestry/kernels.hpp"
 
 namespace tapestry::bench {
 namespace {

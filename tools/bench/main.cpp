@@ -17,7 +17,7 @@
 #include "peers.hpp"
 #include "report.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 
 namespace tapestry::bench {

@@ -15,7 +15,7 @@
 #include <cblas.h>
 #endif
 
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 
 namespace tapestry::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "clock.hpp"
 #include "peers.hpp"
 #include "report.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 
 namespace tapestry::bench {
 namespace {

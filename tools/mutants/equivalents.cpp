@@ -47,7 +47,8 @@ std::map<std::string, std::string> read_equivalents(const std::string& path,
       if (names.count(name) == 0) wrong("no line of " + where + " is mutated like this any more");
       reasons[name] = rest;
       mutated = original = "";
-    } else if (original.empty() && line.starts_with("src/")) {
+    } else if (original.empty() &&
+               (line.starts_with("src/") || line.starts_with("tutorials/course/"))) {
       where = line;
     } else {
       wrong("an entry is a file, then lines that begin with '- ', '+ ' and '= '");

@@ -50,9 +50,9 @@ std::map<std::string, std::set<int>> read_lines(const std::string& folder) {
 std::vector<Source> read_sources(const Options& options) {
   const auto lines = read_lines(options.lines);
   std::vector<std::string> paths;
-  for (const auto& entry : fs::recursive_directory_iterator("src")) {
-    const std::string end = entry.path().extension().string();
-    if (end == ".cpp" || end == ".hpp") paths.push_back(entry.path().string());
+  for (const auto& [path, place] : places()) {
+    const std::string end = path.extension().string();
+    if (end == ".cpp" || end == ".hpp") paths.push_back(path.string());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<Source> sources;
@@ -108,7 +108,7 @@ std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& o
     std::vector<Mutant> mutants = draw(sources, options.count, options.seed, refused);
     if (options.list) return mutants;
     say("building " + std::to_string(mutants.size()) + " mutants");
-    weave("src", "build/mutants/src", mutants);
+    weave("build/mutants/src", mutants);
     std::set<std::string> more = build(command + "build/mutants/libtapestry.a", mutants);
     if (more.empty()) more = build(command + program, mutants);
     if (more.empty()) return mutants;

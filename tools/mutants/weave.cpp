@@ -145,15 +145,25 @@ std::map<std::string, std::string> woven(const std::vector<Mutant>& mutants) {
 
 }  // namespace
 
-void weave(const fs::path& from, const fs::path& to, const std::vector<Mutant>& mutants) {
+std::map<fs::path, fs::path> places() {
+  std::map<fs::path, fs::path> all;
+  for (const char* const folder : {"src", "tutorials/course"}) {
+    if (!fs::exists(folder)) continue;
+    const fs::path above = folder == std::string("src") ? "src" : "tutorials";
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.is_regular_file()) all[entry.path()] = entry.path().lexically_relative(above);
+    }
+  }
+  return all;
+}
+
+void weave(const fs::path& to, const std::vector<Mutant>& mutants) {
   std::map<fs::path, std::string> texts = {{to / "mutant.hpp", header},
                                            {to / "mutant.cpp", definition}};
   std::map<std::string, std::string> mutated = woven(mutants);
-  for (const auto& entry : fs::recursive_directory_iterator(from)) {
-    if (!entry.is_regular_file()) continue;
-    const auto found = mutated.find(entry.path().string());
-    texts[to / entry.path().lexically_relative(from)] =
-        found == mutated.end() ? read_file(entry.path()) : found->second;
+  for (const auto& [path, place] : places()) {
+    const auto found = mutated.find(path.string());
+    texts[to / place] = found == mutated.end() ? read_file(path) : found->second;
   }
   for (const auto& [path, text] : texts) renew(path, text);
   std::vector<fs::path> others;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <vector>
 
 #include "draw.hpp"
@@ -11,9 +12,12 @@ namespace mutants {
 
 constexpr std::size_t most_mutants = 4096;
 
-// Writes the sources below `from` to `to`, with the mutants; ids count from 0. Files that already
-// stand there with the same text are left alone, others than these are removed.
-void weave(const std::filesystem::path& from, const std::filesystem::path& to,
-           const std::vector<Mutant>& mutants);
+// The files of src/, and of tutorials/course/ where there is one, and where they stand below the
+// folder of woven files: course/ beside the rooms of src/.
+std::map<std::filesystem::path, std::filesystem::path> places();
+
+// Writes them below `to`, with the mutants; ids count from 0. Files that already stand there with
+// the same text are left alone, others than these are removed.
+void weave(const std::filesystem::path& to, const std::vector<Mutant>& mutants);
 
 }  // namespace mutants

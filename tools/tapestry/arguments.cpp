@@ -8,7 +8,7 @@
 
 #include "commands.hpp"
 #include "help.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/version.hpp"
 
 namespace tapestry::command {

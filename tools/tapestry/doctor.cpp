@@ -7,16 +7,15 @@
 #include <thread>
 
 #include "commands.hpp"
-#include "file.hpp"
-#include "kernels/pool.hpp"
 #include "screen.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/file.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/plot/canvas.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -37,7 +36,7 @@ std::string kernels() {
 
 std::string threads() {
   const char* const asked = std::getenv("OMP_NUM_THREADS");
-  if (asked != nullptr && *asked != '\0' && kernels::first_number(asked) == 0) {
+  if (asked != nullptr && *asked != '\0' && thread_count_in(asked) == 0) {
     throw Error("OMP_NUM_THREADS is " + in_quotes(asked) + ", which is no number of threads; " +
                 std::to_string(threads_in_use()) + " are used. Set a number of 1 or more.");
   }

@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "course/laboratory.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/laboratory.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/progress.hpp"
 
 namespace tapestry::command {

@@ -13,8 +13,8 @@
 #include "arguments.hpp"
 #include "interruption.hpp"
 #include "screen.hpp"
-#include "text/closest.hpp"
-#include "unicode.hpp"
+#include "tapestry/closest.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace {
 

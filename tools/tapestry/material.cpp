@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
+#include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/text/corpus.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
-#include "text/closest.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

@@ -7,7 +7,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "screen.hpp"
+#include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/ops.hpp"
-#include "text/closest.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

@@ -4,11 +4,11 @@
 #include <set>
 
 #include "commands.hpp"
-#include "file.hpp"
 #include "measures.hpp"
 #include "model_file.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/file.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/npy.hpp"
 #include "tapestry/ops.hpp"
@@ -18,7 +18,7 @@
 #include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/plot/surface.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/text/vocabulary.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

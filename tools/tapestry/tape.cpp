@@ -7,13 +7,13 @@
 
 #include "commands.hpp"
 #include "screen.hpp"
+#include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/numbers.hpp"
 #include "tapestry/plot/png.hpp"
-#include "text/closest.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

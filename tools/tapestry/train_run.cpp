@@ -8,7 +8,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

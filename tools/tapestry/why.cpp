@@ -10,7 +10,7 @@
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
-#include "unicode.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {

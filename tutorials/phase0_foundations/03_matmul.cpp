@@ -13,8 +13,10 @@
 #include <vector>
 #include <xsimd/xsimd.hpp>
 
+#include "course/machine.hpp"
+#include "course/roofline.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"

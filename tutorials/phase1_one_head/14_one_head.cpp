@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -25,7 +26,6 @@
 #include "tapestry/progress.hpp"
 #include "tapestry/tape.hpp"
 #include "tapestry/text/feeding.hpp"
-#include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -18,7 +19,6 @@
 #include "tapestry/plot/diagram.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -20,7 +21,6 @@
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/feeding.hpp"
-#include "tapestry/text/grammar.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;
@@ -27,7 +27,7 @@ namespace {
 
 constexpr Index batch = 32;
 constexpr std::uint64_t seeds = 4;
-constexpr double best_possible = 1.10;  // of hidden words: see text/grammar.hpp
+constexpr double best_possible = 1.10;  // of hidden words: see course/grammar.hpp
 
 using Draw = std::function<Batch(Index rows, Random& random)>;
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "course/tasks.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -22,7 +23,6 @@
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/text/feeding.hpp"
-#include "tapestry/text/tasks.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

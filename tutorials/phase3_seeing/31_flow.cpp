@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -17,7 +18,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/flow.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "course/tasks.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -17,7 +18,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/gif.hpp"
 #include "tapestry/plot/surface.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

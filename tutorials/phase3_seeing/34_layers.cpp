@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
@@ -20,7 +21,6 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/analysis/jacobian.hpp"
@@ -20,7 +21,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/error.hpp"
@@ -18,7 +19,6 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

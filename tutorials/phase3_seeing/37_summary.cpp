@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/analysis/jacobian.hpp"
@@ -25,8 +27,6 @@
 #include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/tape.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/generation.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -19,7 +20,6 @@
 #include "tapestry/optim.hpp"
 #include "tapestry/text/batch.hpp"
 #include "tapestry/text/feeding.hpp"
-#include "tapestry/text/grammar.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

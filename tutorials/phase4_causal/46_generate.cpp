@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/generation.hpp"
@@ -21,7 +22,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
 

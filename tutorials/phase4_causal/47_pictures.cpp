@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -17,7 +18,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
 
 using namespace tapestry;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -18,7 +19,6 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

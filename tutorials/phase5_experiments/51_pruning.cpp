@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 
 using namespace tapestry;
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/capture.hpp"
@@ -16,8 +18,6 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

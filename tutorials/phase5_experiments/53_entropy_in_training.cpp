@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/capture.hpp"
@@ -22,8 +24,6 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/grammar.hpp"
-#include "tapestry/text/tasks.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -18,7 +19,6 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/tasks.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "course/grammar.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -19,7 +20,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/grammar.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

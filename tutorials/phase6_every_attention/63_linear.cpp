@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "course/machine.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"

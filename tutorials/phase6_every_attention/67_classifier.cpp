@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/sentence_forms.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/embedding.hpp"
@@ -21,7 +22,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/sentence_forms.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/translation.hpp"
 #include "tapestry/accuracy.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -21,7 +22,6 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/translation.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

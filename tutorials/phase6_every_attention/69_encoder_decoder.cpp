@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "course/translation.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/embedding.hpp"
@@ -20,7 +21,6 @@
 #include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/text/translation.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

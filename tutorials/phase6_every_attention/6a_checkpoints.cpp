@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "course/machine.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "course/laboratory.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/laboratory.hpp"
-#include "tapestry/machine.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"

@@ -1,0 +1,185 @@
+#include "tapestry/attention.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attention/hidden.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "tensor/unrecorded.hpp"
+
+namespace tapestry {
+namespace {
+
+void check(const Tensor& q, const Tensor& k, const Tensor& v) {
+  const std::string operands = "attention: q is " + to_string(q.shape()) + ", k is " +
+                               to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
+  if (q.rank() < 2 || k.rank() < 2 || v.rank() < 2) {
+    throw Error(operands + "each must be (..., length, width).");
+  }
+  if (q.size(-1) != k.size(-1) || q.size(-1) == 0) {
+    throw Error(operands + "queries and keys must have the same width, at least 1 (" +
+                std::to_string(q.size(-1)) + " and " + std::to_string(k.size(-1)) + ").");
+  }
+  if (k.size(-2) != v.size(-2)) {
+    throw Error(operands + "there must be one value for each key (" + std::to_string(k.size(-2)) +
+                " keys, " + std::to_string(v.size(-2)) + " values).");
+  }
+}
+
+// The bias may be seen in the shape of the scores, and must not ask for more.
+Tensor biased(const Tensor& scores, const Tensor& bias) {
+  if (!bias.defined()) return scores;
+  if (bias.rank() > scores.rank() ||
+      broadcast("attention, bias", scores.shape(), bias.shape()) != scores.shape()) {
+    throw Error("attention: the bias is " + to_string(bias.shape()) + ", but scores are " +
+                to_string(scores.shape()) + ": it must broadcast to them.");
+  }
+  return scores + bias;
+}
+
+}  // namespace
+
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, double p,
+                    Random* random, const Tensor& bias) {
+  check(q, k, v);
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  const Tensor scores = Capture::file("scores", biased(product_of_pairs(q, k, mask) * scale, bias));
+  Tensor visible = scores;
+  if (!mask.allows_everything()) {
+    visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
+  }
+  const Tensor weights = Capture::file("weights", softmax(visible));
+  return {mix_of_values(dropout(weights, p, random), v, mask), weights, scores};
+}
+
+Tensor split_heads(const Tensor& x, Index heads) {
+  if (x.rank() < 2 || heads < 1 || x.size(-1) % heads != 0) {
+    throw Error("split_heads: x is " + to_string(x.shape()) + " and heads is " +
+                std::to_string(heads) +
+                ": x must be (..., length, width), and heads must divide its width.");
+  }
+  const Shape parts = x.shape().with(-1, heads).inserted(x.rank(), x.size(-1) / heads);
+  return transpose(reshape(x, parts), -3, -2);
+}
+
+Tensor concatenate_heads(const Tensor& x) {
+  if (x.rank() < 3) {
+    throw Error("concatenate_heads: x is " + to_string(x.shape()) +
+                ": it must be (..., heads, length, width).");
+  }
+  const Tensor rows = transpose(x, -3, -2);  // (..., length, heads, width)
+  return reshape(rows,
+                 x.shape().removed(-1).with(-2, x.size(-2)).with(-1, x.size(-3) * x.size(-1)));
+}
+
+namespace {
+
+using kernels::MatrixView;
+
+// The sizes of one call of the fused kernels, and its operands with all leading axes spelled out.
+struct Operands {
+  Shape batch;  // leading axes of all three
+  Tensor q, k, v;
+
+  Operands(const Tensor& a, const Tensor& b, const Tensor& c)
+      : batch(broadcast("attention, leading axes",
+                        broadcast("attention, leading axes", leading(a), leading(b)), leading(c))),
+        q(with_rows(a)),
+        k(with_rows(b)),
+        v(with_rows(c)) {}
+
+  static Shape leading(const Tensor& x) {
+    return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.rank()) - 2));
+  }
+
+  Shape with_matrix(Index rows, Index columns) const {
+    return batch.inserted(batch.rank(), rows).inserted(batch.rank() + 1, columns);
+  }
+
+  // The numbers of a row must lie side by side; a copy where they do not.
+  Tensor with_rows(const Tensor& x) const {
+    const bool side_by_side = x.strides()[static_cast<std::size_t>(x.rank()) - 1] == 1;
+    const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();
+    return broadcast_view(rows, with_matrix(x.size(-2), x.size(-1)));
+  }
+
+  Operands saved() const {
+    for (const Tensor& x : {q, k, v}) Tape::save(x);
+    return *this;
+  }
+
+  kernels::AttentionShape shape(const Mask& mask) const {
+    const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+    kernels::AttentionShape s{sizes(batch), q.size(-2), k.size(-2),
+                              q.size(-1),   v.size(-1), static_cast<real>(scale)};
+    if (mask.allows_everything()) return s;
+    s.mask = &mask;
+    s.look = [](const kernels::AttentionHead& h, Index query, Index queries, Index key, Index keys,
+                std::uint64_t* keep) -> kernels::Sight {
+      const Mask& seen = *static_cast<const Mask*>(h.mask);
+      const Mask::Sight sight = seen.look(h.batch, query, queries, key, keys, keep);
+      return {sight.keys, sight.clear};
+    };
+    return s;
+  }
+};
+
+MatrixView rows_of(const Tensor& x) {
+  return {x.data(), x.strides().data(), x.strides()[static_cast<std::size_t>(x.rank()) - 2], 1};
+}
+
+// Room for the output, with the axes in memory in the order of q's. So where q's heads are slices
+// of one wide row, the output's are too, and joining the heads again copies nothing.
+Tensor room_like(const Tensor& q, const Shape& shape) {
+  const auto rank = static_cast<std::size_t>(q.rank());
+  if (rank < 3 || q.strides()[rank - 3] >= q.strides()[rank - 2] || q.strides()[rank - 3] == 0) {
+    return Tensor::uninitialised(shape);
+  }
+  std::array<int, Shape::max_rank> order{0, 1, 2, 3, 4, 5};
+  std::swap(order[rank - 3], order[rank - 2]);
+  const Shape swapped = shape.with(-3, shape[-2]).with(-2, shape[-3]);
+  return permuted_view(Tensor::uninitialised(swapped), std::span(order.data(), rank));
+}
+
+void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, const Tensor& log_sum,
+                    const Tensor& d_out, Gate& to) {
+  const kernels::AttentionShape shape = x.shape(mask);
+  const Index parts = kernels::attention_parts(shape);
+  const Tensor shares = Tensor::uninitialised({parts, x.q.count()});
+  const Tensor d_k = Tensor::uninitialised(x.k.shape());
+  const Tensor d_v = Tensor::uninitialised(x.v.shape());
+  kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
+                              rows_of(x.with_rows(d_out)), log_sum.data(), shares.data(),
+                              d_k.data(), d_v.data());
+  Tensor d_q = shares;
+  if (parts > 1) {
+    d_q = Tensor::uninitialised(x.q.shape());
+    kernels::reduce(kernels::active().sum, shares.data(), 1, parts, x.q.count(), d_q.data());
+  }
+  to.give(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
+  to.give(1, d_k);
+  to.give(2, d_v);
+}
+
+}  // namespace
+
+Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+  check(q, k, v);
+  const Operands x(q, k, v);
+  mask.check_fits(x.batch.rank() == 0 ? 1 : x.batch[0], q.size(-2), k.size(-2));
+  const Tensor out = room_like(x.q, x.with_matrix(q.size(-2), v.size(-1)));
+  const Tensor log_sum = Tensor::uninitialised(x.batch.inserted(x.batch.rank(), q.size(-2)));
+  kernels::attention(x.shape(mask), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
+                     out.strides().data(), rows_of(out).row, log_sum.data());
+  return Tape::record(
+      "fused_attention", {q, k, v}, out,
+      [x = x.saved(), mask, out = Tape::save(out), log_sum = Tape::save(log_sum)](
+          const Tensor& d_out, Gate& to) { give_gradients(x, mask, out, log_sum, d_out, to); });
+}
+
+}  // namespace tapestry

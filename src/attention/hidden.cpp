@@ -1,0 +1,68 @@
+#include "attention/hidden.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "tensor/unrecorded.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+bool all_finite(const Tensor& x) {
+  const Tensor dense = x.contiguous();
+  return std::isfinite(kernels::sum_squares(dense.data(), dense.count()));
+}
+
+Tensor equal(const Tensor& a, const Tensor& b) {
+  return apply("equal", kernels::active().equal, a, b);
+}
+
+// Zeros where x is NaN or infinite.
+Tensor finite_part(const Tensor& x) {
+  const Tensor plain = x.detached();
+  return where(equal(plain - plain, 0), plain, 0);
+}
+
+// What the NaN and the infinities of v add to the output of the queries that see them.
+Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
+  const Tensor plain = v.detached();
+  Tensor sum = 0;
+  for (const double bad : {nan, infinity, -infinity}) {
+    const Tensor is = std::isnan(bad) ? 1 - equal(plain, plain) : equal(plain, bad);
+    sum = sum + where(matmul(visible, is), bad, 0);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask) {
+  if (mask.allows_everything() || (all_finite(q) && all_finite(k))) return matmul(q, transpose(k));
+  const Tensor y = matmul(q.detached(), transpose(k.detached()));
+  return Tape::record(
+      "matmul", {q, k}, y,
+      [q = Tape::save(finite_part(q)), k = Tape::save(finite_part(k))](const Tensor& dy, Gate& to) {
+        if (to.wants(0)) to.give(0, matmul(dy, k));
+        if (to.wants(1)) to.give(1, matmul(transpose(dy), q));
+      });
+}
+
+Tensor mix_of_values(const Tensor& weights, const Tensor& v, const Mask& mask) {
+  if (mask.allows_everything() || all_finite(v)) return matmul(weights, v);
+  const Tensor finite = finite_part(v);
+  const Tensor y =
+      matmul(weights.detached(), finite) + not_finite_part(v, mask.tensor(weights.shape()));
+  return Tape::record(
+      "matmul", {weights, v}, y,
+      [weights = Tape::save(weights), finite = Tape::save(finite)](const Tensor& dy, Gate& to) {
+        if (to.wants(0)) to.give(0, matmul(dy, transpose(finite)));
+        if (to.wants(1)) to.give(1, matmul(transpose(weights), dy));
+      });
+}
+
+}  // namespace tapestry

@@ -1,0 +1,101 @@
+// Linear attention. The normaliser rides along as one more column of the values, always 1: whatever
+// sums up values sums up weights, too.
+#include <algorithm>
+#include <limits>
+
+#include "attention/operands.hpp"
+#include "tapestry/attention_variants.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr Index chunk = 64;  // positions whose weights are made
+
+// elu(x) + 1, exact also where elu(x) is close to -1
+Tensor positive(const Tensor& x) {
+  return exp(clamp(x, -std::numeric_limits<double>::infinity(), 0)) + relu(x);
+}
+
+Tensor with_ones(const Tensor& v) { return concat({v, Tensor::ones(v.shape().with(-1, 1))}, -1); }
+
+Tensor not_zero(const Tensor& total) { return where(total, total, 1); }
+
+// (..., queries, d_v + 1): sums of weighted values, and of the weights
+Tensor divided(const Tensor& y) {
+  const Index width = y.size(-1) - 1;
+  return slice(y, -1, 0, width) / not_zero(slice(y, -1, width, width + 1));
+}
+
+// The sums over i' <= i along the axis before the last two, by doubling (Hillis & Steele 1986).
+Tensor prefix_sums(Tensor x) {
+  const Index count = x.size(-3);
+  for (Index shift = 1; shift < count; shift *= 2) {
+    const Tensor nothing = Tensor::zeros(x.shape().with(-3, shift));
+    x = x + concat({nothing, slice(x, -3, 0, count - shift)}, -3);
+  }
+  return x;
+}
+
+// (..., length, width) -> (..., chunks, size, width), with rows of zeros behind the last
+Tensor in_chunks(const Tensor& x, Index chunks, Index size) {
+  const Index missing = chunks * size - x.size(-2);
+  const Shape shape = x.shape().with(-2, chunks).inserted(x.rank() - 1, size);
+  if (missing == 0) return reshape(x, shape);
+  return reshape(concat({x, Tensor::zeros(x.shape().with(-2, missing))}, -2), shape);
+}
+
+}  // namespace
+
+Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const Mask& mask) {
+  const AttentionOperands of("linear attention", q, k, v);
+  mask.check_fits(of.sequences(), of.queries, of.keys);
+  const Tensor scores = matmul(positive(q), transpose(positive(k)));
+  const Tensor visible =
+      mask.allows_everything() ? scores : where(mask.tensor(scores.shape()), scores, 0);
+  const Tensor weights = visible / not_zero(sum(visible, -1, true));
+  return {matmul(weights, v), weights, scores};
+}
+
+Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                        const std::vector<Index>& lengths) {
+  const AttentionOperands of("linear attention", q, k, v);
+  Tensor keys = positive(k);
+  if (!lengths.empty()) {
+    const Shape row = of.batch.inserted(of.batch.rank(), 1).inserted(of.batch.rank() + 1, of.keys);
+    keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);
+  }
+  return divided(matmul(positive(q), matmul(transpose(keys), with_ones(v))));
+}
+
+Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                               LinearAttentionState* state) {
+  const AttentionOperands of("causal linear attention", q, k, v);
+  const Index length = of.queries;
+  if (length != of.keys || std::max({q.rank(), k.rank(), v.rank()}) == Shape::max_rank) {
+    throw Error(of.told + "there must be as many queries as keys, and at most five axes.");
+  }
+  const Index size = std::clamp<Index>(length, 1, chunk), chunks = (length + size - 1) / size;
+  const Tensor queries = in_chunks(positive(q), chunks, size);
+  const Tensor keys = in_chunks(positive(k), chunks, size);
+  const Tensor values = in_chunks(with_ones(v), chunks, size);
+  const Tensor of_chunks = matmul(transpose(keys), values);
+  Tensor before = Tensor::zeros(of_chunks.shape().with(-3, 1));
+  if (state != nullptr && state->sums.defined()) {
+    before = unsqueeze(state->sums, -3);
+    if (before.shape() != of_chunks.shape().with(-3, 1)) {
+      throw Error(of.told + "the state's sums are " + to_string(state->sums.shape()) +
+                  ", not of these sizes. Begin with an empty state.");
+    }
+  }
+  const Tensor sums = prefix_sums(concat({before, of_chunks}, -3));
+  const Tensor scores = matmul(queries, transpose(keys));
+  const Tensor weights = where(Mask::causal().tensor({size, size}), scores, 0);
+  const Tensor y = matmul(weights, values) + matmul(queries, slice(sums, -3, 0, chunks));
+  if (state != nullptr) state->sums = squeeze(slice(sums, -3, chunks, chunks + 1), -3);
+  const Shape joined = y.shape().removed(-3).with(-2, chunks * size);
+  return divided(slice(reshape(y, joined), -2, 0, length));
+}
+
+}  // namespace tapestry

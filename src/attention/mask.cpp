@@ -1,0 +1,232 @@
+#include "tapestry/mask.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attention/mask_rule.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+
+bool MaskBits::allows(Index batch, Index query, Index key) const {
+  if (std::min(query, key) < 0 || query >= queries || key >= keys ||
+      (batches > 1 && (batch < 0 || batch >= batches))) {
+    throw Error("mask: batch element " + std::to_string(batch) + ", query " +
+                std::to_string(query) + ", key " + std::to_string(key) + " is not in the matrix.");
+  }
+  return (who(batch, query, key) & 1) != 0;
+}
+
+bool Mask::Rule::allows(Index batch, Index query, Index key) const {
+  const Index position = offset + query;
+  switch (kind) {
+    case Kind::causal:
+      return key <= position;
+    case Kind::local:
+      return std::abs(position - key) <= number;
+    case Kind::strided:
+      return std::abs(position - key) % number == 0;
+    case Kind::blocked:
+      return position / number == key / number;
+    case Kind::global:
+      return position < number || key < number;
+    case Kind::padding:
+      if (batch < 0 || batch >= batches()) {
+        throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
+                    std::to_string(batches()) + " sequences does not exist.");
+      }
+      return key < lengths[static_cast<std::size_t>(batch)];
+    case Kind::matrix:
+      return matrix.allows(batch, query, key);
+    case Kind::part:
+      return left->allows(batch, area.query + query, area.key + key);
+    case Kind::both:
+      return left->allows(batch, query, key) && right->allows(batch, query, key);
+    case Kind::either:
+      return left->allows(batch, query, key) || right->allows(batch, query, key);
+  }
+  return false;
+}
+
+Index Mask::Rule::batches() const {
+  if (kind == Kind::padding) return static_cast<Index>(lengths.size());
+  if (kind == Kind::matrix) return matrix.batches == 1 ? 0 : matrix.batches;
+  if (kind == Kind::part) return left->batches();
+  return left == nullptr ? 0 : std::max(left->batches(), right->batches());
+}
+
+void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
+  if (kind == Kind::part) {
+    if (queries != area.queries || keys != area.keys) {
+      throw Error("mask: the part is for " + std::to_string(area.queries) + " queries and " +
+                  std::to_string(area.keys) + " keys, but the scores have " +
+                  std::to_string(queries) + " and " + std::to_string(keys) + ".");
+    }
+  } else if (left != nullptr) {
+    left->check_fits(batch, queries, keys);
+    right->check_fits(batch, queries, keys);
+  }
+  if (batches() != 0 && batches() != batch) {
+    throw Error("mask: it is for " + std::to_string(batches()) +
+                " sequences, but the scores' first axis has " + std::to_string(batch) + ".");
+  }
+  for (const Index length : lengths) {
+    if (length > keys) {
+      throw Error("mask: padding says that a sequence has " + std::to_string(length) +
+                  " keys, but there are only " + std::to_string(keys) + ".");
+    }
+  }
+  if (kind == Kind::matrix && (matrix.queries != queries || matrix.keys != keys)) {
+    throw Error("mask: the matrix is for " + std::to_string(matrix.queries) + " queries and " +
+                std::to_string(matrix.keys) + " keys, but the scores have " +
+                std::to_string(queries) + " and " + std::to_string(keys) + ".");
+  }
+}
+
+namespace {
+
+// Sums of a few offsets, windows and positions stay whole numbers below this.
+constexpr Index most = Index{1} << 60;
+
+}  // namespace
+
+Mask::Mask(Rule rule) : rule_(std::make_shared<const Rule>(std::move(rule))) {
+  if (rule_->offset < 0 || rule_->offset > most) {
+    throw Error("mask: the offset is " + std::to_string(rule_->offset) +
+                ", but counts cached keys: it cannot be negative, nor above 2^60.");
+  }
+}
+
+Mask Mask::causal(Index offset) { return Mask(Rule{Rule::Kind::causal, 0, offset}); }
+
+Mask Mask::local(Index window, Index offset) {
+  if (window < 0) throw Error("mask: a window of " + std::to_string(window) + " is negative.");
+  return Mask(Rule{Rule::Kind::local, std::min(window, 2 * most), offset});
+}
+
+Mask Mask::strided(Index stride, Index offset) {
+  if (stride < 1)
+    throw Error("mask: a stride of " + std::to_string(stride) + " must be at least 1.");
+  return Mask(Rule{Rule::Kind::strided, std::min(stride, 2 * most), offset});
+}
+
+Mask Mask::blocked(Index size, Index offset) {
+  if (size < 1) throw Error("mask: a block of " + std::to_string(size) + " must be at least 1.");
+  return Mask(Rule{Rule::Kind::blocked, std::min(size, 2 * most), offset});
+}
+
+Mask Mask::global(Index count, Index offset) {
+  if (count < 0) {
+    throw Error("mask: " + std::to_string(count) + " global positions are less than none.");
+  }
+  return Mask(Rule{Rule::Kind::global, std::min(count, 2 * most), offset});
+}
+
+Mask Mask::padding(std::vector<Index> lengths) {
+  if (lengths.empty()) throw Error("mask: padding needs the length of at least one sequence.");
+  for (const Index length : lengths) {
+    if (length < 0)
+      throw Error("mask: a padding length of " + std::to_string(length) + " is negative.");
+  }
+  Rule rule{Rule::Kind::padding};
+  rule.lengths = std::move(lengths);
+  return Mask(std::move(rule));
+}
+
+bool Mask::Rule::has(Index queries, Index keys) const {
+  if (kind == Kind::matrix) return queries <= matrix.queries && keys <= matrix.keys;
+  if (kind == Kind::part) return queries <= area.queries && keys <= area.keys;
+  return left == nullptr || (left->has(queries, keys) && right->has(queries, keys));
+}
+
+Mask Mask::part(Index query, Index queries, Index key, Index keys) const {
+  if (rule_ == nullptr) return Mask();
+  const bool sound =
+      std::min({query, queries, key, keys}) >= 0 && std::max({query, queries, key, keys}) <= most;
+  if (!sound || !rule_->has(query + queries, key + keys)) {
+    throw Error("mask: the part of " + std::to_string(queries) + " queries from " +
+                std::to_string(query) + " on and " + std::to_string(keys) + " keys from " +
+                std::to_string(key) + " on does not lie within the mask.");
+  }
+  Rule rule{Rule::Kind::part};
+  rule.left = rule_;
+  rule.area = {0, query, queries, key, keys};
+  return Mask(std::move(rule));
+}
+
+Mask operator&(const Mask& a, const Mask& b) {
+  if (a.allows_everything()) return b;
+  if (b.allows_everything()) return a;
+  return Mask(Mask::Rule{Mask::Rule::Kind::both, 0, 0, {}, {}, a.rule_, b.rule_});
+}
+
+Mask operator|(const Mask& a, const Mask& b) {
+  if (a.allows_everything() || b.allows_everything()) return Mask();
+  return Mask(Mask::Rule{Mask::Rule::Kind::either, 0, 0, {}, {}, a.rule_, b.rule_});
+}
+
+bool Mask::allows(Index batch, Index query, Index key) const {
+  return rule_ == nullptr || rule_->allows(batch, query, key);
+}
+
+namespace {
+
+// One matrix (queries, keys) of 1 and 0, block by block.
+void write(const Mask& mask, Index batch, Index queries, Index keys, real* out) {
+  constexpr Index side = Mask::block;
+  std::uint64_t keep[side];
+  for (Index i = 0; i < queries; i += side) {
+    const Index rows = std::min(side, queries - i);
+    for (Index j = 0; j < keys; j += side) {
+      const Index columns = std::min(side, keys - j);
+      const Mask::Sight sight = mask.look(batch, i, rows, j, columns, keep);
+      for (Index c = 0; c < columns; ++c) {
+        const std::uint64_t word = c < sight.clear  ? ~std::uint64_t{0}
+                                   : c < sight.keys ? keep[c]
+                                                    : 0;
+        for (Index r = 0; r < rows; ++r) {
+          out[(i + r) * keys + j + c] = static_cast<real>(word >> r & 1);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Tensor Mask::tensor(const Shape& scores) const {
+  if (scores.rank() < 2) {
+    throw Error("mask: scores are " + to_string(scores) + ", but must be (..., queries, keys).");
+  }
+  const Index queries = scores[-2], keys = scores[-1];
+  const Index batches = rule_ == nullptr ? 0 : rule_->batches();
+  const Index batch = scores.rank() > 2 ? scores[0] : 1;
+  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
+  Shape shape{queries, keys};
+  if (batches != 0) {
+    while (shape.rank() < scores.rank()) shape = shape.inserted(0, 1);
+    if (scores.rank() > 2) shape = shape.with(0, batches);
+  }
+  Tensor result = Tensor::uninitialised(shape);
+  real* out = result.data();
+  for (Index b = 0; b < std::max<Index>(batches, 1); ++b, out += queries * keys) {
+    write(*this, b, queries, keys, out);
+  }
+  return result;
+}
+
+std::string Mask::text(Index queries, Index keys, Index batch) const {
+  std::string text;
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = 0; j < keys; ++j) {
+      text += j > 0 ? " " : "";
+      text += allows(batch, i, j) ? "✓" : "✗";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,153 @@
+// Masks seen block by block: the words of bits that fused attention reads.
+#include <algorithm>
+#include <bit>
+
+#include "attention/mask_rule.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr std::uint64_t everyone = ~std::uint64_t{0};
+
+// Bits [low, high), as far as they lie in [0, 64).
+std::uint64_t bits(Index low, Index high) {
+  low = std::clamp<Index>(low, 0, 64);
+  high = std::clamp<Index>(high, 0, 64);
+  if (low >= high) return 0;
+  return (everyone << low) & (everyone >> (64 - high));
+}
+
+Mask::Sight joined(bool both, const Mask::Sight& one, const Mask::Sight& other) {
+  if (both) return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
+  return {std::max(one.keys, other.keys), std::max(one.clear, other.clear)};
+}
+
+}  // namespace
+
+// Bounds of what look() answers, found without touching the keys one by one.
+Mask::Sight Mask::Rule::extent(const MaskBlock& b) const {
+  const Index first = offset + b.query, last = first + b.queries - 1;  // positions
+  const auto within = [&](Index keys) { return std::clamp<Index>(keys, 0, b.keys); };
+  switch (kind) {
+    case Kind::causal:
+      return {within(last + 1 - b.key), within(first + 1 - b.key)};
+    case Kind::padding: {
+      const Index real_keys = within(lengths[static_cast<std::size_t>(b.batch)] - b.key);
+      return {real_keys, real_keys};
+    }
+    case Kind::local:
+      if (b.key + b.keys <= first - number) return {0, 0};
+      return {within(last + number + 1 - b.key),
+              b.key >= last - number ? within(first + number + 1 - b.key) : 0};
+    case Kind::blocked:
+      if ((b.key + b.keys - 1) / number < first / number) return {0, 0};
+      return {within((last / number + 1) * number - b.key), 0};
+    case Kind::global:
+      return {first < number ? b.keys : within(number - b.key),
+              last < number ? b.keys : within(number - b.key)};
+    case Kind::part:
+      return left->extent(within_left(b));
+    case Kind::both:
+    case Kind::either:
+      return joined(kind == Kind::both, left->extent(b), right->extent(b));
+    default:
+      return {b.keys, 0};
+  }
+}
+
+// A block of a part, in the numbers of the mask that it is a part of.
+MaskBlock Mask::Rule::within_left(const MaskBlock& b) const {
+  return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys};
+}
+
+// Which queries of the block see this key: bit i for its query i.
+std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
+  const Index first = offset + b.query;  // position of bit 0
+  switch (kind) {
+    case Kind::causal:
+      return bits(key - first, 64);
+    case Kind::local:
+      return bits(key - number - first, key + number + 1 - first);
+    case Kind::strided: {
+      std::uint64_t word = 0;
+      const Index step = (key - first) % number;
+      for (Index i = step < 0 ? step + number : step; i < b.queries; i += number) {
+        word |= std::uint64_t{1} << i;
+      }
+      return word;
+    }
+    case Kind::blocked:
+      return bits(key / number * number - first, (key / number + 1) * number - first);
+    case Kind::global:
+      return key < number ? everyone : bits(0, number - first);
+    case Kind::padding:
+      return key < lengths[static_cast<std::size_t>(b.batch)] ? everyone : 0;
+    case Kind::matrix:
+      return matrix.who(b.batch, b.query, key);
+    default:  // made of others: see fill
+      return 0;
+  }
+}
+
+// keep[j] = who(key j of the block), for j in [begin, end). Bits beyond the block's queries may be
+// anything.
+void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
+  if (kind == Kind::part) return left->fill(within_left(b), begin, end, keep);
+  if (left == nullptr) {
+    for (Index j = begin; j < end; ++j) keep[j] = who(b, b.key + j);
+    return;
+  }
+  std::uint64_t other[block] = {};
+  left->fill(b, begin, end, keep);
+  right->fill(b, begin, end, other);
+  for (Index j = begin; j < end; ++j) {
+    keep[j] = kind == Kind::both ? keep[j] & other[j] : keep[j] | other[j];
+  }
+}
+
+Mask::Sight Mask::Rule::look(const MaskBlock& b, std::uint64_t* keep) const {
+  Sight sight = extent(b);
+  sight.clear = std::min(sight.clear, sight.keys);
+  fill(b, sight.clear, sight.keys, keep);
+  const std::uint64_t here = bits(0, b.queries);
+  while (sight.keys > sight.clear && (keep[sight.keys - 1] & here) == 0) --sight.keys;
+  while (sight.clear < sight.keys && (keep[sight.clear] & here) == here) ++sight.clear;
+  return sight;
+}
+
+Mask::Sight Mask::look(Index batch, Index query, Index queries, Index key, Index keys,
+                       std::uint64_t* keep) const {
+  if (rule_ == nullptr) return {keys, keys};
+  return rule_->look({batch, query, queries, key, keys}, keep);
+}
+
+Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
+  const Index batches = rule_ == nullptr ? 0 : rule_->batches();
+  check_fits(std::max<Index>(batches, 1), queries, keys);
+  if (batch < 0 || (batches != 0 && batch >= batches)) {
+    throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
+                std::to_string(batches) + " sequences does not exist.");
+  }
+  Density sum{queries * keys, 0, 0, 0};
+  std::uint64_t keep[block];
+  for (Index i = 0; i < queries; i += block) {
+    const Index rows = std::min(block, queries - i);
+    for (Index j = 0; j < keys; j += block) {
+      const Sight sight = look(batch, i, rows, j, std::min(block, keys - j), keep);
+      sum.allowed += sight.clear * rows;
+      for (Index c = sight.clear; c < sight.keys; ++c) {
+        sum.allowed += std::popcount(keep[c] & bits(0, rows));
+      }
+      ++sum.blocks;
+      sum.skipped += sight.keys == 0 ? 1 : 0;
+    }
+  }
+  return sum;
+}
+
+void Mask::check_fits(Index batch, Index queries, Index keys) const {
+  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
+}
+
+}  // namespace tapestry

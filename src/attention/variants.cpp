@@ -1,0 +1,79 @@
+// Attention in parts of the queries, in windows, and with keys and values that heads share.
+#include <algorithm>
+
+#include "attention/operands.hpp"
+#include "tapestry/attention_variants.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+namespace {
+
+Tensor rows(const Tensor& x, Index begin, Index end) { return slice(x, -2, begin, end); }
+
+}  // namespace
+
+Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+                         Index chunk) {
+  const AttentionOperands of("chunked attention", q, k, v);
+  if (chunk < 1) {
+    throw Error("chunked attention: chunks of " + std::to_string(chunk) +
+                " queries: it must be at least 1.");
+  }
+  mask.check_fits(of.sequences(), of.queries, of.keys);
+  std::vector<Tensor> parts;
+  for (Index begin = 0, end = 0; begin < of.queries || parts.empty(); begin = end) {
+    end = begin + std::min(chunk, of.queries - begin);
+    const Mask seen = mask.part(begin, end - begin, 0, of.keys);
+    const auto attend = [seen](const std::vector<Tensor>& in) {
+      return attention(in[0], in[1], in[2], seen).output;
+    };
+    parts.push_back(checkpoint(attend, {rows(q, begin, end), k, v}));
+  }
+  return concat(parts, -2);
+}
+
+Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index window,
+                                const Mask& mask) {
+  const AttentionOperands of("sliding-window attention", q, k, v);
+  const Index length = of.keys;
+  if (of.queries != length) {
+    throw Error(of.told + "it is self-attention: there must be as many queries as keys.");
+  }
+  const Mask seen = Mask::local(window) & mask;
+  seen.check_fits(of.sequences(), length, length);
+  constexpr Index least = 64;  // queries that are worth a product of their own
+  const Index reach = std::min(window, length), block = std::max(reach, least);
+  std::vector<Tensor> parts;
+  for (Index begin = 0; begin < length || parts.empty(); begin += block) {
+    const Index end = std::min(begin + block, length);
+    const Index first = std::max<Index>(begin - reach, 0), last = std::min(end + reach, length);
+    parts.push_back(attention(rows(q, begin, end), rows(k, first, last), rows(v, first, last),
+                              seen.part(begin, end - begin, first, last - first))
+                        .output);
+  }
+  return concat(parts, -2);
+}
+
+Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+  const std::string told = "grouped attention: q is " + to_string(q.shape()) + ", k is " +
+                           to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
+  const auto fits = [](const Tensor& x) { return x.rank() >= 3 && x.rank() < Shape::max_rank; };
+  if (!fits(q) || !fits(k) || !fits(v)) {
+    throw Error(told + "each must be (..., heads, length, width), of at most five axes.");
+  }
+  const Index heads = q.size(-3), groups = k.size(-3);
+  if (v.size(-3) != groups || groups < 1 || heads % groups != 0) {
+    throw Error(told + "keys and values must have as many heads as each other (" +
+                std::to_string(groups) + " and " + std::to_string(v.size(-3)) +
+                "), and that number must divide the heads of q (" + std::to_string(heads) + ").");
+  }
+  if (q.rank() == 3 && k.rank() == 3 && v.rank() == 3) {
+    return squeeze(grouped_attention(unsqueeze(q, 0), unsqueeze(k, 0), unsqueeze(v, 0), mask), 0);
+  }
+  const Shape parts = q.shape().with(-3, groups).inserted(q.rank() - 2, heads / groups);
+  const Tensor y = fused_attention(reshape(q, parts), unsqueeze(k, -3), unsqueeze(v, -3), mask);
+  return reshape(y, y.shape().removed(-3).with(-3, heads));
+}
+
+}  // namespace tapestry

@@ -1,0 +1,135 @@
+#include "tapestry/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/file_part.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file being written: a device or pipe itself, or a part of the target, which becomes it at last
+// and is removed if it does not.
+class NewFile {
+ public:
+  NewFile(std::string complaint, const fs::path& target, bool temporary)
+      : complaint_(std::move(complaint)), place_(target), temporary_(temporary) {
+    file_ = temporary ? make_part(target, place_) : ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file_ < 0) {
+      temporary_ = false;  // there is nothing to remove
+      fail();
+    }
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile() {
+    if (temporary_) ::unlink(place_.c_str());
+    if (file_ >= 0) ::close(file_);
+  }
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail();
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  void allow(fs::perms permissions) {
+    if (::fchmod(file_, static_cast<mode_t>(permissions)) != 0) fail();
+  }
+
+  void close() {
+    if (::close(std::exchange(file_, -1)) != 0) fail();
+  }
+
+  // Not closed before: the lock on it ends then (file_part.hpp).
+  void move_to(const fs::path& target) {
+    if (::fsync(file_) != 0 || ::rename(place_.c_str(), target.c_str()) != 0) fail();
+    temporary_ = false;
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw Error(complaint_ + std::strerror(errno)); }
+
+  std::string complaint_;
+  fs::path place_;
+  bool temporary_;
+  int file_ = -1;
+};
+
+// Makes the renaming itself survive a power cut. Best effort: some file systems cannot.
+void flush_folder(const fs::path& folder) {
+  const int opened = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0) return;
+  ::fsync(opened);
+  ::close(opened);
+}
+
+}  // namespace
+
+void write_file_atomically(const char* operation, const fs::path& path,
+                           const std::function<void(const Append&)>& write) {
+  const std::string complaint = std::string(operation) + ": cannot write " + path.string() + ": ";
+  std::error_code problem;
+  if (path.filename().empty()) throw Error(complaint + "the path names no file");
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
+  if (problem) throw Error(complaint + problem.message());
+  const fs::file_status status = fs::status(path, problem);
+  if (status.type() == fs::file_type::none) throw Error(complaint + problem.message());
+  if (fs::is_directory(status)) throw Error(complaint + "it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    NewFile device(complaint, path, false);
+    write([&](std::span<const std::byte> bytes) { device.write(bytes); });
+    device.close();
+    return;
+  }
+  const bool is_link = fs::is_symlink(path, problem);
+  problem.clear();
+  const fs::path target = is_link ? fs::weakly_canonical(path, problem) : path;
+  if (problem) throw Error(complaint + problem.message());
+  remove_dead_parts(target);
+  NewFile file(complaint, target, true);
+  if (fs::exists(status)) file.allow(status.permissions());
+  write([&](std::span<const std::byte> bytes) { file.write(bytes); });
+  file.move_to(target);
+  flush_folder(target.parent_path());
+}
+
+void write_file_atomically(const char* operation, const fs::path& path,
+                           std::span<const std::byte> bytes) {
+  write_file_atomically(operation, path, [&](const Append& append) { append(bytes); });
+}
+
+void read_file(const char* operation, const fs::path& path,
+               const std::function<void(std::ifstream&, std::uint64_t)>& read) {
+  try {
+    const fs::file_status status = fs::status(path);
+    if (!fs::exists(status)) throw Error("there is no such file.");
+    if (!fs::is_regular_file(status)) throw Error("it is not a regular file.");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(std::string("it cannot be opened: ") + std::strerror(errno) + ".");
+    read(file, fs::file_size(path));
+  } catch (const Error& error) {
+    throw Error(operation + (": " + path.string()) + ": " + error.what());
+  } catch (const fs::filesystem_error& error) {
+    throw Error(operation + (": " + path.string()) + ": " + error.code().message() + ".");
+  }
+}
+
+void read_bytes(std::ifstream& file, void* data, std::uint64_t bytes) {
+  file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes));
+  if (!file) throw Error("it ended, or could not be read further, too early.");
+}
+
+}  // namespace tapestry

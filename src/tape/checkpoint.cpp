@@ -1,0 +1,156 @@
+// Gradient checkpointing: what is not kept is computed again on the way back.
+//
+// f runs on a tape of its own, a part of the one that records. Tensors of the whole that f reads
+// are borrowed: they stand on the part's tape like watched ones. On the way there the part only
+// tells what is borrowed, and is forgotten. On the way back it is recorded in full and walked, with
+// the gradients of what is borrowed lent to it meanwhile, so that sums add up in the order in which
+// they would have without it.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "tape/state.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+using PartFunction = std::function<Tensor(const std::vector<Tensor>&)>;
+using Bits = std::conditional_t<sizeof(real) == 8, std::uint64_t, std::uint32_t>;
+
+constexpr const char* changed =
+    "checkpoint: f gave other numbers, or read other tensors, when it ran again on the way back: "
+    "its gradient would be wrong. If it draws random numbers, make the generator inside f, from a "
+    "seed.";
+
+constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
+
+void check_that_nobody_looks() {
+  if (!Capture::lives()) return;
+  throw Error(
+      "checkpoint: a Capture lives. f runs twice and would be filed twice, and attention that is "
+      "looked at takes another path. End the Capture first, or call f itself.");
+}
+
+// Other for other bits, all but surely.
+std::uint64_t fingerprint(const Tensor& x) {
+  const Tensor dense = x.contiguous();
+  std::uint64_t sum = 0;
+  for (Index i = 0; i < dense.count(); ++i) {
+    Bits bits;
+    std::memcpy(&bits, dense.data() + i, sizeof bits);
+    const std::uint64_t mixed = (bits + static_cast<std::uint64_t>(i)) * 0x9E3779B97F4A7C15u;
+    sum += (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
+  }
+  return sum;
+}
+
+}  // namespace
+
+// What a State has more when it is a part.
+struct Tape::Part {
+  State& whole;
+  std::map<std::uint32_t, std::uint32_t> borrowed = {};  // its records that were read; here
+
+  // Lets the outermost tape know its parts, so that it knows tensors that got out of one.
+  Part(State& state, State& of) : whole(of) {
+    state.part = this;
+    State* outermost = &of;
+    while (outermost->part != nullptr) outermost = &outermost->part->whole;
+    outermost->parts.push_back(state.serial);
+  }
+};
+
+// Of the whole tape that the tensor is on, if it is.
+std::uint32_t Tape::State::borrow(const Tensor& tensor) {
+  const std::uint32_t node = part->whole.node_of(tensor);
+  if (node == nothing) return nothing;
+  if (const auto known = part->borrowed.find(node); known != part->borrowed.end()) {
+    return known->second;
+  }
+  if (walked) throw Error(changed);
+  const auto number = static_cast<std::uint32_t>(records.size());
+  push({"borrowed", tensor.shape(), Backward(), inputs.size(), 0, 0}, tensor);
+  return part->borrowed[node] = number;
+}
+
+struct Tape::Checkpointed {
+  PartFunction f;
+  std::vector<Tensor> inputs;
+  std::uint64_t expected = 0;  // fingerprint of the output
+
+  Tensor record(State& whole);  // the output, as one record of the whole
+
+  // f, recorded by `state`
+  Tensor run(State& state) const {
+    struct Recording {
+      State* before;
+      explicit Recording(State& now) : before(std::exchange(State::recording, &now)) {}
+      ~Recording() { State::recording = before; }
+    } recording(state);
+    const Tensor y = f(inputs);
+    if (!y.defined()) throw Error(undefined);
+    return y;
+  }
+
+  void operator()(const Tensor& dy, Gate& to) const {
+    check_that_nobody_looks();
+    State part;
+    Part own(part, to.state_);
+    const Tensor y = run(part);
+    const bool same = y.tape_ == part.serial && y.shape() == dy.shape();
+    if (!same || fingerprint(y) != expected || !reads_the_same(own, to)) throw Error(changed);
+    std::vector<Tensor>& gradients = to.state_.gradients;
+    part.gradients.resize(part.records.size());
+    for (const auto& [theirs, ours] : own.borrowed) {
+      part.gradients[ours] = std::exchange(gradients[theirs], Tensor());
+    }
+    part.gradients[y.node_] = dy;
+    part.walk();
+    for (const auto& [theirs, ours] : own.borrowed) {
+      gradients[theirs] = std::move(part.gradients[ours]);
+    }
+  }
+
+  static bool reads_the_same(const Part& part, const Gate& to) {
+    const Record& record = to.state_.records[to.record_];
+    const auto first = to.state_.inputs.begin() + static_cast<std::ptrdiff_t>(record.first_input);
+    const auto last = first + static_cast<std::ptrdiff_t>(record.input_count);
+    return std::all_of(part.borrowed.begin(), part.borrowed.end(), [&](const auto& pair) {
+      return std::binary_search(first, last, pair.first);
+    });
+  }
+};
+
+Tensor Tape::Checkpointed::record(State& whole) {
+  State state;
+  Part own(state, whole);
+  state.forgets = true;
+  Tensor y = run(state);
+  if (y.tape_ != state.serial) return y;  // f computed nothing that wants a gradient
+  expected = fingerprint(y);
+  const std::size_t first = whole.inputs.size();
+  for (const auto& pair : own.borrowed) whole.inputs.push_back(pair.first);  // in rising order
+  std::size_t bytes = 0;
+  for (const Tensor& x : inputs) bytes += x.buffer().bytes();
+  y.tape_ = whole.serial;
+  y.node_ = static_cast<std::uint32_t>(whole.records.size());
+  const Shape shape = y.shape();
+  const std::size_t count = whole.inputs.size() - first;
+  whole.push({"checkpoint", shape, Backward(std::move(*this)), first, count, bytes}, y);
+  return y;
+}
+
+Tensor checkpoint(const PartFunction& f, const std::vector<Tensor>& inputs) {
+  if (!f) throw Error("checkpoint: there is no function to compute.");
+  if (Tape::State::current() == nullptr) {
+    const Tensor y = f(inputs);
+    if (!y.defined()) throw Error(undefined);
+    return y;
+  }
+  check_that_nobody_looks();
+  return Tape::Checkpointed{f, inputs}.record(*Tape::State::recording);
+}
+
+}  // namespace tapestry

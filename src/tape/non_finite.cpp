@@ -1,0 +1,113 @@
+// The search of a tape for the first number that is not finite.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tapestry/error.hpp"
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+// What a record's value holds that is not finite, and where its infinities come from.
+struct Bad {
+  bool nan = false, high = false, low = false;  // a NaN, +inf, -inf
+  std::size_t mask = none;  // the record that placed, on purpose, what reached this one
+
+  bool any() const { return nan || high || low; }
+};
+
+Bad look_at(const Tensor& tensor) {
+  Bad bad;
+  for (const real x : tensor.values()) {
+    bad.nan |= std::isnan(x);
+    bad.high |= std::isinf(x) && x > 0;
+    bad.low |= std::isinf(x) && x < 0;
+  }
+  return bad;
+}
+
+// Whether a record that holds such numbers, made from finite ones, is a mask at work: a `where`, or
+// the sum with a tensor that is not on the tape.
+bool is_mask(const Tape::Entry& entry, const Bad& bad) {
+  const bool added = entry.operation == "add" && entry.inputs.size() == 1 && !bad.high;
+  return !bad.nan && (entry.operation == "where" || added);
+}
+
+std::string name_of(const std::vector<Tape::Entry>& all, std::size_t i) {
+  const std::string label = all[i].label.empty() ? "" : " '" + all[i].label + "'";
+  return "record " + std::to_string(i) + ", " + all[i].operation + label;
+}
+
+std::string tell(const std::vector<Tape::Entry>& all, std::size_t i, const Bad& bad, bool made) {
+  std::string text =
+      name_of(all, i) + ", is the first with a number that is not finite: " + summary(all[i].value);
+  if (bad.mask != none) {
+    text += "; it was made from the infinity that " + name_of(all, bad.mask) +
+            ", puts where a mask hides something";
+    text += bad.nan ? ". A row with nothing left to see? softmax() gives it zeros, not NaN"
+                    : ". Was the answer itself hidden?";
+  }
+  const bool exact = all[i].operation == "add" || all[i].operation == "multiply";
+  if (made && bad.nan && exact && all[i].inputs.size() == 1) {  // finite ones never make a NaN
+    text += "; it came with the other operand, which is not on the tape (0 * inf, in a mask?)";
+  }
+  return text;
+}
+
+std::string first_bad_value(const std::vector<Tape::Entry>& all) {
+  std::vector<Bad> bad(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bad[i] = look_at(all[i].value);
+    if (!bad[i].any()) continue;
+    bool from_nan = false, from_bad = false;
+    for (const std::size_t input : all[i].inputs) {
+      from_nan |= bad[input].nan;
+      from_bad |= bad[input].any();
+      if (bad[input].mask != none) bad[i].mask = bad[input].mask;
+    }
+    if (from_bad ? bad[i].nan && !from_nan : !is_mask(all[i], bad[i])) {
+      return tell(all, i, bad[i], !from_bad);
+    }
+    if (!from_bad) bad[i].mask = i;
+    const bool is_loss = from_bad && i + 1 == all.size() && all[i].value.count() == 1;
+    if (is_loss) return tell(all, i, bad[i], false);
+  }
+  return "";
+}
+
+std::string first_bad_gradient(const std::vector<Tape::Entry>& all) {
+  for (std::size_t i = all.size(); i-- > 0;) {
+    if (!all[i].gradient.defined() || !look_at(all[i].gradient).any()) continue;
+    std::string givers;
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      const std::vector<std::size_t>& inputs = all[j].inputs;
+      const bool gives = std::find(inputs.begin(), inputs.end(), i) != inputs.end();
+      if (gives && all[j].gradient.defined()) {
+        givers += (givers.empty() ? ", by way of " : " or ") + name_of(all, j);
+      }
+    }
+    return "the gradient of " + name_of(all, i) +
+           ", is the first with a number that is not finite: " + summary(all[i].gradient) + givers;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Tape::first_non_finite() const {
+  const std::vector<Entry> all = entries();
+  if (!all.empty() && !all[0].value.defined()) {
+    throw Error(
+        "first_non_finite: this tape kept no values to look at. Make it with Tape(..., "
+        "Tape::Keep::values).");
+  }
+  const std::string value = first_bad_value(all);
+  return value.empty() ? first_bad_gradient(all) : value;
+}
+
+}  // namespace tapestry

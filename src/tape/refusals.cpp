@@ -1,0 +1,91 @@
+// What a tape refuses, told with the way out.
+#include <algorithm>
+
+#include "tape/state.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+
+void Tape::State::refuse_to_watch(const Tensor& tensor) const {
+  const std::string number = "tape: watched tensor " + std::to_string(watched.size());
+  if (!tensor.defined()) throw Error(number + " is undefined: it holds no numbers.");
+  if (!tensor.is_contiguous()) {
+    throw Error(number + " " + to_string(tensor.shape()) +
+                " is a strided view. Watch the tensor that owns the numbers, or a clone().");
+  }
+  if (watched_at.find(tensor) != nullptr) {
+    throw Error(number + " " + to_string(tensor.shape()) +
+                " shares its numbers with an earlier one. List every tensor once.");
+  }
+}
+
+void Tape::State::refuse_made_in_part(const Tensor& tensor) const {
+  if (!std::binary_search(parts.begin(), parts.end(), tensor.tape_)) return;
+  throw Error("checkpoint: " + to_string(tensor.shape()) +
+              " was made inside f, and is not what f returned: outside it has no gradient. Return "
+              "it (several joined by concat), or use detached() if no gradient is wanted.");
+}
+
+void Tape::State::refuse_earlier_view(const Tensor& view, const Tensor& original) {
+  if (view.shape() == original.shape() && view.offset() == original.offset() &&
+      view.is_contiguous()) {
+    return;
+  }
+  throw Error("tape: a view " + to_string(view.shape()) +
+              ", made before the tape began, shares the numbers of a watched tensor " +
+              to_string(original.shape()) +
+              ", so its gradient would be lost. Make the view while the tape lives, or use "
+              "detached() if no gradient is wanted.");
+}
+
+void Tape::State::refuse_more_records() const {
+  if (records.size() < nothing) return;
+  throw Error("tape: more than four thousand million records. Walk back more often.");
+}
+
+void Tape::State::refuse_loss(const Tensor& loss) {
+  if (loss.defined() && loss.count() == 1) return;
+  throw Error("backward: the loss is " + (loss.defined() ? to_string(loss.shape()) : "undefined") +
+              ", but must be one number. Reduce it first, for example with mean(loss).");
+}
+
+void Tape::State::refuse_walk(const Tensor& y, const Tensor& seed) const {
+  if (walked) {
+    throw Error(
+        "backward: this tape was walked already, and what it saved is freed. Make a new Tape for "
+        "each step.");
+  }
+  if (!seed.defined()) throw Error("backward: the seed is undefined: it holds no numbers.");
+  if (y.shape() != seed.shape()) {
+    throw Error("backward: y is " + to_string(y.shape()) + ", seed is " + to_string(seed.shape()) +
+                ": they must have the same shape.");
+  }
+  if (current() != this) {
+    throw Error(
+        "backward: this tape does not record here. Walk back on the thread that made it, outside "
+        "of what checkpoint computes.");
+  }
+}
+
+void Tape::State::refuse_constant(const Tensor& y) {
+  const bool made_before = y.tape_ != 0 && y.tape_ != Tensor::stranger;
+  throw Error(made_before
+                  ? "backward: the loss was made on another tape; to this one it is a constant. "
+                    "Walk back on that tape, or compute the loss again while this one lives."
+                  : "backward: the loss does not depend on any watched tensor. Compute it while "
+                    "the tape lives, from the tensors given to Tape(...).");
+}
+
+const Tensor& Gradients::operator[](const Tensor& watched) const {
+  const std::pair key(watched.buffer().id(), std::size_t{0});
+  const auto found = std::lower_bound(position_.begin(), position_.end(), key);
+  if (found == position_.end() || found->first != key.first ||
+      watched_[found->second].shape() != watched.shape() ||
+      watched_[found->second].offset() != watched.offset()) {
+    throw Error("gradients: this tensor " + to_string(watched.shape()) +
+                " was not given to the tape. List it in Tape({...}).");
+  }
+  return gradients_[found->second];
+}
+
+}  // namespace tapestry

@@ -1,0 +1,88 @@
+// What a tape holds while it records. Shared by the files that implement Tape.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+
+struct Tape::Record {
+  const char* operation;
+  Shape shape;
+  Backward backward;
+  std::size_t first_input;  // in State::inputs
+  std::size_t input_count;
+  std::size_t saved_bytes;
+};
+
+// Of tensors that own their numbers: a record number for each buffer.
+struct Tape::ByBuffer {
+  std::vector<std::pair<const void*, std::size_t>> entries;  // sorted
+  const std::size_t* find(const Tensor& tensor) const;       // null: not there
+  void insert(const Tensor& tensor, std::size_t node);
+};
+
+struct Tape::State {
+  static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+
+  // ---- the tape: tape.cpp
+  std::uint64_t serial = new_serial();
+  bool walked = false;
+  std::vector<Record> records;        // the watched tensors first
+  std::vector<std::uint32_t> inputs;  // record numbers, or `nothing` for what is not recorded
+  std::vector<Tensor> gradients;      // by record, while walking
+  std::vector<Tensor> watched;
+  ByBuffer watched_at;
+
+  std::uint32_t node_of(const Tensor& tensor);
+  std::uint32_t input(std::size_t record, std::size_t i) const {
+    return inputs[records[record].first_input + i];
+  }
+  void push(Record record, const Tensor& output);  // its inputs are pushed before
+  void walk();
+  Gradients gradients_of_watched();
+
+  // ---- for looking at: table.cpp, non_finite.cpp
+  Keep keep = Keep::only_what_is_needed;
+  std::map<std::size_t, std::string> labels;
+  std::vector<Tensor> values;          // by record, with Keep::values
+  std::vector<Tensor> kept_gradients;  // likewise
+
+  // ---- a part that is computed again: checkpoint.cpp
+  Part* part = nullptr;              // null: a whole tape
+  bool forgets = false;              // records what depends on what, and saves nothing
+  std::vector<std::uint64_t> parts;  // serials of all parts, of parts too; the outermost has them
+  std::uint32_t borrow(const Tensor& tensor);
+
+  // ---- Errors, each with a way out: refusals.cpp
+  void refuse_to_watch(const Tensor& tensor) const;
+  void refuse_made_in_part(const Tensor& tensor) const;
+  static void refuse_earlier_view(const Tensor& view, const Tensor& watched);
+  void refuse_more_records() const;
+  static void refuse_loss(const Tensor& loss);
+  void refuse_walk(const Tensor& y, const Tensor& seed) const;
+  [[noreturn]] static void refuse_constant(const Tensor& y);
+
+  // ---- which one records on this thread, or null: recording.cpp. Ask by current(), which notices
+  // when the tape died on another thread: `held` keeps its state alive until then.
+  static std::uint64_t new_serial();
+  static State* current();
+  static void stop_recording();
+  void clear();
+  struct Held {
+    std::shared_ptr<State> state;
+    ~Held() { stop_recording(); }
+  };
+  static thread_local State* recording;
+  static thread_local Held held;
+  static thread_local std::shared_ptr<State> spare;  // empty, but with its capacity
+  static thread_local std::size_t pending_bytes;     // saved for the record that comes next
+};
+
+}  // namespace tapestry

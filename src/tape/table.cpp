@@ -1,0 +1,121 @@
+// A tape as entries, with their labels, and as a table.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "tape/state.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/tape.hpp"
+#include "tapestry/unicode.hpp"
+
+namespace tapestry {
+namespace {
+
+std::string bytes_text(std::size_t bytes) {
+  char text[32];
+  if (bytes < 10'000) {
+    std::snprintf(text, sizeof text, "%zu B", bytes);
+  } else if (bytes < 10'000'000) {
+    std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1024 * 1024));
+  }
+  return text;
+}
+
+std::string inputs_text(const Tape::Entry& entry) {
+  std::string text;
+  for (const std::size_t input : entry.inputs)
+    text += (text.empty() ? "" : " ") + std::to_string(input);
+  return text;
+}
+
+// A label as Graphviz shows it unchanged: between quotes it reads \" and \\, and &names; of HTML.
+std::string escaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t bytes = code_point_bytes(text);
+    const char first = text.front();
+    if (first == '"' || first == '\\') {
+      result += {'\\', first};
+    } else if (first == '&') {
+      result += "&amp;";
+    } else if (bytes == 0 || (first >= 0 && first < ' ') || first == 0x7F) {
+      result += '?';
+    } else {
+      result += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return result;
+}
+
+}  // namespace
+
+void Tape::label(const Tensor& tensor, std::string_view name) {
+  const std::uint32_t node = state_->node_of(tensor);
+  if (node != State::nothing) state_->labels[node] = name;
+}
+
+std::size_t Tape::size() const { return state_->records.size(); }
+
+std::vector<Tape::Entry> Tape::entries() const {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Record& record = state_->records[i];
+    Entry entry{record.operation, "", record.shape, {}, record.saved_bytes, {}, {}};
+    for (std::size_t k = 0; k < record.input_count; ++k) {
+      const std::uint32_t input = state_->inputs[record.first_input + k];
+      if (input != State::nothing) entry.inputs.push_back(input);
+    }
+    if (const auto label = state_->labels.find(i); label != state_->labels.end()) {
+      entry.label = label->second;
+    }
+    if (i < state_->values.size()) entry.value = state_->values[i];
+    if (i < state_->kept_gradients.size()) entry.gradient = state_->kept_gradients[i];
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::string Tape::table() const {
+  const std::vector<Entry> all = entries();
+  int width = 16;
+  for (const Entry& entry : all) width = std::max(width, static_cast<int>(entry.operation.size()));
+  std::string text;
+  char line[160];
+  std::snprintf(line, sizeof line, "%5s  %-*s %-9s %-18s %10s  %s\n", "#", width, "operation",
+                "inputs", "shape", "saved", "label");
+  text += line;
+  std::size_t total = 0, number = 0;
+  for (const Entry& entry : all) {
+    std::snprintf(line, sizeof line, "%5zu  %-*s %-9s %-18s %10s  %s", number++, width,
+                  entry.operation.c_str(), inputs_text(entry).c_str(),
+                  to_string(entry.shape).c_str(), bytes_text(entry.saved_bytes).c_str(),
+                  entry.label.c_str());
+    text += line;
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+    total += entry.saved_bytes;
+  }
+  return text + "saved for the way back: " + bytes_text(total) + "\n";
+}
+
+std::string Tape::dot() const {
+  std::string text = "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=filled, fillcolor=";
+  text += "\"#f3f6fa\"];\n";
+  std::size_t number = 0;
+  for (const Entry& entry : entries()) {
+    const std::string name = std::to_string(number++);
+    std::string label = escaped(entry.label);
+    if (!label.empty()) label += "\\n";
+    text += "  " + name + " [label=\"" + label + entry.operation + "\\n" + to_string(entry.shape) +
+            "\"" + (entry.operation == "watched" ? ", fillcolor=\"#fff4e6\"" : "") + "];\n";
+    for (const std::size_t input : entry.inputs) {
+      text += "  " + std::to_string(input) + " -> " + name + ";\n";
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace tapestry

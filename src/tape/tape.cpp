@@ -1,0 +1,157 @@
+// The tape itself: how operations are recorded, and how walking back finds the gradients.
+//
+// An operation on a tensor that the tape knows becomes a record: the numbers of the records that
+// its inputs come from, and a function that hands the gradient of its output on to them. Inputs are
+// recorded before what is made of them. So walking back is one loop from the last record to the
+// first: when it comes to a record, all that used its output have added to its gradient.
+//
+// Beside it: state.hpp, what a tape holds; recording.cpp, which tape records on a thread;
+// refusals.cpp, what a tape refuses; checkpoint.cpp; table.cpp and non_finite.cpp, which only read.
+#include "tapestry/tape.hpp"
+
+#include <algorithm>
+
+#include "tape/state.hpp"
+#include "tensor/unrecorded.hpp"
+
+namespace tapestry {
+
+// ---------------------------------------------------------------- recording
+
+// The tensors to differentiate by are the first records. Nothing made them: they have no backward.
+void Tape::watch(const Tensor& tensor, std::string_view name) {
+  state_->refuse_to_watch(tensor);
+  const std::size_t node = state_->records.size();
+  state_->watched_at.insert(tensor, node);
+  state_->watched.push_back(tensor);
+  state_->push({"watched", tensor.shape(), Backward(), 0, 0, 0}, tensor);
+  if (!name.empty()) state_->labels[node] = name;
+}
+
+// The record that made a tensor; `nothing` for what is a constant to this tape.
+std::uint32_t Tape::State::node_of(const Tensor& tensor) {
+  if (tensor.tape_ == serial) return tensor.node_;
+  if (tensor.tape_ == Tensor::stranger || !tensor.defined()) return nothing;
+  if (part != nullptr) return borrow(tensor);
+  refuse_made_in_part(tensor);
+  const std::size_t* const node = watched_at.find(tensor);
+  if (node == nullptr) return nothing;
+  refuse_earlier_view(tensor, watched[*node]);
+  return static_cast<std::uint32_t>(*node);
+}
+
+// Only what depends on a watched tensor is recorded.
+bool Tape::depends(const Tensor* inputs, std::size_t count) {
+  State* state = State::current();
+  const bool any = state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
+                     return state->node_of(x) != State::nothing;
+                   });
+  if (!any) State::pending_bytes = 0;
+  return any;
+}
+
+bool Tape::wants(const Tensor& input) {
+  State* state = State::current();
+  return state != nullptr && state->node_of(input) != State::nothing;
+}
+
+Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t count, Tensor output,
+                    Backward backward) {
+  State& state = *State::recording;
+  const std::size_t first = state.inputs.size();
+  for (std::size_t i = 0; i < count; ++i) state.inputs.push_back(state.node_of(inputs[i]));
+  const std::size_t saved = std::exchange(State::pending_bytes, 0);
+  output.tape_ = state.serial;
+  output.node_ = static_cast<std::uint32_t>(state.records.size());
+  state.push({operation, output.shape(), std::move(backward), first, count, saved}, output);
+  return output;
+}
+
+void Tape::State::push(Record record, const Tensor& output) {
+  refuse_more_records();
+  if (forgets) record.backward = Backward();
+  records.push_back(std::move(record));
+  if (keep == Keep::values) values.push_back(output);
+}
+
+// ---------------------------------------------------------------- walking back
+
+Gradients Tape::backward(const Tensor& loss) {
+  State::refuse_loss(loss);
+  return backward(loss, Tensor::ones(loss.shape()));
+}
+
+Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
+  state_->refuse_walk(y, seed);
+  const std::uint32_t from = state_->node_of(y);
+  if (from == State::nothing) State::refuse_constant(y);
+  State::stop_recording();
+  state_->gradients.resize(state_->records.size());
+  state_->gradients[from] = seed.detached();
+  state_->walk();
+  return state_->gradients_of_watched();
+}
+
+// From the gradients that are there. Leaves those of what nothing on this tape made.
+void Tape::State::walk() {
+  walked = true;
+  if (keep == Keep::values) kept_gradients.resize(records.size());
+  for (std::size_t i = records.size(); i-- > 0;) {
+    if (!records[i].backward) continue;
+    const Backward backward = std::move(records[i].backward);  // what it saved is freed below
+    if (!gradients[i].defined()) continue;
+    const Tensor dy = std::exchange(gradients[i], Tensor());
+    if (keep == Keep::values) kept_gradients[i] = dy;
+    Gate gate(*this, i);
+    backward(dy, gate);
+  }
+}
+
+// Each is the caller's alone. What y does not depend on has zeros.
+Gradients Tape::State::gradients_of_watched() {
+  Gradients result;
+  result.position_ = watched_at.entries;
+  result.watched_ = watched;
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    if (!gradients[i].defined()) gradients[i] = Tensor::zeros(records[i].shape);
+    if (keep == Keep::values) kept_gradients[i] = gradients[i];
+    const bool own = gradients[i].buffer().owners() == 1 && gradients[i].is_contiguous();
+    result.gradients_.push_back(own ? gradients[i] : gradients[i].clone());
+  }
+  gradients.clear();
+  return result;
+}
+
+bool Gate::wants(std::size_t input) const {
+  return input < state_.records[record_].input_count &&
+         state_.input(record_, input) != Tape::State::nothing;
+}
+
+// Adds up what several records give to one input: in place only where nobody else sees the numbers.
+void Gate::give(std::size_t input, Tensor gradient) {
+  if (!wants(input)) return;
+  const std::uint32_t node = state_.input(record_, input);
+  gradient = sum_to(state_.records[record_].operation, gradient, state_.records[node].shape);
+  Tensor& sum = state_.gradients[node];
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (sum.buffer().owners() == 1 && sum.is_contiguous()) {
+    add_to(sum, gradient);
+  } else {
+    sum = apply("backward", kernels::active().add, sum, gradient);
+  }
+}
+
+Tensor Gate::sum(std::size_t input) {
+  if (!wants(input)) return Tensor();
+  const std::uint32_t node = state_.input(record_, input);
+  Tensor& sum = state_.gradients[node];
+  if (!sum.defined()) {
+    sum = Tensor::zeros(state_.records[node].shape);
+  } else if (sum.buffer().owners() > 1 || !sum.is_contiguous()) {
+    sum = sum.clone();
+  }
+  return sum;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,91 @@
+#include "tensor/unrecorded.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+
+kernels::Sizes sizes(const Shape& shape) {
+  kernels::Sizes sizes{shape.rank(), {}};
+  std::copy(shape.begin(), shape.end(), sizes.size);
+  return sizes;
+}
+
+Tensor broadcast_view(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  Strides strides{};
+  const int missing = shape.rank() - x.rank();
+  for (int axis = missing; axis < shape.rank(); ++axis) {
+    const auto from = static_cast<std::size_t>(axis - missing);
+    const bool repeated = x.shape().begin()[from] == 1;
+    strides[static_cast<std::size_t>(axis)] = repeated ? 0 : x.strides()[from];
+  }
+  return x.view(shape, strides, x.offset());
+}
+
+Tensor apply(kernels::Unary f, const Tensor& x) {
+  const Tensor dense = x.contiguous();
+  Tensor y = Tensor::uninitialised(x.shape());
+  kernels::unary(f, dense.data(), y.data(), y.count());
+  return y;
+}
+
+Tensor apply(kernels::UnaryBackward f, const Tensor& dy, const Tensor& saved) {
+  const Tensor dense_dy = dy.contiguous(), dense_saved = saved.contiguous();
+  Tensor dx = Tensor::uninitialised(dy.shape());
+  kernels::unary_backward(f, dense_dy.data(), dense_saved.data(), dx.data(), dx.count());
+  return dx;
+}
+
+Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Tensor& b) {
+  Tensor y = Tensor::uninitialised(broadcast(operation, a.shape(), b.shape()));
+  const Tensor left = broadcast_view(a, y.shape()), right = broadcast_view(b, y.shape());
+  kernels::binary(f, sizes(y.shape()), left.data(), left.strides().data(), right.data(),
+                  right.strides().data(), y.data());
+  return y;
+}
+
+void add_to(Tensor& y, const Tensor& x) {
+  const Tensor right = broadcast_view(x, y.shape());
+  kernels::binary(kernels::active().add, sizes(y.shape()), y.data(), y.strides().data(),
+                  right.data(), right.strides().data(), y.data());
+}
+
+Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  if (!broadcasts_to(shape, x.shape())) {
+    throw Error(std::string(operation) + ": a gradient of shape " + to_string(x.shape()) +
+                " was given to an input of shape " + to_string(shape) +
+                ", which does not broadcast to it. The operation's backward is wrong.");
+  }
+  Tensor sum = x;
+  const int missing = x.rank() - shape.rank();
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const bool repeated = axis < missing || shape[axis - missing] != x.size(axis);
+    if (!repeated) continue;
+    const Tensor dense = sum.contiguous();
+    const Index outer = std::accumulate(sum.shape().begin(), sum.shape().begin() + axis, Index{1},
+                                        std::multiplies<>());
+    const Index inner = std::accumulate(sum.shape().begin() + axis + 1, sum.shape().end(), Index{1},
+                                        std::multiplies<>());
+    Tensor next = Tensor::uninitialised(sum.shape().with(axis, 1));
+    kernels::reduce(kernels::active().sum, dense.data(), outer, sum.size(axis), inner, next.data());
+    sum = next;
+  }
+  return sum.view(shape, row_major(shape), 0);
+}
+
+Tensor permuted_view(const Tensor& x, std::span<const int> order) {
+  std::array<Index, Shape::max_rank> shape{};
+  Strides strides{};
+  for (std::size_t axis = 0; axis < order.size(); ++axis) {
+    shape[axis] = x.size(order[axis]);
+    strides[axis] = x.strides()[static_cast<std::size_t>(order[axis])];
+  }
+  return x.view(Shape(std::span(shape.data(), order.size())), strides, x.offset());
+}
+
+}  // namespace tapestry

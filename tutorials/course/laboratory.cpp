@@ -1,0 +1,186 @@
+// The variants of attention, each with the explicit attention that it must agree with.
+#include "course/laboratory.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "tapestry/attention.hpp"
+#include "tapestry/attention_variants.hpp"
+#include "tapestry/nn/multi_head_attention.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+
+namespace tapestry {
+namespace {
+
+Tensor by_softmax(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+  return attention(q, k, v, mask).output;
+}
+
+Tensor by_products(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+  return explicit_linear_attention(q, k, v, mask).output;
+}
+
+// A layer of several heads whose maps let q, k and v through as they are: queries are x, keys and
+// values are the halves of its context.
+Variant multi_head_layer(const LaboratorySizes& s, const Mask& mask) {
+  const Index width = s.heads * s.width;
+  Random unused(0);
+  MultiHeadAttention layer(width, s.heads, unused, {.d_context = 2 * width});
+  const Tensor same = Tensor::eye(width), nothing = Tensor::zeros({width, width});
+  layer.query.weight = layer.output.weight = same;
+  layer.key.weight = concat({same, nothing}, 0);
+  layer.value.weight = concat({nothing, same}, 0);
+  const auto run = [layer, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
+    const Tensor context = concat({concatenate_heads(k), concatenate_heads(v)}, -1);
+    return split_heads(layer.across(concatenate_heads(q), context, mask), layer.heads);
+  };
+  return {
+      "multi-head layer", "fused, between four linear maps", VariantKind::exact, 2, 1, mask, run,
+      by_softmax};
+}
+
+// The weights of one head exist at a time, on the way back, too.
+Tensor head_by_head(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+  const auto attend = [mask](const std::vector<Tensor>& in) {
+    return attention(in[0], in[1], in[2], mask).output;
+  };
+  std::vector<Tensor> heads;
+  for (Index h = 0; h < q.size(-3); ++h) {
+    const auto one = [h](const Tensor& x) { return slice(x, -3, h, h + 1); };
+    heads.push_back(checkpoint(attend, {one(q), one(k), one(v)}));
+  }
+  return concat(heads, -3);
+}
+
+// As a text is written: each position adds its key and value to those of before, and looks at all.
+Tensor token_by_token(const Tensor& q, const Tensor& k, const Tensor& v) {
+  KeyValueCache cache;
+  std::vector<Tensor> outputs;
+  for (Index i = 0; i < q.size(-2); ++i) {
+    const auto row = [i](const Tensor& x) { return slice(x, -2, i, i + 1); };
+    cache = i == 0 ? KeyValueCache{row(k), row(v)}
+                   : KeyValueCache{concat({cache.keys, row(k)}, -2),
+                                   concat({cache.values, row(v)}, -2)};
+    outputs.push_back(fused_attention(row(q), cache.keys, cache.values));
+  }
+  return concat(outputs, -2);
+}
+
+Variant cached(const LaboratorySizes& s) {
+  const VariantKind kind = s.causal ? VariantKind::exact : VariantKind::pattern;
+  Variant made{
+      "cached",  "one position at a time, causal", kind, 2, 1, Mask::causal(), token_by_token,
+      by_softmax};
+  made.forward_only = "a tape would keep the cache of every position";
+  return made;
+}
+
+// Softmax attention under a mask, by the fused kernel.
+Variant fused(const char* name, const std::string& about, VariantKind kind, double time_growth,
+              const Mask& mask) {
+  const auto run = [mask](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return fused_attention(q, k, v, mask);
+  };
+  return {name, about, kind, time_growth, 1, mask, run, by_softmax};
+}
+
+// x (batch, groups, length, width) with each group as often as there are heads that read it.
+Tensor repeated(const Tensor& x, Index heads) {
+  std::vector<Tensor> list;
+  for (Index h = 0; h < heads; ++h) {
+    const Index group = h * x.size(-3) / heads;
+    list.push_back(slice(x, -3, group, group + 1));
+  }
+  return concat(list, -3);
+}
+
+Variant grouped(const char* name, Index heads, Index groups, const Mask& mask) {
+  const auto first = [groups](const Tensor& x) { return slice(x, -3, 0, groups); };
+  const auto run = [first, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return grouped_attention(q, first(k), first(v), mask);
+  };
+  const auto explicitly = [first, heads](const Tensor& q, const Tensor& k, const Tensor& v,
+                                         const Mask& seen) {
+    return attention(q, repeated(first(k), heads), repeated(first(v), heads), seen).output;
+  };
+  const std::string about = std::to_string(groups) + (groups == 1 ? " head" : " heads") +
+                            " of keys and values for " + std::to_string(heads) + " of queries";
+  return {name, about, VariantKind::other, 2, 1, mask, run, explicitly};
+}
+
+void add_exact(std::vector<Variant>& list, const LaboratorySizes& s, const Mask& all) {
+  const auto in_chunks = [all, chunk = s.chunk](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return chunked_attention(q, k, v, all, chunk);
+  };
+  const auto plain = [all](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return by_softmax(q, k, v, all);
+  };
+  const auto by_heads = [all](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return head_by_head(q, k, v, all);
+  };
+  constexpr VariantKind exact = VariantKind::exact;
+  list.push_back({"explicit", "every weight is kept", exact, 2, 2, all, plain, by_softmax});
+  list.push_back(multi_head_layer(s, all));
+  list.push_back({"checkpointed", "explicit, head by head, computed twice", exact, 2, 2, all,
+                  by_heads, by_softmax});
+  list.push_back({"chunked", "explicit, " + std::to_string(s.chunk) + " queries at a time", exact,
+                  2, 1, all, in_chunks, by_softmax});
+  list.push_back(fused("fused", "weights are made block by block", exact, 2, all));
+  list.push_back(cached(s));
+}
+
+void add_patterns(std::vector<Variant>& list, const LaboratorySizes& s, const Mask& all) {
+  constexpr VariantKind kind = VariantKind::pattern;
+  const Mask near = Mask::local(s.window);
+  const std::string away = "at most " + std::to_string(s.window) + " positions away";
+  const auto slide = [all, window = s.window](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return sliding_window_attention(q, k, v, window, all);
+  };
+  list.push_back(fused("local", away + ", fused", kind, 1, near & all));
+  list.push_back(
+      {"sliding window", away + ", explicit", kind, 1, 1, near & all, slide, by_softmax});
+  list.push_back(fused("strided", "multiples of " + std::to_string(s.stride) + " away", kind, 2,
+                       Mask::strided(s.stride) & all));
+  list.push_back(fused("blocked", "in its block of " + std::to_string(s.block), kind, 1,
+                       Mask::blocked(s.block) & all));
+  list.push_back(fused("global + local",
+                       "the first " + std::to_string(s.global) + " see and are seen, and local",
+                       kind, 1, (near | Mask::global(s.global)) & all));
+}
+
+void add_others(std::vector<Variant>& list, const LaboratorySizes& s, const Mask& all) {
+  constexpr VariantKind kind = VariantKind::other;
+  const auto linear = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return linear_attention(q, k, v);
+  };
+  const auto causal_linear = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return causal_linear_attention(q, k, v);
+  };
+  list.push_back({"linear", "elu + 1 in place of exp", kind, 1, 1, {}, linear, by_products});
+  if (s.causal) list.back().skipped = "it sees what comes later; causal linear does not";
+  list.push_back({"causal linear", "elu + 1, by prefix sums", kind, 1, 1, Mask::causal(),
+                  causal_linear, by_products});
+  Index groups = s.heads - 1;
+  while (groups > 1 && s.heads % groups != 0) --groups;
+  list.push_back(grouped("grouped-query", s.heads, std::max<Index>(groups, 1), all));
+  if (groups <= 1) {
+    list.back().skipped = "no number between 1 and " + std::to_string(s.heads) + " divides heads";
+  }
+  list.push_back(grouped("multi-query", s.heads, 1, all));
+}
+
+}  // namespace
+
+std::vector<Variant> attention_variants(const LaboratorySizes& sizes) {
+  check_fits(sizes, {.bytes = std::numeric_limits<double>::infinity()});
+  const Mask all = sizes.causal ? Mask::causal() : Mask();
+  std::vector<Variant> list;
+  add_exact(list, sizes, all);
+  add_patterns(list, sizes, all);
+  add_others(list, sizes, all);
+  return list;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,32 @@
+// What this machine can do, measured.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace tapestry {
+
+// The limits of one core under the kernel set in use: the two lines of a roofline picture
+// (Williams, Waterman, Patterson 2009).
+struct Machine {
+  std::string kernels = {};       // name of the set in use
+  double peak_gflops = 0;         // 10^9 multiply and add operations per second, one core
+  double read_gb_per_second = 0;  // 10^9 bytes per second read from memory, one core
+  int threads = 1;                // how many threads the library uses
+};
+
+// Measures for about half a second on the calling thread. Takes 128 MB from the pool of tensors'
+// memory (tapestry/memory.hpp), which keeps them.
+Machine measure_machine();
+
+// How many bytes this process could still take from the system: what is free there or easily made
+// so, within the limit of its control group, where these can be known (Linux); else the largest
+// number.
+std::size_t available_memory();
+
+// Runs `work` three times, and returns the least seconds of processor time, that of all threads
+// together: waiting for other programs does not count.
+double processor_seconds(const std::function<void()>& work);
+
+}  // namespace tapestry

@@ -1,0 +1,46 @@
+#include "course/machine_memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace tapestry {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
+
+// The number at the beginning of a file; unknown without one ("max", or no such file).
+std::size_t number_in(const fs::path& path) {
+  std::ifstream file(path);
+  std::size_t number;
+  return file >> number ? number : unknown;
+}
+
+std::size_t of_system(const fs::path& root) {
+  std::ifstream file(root / "proc/meminfo");
+  for (std::string word; file >> word;) {
+    std::size_t kib;
+    if (word == "MemAvailable:" && file >> kib) return kib * 1024;
+  }
+  return unknown;
+}
+
+std::size_t of_control_group(const fs::path& root) {
+  const std::size_t limit = number_in(root / "sys/fs/cgroup/memory.max");
+  const std::size_t used = number_in(root / "sys/fs/cgroup/memory.current");
+  if (limit == unknown || used == unknown) return unknown;
+  return limit - std::min(used, limit);
+}
+
+}  // namespace
+
+std::size_t available_memory(const fs::path& root) {
+  return std::min(of_system(root), of_control_group(root));
+}
+
+std::size_t available_memory() { return available_memory("/"); }
+
+}  // namespace tapestry

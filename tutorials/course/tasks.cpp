@@ -1,0 +1,124 @@
+#include "course/tasks.hpp"
+
+#include <algorithm>
+
+#include "course/held_out.hpp"
+#include "tapestry/error.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr const char* separator = "=>";
+
+Words letters_and_separator(Index letters) {
+  Words words;
+  for (Index i = 0; i < std::min<Index>(letters, 26); ++i) {
+    words.emplace_back(1, static_cast<char>('a' + i));
+  }
+  words.emplace_back(separator);
+  return words;
+}
+
+// How many prompts of this length there are, or any number above 100.
+Index count_prompts(TaskKind kind, Index letters, Index length) {
+  Index count = 1;
+  for (Index i = 0; i < length && count < 100; ++i) {
+    count *= kind == TaskKind::induction ? letters - i : letters;
+  }
+  return count;
+}
+
+void check(TaskKind kind, const TaskSize& size) {
+  const std::string name = to_string(kind);
+  const auto refuse = [&](const std::string& rule) {
+    throw Error(name + " task: " + std::to_string(size.letters) + " letters, prompts of " +
+                std::to_string(size.shortest) + " to " + std::to_string(size.longest) + ": " +
+                rule);
+  };
+  if (size.letters < 2 || size.letters > 26) refuse("letters must be 2 to 26.");
+  if (size.shortest < 1 || size.shortest > size.longest || size.longest > 1000) {
+    refuse("lengths must be 1 to 1000, and the shortest not above the longest.");
+  }
+  if (kind == TaskKind::induction && size.longest > size.letters) {
+    refuse("a prompt repeats no letter and cannot be longer than there are letters.");
+  }
+  if (count_prompts(kind, size.letters, size.shortest) < 100) {
+    refuse("less than 100 prompts of the shortest length. Take longer ones, or more letters.");
+  }
+}
+
+Words answer(TaskKind kind, Words prompt) {
+  if (kind == TaskKind::reverse) std::reverse(prompt.begin(), prompt.end());
+  if (kind == TaskKind::sort) std::sort(prompt.begin(), prompt.end());
+  return prompt;
+}
+
+}  // namespace
+
+std::string to_string(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::copy:
+      return "copy";
+    case TaskKind::reverse:
+      return "reverse";
+    case TaskKind::sort:
+      return "sort";
+    case TaskKind::induction:
+      return "induction";
+  }
+  return "";
+}
+
+TinyTask::TinyTask(TaskKind kind, TaskSize size)
+    : kind_(kind), size_(size), vocabulary_(letters_and_separator(size.letters)) {
+  check(kind, size);
+}
+
+Index TinyTask::length() const {
+  const Index separators = kind_ == TaskKind::induction ? 0 : 1;
+  return 1 + 2 * size_.longest + separators;  // <bos>, the prompt, =>, and as many letters again
+}
+
+Words TinyTask::prompt(Part part, Random& random) const {
+  const Index length = size_.shortest + random.below(size_.longest - size_.shortest + 1);
+  while (true) {  // ends: check() saw to it that there are prompts enough of either part
+    Words words;
+    const std::vector<Index> deck = random.permutation(size_.letters);
+    for (Index i = 0; i < length; ++i) {
+      const Index letter = kind_ == TaskKind::induction ? deck[static_cast<std::size_t>(i)]
+                                                        : random.below(size_.letters);
+      words.emplace_back(1, static_cast<char>('a' + letter));
+    }
+    if (is_held_out(words) == (part == Part::held_out)) return words;
+  }
+}
+
+TaskSequence TinyTask::sequence(Part part, Random& random) const {
+  TaskSequence sequence{prompt(part, random), 0, kind_ != TaskKind::induction};
+  Words& words = sequence.words;
+  const Words said = answer(kind_, words);
+  if (kind_ != TaskKind::induction) words.emplace_back(separator);
+  sequence.given = static_cast<Index>(words.size()) + (kind_ == TaskKind::induction ? 1 : 0);
+  words.insert(words.end(), said.begin(), said.end());
+  return sequence;
+}
+
+Batch TinyTask::batch(Part part, Index rows, Random& random) const {
+  if (rows < 1) throw Error("task: a batch needs 1 row or more, not " + std::to_string(rows) + ".");
+  std::vector<TaskSequence> sequences;
+  std::vector<Words> texts;
+  for (Index row = 0; row < rows; ++row) {
+    sequences.push_back(sequence(part, random));
+    texts.push_back(sequences.back().words);
+  }
+  Batch batch = next_word_batch(vocabulary_, texts);
+  auto target = batch.targets.values.begin();
+  for (const TaskSequence& sequence : sequences) {
+    std::fill_n(target, sequence.given, -1);
+    if (!sequence.has_end) target[static_cast<Index>(sequence.words.size())] = -1;
+    target += batch.targets.shape[1];
+  }
+  return batch;
+}
+
+}  // namespace tapestry
