@@ -61,12 +61,12 @@ class Capture {
   };
 
   // True while a Capture lives on this thread.
-  static bool lives();
+  static bool active();
 
   // For layers: files a tensor under a name, and returns what to go on with: the tensor, or what
   // replaces it. One filed before under the same name is forgotten, so that of several passes the
   // last is seen. Without a Capture it only returns the tensor.
-  static Tensor file(const char* name, const Tensor& tensor);
+  static Tensor record(const char* name, const Tensor& tensor);
 
  private:
   const Parameter* find(std::string_view name) const;

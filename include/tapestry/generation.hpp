@@ -58,8 +58,8 @@ struct GenerationStep {
 
 struct GenerationOptions {
   SamplingOptions sampling = {};
-  Index length = 20;      // at most so many new words
-  std::int32_t eos = -1;  // the word after which to stop, such as Vocabulary::eos; -1: none
+  Index max_new_tokens = 20;  // at most so many new words
+  std::int32_t eos = -1;      // the word after which to stop, such as Vocabulary::eos; -1: none
   std::function<void(const GenerationStep& step)> after_step = {};  // called for each new word
 };
 

@@ -10,10 +10,10 @@
 namespace tapestry {
 
 struct GradcheckOptions {
-  // |tape - differences| <= absolute + relative * |differences|
-  double absolute = sizeof(real) == 8 ? 1e-7 : 2e-3;
-  double relative = sizeof(real) == 8 ? 1e-6 : 1e-2;
-  double step = sizeof(real) == 8 ? 1e-3 : 2e-2;  // of the differences
+  // |tape - differences| <= atol + rtol * |differences|
+  double atol = sizeof(real) == 8 ? 1e-7 : 2e-3;
+  double rtol = sizeof(real) == 8 ? 1e-6 : 1e-2;
+  double eps = sizeof(real) == 8 ? 1e-3 : 2e-2;  // of the differences
   std::uint64_t seed = 42;
 };
 

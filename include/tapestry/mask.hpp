@@ -62,12 +62,12 @@ class Mask {
   // any from `keys` on. For the keys j between, bit i of keep[j] (block words) says whether query i
   // of the block may attend to it; bits beyond the queries mean nothing. Fused attention skips what
   // nobody sees. Not checked: check_fits first.
-  struct Sight {
+  struct BlockVisibility {
     Index keys, clear;
   };
   static constexpr Index block = 64;
-  Sight look(Index batch, Index query, Index queries, Index key, Index keys,
-             std::uint64_t* keep) const;
+  BlockVisibility visible_in_block(Index batch, Index query, Index queries, Index key, Index keys,
+                                   std::uint64_t* keep) const;
 
   // How much of the scores of one batch element there is to see: in pairs of a query and a key, and
   // in blocks of block x block pairs, of which fused attention skips those that nobody sees

@@ -75,7 +75,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
 
 // Which axes to reduce: all of them by default, one, or several.
 struct Axes {
-  std::array<int, Shape::max_rank> list{};
+  std::array<int, Shape::max_ndim> list{};
   int count = -1;  // -1: all
 
   Axes() = default;
@@ -83,14 +83,16 @@ struct Axes {
   Axes(std::initializer_list<int> axes);  // throws Error for more than six
 };
 
-// With keep the reduced axes stay, with size 1. sum of nothing is 0, mean and var of nothing NaN.
-Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep = false);
-Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep = false);
-Tensor var(const Tensor& x, const Axes& axes = {}, bool keep = false);  // divides by n, not n - 1
+// With keepdims the reduced axes stay, with size 1. sum of nothing is 0, mean and var of nothing
+// NaN.
+Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+Tensor var(const Tensor& x, const Axes& axes = {},
+           bool keepdims = false);  // divides by n, not n - 1
 
 // Equal extremes share the gradient equally. The max of nothing is -inf, the min +inf.
-Tensor max(const Tensor& x, const Axes& axes = {}, bool keep = false);
-Tensor min(const Tensor& x, const Axes& axes = {}, bool keep = false);
+Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 
 // ---- form (ops/form.cpp): views that copy nothing, except concat, stack and some reshapes
 
@@ -123,14 +125,14 @@ Tensor softmax(const Tensor& x, int axis = -1);
 Tensor log_softmax(const Tensor& x, int axis = -1);  // its logarithm, without underflow
 
 // log sum exp(x) over one axis, which disappears unless kept.
-Tensor logsumexp(const Tensor& x, int axis = -1, bool keep = false);
+Tensor logsumexp(const Tensor& x, int axis = -1, bool keepdims = false);
 
 // ---- layer normalisation (ops/layer_norm.cpp)
 
-// Over the last axis, n: x (..., n), gain (n), bias (n) -> (..., n). (x - mean) / sqrt(variance +
-// epsilon) * gain + bias, the variance dividing by n (Ba, Kiros, Hinton 2016). Throws Error for an
-// epsilon below 0. With 0 a row of equal numbers is 0 / 0, NaN; that is why layers take more.
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
+// Over the last axis, n: x (..., n), weight (n), bias (n) -> (..., n). (x - mean) / sqrt(variance +
+// eps) * weight + bias, the variance dividing by n (Ba, Kiros, Hinton 2016). Throws Error for an
+// eps below 0. With 0 a row of equal numbers is 0 / 0, NaN; that is why layers take more.
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps = 1e-5);
 
 // ---- looking up (ops/lookup.cpp)
 
@@ -162,7 +164,7 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets);
 
 // Mean of -(t log p + (1 - t) log(1 - p)), p = sigmoid(logits), without overflow for any logit;
 // logits and targets t of one shape. Throws Error for a target outside [0, 1]. No logits: 0.
-Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets);
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets);
 
 Tensor mse(const Tensor& prediction, const Tensor& target);  // mean squared difference, one shape
 

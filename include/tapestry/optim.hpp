@@ -1,6 +1,6 @@
 // How gradients change weights.
 //
-//   Adam adam(model.parameters(), {.rate = 1e-3});
+//   Adam adam(model.parameters(), {.learning_rate = 1e-3});
 //   Gradients gradients = tape.backward(loss);
 //   clip_gradient_norm(gradients, 1.0);  // if some steps are too long
 //   adam.step(gradients);
@@ -26,38 +26,39 @@ double gradient_norm(const Gradients& gradients);
 double clip_gradient_norm(Gradients& gradients, double max_norm);
 
 // How far a step goes: one number. Anything else, a function of the step say, does not compile.
-class Rate {
+class LearningRate {
  public:
-  constexpr Rate() = default;
-  constexpr Rate(double rate) : rate_(rate) {}
+  constexpr LearningRate() = default;
+  constexpr LearningRate(double rate) : rate_(rate) {}
   constexpr operator double() const { return rate_; }
 
   template <class Other>
     requires(!std::convertible_to<Other, double>)
-  Rate(const Other&) {
+  LearningRate(const Other&) {
     static_assert(std::same_as<Other, double>,
-                  "rate is one number; a schedule goes to train() as TrainingOptions.rate, or to "
-                  "set_rate() step by step");
+                  "learning_rate is one number; a schedule goes to train() as "
+                  "TrainingOptions.learning_rate, or to "
+                  "set_learning_rate() step by step");
   }
 
  private:
   double rate_ = 0;
 };
 
-// Other libraries' names of `rate`, and what may stand beside them: with these, too, the compiler
-// says what is right.
-struct WrongNamesOfRate {
-  double lr = 0, learning_rate = 0, momentum = 0, weight_decay = 0;
+// Other libraries' names of `learning_rate`, and what may stand beside them: with these, too, the
+// compiler says what is right.
+struct WrongNamesOfLearningRate {
+  double lr = 0, rate = 0, momentum = 0, weight_decay = 0;
 };
 
 struct SgdOptions {
-  Rate rate = 0.01;     // at least 0
-  double momentum = 0;  // in [0, 1)
+  LearningRate learning_rate = 0.01;  // at least 0
+  double momentum = 0;                // in [0, 1)
 };
 
 // Stochastic gradient descent (Robbins & Monro 1951) with momentum (Polyak 1964):
 //   velocity = momentum * velocity + gradient
-//   weight   = weight - rate * velocity
+//   weight   = weight - learning_rate * velocity
 class Sgd {
  public:
   // Throws Error for an option out of its range, and for a parameter that is undefined, a strided
@@ -65,15 +66,17 @@ class Sgd {
   explicit Sgd(Parameters parameters, const SgdOptions& options = {});
 
   template <bool right = false>
-  Sgd(Parameters, const WrongNamesOfRate&) {
-    static_assert(right, "Sgd has rate (elsewhere lr, learning_rate) and momentum: {.rate = 1e-3}");
+  Sgd(Parameters, const WrongNamesOfLearningRate&) {
+    static_assert(
+        right, "Sgd has learning_rate (elsewhere lr, rate) and momentum: {.learning_rate = 1e-3}");
   }
 
   // Throws Error, and changes nothing, if the tape was not given some parameter.
   void step(const Gradients& gradients);
 
-  double rate() const { return options_.rate; }
-  void set_rate(double rate);  // for a schedule; throws Error if it is negative or not a number
+  double learning_rate() const { return options_.learning_rate; }
+  void set_learning_rate(
+      double rate);  // for a schedule; throws Error if it is negative or not a number
 
  private:
   Parameters parameters_;
@@ -82,21 +85,21 @@ class Sgd {
 };
 
 struct AdamOptions {
-  Rate rate = 1e-3;         // at least 0
-  double beta1 = 0.9;       // how slowly the mean forgets, in [0, 1)
-  double beta2 = 0.999;     // how slowly the mean square forgets, in [0, 1)
-  double epsilon = 1e-8;    // above 0: keeps the division finite
-  double weight_decay = 0;  // at least 0
-  bool decay_all = false;   // tensors of rank 0 and 1 too: biases and gains
+  LearningRate learning_rate = 1e-3;  // at least 0
+  double beta1 = 0.9;                 // how slowly the mean forgets, in [0, 1)
+  double beta2 = 0.999;               // how slowly the mean square forgets, in [0, 1)
+  double eps = 1e-8;                  // above 0: keeps the division finite
+  double weight_decay = 0;            // at least 0
+  bool decay_all = false;             // tensors of rank 0 and 1 too: biases and gains
 };
 
 // Adam (Kingma & Ba 2015) with decoupled weight decay (AdamW; Loshchilov & Hutter 2019). At step t:
 //   mean   = beta1 * mean + (1 - beta1) * gradient
 //   square = beta2 * square + (1 - beta2) * gradient^2
-//   weight = weight - rate * weight_decay * weight
-//            - rate * mean / (1 - beta1^t) / (sqrt(square / (1 - beta2^t)) + epsilon)
+//   weight = weight - learning_rate * weight_decay * weight
+//            - learning_rate * mean / (1 - beta1^t) / (sqrt(square / (1 - beta2^t)) + eps)
 // The divisions by 1 - beta^t undo the bias of means that begin at 0, so that the first step moves
-// every weight by `rate` against the sign of its gradient. Biases and gains, which are
+// every weight by `learning_rate` against the sign of its gradient. Biases and gains, which are
 // tensors of rank 0 and 1, do not decay unless decay_all is set: no gain has a reason to be near 0.
 class Adam {
  public:
@@ -104,17 +107,18 @@ class Adam {
   explicit Adam(Parameters parameters, const AdamOptions& options = {});
 
   template <bool right = false>
-  Adam(Parameters, const WrongNamesOfRate&) {
+  Adam(Parameters, const WrongNamesOfLearningRate&) {
     static_assert(right,
-                  "Adam has rate (elsewhere lr, learning_rate), beta1, beta2, epsilon, "
-                  "weight_decay and decay_all: {.rate = 1e-3}");
+                  "Adam has learning_rate (elsewhere lr, rate), beta1, beta2, eps, "
+                  "weight_decay and decay_all: {.learning_rate = 1e-3}");
   }
 
   // Throws Error, and changes nothing, if the tape was not given some parameter.
   void step(const Gradients& gradients);
 
-  double rate() const { return options_.rate; }
-  void set_rate(double rate);  // for a schedule; throws Error if it is negative or not a number
+  double learning_rate() const { return options_.learning_rate; }
+  void set_learning_rate(
+      double rate);  // for a schedule; throws Error if it is negative or not a number
 
   const Parameters& parameters() const { return parameters_; }
 
@@ -132,23 +136,23 @@ class Adam {
   Index steps_ = 0;
 };
 
-// ---- rates for each step, to be given to set_rate. Steps are counted from 1.
+// ---- rates for each step, to be given to set_learning_rate. Steps are counted from 1.
 
 // d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): up in a line for `warmup` steps, then down as
 // 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step = warmup, where it is
 // 1 / sqrt(d_model * warmup). Throws Error if any of the three is below 1.
-double inverse_square_root_rate(Index step, Index d_model, Index warmup);
+double inverse_square_root_schedule(Index step, Index d_model, Index warmup);
 
 struct CosineOptions {
-  double highest = 1e-3;
-  double lowest = 0;   // in 0 .. highest
-  Index warmup = 0;    // steps until the highest, at least 0 and below `steps`
-  Index steps = 1000;  // until the lowest, at least 1
+  double peak = 1e-3;
+  double floor = 0;        // in 0 .. peak
+  Index warmup_steps = 0;  // steps until the peak, at least 0 and below `steps`
+  Index steps = 1000;      // until the floor, at least 1
 };
 
-// highest * step / warmup for `warmup` steps, then half a cosine wave down to `lowest`, which it
-// has from step `steps` on (Loshchilov & Hutter 2017, without restarts). Throws Error for a step
-// below 1 and for an option out of its range.
-double cosine_rate(Index step, const CosineOptions& options);
+// peak * step / warmup_steps for `warmup_steps` steps, then half a cosine wave down to `floor`,
+// which it has from step `steps` on (Loshchilov & Hutter 2017, without restarts). Throws Error for
+// a step below 1 and for an option out of its range.
+double cosine_schedule(Index step, const CosineOptions& options);
 
 }  // namespace tapestry

@@ -17,10 +17,10 @@ class Random {
   // Different streams of one seed are independent: one for weights, one for dropout, ...
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
-  std::uint32_t bits();      // 32 random bits
-  double uniform();          // in [0, 1), a multiple of 2^-53
-  double normal();           // mean 0, deviation 1
-  Index below(Index count);  // 0 .. count - 1, all equally likely; throws Error if count < 1
+  std::uint32_t bits();        // 32 random bits
+  double uniform();            // in [0, 1), a multiple of 2^-53
+  double normal();             // mean 0, deviation 1
+  Index randint(Index count);  // 0 .. count - 1, all equally likely; throws Error if count < 1
 
   Tensor uniform(const Shape& shape, double low, double high);
   Tensor normal(const Shape& shape, double mean = 0, double deviation = 1);

@@ -14,14 +14,14 @@ namespace tapestry {
 // Up to six sizes, outermost first. Rank 0, written (), is a single number.
 class Shape {
  public:
-  static constexpr int max_rank = 6;
+  static constexpr int max_ndim = 6;
 
   Shape() = default;
   // Throws Error for more than six sizes, a negative one, or more elements than memory can hold.
   Shape(std::initializer_list<Index> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
   explicit Shape(std::span<const Index> sizes);
 
-  int rank() const { return rank_; }
+  int ndim() const { return rank_; }
   Index count() const;  // number of elements: the product of the sizes, 1 for rank 0
 
   // Axis 0 is the outermost; -1 is the last. Throws Error if there is no such axis.
@@ -38,11 +38,11 @@ class Shape {
   bool operator==(const Shape&) const = default;
 
  private:
-  std::array<Index, max_rank> sizes_{};
+  std::array<Index, max_ndim> sizes_{};
   int rank_ = 0;
 };
 
-using Strides = std::array<Index, Shape::max_rank>;  // elements to step along each axis
+using Strides = std::array<Index, Shape::max_ndim>;  // elements to step along each axis
 
 std::string to_string(const Shape& shape);  // "(2, 3)"
 

@@ -23,10 +23,10 @@
 
 namespace tapestry {
 
-class Gate;
+class GradientSink;
 
 // How one record hands its output's gradient on to its inputs: a callable
-//   void(const Tensor& dy, Gate& to)
+//   void(const Tensor& dy, GradientSink& to)
 // kept in pooled memory. What it captures is exactly what the record saves for the way back.
 class Backward {
  public:
@@ -35,7 +35,9 @@ class Backward {
   explicit Backward(Function function) : memory_(sizeof(Function)) {
     static_assert(alignof(Function) <= 64);
     new (memory_.data()) Function(std::move(function));
-    call_ = [](void* f, const Tensor& dy, Gate& to) { (*static_cast<Function*>(f))(dy, to); };
+    call_ = [](void* f, const Tensor& dy, GradientSink& to) {
+      (*static_cast<Function*>(f))(dy, to);
+    };
     destroy_ = [](void* f) { static_cast<Function*>(f)->~Function(); };
   }
   Backward(Backward&& other) noexcept { swap(other); }
@@ -47,7 +49,7 @@ class Backward {
     if (memory_) destroy_(memory_.data());
   }
 
-  void operator()(const Tensor& dy, Gate& to) const { call_(memory_.data(), dy, to); }
+  void operator()(const Tensor& dy, GradientSink& to) const { call_(memory_.data(), dy, to); }
   explicit operator bool() const { return static_cast<bool>(memory_); }
 
  private:
@@ -58,7 +60,7 @@ class Backward {
   }
 
   Buffer memory_;
-  void (*call_)(void*, const Tensor&, Gate&) = nullptr;
+  void (*call_)(void*, const Tensor&, GradientSink&) = nullptr;
   void (*destroy_)(void*) = nullptr;
 };
 
@@ -138,7 +140,8 @@ class Tape {
 
   // For operations (ops/): puts `output`, made from `inputs`, on the recording tape of this thread
   // and returns it; returns it unchanged when there is no tape or no input depends on a watched
-  // tensor. The parts of `backward` are described at Backward and Gate; `save` counts bytes.
+  // tensor. The parts of `backward` are described at Backward and GradientSink; `save` counts
+  // bytes.
   template <class Function>
   static Tensor record(const char* operation, std::initializer_list<Tensor> inputs, Tensor output,
                        Function backward) {
@@ -152,7 +155,7 @@ class Tape {
 
   // True when a gradient by this input will be wanted: a tape is recording, and it is a watched
   // tensor or depends on one. What only the gradient by another input needs, need not be saved.
-  static bool wants(const Tensor& input);
+  static bool needs_gradient(const Tensor& input);
 
   // To be used in the capture list of a backward function, [x = Tape::save(x)]: returns x, and
   // counts its bytes for the record that follows. Compute the output before the call of record:
@@ -160,7 +163,7 @@ class Tape {
   static Tensor save(const Tensor& tensor);
 
  private:
-  friend class Gate;
+  friend class GradientSink;
   friend Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                            const std::vector<Tensor>& inputs);
   struct Record;
@@ -186,22 +189,22 @@ class Tape {
 };
 
 // Through which a record hands gradients to its inputs, numbered as in the call of record.
-class Gate {
+class GradientSink {
  public:
   // False when nothing watched lies behind that input: its gradient need not be computed.
-  bool wants(std::size_t input) const;
+  bool needs_gradient(std::size_t input) const;
 
   // Adds `gradient` to the input's. Its shape must be the input's, or one that the input was
   // broadcast to, in which case it is summed back. Throws Error otherwise.
-  void give(std::size_t input, Tensor gradient);
+  void accumulate(std::size_t input, Tensor gradient);
 
   // The input's gradient as far as it is known, zeros at first, to be added to in place: for
   // records that read a part of an input, like slice. Undefined if the input wants no gradient.
-  Tensor sum(std::size_t input);
+  Tensor gradient_buffer(std::size_t input);
 
  private:
   friend class Tape;
-  Gate(Tape::State& state, std::size_t record) : state_(state), record_(record) {}
+  GradientSink(Tape::State& state, std::size_t record) : state_(state), record_(record) {}
   Tape::State& state_;
   std::size_t record_;
 };

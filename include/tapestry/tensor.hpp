@@ -28,7 +28,7 @@ class Tensor {
   Tensor(const Shape& shape, std::initializer_list<double> values);
   Tensor(const Shape& shape, std::span<const real> values);
 
-  static Tensor uninitialised(const Shape& shape);
+  static Tensor empty(const Shape& shape);
   static Tensor full(const Shape& shape, double value);
   static Tensor zeros(const Shape& shape) { return full(shape, 0); }
   static Tensor ones(const Shape& shape) { return full(shape, 1); }
@@ -38,7 +38,7 @@ class Tensor {
   bool defined() const { return static_cast<bool>(buffer_); }
   const Shape& shape() const { return shape_; }
   const Strides& strides() const { return strides_; }
-  int rank() const { return shape_.rank(); }
+  int ndim() const { return shape_.ndim(); }
   Index size(int axis) const { return shape_[axis]; }
   Index count() const { return shape_.count(); }
 
@@ -77,7 +77,7 @@ class Tensor {
   Shape shape_;
   Strides strides_{};
   // Which record of which tape made this tensor; tape 0 means none yet, `stranger` means never.
-  static constexpr std::uint64_t stranger = ~std::uint64_t{0};
+  static constexpr std::uint64_t detached_id = ~std::uint64_t{0};
   std::uint64_t tape_ = 0;
   std::uint32_t node_ = 0;
 };

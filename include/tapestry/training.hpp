@@ -10,7 +10,7 @@
 //     if (step % 100 == 0) save_checkpoint("model.safetensors", model.parameters(), adam);
 //   };
 //   train(adam, loss_of_step,
-//         {.steps = 1000, .tokens = 32 * 64, .guess_loss = std::log(100), .after_step = save});
+//         {.steps = 1000, .tokens = 32 * 64, .baseline_loss = std::log(100), .after_step = save});
 //
 //   training 400/1000 steps, 61234 tokens/s, 20.1 s left  loss 1.234 (guessing 4.605)
 #pragma once
@@ -31,12 +31,13 @@ using LossOfStep = std::function<Tensor(Index step)>;
 
 struct TrainingOptions {
   Index steps = 1000;  // train until the optimiser has made this many in all
-  std::function<double(Index step)> rate = {};  // a schedule (optim.hpp); without one, Adam's own
-  double clip_norm = 1;                         // the longest gradient; infinity: never shortened
+  std::function<double(Index step)> learning_rate =
+      {};               // a schedule (optim.hpp); without one, Adam's own
+  double max_norm = 1;  // the longest gradient; infinity: never shortened
 
   std::string what = "training";  // begins the progress line; "": no line
   Index tokens = 0;               // in a step, to tell the speed; 0: steps per second
-  double guess_loss = 0;          // what guessing blindly would cost, shown beside; 0: not shown
+  double baseline_loss = 0;       // what guessing blindly would cost, shown beside; 0: not shown
 
   // Called after each step, to measure, to print, to save a checkpoint; `loss` is that of the
   // weights before the step.
@@ -51,8 +52,8 @@ struct Training {
   double seconds = 0;
 };
 
-// Makes steps adam.steps() + 1 .. options.steps, each with its rate: record, walk back, clip,
-// change the weights. From the second step on no memory is asked of the system.
+// Makes steps adam.steps() + 1 .. options.steps, each with its learning rate: record, walk back,
+// clip, change the weights. From the second step on no memory is asked of the system.
 //
 // The same seed gives the same losses and weights on any number of threads. To resume, load a
 // checkpoint (io/checkpoint.hpp) and call train again with the same arguments.

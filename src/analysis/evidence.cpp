@@ -13,7 +13,7 @@ namespace {
 void check(const Attended& model, const Attended& untrained, const Attended& shuffled) {
   const Shape &a = model.weights.shape(), &b = untrained.weights.shape(),
               &c = shuffled.weights.shape();
-  if (a.rank() == 4 && b.rank() == 4 && c.rank() == 4 && a[1] == b[1] && a[1] == c[1]) return;
+  if (a.ndim() == 4 && b.ndim() == 4 && c.ndim() == 4 && a[1] == b[1] && a[1] == c[1]) return;
   throw Error("pattern_evidence: weights are " + to_string(a) + ", untrained " + to_string(b) +
               ", shuffled " + to_string(c) +
               ": each must be (sentences, heads, queries, keys), with equally many heads.");
@@ -104,7 +104,7 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
   std::vector<std::vector<Evidence>> result(static_cast<std::size_t>(model.weights.size(1)));
   const Tensor offsets = best_offset(model.weights, model.mask);
   for (const Pattern pattern : all_patterns) {
-    if (pattern == Pattern::induction && model.ids.shape.rank() == 0) continue;
+    if (pattern == Pattern::induction && model.ids.shape.ndim() == 0) continue;
     const Scores trained = scores_of(pattern, model), random = scores_of(pattern, untrained),
                  mixed = scores_of(pattern, shuffled);
     for (Index head = 0; head < model.weights.size(1); ++head) {

@@ -79,8 +79,8 @@ double row_agreement(const real* a, const real* b, const real* visible, Index ke
 }  // namespace
 
 Tensor value_shares(const Tensor& weights, const Tensor& values, const Tensor& output_weight) {
-  const bool fit = weights.rank() >= 3 && values.rank() == weights.rank() &&
-                   output_weight.rank() == 2 && values.size(-3) == weights.size(-3) &&
+  const bool fit = weights.ndim() >= 3 && values.ndim() == weights.ndim() &&
+                   output_weight.ndim() == 2 && values.size(-3) == weights.size(-3) &&
                    values.size(-2) == weights.size(-1) &&
                    output_weight.size(0) == values.size(-3) * values.size(-1);
   if (!fit) {
@@ -133,7 +133,7 @@ Tensor head_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "heads");
   const Index heads = filed(target, name).size(-3);
   const double whole = target_with(target, name, {});  // on the same path, to the last bit
-  const Tensor result = Tensor::uninitialised({heads});
+  const Tensor result = Tensor::empty({heads});
   for (Index head = 0; head < heads; ++head) {
     const double without = target_with(target, name, [&](const Tensor& outputs) {
       Tensor gone = Tensor::zeros({heads, 1, 1});
@@ -154,14 +154,14 @@ LinkMaps link_maps(const Target& target, const std::string& layer,
 }
 
 Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
-  if (a.rank() < 2 || a.shape() != b.shape()) {
+  if (a.ndim() < 2 || a.shape() != b.shape()) {
     throw Error("rank_agreement: the maps are " + to_string(a.shape()) + " and " +
                 to_string(b.shape()) + ": both must be (..., queries, keys), of the same sizes.");
   }
   const Tensor seen = expand(mask.tensor(a.shape()), a.shape()).contiguous();
   const Tensor one = a.contiguous(), other = b.contiguous();
   const Index queries = a.size(-2), keys = a.size(-1);
-  const Tensor result = Tensor::uninitialised(a.shape().removed(-1).removed(-1));
+  const Tensor result = Tensor::empty(a.shape().removed(-1).removed(-1));
   for (Index map = 0; map < result.count(); ++map) {
     double sum = 0, rows = 0;
     for (Index i = 0; i < queries; ++i) {

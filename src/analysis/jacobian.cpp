@@ -12,7 +12,7 @@ namespace tapestry {
 namespace {
 
 void check(const char* name, const Tensor& tensor) {
-  if (tensor.rank() >= 2) return;
+  if (tensor.ndim() >= 2) return;
   throw Error(std::string("jacobian_norms: ") + name + " is " + to_string(tensor.shape()) +
               ": it must be (..., positions, width).");
 }
@@ -45,7 +45,7 @@ Tensor jacobian_norms(const std::function<Tensor(const Tensor&)>& f, const Tenso
     const Tensor y = f(x);
     add_squares(tape.backward(y, seed)[x], squares.data() + i / width % shape[-2] * columns);
   }
-  const Tensor norms = Tensor::uninitialised({shape[-2], columns});
+  const Tensor norms = Tensor::empty({shape[-2], columns});
   for (std::size_t i = 0; i < squares.size(); ++i) {
     norms.data()[i] = static_cast<real>(std::sqrt(squares[i]));
   }

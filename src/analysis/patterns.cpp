@@ -11,7 +11,7 @@ namespace tapestry {
 namespace {
 
 void check(const Shape& weights) {
-  if (weights.rank() >= 2) return;
+  if (weights.ndim() >= 2) return;
   throw Error("attention pattern: weights are " + to_string(weights) +
               ": they must be (..., queries, keys).");
 }
@@ -31,8 +31,8 @@ Tensor where_a_choice(const Tensor& keys, const Tensor& x) {
 
 // 1 at the key of each query: (queries, keys), or (batch, 1, ..., queries, keys).
 Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
-  const bool batched = keys.shape.rank() == 2 && weights.rank() > 2 && keys.shape[0] == weights[0];
-  if (keys.shape.rank() < 1 || (keys.shape.rank() > 1 && !batched) ||
+  const bool batched = keys.shape.ndim() == 2 && weights.ndim() > 2 && keys.shape[0] == weights[0];
+  if (keys.shape.ndim() < 1 || (keys.shape.ndim() > 1 && !batched) ||
       keys.shape[-1] != weights[-2]) {
     throw Error(std::string(name) + ": weights are " + to_string(weights) + ", " +
                 to_string(keys.shape) +
@@ -41,7 +41,7 @@ Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
   }
   keys.check(name);
   Shape shape{weights[-2], weights[-1]};
-  while (batched && shape.rank() < weights.rank()) shape = shape.inserted(0, 1);
+  while (batched && shape.ndim() < weights.ndim()) shape = shape.inserted(0, 1);
   if (batched) shape = shape.with(0, weights[0]);
   Tensor result = Tensor::zeros(shape);
   for (std::size_t i = 0; i < keys.values.size(); ++i) {
@@ -69,7 +69,7 @@ Tensor first_key(const Shape& weights) {
 // The key after the last earlier place of the word at each query; -1 for words seen first.
 Indices after_last_place(const Indices& ids) {
   Indices keys = ids;
-  const Index length = ids.shape.rank() == 0 ? 1 : std::max<Index>(ids.shape[-1], 1);
+  const Index length = ids.shape.ndim() == 0 ? 1 : std::max<Index>(ids.shape[-1], 1);
   std::map<std::int32_t, Index> last;
   for (std::size_t i = 0; i < ids.values.size(); ++i) {
     const Index at = static_cast<Index>(i) % length;
@@ -109,7 +109,7 @@ std::vector<Offset> offsets(const Shape& weights, const Tensor& visible) {
 
 // Mean over all axes but the last: (..., heads) -> (heads), () -> ().
 std::vector<real> by_head(const Tensor& scores) {
-  if (scores.rank() == 0) return scores.values();
+  if (scores.ndim() == 0) return scores.values();
   return mean(reshape(scores, {-1, scores.size(-1)}), 0).values();
 }
 
@@ -123,7 +123,7 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
   BestOffset best;
   std::vector<real> greatest;
   best.scores = Tensor::zeros(weights.shape().removed(-1).removed(-1));
-  best.offsets.assign(weights.rank() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
+  best.offsets.assign(weights.ndim() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
   if (best.scores.count() == 0) return best;
   const Tensor visible = mask.tensor(weights.shape());
   for (const auto& [offset, share] : offsets(weights.shape(), visible)) {
@@ -137,7 +137,7 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
       best.offsets[h] = offset;
       better.data()[h] = 1;
     }
-    best.scores = where(scores.rank() == 0 ? squeeze(better, 0) : better, scores, best.scores);
+    best.scores = where(scores.ndim() == 0 ? squeeze(better, 0) : better, scores, best.scores);
   }
   return best;
 }
@@ -156,7 +156,7 @@ Tensor attention_entropy(const Tensor& weights) {
   return maximum(-sum(some * log(some), -1), 0);
 }
 
-Tensor attention_evenness(const Tensor& weights, const Mask& mask) {
+Tensor normalized_entropy(const Tensor& weights, const Mask& mask) {
   const Tensor keys = visible_keys(weights.shape(), mask);
   const Tensor share = attention_entropy(weights) / log(maximum(keys, 2));
   return where_a_choice(keys, minimum(share, 1));
@@ -213,7 +213,7 @@ Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask, c
   if (pattern == Pattern::fixed_offset) return find_best_offset(weights, mask).scores;
   if (pattern == Pattern::uniform || pattern == Pattern::sparse) {
     const bool even = pattern == Pattern::uniform;
-    return mean_of_rows(even ? attention_evenness(weights, mask) : sparseness(weights, mask),
+    return mean_of_rows(even ? normalized_entropy(weights, mask) : sparseness(weights, mask),
                         rows_that_count(shape, mask));
   }
   const Tensor target = pattern == Pattern::self       ? diagonal(shape, 0)
@@ -227,9 +227,9 @@ Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask, c
 
 Tensor best_offset(const Tensor& weights, const Mask& mask) {
   const std::vector<Index> offsets = find_best_offset(weights, mask).offsets;
-  Tensor result = Tensor::uninitialised({static_cast<Index>(offsets.size())});
+  Tensor result = Tensor::empty({static_cast<Index>(offsets.size())});
   std::copy(offsets.begin(), offsets.end(), result.data());
-  return weights.rank() == 2 ? squeeze(result, 0) : result;
+  return weights.ndim() == 2 ? squeeze(result, 0) : result;
 }
 
 }  // namespace tapestry

@@ -26,10 +26,10 @@ std::vector<Tensor> links(const char* name, const std::vector<Tensor>& layers) {
 
 // Water pipes between layers of `length` places each. Level 0 is behind the last layer; pipes of
 // level l lead from its places to those of level l + 1. The last level holds the words.
-class Pipes {
+class FlowNetwork {
  public:
   // Matrices (length, length), last layer first.
-  Pipes(const std::vector<const real*>& matrices, Index length)
+  FlowNetwork(const std::vector<const real*>& matrices, Index length)
       : length_(length), last_(static_cast<Index>(matrices.size()) * length) {
     for (const real* matrix : matrices) free_.insert(free_.end(), matrix, matrix + length * length);
     used_.assign(free_.size(), 0);
@@ -117,7 +117,7 @@ std::vector<Tensor> filed_weights(const Capture& seen) {
 }
 
 Tensor with_residual(const Tensor& weights) {
-  if (weights.rank() < 3 || weights.size(-1) != weights.size(-2) || weights.size(-3) < 1) {
+  if (weights.ndim() < 3 || weights.size(-1) != weights.size(-2) || weights.size(-3) < 1) {
     throw Error("attention rollout: weights are " + to_string(weights.shape()) +
                 ": they must be (..., heads, length, length), with a head at least.");
   }
@@ -141,7 +141,8 @@ Tensor attention_flow(const std::vector<Tensor>& layers) {
   for (Index at = 0; at < result.count(); ++at) {
     std::vector<const real*> matrices;  // the last layer comes first
     for (const Tensor& m : list) matrices.insert(matrices.begin(), m.data() + at / size * size);
-    const double flow = Pipes(matrices, length).greatest_flow(at % size / length, at % length);
+    const double flow =
+        FlowNetwork(matrices, length).greatest_flow(at % size / length, at % length);
     result.data()[at] = static_cast<real>(flow);
   }
   return result;

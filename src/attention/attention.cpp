@@ -10,7 +10,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 void check(const Tensor& q, const Tensor& k, const Tensor& v) {
   const std::string operands = "attention: q is " + to_string(q.shape()) + ", k is " +
                                to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
-  if (q.rank() < 2 || k.rank() < 2 || v.rank() < 2) {
+  if (q.ndim() < 2 || k.ndim() < 2 || v.ndim() < 2) {
     throw Error(operands + "each must be (..., length, width).");
   }
   if (q.size(-1) != k.size(-1) || q.size(-1) == 0) {
@@ -34,7 +34,7 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v) {
 // The bias may be seen in the shape of the scores, and must not ask for more.
 Tensor biased(const Tensor& scores, const Tensor& bias) {
   if (!bias.defined()) return scores;
-  if (bias.rank() > scores.rank() ||
+  if (bias.ndim() > scores.ndim() ||
       broadcast("attention, bias", scores.shape(), bias.shape()) != scores.shape()) {
     throw Error("attention: the bias is " + to_string(bias.shape()) + ", but scores are " +
                 to_string(scores.shape()) + ": it must broadcast to them.");
@@ -48,27 +48,28 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
                     Random* random, const Tensor& bias) {
   check(q, k, v);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = Capture::file("scores", biased(product_of_pairs(q, k, mask) * scale, bias));
+  const Tensor scores =
+      Capture::record("scores", biased(product_of_pairs(q, k, mask) * scale, bias));
   Tensor visible = scores;
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
   }
-  const Tensor weights = Capture::file("weights", softmax(visible));
+  const Tensor weights = Capture::record("weights", softmax(visible));
   return {mix_of_values(dropout(weights, p, random), v, mask), weights, scores};
 }
 
 Tensor split_heads(const Tensor& x, Index heads) {
-  if (x.rank() < 2 || heads < 1 || x.size(-1) % heads != 0) {
+  if (x.ndim() < 2 || heads < 1 || x.size(-1) % heads != 0) {
     throw Error("split_heads: x is " + to_string(x.shape()) + " and heads is " +
                 std::to_string(heads) +
                 ": x must be (..., length, width), and heads must divide its width.");
   }
-  const Shape parts = x.shape().with(-1, heads).inserted(x.rank(), x.size(-1) / heads);
+  const Shape parts = x.shape().with(-1, heads).inserted(x.ndim(), x.size(-1) / heads);
   return transpose(reshape(x, parts), -3, -2);
 }
 
 Tensor concatenate_heads(const Tensor& x) {
-  if (x.rank() < 3) {
+  if (x.ndim() < 3) {
     throw Error("concatenate_heads: x is " + to_string(x.shape()) +
                 ": it must be (..., heads, length, width).");
   }
@@ -94,16 +95,16 @@ struct Operands {
         v(with_rows(c)) {}
 
   static Shape leading(const Tensor& x) {
-    return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.rank()) - 2));
+    return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.ndim()) - 2));
   }
 
   Shape with_matrix(Index rows, Index columns) const {
-    return batch.inserted(batch.rank(), rows).inserted(batch.rank() + 1, columns);
+    return batch.inserted(batch.ndim(), rows).inserted(batch.ndim() + 1, columns);
   }
 
   // The numbers of a row must lie side by side; a copy where they do not.
   Tensor with_rows(const Tensor& x) const {
-    const bool side_by_side = x.strides()[static_cast<std::size_t>(x.rank()) - 1] == 1;
+    const bool side_by_side = x.strides()[static_cast<std::size_t>(x.ndim()) - 1] == 1;
     const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();
     return broadcast_view(rows, with_matrix(x.size(-2), x.size(-1)));
   }
@@ -119,10 +120,11 @@ struct Operands {
                               q.size(-1),   v.size(-1), static_cast<real>(scale)};
     if (mask.allows_everything()) return s;
     s.mask = &mask;
-    s.look = [](const kernels::AttentionHead& h, Index query, Index queries, Index key, Index keys,
-                std::uint64_t* keep) -> kernels::Sight {
+    s.visible_in_block = [](const kernels::AttentionHead& h, Index query, Index queries, Index key,
+                            Index keys, std::uint64_t* keep) -> kernels::BlockVisibility {
       const Mask& seen = *static_cast<const Mask*>(h.mask);
-      const Mask::Sight sight = seen.look(h.batch, query, queries, key, keys, keep);
+      const Mask::BlockVisibility sight =
+          seen.visible_in_block(h.batch, query, queries, key, keys, keep);
       return {sight.keys, sight.clear};
     };
     return s;
@@ -130,40 +132,40 @@ struct Operands {
 };
 
 MatrixView rows_of(const Tensor& x) {
-  return {x.data(), x.strides().data(), x.strides()[static_cast<std::size_t>(x.rank()) - 2], 1};
+  return {x.data(), x.strides().data(), x.strides()[static_cast<std::size_t>(x.ndim()) - 2], 1};
 }
 
 // Room for the output, with the axes in memory in the order of q's. So where q's heads are slices
 // of one wide row, the output's are too, and joining the heads again copies nothing.
 Tensor room_like(const Tensor& q, const Shape& shape) {
-  const auto rank = static_cast<std::size_t>(q.rank());
+  const auto rank = static_cast<std::size_t>(q.ndim());
   if (rank < 3 || q.strides()[rank - 3] >= q.strides()[rank - 2] || q.strides()[rank - 3] == 0) {
-    return Tensor::uninitialised(shape);
+    return Tensor::empty(shape);
   }
-  std::array<int, Shape::max_rank> order{0, 1, 2, 3, 4, 5};
+  std::array<int, Shape::max_ndim> order{0, 1, 2, 3, 4, 5};
   std::swap(order[rank - 3], order[rank - 2]);
   const Shape swapped = shape.with(-3, shape[-2]).with(-2, shape[-3]);
-  return permuted_view(Tensor::uninitialised(swapped), std::span(order.data(), rank));
+  return permuted_view(Tensor::empty(swapped), std::span(order.data(), rank));
 }
 
 void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, const Tensor& log_sum,
-                    const Tensor& d_out, Gate& to) {
+                    const Tensor& d_out, GradientSink& to) {
   const kernels::AttentionShape shape = x.shape(mask);
   const Index parts = kernels::attention_parts(shape);
-  const Tensor shares = Tensor::uninitialised({parts, x.q.count()});
-  const Tensor d_k = Tensor::uninitialised(x.k.shape());
-  const Tensor d_v = Tensor::uninitialised(x.v.shape());
+  const Tensor shares = Tensor::empty({parts, x.q.count()});
+  const Tensor d_k = Tensor::empty(x.k.shape());
+  const Tensor d_v = Tensor::empty(x.v.shape());
   kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
                               rows_of(x.with_rows(d_out)), log_sum.data(), shares.data(),
                               d_k.data(), d_v.data());
   Tensor d_q = shares;
   if (parts > 1) {
-    d_q = Tensor::uninitialised(x.q.shape());
+    d_q = Tensor::empty(x.q.shape());
     kernels::reduce(kernels::active().sum, shares.data(), 1, parts, x.q.count(), d_q.data());
   }
-  to.give(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
-  to.give(1, d_k);
-  to.give(2, d_v);
+  to.accumulate(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
+  to.accumulate(1, d_k);
+  to.accumulate(2, d_v);
 }
 
 }  // namespace
@@ -171,15 +173,16 @@ void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, cons
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
   check(q, k, v);
   const Operands x(q, k, v);
-  mask.check_fits(x.batch.rank() == 0 ? 1 : x.batch[0], q.size(-2), k.size(-2));
+  mask.check_fits(x.batch.ndim() == 0 ? 1 : x.batch[0], q.size(-2), k.size(-2));
   const Tensor out = room_like(x.q, x.with_matrix(q.size(-2), v.size(-1)));
-  const Tensor log_sum = Tensor::uninitialised(x.batch.inserted(x.batch.rank(), q.size(-2)));
+  const Tensor log_sum = Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));
   kernels::attention(x.shape(mask), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
                      out.strides().data(), rows_of(out).row, log_sum.data());
-  return Tape::record(
-      "fused_attention", {q, k, v}, out,
-      [x = x.saved(), mask, out = Tape::save(out), log_sum = Tape::save(log_sum)](
-          const Tensor& d_out, Gate& to) { give_gradients(x, mask, out, log_sum, d_out, to); });
+  return Tape::record("fused_attention", {q, k, v}, out,
+                      [x = x.saved(), mask, out = Tape::save(out), log_sum = Tape::save(log_sum)](
+                          const Tensor& d_out, GradientSink& to) {
+                        give_gradients(x, mask, out, log_sum, d_out, to);
+                      });
 }
 
 }  // namespace tapestry

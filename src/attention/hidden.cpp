@@ -5,7 +5,7 @@
 
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -44,12 +44,12 @@ Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
 Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask) {
   if (mask.allows_everything() || (all_finite(q) && all_finite(k))) return matmul(q, transpose(k));
   const Tensor y = matmul(q.detached(), transpose(k.detached()));
-  return Tape::record(
-      "matmul", {q, k}, y,
-      [q = Tape::save(finite_part(q)), k = Tape::save(finite_part(k))](const Tensor& dy, Gate& to) {
-        if (to.wants(0)) to.give(0, matmul(dy, k));
-        if (to.wants(1)) to.give(1, matmul(transpose(dy), q));
-      });
+  return Tape::record("matmul", {q, k}, y,
+                      [q = Tape::save(finite_part(q)), k = Tape::save(finite_part(k))](
+                          const Tensor& dy, GradientSink& to) {
+                        if (to.needs_gradient(0)) to.accumulate(0, matmul(dy, k));
+                        if (to.needs_gradient(1)) to.accumulate(1, matmul(transpose(dy), q));
+                      });
 }
 
 Tensor mix_of_values(const Tensor& weights, const Tensor& v, const Mask& mask) {
@@ -57,12 +57,12 @@ Tensor mix_of_values(const Tensor& weights, const Tensor& v, const Mask& mask) {
   const Tensor finite = finite_part(v);
   const Tensor y =
       matmul(weights.detached(), finite) + not_finite_part(v, mask.tensor(weights.shape()));
-  return Tape::record(
-      "matmul", {weights, v}, y,
-      [weights = Tape::save(weights), finite = Tape::save(finite)](const Tensor& dy, Gate& to) {
-        if (to.wants(0)) to.give(0, matmul(dy, transpose(finite)));
-        if (to.wants(1)) to.give(1, matmul(transpose(weights), dy));
-      });
+  return Tape::record("matmul", {weights, v}, y,
+                      [weights = Tape::save(weights), finite = Tape::save(finite)](
+                          const Tensor& dy, GradientSink& to) {
+                        if (to.needs_gradient(0)) to.accumulate(0, matmul(dy, transpose(finite)));
+                        if (to.needs_gradient(1)) to.accumulate(1, matmul(transpose(weights), dy));
+                      });
 }
 
 }  // namespace tapestry

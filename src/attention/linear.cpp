@@ -40,7 +40,7 @@ Tensor prefix_sums(Tensor x) {
 // (..., length, width) -> (..., chunks, size, width), with rows of zeros behind the last
 Tensor in_chunks(const Tensor& x, Index chunks, Index size) {
   const Index missing = chunks * size - x.size(-2);
-  const Shape shape = x.shape().with(-2, chunks).inserted(x.rank() - 1, size);
+  const Shape shape = x.shape().with(-2, chunks).inserted(x.ndim() - 1, size);
   if (missing == 0) return reshape(x, shape);
   return reshape(concat({x, Tensor::zeros(x.shape().with(-2, missing))}, -2), shape);
 }
@@ -63,7 +63,7 @@ Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const AttentionOperands of("linear attention", q, k, v);
   Tensor keys = positive(k);
   if (!lengths.empty()) {
-    const Shape row = of.batch.inserted(of.batch.rank(), 1).inserted(of.batch.rank() + 1, of.keys);
+    const Shape row = of.batch.inserted(of.batch.ndim(), 1).inserted(of.batch.ndim() + 1, of.keys);
     keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);
   }
   return divided(matmul(positive(q), matmul(transpose(keys), with_ones(v))));
@@ -73,8 +73,8 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
                                LinearAttentionState* state) {
   const AttentionOperands of("causal linear attention", q, k, v);
   const Index length = of.queries;
-  if (length != of.keys || std::max({q.rank(), k.rank(), v.rank()}) == Shape::max_rank) {
-    throw Error(of.told + "there must be as many queries as keys, and at most five axes.");
+  if (length != of.keys || std::max({q.ndim(), k.ndim(), v.ndim()}) == Shape::max_ndim) {
+    throw Error(of.error_prefix + "there must be as many queries as keys, and at most five axes.");
   }
   const Index size = std::clamp<Index>(length, 1, chunk), chunks = (length + size - 1) / size;
   const Tensor queries = in_chunks(positive(q), chunks, size);
@@ -85,7 +85,7 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
   if (state != nullptr && state->sums.defined()) {
     before = unsqueeze(state->sums, -3);
     if (before.shape() != of_chunks.shape().with(-3, 1)) {
-      throw Error(of.told + "the state's sums are " + to_string(state->sums.shape()) +
+      throw Error(of.error_prefix + "the state's sums are " + to_string(state->sums.shape()) +
                   ", not of these sizes. Begin with an empty state.");
     }
   }

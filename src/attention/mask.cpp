@@ -181,7 +181,7 @@ void write(const Mask& mask, Index batch, Index queries, Index keys, real* out) 
     const Index rows = std::min(side, queries - i);
     for (Index j = 0; j < keys; j += side) {
       const Index columns = std::min(side, keys - j);
-      const Mask::Sight sight = mask.look(batch, i, rows, j, columns, keep);
+      const Mask::BlockVisibility sight = mask.visible_in_block(batch, i, rows, j, columns, keep);
       for (Index c = 0; c < columns; ++c) {
         const std::uint64_t word = c < sight.clear  ? ~std::uint64_t{0}
                                    : c < sight.keys ? keep[c]
@@ -197,19 +197,19 @@ void write(const Mask& mask, Index batch, Index queries, Index keys, real* out) 
 }  // namespace
 
 Tensor Mask::tensor(const Shape& scores) const {
-  if (scores.rank() < 2) {
+  if (scores.ndim() < 2) {
     throw Error("mask: scores are " + to_string(scores) + ", but must be (..., queries, keys).");
   }
   const Index queries = scores[-2], keys = scores[-1];
   const Index batches = rule_ == nullptr ? 0 : rule_->batches();
-  const Index batch = scores.rank() > 2 ? scores[0] : 1;
+  const Index batch = scores.ndim() > 2 ? scores[0] : 1;
   if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
   Shape shape{queries, keys};
   if (batches != 0) {
-    while (shape.rank() < scores.rank()) shape = shape.inserted(0, 1);
-    if (scores.rank() > 2) shape = shape.with(0, batches);
+    while (shape.ndim() < scores.ndim()) shape = shape.inserted(0, 1);
+    if (scores.ndim() > 2) shape = shape.with(0, batches);
   }
-  Tensor result = Tensor::uninitialised(shape);
+  Tensor result = Tensor::empty(shape);
   real* out = result.data();
   for (Index b = 0; b < std::max<Index>(batches, 1); ++b, out += queries * keys) {
     write(*this, b, queries, keys, out);

@@ -57,7 +57,7 @@ const char* rule_of(MaskEncoding encoding) {
 }  // namespace
 
 Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
-  const int rank = matrix.rank();
+  const int rank = matrix.ndim();
   if (rank < 2 || rank > 4 || (rank == 4 && matrix.size(1) != 1)) {
     throw Error("mask: the matrix is " + to_string(matrix.shape()) +
                 ", but must be (queries, keys), (batch, queries, keys) or (batch, 1, queries, "

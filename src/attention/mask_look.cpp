@@ -18,15 +18,16 @@ std::uint64_t bits(Index low, Index high) {
   return (everyone << low) & (everyone >> (64 - high));
 }
 
-Mask::Sight joined(bool both, const Mask::Sight& one, const Mask::Sight& other) {
+Mask::BlockVisibility joined(bool both, const Mask::BlockVisibility& one,
+                             const Mask::BlockVisibility& other) {
   if (both) return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
   return {std::max(one.keys, other.keys), std::max(one.clear, other.clear)};
 }
 
 }  // namespace
 
-// Bounds of what look() answers, found without touching the keys one by one.
-Mask::Sight Mask::Rule::extent(const MaskBlock& b) const {
+// Bounds of what visible_in_block() answers, found without touching the keys one by one.
+Mask::BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
   const Index first = offset + b.query, last = first + b.queries - 1;  // positions
   const auto within = [&](Index keys) { return std::clamp<Index>(keys, 0, b.keys); };
   switch (kind) {
@@ -106,8 +107,8 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
   }
 }
 
-Mask::Sight Mask::Rule::look(const MaskBlock& b, std::uint64_t* keep) const {
-  Sight sight = extent(b);
+Mask::BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint64_t* keep) const {
+  BlockVisibility sight = extent(b);
   sight.clear = std::min(sight.clear, sight.keys);
   fill(b, sight.clear, sight.keys, keep);
   const std::uint64_t here = bits(0, b.queries);
@@ -116,10 +117,10 @@ Mask::Sight Mask::Rule::look(const MaskBlock& b, std::uint64_t* keep) const {
   return sight;
 }
 
-Mask::Sight Mask::look(Index batch, Index query, Index queries, Index key, Index keys,
-                       std::uint64_t* keep) const {
+Mask::BlockVisibility Mask::visible_in_block(Index batch, Index query, Index queries, Index key,
+                                             Index keys, std::uint64_t* keep) const {
   if (rule_ == nullptr) return {keys, keys};
-  return rule_->look({batch, query, queries, key, keys}, keep);
+  return rule_->visible_in_block({batch, query, queries, key, keys}, keep);
 }
 
 Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
@@ -134,7 +135,8 @@ Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
   for (Index i = 0; i < queries; i += block) {
     const Index rows = std::min(block, queries - i);
     for (Index j = 0; j < keys; j += block) {
-      const Sight sight = look(batch, i, rows, j, std::min(block, keys - j), keep);
+      const BlockVisibility sight =
+          visible_in_block(batch, i, rows, j, std::min(block, keys - j), keep);
       sum.allowed += sight.clear * rows;
       for (Index c = sight.clear; c < sight.keys; ++c) {
         sum.allowed += std::popcount(keep[c] & bits(0, rows));

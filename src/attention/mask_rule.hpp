@@ -48,8 +48,8 @@ struct Mask::Rule {
   MaskBlock area = {};  // part: where of left it lies
 
   bool allows(Index batch, Index query, Index key) const;
-  Sight look(const MaskBlock& block, std::uint64_t* keep) const;
-  Sight extent(const MaskBlock& block) const;
+  BlockVisibility visible_in_block(const MaskBlock& block, std::uint64_t* keep) const;
+  BlockVisibility extent(const MaskBlock& block) const;
   void fill(const MaskBlock& block, Index first, Index last, std::uint64_t* keep) const;
 
   std::uint64_t who(const MaskBlock& block, Index key) const;

@@ -38,7 +38,7 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
   const AttentionOperands of("sliding-window attention", q, k, v);
   const Index length = of.keys;
   if (of.queries != length) {
-    throw Error(of.told + "it is self-attention: there must be as many queries as keys.");
+    throw Error(of.error_prefix + "it is self-attention: there must be as many queries as keys.");
   }
   const Mask seen = Mask::local(window) & mask;
   seen.check_fits(of.sequences(), length, length);
@@ -56,22 +56,22 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
 }
 
 Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
-  const std::string told = "grouped attention: q is " + to_string(q.shape()) + ", k is " +
-                           to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
-  const auto fits = [](const Tensor& x) { return x.rank() >= 3 && x.rank() < Shape::max_rank; };
+  const std::string error_prefix = "grouped attention: q is " + to_string(q.shape()) + ", k is " +
+                                   to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
+  const auto fits = [](const Tensor& x) { return x.ndim() >= 3 && x.ndim() < Shape::max_ndim; };
   if (!fits(q) || !fits(k) || !fits(v)) {
-    throw Error(told + "each must be (..., heads, length, width), of at most five axes.");
+    throw Error(error_prefix + "each must be (..., heads, length, width), of at most five axes.");
   }
   const Index heads = q.size(-3), groups = k.size(-3);
   if (v.size(-3) != groups || groups < 1 || heads % groups != 0) {
-    throw Error(told + "keys and values must have as many heads as each other (" +
+    throw Error(error_prefix + "keys and values must have as many heads as each other (" +
                 std::to_string(groups) + " and " + std::to_string(v.size(-3)) +
                 "), and that number must divide the heads of q (" + std::to_string(heads) + ").");
   }
-  if (q.rank() == 3 && k.rank() == 3 && v.rank() == 3) {
+  if (q.ndim() == 3 && k.ndim() == 3 && v.ndim() == 3) {
     return squeeze(grouped_attention(unsqueeze(q, 0), unsqueeze(k, 0), unsqueeze(v, 0), mask), 0);
   }
-  const Shape parts = q.shape().with(-3, groups).inserted(q.rank() - 2, heads / groups);
+  const Shape parts = q.shape().with(-3, groups).inserted(q.ndim() - 2, heads / groups);
   const Tensor y = fused_attention(reshape(q, parts), unsqueeze(k, -3), unsqueeze(v, -3), mask);
   return reshape(y, y.shape().removed(-3).with(-3, heads));
 }

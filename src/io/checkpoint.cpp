@@ -51,8 +51,8 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
       (remembered ? optimiser : weights).push_back(std::move(tensor));
     }
   };
-  part(file.tensors, checkpoint.weights.tensors, checkpoint.optimiser.tensors);
-  part(file.skipped, checkpoint.weights.skipped, checkpoint.optimiser.skipped);
+  part(file.tensors, checkpoint.weights.tensors, checkpoint.optimizer.tensors);
+  part(file.skipped, checkpoint.weights.skipped, checkpoint.optimizer.skipped);
   for (const auto& [key, text] : file.metadata) {
     if (key == steps_key) checkpoint.steps = steps_from(path, text);
     if (!key.starts_with(prefix)) checkpoint.weights.metadata[key] = text;
@@ -61,7 +61,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
 }
 
 void load_checkpoint(const Parameters& model, Adam& adam, const Checkpoint& checkpoint) {
-  const Safetensors& memories = checkpoint.optimiser;
+  const Safetensors& memories = checkpoint.optimizer;
   if (memories.tensors.empty() && memories.skipped.empty() && !checkpoint.weights.tensors.empty()) {
     throw Error(
         "load_checkpoint: the file holds weights alone, without what Adam remembers. Use "

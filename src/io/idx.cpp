@@ -48,9 +48,9 @@ void check_start(const std::array<unsigned char, 4>& start) {
   if (start[0] != 0 || start[1] != 0) {
     throw Error("it is not an IDX file, which begins with two zero bytes.");
   }
-  if (start[3] < 1 || start[3] > Shape::max_rank) {
+  if (start[3] < 1 || start[3] > Shape::max_ndim) {
     throw Error("it has " + std::to_string(start[3]) + " axes: from 1 to " +
-                std::to_string(Shape::max_rank) + " can be read.");
+                std::to_string(Shape::max_ndim) + " can be read.");
   }
 }
 
@@ -84,7 +84,7 @@ Array read_header(std::ifstream& file, std::uint64_t file_bytes) {
 
 Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
   const Array array = read_header(file, file_bytes);
-  Tensor tensor = Tensor::uninitialised(array.shape);
+  Tensor tensor = Tensor::empty(array.shape);
   try {
     read_numbers(file, array.type, std::endian::big,
                  std::span(tensor.data(), static_cast<std::size_t>(tensor.count())));

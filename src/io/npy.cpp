@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "little-endian numbers
 
 // (), (2,), (2, 3): as Python writes it, with a comma behind a single size.
 std::string shape_text(const Shape& shape) {
-  return shape.rank() == 1 ? "(" + std::to_string(shape[0]) + ",)" : to_string(shape);
+  return shape.ndim() == 1 ? "(" + std::to_string(shape[0]) + ",)" : to_string(shape);
 }
 
 // All that stands before the numbers, which begin at a multiple of 64 bytes.

@@ -217,7 +217,7 @@ template <class Number>
 void to_row_major(const std::vector<Number>& numbers, const Shape& shape, std::span<Number> to) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     Index rest = static_cast<Index>(i), step = shape.count(), from = 0;
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
       step /= shape[axis];
       from += rest % shape[axis] * step;
       rest /= shape[axis];
@@ -255,7 +255,7 @@ Array read_array(std::ifstream& file, std::uint64_t file_bytes) {
 
 Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
   const Array array = read_array(file, file_bytes);
-  Tensor tensor = Tensor::uninitialised(array.header.shape);
+  Tensor tensor = Tensor::empty(array.header.shape);
   try {
     array.read_to(file, std::span(tensor.data(), static_cast<std::size_t>(tensor.count())));
   } catch (const InexactNumber& error) {

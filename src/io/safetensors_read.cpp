@@ -242,7 +242,7 @@ void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& ent
     return skip("numbers of its dtype, " + std::string(entry.dtype.name) + ", are not read");
   }
   file.seekg(static_cast<std::streamoff>(first_byte + entry.begin));
-  const Tensor tensor = Tensor::uninitialised(entry.shape);
+  const Tensor tensor = Tensor::empty(entry.shape);
   const std::span<real> numbers(tensor.data(), static_cast<std::size_t>(tensor.count()));
   try {
     read_numbers(file, *entry.dtype.type, std::endian::little, numbers);

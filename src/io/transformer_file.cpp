@@ -17,15 +17,15 @@ void check_shape(const Safetensors& file, const std::string& name, const Shape& 
 void check_sizes(const Safetensors& file, const TransformerOptions& o) {
   constexpr Index most = Index{1} << 24;  // numbers of sinusoids, which are in no file
   if (o.positions == Positions::learned) {
-    check_shape(file, "positions.weight", {o.length, o.d_model});
-  } else if (o.positions == Positions::sinusoidal && o.length * o.d_model > most) {
-    throw Error("transformer: the options of this file ask for " + std::to_string(o.length) +
+    check_shape(file, "positions.weight", {o.max_length, o.d_model});
+  } else if (o.positions == Positions::sinusoidal && o.max_length * o.d_model > most) {
+    throw Error("transformer: the options of this file ask for " + std::to_string(o.max_length) +
                 " sinusoidal positions of width " + std::to_string(o.d_model) +
                 ": these are more than " + std::to_string(most) + " numbers.");
   }
-  check_shape(file, "words.weight", {o.vocabulary, o.d_model});
+  check_shape(file, "words.weight", {o.vocab_size, o.d_model});
   const Index d_ff = o.d_ff == 0 ? 4 * o.d_model : o.d_ff;
-  for (Index i = 0; i < o.layers; ++i) {  // ends at the first block that the file lacks
+  for (Index i = 0; i < o.num_layers; ++i) {  // ends at the first block that the file lacks
     const std::string block = "blocks." + std::to_string(i) + ".";
     check_shape(file, block + "attention.query.weight", {o.d_model, o.d_model});
     if (o.has_feed_forward) check_shape(file, block + "feed_forward.up.weight", {o.d_model, d_ff});

@@ -11,9 +11,9 @@ namespace tapestry::kernels::reference {
 
 // May this query attend to this key?
 inline bool sees(const AttentionHead& h, Index query, Index key) {
-  if (h.look == nullptr) return true;
+  if (h.visible_in_block == nullptr) return true;
   std::uint64_t keep = 0;
-  const Sight sight = h.look(h, query, 1, key, 1, &keep);
+  const BlockVisibility sight = h.visible_in_block(h, query, 1, key, 1, &keep);
   return sight.keys == 1 && (sight.clear == 1 || (keep & 1) == 1);
 }
 

@@ -21,7 +21,7 @@ inline constexpr float log2_e = 1.44269504f, ln_2 = 0.693147181f;
 // Sizes. A block of scores, keys by a strip of two batches of queries, stays in the first cache
 // with the operands beside it, for the usual widths. A band of strips shares each block of keys and
 // values, so that a long sequence is read from far away once in so many queries.
-inline constexpr Index key_block = sight_block;
+inline constexpr Index key_block = visibility_block;
 inline constexpr Index strips = 4;
 template <class A>
 inline constexpr Index strip = 2 * lanes<A>;
@@ -55,12 +55,13 @@ TAPESTRY_INLINE void product(Index rows, Index columns, Index depth, Matrix a, c
 // What a block of queries sees of a block of keys, and which parts of their scores need no work.
 template <class A>
 struct View {
-  Sight sight;
-  std::uint64_t keep[sight_block];  // as of AttentionHead::look
+  BlockVisibility sight;
+  std::uint64_t keep[visibility_block];  // as of AttentionHead::visible_in_block
 
   View(const AttentionHead& h, Index query, Index queries, Index key, Index keys)
       : sight{keys, keys} {
-    if (h.look != nullptr) sight = h.look(h, query, queries, key, keys, keep);
+    if (h.visible_in_block != nullptr)
+      sight = h.visible_in_block(h, query, queries, key, keys, keep);
   }
 
   // The queries, one bit each, that see any of the keys [j, j + height).

@@ -16,7 +16,8 @@ namespace tapestry::kernels::simd {
 
 // Queries of one block: two strips, so that the products over queries (dV, dK) are deep enough.
 template <class A>
-inline constexpr Index query_block = 2 * strip<A> < sight_block ? 2 * strip<A> : sight_block;
+inline constexpr Index query_block =
+    2 * strip<A> < visibility_block ? 2 * strip<A> : visibility_block;
 
 // One block of queries, prepared for all blocks of keys. Blocks lie one after another in memory.
 template <class A>

@@ -13,11 +13,11 @@ namespace {
 // Order of dimensions that writes `to` from left to right as far as possible.
 struct WriteOrder {
   Sizes sizes;
-  Index from[max_rank] = {};
-  Index to[max_rank] = {};
+  Index from[max_ndim] = {};
+  Index to[max_ndim] = {};
 
   WriteOrder(const Sizes& s, const Index* from_strides, const Index* to_strides) {
-    int order[max_rank] = {0, 1, 2, 3, 4, 5};
+    int order[max_ndim] = {0, 1, 2, 3, 4, 5};
     std::stable_sort(order, order + s.rank, [&](int a, int b) {
       return std::abs(to_strides[a]) > std::abs(to_strides[b]);
     });

@@ -8,12 +8,12 @@
 
 namespace tapestry::kernels {
 
-inline constexpr int max_rank = 6;
+inline constexpr int max_ndim = 6;
 
 // The sizes of a block of numbers, outermost first. Rank 0 is a single number.
 struct Sizes {
   int rank = 0;
-  Index size[max_rank] = {};
+  Index size[max_ndim] = {};
 
   Index count() const;  // how many numbers in all; 1 for rank 0
 };

@@ -8,7 +8,7 @@
 // An output may be exactly the same array as an input where both have the same shape and the kernel
 // goes element by element or row by row (so not in products and attention); it must never overlap
 // an input partly.
-// Kernels are serial; drive.hpp splits the work among threads so that the bits do not depend
+// Kernels are serial; parallel_all.hpp splits the work among threads so that the bits do not depend
 // on how many there are. That holds because no element's arithmetic depends on how many rows
 // (or, elementwise, how many elements) its call was given.
 #pragma once
@@ -48,11 +48,11 @@ struct Epilogue {    // what follows a product
 };
 
 // What a mask says about a block of scores, at most 64 queries by 64 keys.
-struct Sight {
+struct BlockVisibility {
   Index keys;   // how many of the block's first keys matter: nobody there may attend to the others
   Index clear;  // how many of those, from the first on, every query there may attend to
 };
-inline constexpr Index sight_block = 64;
+inline constexpr Index visibility_block = 64;
 
 // One head of attention: its arrays, whose rows are contiguous and lie at distances of their own,
 // and who may attend to whom.
@@ -68,8 +68,8 @@ struct AttentionHead {
   // the keys j in [clear, keys) that the answer names, bit i of keep[j] becomes 1 where query i of
   // the block may attend to key j of it, else 0; bits beyond the queries may be anything. Null: all
   // see all.
-  Sight (*look)(const AttentionHead& head, Index query, Index queries, Index key, Index keys,
-                std::uint64_t* keep);
+  BlockVisibility (*visible_in_block)(const AttentionHead& head, Index query, Index queries,
+                                      Index key, Index keys, std::uint64_t* keep);
   const void* mask;  // for `look`
   Index batch;       // for `look`: which sequence this is
 };

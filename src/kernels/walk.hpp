@@ -13,8 +13,8 @@ struct Walk {
 
   int operands;
   int rank = 0;
-  Index size[max_rank] = {};
-  Index stride[max_operands][max_rank] = {};
+  Index size[max_ndim] = {};
+  Index stride[max_operands][max_ndim] = {};
 
   Walk(const Sizes& sizes, int operand_count, const Index* const* strides);
 
@@ -25,7 +25,7 @@ struct Walk {
 // The offsets of all operands at one position of the dimensions before the last.
 struct Position {
   const Walk& walk;
-  Index at[max_rank] = {};
+  Index at[max_ndim] = {};
   Index offset[Walk::max_operands] = {};
 
   Position(const Walk& w, Index outer_index);

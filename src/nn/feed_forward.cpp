@@ -5,8 +5,8 @@
 namespace tapestry {
 
 FeedForward::FeedForward(Index d_model, Random& random, const FeedForwardOptions& o)
-    : up(d_model, o.d_ff == 0 ? 4 * d_model : o.d_ff, random, {o.initialiser, o.bias}),
-      down(o.d_ff == 0 ? 4 * d_model : o.d_ff, d_model, random, {o.initialiser, o.bias}),
+    : up(d_model, o.d_ff == 0 ? 4 * d_model : o.d_ff, random, {o.initializer, o.bias}),
+      down(o.d_ff == 0 ? 4 * d_model : o.d_ff, d_model, random, {o.initializer, o.bias}),
       activation(o.activation) {}
 
 Tensor FeedForward::operator()(const Tensor& x) const { return down(up(x, activation)); }

@@ -9,7 +9,7 @@ namespace tapestry::init {
 namespace {
 
 void check(const char* name, const Shape& shape) {
-  if (shape.rank() < 2) {
+  if (shape.ndim() < 2) {
     throw Error(std::string(name) + ": the shape " + to_string(shape) +
                 " has no sizes (in, out) to scale by. Use init::normal, or zeros for a bias.");
   }
@@ -19,14 +19,14 @@ void check(const char* name, const Shape& shape) {
 
 Tensor normal(const Shape& shape, Random& random) { return random.normal(shape, 0, 0.02); }
 
-Tensor xavier(const Shape& shape, Random& random) {
-  check("xavier", shape);
+Tensor xavier_uniform(const Shape& shape, Random& random) {
+  check("xavier_uniform", shape);
   const double bound = std::sqrt(6.0 / static_cast<double>(shape[-2] + shape[-1]));
   return random.uniform(shape, -bound, bound);
 }
 
-Tensor inverse_root(const Shape& shape, Random& random) {
-  check("inverse_root", shape);
+Tensor lecun_normal(const Shape& shape, Random& random) {
+  check("lecun_normal", shape);
   return random.normal(shape, 0, 1 / std::sqrt(static_cast<double>(shape[-2])));
 }
 

@@ -7,20 +7,19 @@
 
 namespace tapestry {
 
-LayerNorm::LayerNorm(Index width, double epsilon_) : epsilon(epsilon_) {
-  if (width < 1 || !(static_cast<real>(epsilon) > 0) || !std::isfinite(epsilon)) {
-    throw Error("layer norm: width is " + std::to_string(width) + " and epsilon is " +
-                std::to_string(epsilon) +
-                ": width must be at least 1 and epsilon a number above 0.");
+LayerNorm::LayerNorm(Index width, double eps_) : eps(eps_) {
+  if (width < 1 || !(static_cast<real>(eps) > 0) || !std::isfinite(eps)) {
+    throw Error("layer norm: width is " + std::to_string(width) + " and eps is " +
+                std::to_string(eps) + ": width must be at least 1 and eps a number above 0.");
   }
-  gain = Tensor::ones({width});
+  weight = Tensor::ones({width});
   bias = Tensor::zeros({width});
 }
 
-Tensor LayerNorm::operator()(const Tensor& x) const { return layer_norm(x, gain, bias, epsilon); }
+Tensor LayerNorm::operator()(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
 
 Parameters LayerNorm::parameters(const std::string& prefix) const {
-  return {{prefix + "gain", gain}, {prefix + "bias", bias}};
+  return {{prefix + "gain", weight}, {prefix + "bias", bias}};
 }
 
 }  // namespace tapestry

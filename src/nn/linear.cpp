@@ -9,7 +9,7 @@ Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options
     throw Error("linear: sizes are in = " + std::to_string(in) + ", out = " + std::to_string(out) +
                 ": both must be at least 1.");
   }
-  weight = options.initialiser({in, out}, random);
+  weight = options.initializer({in, out}, random);
   if (options.bias) bias = Tensor::zeros({out});
 }
 

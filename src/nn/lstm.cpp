@@ -20,7 +20,7 @@ LstmState begun(const LstmState& state, Index batch, Index hidden) {
 }
 
 void check(const Tensor& x, int rank, const char* shape, Index in) {
-  if (x.rank() == rank && x.size(-1) == in) return;
+  if (x.ndim() == rank && x.size(-1) == in) return;
   throw Error("lstm: x is " + to_string(x.shape()) + ": it must be " + shape +
               " with in = " + std::to_string(in) + ".");
 }
@@ -48,8 +48,8 @@ Tensor real_at(Index t, const std::vector<Index>& lengths) {
 }  // namespace
 
 LstmCell::LstmCell(Index in, Index size, Random& random, const LstmOptions& options)
-    : input(in, 4 * size, random, {.initialiser = options.initialiser}),
-      hidden(size, 4 * size, random, {.initialiser = options.initialiser, .bias = false}) {
+    : input(in, 4 * size, random, {.initializer = options.initializer}),
+      hidden(size, 4 * size, random, {.initializer = options.initializer, .bias = false}) {
   for (Index i = size; i < 2 * size; ++i) input.bias.set({i}, options.forget_bias);
 }
 

@@ -10,15 +10,15 @@ namespace tapestry {
 namespace {
 
 // The width of all heads together.
-Index total(const char* name, Index asked, Index d_model, Index heads) {
+Index total(const char* name, Index asked, Index d_model, Index num_heads) {
   const std::string sizes = "multi-head attention: d_model is " + std::to_string(d_model) +
-                            ", heads is " + std::to_string(heads) + " and " + name + " is " +
-                            std::to_string(asked) + ": ";
-  if (d_model < 1 || heads < 1 || asked < 0) {
-    throw Error(sizes + "each must be at least 1 (" + name + ": or 0 for d_model / heads).");
+                            ", num_heads is " + std::to_string(num_heads) + " and " + name +
+                            " is " + std::to_string(asked) + ": ";
+  if (d_model < 1 || num_heads < 1 || asked < 0) {
+    throw Error(sizes + "each must be at least 1 (" + name + ": or 0 for d_model / num_heads).");
   }
-  if (asked > 0) return heads * asked;
-  if (d_model % heads != 0) {
+  if (asked > 0) return num_heads * asked;
+  if (d_model % num_heads != 0) {
     throw Error(sizes + "heads must divide d_model, or " + name + " must be given.");
   }
   return d_model;
@@ -33,16 +33,16 @@ Index source(Index d_context, Index d_model) {
 }
 
 // How many heads keys and values have.
-Index shared(Index asked, Index heads) {
-  if (asked == 0) return heads;
-  if (asked > 0 && heads % asked == 0) return asked;
-  throw Error("multi-head attention: heads is " + std::to_string(heads) +
-              " and key_value_heads is " + std::to_string(asked) +
-              ": they must divide heads, or be 0 for as many.");
+Index shared(Index asked, Index num_heads) {
+  if (asked == 0) return num_heads;
+  if (asked > 0 && num_heads % asked == 0) return asked;
+  throw Error("multi-head attention: num_heads is " + std::to_string(num_heads) +
+              " and num_key_value_heads is " + std::to_string(asked) +
+              ": they must divide num_heads, or be 0 for as many.");
 }
 
 void check_rows(const char* name, const Tensor& x, const char* width, const Linear& map) {
-  if (x.rank() >= 2 && x.rank() <= Shape::max_rank - 1 && x.size(-1) == map.weight.size(0)) return;
+  if (x.ndim() >= 2 && x.ndim() <= Shape::max_ndim - 1 && x.size(-1) == map.weight.size(0)) return;
   throw Error(std::string("multi-head attention: ") + name + " is " + to_string(x.shape()) +
               ": it must be (..., length, " + width + ") with " + width + " = " +
               std::to_string(map.weight.size(0)) + ", of at most five axes.");
@@ -72,32 +72,34 @@ Linear part(const Linear& map, int axis, Index number, Index width) {
 
 }  // namespace
 
-MultiHeadAttention::MultiHeadAttention(Index d_model, Index heads_, Random& random,
+MultiHeadAttention::MultiHeadAttention(Index d_model, Index num_heads_, Random& random,
                                        const MultiHeadAttentionOptions& o)
-    : query(d_model, total("d_k", o.d_k, d_model, heads_), random, {o.initialiser, o.bias}),
+    : query(d_model, total("d_k", o.d_k, d_model, num_heads_), random, {o.initializer, o.bias}),
       key(source(o.d_context, d_model),
-          total("d_k", o.d_k, d_model, heads_) / heads_ * shared(o.key_value_heads, heads_), random,
-          {o.initialiser, o.bias}),
+          total("d_k", o.d_k, d_model, num_heads_) / num_heads_ *
+              shared(o.num_key_value_heads, num_heads_),
+          random, {o.initializer, o.bias}),
       value(source(o.d_context, d_model),
-            total("d_v", o.d_v, d_model, heads_) / heads_ * shared(o.key_value_heads, heads_),
-            random, {o.initialiser, o.bias}),
-      output(total("d_v", o.d_v, d_model, heads_), d_model, random, {o.initialiser, o.bias}),
-      heads(heads_),
-      key_value_heads(shared(o.key_value_heads, heads_)),
-      causal(o.causal),
+            total("d_v", o.d_v, d_model, num_heads_) / num_heads_ *
+                shared(o.num_key_value_heads, num_heads_),
+            random, {o.initializer, o.bias}),
+      output(total("d_v", o.d_v, d_model, num_heads_), d_model, random, {o.initializer, o.bias}),
+      num_heads(num_heads_),
+      num_key_value_heads(shared(o.num_key_value_heads, num_heads_)),
+      is_causal(o.is_causal),
       dropout(o.dropout),
       positions(o.positions) {
   if (!(dropout >= 0 && dropout < 1)) {
     throw Error("multi-head attention: dropout is " + std::to_string(dropout) +
                 ", but must be in [0, 1).");
   }
-  const Index d_k = query.weight.size(1) / heads;
+  const Index d_k = query.weight.size(1) / num_heads;
   if (positions == Positions::rotary && d_k % 2 != 0) {
     throw Error("multi-head attention: d_k is " + std::to_string(d_k) +
                 ", but rotary positions turn pairs: it must be even.");
   }
   if (positions == Positions::relative) {
-    relative.emplace(heads, causal, random, o.initialiser);
+    relative.emplace(num_heads, is_causal, random, o.initializer);
   }
 }
 
@@ -118,76 +120,78 @@ Tensor MultiHeadAttention::turned(const Tensor& x, Index first) const {
 
 Tensor MultiHeadAttention::distance_bias(Index queries, Index keys, Index first) const {
   if (relative) return (*relative)(queries, keys, first);
-  return positions == Positions::alibi ? alibi_bias(heads, queries, keys, first) : Tensor();
+  return positions == Positions::alibi ? alibi_bias(num_heads, queries, keys, first) : Tensor();
 }
 
-// (..., key_value_heads, length, width) -> (..., heads, length, width), each as often as it is read
+// (..., num_key_value_heads, length, width) -> (..., num_heads, length, width), each as often as it
+// is read
 Tensor MultiHeadAttention::by_heads(const Tensor& x) const {
-  if (key_value_heads == heads) return x;
-  const Shape parts = x.shape().inserted(x.rank() - 2, heads / key_value_heads);
-  return reshape(expand(unsqueeze(x, -3), parts), x.shape().with(-3, heads));
+  if (num_key_value_heads == num_heads) return x;
+  const Shape parts = x.shape().inserted(x.ndim() - 2, num_heads / num_key_value_heads);
+  return reshape(expand(unsqueeze(x, -3), parts), x.shape().with(-3, num_heads));
 }
 
 Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const Mask& mask, Random* random, const Tensor& bias) const {
   const bool drops = random != nullptr && dropout > 0;
-  if (!drops && !Capture::lives() && !bias.defined()) {
-    return output(concatenate_heads(key_value_heads == heads
+  if (!drops && !Capture::active() && !bias.defined()) {
+    return output(concatenate_heads(num_key_value_heads == num_heads
                                         ? fused_attention(queries, keys, values, mask)
                                         : grouped_attention(queries, keys, values, mask)));
   }
-  const Tensor q = Capture::file("query", queries);
-  const Tensor k = Capture::file("key", by_heads(keys));
-  const Tensor v = Capture::file("value", by_heads(values));
+  const Tensor q = Capture::record("query", queries);
+  const Tensor k = Capture::record("key", by_heads(keys));
+  const Tensor v = Capture::record("value", by_heads(values));
   const Tensor mixed = tapestry::attention(q, k, v, mask, dropout, random, bias).output;
-  return Capture::file("output", output(concatenate_heads(Capture::file("heads", mixed))));
+  return Capture::record("output", output(concatenate_heads(Capture::record("heads", mixed))));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random* random,
                                       KeyValueCache* cache) const {
   check_rows("x", x, "d_model", query);
-  if (x.rank() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
+  if (x.ndim() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
   const Index before = cache == nullptr ? 0 : cache->length();
-  const Tensor q = turned(split_heads(query(x), heads), before);
-  KeyValueCache seen{turned(split_heads(key(x), key_value_heads), before),
-                     split_heads(value(x), key_value_heads)};
+  const Tensor q = turned(split_heads(query(x), num_heads), before);
+  KeyValueCache seen{turned(split_heads(key(x), num_key_value_heads), before),
+                     split_heads(value(x), num_key_value_heads)};
   if (cache != nullptr) seen = joined(*cache, seen);
-  const Mask visible = causal ? Mask::causal(before) & mask : mask;
+  const Mask visible = is_causal ? Mask::causal(before) & mask : mask;
   const Tensor y = mix(q, seen.keys, seen.values, visible, random,
                        distance_bias(q.size(-2), seen.keys.size(-2), before));
   if (cache != nullptr) *cache = seen;  // now that nothing can go wrong
   return y;
 }
 
-Tensor MultiHeadAttention::across(const Tensor& x, const Tensor& context, const Mask& mask,
-                                  Random* random) const {
+Tensor MultiHeadAttention::cross_attend(const Tensor& x, const Tensor& context, const Mask& mask,
+                                        Random* random) const {
   refuse_distances("cross-attention");
   check_rows("x", x, "d_model", query);
   check_rows("context", context, "d_context", key);
-  if (x.rank() == 2 && context.rank() == 2) {
-    return squeeze(across(unsqueeze(x, 0), unsqueeze(context, 0), mask, random), 0);
+  if (x.ndim() == 2 && context.ndim() == 2) {
+    return squeeze(cross_attend(unsqueeze(x, 0), unsqueeze(context, 0), mask, random), 0);
   }
-  const Tensor q = split_heads(query(x), heads);
-  const Tensor k = split_heads(key(context), key_value_heads);
-  const Tensor v = split_heads(value(context), key_value_heads);
-  const Mask visible = causal ? Mask::causal() & mask : mask;
+  const Tensor q = split_heads(query(x), num_heads);
+  const Tensor k = split_heads(key(context), num_key_value_heads);
+  const Tensor v = split_heads(value(context), num_key_value_heads);
+  const Mask visible = is_causal ? Mask::causal() & mask : mask;
   return mix(q, k, v, visible, random, {});
 }
 
 SingleHeadAttention MultiHeadAttention::head(Index number) const {
-  if (number < 0 || number >= heads) {
+  if (number < 0 || number >= num_heads) {
     throw Error("multi-head attention: there is no head " + std::to_string(number) +
-                "; heads are numbered 0 to " + std::to_string(heads - 1) + ".");
+                "; heads are numbered 0 to " + std::to_string(num_heads - 1) + ".");
   }
   if (key.weight.size(0) != query.weight.size(0)) {
     throw Error(
         "multi-head attention: one head alone is self-attention, but d_context is not d_model.");
   }
   refuse_distances("one head alone");
-  const Index d_k = query.weight.size(1) / heads, d_v = output.weight.size(0) / heads;
-  const Index group = number * key_value_heads / heads;
+  const Index d_k = query.weight.size(1) / num_heads, d_v = output.weight.size(0) / num_heads;
+  const Index group = number * num_key_value_heads / num_heads;
   Random unused(0);
-  SingleHeadAttention one(query.weight.size(0), unused, {.d_k = d_k, .d_v = d_v, .causal = causal});
+  SingleHeadAttention one(query.weight.size(0), unused,
+                          {.d_k = d_k, .d_v = d_v, .is_causal = is_causal});
   one.query = part(query, 1, number, d_k);
   one.key = part(key, 1, group, d_k);
   one.value = part(value, 1, group, d_v);

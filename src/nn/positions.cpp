@@ -34,8 +34,8 @@ struct Turn {
   Tensor cosine, sine, swap;  // (length, width), (length, width), (width, width)
 
   Turn(Index length, Index width, RotaryLayout layout, Index first, double base)
-      : cosine(Tensor::uninitialised({length, width})),
-        sine(Tensor::uninitialised({length, width})),
+      : cosine(Tensor::empty({length, width})),
+        sine(Tensor::empty({length, width})),
         swap(Tensor::zeros({width, width})) {
     const Tensor angles = sinusoidal_positions(length, width, first, base);
     for (Index i = 0; i < width; ++i) {
@@ -60,7 +60,7 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
                 ": width must be at least 1, the others at least 0.");
   }
   check_base("sinusoidal positions", base);
-  const Tensor result = Tensor::uninitialised({length, width});
+  const Tensor result = Tensor::empty({length, width});
   for (Index row = 0; row < length; ++row) {
     const double position = static_cast<double>(first) + static_cast<double>(row);
     for (Index i = 0; i < width; ++i) {
@@ -74,7 +74,7 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
 }
 
 Tensor rotary(const Tensor& x, RotaryLayout layout, Index first, double base) {
-  if (x.rank() < 2 || x.size(-1) % 2 != 0 || x.size(-1) == 0 || first < 0) {
+  if (x.ndim() < 2 || x.size(-1) % 2 != 0 || x.size(-1) == 0 || first < 0) {
     throw Error("rotary: x is " + to_string(x.shape()) + " and first " + std::to_string(first) +
                 ": x must be (..., length, width) with an even width, and first at least 0.");
   }
@@ -84,7 +84,7 @@ Tensor rotary(const Tensor& x, RotaryLayout layout, Index first, double base) {
 }
 
 Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryLayout to) {
-  if (map.rank() < 1 || heads < 1 || map.size(-1) % heads != 0 || map.size(-1) / heads % 2 != 0) {
+  if (map.ndim() < 1 || heads < 1 || map.size(-1) % heads != 0 || map.size(-1) / heads % 2 != 0) {
     throw Error("convert_rotary: the map is " + to_string(map.shape()) + " and heads is " +
                 std::to_string(heads) +
                 ": its last axis must be heads times an even number of columns.");
@@ -97,33 +97,34 @@ Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryL
   return reshape(transpose(reshape(map, cut)), map.shape());
 }
 
-Index relative_bucket(Index offset, bool causal, Index buckets, Index farthest) {
-  const Index side = causal ? buckets : buckets / 2, exact = side / 2;
-  if (exact < 1 || (!causal && buckets % 2 != 0) || farthest <= exact) {
-    throw Error("relative bucket: buckets is " + std::to_string(buckets) + " and farthest " +
-                std::to_string(farthest) + (causal ? "" : ", not causal") +
-                ": there must be at least two on each side, as many ahead as behind, and farthest "
-                "must be above half of a side.");
+Index relative_bucket(Index offset, bool is_causal, Index buckets, Index max_distance) {
+  const Index side = is_causal ? buckets : buckets / 2, exact = side / 2;
+  if (exact < 1 || (!is_causal && buckets % 2 != 0) || max_distance <= exact) {
+    throw Error(
+        "relative bucket: buckets is " + std::to_string(buckets) + " and max_distance " +
+        std::to_string(max_distance) + (is_causal ? "" : ", not causal") +
+        ": there must be at least two on each side, as many ahead as behind, and max_distance "
+        "must be above half of a side.");
   }
-  const Index begin = !causal && offset > 0 ? side : 0;  // keys ahead have the second half
-  offset = std::clamp(offset, -farthest, farthest);      // further away makes no difference
-  const Index distance = causal ? std::max<Index>(-offset, 0) : std::abs(offset);
+  const Index begin = !is_causal && offset > 0 ? side : 0;   // keys ahead have the second half
+  offset = std::clamp(offset, -max_distance, max_distance);  // further away makes no difference
+  const Index distance = is_causal ? std::max<Index>(-offset, 0) : std::abs(offset);
   if (distance < exact) return begin + distance;
-  if (distance >= farthest) return begin + side - 1;
+  if (distance >= max_distance) return begin + side - 1;
   const double part = std::log2(static_cast<double>(distance) / static_cast<double>(exact)) /
-                      std::log2(static_cast<double>(farthest) / static_cast<double>(exact));
+                      std::log2(static_cast<double>(max_distance) / static_cast<double>(exact));
   const Index more = static_cast<Index>(part * static_cast<double>(side - exact));
   return begin + std::min(exact + more, side - 1);
 }
 
-RelativeBias::RelativeBias(Index heads, bool causal_, Random& random, Initialiser initialiser)
-    : table(32, heads, random, initialiser), causal(causal_) {}
+RelativeBias::RelativeBias(Index heads, bool is_causal_, Random& random, Initializer initializer)
+    : table(32, heads, random, initializer), is_causal(is_causal_) {}
 
 Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
   check_distances("relative bias", queries, keys, first);
   std::vector<std::int32_t> by_offset;  // from the last query to the first key, and on
   for (Index offset = 1 - queries - first; offset < keys - first; ++offset) {
-    by_offset.push_back(static_cast<std::int32_t>(relative_bucket(offset, causal)));
+    by_offset.push_back(static_cast<std::int32_t>(relative_bucket(offset, is_causal)));
   }
   Indices buckets;
   buckets.shape = {queries, keys};
@@ -144,7 +145,7 @@ Tensor alibi_slopes(Index heads) {
   }
   Index power = 1;
   while (power <= heads / 2) power *= 2;
-  const Tensor slopes = Tensor::uninitialised({heads});
+  const Tensor slopes = Tensor::empty({heads});
   for (Index h = 0; h < heads; ++h) {
     const double step =
         h < power ? static_cast<double>(h + 1) : static_cast<double>(h - power) + 0.5;

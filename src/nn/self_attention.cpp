@@ -19,14 +19,14 @@ Index width(const char* name, Index asked, Index d_model) {
 
 SingleHeadAttention::SingleHeadAttention(Index d_model, Random& random,
                                          const SingleHeadAttentionOptions& o)
-    : query(d_model, width("d_k", o.d_k, d_model), random, {o.initialiser, o.bias}),
-      key(d_model, width("d_k", o.d_k, d_model), random, {o.initialiser, o.bias}),
-      value(d_model, width("d_v", o.d_v, d_model), random, {o.initialiser, o.bias}),
-      output(width("d_v", o.d_v, d_model), d_model, random, {o.initialiser, o.bias}),
-      causal(o.causal) {}
+    : query(d_model, width("d_k", o.d_k, d_model), random, {o.initializer, o.bias}),
+      key(d_model, width("d_k", o.d_k, d_model), random, {o.initializer, o.bias}),
+      value(d_model, width("d_v", o.d_v, d_model), random, {o.initializer, o.bias}),
+      output(width("d_v", o.d_v, d_model), d_model, random, {o.initializer, o.bias}),
+      is_causal(o.is_causal) {}
 
 void SingleHeadAttention::check(const Tensor& x) const {
-  if (x.rank() < 2 || x.size(-1) != query.weight.size(0)) {
+  if (x.ndim() < 2 || x.size(-1) != query.weight.size(0)) {
     throw Error("self-attention: x is " + to_string(x.shape()) +
                 ": it must be (..., length, d_model) with d_model = " +
                 std::to_string(query.weight.size(0)) + ".");

@@ -16,9 +16,9 @@ const TransformerOptions& checked(const TransformerOptions& o) {
     throw Error(std::string("transformer: ") + name + " is " + std::to_string(size) +
                 ", but must be at least " + std::to_string(least) + ".");
   };
-  at_least(1, o.vocabulary, "vocabulary");
-  at_least(1, o.length, "length");
-  at_least(0, o.layers, "layers");
+  at_least(1, o.vocab_size, "vocab_size");
+  at_least(1, o.max_length, "max_length");
+  at_least(0, o.num_layers, "num_layers");
   if (!(o.dropout >= 0 && o.dropout < 1)) {
     throw Error("transformer: dropout is " + std::to_string(o.dropout) +
                 ", but must be in [0, 1).");
@@ -29,11 +29,11 @@ const TransformerOptions& checked(const TransformerOptions& o) {
 TransformerBlockOptions block_options(const TransformerOptions& o) {
   TransformerBlockOptions block;
   block.attention = {.bias = o.attention_bias,
-                     .causal = o.causal,
+                     .is_causal = o.is_causal,
                      .dropout = o.dropout,
                      .positions = o.positions,
-                     .initialiser = o.initialiser};
-  block.feed_forward = {.d_ff = o.d_ff, .activation = o.activation, .initialiser = o.initialiser};
+                     .initializer = o.initializer};
+  block.feed_forward = {.d_ff = o.d_ff, .activation = o.activation, .initializer = o.initializer};
   block.has_feed_forward = o.has_feed_forward;
   block.norm = o.norm;
   block.dropout = o.dropout;
@@ -44,34 +44,34 @@ TransformerBlockOptions block_options(const TransformerOptions& o) {
 
 Transformer::Transformer(const TransformerOptions& o, Random& random)
     : options(checked(o)),
-      words(o.vocabulary, o.d_model, random, o.initialiser),
-      logits(o.d_model, o.vocabulary, random, {.initialiser = o.initialiser, .bias = false}) {
+      token_embedding(o.vocab_size, o.d_model, random, o.initializer),
+      lm_head(o.d_model, o.vocab_size, random, {.initializer = o.initializer, .bias = false}) {
   if (o.positions == Positions::learned) {
-    positions.emplace(o.length, o.d_model, random, o.initialiser);
+    positions.emplace(o.max_length, o.d_model, random, o.initializer);
   } else if (o.positions == Positions::sinusoidal) {
-    sinusoids = sinusoidal_positions(o.length, o.d_model);
+    sinusoids = sinusoidal_positions(o.max_length, o.d_model);
   }
-  for (Index i = 0; i < o.layers; ++i) {
-    blocks.emplace_back(o.d_model, o.heads, random, block_options(o));
+  for (Index i = 0; i < o.num_layers; ++i) {
+    blocks.emplace_back(o.d_model, o.num_heads, random, block_options(o));
   }
   if (o.norm == Norm::pre) norm.emplace(o.d_model);
 }
 
 Tensor Transformer::embed(const Indices& ids, Index first) const {
-  if (ids.shape.rank() < 1 || ids.shape.rank() > 2) {
+  if (ids.shape.ndim() < 1 || ids.shape.ndim() > 2) {
     throw Error("transformer: ids are " + to_string(ids.shape) +
                 ": they must be (length) or (batch, length).");
   }
-  const Tensor x = words(ids);
+  const Tensor x = token_embedding(ids);
   const Index length = ids.shape[-1], end = first + length;
   if (!positions && !sinusoids.defined()) return x;  // layers know them, or nobody does
-  if (sinusoids.defined() && end > options.length) {
+  if (sinusoids.defined() && end > options.max_length) {
     return x + sinusoidal_positions(length, options.d_model, first);
   }
-  if (end > options.length) {
+  if (end > options.max_length) {
     throw Error("transformer: " + std::to_string(end) + " positions, but only " +
-                std::to_string(options.length) +
-                " were learned. Shorten the text, or train with a larger length.");
+                std::to_string(options.max_length) +
+                " were learned. Shorten the text, or train with a larger max_length.");
   }
   return x + slice(sinusoids.defined() ? sinusoids : positions->weight, 0, first, end);
 }
@@ -79,13 +79,13 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
 Tensor Transformer::run(const Indices& ids, const Mask& mask, Random* random,
                         std::vector<KeyValueCache>* caches) const {
   const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
-  Tensor x = Capture::file("embedding", dropout(embed(ids, first), options.dropout, random));
+  Tensor x = Capture::record("embedding", dropout(embed(ids, first), options.dropout, random));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Capture::Name name("blocks", static_cast<Index>(i));
     x = blocks[i](x, mask, random, caches == nullptr ? nullptr : &(*caches)[i]);
   }
-  if (norm) x = Capture::file("norm", (*norm)(x));
-  return Capture::file("logits", logits(x));
+  if (norm) x = Capture::record("norm", (*norm)(x));
+  return Capture::record("logits", lm_head(x));
 }
 
 Tensor Transformer::operator()(const Indices& ids, const Mask& mask, Random* random) const {
@@ -93,7 +93,7 @@ Tensor Transformer::operator()(const Indices& ids, const Mask& mask, Random* ran
 }
 
 Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches) const {
-  if (!options.causal) {
+  if (!options.is_causal) {
     throw Error(
         "transformer: next() is for a decoder: in an encoder, words that come later would change "
         "the earlier ones. Call the model on the whole text.");
@@ -114,13 +114,13 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
 }
 
 Parameters Transformer::parameters(const std::string& prefix) const {
-  Parameters list = words.parameters(prefix + "words.");
+  Parameters list = token_embedding.parameters(prefix + "words.");
   if (positions) append(list, positions->parameters(prefix + "positions."));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     append(list, blocks[i].parameters(prefix + "blocks." + std::to_string(i) + "."));
   }
   if (norm) append(list, norm->parameters(prefix + "norm."));
-  append(list, logits.parameters(prefix + "logits."));
+  append(list, lm_head.parameters(prefix + "logits."));
   return list;
 }
 

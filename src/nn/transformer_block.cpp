@@ -9,7 +9,7 @@ namespace tapestry {
 
 TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
                                    const TransformerBlockOptions& o)
-    : attention_norm(d_model, o.epsilon),
+    : attention_norm(d_model, o.eps),
       attention(d_model, heads, random, o.attention),
       norm(o.norm),
       dropout(o.dropout) {
@@ -18,7 +18,7 @@ TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
                 ", but must be in [0, 1).");
   }
   if (!o.has_feed_forward) return;
-  feed_forward_norm.emplace(d_model, o.epsilon);
+  feed_forward_norm.emplace(d_model, o.eps);
   feed_forward.emplace(d_model, random, o.feed_forward);
 }
 
@@ -30,14 +30,14 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask, Random* r
     return tapestry::dropout(attention(seen, mask, random, cache), dropout, random);
   };
   Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));
-  y = Capture::file("middle", y);
+  y = Capture::record("middle", y);
   if (feed_forward) {
     const auto think = [&](const Tensor& seen) {
       return tapestry::dropout((*feed_forward)(seen), dropout, random);
     };
     y = pre ? y + think((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + think(y));
   }
-  return Capture::file("output", y);
+  return Capture::record("output", y);
 }
 
 Parameters TransformerBlock::parameters(const std::string& prefix) const {

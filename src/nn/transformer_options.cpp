@@ -75,14 +75,14 @@ std::string exact(double value) {
 }  // namespace
 
 std::map<std::string, std::string> to_metadata(const TransformerOptions& o) {
-  return {{"transformer.vocabulary", std::to_string(o.vocabulary)},
-          {"transformer.length", std::to_string(o.length)},
+  return {{"transformer.vocabulary", std::to_string(o.vocab_size)},
+          {"transformer.length", std::to_string(o.max_length)},
           {"transformer.d_model", std::to_string(o.d_model)},
-          {"transformer.heads", std::to_string(o.heads)},
-          {"transformer.layers", std::to_string(o.layers)},
+          {"transformer.heads", std::to_string(o.num_heads)},
+          {"transformer.layers", std::to_string(o.num_layers)},
           {"transformer.d_ff", std::to_string(o.d_ff)},
           {"transformer.feed_forward", name_of(bool_names, o.has_feed_forward)},
-          {"transformer.causal", name_of(bool_names, o.causal)},
+          {"transformer.causal", name_of(bool_names, o.is_causal)},
           {"transformer.attention_bias", name_of(bool_names, o.attention_bias)},
           {"transformer.positions", name_of(positions_names, o.positions)},
           {"transformer.norm", name_of(norm_names, o.norm)},
@@ -92,14 +92,14 @@ std::map<std::string, std::string> to_metadata(const TransformerOptions& o) {
 
 TransformerOptions transformer_options(const Metadata& m) {
   TransformerOptions o;
-  o.vocabulary = size(m, "transformer.vocabulary");
-  o.length = size(m, "transformer.length");
+  o.vocab_size = size(m, "transformer.vocabulary");
+  o.max_length = size(m, "transformer.length");
   o.d_model = size(m, "transformer.d_model");
-  o.heads = size(m, "transformer.heads");
-  o.layers = size(m, "transformer.layers");
+  o.num_heads = size(m, "transformer.heads");
+  o.num_layers = size(m, "transformer.layers");
   o.d_ff = size(m, "transformer.d_ff");
   o.has_feed_forward = choice<bool>(m, "transformer.feed_forward", bool_names);
-  o.causal = choice<bool>(m, "transformer.causal", bool_names);
+  o.is_causal = choice<bool>(m, "transformer.causal", bool_names);
   o.attention_bias = choice<bool>(m, "transformer.attention_bias", bool_names);
   o.positions = choice<Positions>(m, "transformer.positions", positions_names);
   o.norm = choice<Norm>(m, "transformer.norm", norm_names);

@@ -1,7 +1,7 @@
 // a + b, a - b, a * b, a / b, -x, pow.
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -9,55 +9,56 @@ using kernels::active;
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
   return Tape::record("add", {a, b}, apply("add", active().add, a, b),
-                      [](const Tensor& dy, Gate& to) {
-                        to.give(0, dy);
-                        to.give(1, dy);
+                      [](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, dy);
+                        to.accumulate(1, dy);
                       });
 }
 
 Tensor operator-(const Tensor& a, const Tensor& b) {
   return Tape::record("subtract", {a, b}, apply("subtract", active().subtract, a, b),
-                      [](const Tensor& dy, Gate& to) {
-                        to.give(0, dy);
-                        if (to.wants(1)) to.give(1, -dy);
+                      [](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, dy);
+                        if (to.needs_gradient(1)) to.accumulate(1, -dy);
                       });
 }
 
 Tensor operator*(const Tensor& a, const Tensor& b) {
   const Tensor y = apply("multiply", active().multiply, a, b);
   return Tape::record("multiply", {a, b}, y,
-                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, Gate& to) {
-                        if (to.wants(0)) to.give(0, dy * b);
-                        if (to.wants(1)) to.give(1, dy * a);
+                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
+                        if (to.needs_gradient(0)) to.accumulate(0, dy * b);
+                        if (to.needs_gradient(1)) to.accumulate(1, dy * a);
                       });
 }
 
 Tensor operator/(const Tensor& a, const Tensor& b) {
   const Tensor y = apply("divide", active().divide, a, b);
   return Tape::record("divide", {a, b}, y,
-                      [y = Tape::save(y), b = Tape::save(b)](const Tensor& dy, Gate& to) {
+                      [y = Tape::save(y), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
                         const Tensor da = dy / b;
-                        to.give(0, da);
-                        if (to.wants(1)) to.give(1, -(da * y));  // -dy a / b^2
+                        to.accumulate(0, da);
+                        if (to.needs_gradient(1)) to.accumulate(1, -(da * y));  // -dy a / b^2
                       });
 }
 
 Tensor operator-(const Tensor& x) {
   return Tape::record("negate", {x}, apply(active().negate, x),
-                      [](const Tensor& dy, Gate& to) { to.give(0, -dy); });
+                      [](const Tensor& dy, GradientSink& to) { to.accumulate(0, -dy); });
 }
 
 Tensor pow(const Tensor& a, const Tensor& b) {
   const Tensor y = apply("pow", active().power, a, b);
   return Tape::record(
       "pow", {a, b}, y,
-      [a = Tape::save(a), b = Tape::save(b), y = Tape::save(y)](const Tensor& dy, Gate& to) {
-        if (to.wants(0)) {  // b a^(b - 1), and 0 for b = 0 even at a = 0
-          to.give(0, where(b, dy * b * pow(a, b - 1), 0));
+      [a = Tape::save(a), b = Tape::save(b), y = Tape::save(y)](const Tensor& dy,
+                                                                GradientSink& to) {
+        if (to.needs_gradient(0)) {  // b a^(b - 1), and 0 for b = 0 even at a = 0
+          to.accumulate(0, where(b, dy * b * pow(a, b - 1), 0));
         }
-        if (to.wants(1)) {  // y ln a; its limit 0 where y is 0, and 0 for 0 to the power 0
+        if (to.needs_gradient(1)) {  // y ln a; its limit 0 where y is 0, and 0 for 0 to the power 0
           const Tensor log_a = where(a, log(a), where(b, log(a), 0));
-          to.give(1, where(y, dy * y * log_a, 0));
+          to.accumulate(1, where(y, dy * y * log_a, 0));
         }
       });
 }

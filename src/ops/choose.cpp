@@ -4,7 +4,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -15,7 +15,7 @@ namespace {
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast("where (a: the condition, b: what it chooses from)",
                                 condition.shape(), broadcast("where", a.shape(), b.shape()));
-  Tensor y = Tensor::uninitialised(shape);
+  Tensor y = Tensor::empty(shape);
   const Tensor c = broadcast_view(condition, shape);
   const Tensor left = broadcast_view(a, shape), right = broadcast_view(b, shape);
   kernels::select(sizes(shape), c.data(), c.strides().data(), left.data(), left.strides().data(),
@@ -33,9 +33,9 @@ Tensor share(const Tensor& winner, const Tensor& a, const Tensor& b) {
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Tensor y = select(condition, a, b);
   return Tape::record("where", {a, b}, y,
-                      [condition = Tape::save(condition)](const Tensor& dy, Gate& to) {
-                        if (to.wants(0)) to.give(0, select(condition, dy, 0));
-                        if (to.wants(1)) to.give(1, select(condition, 0, dy));
+                      [condition = Tape::save(condition)](const Tensor& dy, GradientSink& to) {
+                        if (to.needs_gradient(0)) to.accumulate(0, select(condition, dy, 0));
+                        if (to.needs_gradient(1)) to.accumulate(1, select(condition, 0, dy));
                       });
 }
 
@@ -54,32 +54,32 @@ Tensor clamp(const Tensor& x, double low, double high) {
   }
   const Tensor raised = apply("clamp", active().maximum, x, low);
   return Tape::record("clamp", {x}, apply("clamp", active().minimum, raised, high),
-                      [x = Tape::save(x), low, high](const Tensor& dy, Gate& to) {
+                      [x = Tape::save(x), low, high](const Tensor& dy, GradientSink& to) {
                         const Tensor below = apply("clamp", active().less, x, low);
                         const Tensor above = apply("clamp", active().less, high, x);
-                        to.give(0, select(below + above, 0, dy));
+                        to.accumulate(0, select(below + above, 0, dy));
                       });
 }
 
 Tensor maximum(const Tensor& a, const Tensor& b) {
   const Tensor y = apply("maximum", active().maximum, a, b);
   return Tape::record("maximum", {a, b}, y,
-                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, Gate& to) {
+                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
                         const Tensor a_wins = apply("maximum", active().less, b, a);
                         const Tensor b_wins = apply("maximum", active().less, a, b);
-                        if (to.wants(0)) to.give(0, dy * share(a_wins, a, b));
-                        if (to.wants(1)) to.give(1, dy * share(b_wins, a, b));
+                        if (to.needs_gradient(0)) to.accumulate(0, dy * share(a_wins, a, b));
+                        if (to.needs_gradient(1)) to.accumulate(1, dy * share(b_wins, a, b));
                       });
 }
 
 Tensor minimum(const Tensor& a, const Tensor& b) {
   const Tensor y = apply("minimum", active().minimum, a, b);
   return Tape::record("minimum", {a, b}, y,
-                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, Gate& to) {
+                      [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
                         const Tensor a_wins = apply("minimum", active().less, a, b);
                         const Tensor b_wins = apply("minimum", active().less, b, a);
-                        if (to.wants(0)) to.give(0, dy * share(a_wins, a, b));
-                        if (to.wants(1)) to.give(1, dy * share(b_wins, a, b));
+                        if (to.needs_gradient(0)) to.accumulate(0, dy * share(a_wins, a, b));
+                        if (to.needs_gradient(1)) to.accumulate(1, dy * share(b_wins, a, b));
                       });
 }
 

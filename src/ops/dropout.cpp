@@ -2,7 +2,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -14,7 +14,7 @@ struct Draw {
 
   Tensor operator()(const Tensor& x) const {
     const Tensor dense = x.contiguous();
-    Tensor y = Tensor::uninitialised(x.shape());
+    Tensor y = Tensor::empty(x.shape());
     kernels::dropout(dense.data(), y.data(), y.count(), random, limit, scale);
     return y;
   }
@@ -33,7 +33,7 @@ Tensor dropout(const Tensor& x, double p, Random& random) {
   random.seek(random.position() + static_cast<std::uint64_t>(x.count()));
   // Nothing is saved for the way back: the same numbers are drawn again.
   return Tape::record("dropout", {x}, draw(x),
-                      [draw](const Tensor& dy, Gate& to) { to.give(0, draw(dy)); });
+                      [draw](const Tensor& dy, GradientSink& to) { to.accumulate(0, draw(dy)); });
 }
 
 }  // namespace tapestry

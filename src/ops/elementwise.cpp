@@ -4,7 +4,7 @@
 
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -12,38 +12,42 @@ using kernels::active;
 
 Tensor sqrt(const Tensor& x) {
   const Tensor y = apply(active().sqrt, x);
-  return Tape::record("sqrt", {x}, y, [y = Tape::save(y)](const Tensor& dy, Gate& to) {
-    to.give(0, dy / (2 * y));
+  return Tape::record("sqrt", {x}, y, [y = Tape::save(y)](const Tensor& dy, GradientSink& to) {
+    to.accumulate(0, dy / (2 * y));
   });
 }
 
 Tensor exp(const Tensor& x) {
   const Tensor y = apply(active().exp, x);
-  return Tape::record("exp", {x}, y,
-                      [y = Tape::save(y)](const Tensor& dy, Gate& to) { to.give(0, dy * y); });
+  return Tape::record("exp", {x}, y, [y = Tape::save(y)](const Tensor& dy, GradientSink& to) {
+    to.accumulate(0, dy * y);
+  });
 }
 
 Tensor log(const Tensor& x) {
-  return Tape::record("log", {x}, apply(active().log, x),
-                      [x = Tape::save(x)](const Tensor& dy, Gate& to) { to.give(0, dy / x); });
+  return Tape::record(
+      "log", {x}, apply(active().log, x),
+      [x = Tape::save(x)](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy / x); });
 }
 
 Tensor sin(const Tensor& x) {
-  return Tape::record("sin", {x}, apply(active().sin, x),
-                      [x = Tape::save(x)](const Tensor& dy, Gate& to) { to.give(0, dy * cos(x)); });
+  return Tape::record(
+      "sin", {x}, apply(active().sin, x),
+      [x = Tape::save(x)](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy * cos(x)); });
 }
 
 Tensor cos(const Tensor& x) {
-  return Tape::record(
-      "cos", {x}, apply(active().cos, x),
-      [x = Tape::save(x)](const Tensor& dy, Gate& to) { to.give(0, -(dy * sin(x))); });
+  return Tape::record("cos", {x}, apply(active().cos, x),
+                      [x = Tape::save(x)](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, -(dy * sin(x)));
+                      });
 }
 
 Tensor erf(const Tensor& x) {
   return Tape::record("erf", {x}, apply(active().erf, x),
-                      [x = Tape::save(x)](const Tensor& dy, Gate& to) {
+                      [x = Tape::save(x)](const Tensor& dy, GradientSink& to) {
                         const double scale = 2 / std::sqrt(std::numbers::pi);
-                        to.give(0, dy * exp(-(x * x)) * scale);
+                        to.accumulate(0, dy * exp(-(x * x)) * scale);
                       });
 }
 
@@ -53,17 +57,18 @@ namespace {
 Tensor by_output(const char* name, const Tensor& x, kernels::Unary forward,
                  kernels::UnaryBackward backward) {
   const Tensor y = apply(forward, x);
-  return Tape::record(name, {x}, y, [y = Tape::save(y), backward](const Tensor& dy, Gate& to) {
-    to.give(0, apply(backward, dy, y));
-  });
+  return Tape::record(name, {x}, y,
+                      [y = Tape::save(y), backward](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, apply(backward, dy, y));
+                      });
 }
 
 // ... or from its input x.
 Tensor by_input(const char* name, const Tensor& x, kernels::Unary forward,
                 kernels::UnaryBackward backward) {
   return Tape::record(name, {x}, apply(forward, x),
-                      [x = Tape::save(x), backward](const Tensor& dy, Gate& to) {
-                        to.give(0, apply(backward, dy, x));
+                      [x = Tape::save(x), backward](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, apply(backward, dy, x));
                       });
 }
 

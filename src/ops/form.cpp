@@ -7,7 +7,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -16,10 +16,10 @@ constexpr Index most_parts = 1 << 20;  // that split makes
 
 // x without its axes of size 1, whose strides mean nothing.
 Tensor without_ones(const Tensor& x) {
-  std::array<Index, Shape::max_rank> sizes{};
+  std::array<Index, Shape::max_ndim> sizes{};
   Strides strides{};
   std::size_t rank = 0;
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.ndim(); ++axis) {
     if (x.size(axis) == 1) continue;
     strides[rank] = x.strides()[static_cast<std::size_t>(axis)];
     sizes[rank++] = x.size(axis);
@@ -34,7 +34,7 @@ std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
   if (any.is_contiguous() || shape.count() == 0) return strides;
   const Tensor x = without_ones(any);
   int from = 0, to = 0;
-  while (from < x.rank() && to < shape.rank()) {
+  while (from < x.ndim() && to < shape.ndim()) {
     int from_end = from + 1, to_end = to + 1;
     Index in = x.size(from), out = shape[to];
     while (in != out) {  // grow both groups until they hold equally many elements
@@ -56,7 +56,7 @@ std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
     from = from_end;
     to = to_end;
   }
-  for (; to < shape.rank(); ++to) strides[static_cast<std::size_t>(to)] = 1;  // trailing ones
+  for (; to < shape.ndim(); ++to) strides[static_cast<std::size_t>(to)] = 1;  // trailing ones
   return strides;
 }
 
@@ -83,7 +83,7 @@ Tensor sliced(const Tensor& x, int axis, Index begin, Index size, Index step) {
 }  // namespace
 
 Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
-  std::array<Index, Shape::max_rank> known{};
+  std::array<Index, Shape::max_ndim> known{};
   Index product = 1;
   int unknown = -1;
   bool too_large = false;
@@ -117,49 +117,51 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
                 " elements, but " + to_string(shape) + " has " + std::to_string(shape.count()) +
                 ": the number of elements must stay.");
   }
-  return Tape::record(
-      "reshape", {x}, reshaped(x, shape),
-      [from = x.shape()](const Tensor& dy, Gate& to) { to.give(0, reshaped(dy, from)); });
+  return Tape::record("reshape", {x}, reshaped(x, shape),
+                      [from = x.shape()](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, reshaped(dy, from));
+                      });
 }
 
 Tensor transpose(const Tensor& x) { return transpose(x, -2, -1); }
 
 Tensor transpose(const Tensor& x, int one, int other) {
-  if (x.rank() < 2) {
+  if (x.ndim() < 2) {
     throw Error("transpose: x is " + to_string(x.shape()) + ": two axes are needed to swap them.");
   }
-  std::array<int, Shape::max_rank> order{};
-  for (int axis = 0; axis < x.rank(); ++axis) order[static_cast<std::size_t>(axis)] = axis;
-  std::swap(order[static_cast<std::size_t>(normalized_axis("transpose", one, x.rank()))],
-            order[static_cast<std::size_t>(normalized_axis("transpose", other, x.rank()))]);
-  const std::span axes(order.data(), static_cast<std::size_t>(x.rank()));
-  return Tape::record(
-      "transpose", {x}, permuted_view(x, axes),
-      [one, other](const Tensor& dy, Gate& to) { to.give(0, transpose(dy, one, other)); });
+  std::array<int, Shape::max_ndim> order{};
+  for (int axis = 0; axis < x.ndim(); ++axis) order[static_cast<std::size_t>(axis)] = axis;
+  std::swap(order[static_cast<std::size_t>(normalized_axis("transpose", one, x.ndim()))],
+            order[static_cast<std::size_t>(normalized_axis("transpose", other, x.ndim()))]);
+  const std::span axes(order.data(), static_cast<std::size_t>(x.ndim()));
+  return Tape::record("transpose", {x}, permuted_view(x, axes),
+                      [one, other](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, transpose(dy, one, other));
+                      });
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
-  std::array<int, Shape::max_rank> forward{}, inverse{};
-  std::array<bool, Shape::max_rank> seen{};
-  bool valid = static_cast<int>(order.size()) == x.rank();
+  std::array<int, Shape::max_ndim> forward{}, inverse{};
+  std::array<bool, Shape::max_ndim> seen{};
+  bool valid = static_cast<int>(order.size()) == x.ndim();
   for (std::size_t i = 0; valid && i < order.size(); ++i) {
-    forward[i] = normalized_axis("permute", order.begin()[i], x.rank());
+    forward[i] = normalized_axis("permute", order.begin()[i], x.ndim());
     const auto axis = static_cast<std::size_t>(forward[i]);
     valid = !std::exchange(seen[axis], true);
     inverse[axis] = static_cast<int>(i);
   }
   if (!valid) {
     throw Error("permute: x is " + to_string(x.shape()) + ": the order must name each of its " +
-                std::to_string(x.rank()) + " axes exactly once.");
+                std::to_string(x.ndim()) + " axes exactly once.");
   }
   return Tape::record("permute", {x}, permuted_view(x, std::span(forward.data(), order.size())),
-                      [inverse, rank = order.size()](const Tensor& dy, Gate& to) {
-                        to.give(0, permuted_view(dy, std::span(inverse.data(), rank)));
+                      [inverse, rank = order.size()](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, permuted_view(dy, std::span(inverse.data(), rank)));
                       });
 }
 
 Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
-  const int at = normalized_axis("slice", axis, x.rank());
+  const int at = normalized_axis("slice", axis, x.ndim());
   const Index size = x.size(at);
   const Index first = begin < 0 ? begin + size : begin, last = end < 0 ? end + size : end;
   if (first < 0 || first > last || last > size || step < 1) {
@@ -171,18 +173,18 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
   step = std::min(step, size + 1);  // a longer step finds no more, and could overflow
   const Index count = (last - first + step - 1) / step;
   return Tape::record("slice", {x}, sliced(x, at, first, count, step),
-                      [at, first, count, step](const Tensor& dy, Gate& to) {
-                        const Tensor part = sliced(to.sum(0), at, first, count, step);
+                      [at, first, count, step](const Tensor& dy, GradientSink& to) {
+                        const Tensor part = sliced(to.gradient_buffer(0), at, first, count, step);
                         copy_into(apply("slice", kernels::active().add, part, dy), part);
                       });
 }
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   if (parts.empty()) throw Error("concat: there is nothing to join: the list is empty.");
-  const int at = normalized_axis("concat", axis, parts[0].rank());
+  const int at = normalized_axis("concat", axis, parts[0].ndim());
   Index size = 0;
   for (const Tensor& part : parts) {
-    if (part.rank() != parts[0].rank() ||
+    if (part.ndim() != parts[0].ndim() ||
         part.shape().with(at, 0) != parts[0].shape().with(at, 0)) {
       throw Error("concat: parts are " + to_string(parts[0].shape()) + " and " +
                   to_string(part.shape()) + ": sizes must be equal except along axis " +
@@ -190,7 +192,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     }
     size += part.size(at);
   }
-  const Tensor y = Tensor::uninitialised(parts[0].shape().with(at, size));
+  const Tensor y = Tensor::empty(parts[0].shape().with(at, size));
   Index begin = 0;
   std::vector<Index> lengths;
   for (const Tensor& part : parts) {
@@ -198,10 +200,10 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     begin += part.size(at);
     lengths.push_back(part.size(at));
   }
-  return Tape::record("concat", parts, y, [lengths, at](const Tensor& dy, Gate& to) {
+  return Tape::record("concat", parts, y, [lengths, at](const Tensor& dy, GradientSink& to) {
     Index from = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
-      to.give(i, sliced(dy, at, from, lengths[i], 1));
+      to.accumulate(i, sliced(dy, at, from, lengths[i], 1));
       from += lengths[i];
     }
   });
@@ -217,11 +219,11 @@ Tensor stack(const std::vector<Tensor>& parts, int axis) {
     }
     rows.push_back(unsqueeze(part, axis));
   }
-  return concat(rows, axis < 0 ? axis + parts[0].rank() + 1 : axis);
+  return concat(rows, axis < 0 ? axis + parts[0].ndim() + 1 : axis);
 }
 
 std::vector<Tensor> split(const Tensor& x, Index parts, int axis) {
-  const Index size = x.size(normalized_axis("split", axis, x.rank()));
+  const Index size = x.size(normalized_axis("split", axis, x.ndim()));
   if (parts < 1 || size % parts != 0) {
     throw Error("split: x is " + to_string(x.shape()) + ": " + std::to_string(parts) +
                 " equal parts do not divide axis " + std::to_string(axis) + " of size " +
@@ -244,11 +246,11 @@ Tensor expand(const Tensor& x, const Shape& shape) {
                 to_string(shape) + ".");
   }
   return Tape::record("expand", {x}, broadcast_view(x, shape),
-                      [](const Tensor& dy, Gate& to) { to.give(0, dy); });
+                      [](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy); });
 }
 
 Tensor squeeze(const Tensor& x, int axis) {
-  const int at = normalized_axis("squeeze", axis, x.rank());
+  const int at = normalized_axis("squeeze", axis, x.ndim());
   if (x.size(at) != 1) {
     throw Error("squeeze: x is " + to_string(x.shape()) + ": axis " + std::to_string(axis) +
                 " has size " + std::to_string(x.size(at)) + ", only size 1 can be dropped.");
@@ -257,7 +259,7 @@ Tensor squeeze(const Tensor& x, int axis) {
 }
 
 Tensor unsqueeze(const Tensor& x, int axis) {
-  return reshape(x, x.shape().inserted(normalized_axis("unsqueeze", axis, x.rank() + 1), 1));
+  return reshape(x, x.shape().inserted(normalized_axis("unsqueeze", axis, x.ndim() + 1), 1));
 }
 
 }  // namespace tapestry

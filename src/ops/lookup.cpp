@@ -3,7 +3,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -23,27 +23,27 @@ void check_range(const char* operation, const Indices& indices, Index size, cons
 }  // namespace
 
 Tensor embedding(const Tensor& table, const Indices& ids) {
-  if (table.rank() != 2) {
+  if (table.ndim() != 2) {
     throw Error("embedding: the table is " + to_string(table.shape()) +
                 ": it must be (words, width).");
   }
   check_range("embedding", ids, table.size(0), "rows of the table");
   const Tensor dense = table.contiguous();
   const Index width = table.size(1), count = ids.shape.count();
-  const Tensor y = Tensor::uninitialised(ids.shape.inserted(ids.shape.rank(), width));
+  const Tensor y = Tensor::empty(ids.shape.inserted(ids.shape.ndim(), width));
   kernels::gather_rows(dense.data(), ids.values.data(), count, width, y.data());
-  return Tape::record("embedding", {table}, y,
-                      [shape = table.shape(), ids, count, width](const Tensor& dy, Gate& to) {
-                        const Tensor d_table = Tensor::zeros(shape), dense_dy = dy.contiguous();
-                        kernels::scatter_add_rows(dense_dy.data(), ids.values.data(), count, width,
-                                                  d_table.data());
-                        to.give(0, d_table);
-                      });
+  return Tape::record(
+      "embedding", {table}, y,
+      [shape = table.shape(), ids, count, width](const Tensor& dy, GradientSink& to) {
+        const Tensor d_table = Tensor::zeros(shape), dense_dy = dy.contiguous();
+        kernels::scatter_add_rows(dense_dy.data(), ids.values.data(), count, width, d_table.data());
+        to.accumulate(0, d_table);
+      });
 }
 
 Tensor gather(const Tensor& x, int axis, const Indices& index) {
-  const int at = normalized_axis("gather", axis, x.rank());
-  if (index.shape.rank() != x.rank() || index.shape.with(at, 0) != x.shape().with(at, 0)) {
+  const int at = normalized_axis("gather", axis, x.ndim());
+  if (index.shape.ndim() != x.ndim() || index.shape.with(at, 0) != x.shape().with(at, 0)) {
     throw Error("gather: x is " + to_string(x.shape()) + ", index is " + to_string(index.shape) +
                 ": they must have equal sizes except along axis " + std::to_string(axis) + ".");
   }
@@ -51,17 +51,17 @@ Tensor gather(const Tensor& x, int axis, const Indices& index) {
   const Tensor dense = x.contiguous();
   Index outer = 1, inner = 1;
   for (int i = 0; i < at; ++i) outer *= x.size(i);
-  for (int i = at + 1; i < x.rank(); ++i) inner *= x.size(i);
-  const Tensor y = Tensor::uninitialised(index.shape);
+  for (int i = at + 1; i < x.ndim(); ++i) inner *= x.size(i);
+  const Tensor y = Tensor::empty(index.shape);
   const Index picks = index.shape[at];
   kernels::gather(dense.data(), outer, x.size(at), inner, index.values.data(), picks, y.data());
   return Tape::record(
       "gather", {x}, y,
-      [shape = x.shape(), outer, inner, index, at, picks](const Tensor& dy, Gate& to) {
+      [shape = x.shape(), outer, inner, index, at, picks](const Tensor& dy, GradientSink& to) {
         const Tensor dx = Tensor::zeros(shape), dense_dy = dy.contiguous();
         kernels::scatter_add(dense_dy.data(), outer, shape[at], inner, index.values.data(), picks,
                              dx.data());
-        to.give(0, dx);
+        to.accumulate(0, dx);
       });
 }
 

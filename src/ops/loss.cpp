@@ -5,14 +5,14 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
 
 void check(const Tensor& logits, const Indices& targets) {
   targets.check("cross_entropy");
-  if (logits.rank() < 1 || logits.shape().removed(-1) != targets.shape) {
+  if (logits.ndim() < 1 || logits.shape().removed(-1) != targets.shape) {
     throw Error("cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +
                 ": logits must be the targets' shape with one axis of classes behind it.");
@@ -34,7 +34,7 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
   check(logits, targets);
   const Index classes = logits.size(-1), rows = targets.shape.count();
   const Tensor dense = logits.contiguous();
-  const Tensor log_sum = Tensor::uninitialised({rows});
+  const Tensor log_sum = Tensor::empty({rows});
   kernels::logsumexp(dense.data(), log_sum.data(), rows, classes);
   double total = 0;
   Index counted = 0;
@@ -47,13 +47,13 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
   const double share = counted == 0 ? 0 : 1 / static_cast<double>(counted);
   return Tape::record("cross_entropy", {logits}, Tensor(total * share),
                       [logits = Tape::save(dense), log_sum = Tape::save(log_sum), targets, share,
-                       rows, classes](const Tensor& dy, Gate& to) {
-                        const Tensor d_logits = Tensor::uninitialised(logits.shape());
+                       rows, classes](const Tensor& dy, GradientSink& to) {
+                        const Tensor d_logits = Tensor::empty(logits.shape());
                         const real scale = static_cast<real>(double{dy.item()} * share);
                         kernels::cross_entropy_backward(logits.data(), log_sum.data(),
                                                         targets.values.data(), scale,
                                                         d_logits.data(), rows, classes);
-                        to.give(0, d_logits);
+                        to.accumulate(0, d_logits);
                       });
 }
 
@@ -81,7 +81,7 @@ double binary_loss(double x, double target) {
 
 }  // namespace
 
-Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets) {
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets) {
   const Tensor x = logits.contiguous(), t = targets.contiguous();
   check(x, t);
   double total = 0;
@@ -89,12 +89,13 @@ Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets) {
     total += binary_loss(double{x.data()[i]}, double{t.data()[i]});
   }
   const double share = x.count() == 0 ? 0 : 1 / static_cast<double>(x.count());
-  return Tape::record("binary_cross_entropy", {logits, targets}, Tensor(total * share),
-                      [x = Tape::save(x), t = Tape::save(t), share](const Tensor& dy, Gate& to) {
-                        const Tensor scale = dy * share;
-                        if (to.wants(0)) to.give(0, (sigmoid(x) - t) * scale);
-                        if (to.wants(1)) to.give(1, -x * scale);
-                      });
+  return Tape::record(
+      "binary_cross_entropy", {logits, targets}, Tensor(total * share),
+      [x = Tape::save(x), t = Tape::save(t), share](const Tensor& dy, GradientSink& to) {
+        const Tensor scale = dy * share;
+        if (to.needs_gradient(0)) to.accumulate(0, (sigmoid(x) - t) * scale);
+        if (to.needs_gradient(1)) to.accumulate(1, -x * scale);
+      });
 }
 
 Tensor mse(const Tensor& prediction, const Tensor& target) {

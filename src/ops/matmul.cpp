@@ -3,7 +3,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -14,9 +14,9 @@ namespace {
 void check(const Tensor& a, const Tensor& b) {
   const std::string operands =
       "matmul: a is " + to_string(a.shape()) + ", b is " + to_string(b.shape());
-  if (a.rank() < 2 || b.rank() < 2) {
-    const std::string hint = a.rank() == 1   ? " Did you mean unsqueeze(a, 0), a row?"
-                             : b.rank() == 1 ? " Did you mean unsqueeze(b, -1), a column?"
+  if (a.ndim() < 2 || b.ndim() < 2) {
+    const std::string hint = a.ndim() == 1   ? " Did you mean unsqueeze(a, 0), a row?"
+                             : b.ndim() == 1 ? " Did you mean unsqueeze(b, -1), a column?"
                                              : "";
     throw Error(operands + ": both must have at least two axes." + hint);
   }
@@ -30,15 +30,15 @@ void check(const Tensor& a, const Tensor& b) {
 }
 
 Shape leading(const Shape& shape) {
-  return Shape(std::span(shape.begin(), static_cast<std::size_t>(shape.rank()) - 2));
+  return Shape(std::span(shape.begin(), static_cast<std::size_t>(shape.ndim()) - 2));
 }
 
 Shape with_matrix(const Shape& batch, Index rows, Index columns) {
-  return batch.inserted(batch.rank(), rows).inserted(batch.rank() + 1, columns);
+  return batch.inserted(batch.ndim(), rows).inserted(batch.ndim() + 1, columns);
 }
 
 kernels::MatrixView matrix_view(const Tensor& x) {
-  const auto last = static_cast<std::size_t>(x.rank()) - 1;
+  const auto last = static_cast<std::size_t>(x.ndim()) - 1;
   return {x.data(), x.strides().data(), x.strides()[last - 1], x.strides()[last]};
 }
 
@@ -54,7 +54,7 @@ struct Operands {
     shape = {sizes(batch), m, n, k};
     a = broadcast_view(left, with_matrix(batch, m, k));
     b = broadcast_view(right, with_matrix(batch, k, n));
-    c = Tensor::uninitialised(with_matrix(batch, m, n));
+    c = Tensor::empty(with_matrix(batch, m, n));
   }
 };
 
@@ -66,14 +66,14 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
 
 // A^T dC. A weight matrix that all batches share gets one long product, not a sum of many.
 Tensor right_gradient(const Tensor& a, const Tensor& dc, int b_rank) {
-  if (b_rank > 2 || a.rank() == 2) return multiply(transpose(a), dc);
+  if (b_rank > 2 || a.ndim() == 2) return multiply(transpose(a), dc);
   const Index rows = leading(a.shape()).count() * a.size(-2);
   return multiply(transpose(reshape(a, {rows, a.size(-1)})), reshape(dc, {rows, dc.size(-1)}));
 }
 
 // `saved` if the gradient by `input` will need it, or nothing.
 Tensor save_for(const Tensor& input, const Tensor& saved) {
-  return Tape::wants(input) ? Tape::save(saved) : Tensor();
+  return Tape::needs_gradient(input) ? Tape::save(saved) : Tensor();
 }
 
 }  // namespace
@@ -81,12 +81,12 @@ Tensor save_for(const Tensor& input, const Tensor& saved) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check(a, b);
   const Tensor c = multiply(a, b);
-  return Tape::record(
-      "matmul", {a, b}, c,
-      [a = save_for(b, a), b = save_for(a, b), b_rank = b.rank()](const Tensor& dc, Gate& to) {
-        if (to.wants(0)) to.give(0, multiply(dc, transpose(b)));
-        if (to.wants(1)) to.give(1, right_gradient(a, dc, b_rank));
-      });
+  return Tape::record("matmul", {a, b}, c,
+                      [a = save_for(b, a), b = save_for(a, b), b_rank = b.ndim()](
+                          const Tensor& dc, GradientSink& to) {
+                        if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(b)));
+                        if (to.needs_gradient(1)) to.accumulate(1, right_gradient(a, dc, b_rank));
+                      });
 }
 
 namespace {
@@ -94,8 +94,8 @@ namespace {
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const std::string operands =
       "linear: x is " + to_string(x.shape()) + ", weight is " + to_string(weight.shape());
-  if (weight.rank() != 2) throw Error(operands + ": the weight must have two axes, (in, out).");
-  if (x.rank() < 1 || x.size(-1) != weight.size(0)) {
+  if (weight.ndim() != 2) throw Error(operands + ": the weight must have two axes, (in, out).");
+  if (x.ndim() < 1 || x.size(-1) != weight.size(0)) {
     throw Error(operands + ": x's last axis must equal the weight's rows (" +
                 std::to_string(weight.size(0)) + ").");
   }
@@ -122,12 +122,13 @@ Tensor before_activation(Activation activation, const Tensor& dy, const Tensor& 
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
   check(x, weight, bias);
-  if (x.rank() == 1) return squeeze(linear(unsqueeze(x, 0), weight, bias, activation), 0);
-  const bool recorded = Tape::wants(x) || Tape::wants(weight) || Tape::wants(bias);
+  if (x.ndim() == 1) return squeeze(linear(unsqueeze(x, 0), weight, bias, activation), 0);
+  const bool recorded =
+      Tape::needs_gradient(x) || Tape::needs_gradient(weight) || Tape::needs_gradient(bias);
   const Operands p(x, weight);
   const bool keep_c = recorded && activation == Activation::gelu;
   const Tensor b = bias.defined() ? bias.contiguous() : bias;
-  const Tensor y = keep_c ? Tensor::uninitialised(p.c.shape()) : p.c;
+  const Tensor y = keep_c ? Tensor::empty(p.c.shape()) : p.c;
   kernels::linear(p.shape, matrix_view(p.a), matrix_view(p.b),
                   {bias.defined() ? b.data() : nullptr, function_of(activation), y.data()},
                   p.c.data());
@@ -135,11 +136,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   const Tensor slope = activation == Activation::none ? Tensor() : Tape::save(keep_c ? p.c : y);
   return Tape::record("linear", {x, weight, bias}, y,
                       [x = save_for(weight, x), weight = save_for(x, weight), slope, activation](
-                          const Tensor& dy, Gate& to) {
+                          const Tensor& dy, GradientSink& to) {
                         const Tensor dc = before_activation(activation, dy, slope);
-                        if (to.wants(0)) to.give(0, multiply(dc, transpose(weight)));
-                        if (to.wants(1)) to.give(1, right_gradient(x, dc, 2));
-                        to.give(2, dc);
+                        if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(weight)));
+                        if (to.needs_gradient(1)) to.accumulate(1, right_gradient(x, dc, 2));
+                        to.accumulate(2, dc);
                       });
 }
 

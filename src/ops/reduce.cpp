@@ -5,7 +5,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -22,7 +22,7 @@ Axes::Axes(std::initializer_list<int> axes) : count(static_cast<int>(axes.size()
 namespace {
 
 struct Reduction {
-  std::array<bool, Shape::max_rank> reduced{};
+  std::array<bool, Shape::max_ndim> reduced{};
   Shape kept;      // x's shape with 1 for the reduced axes
   Shape squeezed;  // without them
   Index count;     // elements that meet in one
@@ -32,15 +32,15 @@ Reduction plan(const char* operation, const Shape& shape, const Axes& axes) {
   Reduction plan{{}, shape, shape, 1};
   for (int i = 0; i < axes.count; ++i) {
     const int axis =
-        normalized_axis(operation, axes.list[static_cast<std::size_t>(i)], shape.rank());
+        normalized_axis(operation, axes.list[static_cast<std::size_t>(i)], shape.ndim());
     bool& reduced = plan.reduced[static_cast<std::size_t>(axis)];
     if (reduced) {
       throw Error(std::string(operation) + ": axis " + std::to_string(axis) + " is named twice.");
     }
     reduced = true;
   }
-  if (axes.count < 0) std::fill_n(plan.reduced.begin(), shape.rank(), true);
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  if (axes.count < 0) std::fill_n(plan.reduced.begin(), shape.ndim(), true);
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     if (!plan.reduced[static_cast<std::size_t>(axis)]) continue;
     plan.count *= shape[axis];
     plan.kept = plan.kept.with(axis, 1);
@@ -57,21 +57,21 @@ Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
   Tensor ordered = x;
   Index inner = 1;
   if (adjacent) {
-    for (auto axis = end - plan.reduced.begin(); axis < x.rank(); ++axis) {
+    for (auto axis = end - plan.reduced.begin(); axis < x.ndim(); ++axis) {
       inner *= x.size(static_cast<int>(axis));
     }
   } else {  // bring the reduced axes to the end
-    std::array<int, Shape::max_rank> order{};
+    std::array<int, Shape::max_ndim> order{};
     std::size_t filled = 0;
     for (const bool last : {false, true}) {
-      for (int axis = 0; axis < x.rank(); ++axis) {
+      for (int axis = 0; axis < x.ndim(); ++axis) {
         if (plan.reduced[static_cast<std::size_t>(axis)] == last) order[filled++] = axis;
       }
     }
     ordered = permuted_view(x, std::span(order.data(), filled));
   }
   ordered = ordered.contiguous();
-  Tensor y = Tensor::uninitialised(plan.kept);
+  Tensor y = Tensor::empty(plan.kept);
   const Index outer = inner == 0 ? 0 : y.count() / inner;
   kernels::reduce(kernel, ordered.data(), outer, plan.count, inner, y.data());
   return y;
@@ -82,51 +82,53 @@ Tensor reshaped(const Tensor& y, const Shape& shape) {
 }
 
 Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const Axes& axes,
-               bool keep) {
+               bool keepdims) {
   const Reduction reduction = plan(name, x.shape(), axes);
   const Tensor y = run(kernel, x, reduction);
-  return Tape::record(name, {x}, keep ? y : reshaped(y, reduction.squeezed),
-                      [x = Tape::save(x), y = Tape::save(y), axes](const Tensor& dy, Gate& to) {
-                        const Tensor is_extreme = apply("max", active().equal, x, y);
-                        const Tensor ties = sum(is_extreme, axes, true);
-                        to.give(0, is_extreme * (reshaped(dy.contiguous(), y.shape()) / ties));
-                      });
+  return Tape::record(
+      name, {x}, keepdims ? y : reshaped(y, reduction.squeezed),
+      [x = Tape::save(x), y = Tape::save(y), axes](const Tensor& dy, GradientSink& to) {
+        const Tensor is_extreme = apply("max", active().equal, x, y);
+        const Tensor ties = sum(is_extreme, axes, true);
+        to.accumulate(0, is_extreme * (reshaped(dy.contiguous(), y.shape()) / ties));
+      });
 }
 
 }  // namespace
 
-Tensor sum(const Tensor& x, const Axes& axes, bool keep) {
+Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
   const Reduction reduction = plan("sum", x.shape(), axes);
   const Tensor y = run(active().sum, x, reduction);
-  return Tape::record("sum", {x}, keep ? y : reshaped(y, reduction.squeezed),
-                      [shape = x.shape(), kept = reduction.kept](const Tensor& dy, Gate& to) {
-                        to.give(0, broadcast_view(reshaped(dy.contiguous(), kept), shape));
-                      });
+  return Tape::record(
+      "sum", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
+      [shape = x.shape(), kept = reduction.kept](const Tensor& dy, GradientSink& to) {
+        to.accumulate(0, broadcast_view(reshaped(dy.contiguous(), kept), shape));
+      });
 }
 
-Tensor mean(const Tensor& x, const Axes& axes, bool keep) {
+Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   const Reduction reduction = plan("mean", x.shape(), axes);
   const double share = 1 / static_cast<double>(reduction.count);
   const Tensor y = apply("mean", active().multiply, run(active().sum, x, reduction),
                          reduction.count == 0 ? std::numeric_limits<double>::quiet_NaN() : share);
   return Tape::record(
-      "mean", {x}, keep ? y : reshaped(y, reduction.squeezed),
-      [shape = x.shape(), kept = reduction.kept, share](const Tensor& dy, Gate& to) {
-        to.give(0, broadcast_view(reshaped((dy * share).contiguous(), kept), shape));
+      "mean", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
+      [shape = x.shape(), kept = reduction.kept, share](const Tensor& dy, GradientSink& to) {
+        to.accumulate(0, broadcast_view(reshaped((dy * share).contiguous(), kept), shape));
       });
 }
 
-Tensor var(const Tensor& x, const Axes& axes, bool keep) {
+Tensor var(const Tensor& x, const Axes& axes, bool keepdims) {
   const Tensor centred = x - mean(x, axes, true);
-  return mean(centred * centred, axes, keep);
+  return mean(centred * centred, axes, keepdims);
 }
 
-Tensor max(const Tensor& x, const Axes& axes, bool keep) {
-  return extreme("max", active().max, x, axes, keep);
+Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {
+  return extreme("max", active().max, x, axes, keepdims);
 }
 
-Tensor min(const Tensor& x, const Axes& axes, bool keep) {
-  return extreme("min", active().min, x, axes, keep);
+Tensor min(const Tensor& x, const Axes& axes, bool keepdims) {
+  return extreme("min", active().min, x, axes, keepdims);
 }
 
 }  // namespace tapestry

@@ -1,7 +1,7 @@
 // softmax, log_softmax, logsumexp.
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -13,14 +13,14 @@ Index rows_of(const Tensor& x) { return x.size(-1) == 0 ? 0 : x.count() / x.size
 
 Tensor by_rows(kernels::Rows kernel, const Tensor& x) {
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::uninitialised(x.shape());
+  Tensor y = Tensor::empty(x.shape());
   kernels::rows(kernel, dense.data(), y.data(), rows_of(x), x.size(-1));
   return y;
 }
 
 Tensor by_rows_backward(kernels::RowsBackward kernel, const Tensor& dy, const Tensor& y) {
   const Tensor dense = dy.contiguous();
-  Tensor dx = Tensor::uninitialised(y.shape());
+  Tensor dx = Tensor::empty(y.shape());
   kernels::rows_backward(kernel, dense.data(), y.data(), dx.data(), rows_of(y), y.size(-1));
   return dx;
 }
@@ -28,14 +28,15 @@ Tensor by_rows_backward(kernels::RowsBackward kernel, const Tensor& dy, const Te
 // The kernels know the last axis only: any other is swapped there and back.
 Tensor along(const char* name, const Tensor& x, int axis, kernels::Rows forward,
              kernels::RowsBackward backward) {
-  const int at = normalized_axis(name, axis, x.rank());
-  if (at != x.rank() - 1) {
+  const int at = normalized_axis(name, axis, x.ndim());
+  if (at != x.ndim() - 1) {
     return transpose(along(name, transpose(x, at, -1), -1, forward, backward), at, -1);
   }
   const Tensor y = by_rows(forward, x);
-  return Tape::record(name, {x}, y, [y = Tape::save(y), backward](const Tensor& dy, Gate& to) {
-    to.give(0, by_rows_backward(backward, dy, y));
-  });
+  return Tape::record(name, {x}, y,
+                      [y = Tape::save(y), backward](const Tensor& dy, GradientSink& to) {
+                        to.accumulate(0, by_rows_backward(backward, dy, y));
+                      });
 }
 
 }  // namespace
@@ -48,19 +49,20 @@ Tensor log_softmax(const Tensor& x, int axis) {
   return along("log_softmax", x, axis, active().log_softmax, active().log_softmax_backward);
 }
 
-Tensor logsumexp(const Tensor& x, int axis, bool keep) {
-  const int at = normalized_axis("logsumexp", axis, x.rank());
-  if (at != x.rank() - 1) {
+Tensor logsumexp(const Tensor& x, int axis, bool keepdims) {
+  const int at = normalized_axis("logsumexp", axis, x.ndim());
+  if (at != x.ndim() - 1) {
     const Tensor y = transpose(logsumexp(transpose(x, at, -1), -1, true), at, -1);
-    return keep ? y : squeeze(y, at);
+    return keepdims ? y : squeeze(y, at);
   }
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::uninitialised(x.shape().with(-1, 1));
+  Tensor y = Tensor::empty(x.shape().with(-1, 1));
   kernels::logsumexp(dense.data(), y.data(), y.count(), x.size(-1));
-  const Tensor result = Tape::record(
-      "logsumexp", {x}, y,
-      [x = Tape::save(dense)](const Tensor& dy, Gate& to) { to.give(0, softmax(x) * dy); });
-  return keep ? result : squeeze(result, -1);
+  const Tensor result = Tape::record("logsumexp", {x}, y,
+                                     [x = Tape::save(dense)](const Tensor& dy, GradientSink& to) {
+                                       to.accumulate(0, softmax(x) * dy);
+                                     });
+  return keepdims ? result : squeeze(result, -1);
 }
 
 }  // namespace tapestry

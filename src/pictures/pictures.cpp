@@ -10,7 +10,7 @@ namespace {
 
 plot::Thumbnail thumbnail(const Tensor& matrix) {
   plot::Thumbnail picture;
-  picture.rows = matrix.rank() > 1 ? matrix.size(0) : 1;
+  picture.rows = matrix.ndim() > 1 ? matrix.size(0) : 1;
   picture.columns = matrix.count() / std::max<Index>(picture.rows, 1);
   picture.values = doubles(matrix);
   return picture;
@@ -27,12 +27,12 @@ plot::Box box_for(const Tape::Entry& entry) {
               : watched           ? entry.label
                                   : entry.label + " = " + entry.operation;
   if (watched) box.fill = {255, 244, 230};
-  if (entry.shape.rank() > 0) box.lines.push_back(to_string(entry.shape));
+  if (entry.shape.ndim() > 0) box.lines.push_back(to_string(entry.shape));
   if (!entry.value.defined()) return box;
   if (entry.value.count() == 1) {
     box.lines.push_back(value_text("value", entry.value));
     if (entry.gradient.defined()) box.lines.push_back(value_text("gradient", entry.gradient));
-  } else if (entry.value.rank() <= 2 && entry.value.count() > 0) {
+  } else if (entry.value.ndim() <= 2 && entry.value.count() > 0) {
     box.thumbnail = thumbnail(entry.value);
   }
   return box;
@@ -47,7 +47,7 @@ std::vector<double> doubles(const Tensor& tensor) {
 
 plot::Heatmap attention_heatmap(const Tensor& weights, const std::vector<std::string>& queries,
                                 const std::vector<std::string>& keys, const std::string& title) {
-  if (weights.rank() != 2) {
+  if (weights.ndim() != 2) {
     throw Error("attention_heatmap: the weights are " + to_string(weights.shape()) +
                 ", but must be one matrix (queries, keys). Slice out a batch element and a head.");
   }

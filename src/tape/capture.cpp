@@ -20,7 +20,7 @@ Capture::Capture() {
 
 Capture::~Capture() { living = nullptr; }
 
-bool Capture::lives() { return living != nullptr; }
+bool Capture::active() { return living != nullptr; }
 
 void Capture::replace(std::string_view name, Replacement f) {
   for (auto& [replaced, function] : replacements_) {
@@ -44,7 +44,7 @@ Tensor Capture::replaced(const std::string& name, const Tensor& tensor) const {
               ": it must have the same shape.");
 }
 
-Tensor Capture::file(const char* name, const Tensor& tensor) {
+Tensor Capture::record(const char* name, const Tensor& tensor) {
   if (living == nullptr) return tensor;
   const std::string full = living->prefix_ + name;
   const Tensor result = living->replaced(full, tensor);

@@ -1,9 +1,9 @@
 // Gradient checkpointing: what is not kept is computed again on the way back.
 //
 // f runs on a tape of its own, a part of the one that records. Tensors of the whole that f reads
-// are borrowed: they stand on the part's tape like watched ones. On the way there the part only
-// tells what is borrowed, and is forgotten. On the way back it is recorded in full and walked, with
-// the gradients of what is borrowed lent to it meanwhile, so that sums add up in the order in which
+// are imported: they stand on the part's tape like watched ones. On the way there the part only
+// tells what is imported, and is forgotten. On the way back it is recorded in full and walked, with
+// the gradients of what is imported lent to it meanwhile, so that sums add up in the order in which
 // they would have without it.
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ constexpr const char* changed =
 constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
 
 void check_that_nobody_looks() {
-  if (!Capture::lives()) return;
+  if (!Capture::active()) return;
   throw Error(
       "checkpoint: a Capture lives. f runs twice and would be filed twice, and attention that is "
       "looked at takes another path. End the Capture first, or call f itself.");
@@ -50,29 +50,29 @@ std::uint64_t fingerprint(const Tensor& x) {
 
 // What a State has more when it is a part.
 struct Tape::Part {
-  State& whole;
-  std::map<std::uint32_t, std::uint32_t> borrowed = {};  // its records that were read; here
+  State& parent;
+  std::map<std::uint32_t, std::uint32_t> imported = {};  // its records that were read; here
 
-  // Lets the outermost tape know its parts, so that it knows tensors that got out of one.
-  Part(State& state, State& of) : whole(of) {
+  // Lets the outermost tape know its children, so that it knows tensors that got out of one.
+  Part(State& state, State& of) : parent(of) {
     state.part = this;
     State* outermost = &of;
-    while (outermost->part != nullptr) outermost = &outermost->part->whole;
-    outermost->parts.push_back(state.serial);
+    while (outermost->part != nullptr) outermost = &outermost->part->parent;
+    outermost->children.push_back(state.serial);
   }
 };
 
 // Of the whole tape that the tensor is on, if it is.
-std::uint32_t Tape::State::borrow(const Tensor& tensor) {
-  const std::uint32_t node = part->whole.node_of(tensor);
+std::uint32_t Tape::State::import_node(const Tensor& tensor) {
+  const std::uint32_t node = part->parent.node_of(tensor);
   if (node == nothing) return nothing;
-  if (const auto known = part->borrowed.find(node); known != part->borrowed.end()) {
+  if (const auto known = part->imported.find(node); known != part->imported.end()) {
     return known->second;
   }
   if (walked) throw Error(changed);
   const auto number = static_cast<std::uint32_t>(records.size());
   push({"borrowed", tensor.shape(), Backward(), inputs.size(), 0, 0}, tensor);
-  return part->borrowed[node] = number;
+  return part->imported[node] = number;
 }
 
 struct Tape::Checkpointed {
@@ -94,7 +94,7 @@ struct Tape::Checkpointed {
     return y;
   }
 
-  void operator()(const Tensor& dy, Gate& to) const {
+  void operator()(const Tensor& dy, GradientSink& to) const {
     check_that_nobody_looks();
     State part;
     Part own(part, to.state_);
@@ -103,21 +103,21 @@ struct Tape::Checkpointed {
     if (!same || fingerprint(y) != expected || !reads_the_same(own, to)) throw Error(changed);
     std::vector<Tensor>& gradients = to.state_.gradients;
     part.gradients.resize(part.records.size());
-    for (const auto& [theirs, ours] : own.borrowed) {
+    for (const auto& [theirs, ours] : own.imported) {
       part.gradients[ours] = std::exchange(gradients[theirs], Tensor());
     }
     part.gradients[y.node_] = dy;
     part.walk();
-    for (const auto& [theirs, ours] : own.borrowed) {
+    for (const auto& [theirs, ours] : own.imported) {
       gradients[theirs] = std::move(part.gradients[ours]);
     }
   }
 
-  static bool reads_the_same(const Part& part, const Gate& to) {
+  static bool reads_the_same(const Part& part, const GradientSink& to) {
     const Record& record = to.state_.records[to.record_];
     const auto first = to.state_.inputs.begin() + static_cast<std::ptrdiff_t>(record.first_input);
     const auto last = first + static_cast<std::ptrdiff_t>(record.input_count);
-    return std::all_of(part.borrowed.begin(), part.borrowed.end(), [&](const auto& pair) {
+    return std::all_of(part.imported.begin(), part.imported.end(), [&](const auto& pair) {
       return std::binary_search(first, last, pair.first);
     });
   }
@@ -126,12 +126,12 @@ struct Tape::Checkpointed {
 Tensor Tape::Checkpointed::record(State& whole) {
   State state;
   Part own(state, whole);
-  state.forgets = true;
+  state.discard_backward = true;
   Tensor y = run(state);
   if (y.tape_ != state.serial) return y;  // f computed nothing that wants a gradient
   expected = fingerprint(y);
   const std::size_t first = whole.inputs.size();
-  for (const auto& pair : own.borrowed) whole.inputs.push_back(pair.first);  // in rising order
+  for (const auto& pair : own.imported) whole.inputs.push_back(pair.first);  // in rising order
   std::size_t bytes = 0;
   for (const Tensor& x : inputs) bytes += x.buffer().bytes();
   y.tape_ = whole.serial;

@@ -74,12 +74,12 @@ struct Problem {
 
 bool agree(const GradcheckResult& result, const GradcheckOptions& options) {
   return std::abs(result.tape - result.differences) <=
-         options.absolute + options.relative * std::abs(result.differences);
+         options.atol + options.rtol * std::abs(result.differences);
 }
 
 std::string place(const Shape& shape, Index element) {
   std::string text;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     text = std::to_string(element % shape[axis]) + (text.empty() ? "" : ", ") + text;
     element /= shape[axis];
   }
@@ -123,7 +123,7 @@ GradcheckResult check(const std::function<Tensor()>& f, const std::vector<Tensor
   for (const Tensor& input : inputs) direction.push_back(random_direction(input.shape(), random));
   Tape tape(inputs);
   const Tensor y = f();
-  const Problem problem{f, inputs, random.normal(y.shape()), options.step};
+  const Problem problem{f, inputs, random.normal(y.shape()), options.eps};
   const Gradients all = tape.backward(y, problem.seed);
   GradcheckResult result;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

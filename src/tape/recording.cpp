@@ -84,7 +84,7 @@ void Tape::State::clear() {
   labels.clear();
   values.clear();
   kept_gradients.clear();
-  parts.clear();
+  children.clear();
   walked = false;
 }
 

@@ -20,7 +20,7 @@ void Tape::State::refuse_to_watch(const Tensor& tensor) const {
 }
 
 void Tape::State::refuse_made_in_part(const Tensor& tensor) const {
-  if (!std::binary_search(parts.begin(), parts.end(), tensor.tape_)) return;
+  if (!std::binary_search(children.begin(), children.end(), tensor.tape_)) return;
   throw Error("checkpoint: " + to_string(tensor.shape()) +
               " was made inside f, and is not what f returned: outside it has no gradient. Return "
               "it (several joined by concat), or use detached() if no gradient is wanted.");
@@ -68,7 +68,7 @@ void Tape::State::refuse_walk(const Tensor& y, const Tensor& seed) const {
 }
 
 void Tape::State::refuse_constant(const Tensor& y) {
-  const bool made_before = y.tape_ != 0 && y.tape_ != Tensor::stranger;
+  const bool made_before = y.tape_ != 0 && y.tape_ != Tensor::detached_id;
   throw Error(made_before
                   ? "backward: the loss was made on another tape; to this one it is a constant. "
                     "Walk back on that tape, or compute the loss again while this one lives."

@@ -55,10 +55,11 @@ struct Tape::State {
   std::vector<Tensor> kept_gradients;  // likewise
 
   // ---- a part that is computed again: checkpoint.cpp
-  Part* part = nullptr;              // null: a whole tape
-  bool forgets = false;              // records what depends on what, and saves nothing
-  std::vector<std::uint64_t> parts;  // serials of all parts, of parts too; the outermost has them
-  std::uint32_t borrow(const Tensor& tensor);
+  Part* part = nullptr;           // null: a whole tape
+  bool discard_backward = false;  // records what depends on what, and saves nothing
+  std::vector<std::uint64_t>
+      children;  // serials of all children, of parts too; the outermost has them
+  std::uint32_t import_node(const Tensor& tensor);
 
   // ---- Errors, each with a way out: refusals.cpp
   void refuse_to_watch(const Tensor& tensor) const;

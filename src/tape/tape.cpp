@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "tape/state.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 
@@ -31,8 +31,8 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
 // The record that made a tensor; `nothing` for what is a constant to this tape.
 std::uint32_t Tape::State::node_of(const Tensor& tensor) {
   if (tensor.tape_ == serial) return tensor.node_;
-  if (tensor.tape_ == Tensor::stranger || !tensor.defined()) return nothing;
-  if (part != nullptr) return borrow(tensor);
+  if (tensor.tape_ == Tensor::detached_id || !tensor.defined()) return nothing;
+  if (part != nullptr) return import_node(tensor);
   refuse_made_in_part(tensor);
   const std::size_t* const node = watched_at.find(tensor);
   if (node == nullptr) return nothing;
@@ -50,7 +50,7 @@ bool Tape::depends(const Tensor* inputs, std::size_t count) {
   return any;
 }
 
-bool Tape::wants(const Tensor& input) {
+bool Tape::needs_gradient(const Tensor& input) {
   State* state = State::current();
   return state != nullptr && state->node_of(input) != State::nothing;
 }
@@ -69,7 +69,7 @@ Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t cou
 
 void Tape::State::push(Record record, const Tensor& output) {
   refuse_more_records();
-  if (forgets) record.backward = Backward();
+  if (discard_backward) record.backward = Backward();
   records.push_back(std::move(record));
   if (keep == Keep::values) values.push_back(output);
 }
@@ -102,8 +102,8 @@ void Tape::State::walk() {
     if (!gradients[i].defined()) continue;
     const Tensor dy = std::exchange(gradients[i], Tensor());
     if (keep == Keep::values) kept_gradients[i] = dy;
-    Gate gate(*this, i);
-    backward(dy, gate);
+    GradientSink sink(*this, i);
+    backward(dy, sink);
   }
 }
 
@@ -122,14 +122,14 @@ Gradients Tape::State::gradients_of_watched() {
   return result;
 }
 
-bool Gate::wants(std::size_t input) const {
+bool GradientSink::needs_gradient(std::size_t input) const {
   return input < state_.records[record_].input_count &&
          state_.input(record_, input) != Tape::State::nothing;
 }
 
 // Adds up what several records give to one input: in place only where nobody else sees the numbers.
-void Gate::give(std::size_t input, Tensor gradient) {
-  if (!wants(input)) return;
+void GradientSink::accumulate(std::size_t input, Tensor gradient) {
+  if (!needs_gradient(input)) return;
   const std::uint32_t node = state_.input(record_, input);
   gradient = sum_to(state_.records[record_].operation, gradient, state_.records[node].shape);
   Tensor& sum = state_.gradients[node];
@@ -142,8 +142,8 @@ void Gate::give(std::size_t input, Tensor gradient) {
   }
 }
 
-Tensor Gate::sum(std::size_t input) {
-  if (!wants(input)) return Tensor();
+Tensor GradientSink::gradient_buffer(std::size_t input) {
+  if (!needs_gradient(input)) return Tensor();
   const std::uint32_t node = state_.input(record_, input);
   Tensor& sum = state_.gradients[node];
   if (!sum.defined()) {

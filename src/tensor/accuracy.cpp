@@ -19,7 +19,7 @@ std::int32_t place_of_greatest(std::span<const real> row) {
 }  // namespace
 
 Indices argmax(const Tensor& x) {
-  if (x.rank() < 1) throw Error("argmax: x is " + to_string(x.shape()) + ": it has no last axis.");
+  if (x.ndim() < 1) throw Error("argmax: x is " + to_string(x.shape()) + ": it has no last axis.");
   const Tensor dense = x.contiguous();
   const auto classes = static_cast<std::size_t>(x.size(-1));
   const Shape shape = x.shape().removed(-1);
@@ -33,7 +33,7 @@ Indices argmax(const Tensor& x) {
 
 double accuracy(const Tensor& logits, const Indices& targets) {
   targets.check("accuracy");
-  if (logits.rank() < 1 || logits.shape().removed(-1) != targets.shape) {
+  if (logits.ndim() < 1 || logits.shape().removed(-1) != targets.shape) {
     throw Error("accuracy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +
                 ": logits must be the targets' shape with one axis of classes behind it.");

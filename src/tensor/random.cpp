@@ -26,9 +26,9 @@ double Random::uniform() {
 
 double Random::normal() { return normal_quantile(uniform() + 0x1p-55); }  // never 0 or 1
 
-Index Random::below(Index count) {
+Index Random::randint(Index count) {
   if (count < 1 || count > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error("random: below(" + std::to_string(count) + ") needs a count of 1 .. 4294967295.");
+    throw Error("random: randint(" + std::to_string(count) + ") needs a count of 1 .. 4294967295.");
   }
   // Lemire 2019: the high word of a product, rejecting the few values that would be favoured.
   const auto n = static_cast<std::uint32_t>(count);
@@ -41,7 +41,7 @@ Index Random::below(Index count) {
 }
 
 Tensor Random::uniform(const Shape& shape, double low, double high) {
-  Tensor result = Tensor::uninitialised(shape);
+  Tensor result = Tensor::empty(shape);
   for (Index i = 0; i < result.count(); ++i) {
     result.data()[i] = static_cast<real>(low + (high - low) * uniform());
   }
@@ -49,7 +49,7 @@ Tensor Random::uniform(const Shape& shape, double low, double high) {
 }
 
 Tensor Random::normal(const Shape& shape, double mean, double deviation) {
-  Tensor result = Tensor::uninitialised(shape);
+  Tensor result = Tensor::empty(shape);
   for (Index i = 0; i < result.count(); ++i) {
     result.data()[i] = static_cast<real>(mean + deviation * normal());
   }
@@ -63,7 +63,7 @@ std::vector<Index> Random::permutation(Index count) {
   std::vector<Index> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), Index{0});
   for (std::size_t i = order.size(); i > 1; --i) {  // Fisher & Yates
-    std::swap(order[i - 1], order[static_cast<std::size_t>(below(static_cast<Index>(i)))]);
+    std::swap(order[i - 1], order[static_cast<std::size_t>(randint(static_cast<Index>(i)))]);
   }
   return order;
 }

@@ -8,9 +8,9 @@
 namespace tapestry {
 
 Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size())) {
-  if (sizes.size() > max_rank) {
+  if (sizes.size() > max_ndim) {
     throw Error("shape: " + std::to_string(sizes.size()) + " axes, but at most " +
-                std::to_string(max_rank) + " are supported. Merge some with reshape.");
+                std::to_string(max_ndim) + " are supported. Merge some with reshape.");
   }
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
   constexpr Index most = std::numeric_limits<Index>::max() / Index{sizeof(double)} / 2;
@@ -46,7 +46,7 @@ Shape Shape::with(int axis, Index size) const {
 
 Shape Shape::inserted(int axis, Index size) const {
   const int at = normalized_axis("shape", axis, rank_ + 1);
-  std::array<Index, max_rank + 1> sizes{};
+  std::array<Index, max_ndim + 1> sizes{};
   std::copy(begin(), begin() + at, sizes.begin());
   sizes[static_cast<std::size_t>(at)] = size;
   std::copy(begin() + at, end(), sizes.begin() + at + 1);
@@ -55,7 +55,7 @@ Shape Shape::inserted(int axis, Index size) const {
 
 Shape Shape::removed(int axis) const {
   const int at = normalized_axis("shape", axis, rank_);
-  std::array<Index, max_rank> sizes{};
+  std::array<Index, max_ndim> sizes{};
   std::copy(begin(), begin() + at, sizes.begin());
   std::copy(begin() + at + 1, end(), sizes.begin() + at);
   return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_) - 1));
@@ -70,7 +70,7 @@ std::string to_string(const Shape& shape) {
 Strides row_major(const Shape& shape) {
   Strides strides{};
   Index step = 1;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
     strides[static_cast<std::size_t>(axis)] = step;
     step *= shape.begin()[axis];
   }
@@ -90,11 +90,11 @@ int normalized_axis(std::string_view operation, int axis, int rank) {
 }
 
 Shape broadcast(std::string_view operation, const Shape& a, const Shape& b) {
-  const int rank = std::max(a.rank(), b.rank());
-  std::array<Index, Shape::max_rank> sizes{};
+  const int rank = std::max(a.ndim(), b.ndim());
+  std::array<Index, Shape::max_ndim> sizes{};
   for (int back = 1; back <= rank; ++back) {
-    const Index in_a = back <= a.rank() ? a[-back] : 1;
-    const Index in_b = back <= b.rank() ? b[-back] : 1;
+    const Index in_a = back <= a.ndim() ? a[-back] : 1;
+    const Index in_b = back <= b.ndim() ? b[-back] : 1;
     if (in_a != in_b && in_a != 1 && in_b != 1) {
       throw Error(std::string(operation) + ": a is " + to_string(a) + ", b is " + to_string(b) +
                   ": on axis " + std::to_string(-back) + ", " + std::to_string(in_a) + " and " +
@@ -106,8 +106,8 @@ Shape broadcast(std::string_view operation, const Shape& a, const Shape& b) {
 }
 
 bool broadcasts_to(const Shape& from, const Shape& to) {
-  if (from.rank() > to.rank()) return false;
-  for (int back = 1; back <= from.rank(); ++back) {
+  if (from.ndim() > to.ndim()) return false;
+  for (int back = 1; back <= from.ndim(); ++back) {
     if (from[-back] != 1 && from[-back] != to[-back]) return false;
   }
   return true;

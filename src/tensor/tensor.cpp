@@ -7,7 +7,7 @@
 
 #include "kernels/strided.hpp"
 #include "tapestry/error.hpp"
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -23,7 +23,7 @@ void check_count(const char* operation, const Shape& shape, std::size_t values) 
 Index position_in(const Tensor& tensor, std::initializer_list<Index> position) {
   const Shape& shape = tensor.shape();
   Index at = 0;
-  bool inside = static_cast<int>(position.size()) == shape.rank();
+  bool inside = static_cast<int>(position.size()) == shape.ndim();
   for (std::size_t axis = 0; inside && axis < position.size(); ++axis) {
     const Index i = position.begin()[axis];
     inside = i >= 0 && i < shape.begin()[axis];
@@ -43,18 +43,18 @@ Tensor::Tensor(double value) : Tensor(Shape(), {value}) {}
 
 Tensor::Tensor(const Shape& shape, std::initializer_list<double> values) {
   check_count("tensor", shape, values.size());
-  *this = uninitialised(shape);
+  *this = empty(shape);
   std::transform(values.begin(), values.end(), data(),
                  [](double value) { return static_cast<real>(value); });
 }
 
 Tensor::Tensor(const Shape& shape, std::span<const real> values) {
   check_count("tensor", shape, values.size());
-  *this = uninitialised(shape);
+  *this = empty(shape);
   std::copy(values.begin(), values.end(), data());
 }
 
-Tensor Tensor::uninitialised(const Shape& shape) {
+Tensor Tensor::empty(const Shape& shape) {
   Tensor tensor;
   tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.count()) * sizeof(real));
   tensor.shape_ = shape;
@@ -63,13 +63,13 @@ Tensor Tensor::uninitialised(const Shape& shape) {
 }
 
 Tensor Tensor::full(const Shape& shape, double value) {
-  Tensor tensor = uninitialised(shape);
+  Tensor tensor = empty(shape);
   std::fill_n(tensor.data(), tensor.count(), static_cast<real>(value));
   return tensor;
 }
 
 Tensor Tensor::arange(Index count) {
-  Tensor tensor = uninitialised({count});
+  Tensor tensor = empty({count});
   for (Index i = 0; i < count; ++i) tensor.data()[i] = static_cast<real>(i);
   return tensor;
 }
@@ -87,7 +87,7 @@ real* Tensor::data() const {
 
 bool Tensor::is_contiguous() const {
   Index step = 1;
-  for (int axis = rank() - 1; axis >= 0; --axis) {
+  for (int axis = ndim() - 1; axis >= 0; --axis) {
     const Index size = shape_.begin()[axis];
     if (size == 0) return true;
     if (size != 1 && strides_[static_cast<std::size_t>(axis)] != step) return false;
@@ -99,14 +99,14 @@ bool Tensor::is_contiguous() const {
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Tensor Tensor::clone() const {
-  Tensor copy = uninitialised(shape_);
+  Tensor copy = empty(shape_);
   kernels::copy(sizes(shape_), data(), strides_.data(), copy.data(), copy.strides_.data());
   return copy;
 }
 
 Tensor Tensor::detached() const {
   Tensor result = *this;
-  result.tape_ = stranger;
+  result.tape_ = detached_id;
   return result;
 }
 
@@ -137,7 +137,7 @@ Tensor Tensor::view(const Shape& shape, const Strides& strides, Index offset) co
   result.offset_ = offset;
   result.shape_ = shape;
   result.strides_ = strides;
-  if (tape_ == stranger) result.tape_ = stranger;
+  if (tape_ == detached_id) result.tape_ = detached_id;
   return result;
 }
 

@@ -49,10 +49,10 @@ Layout layout_for(const Tensor& tensor, const std::vector<real>& values, int dig
     layout.width = std::max(layout.width, static_cast<int>(number(value, layout).size()));
     if (layout.width >= 20) break;
   }
-  if (tensor.rank() > 0) {
+  if (tensor.ndim() > 0) {
     const auto one = static_cast<std::size_t>(layout.width) + 1;
-    const std::size_t prefix = tensor.rank() == 1 ? to_string(tensor.shape()).size() + 1 : 0;
-    const std::size_t indent = static_cast<std::size_t>(tensor.rank()) * 2 + prefix;
+    const std::size_t prefix = tensor.ndim() == 1 ? to_string(tensor.shape()).size() + 1 : 0;
+    const std::size_t indent = static_cast<std::size_t>(tensor.ndim()) * 2 + prefix;
     layout.elide_last = static_cast<std::size_t>(tensor.size(-1)) * one + indent > columns;
   }
   return layout;
@@ -60,18 +60,18 @@ Layout layout_for(const Tensor& tensor, const std::vector<real>& values, int dig
 
 void print(const Tensor& tensor, const std::vector<real>& values, int axis, std::size_t& next,
            const Layout& layout, std::string& text) {
-  if (axis == tensor.rank()) {
+  if (axis == tensor.ndim()) {
     text += number(values[next++], layout);
     return;
   }
-  const bool last = axis == tensor.rank() - 1;
+  const bool last = axis == tensor.ndim() - 1;
   const Index size = tensor.size(axis);
   const bool elide = (layout.elide || (last && layout.elide_last)) && size > 2 * edge;
   const std::string between =
       last ? " " : "\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
   const auto below = static_cast<std::size_t>(size == 0 ? 0 : tensor.count() == 0 ? 0 : 1);
   std::size_t inner = below;  // elements per step along this axis
-  for (int a = axis + 1; a < tensor.rank(); ++a) inner *= static_cast<std::size_t>(tensor.size(a));
+  for (int a = axis + 1; a < tensor.ndim(); ++a) inner *= static_cast<std::size_t>(tensor.size(a));
   text += '[';
   for (Index i = 0; i < size; ++i) {
     if (i > 0) text += between;
@@ -98,7 +98,7 @@ std::string to_string(const Tensor& tensor, int digits, Index most) {
   if (!tensor.defined()) return "(undefined)";
   const std::vector<real> values = tensor.values();
   const Layout layout = layout_for(tensor, values, digits, most);
-  std::string text = to_string(tensor.shape()) + (tensor.rank() > 1 ? "\n" : " ");
+  std::string text = to_string(tensor.shape()) + (tensor.ndim() > 1 ? "\n" : " ");
   std::size_t next = 0;
   print(tensor, values, 0, next, layout, text);
   return text;

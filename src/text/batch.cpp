@@ -32,8 +32,8 @@ Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& te
   return batch;
 }
 
-Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
-                        Random& random) {
+Batch masked_lm_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
+                      Random& random) {
   Batch batch{vocabulary.batch(texts), {}, {}};
   const auto longest = static_cast<std::size_t>(batch.inputs.shape[1]);
   std::vector<std::int32_t> targets(batch.inputs.values.size(), -1);
@@ -41,20 +41,20 @@ Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& 
     const auto length = static_cast<Index>(texts[row].size());
     if (length == 0) throw Error("hidden words: text " + std::to_string(row) + " has no words.");
     batch.lengths.push_back(length);
-    const std::size_t at = row * longest + static_cast<std::size_t>(random.below(length));
+    const std::size_t at = row * longest + static_cast<std::size_t>(random.randint(length));
     targets[at] = std::exchange(batch.inputs.values[at], Vocabulary::mask);
   }
   batch.targets = Indices(batch.inputs.shape, std::move(targets));
   return batch;
 }
 
-Index rows_right(const Tensor& logits, const Indices& targets) {
-  if (logits.rank() != 3 || logits.shape().removed(-1) != targets.shape) {
-    throw Error("rows_right: logits are " + to_string(logits.shape()) + ", targets are " +
+Index exact_matches(const Tensor& logits, const Indices& targets) {
+  if (logits.ndim() != 3 || logits.shape().removed(-1) != targets.shape) {
+    throw Error("exact_matches: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +
                 ": logits must be (rows, length, vocabulary), targets (rows, length).");
   }
-  targets.check("rows_right");
+  targets.check("exact_matches");
   const Indices said = argmax(logits);
   const auto length = static_cast<std::size_t>(targets.shape[1]);
   Index right = 0;

@@ -15,7 +15,7 @@ Indices part(const Indices& ids, Index first, Index last) {
 
 void check_text(const char* operation, const Indices& ids) {
   ids.check(operation);
-  if (ids.shape.rank() == 1) return;
+  if (ids.shape.ndim() == 1) return;
   throw Error(std::string(operation) + ": ids are " + to_string(ids.shape) +
               ": they must be one text, (n).");
 }
@@ -60,7 +60,7 @@ Batch random_windows(const Indices& ids, Index rows, Index length, Random& rando
   const Shape shape = {rows, length};
   std::vector<std::int32_t> inputs, targets;
   for (Index row = 0; row < rows; ++row) {
-    const auto first = ids.values.begin() + random.below(count - length);
+    const auto first = ids.values.begin() + random.randint(count - length);
     inputs.insert(inputs.end(), first, first + length);
     targets.insert(targets.end(), first + 1, first + length + 1);
   }

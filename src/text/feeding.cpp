@@ -30,7 +30,7 @@ bool all_begin_with_bos(const Indices& inputs) {
 
 Feeding feeding_of(const Batch& batch) {
   const Indices &inputs = batch.inputs, &targets = batch.targets;
-  if (inputs.shape.rank() != 2 || inputs.shape != targets.shape) {
+  if (inputs.shape.ndim() != 2 || inputs.shape != targets.shape) {
     throw Error("feeding_of: inputs are " + to_string(inputs.shape) + ", targets " +
                 to_string(targets.shape) + ": both must be (rows, length).");
   }

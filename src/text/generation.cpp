@@ -32,7 +32,7 @@ void check(const SamplingOptions& options) {
 
 // The numbers of a vector over the vocabulary, or an Error.
 std::vector<double> numbers(const char* operation, const char* what, const Tensor& tensor) {
-  if (!tensor.defined() || tensor.rank() != 1) {
+  if (!tensor.defined() || tensor.ndim() != 1) {
     throw Error(std::string(operation) + ": " + what + " are " +
                 (tensor.defined() ? to_string(tensor.shape()) : "undefined") +
                 ": they must be (vocabulary), those of one position. Take it with slice().");
@@ -122,17 +122,17 @@ std::int32_t sample(const Tensor& probabilities, Random& random) {
 
 Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& random,
                  const GenerationOptions& options) {
-  if (prompt.shape.rank() != 1 || prompt.values.empty()) {
+  if (prompt.shape.ndim() != 1 || prompt.values.empty()) {
     throw Error("generate: the prompt is " + to_string(prompt.shape) +
                 ": it must be (length) with one id at least, if only that of <bos>.");
   }
   prompt.check("generate");
-  if (options.length < 0) {
-    throw Error("generate: length is " + std::to_string(options.length) +
+  if (options.max_new_tokens < 0) {
+    throw Error("generate: length is " + std::to_string(options.max_new_tokens) +
                 ": it must be 0 or more.");
   }
   Indices ids = prompt;
-  for (Index i = 0; i < options.length; ++i) {
+  for (Index i = 0; i < options.max_new_tokens; ++i) {
     const Tensor logits = next_logits(ids);
     const Tensor probabilities = sampling_probabilities(logits, options.sampling);
     const std::int32_t chosen = sample(probabilities, random);

@@ -16,7 +16,7 @@ namespace {
 // Shape of what take() gives, after everything was checked.
 Shape taken_shape(const Shape& data, const Indices& ids) {
   ids.check("take");
-  if (data.rank() < 1) throw Error("take: data is (): it has no items.");
+  if (data.ndim() < 1) throw Error("take: data is (): it has no items.");
   for (std::size_t i = 0; i < ids.values.size(); ++i) {
     if (ids.values[i] >= 0 && ids.values[i] < data[0]) continue;
     throw Error("take: id " + std::to_string(ids.values[i]) + " at place " + std::to_string(i) +

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/drive.hpp"
+#include "kernels/parallel_all.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -24,7 +24,7 @@ void check_option(const char* optimiser, const char* name, double value, bool al
 }
 
 void check_rate(const char* optimiser, double rate) {
-  check_option(optimiser, "rate", rate, rate >= 0, "0 or more, and finite");
+  check_option(optimiser, "learning_rate", rate, rate >= 0, "0 or more, and finite");
 }
 
 void check_fraction(const char* optimiser, const char* name, double value) {
@@ -129,7 +129,7 @@ double clip_gradient_norm(Gradients& gradients, double max_norm) {
 
 Sgd::Sgd(Parameters parameters, const SgdOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
-  check_rate("sgd", options.rate);
+  check_rate("sgd", options.learning_rate);
   check_fraction("sgd", "momentum", options.momentum);
   check_parameters("sgd", parameters_);
   velocities_ = zeros_like(parameters_);
@@ -140,24 +140,24 @@ void Sgd::step(const Gradients& gradients) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& weight = parameters_[i].value;
     kernels::sgd(weight.data(), found[i].data(), velocities_[i].data(),
-                 static_cast<real>(options_.rate), static_cast<real>(options_.momentum),
+                 static_cast<real>(options_.learning_rate), static_cast<real>(options_.momentum),
                  weight.count());
   }
 }
 
-void Sgd::set_rate(double rate) {
+void Sgd::set_learning_rate(double rate) {
   check_rate("sgd", rate);
-  options_.rate = rate;
+  options_.learning_rate = rate;
 }
 
 // ---------------------------------------------------------------- Adam
 
 Adam::Adam(Parameters parameters, const AdamOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
-  check_rate("adam", options.rate);
+  check_rate("adam", options.learning_rate);
   check_fraction("adam", "beta1", options.beta1);
   check_fraction("adam", "beta2", options.beta2);
-  check_option("adam", "epsilon", options.epsilon, static_cast<real>(options.epsilon) > 0,
+  check_option("adam", "eps", options.eps, static_cast<real>(options.eps) > 0,
                "above 0, and finite");
   check_option("adam", "weight_decay", options.weight_decay, options.weight_decay >= 0,
                "0 or more, and finite");
@@ -171,26 +171,26 @@ void Adam::step(const Gradients& gradients) {
   ++steps_;
   const auto number = [](double x) { return static_cast<real>(x); };
   kernels::AdamStep step{};
-  step.rate = number(options_.rate);
+  step.rate = number(options_.learning_rate);
   step.beta1 = number(options_.beta1);
   step.beta2 = number(options_.beta2);
-  step.epsilon = number(options_.epsilon);
+  step.epsilon = number(options_.eps);
   // From the rounded betas that the kernel uses: 1 - beta2 magnifies the difference 1000 times.
   const auto t = static_cast<double>(steps_);
   step.correction1 = number(1 - std::pow(static_cast<double>(step.beta1), t));
   step.correction2 = number(1 - std::pow(static_cast<double>(step.beta2), t));
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& weight = parameters_[i].value;
-    const bool decays = options_.decay_all || weight.rank() >= 2;
+    const bool decays = options_.decay_all || weight.ndim() >= 2;
     step.weight_decay = decays ? number(options_.weight_decay) : 0;
     kernels::adam(weight.data(), found[i].data(), means_[i].data(), squares_[i].data(), step,
                   weight.count());
   }
 }
 
-void Adam::set_rate(double rate) {
+void Adam::set_learning_rate(double rate) {
   check_rate("adam", rate);
-  options_.rate = rate;
+  options_.learning_rate = rate;
 }
 
 Parameters Adam::state() const {
@@ -223,32 +223,32 @@ void check_count(const char* schedule, const char* name, Index value, Index leas
 
 }  // namespace
 
-double inverse_square_root_rate(Index step, Index d_model, Index warmup) {
-  check_count("inverse_square_root_rate", "step", step, 1);
-  check_count("inverse_square_root_rate", "d_model", d_model, 1);
-  check_count("inverse_square_root_rate", "warmup", warmup, 1);
+double inverse_square_root_schedule(Index step, Index d_model, Index warmup) {
+  check_count("inverse_square_root_schedule", "step", step, 1);
+  check_count("inverse_square_root_schedule", "d_model", d_model, 1);
+  check_count("inverse_square_root_schedule", "warmup_steps", warmup, 1);
   const auto s = static_cast<double>(step), w = static_cast<double>(warmup);
   return std::min(1 / std::sqrt(s), s / (w * std::sqrt(w))) /
          std::sqrt(static_cast<double>(d_model));
 }
 
-double cosine_rate(Index step, const CosineOptions& options) {
-  check_count("cosine_rate", "step", step, 1);
-  check_count("cosine_rate", "steps", options.steps, 1);
-  check_option("cosine_rate", "warmup", static_cast<double>(options.warmup),
-               options.warmup >= 0 && options.warmup < options.steps, "0 or more, and below steps");
-  check_option("cosine_rate", "highest", options.highest, options.highest >= 0,
-               "0 or more, and finite");
-  check_option("cosine_rate", "lowest", options.lowest,
-               options.lowest >= 0 && options.lowest <= options.highest, "in 0 .. highest");
-  if (step >= options.steps) return options.lowest;
+double cosine_schedule(Index step, const CosineOptions& options) {
+  check_count("cosine_schedule", "step", step, 1);
+  check_count("cosine_schedule", "steps", options.steps, 1);
+  check_option("cosine_schedule", "warmup_steps", static_cast<double>(options.warmup_steps),
+               options.warmup_steps >= 0 && options.warmup_steps < options.steps,
+               "0 or more, and below steps");
+  check_option("cosine_schedule", "peak", options.peak, options.peak >= 0, "0 or more, and finite");
+  check_option("cosine_schedule", "floor", options.floor,
+               options.floor >= 0 && options.floor <= options.peak, "in 0 .. peak");
+  if (step >= options.steps) return options.floor;
   const auto part = [](Index steps, Index of) {
     return static_cast<double>(steps) / static_cast<double>(of);
   };
-  if (step <= options.warmup) return options.highest * part(step, options.warmup);
-  const double way = part(step - options.warmup, options.steps - options.warmup);
-  return options.lowest +
-         (options.highest - options.lowest) * (1 + std::cos(std::numbers::pi * way)) / 2;
+  if (step <= options.warmup_steps) return options.peak * part(step, options.warmup_steps);
+  const double way = part(step - options.warmup_steps, options.steps - options.warmup_steps);
+  return options.floor +
+         (options.peak - options.floor) * (1 + std::cos(std::numbers::pi * way)) / 2;
 }
 
 }  // namespace tapestry

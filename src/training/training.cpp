@@ -16,8 +16,8 @@ void check(const LossOfStep& loss_of_step, const TrainingOptions& options) {
   if (options.steps < 0) {
     refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
   }
-  if (!(options.clip_norm > 0)) {
-    refuse("clip_norm is " + std::to_string(options.clip_norm) +
+  if (!(options.max_norm > 0)) {
+    refuse("clip_norm is " + std::to_string(options.max_norm) +
            ": it must be above 0; infinity to leave gradients as they are.");
   }
 }
@@ -57,21 +57,21 @@ Step make_step(Adam& adam, const LossOfStep& loss_of_step, Index step,
          std::isnan(made.loss) ? "the loss is NaN" : "the loss is infinite");
   }
   try {
-    made.gradient_norm = clip_gradient_norm(gradients, options.clip_norm);
+    made.gradient_norm = clip_gradient_norm(gradients, options.max_norm);
   } catch (const Error&) {
     stop(adam, loss_of_step, step, "a gradient is not finite");
   }
-  if (options.rate) adam.set_rate(options.rate(step));
+  if (options.learning_rate) adam.set_learning_rate(options.learning_rate(step));
   adam.step(gradients);
   return made;
 }
 
-std::string note(double loss, double guess_loss) {
+std::string note(double loss, double baseline_loss) {
   char text[64];
-  if (guess_loss == 0) {
+  if (baseline_loss == 0) {
     std::snprintf(text, sizeof text, "loss %.3f", loss);
   } else {
-    std::snprintf(text, sizeof text, "loss %.3f (guessing %.3f)", loss, guess_loss);
+    std::snprintf(text, sizeof text, "loss %.3f (guessing %.3f)", loss, baseline_loss);
   }
   return text;
 }
@@ -87,7 +87,7 @@ Training train(Adam& adam, const LossOfStep& loss_of_step, const TrainingOptions
     const Step made = make_step(adam, loss_of_step, step, options);
     training.losses.push_back(made.loss);
     training.gradient_norms.push_back(made.gradient_norm);
-    if (!options.what.empty()) progress.step(note(made.loss, options.guess_loss));
+    if (!options.what.empty()) progress.step(note(made.loss, options.baseline_loss));
     if (options.after_step) options.after_step(step, made.loss);
   }
   training.seconds = progress.seconds();

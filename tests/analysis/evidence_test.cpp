@@ -23,7 +23,7 @@ Attended heads(double strength, std::uint64_t seed) {
   Random random(seed);
   Tensor scores = random.normal({sentences, 5, length, length}, 0, 0.3);
   Indices ids({sentences, length}, std::vector<std::int32_t>(sentences * length));
-  for (std::int32_t& id : ids.values) id = static_cast<std::int32_t>(random.below(5));
+  for (std::int32_t& id : ids.values) id = static_cast<std::int32_t>(random.randint(5));
   const auto raise = [&](Index b, Index head, Index i, Index j) {
     if (j >= 0) scores.set({b, head, i, j}, strength);
   };
@@ -31,7 +31,7 @@ Attended heads(double strength, std::uint64_t seed) {
     for (Index i = 0; i < length; ++i) {
       raise(b, 0, i, i - 1);
       raise(b, 1, i, i - 3);
-      raise(b, 3, i, random.below(i + 1));
+      raise(b, 3, i, random.randint(i + 1));
       for (Index j = i; j > 0; --j) {
         const auto id = [&](Index at) { return ids.values[std::size_t(b * length + at)]; };
         if (id(j - 1) != id(i)) continue;

@@ -23,7 +23,7 @@ Tensor logit(const Transformer& model, Index position, Index word = 4) {
 }
 
 struct Layer {
-  MultiHeadAttention attention = scattered(6, 2, {.d_v = 4, .bias = true, .causal = true});
+  MultiHeadAttention attention = scattered(6, 2, {.d_v = 4, .bias = true, .is_causal = true});
   Tensor x = random_tensor({1, 5, 6}, 5), weights, values;
 
   Layer() {

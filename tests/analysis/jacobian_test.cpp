@@ -72,7 +72,7 @@ TEST_CASE("what acts on each position alone has a diagonal", "[phase3][analysis]
 TEST_CASE("of a layer of attention they are what differences give, 0 in the future",
           "[phase3][analysis]") {
   for (const bool causal : {false, true}) {
-    const MultiHeadAttention layer = scattered(4, 2, {.causal = causal});
+    const MultiHeadAttention layer = scattered(4, 2, {.is_causal = causal});
     const Tensor x = random_tensor({5, 4}, 4);
     const Tensor norms = jacobian_norms([&](const Tensor& at) { return layer(at); }, x);
     const std::vector<double> expected = norms_by_differences(
@@ -94,7 +94,7 @@ TEST_CASE("between two places of a model, by the names of what it files", "[phas
   }();
   const Tensor by_name = jacobian_norms(run, "blocks.1.output", "logits");
   const Tensor direct =
-      jacobian_norms([&](const Tensor& x) { return model.logits((*model.norm)(x)); }, last);
+      jacobian_norms([&](const Tensor& x) { return model.lm_head((*model.norm)(x)); }, last);
   CHECK(difference_to(by_name, direct, nearly) == "");
 
   const Tensor whole = jacobian_norms(run, "embedding", "blocks.1.output");
@@ -102,7 +102,7 @@ TEST_CASE("between two places of a model, by the names of what it files", "[phas
   for (Index i = 0; i < 4; ++i) {
     for (Index j = 0; j < 4; ++j) CHECK((whole.at({i, j}) > 0) == (j <= i));
   }
-  CHECK_FALSE(Capture::lives());
+  CHECK_FALSE(Capture::active());
 }
 
 TEST_CASE("all heads of a position count together", "[phase3][analysis]") {

@@ -124,7 +124,7 @@ TEST_CASE("NaN in a head shows in every score of that head alone", "[phase3][ana
     CHECK(std::isfinite(scores.at({1})));
   }
   CHECK(std::isnan(attention_distance(weights).at({0, 2})));
-  CHECK(std::isnan(attention_evenness(weights).at({0, 2})));
+  CHECK(std::isnan(normalized_entropy(weights).at({0, 2})));
 }
 
 TEST_CASE("padding among the queries is left out by the mask", "[phase3][analysis]") {

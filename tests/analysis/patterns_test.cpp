@@ -116,7 +116,7 @@ TEST_CASE("entropy, evenness and distance of rows are what plain loops give",
       const int keys = rows(at).visible(at[2]);
       return keys < 2 ? 0 : rows(at).entropy(at[2]) / std::log(keys);
     };
-    CHECK(difference(attention_evenness(weights, mask), by_row, tabulate(by_row, evenness),
+    CHECK(difference(normalized_entropy(weights, mask), by_row, tabulate(by_row, evenness),
                      nearly_equal) == "");
     const auto distance = [&](const Place& at) {
       double sum = 0;

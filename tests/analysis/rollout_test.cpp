@@ -182,8 +182,8 @@ TEST_CASE("flow among few pipes, where it must take back what it sent first",
 
 TEST_CASE("weights are found under the names of a transformer", "[phase3][analysis]") {
   Random random(3);
-  const Transformer model({.vocabulary = 7, .length = 8, .d_model = 8, .heads = 2, .layers = 3},
-                          random);
+  const Transformer model(
+      {.vocab_size = 7, .max_length = 8, .d_model = 8, .num_heads = 2, .num_layers = 3}, random);
   const Capture seen;
   CHECK(complaint([&] { filed_weights(seen); }, {"nothing was filed"}) == "");
   model(Indices({5}, {1, 2, 3, 4, 5}));

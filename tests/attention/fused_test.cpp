@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "kernels/drive.hpp"
+#include "kernels/parallel_all.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/kernels.hpp"

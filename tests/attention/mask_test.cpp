@@ -257,7 +257,8 @@ TEST_CASE("a block of a mask says of each query and key what the mask says", "[p
         for (const Index query : {0, 26}) {
           for (const Index key : {0, 20, 80}) {
             const Index batch = m % 2;
-            const Mask::Sight sight = masks[m].look(batch, query, queries, key, keys, keep);
+            const Mask::BlockVisibility sight =
+                masks[m].visible_in_block(batch, query, queries, key, keys, keep);
             CAPTURE(m, queries, keys, query, key, sight.keys, sight.clear);
             REQUIRE(0 <= sight.clear);
             REQUIRE(sight.clear <= sight.keys);

@@ -34,7 +34,7 @@ TEST_CASE("heads with any leading axes, strided rows, and nothing at all", "[pha
     const Tensor x = random_tensor(shape);
     const Tensor split = split_heads(x, 3);
     CHECK(split.shape() ==
-          shape.with(-1, 3).inserted(shape.rank(), shape[-1] / 3).with(-3, 3).with(-2, shape[-2]));
+          shape.with(-1, 3).inserted(shape.ndim(), shape[-1] / 3).with(-3, 3).with(-2, shape[-2]));
     CHECK(difference_to(concatenate_heads(split), x, 0) == "");
   }
   const Tensor turned = transpose(random_tensor({2, 6, 5})), part = slice(turned, -1, 1, 5);

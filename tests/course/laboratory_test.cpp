@@ -29,9 +29,11 @@ const Variant& named(const std::vector<Variant>& list, const std::string& name) 
 std::string wrong(const Variant& variant, const Measurement& found) {
   if (!found.forward.skipped.empty()) return "";
   if (!(found.forward.error < rounding)) return std::to_string(found.forward.error);
-  if (!(found.both_ways.error < rounding)) return std::to_string(found.both_ways.error) + " back";
+  if (!(found.forward_backward.error < rounding))
+    return std::to_string(found.forward_backward.error) + " back";
   const bool exact = variant.kind == VariantKind::exact;
-  return exact && !(found.from_full < rounding) ? std::to_string(found.from_full) + " full" : "";
+  return exact && !(found.error_vs_full < rounding) ? std::to_string(found.error_vs_full) + " full"
+                                                    : "";
 }
 
 }  // namespace
@@ -41,10 +43,10 @@ TEST_CASE("every variant of the laboratory agrees with explicit attention, both 
   for (const bool causal : {false, true}) {
     for (const Index length : {1, 2, 33, 70}) {
       const LaboratoryInput input = laboratory_input({.batch = 2,
-                                                      .heads = 4,
+                                                      .num_heads = 4,
                                                       .length = length,
                                                       .width = 5,
-                                                      .causal = causal,
+                                                      .is_causal = causal,
                                                       .window = 3,
                                                       .stride = 4,
                                                       .block = 7,
@@ -62,7 +64,8 @@ TEST_CASE("every variant of the laboratory agrees with explicit attention, both 
 TEST_CASE("multi-query attention has one head of keys and values, however many of queries",
           "[phase6][laboratory]") {
   for (const Index heads : {1, 2, 3, 4}) {
-    const LaboratoryInput in = laboratory_input({.heads = heads, .length = 9, .width = 5}, once);
+    const LaboratoryInput in =
+        laboratory_input({.num_heads = heads, .length = 9, .width = 5}, once);
     const Variant variant = named(attention_variants(in.sizes), "multi-query");
     CHECK(wrong(variant, measure(variant, in, once)) == "");
     const auto first = [](const Tensor& x) { return expand(slice(x, -3, 0, 1), x.shape()); };
@@ -76,15 +79,15 @@ TEST_CASE("how far another function is from softmax attention is told, not hidde
   const LaboratoryInput in = laboratory_input({.length = 40, .width = 8, .window = 4}, once);
   const std::vector<Variant> list = attention_variants(in.sizes);
   const Tensor full = attention(in.q, in.k, in.v).output;
-  const auto from_full = [&](const std::string& name) {
-    return measure(named(list, name), in, once).from_full;
+  const auto error_vs_full = [&](const std::string& name) {
+    return measure(named(list, name), in, once).error_vs_full;
   };
   const double linear = largest_difference(linear_attention(in.q, in.k, in.v), full);
   const Tensor near = attention(in.q, in.k, in.v, Mask::local(4)).output;
   CHECK(linear > 0.1);
-  CHECK(from_full("linear") == Approx(linear).margin(rounding));
-  CHECK(from_full("local") == Approx(largest_difference(near, full)).margin(rounding));
-  CHECK(from_full("multi-query") > 0.1);
+  CHECK(error_vs_full("linear") == Approx(linear).margin(rounding));
+  CHECK(error_vs_full("local") == Approx(largest_difference(near, full)).margin(rounding));
+  CHECK(error_vs_full("multi-query") > 0.1);
   CHECK(named(list, "linear").kind == VariantKind::other);
   CHECK(named(list, "local").kind == VariantKind::pattern);
   CHECK(named(list, "cached").kind == VariantKind::pattern);
@@ -103,12 +106,12 @@ TEST_CASE("the laboratory finds a variant that is wrong, also on the way back",
   };
   const Measurement found = measure(variant, in, once);
   CHECK(found.forward.error < rounding);
-  CHECK(found.both_ways.error > 1e-3);
+  CHECK(found.forward_backward.error > 1e-3);
 }
 
 TEST_CASE("only the last queries are compared where all would take long", "[phase6][laboratory]") {
   const LaboratoryInput in =
-      laboratory_input({.heads = 3, .length = 100, .width = 2},
+      laboratory_input({.num_heads = 3, .length = 100, .width = 2},
                        {.repeats = 1, .least_time = 0, .compared_pairs = 9000});
   CHECK(in.first == 70);
   CHECK(in.full.shape() == Shape{1, 3, 30, 2});
@@ -122,14 +125,15 @@ TEST_CASE("the laboratory's bytes are those of the weights, and grow as in theor
           "[phase6][laboratory]") {
   std::vector<double> lengths, of_explicit, of_fused;
   for (const Index length : {64, 128, 256}) {
-    const LaboratoryInput in = laboratory_input({.heads = 2, .length = length, .width = 4}, once);
+    const LaboratoryInput in =
+        laboratory_input({.num_heads = 2, .length = length, .width = 4}, once);
     const std::vector<Variant> list = attention_variants(in.sizes);
     const auto bytes = [&](const std::string& name) {
       const Variant& variant = named(list, name);
       const Measurement found = measure(variant, in, once);
-      CHECK(found.both_ways.bytes >= found.forward.bytes);
-      CHECK(measure(variant, in, once).both_ways.bytes == found.both_ways.bytes);
-      return found.both_ways.bytes;
+      CHECK(found.forward_backward.bytes >= found.forward.bytes);
+      CHECK(measure(variant, in, once).forward_backward.bytes == found.forward_backward.bytes);
+      return found.forward_backward.bytes;
     };
     lengths.push_back(static_cast<double>(length));
     of_explicit.push_back(bytes("explicit"));
@@ -144,13 +148,13 @@ TEST_CASE("the laboratory's bytes are those of the weights, and grow as in theor
 
 TEST_CASE("what does not fit the sizes, the time or the memory is skipped, and why is said",
           "[phase6][laboratory]") {
-  const LaboratorySizes sizes{.heads = 3, .length = 600, .width = 4, .causal = true};
+  const LaboratorySizes sizes{.num_heads = 3, .length = 600, .width = 4, .is_causal = true};
   const LaboratoryInput in = laboratory_input(sizes, once);
   const std::vector<Variant> list = attention_variants(sizes);
   const auto reason = [&](const std::string& name, const LaboratoryOptions& options) {
     const Measurement found = measure(named(list, name), in, options);
     if (found.forward.skipped.empty()) CHECK(found.forward.seconds > 0);
-    return found.forward.skipped + "/" + found.both_ways.skipped;
+    return found.forward.skipped + "/" + found.forward_backward.skipped;
   };
   const std::string later = "it sees what comes later; causal linear does not";
   CHECK(reason("linear", once) == later + "/" + later);
@@ -167,7 +171,7 @@ TEST_CASE("sizes that make no sense, or do not fit, are refused", "[phase6][labo
   const auto refused = [](const LaboratorySizes& sizes, std::initializer_list<const char*> words) {
     return complaint([&] { laboratory_input(sizes, once); }, words);
   };
-  CHECK(refused({.heads = 0}, {"laboratory", "0", "at least 1"}) == "");
+  CHECK(refused({.num_heads = 0}, {"laboratory", "0", "at least 1"}) == "");
   CHECK(refused({.length = -3}, {"-3", "at least 1"}) == "");
   CHECK(refused({.window = -1}, {"window is -1", "not be negative"}) == "");
   CHECK(complaint([] { attention_variants({.chunk = 0}); }, {"at least 1"}) == "");
@@ -212,5 +216,5 @@ TEST_CASE("the laboratory finds NaN in any gradient, and compares all pairs if a
   variant.run = [run](const Tensor& q, const Tensor& k, const Tensor& v) {
     return run(q, k, v) + sqrt(q * 0.0) * 0.0;  // 0 / 0 on the way back, to q alone
   };
-  CHECK(std::isnan(measure(variant, input, once).both_ways.error));
+  CHECK(std::isnan(measure(variant, input, once).forward_backward.error));
 }

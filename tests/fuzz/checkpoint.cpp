@@ -16,11 +16,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const TransformerOptions& options = file.model.options();
     Indices ids;
     for (Index i = 0; i < std::min<Index>(5, options.length); ++i) {
-      ids.values.push_back(static_cast<std::int32_t>(i % options.vocabulary));
+      ids.values.push_back(static_cast<std::int32_t>(i % options.vocab_size));
     }
     ids.shape = {static_cast<Index>(ids.values.size())};
     const Tensor logits = file.model(ids);
-    fuzz::require(logits.shape() == Shape{ids.shape[0], options.vocabulary}, "a row for each word");
+    fuzz::require(logits.shape() == Shape{ids.shape[0], options.vocab_size}, "a row for each word");
   });
   fuzz::done([&] {  // what of it a training would go on with
     const Checkpoint checkpoint = read_checkpoint(input.path());

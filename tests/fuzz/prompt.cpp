@@ -25,8 +25,11 @@ class Desk {
  private:
   void write(const std::string& name, const Vocabulary& vocabulary) {
     Random random(1);
-    const TransformerOptions options{
-        .vocabulary = vocabulary.size(), .length = 12, .d_model = 4, .heads = 2, .layers = 1};
+    const TransformerOptions options{.vocab_size = vocabulary.size(),
+                                     .max_length = 12,
+                                     .d_model = 4,
+                                     .num_heads = 2,
+                                     .num_layers = 1};
     write_transformer(folder_ / name, Transformer(options, random),
                       to_metadata(vocabulary, next_word_batch(vocabulary, {{}})));
   }

@@ -28,7 +28,7 @@ struct Run {
       : w(random.normal({5, 7})),
         bias(Tensor::zeros({7})),
         out(random.normal({7, 3})),
-        adam(parameters(), {.rate = 0.01, .weight_decay = 0.1}) {}
+        adam(parameters(), {.learning_rate = 0.01, .weight_decay = 0.1}) {}
 
   Parameters parameters() const { return {{"w", w}, {"bias", bias}, {"out", out}}; }
 
@@ -39,8 +39,10 @@ struct Run {
       const Tensor y = matmul(gelu(matmul(x, w) + bias), out);
       return mse(y, slice(x, 1, 0, 3));
     };
-    const auto rate = [](Index step) { return cosine_rate(step, {.warmup = 5, .steps = 20}); };
-    return train(adam, loss_of_step, {.steps = steps, .rate = rate, .what = ""}).losses;
+    const auto rate = [](Index step) {
+      return cosine_schedule(step, {.warmup_steps = 5, .steps = 20});
+    };
+    return train(adam, loss_of_step, {.steps = steps, .learning_rate = rate, .what = ""}).losses;
   }
 
   void save(const fs::path& path) const {
@@ -99,8 +101,8 @@ TEST_CASE("a checkpoint holds weights, configuration and the optimiser's memory 
   CHECK(checkpoint.steps == 3);
   CHECK(checkpoint.weights.metadata == std::map<std::string, std::string>{{"d_model", "7"}});
   REQUIRE(checkpoint.weights.tensors.size() == 3);
-  REQUIRE(checkpoint.optimiser.tensors.size() == 6);
-  CHECK(checkpoint.optimiser.tensors[0].name == "mean.w");
+  REQUIRE(checkpoint.optimizer.tensors.size() == 6);
+  CHECK(checkpoint.optimizer.tensors[0].name == "mean.w");
 
   const Run other(2);  // a plain reader of weights
   load_parameters(other.parameters(), checkpoint.weights);
@@ -196,8 +198,8 @@ TEST_CASE("tensors that are skipped are told of on either side", "[phase2][io]")
   const Checkpoint checkpoint = read_checkpoint(folder / "a");
   REQUIRE(checkpoint.weights.skipped.size() == 1);
   CHECK(checkpoint.weights.skipped[0].name == "w");
-  REQUIRE(checkpoint.optimiser.skipped.size() == 1);
-  CHECK(checkpoint.optimiser.skipped[0].name == "mean.w");
+  REQUIRE(checkpoint.optimizer.skipped.size() == 1);
+  CHECK(checkpoint.optimizer.skipped[0].name == "mean.w");
   const Parameters model = {{"w", Tensor::zeros({1})}};
   Adam adam(model);
   CHECK(complaint([&] { load_checkpoint(model, adam, checkpoint); },

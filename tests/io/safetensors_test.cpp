@@ -117,7 +117,7 @@ TEST_CASE("a failed write leaves the old checkpoint as it was", "[phase1][io]") 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("saving takes no memory of its own, however large the tensors", "[phase2][io]") {
   // Never touched, it costs no real memory; more than the heap may have free from other tests.
-  const Tensor large = Tensor::uninitialised({128 << 20});
+  const Tensor large = Tensor::empty({128 << 20});
   release_pooled_memory();  // what other tests have left could hold the copy
   const MemoryLimit limit(large.buffer().bytes() / 4);
   CHECK_THROWS_AS(large.clone(), Error);

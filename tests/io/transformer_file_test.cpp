@@ -12,12 +12,12 @@ namespace {
 
 Transformer small(bool causal, Positions positions = Positions::learned) {
   Random random(3);
-  return Transformer({.vocabulary = 9,
-                      .length = 5,
+  return Transformer({.vocab_size = 9,
+                      .max_length = 5,
                       .d_model = 8,
-                      .heads = 2,
-                      .layers = 2,
-                      .causal = causal,
+                      .num_heads = 2,
+                      .num_layers = 2,
+                      .is_causal = causal,
                       .positions = positions,
                       .norm = Norm::post},
                      random);
@@ -71,7 +71,7 @@ TEST_CASE("a transformer's file that is not there may be told how to get", "[pha
                   {"/m is not there yet: step 43 trains it. Type: make run-43"}) == "");
   CHECK(complaint([&] { read_transformer(folder / "m"); }, {"/m", "there is no such file"}) == "");
   write_transformer(folder / "m", small(true));
-  CHECK(read_transformer(folder / "m", "never said").options.layers == 2);
+  CHECK(read_transformer(folder / "m", "never said").options.num_layers == 2);
 }
 
 TEST_CASE("a transformer's file with a weight missing is refused", "[phase4][io]") {
@@ -102,15 +102,16 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
                      {words});
   };
   using Options = TransformerOptions;
-  CHECK(refused([](Options& o) { o.vocabulary = 1 << 24; }, "words.weight") == "");
-  CHECK(refused([](Options& o) { o.length = 1 << 24; }, "positions.weight") == "");
+  CHECK(refused([](Options& o) { o.vocab_size = 1 << 24; }, "words.weight") == "");
+  CHECK(refused([](Options& o) { o.max_length = 1 << 24; }, "positions.weight") == "");
   CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "(5, 16777216)") == "");
-  CHECK(refused([](Options& o) { o.layers = 1 << 24; }, "blocks.2.attention.query.weight") == "");
+  CHECK(refused([](Options& o) { o.num_layers = 1 << 24; }, "blocks.2.attention.query.weight") ==
+        "");
   CHECK(refused([](Options& o) { o.d_ff = 1 << 24; }, "(8, 16777216)") == "");
-  CHECK(refused([](Options& o) { o.heads = 3; }, "heads") == "");
+  CHECK(refused([](Options& o) { o.num_heads = 3; }, "heads") == "");
   const auto far = [](Options& o) {
     o.positions = Positions::sinusoidal;
-    o.length = 1 << 24;
+    o.max_length = 1 << 24;
   };
   CHECK(refused(far, "16777216 sinusoidal positions") == "");
 }

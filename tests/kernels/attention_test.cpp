@@ -11,8 +11,8 @@ namespace tapestry::kernels {
 namespace {
 
 // Query i sees the keys up to i + 3, but none that is a multiple of 5.
-Sight look(const AttentionHead&, Index query, Index queries, Index key, Index keys,
-           std::uint64_t* keep) {
+BlockVisibility visible_in_block(const AttentionHead&, Index query, Index queries, Index key,
+                                 Index keys, std::uint64_t* keep) {
   Index seen = 0;
   for (Index j = 0; j < keys; ++j) {
     keep[j] = 0;
@@ -27,9 +27,9 @@ Sight look(const AttentionHead&, Index query, Index queries, Index key, Index ke
 
 // Query i sees the keys up to i + 100, but none of 128 to 191. What `keep` holds for keys that all
 // see must not count.
-Sight look_far(const AttentionHead&, Index query, Index queries, Index key, Index keys,
-               std::uint64_t* keep) {
-  Sight sight{0, 0};
+BlockVisibility look_far(const AttentionHead&, Index query, Index queries, Index key, Index keys,
+                         std::uint64_t* keep) {
+  BlockVisibility sight{0, 0};
   for (Index j = 0; j < keys; ++j) {
     const bool shown = (key + j) / 64 != 2;
     keep[j] = 0;
@@ -61,7 +61,7 @@ struct Head {
         d_out(Numbers(4).some(queries * v_row), offset),
         log_sum(queries, offset) {
     head = {queries,  keys,  width, value_width, q.data(),  k.data(),
-            v.data(), q_row, q_row, v_row,       real(0.3), masked ? look : nullptr,
+            v.data(), q_row, q_row, v_row,       real(0.3), masked ? visible_in_block : nullptr,
             nullptr,  0};
   }
   std::vector<real> forward(const Table& set) {  // out, then log_sum
@@ -98,7 +98,7 @@ struct Head {
 
 void check_head(Head& ours, Head& plain, const Table& set, double tolerance = 1e-5) {
   CAPTURE(set.name, ours.head.queries, ours.head.keys, ours.head.width, ours.head.value_width);
-  CAPTURE(ours.head.look != nullptr);
+  CAPTURE(ours.head.visible_in_block != nullptr);
   REQUIRE(first_apart(ours.forward(set), plain.forward(reference_set()), tolerance,
                       tolerance / 5) == -1);
   const Index keys = ours.head.keys;
@@ -182,12 +182,12 @@ TEST_CASE("attention: scores that rise or fall over many blocks of keys", "[phas
   };
   for (const Table* set : usable_sets()) {
     for (const double step : {0.1, 0.5, 4.0}) {  // of 2^8, a third, 1.7 and 14 a block of keys
-      for (const auto sees : {AttentionHead{}.look, &look, &look_far}) {
+      for (const auto sees : {AttentionHead{}.visible_in_block, &visible_in_block, &look_far}) {
         const Index wide = step > 0.4 ? 16 : 5;  // whole batches, or not
         Head ours(70, 330, 8, wide, 1, 1, false), plain(70, 330, 8, wide, 1, 0, false);
         for (Head* head : {&ours, &plain}) {
           tilt(*head, step);
-          head->head.look = sees;
+          head->head.visible_in_block = sees;
         }
         CAPTURE(step, sees == &look_far);
         check_head(ours, plain, *set, 1e-5 * std::max(1.0, 10 * step));
@@ -303,8 +303,8 @@ TEST_CASE("attention: a query that sees nothing gets zeros", "[phase1][kernels]"
     for (const real value : head.backward(*set, 0)) REQUIRE(value == 0);
 
     Head beside(20, 30, 4, 4, 0, 0, false);  // a value of the others is infinite
-    beside.head.look = [](const AttentionHead&, Index query, Index, Index, Index keys,
-                          std::uint64_t* keep) -> Sight {
+    beside.head.visible_in_block = [](const AttentionHead&, Index query, Index, Index, Index keys,
+                                      std::uint64_t* keep) -> BlockVisibility {
       const Index bit = 3 - query;  // of the one that sees nothing
       std::fill(keep, keep + keys, bit < 0 ? ~std::uint64_t(0) : ~(std::uint64_t(1) << bit));
       return {keys, 0};
@@ -320,13 +320,13 @@ TEST_CASE("attention: a query that sees nothing gets zeros", "[phase1][kernels]"
 TEST_CASE("attention: nothing before or behind the operands counts", "[phase1][kernels]") {
   const auto all = [](const AttentionHead&, Index, Index, Index, Index keys, std::uint64_t* keep) {
     std::fill(keep, keep + keys, ~std::uint64_t(0));
-    return Sight{keys, 0};
+    return BlockVisibility{keys, 0};
   };
   for (const Table* set : usable_sets()) {  // a score with what stands around is huge
     for (const real sign : {real(1), real(-1)}) {
-      for (const auto sees : {AttentionHead{}.look, +all}) {
+      for (const auto sees : {AttentionHead{}.visible_in_block, +all}) {
         Head head(3, 70, 2, 3, 0, 0, false);
-        head.head.look = sees;
+        head.head.visible_in_block = sees;
         for (Index i = 0; i < 3 * 2; ++i) head.q.data()[i] = sign;
         for (Index j = 0; j < 70 * 2; ++j) head.k.data()[j] = 0;
         for (Index j = 0; j < 70 * 3; ++j) head.v.data()[j] = real(2);

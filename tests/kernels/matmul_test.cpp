@@ -1,7 +1,7 @@
 // Products of every usable set: all layouts of the operands, edge sizes, NaN and infinity, and the
 // promise that an element's bits depend neither on the rows around it nor on threads.
-#include "kernels/drive.hpp"
 #include "kernels/kernel_test.hpp"
+#include "kernels/parallel_all.hpp"
 #include "threads.hpp"
 
 namespace tapestry::kernels {
@@ -164,7 +164,7 @@ TEST_CASE("matmul driver: batches, broadcasting, merged rows", "[phase0][kernels
         shape.m = m;
         shape.n = n;
         shape.k = k;
-        Index a_strides[max_rank], b_strides[max_rank];
+        Index a_strides[max_ndim], b_strides[max_ndim];
         for (std::size_t d = 0; d < c.batch.size(); ++d) {
           shape.batch.size[shape.batch.rank] = c.batch[d];
           a_strides[shape.batch.rank] = c.a_strides[d] * m * k;

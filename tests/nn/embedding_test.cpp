@@ -26,8 +26,8 @@ TEST_CASE("a row that was used twice gets both gradients", "[phase1][nn]") {
 
 TEST_CASE("an embedding names its weight and refuses what is no row", "[phase1][nn]") {
   Random random(1), same(1);
-  const Embedding words(3, 2, random, init::xavier);
-  CHECK(words.weight.values() == init::xavier({3, 2}, same).values());
+  const Embedding words(3, 2, random, init::xavier_uniform);
+  CHECK(words.weight.values() == init::xavier_uniform({3, 2}, same).values());
   REQUIRE(words.parameters("words.").size() == 1);
   CHECK(words.parameters("words.")[0].name == "words.weight");
   CHECK(words.parameters()[0].value.buffer() == words.weight.buffer());

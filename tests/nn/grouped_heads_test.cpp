@@ -30,16 +30,19 @@ Linear spread(const Linear& map, Index groups, Index heads) {
 // An ordinary layer of six heads that computes the same.
 MultiHeadAttention spread(const MultiHeadAttention& layer) {
   MultiHeadAttention result = layer;
-  result.key = spread(layer.key, layer.key_value_heads, layer.heads);
-  result.value = spread(layer.value, layer.key_value_heads, layer.heads);
-  result.key_value_heads = layer.heads;
+  result.key = spread(layer.key, layer.num_key_value_heads, layer.num_heads);
+  result.value = spread(layer.value, layer.num_key_value_heads, layer.num_heads);
+  result.num_key_value_heads = layer.num_heads;
   return result;
 }
 
 MultiHeadAttention layer_of(Index groups, Positions positions = Positions::none) {
-  return scattered(
-      12, 6,
-      {.d_v = 3, .key_value_heads = groups, .bias = true, .causal = true, .positions = positions});
+  return scattered(12, 6,
+                   {.d_v = 3,
+                    .num_key_value_heads = groups,
+                    .bias = true,
+                    .is_causal = true,
+                    .positions = positions});
 }
 
 }  // namespace
@@ -96,7 +99,7 @@ TEST_CASE("shared keys and values: across, without leading axes, and one head al
           "[phase6][nn]") {
   const MultiHeadAttention ours = layer_of(3), plain = spread(ours);
   const Tensor x = random_tensor({4, 12}, 2), context = random_tensor({6, 12}, 3);
-  CHECK(difference_to(ours.across(x, context), plain.across(x, context), nearly) == "");
+  CHECK(difference_to(ours.cross_attend(x, context), plain.cross_attend(x, context), nearly) == "");
   CHECK(difference_to(ours(x), plain(x), nearly) == "");
   Tensor sum = Tensor::zeros({4, 12});
   for (Index i = 0; i < 6; ++i) sum = sum + ours.head(i)(x);
@@ -106,8 +109,8 @@ TEST_CASE("shared keys and values: across, without leading axes, and one head al
 TEST_CASE("shared keys and values: how many does not fit", "[phase6][nn]") {
   Random random(1);
   for (const Index wrong : {-1, 4, 12}) {
-    CHECK(complaint([&] { MultiHeadAttention(12, 6, random, {.key_value_heads = wrong}); },
-                    {"heads is 6", "key_value_heads is", "divide heads"}) == "");
+    CHECK(complaint([&] { MultiHeadAttention(12, 6, random, {.num_key_value_heads = wrong}); },
+                    {"num_heads is 6", "num_key_value_heads is", "divide num_heads"}) == "");
   }
-  CHECK(MultiHeadAttention(12, 6, random).key_value_heads == 6);
+  CHECK(MultiHeadAttention(12, 6, random).num_key_value_heads == 6);
 }

@@ -26,7 +26,7 @@ double deviation_of(const std::vector<double>& x) {
 }
 
 // "" if these maps and tables were drawn so, in this order, from the beginning of Random(1).
-std::string differently_drawn(Initialiser start, const std::vector<Tensor>& weights) {
+std::string differently_drawn(Initializer start, const std::vector<Tensor>& weights) {
   Random random(1);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i].values() != start(weights[i].shape(), random).values()) {
@@ -46,9 +46,9 @@ TEST_CASE("initialisers have the spread that their papers give", "[phase1][nn]")
   Random random(3);
   const Shape shape = {50, 30};  // 1500 numbers: the deviation is known to about 2 %
   CHECK(std::abs(deviation_of(doubles(init::normal(shape, random))) / 0.02 - 1) < 0.08);
-  CHECK(std::abs(deviation_of(doubles(init::inverse_root(shape, random))) * std::sqrt(50) - 1) <
+  CHECK(std::abs(deviation_of(doubles(init::lecun_normal(shape, random))) * std::sqrt(50) - 1) <
         0.08);
-  const std::vector<double> x = doubles(init::xavier(shape, random));
+  const std::vector<double> x = doubles(init::xavier_uniform(shape, random));
   const double bound = std::sqrt(6.0 / 80);
   CHECK(*std::max_element(x.begin(), x.end()) <= bound);
   CHECK(*std::max_element(x.begin(), x.end()) > 0.98 * bound);
@@ -57,20 +57,21 @@ TEST_CASE("initialisers have the spread that their papers give", "[phase1][nn]")
   CHECK(std::abs(mean_of(x)) < 4 * bound / std::sqrt(3 * 1500));
 }
 
-TEST_CASE("xavier is symmetric in its two sizes, inverse_root goes by the first", "[phase1][nn]") {
+TEST_CASE("xavier is symmetric in its two sizes, lecun_normal goes by the first", "[phase1][nn]") {
   Random one(7), other(7);
-  CHECK(init::xavier({3, 20}, one).values() == init::xavier({20, 3}, other).values());
+  CHECK(init::xavier_uniform({3, 20}, one).values() ==
+        init::xavier_uniform({20, 3}, other).values());
   Random wide(7), narrow(7);
-  const std::vector<double> x = doubles(init::inverse_root({4, 25}, wide));
-  const std::vector<double> y = doubles(init::inverse_root({100, 1}, narrow));
+  const std::vector<double> x = doubles(init::lecun_normal({4, 25}, wide));
+  const std::vector<double> y = doubles(init::lecun_normal({100, 1}, narrow));
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(x[i] - 5 * y[i]) < 1e-5);
 }
 
 TEST_CASE("initialisers that scale by sizes refuse a shape without them", "[phase1][nn]") {
   Random random(1);
-  CHECK(complaint([&] { init::xavier({3}, random); }, {"xavier: the shape (3)", "(in, out)"}) ==
-        "");
-  CHECK(complaint([&] { init::inverse_root({}, random); }, {"inverse_root: the shape ()"}) == "");
+  CHECK(complaint([&] { init::xavier_uniform({3}, random); },
+                  {"xavier_uniform: the shape (3)", "(in, out)"}) == "");
+  CHECK(complaint([&] { init::lecun_normal({}, random); }, {"lecun_normal: the shape ()"}) == "");
   CHECK(init::normal({3}, random).shape() == Shape{3});
 }
 
@@ -84,10 +85,11 @@ TEST_CASE("layers made of maps begin as they say, in a fixed order", "[phase1][n
   const FeedForward forward(6, forward_random);
   CHECK(differently_drawn(init::normal, {forward.up.weight, forward.down.weight}) == "");
   const LstmCell cell(3, 2, lstm_random);
-  CHECK(differently_drawn(init::xavier, {cell.input.weight, cell.hidden.weight}) == "");
+  CHECK(differently_drawn(init::xavier_uniform, {cell.input.weight, cell.hidden.weight}) == "");
 
-  const Transformer model({.vocabulary = 5, .d_model = 8, .heads = 2}, model_random);
-  std::vector<Tensor> drawn = {model.words.weight, model.logits.weight, model.positions->weight};
+  const Transformer model({.vocab_size = 5, .d_model = 8, .num_heads = 2}, model_random);
+  std::vector<Tensor> drawn = {model.token_embedding.weight, model.lm_head.weight,
+                               model.positions->weight};
   for (const TransformerBlock& block : model.blocks) {
     const std::vector<Tensor> maps = maps_of(block.attention);
     drawn.insert(drawn.end(), maps.begin(), maps.end());

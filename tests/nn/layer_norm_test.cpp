@@ -21,8 +21,8 @@ std::vector<double> by_hand(const LayerNorm& norm, const Tensor& x) {
     for (place.back() = 0; place.back() < width; ++place.back()) {
       square += std::pow(element(x, place) - mean, 2);
     }
-    const double deviation = std::sqrt(square / static_cast<double>(width) + norm.epsilon);
-    return (element(x, at) - mean) / deviation * element(norm.gain, {at.back()}) +
+    const double deviation = std::sqrt(square / static_cast<double>(width) + norm.eps);
+    return (element(x, at) - mean) / deviation * element(norm.weight, {at.back()}) +
            element(norm.bias, {at.back()});
   });
 }
@@ -31,7 +31,7 @@ std::vector<double> by_hand(const LayerNorm& norm, const Tensor& x) {
 
 TEST_CASE("layer norm begins by bringing rows to mean 0 and variance 1", "[phase2][nn]") {
   const LayerNorm norm(6);
-  CHECK(difference(norm.gain, {6}, std::vector<double>(6, 1)) == "");
+  CHECK(difference(norm.weight, {6}, std::vector<double>(6, 1)) == "");
   CHECK(difference(norm.bias, {6}, std::vector<double>(6, 0)) == "");
   const Tensor y = norm(3 * random_tensor({4, 5, 6}) + 7);
   CHECK(difference(mean(y, -1), {4, 5}, std::vector<double>(20, 0), 1e-5) == "");
@@ -65,14 +65,14 @@ TEST_CASE("the gradients of layer norm are right", "[phase2][nn]") {
 TEST_CASE("layer norm names its parameters and says what does not fit", "[phase2][nn]") {
   const LayerNorm norm(4);
   CHECK(names(norm.parameters("norm.")) == std::vector<std::string>{"norm.gain", "norm.bias"});
-  CHECK(norm.parameters()[0].value.buffer() == norm.gain.buffer());
+  CHECK(norm.parameters()[0].value.buffer() == norm.weight.buffer());
   CHECK(norm.parameters()[1].value.buffer() == norm.bias.buffer());
-  CHECK(complaint([&] { norm(Tensor::zeros({2, 5})); }, {"layer_norm: x is (2, 5), gain is (4)"}) ==
-        "");
+  CHECK(complaint([&] { norm(Tensor::zeros({2, 5})); },
+                  {"layer_norm: x is (2, 5), weight is (4)"}) == "");
   CHECK(difference(LayerNorm(1)(Tensor({2, 1}, {3, 4})), {2, 1}, {0, 0}) == "");
   CHECK(complaint([] { LayerNorm(0); }, {"layer norm: width is 0", "at least 1"}) == "");
   for (const double epsilon : {0.0, -1.0, double(NAN), infinity}) {
-    CHECK(complaint([=] { LayerNorm(4, epsilon); }, {"epsilon is ", "above 0"}) == "");
+    CHECK(complaint([=] { LayerNorm(4, epsilon); }, {"eps is ", "above 0"}) == "");
   }
-  if (!in_double) CHECK(complaint([] { LayerNorm(4, 1e-60); }, {"epsilon is "}) == "");
+  if (!in_double) CHECK(complaint([] { LayerNorm(4, 1e-60); }, {"eps is "}) == "");
 }

@@ -33,7 +33,7 @@ inline MultiHeadAttention scattered(Index d_model, Index heads,
 // A decoder of seven words, two layers and two heads.
 inline Transformer small_transformer(Index d_model = 8, double deviation = 0.3) {
   Random random(3);
-  Transformer model({.vocabulary = 7, .length = 8, .d_model = d_model, .heads = 2}, random);
+  Transformer model({.vocab_size = 7, .max_length = 8, .d_model = d_model, .num_heads = 2}, random);
   scatter(model.parameters(), random, deviation);
   return model;
 }
@@ -78,7 +78,7 @@ inline std::vector<double> weights_by_hand(const MultiHeadAttention& m, const Te
                                            const Tensor& context, const Mask& mask,
                                            const Place& query) {
   const Index batch = query[0], head = query[1], i = query[2];
-  const Index d_k = m.query.weight.size(1) / m.heads;
+  const Index d_k = m.query.weight.size(1) / m.num_heads;
   std::vector<double> row;
   double total = 0;
   for (Index j = 0; j < context.size(1); ++j) {
@@ -86,7 +86,7 @@ inline std::vector<double> weights_by_hand(const MultiHeadAttention& m, const Te
     for (Index c = head * d_k; c < (head + 1) * d_k; ++c) {
       score += mapped(m.query, x, batch, i, c) * mapped(m.key, context, batch, j, c);
     }
-    const bool hidden = !mask.allows(batch, i, j) || (m.causal && j > i);
+    const bool hidden = !mask.allows(batch, i, j) || (m.is_causal && j > i);
     row.push_back(hidden ? 0 : std::exp(score / std::sqrt(static_cast<double>(d_k))));
     total += row.back();
   }
@@ -98,9 +98,10 @@ inline MultiHeadByHand multi_head_by_hand(const MultiHeadAttention& m, const Ten
                                           const Tensor& context, const Mask& mask = {}) {
   MultiHeadByHand result;
   const Index batches = x.size(0), length = x.size(1), keys = context.size(1);
-  const Index d_v = m.value.weight.size(1) / m.heads;
-  for (Index query = 0; query < batches * m.heads * length; ++query) {
-    const Index b = query / length / m.heads, h = query / length % m.heads, i = query % length;
+  const Index d_v = m.value.weight.size(1) / m.num_heads;
+  for (Index query = 0; query < batches * m.num_heads * length; ++query) {
+    const Index b = query / length / m.num_heads, h = query / length % m.num_heads,
+                i = query % length;
     const std::vector<double> row = weights_by_hand(m, x, context, mask, {b, h, i});
     result.weights.insert(result.weights.end(), row.begin(), row.end());
     for (Index c = h * d_v; c < (h + 1) * d_v; ++c) {
@@ -114,11 +115,11 @@ inline MultiHeadByHand multi_head_by_hand(const MultiHeadAttention& m, const Ten
   const auto head_at = [&](Index b, Index i, Index column) {
     const Index h = column / d_v;
     return result
-        .heads[static_cast<std::size_t>(((b * m.heads + h) * length + i) * d_v + column % d_v)];
+        .heads[static_cast<std::size_t>(((b * m.num_heads + h) * length + i) * d_v + column % d_v)];
   };
   result.output = tabulate({batches, length, m.output.weight.size(1)}, [&](const Place& at) {
     double sum = m.output.bias.defined() ? element(m.output.bias, {at[2]}) : 0;
-    for (Index c = 0; c < m.heads * d_v; ++c) {
+    for (Index c = 0; c < m.num_heads * d_v; ++c) {
       sum += head_at(at[0], at[1], c) * element(m.output.weight, {c, at[2]});
     }
     return sum;

@@ -22,8 +22,8 @@ TEST_CASE("linear is x W + b for any leading axes", "[phase1][nn]") {
 
 TEST_CASE("linear begins as its initialiser says, with a bias of zero or none", "[phase1][nn]") {
   Random random(1), same(1);
-  const Linear linear(4, 5, random, {init::inverse_root});  // it comes first, not the bias
-  CHECK(linear.weight.values() == init::inverse_root({4, 5}, same).values());
+  const Linear linear(4, 5, random, {init::lecun_normal});  // it comes first, not the bias
+  CHECK(linear.weight.values() == init::lecun_normal({4, 5}, same).values());
   CHECK(difference(linear.bias, {5}, {0, 0, 0, 0, 0}) == "");
   const Linear bare(4, 5, random, {.bias = false});
   CHECK_FALSE(bare.bias.defined());
@@ -33,7 +33,7 @@ TEST_CASE("linear begins as its initialiser says, with a bias of zero or none", 
 TEST_CASE("without a word, linear begins by Glorot and Bengio", "[phase1][nn]") {
   Random random(1), same(1);
   const Linear linear(40, 60, random);
-  CHECK(linear.weight.values() == init::xavier({40, 60}, same).values());
+  CHECK(linear.weight.values() == init::xavier_uniform({40, 60}, same).values());
   double squares = 0;
   for (const real w : linear.weight.values()) squares += double{w} * double{w};
   CHECK(std::sqrt(squares / 2400) == Approx(std::sqrt(2.0 / 100)).epsilon(0.05));

@@ -152,7 +152,7 @@ TEST_CASE("a decoder attends to what an encoder read, not to its padding", "[pha
   const auto run = [&](const Tensor& from) {
     const Lstm::Output read = encoder(from, lengths);
     const Tensor states = decoder(target, {}, read.last).all;
-    return attend.across(states, read.all, Mask::padding(lengths));
+    return attend.cross_attend(states, read.all, Mask::padding(lengths));
   };
   Tensor other = source.clone();
   other.set({1, 4, 0}, 50);
@@ -166,14 +166,14 @@ TEST_CASE("an LSTM learns to remember the first word", "[phase6][nn]") {
   const Linear out(8, 2, random);
   Parameters all = layer.parameters("lstm.");
   for (const Parameter& p : out.parameters("out.")) all.push_back(p);
-  Adam adam(all, {.rate = 0.02});
+  Adam adam(all, {.learning_rate = 0.02});
   Random data(2);
   double loss = 0;
   for (int step = 0; step < 150; ++step) {
     Tensor x = data.normal({16, 8, 2});
     std::vector<std::int32_t> right;
     for (Index b = 0; b < 16; ++b) {
-      right.push_back(static_cast<std::int32_t>(data.below(2)));
+      right.push_back(static_cast<std::int32_t>(data.randint(2)));
       x.set({b, 0, 0}, right.back() == 1 ? 2 : -2);
     }
     Tape tape(all);

@@ -13,20 +13,20 @@ using namespace tapestry;
 namespace {
 
 const MultiHeadAttentionOptions of_own_widths = {
-    .d_k = 3, .d_v = 5, .d_context = 7, .bias = true, .causal = true};
+    .d_k = 3, .d_v = 5, .d_context = 7, .bias = true, .is_causal = true};
 
 // The fused path, and what a Capture sees of the explicit one.
 std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Tensor& context,
                         const Mask& mask) {
   const MultiHeadByHand expected = multi_head_by_hand(m, x, context, mask);
   const bool self = x.buffer() == context.buffer();
-  const auto run = [&] { return self ? m(x, mask) : m.across(x, context, mask); };
+  const auto run = [&] { return self ? m(x, mask) : m.cross_attend(x, context, mask); };
   std::string wrong = difference(run(), x.shape(), expected.output, nearly);
   const Capture seen;
   wrong += difference(run(), x.shape(), expected.output, nearly);
-  const Shape rows{x.size(0), m.heads, x.size(1), context.size(1)};
+  const Shape rows{x.size(0), m.num_heads, x.size(1), context.size(1)};
   wrong += difference(seen["weights"], rows, expected.weights, nearly);
-  const Shape heads = rows.with(-1, m.value.weight.size(1) / m.heads);
+  const Shape heads = rows.with(-1, m.value.weight.size(1) / m.num_heads);
   return wrong + difference(seen["heads"], heads, expected.heads, nearly);
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("1, 2, 4 or 8 heads are what the formula says", "[phase2][nn]") {
   for (const Index heads : {1, 2, 4, 8}) {
     for (const bool causal : {false, true}) {
       CAPTURE(heads, causal);
-      const MultiHeadAttention m = scattered(8, heads, {.bias = heads > 2, .causal = causal});
+      const MultiHeadAttention m = scattered(8, heads, {.bias = heads > 2, .is_causal = causal});
       CHECK(wrong_layer(m, x, x, {}) == "");
     }
   }
@@ -68,24 +68,25 @@ TEST_CASE("widths of one's own, biases, and every mask, each the same for all he
 TEST_CASE("cross-attention: queries of one sequence, keys and values of another", "[phase2][nn]") {
   for (const bool causal : {false, true}) {
     MultiHeadAttentionOptions options = of_own_widths;
-    options.causal = causal;
+    options.is_causal = causal;
     const MultiHeadAttention m = scattered(4, 2, options);
     CHECK(m.key.weight.shape() == Shape{7, 6});
     const Tensor x = random_tensor({2, 3, 4}, 1), context = random_tensor({2, 5, 7}, 2);
     CHECK(wrong_layer(m, x, context, {}) == "");
     CHECK(wrong_layer(m, x, context, Mask::padding({5, 2})) == "");
     const Tensor one = squeeze(slice(x, 0, 1, 2), 0), its = squeeze(slice(context, 0, 1, 2), 0);
-    const Tensor alone = m.across(one, its);  // without leading axes
-    CHECK(difference_to(alone, squeeze(slice(m.across(x, context), 0, 1, 2), 0), nearly) == "");
-    CHECK(
-        same_bits(m.across(one, its, Mask::padding({1})),  // a batch of one
-                  squeeze(m.across(unsqueeze(one, 0), unsqueeze(its, 0), Mask::padding({1})), 0)));
-    const Tensor shared = m.across(x, its);  // one context for a batch
+    const Tensor alone = m.cross_attend(one, its);  // without leading axes
+    CHECK(difference_to(alone, squeeze(slice(m.cross_attend(x, context), 0, 1, 2), 0), nearly) ==
+          "");
+    CHECK(same_bits(
+        m.cross_attend(one, its, Mask::padding({1})),  // a batch of one
+        squeeze(m.cross_attend(unsqueeze(one, 0), unsqueeze(its, 0), Mask::padding({1})), 0)));
+    const Tensor shared = m.cross_attend(x, its);  // one context for a batch
     CHECK(difference_to(squeeze(slice(shared, 0, 1, 2), 0), alone, nearly) == "");
   }
   const MultiHeadAttention same = scattered(4, 2, {});
   const Tensor x = random_tensor({2, 3, 4});
-  CHECK(same_bits(same.across(x, x), same(x)));
+  CHECK(same_bits(same.cross_attend(x, x), same(x)));
 }
 
 TEST_CASE("(2, 10, 64) through 1, 2, 4 and 8 heads: every stage has its shape", "[phase2][nn]") {
@@ -126,7 +127,7 @@ TEST_CASE("(32, 128, 512) in 8 heads", "[phase2][nn]") {
 }
 
 TEST_CASE("a sequence alone is a batch of one, and leading axes are a batch", "[phase2][nn]") {
-  const MultiHeadAttention m = scattered(8, 4, {.bias = true, .causal = true});
+  const MultiHeadAttention m = scattered(8, 4, {.bias = true, .is_causal = true});
   const Tensor x = random_tensor({6, 5, 8});
   const Tensor whole = m(x);
   const Tensor second = squeeze(slice(x, 0, 1, 2), 0);
@@ -164,7 +165,7 @@ TEST_CASE("the outputs of the heads alone add up to the layer's", "[phase2][nn]"
     for (const bool bias : {false, true}) {
       CAPTURE(heads, bias);
       const MultiHeadAttention m =
-          scattered(8, heads, {.d_k = 3, .d_v = 2, .bias = bias, .causal = true});
+          scattered(8, heads, {.d_k = 3, .d_v = 2, .bias = bias, .is_causal = true});
       Tensor total = bias ? m.output.bias : Tensor(0);
       for (Index h = 0; h < heads; ++h) total = total + m.head(h)(x, mask);
       CHECK(difference_to(m(x, mask), total, nearly) == "");
@@ -173,7 +174,7 @@ TEST_CASE("the outputs of the heads alone add up to the layer's", "[phase2][nn]"
 }
 
 TEST_CASE("a head alone looks as it does in the layer, and owns its weights", "[phase2][nn]") {
-  const MultiHeadAttention m = scattered(6, 3, {.bias = true, .causal = true});
+  const MultiHeadAttention m = scattered(6, 3, {.bias = true, .is_causal = true});
   const Tensor x = random_tensor({4, 6});
   const Capture seen;
   const Tensor before = m(x);
@@ -182,7 +183,7 @@ TEST_CASE("a head alone looks as it does in the layer, and owns its weights", "[
     const SingleHeadAttention one = m.head(h);
     CHECK(one.query.weight.shape() == Shape{6, 2});
     CHECK(one.output.weight.shape() == Shape{2, 6});
-    CHECK(one.causal);
+    CHECK(one.is_causal);
     CHECK_FALSE(one.output.bias.defined());
     CHECK(difference_to(one.with_weights(x).weights, squeeze(slice(weights, 0, h, h + 1), 0),
                         nearly) == "");
@@ -197,7 +198,7 @@ TEST_CASE("a head alone looks as it does in the layer, and owns its weights", "[
 }
 
 TEST_CASE("a causal layer: a later position changes no bit of an earlier one", "[phase4][nn]") {
-  const MultiHeadAttention m = scattered(8, 2, {.causal = true});
+  const MultiHeadAttention m = scattered(8, 2, {.is_causal = true});
   const Tensor x = random_tensor({6, 8});
   const Tensor before = m(x);
   for (Index changed = 1; changed < 6; ++changed) {

@@ -17,7 +17,7 @@ constexpr Positions distances[] = {Positions::rotary, Positions::relative, Posit
 // q k^T / sqrt(d_k) of one query and key as complex numbers: pair c of head h is
 // q[c] + i q[c + d_k / 2], and two turns leave one, by the distance.
 double rotary_score(const MultiHeadAttention& m, const Tensor& x, const Place& at) {
-  const Index batch = at[0], d_k = m.query.weight.size(1) / m.heads, half = d_k / 2;
+  const Index batch = at[0], d_k = m.query.weight.size(1) / m.num_heads, half = d_k / 2;
   double score = 0;
   for (Index c = at[1] * d_k; c < at[1] * d_k + half; ++c) {
     const double q_a = mapped(m.query, x, batch, at[2], c);
@@ -32,7 +32,7 @@ double rotary_score(const MultiHeadAttention& m, const Tensor& x, const Place& a
 }
 
 double plain_score(const MultiHeadAttention& m, const Tensor& x, const Place& at) {
-  const Index d_k = m.query.weight.size(1) / m.heads;
+  const Index d_k = m.query.weight.size(1) / m.num_heads;
   double score = 0;
   for (Index c = at[1] * d_k; c < (at[1] + 1) * d_k; ++c) {
     score += mapped(m.query, x, at[0], at[2], c) * mapped(m.key, x, at[0], at[3], c);
@@ -45,27 +45,27 @@ double score_by_hand(const MultiHeadAttention& m, const Tensor& x, const Place& 
   if (m.positions == Positions::rotary) return rotary_score(m, x, at);
   const Index offset = at[3] - at[2];
   if (m.positions == Positions::relative) {
-    const Index bucket = relative_bucket(offset, m.causal);
+    const Index bucket = relative_bucket(offset, m.is_causal);
     return plain_score(m, x, at) + element(m.relative->table.weight, {bucket, at[1]});
   }
   const double slope =
-      std::pow(2, -8 * static_cast<double>(at[1] + 1) / static_cast<double>(m.heads));
+      std::pow(2, -8 * static_cast<double>(at[1] + 1) / static_cast<double>(m.num_heads));
   return plain_score(m, x, at) - slope * std::abs(static_cast<double>(offset));
 }
 
 MultiHeadAttention layer(Positions positions, bool causal) {
-  return scattered(8, 2, {.bias = true, .causal = causal, .positions = positions});
+  return scattered(8, 2, {.bias = true, .is_causal = causal, .positions = positions});
 }
 
 // The scores, and what softmax, values and the last map make of them.
 std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Mask& mask) {
-  const Shape shape{x.size(0), m.heads, x.size(1), x.size(1)};
+  const Shape shape{x.size(0), m.num_heads, x.size(1), x.size(1)};
   const std::vector<double> expected =
       tabulate(shape, [&](const Place& at) { return score_by_hand(m, x, at); });
   const Tensor alone = m(x, mask);
   const Capture seen;
   const Tensor y = m(x, mask);
-  const Mask visible = m.causal ? Mask::causal() & mask : mask;
+  const Mask visible = m.is_causal ? Mask::causal() & mask : mask;
   const auto share = [&](const Place& at) {  // not yet divided by their sum
     const Index row = (at[0] * shape[1] + at[1]) * shape[2] + at[2];
     const double score = expected[static_cast<std::size_t>(row * shape[3] + at[3])];
@@ -76,7 +76,7 @@ std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Mask
     for (Index j = 0; j < shape[3]; ++j) total += share({at[0], at[1], at[2], j});
     return total == 0 ? 0 : share(at) / total;
   });
-  const Tensor heads = matmul(seen["weights"], split_heads(m.value(x), m.heads));
+  const Tensor heads = matmul(seen["weights"], split_heads(m.value(x), m.num_heads));
   return difference(seen["scores"], shape, expected, nearly) +
          difference(seen["weights"], shape, weights, nearly) +
          difference_to(y, m.output(concatenate_heads(heads)), nearly) +
@@ -121,7 +121,7 @@ TEST_CASE("the gradients of layers that know distances are right", "[phase6][nn]
     for (const Index length : {1, 2, 31, 33}) {
       CAPTURE(int(positions), length);
       const MultiHeadAttention m =
-          scattered(4, 2, {.causal = length % 2 == 1, .positions = positions});
+          scattered(4, 2, {.is_causal = length % 2 == 1, .positions = positions});
       Parameters all = m.parameters();
       const Tensor x = random_tensor({2, length, 4});
       all.push_back({"x", x});
@@ -167,7 +167,7 @@ TEST_CASE("what has no distances is refused by layers that need them", "[phase6]
   for (const Positions positions : distances) {
     const MultiHeadAttention m = layer(positions, false);
     const Tensor x = random_tensor({2, 3, 8});
-    CHECK(complaint([&] { m.across(x, x); },
+    CHECK(complaint([&] { m.cross_attend(x, x); },
                     {"multi-head attention: cross-attention knows no distances", "rotary"}) == "");
     CHECK(complaint([&] { m.head(0); }, {"one head alone knows no distances"}) == "");
   }

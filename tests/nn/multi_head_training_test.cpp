@@ -13,7 +13,7 @@ TEST_CASE("the gradients of multi-head attention are right, fused and explicit",
   for (const Index heads : {1, 2, 4}) {
     for (const Mask& mask : {Mask(), Mask::padding({3, 0})}) {
       CAPTURE(heads);
-      const MultiHeadAttention m = scattered(4, heads, {.bias = true, .causal = true});
+      const MultiHeadAttention m = scattered(4, heads, {.bias = true, .is_causal = true});
       Parameters all = m.parameters();
       const Tensor x = random_tensor({2, 3, 4});
       all.push_back({"x", x});
@@ -30,7 +30,8 @@ TEST_CASE("the gradients of cross-attention and of one sequence are right", "[ph
   const Tensor x = random_tensor({2, 3, 4}, 1), context = random_tensor({2, 5, 3}, 2);
   all.push_back({"x", x});
   all.push_back({"context", context});
-  CHECK(wrong_gradient_of(all, [&] { return m.across(x, context, Mask::padding({5, 2})); }) == "");
+  CHECK(wrong_gradient_of(all, [&] { return m.cross_attend(x, context, Mask::padding({5, 2})); }) ==
+        "");
   const MultiHeadAttention self = scattered(4, 2, {});
   const Tensor one = random_tensor({3, 4});
   CHECK(wrong_gradient([&](const std::vector<Tensor>& in) { return self(in[0]); }, {one}) == "");
@@ -61,14 +62,14 @@ TEST_CASE("dropout needs a generator and a probability; the same seed drops the 
   CHECK_FALSE(same_bits(dropped, m(x, {}, &other)));
   CHECK_FALSE(same_bits(dropped, m(x, {}, &one)));  // the generator went on
   Random again(5), cross(5);
-  CHECK(same_bits(m.across(x, x, {}, &cross), m(x, {}, &again)));
+  CHECK(same_bits(m.cross_attend(x, x, {}, &cross), m(x, {}, &again)));
 }
 
 TEST_CASE("a cache: piece by piece the same as all at once, for any pieces", "[phase4][nn]") {
   const Tensor x = random_tensor({2, 10, 8});
   for (const bool causal : {true, false}) {
     const MultiHeadAttention m =
-        scattered(8, 2, {.d_k = 3, .d_v = 5, .bias = true, .causal = causal});
+        scattered(8, 2, {.d_k = 3, .d_v = 5, .bias = true, .is_causal = causal});
     for (const Index piece : {1, 2, 3, 5, 10}) {
       CAPTURE(causal, piece);
       KeyValueCache cache;
@@ -88,7 +89,7 @@ TEST_CASE("a cache: piece by piece the same as all at once, for any pieces", "[p
 }
 
 TEST_CASE("a cache with padding, with a sequence alone, and while somebody looks", "[phase4][nn]") {
-  const MultiHeadAttention m = scattered(4, 2, {.causal = true});
+  const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
   const Tensor x = random_tensor({2, 6, 4});
   const Mask mask = Mask::padding({6, 2});
   KeyValueCache cache, single;
@@ -105,7 +106,7 @@ TEST_CASE("a cache with padding, with a sequence alone, and while somebody looks
 }
 
 TEST_CASE("a cache that does not fit is refused, and stays as it was", "[phase4][nn]") {
-  const MultiHeadAttention m = scattered(4, 2, {.causal = true});
+  const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
   KeyValueCache cache;
   m(random_tensor({2, 3, 4}), {}, nullptr, &cache);
   const auto next = [&](const MultiHeadAttention& layer, const Shape& shape, const Mask& mask) {
@@ -125,7 +126,7 @@ TEST_CASE("a cache that does not fit is refused, and stays as it was", "[phase4]
 }
 
 TEST_CASE("parameters have names, begin by the seed, and biases are optional", "[phase2][nn]") {
-  const MultiHeadAttentionOptions options = {.bias = true, .initialiser = init::xavier};
+  const MultiHeadAttentionOptions options = {.bias = true, .initializer = init::xavier_uniform};
   Random random(1), same(1), other(2);
   const MultiHeadAttention m(8, 2, random, options);
   const std::vector<std::string> expected = {"a.query.weight",  "a.query.bias",   "a.key.weight",
@@ -146,7 +147,7 @@ TEST_CASE("multi-head attention says which sizes do not fit", "[phase2][nn]") {
   const auto made = [&](Index d_model, Index heads, const MultiHeadAttentionOptions& o = {}) {
     return [&random, d_model, heads, o] { MultiHeadAttention(d_model, heads, random, o); };
   };
-  CHECK(complaint(made(64, 5), {"d_model is 64, heads is 5 and d_k is 0", "heads must divide",
+  CHECK(complaint(made(64, 5), {"d_model is 64, num_heads is 5 and d_k is 0", "heads must divide",
                                 "or d_k must be given"}) == "");
   CHECK(complaint(made(64, 5, {.d_k = 3}), {"d_v is 0", "or d_v must be given"}) == "");
   CHECK(complaint(made(64, 0), {"heads is 0", "at least 1"}) == "");
@@ -162,10 +163,10 @@ TEST_CASE("multi-head attention says which sizes do not fit", "[phase2][nn]") {
   MultiHeadAttention(64, 5, random, {.d_k = 3, .d_v = 4});  // fits: no heads to divide
   const MultiHeadAttention m(4, 2, random, {.d_context = 3});
   const Tensor x = Tensor::zeros({2, 5, 4});
-  CHECK(complaint([&] { m.across(x, x); }, {"context is (2, 5, 4)", "d_context = 3"}) == "");
-  CHECK(complaint([&] { m.across(Tensor::zeros({2, 5, 3}), x); },
+  CHECK(complaint([&] { m.cross_attend(x, x); }, {"context is (2, 5, 4)", "d_context = 3"}) == "");
+  CHECK(complaint([&] { m.cross_attend(Tensor::zeros({2, 5, 3}), x); },
                   {"x is (2, 5, 3)", "d_model = 4"}) == "");
-  CHECK(complaint([&] { m.across(x, Tensor::zeros({3, 5, 3})); }, {"leading axes"}) == "");
+  CHECK(complaint([&] { m.cross_attend(x, Tensor::zeros({3, 5, 3})); }, {"leading axes"}) == "");
   const MultiHeadAttention self(4, 2, random);
   CHECK(complaint([&] { self(Tensor::zeros({4})); }, {"x is (4)", "(..., length, d_model)"}) == "");
   CHECK(complaint([&] { self(Tensor::zeros({1, 1, 1, 1, 2, 4})); }, {"at most five axes"}) == "");

@@ -42,7 +42,7 @@ std::vector<double> weights_by_hand(const SingleHeadAttention& head, const std::
         score +=
             q[static_cast<std::size_t>(i * d_k + c)] * k[static_cast<std::size_t>(j * d_k + c)];
       }
-      const bool hidden = head.causal && j > i;
+      const bool hidden = head.is_causal && j > i;
       row.push_back(hidden ? 0 : std::exp(score / std::sqrt(static_cast<double>(d_k))));
       total += row.back();
     }
@@ -73,7 +73,7 @@ std::vector<double> output_by_hand(const SingleHeadAttention& head, const std::v
 SingleHeadAttention large_head(Random& random, bool causal) {
   SingleHeadAttention head(
       4, random,
-      {.d_k = 3, .d_v = 5, .bias = true, .causal = causal, .initialiser = init::inverse_root});
+      {.d_k = 3, .d_v = 5, .bias = true, .is_causal = causal, .initializer = init::lecun_normal});
   for (Linear* map : {&head.query, &head.key, &head.value, &head.output}) {
     map->bias = random.normal(map->bias.shape());  // zeros would hide a forgotten bias
   }
@@ -139,7 +139,7 @@ TEST_CASE("d_k and d_v are d_model unless given, and biases are optional", "[pha
   CHECK(plain.query.weight.shape() == Shape{6, 6});
   CHECK(plain.value.weight.shape() == Shape{6, 6});
   CHECK(plain.parameters().size() == 4);
-  CHECK_FALSE(plain.causal);
+  CHECK_FALSE(plain.is_causal);
   const SingleHeadAttention other(6, random, {.d_k = 2, .d_v = 3, .bias = true});
   CHECK(other.key.weight.shape() == Shape{6, 2});
   CHECK(other.value.weight.shape() == Shape{6, 3});

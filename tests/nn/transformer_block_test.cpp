@@ -22,7 +22,7 @@ TransformerBlock scattered(const TransformerBlockOptions& options) {
 // (x - mean) / sqrt(variance + epsilon) * gain + bias
 Tensor normed(const LayerNorm& norm, const Tensor& x) {
   const Tensor centred = x - mean(x, -1, true);
-  return centred / sqrt(var(x, -1, true) + norm.epsilon) * norm.gain + norm.bias;
+  return centred / sqrt(var(x, -1, true) + norm.eps) * norm.weight + norm.bias;
 }
 
 void clear(const Linear& map) {
@@ -34,7 +34,7 @@ void clear(const Linear& map) {
 }  // namespace
 
 TEST_CASE("a pre-norm block adds what layers make of the normalised sum", "[phase2][nn]") {
-  const TransformerBlock block = scattered({.attention = {.bias = true, .causal = true}});
+  const TransformerBlock block = scattered({.attention = {.bias = true, .is_causal = true}});
   const Tensor x = random_tensor({2, 5, 4});
   const Mask mask = Mask::padding({5, 3});
   const Tensor middle = x + block.attention(normed(block.attention_norm, x), mask);
@@ -44,9 +44,9 @@ TEST_CASE("a pre-norm block adds what layers make of the normalised sum", "[phas
 
 TEST_CASE("a post-norm block normalises the sums", "[phase2][nn]") {
   const TransformerBlock block =
-      scattered({.attention = {.bias = true}, .norm = Norm::post, .epsilon = 0.1});
-  CHECK(block.attention_norm.epsilon == 0.1);
-  CHECK(block.feed_forward_norm->epsilon == 0.1);
+      scattered({.attention = {.bias = true}, .norm = Norm::post, .eps = 0.1});
+  CHECK(block.attention_norm.eps == 0.1);
+  CHECK(block.feed_forward_norm->eps == 0.1);
   const Tensor x = random_tensor({2, 5, 4});
   const Tensor middle = normed(block.attention_norm, x + block.attention(x));
   const Tensor y = normed(*block.feed_forward_norm, middle + (*block.feed_forward)(middle));
@@ -117,7 +117,7 @@ TEST_CASE("the gradients of a block are right, of every kind", "[phase2][nn]") {
   for (const Norm norm : {Norm::pre, Norm::post}) {
     for (const bool has_feed_forward : {true, false}) {
       CAPTURE(static_cast<int>(norm), has_feed_forward);
-      const TransformerBlock block = scattered({.attention = {.bias = true, .causal = true},
+      const TransformerBlock block = scattered({.attention = {.bias = true, .is_causal = true},
                                                 .has_feed_forward = has_feed_forward,
                                                 .norm = norm});
       Parameters all = block.parameters();
@@ -159,7 +159,7 @@ TEST_CASE("a block says what does not fit", "[phase2][nn]") {
     CHECK(complaint([=] { scattered({.dropout = p}); },
                     {"transformer block: dropout is ", "[0, 1)"}) == "");
   }
-  CHECK(complaint([] { scattered({.epsilon = 0}); }, {"layer norm", "epsilon"}) == "");
+  CHECK(complaint([] { scattered({.eps = 0}); }, {"layer norm", "eps"}) == "");
   Random random(1);
   CHECK(complaint([&] { TransformerBlock(4, 3, random); }, {"heads must divide"}) == "");
   CHECK(complaint([] { scattered({})(Tensor::zeros({2, 5})); }, {"(2, 5)", "(4)"}) == "");

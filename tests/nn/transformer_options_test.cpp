@@ -10,14 +10,14 @@ using namespace tapestry;
 
 namespace {
 
-const TransformerOptions unusual = {.vocabulary = 104,
-                                    .length = 7,
+const TransformerOptions unusual = {.vocab_size = 104,
+                                    .max_length = 7,
                                     .d_model = 48,
-                                    .heads = 6,
-                                    .layers = 5,
+                                    .num_heads = 6,
+                                    .num_layers = 5,
                                     .d_ff = 99,
                                     .has_feed_forward = false,
-                                    .causal = false,
+                                    .is_causal = false,
                                     .attention_bias = true,
                                     .positions = Positions::sinusoidal,
                                     .norm = Norm::post,
@@ -87,7 +87,7 @@ TEST_CASE("options come back as they were, every word and the last bit of dropou
 TEST_CASE("entries of others are passed over", "[phase2][nn]") {
   std::map<std::string, std::string> metadata = to_metadata(unusual);
   metadata["format"] = "pt";
-  CHECK(transformer_options(metadata).heads == 6);
+  CHECK(transformer_options(metadata).num_heads == 6);
 }
 
 TEST_CASE("an entry that is missing is named", "[phase2][nn]") {

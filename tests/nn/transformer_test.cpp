@@ -17,7 +17,7 @@ constexpr Positions all_positions[] = {Positions::learned, Positions::sinusoidal
                                        Positions::rotary,  Positions::relative,   Positions::alibi};
 
 TransformerOptions small() {
-  return {.vocabulary = 11, .length = 12, .d_model = 8, .heads = 2, .d_ff = 12};
+  return {.vocab_size = 11, .max_length = 12, .d_model = 8, .num_heads = 2, .d_ff = 12};
 }
 
 Transformer scattered(const TransformerOptions& options) {
@@ -31,7 +31,7 @@ Indices random_ids(const Shape& shape, std::uint64_t seed = 1) {
   Random random(seed);
   std::vector<std::int32_t> ids;
   for (Index i = 0; i < shape.count(); ++i) {
-    ids.push_back(static_cast<std::int32_t>(random.below(11)));
+    ids.push_back(static_cast<std::int32_t>(random.randint(11)));
   }
   return Indices(shape, ids);
 }
@@ -68,12 +68,12 @@ TEST_CASE("logits are norm(blocks(words + positions)) times a matrix", "[phase2]
       options.positions = positions;
       options.norm = norm;
       const Transformer model = scattered(options);
-      Tensor x = embedding(model.words.weight, ids);
+      Tensor x = embedding(model.token_embedding.weight, ids);
       if (positions == Positions::learned) x = x + slice(model.positions->weight, 0, 0, 5);
       if (positions == Positions::sinusoidal) x = x + sinusoidal_positions(5, 8);
       for (const TransformerBlock& block : model.blocks) x = block(x);
       if (norm == Norm::pre) x = (*model.norm)(x);
-      CHECK(difference_to(model(ids), matmul(x, model.logits.weight), nearly) == "");
+      CHECK(difference_to(model(ids), matmul(x, model.lm_head.weight), nearly) == "");
       const Capture seen;
       model(ids);
       CHECK(seen.contains("norm") == (norm == Norm::pre));
@@ -97,18 +97,18 @@ TEST_CASE("the shape of logits follows that of ids", "[phase2][nn]") {
 
 TEST_CASE("options reach the layers they are for", "[phase2][nn]") {
   TransformerOptions options = small();
-  options.layers = 3;
+  options.num_layers = 3;
   options.activation = Activation::relu;
   options.attention_bias = true;
   options.dropout = 0.2;
   options.norm = Norm::post;
-  options.initialiser = [](const Shape& shape, Random&) { return Tensor::full(shape, 0.25); };
+  options.initializer = [](const Shape& shape, Random&) { return Tensor::full(shape, 0.25); };
   Random random(1);
   const Transformer model(options, random);
   REQUIRE(model.blocks.size() == 3);
   for (const TransformerBlock& block : model.blocks) {
-    CHECK(block.attention.heads == 2);
-    CHECK((block.attention.causal && block.attention.query.bias.defined()));
+    CHECK(block.attention.num_heads == 2);
+    CHECK((block.attention.is_causal && block.attention.query.bias.defined()));
     CHECK((block.attention.dropout == 0.2 && block.dropout == 0.2));
     CHECK(block.norm == Norm::post);
     CHECK(block.feed_forward->activation == Activation::relu);
@@ -118,16 +118,16 @@ TEST_CASE("options reach the layers they are for", "[phase2][nn]") {
     if (parameter.name.ends_with("weight")) CHECK(min(parameter.value).item() == 0.25);
   }
   CHECK_FALSE(model.norm.has_value());
-  options.causal = false;
+  options.is_causal = false;
   options.d_ff = 0;
   const Transformer encoder(options, random);
-  CHECK_FALSE(encoder.blocks[0].attention.causal);
+  CHECK_FALSE(encoder.blocks[0].attention.is_causal);
   CHECK(encoder.blocks[0].feed_forward->up.weight.shape() == Shape{8, 32});
 }
 
 TEST_CASE("a transformer drops parts of words and positions, with a generator", "[phase2][nn]") {
   TransformerOptions options = small();
-  options.layers = 0;
+  options.num_layers = 0;
   options.dropout = 0.5;
   const Transformer model = scattered(options);
   const Indices ids = random_ids({2, 5});
@@ -168,7 +168,7 @@ TEST_CASE("a decoder: a later word changes no bit of earlier logits", "[phase4][
 
 TEST_CASE("an encoder: every word sees every other, but none of the padding", "[phase2][nn]") {
   TransformerOptions options = small();
-  options.causal = false;
+  options.is_causal = false;
   const Transformer model = scattered(options);
   const Indices ids = random_ids({2, 6});
   Indices other = ids;
@@ -209,7 +209,7 @@ TEST_CASE("all positions but learned ones go on beyond the length a model was ma
     if (positions == Positions::learned) continue;
     TransformerOptions options = small(), longer = small();
     options.positions = longer.positions = positions;
-    options.length = 4;
+    options.max_length = 4;
     const Transformer model = scattered(options), other = scattered(longer);
     const Indices ids = random_ids({2, 10});
     CHECK(same_bits(model(ids), other(ids)));
@@ -239,7 +239,7 @@ TEST_CASE("steps that cannot be are refused, and the caches stay as they were", 
         "");
   CHECK(complaint([&] { model.next(random_ids({2, 1}), uneven); }, {words}) == "");
   TransformerOptions options = small();
-  options.causal = false;
+  options.is_causal = false;
   std::vector<KeyValueCache> none;
   CHECK(complaint([&] { scattered(options).next(random_ids({1, 2}), none); },
                   {"next() is for a decoder", "whole text"}) == "");
@@ -249,7 +249,7 @@ TEST_CASE("steps that cannot be are refused, and the caches stay as they were", 
 TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
   const Transformer model = scattered(small());
   CHECK(complaint([&] { model(random_ids({13})); },
-                  {"13 positions, but only 12 were learned", "larger length"}) == "");
+                  {"13 positions, but only 12 were learned", "larger max_length"}) == "");
   CHECK(complaint([&] { model(random_ids({1, 2, 3})); },
                   {"transformer: ids are (1, 2, 3)", "(length) or (batch, length)"}) == "");
   CHECK(complaint([&] { model(Indices(Shape{}, {1})); }, {"ids are ()"}) == "");
@@ -265,14 +265,15 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
   using O = TransformerOptions;
   Random random(1);
   const Transformer least(
-      {.vocabulary = 1, .length = 1, .d_model = 1, .heads = 1, .layers = 1, .d_ff = 1}, random);
+      {.vocab_size = 1, .max_length = 1, .d_model = 1, .num_heads = 1, .num_layers = 1, .d_ff = 1},
+      random);
   CHECK(least(Indices({1}, {0})).shape() == Shape{1, 1});
-  CHECK(complaint(made([](O& o) { o.vocabulary = 0; }), {"vocabulary is 0", "at least 1"}) == "");
-  CHECK(complaint(made([](O& o) { o.length = 0; }), {"transformer", "length is 0", "at least 1"}) ==
-        "");
-  CHECK(complaint(made([](O& o) { o.layers = -1; }), {"layers is -1", "at least 0"}) == "");
+  CHECK(complaint(made([](O& o) { o.vocab_size = 0; }), {"vocab_size is 0", "at least 1"}) == "");
+  CHECK(complaint(made([](O& o) { o.max_length = 0; }),
+                  {"transformer", "max_length is 0", "at least 1"}) == "");
+  CHECK(complaint(made([](O& o) { o.num_layers = -1; }), {"num_layers is -1", "at least 0"}) == "");
   CHECK(complaint(made([](O& o) { o.d_model = 0; }), {"width = 0"}) == "");
-  CHECK(complaint(made([](O& o) { o.heads = 3; }), {"heads must divide"}) == "");
+  CHECK(complaint(made([](O& o) { o.num_heads = 3; }), {"heads must divide"}) == "");
   CHECK(complaint(made([](O& o) { o.d_ff = -1; }), {"out = -1"}) == "");
   CHECK(complaint(made([](O& o) { o.dropout = 1; }), {"dropout is 1", "[0, 1)"}) == "");
   CHECK(complaint(made([](O& o) { o.dropout = NAN; }), {"dropout is nan"}) == "");

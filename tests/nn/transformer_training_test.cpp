@@ -15,7 +15,8 @@ using namespace tapestry;
 namespace {
 
 TransformerOptions tiny() {
-  return {.vocabulary = 5, .length = 4, .d_model = 4, .heads = 2, .layers = 1, .d_ff = 3};
+  return {
+      .vocab_size = 5, .max_length = 4, .d_model = 4, .num_heads = 2, .num_layers = 1, .d_ff = 3};
 }
 
 const Indices ids({2, 4}, {0, 1, 2, 3, 4, 3, 1, 0});
@@ -31,7 +32,7 @@ std::string wrong_model(const TransformerOptions& options) {
     return cross_entropy(logits, targets) + mean(logits * logits);
   };
   GradcheckOptions fine;  // all parameters move at once, and relu has its kinks: short steps
-  fine.step = in_double ? 1e-4 : 4e-3;
+  fine.eps = in_double ? 1e-4 : 4e-3;
   return gradcheck(f, model.parameters(), fine).message;
 }
 
@@ -45,9 +46,9 @@ Index numbers(const Transformer& model) {
 std::vector<std::vector<real>> gradients_with(int threads) {
   use_threads(threads);
   Random random(4), drops(5);
-  const Transformer model({.vocabulary = 40, .layers = 1, .dropout = 0.1}, random);
+  const Transformer model({.vocab_size = 40, .num_layers = 1, .dropout = 0.1}, random);
   Indices words({8, 32}, std::vector<std::int32_t>(256));
-  for (std::int32_t& word : words.values) word = static_cast<std::int32_t>(random.below(40));
+  for (std::int32_t& word : words.values) word = static_cast<std::int32_t>(random.randint(40));
   Tape tape(model.parameters());
   const Gradients all = tape.backward(cross_entropy(model(words, {}, &drops), words));
   std::vector<std::vector<real>> values;
@@ -70,7 +71,7 @@ TEST_CASE("the gradients of a transformer are right, whatever it is made of", "[
           options.has_feed_forward = has_feed_forward;
           options.attention_bias = bias;
           options.activation = bias ? Activation::gelu : Activation::none;
-          options.causal = bias;
+          options.is_causal = bias;
           CHECK(wrong_model(options) == "");
         }
       }
@@ -120,11 +121,11 @@ TEST_CASE("a transformer has as many numbers as the formula says", "[phase2][nn]
       for (const Norm norm : {Norm::pre, Norm::post}) {
         for (const Positions positions : {Positions::learned, Positions::sinusoidal}) {
           Random random(1);
-          const Transformer model({.vocabulary = v,
-                                   .length = length,
+          const Transformer model({.vocab_size = v,
+                                   .max_length = length,
                                    .d_model = d,
-                                   .heads = 2,
-                                   .layers = layers,
+                                   .num_heads = 2,
+                                   .num_layers = layers,
                                    .d_ff = f,
                                    .has_feed_forward = thinks,
                                    .attention_bias = bias,
@@ -188,7 +189,7 @@ TEST_CASE("a transformer learns a sequence by heart", "[phase2][nn]") {
   TransformerOptions options = tiny();
   options.d_model = 8;
   const Transformer model(options, random);
-  Adam adam(model.parameters(), {.rate = 0.05});
+  Adam adam(model.parameters(), {.learning_rate = 0.05});
   double loss = 0;
   for (int step = 0; step < 60; ++step) {
     Tape tape(model.parameters());

@@ -61,7 +61,7 @@ inline std::string difference_to(const Tensor& y, const Tensor& expected,
 // Element of x that `place` of a larger shape reads: aligned at the last axis, size 1 repeated.
 inline double element(const Tensor& x, const Place& place) {
   Index at = 0;
-  const std::size_t rank = static_cast<std::size_t>(x.rank()), missing = place.size() - rank;
+  const std::size_t rank = static_cast<std::size_t>(x.ndim()), missing = place.size() - rank;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     const Index i = x.shape().begin()[axis] == 1 ? 0 : place[missing + axis];
     at += i * x.strides()[axis];
@@ -74,7 +74,7 @@ inline std::vector<double> tabulate(const Shape& shape,
                                     const std::function<double(const Place&)>& f) {
   std::vector<double> result;
   for (Index i = 0; i < shape.count(); ++i) {
-    Place place(static_cast<std::size_t>(shape.rank()));
+    Place place(static_cast<std::size_t>(shape.ndim()));
     Index rest = i;
     for (std::size_t axis = place.size(); axis-- > 0;) {
       place[axis] = rest % shape.begin()[axis];

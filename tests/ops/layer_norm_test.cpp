@@ -94,10 +94,10 @@ TEST_CASE("a row with NaN or infinity is NaN, and no other", "[phase0][ops]") {
 TEST_CASE("gain and bias that do not fit are refused in words", "[phase0][ops]") {
   const Tensor x = Tensor::zeros({2, 3}), three = Tensor::ones({3}), four = Tensor::ones({4});
   CHECK(complaint([&] { layer_norm(x, four, four); },
-                  {"layer_norm: x is (2, 3), gain is (4), bias is (4)", "as long as x's last"}) ==
+                  {"layer_norm: x is (2, 3), weight is (4), bias is (4)", "as long as x's last"}) ==
         "");
   CHECK(complaint([&] { layer_norm(x, three, four); }, {"bias is (4)"}) == "");
-  CHECK(complaint([&] { layer_norm(x, x, x); }, {"gain is (2, 3)"}) == "");
+  CHECK(complaint([&] { layer_norm(x, x, x); }, {"weight is (2, 3)"}) == "");
   CHECK(complaint([&] { layer_norm(Tensor(1), three, three); }, {"x is ()"}) == "");
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("an epsilon that makes no sense is refused, and 0 is the plain formula
   const Tensor x({1, 2}, {1, 3}), gain = Tensor::ones({2}), bias = Tensor::zeros({2});
   for (const double epsilon : {-1.0, -1e-300, double{NAN}, infinity}) {
     CHECK(complaint([&] { layer_norm(x, gain, bias, epsilon); },
-                    {"layer_norm: epsilon is ", "0 or more"}) == "");
+                    {"layer_norm: eps is ", "0 or more"}) == "");
   }
   CHECK(difference(layer_norm(x, gain, bias, 0), {1, 2}, {-1, 1}) == "");
   CHECK(std::isnan(layer_norm(Tensor::ones({1, 2}), gain, bias, 0).at({0, 0})));

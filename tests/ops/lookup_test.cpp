@@ -12,7 +12,7 @@ namespace {
 Indices random_indices(const Shape& shape, Index below, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::int32_t> values(static_cast<std::size_t>(shape.count()));
-  for (std::int32_t& value : values) value = static_cast<std::int32_t>(random.below(below));
+  for (std::int32_t& value : values) value = static_cast<std::int32_t>(random.randint(below));
   return Indices(shape, values);
 }
 
@@ -25,7 +25,7 @@ std::size_t flat(const Shape& shape, const Place& place) {
 }
 
 std::string wrong_gather(const Tensor& x, int axis, const Indices& index) {
-  const auto at = static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis);
+  const auto at = static_cast<std::size_t>(axis < 0 ? axis + x.ndim() : axis);
   return difference(gather(x, axis, index), index.shape,
                     tabulate(index.shape, [&](const Place& place) {
                       Place from = place;

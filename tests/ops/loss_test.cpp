@@ -113,11 +113,13 @@ double binary_by_hand(const std::vector<double>& logits, const std::vector<doubl
 }
 
 double binary(double logit, double target) {
-  return double{binary_cross_entropy(Tensor(logit), Tensor(target)).item()};
+  return double{binary_cross_entropy_with_logits(Tensor(logit), Tensor(target)).item()};
 }
 
 double binary_slope(double logit, double target) {
-  const auto loss = [&](const Tensor& x) { return binary_cross_entropy(x, Tensor(target)); };
+  const auto loss = [&](const Tensor& x) {
+    return binary_cross_entropy_with_logits(x, Tensor(target));
+  };
   return double{slope(loss, Tensor(logit)).item()};
 }
 
@@ -130,22 +132,26 @@ TEST_CASE("binary_cross_entropy is the mean of -log of what was promised", "[pha
     const Tensor hard = random_tensor(shape, 3);
     for (Index i = 0; i < hard.count(); ++i) hard.data()[i] = hard.data()[i] > 0 ? 1 : 0;
     for (const Tensor& targets : {soft, hard}) {
-      CHECK(difference(binary_cross_entropy(logits, targets), Shape{},
+      CHECK(difference(binary_cross_entropy_with_logits(logits, targets), Shape{},
                        {binary_by_hand(doubles(logits), doubles(targets))}) == "");
       CHECK(wrong_gradient(
-                [&](const std::vector<Tensor>& in) { return binary_cross_entropy(in[0], targets); },
+                [&](const std::vector<Tensor>& in) {
+                  return binary_cross_entropy_with_logits(in[0], targets);
+                },
                 {logits}) == "");
     }
     const Tensor inside = random_between(shape, 0.2, 0.8, 4);  // differences stay in [0, 1]
     CHECK(wrong_gradient(
-              [&](const std::vector<Tensor>& in) { return binary_cross_entropy(3 * in[0], in[1]); },
+              [&](const std::vector<Tensor>& in) {
+                return binary_cross_entropy_with_logits(3 * in[0], in[1]);
+              },
               {logits, inside}) == "");
   }
   CHECK(binary(0, 0.3) == Approx(std::log(2.0)));
-  CHECK(binary_cross_entropy(Tensor::zeros({0, 2}), Tensor::zeros({0, 2})).item() == 0);
+  CHECK(binary_cross_entropy_with_logits(Tensor::zeros({0, 2}), Tensor::zeros({0, 2})).item() == 0);
   const Tensor x = random_tensor({4, 5}), t = random_between({5, 4}, 0, 1, 2);
-  CHECK(largest_difference(binary_cross_entropy(transpose(x), t),
-                           binary_cross_entropy(transpose(x).clone(), t)) == 0);
+  CHECK(largest_difference(binary_cross_entropy_with_logits(transpose(x), t),
+                           binary_cross_entropy_with_logits(transpose(x).clone(), t)) == 0);
 }
 
 TEST_CASE("binary_cross_entropy is exact for extreme logits", "[phase0][ops]") {
@@ -172,14 +178,17 @@ TEST_CASE("binary_cross_entropy is exact for extreme logits", "[phase0][ops]") {
 
 TEST_CASE("binary_cross_entropy refuses what is no share, and other shapes", "[phase0][ops]") {
   const auto with = [](double target) {
-    return [target] { binary_cross_entropy(Tensor::zeros({3}), Tensor({3}, {0, target, 1})); };
+    return [target] {
+      binary_cross_entropy_with_logits(Tensor::zeros({3}), Tensor({3}, {0, target, 1}));
+    };
   };
   CHECK(complaint(with(1.5), {"binary_cross_entropy: target 1.5", "at place 1", "0 (no) to 1"}) ==
         "");
   CHECK(complaint(with(-1e-3), {"target -0.001", "place 1"}) == "");
   CHECK(complaint(with(NAN), {"target nan at place 1"}) == "");
-  CHECK(complaint([] { binary_cross_entropy(Tensor::zeros({4}), Tensor::zeros({4, 1})); },
-                  {"binary_cross_entropy: logits are (4), targets are (4, 1)", "equal"}) == "");
+  CHECK(
+      complaint([] { binary_cross_entropy_with_logits(Tensor::zeros({4}), Tensor::zeros({4, 1})); },
+                {"binary_cross_entropy: logits are (4), targets are (4, 1)", "equal"}) == "");
 }
 
 TEST_CASE("mse is the mean squared difference", "[phase0][ops]") {

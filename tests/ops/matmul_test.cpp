@@ -17,7 +17,7 @@ std::string wrong_product(const Tensor& a, const Tensor& b, double tolerance = 1
   const Shape batch =
       broadcast("test", a.shape().removed(-1).removed(-1), b.shape().removed(-1).removed(-1));
   const Shape shape =
-      batch.inserted(batch.rank(), a.size(-2)).inserted(batch.rank() + 1, b.size(-1));
+      batch.inserted(batch.ndim(), a.size(-2)).inserted(batch.ndim() + 1, b.size(-1));
   const Index k = a.size(-1);
   return difference(matmul(a, b), shape,
                     tabulate(shape,

@@ -58,7 +58,7 @@ Axes axes_of(const Flags& reduced) {
 std::vector<double> reduced_by_hand(const Reduction& reduction, const Tensor& x,
                                     const Flags& reduced) {
   Shape kept = x.shape();
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.ndim(); ++axis) {
     if (reduced[static_cast<std::size_t>(axis)]) kept = kept.with(axis, 1);
   }
   return tabulate(kept, [&](const Place& place) {
@@ -78,7 +78,7 @@ std::vector<double> reduced_by_hand(const Reduction& reduction, const Tensor& x,
 std::string wrong_reduction(const Reduction& reduction, const Tensor& x, const Flags& reduced) {
   const std::vector<double> expected = reduced_by_hand(reduction, x, reduced);
   Shape kept = x.shape(), dropped = x.shape();
-  for (int axis = x.rank() - 1; axis >= 0; --axis) {
+  for (int axis = x.ndim() - 1; axis >= 0; --axis) {
     if (!reduced[static_cast<std::size_t>(axis)]) continue;
     kept = kept.with(axis, 1);
     dropped = dropped.removed(axis);
@@ -95,9 +95,9 @@ TEST_CASE("reductions over every choice of axes, kept or dropped", "[phase0][ops
        {Shape{2, 3, 4, 5}, Shape{3, 1, 19}, Shape{33}, Shape{1, 2, 1, 3, 1, 2}}) {
     const Tensor x = random_tensor(shape);
     for (const Reduction& reduction : reductions) {
-      for (std::size_t bits = 0; bits < std::size_t{1} << shape.rank(); ++bits) {
+      for (std::size_t bits = 0; bits < std::size_t{1} << shape.ndim(); ++bits) {
         CAPTURE(reduction.name, to_string(shape), bits);
-        CHECK(wrong_reduction(reduction, x, flags_of(bits, shape.rank())) == "");
+        CHECK(wrong_reduction(reduction, x, flags_of(bits, shape.ndim())) == "");
       }
     }
   }

@@ -24,7 +24,7 @@ double log_sum_through(const Tensor& x, Place place, std::size_t axis) {
 
 // What is wrong with any of the three along this axis.
 std::string wrong_along(const Tensor& x, int axis) {
-  const auto at = static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis);
+  const auto at = static_cast<std::size_t>(axis < 0 ? axis + x.ndim() : axis);
   const Shape kept = x.shape().with(axis, 1);
   const std::vector<double> log_sums =
       tabulate(kept, [&](const Place& p) { return log_sum_through(x, p, at); });
@@ -44,7 +44,7 @@ TEST_CASE("softmax and its relatives along every axis", "[phase0][ops]") {
   for (const Shape& shape :
        {Shape{1}, Shape{37}, Shape{3, 5}, Shape{2, 3, 17}, Shape{4, 1, 2, 3}}) {
     const Tensor x = 3 * random_tensor(shape);
-    for (int axis = -shape.rank(); axis < shape.rank(); ++axis) {
+    for (int axis = -shape.ndim(); axis < shape.ndim(); ++axis) {
       CAPTURE(to_string(shape), axis);
       CHECK(wrong_along(x, axis) == "");
     }

@@ -58,7 +58,7 @@ TEST_CASE("to put in what was there changes nothing", "[phase3][nn]") {
 }
 
 TEST_CASE("scores are replaced before the mask, weights before they mix", "[phase3][nn]") {
-  const MultiHeadAttention layer = scattered(6, 2, {.causal = true});
+  const MultiHeadAttention layer = scattered(6, 2, {.is_causal = true});
   const Tensor x = random_tensor({1, 4, 6});
   Capture seen;
   seen.replace("scores", [](const Tensor& scores) { return Tensor::zeros(scores.shape()); });
@@ -119,11 +119,11 @@ TEST_CASE("gradients pass through a replacement", "[phase3][nn]") {
 TEST_CASE("a replacement of another shape is refused", "[phase3][nn]") {
   Capture seen;
   seen.replace("a", [](const Tensor&) { return Tensor::ones({2, 1}); });
-  CHECK(complaint([] { Capture::file("a", Tensor::ones({2, 3})); },
+  CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); },
                   {"capture: 'a' is (2, 3), what replaces it is (2, 1)", "same shape"}) == "");
   seen.replace("a", [](const Tensor&) { return Tensor(); });
-  CHECK(complaint([] { Capture::file("a", Tensor::ones({2, 3})); }, {"it is undefined"}) == "");
+  CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); }, {"it is undefined"}) == "");
   CHECK_FALSE(seen.contains("a"));
   seen.replace("nothing has this name", [](const Tensor& x) { return x; });
-  CHECK(same_bits(Capture::file("b", Tensor(3)), Tensor(3)));
+  CHECK(same_bits(Capture::record("b", Tensor(3)), Tensor(3)));
 }

@@ -18,13 +18,13 @@ const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 0, 1, 2, 3});
 }  // namespace
 
 TEST_CASE("without a Capture nothing is filed, and names do nothing", "[phase2][nn]") {
-  CHECK_FALSE(Capture::lives());
+  CHECK_FALSE(Capture::active());
   {
     const Capture::Name name("blocks", 3);
-    Capture::file("weights", Tensor::ones({2}));
+    Capture::record("weights", Tensor::ones({2}));
   }
   const Capture seen;
-  CHECK(Capture::lives());
+  CHECK(Capture::active());
   CHECK(seen.all().empty());
   CHECK(complaint([&] { seen["weights"]; },
                   {"capture: nothing was filed as 'weights'", "Nothing was filed at all"}) == "");
@@ -32,20 +32,20 @@ TEST_CASE("without a Capture nothing is filed, and names do nothing", "[phase2][
 
 TEST_CASE("names are put together while they live", "[phase2][nn]") {
   const Capture seen;
-  Capture::file("embedding", Tensor(1));
+  Capture::record("embedding", Tensor(1));
   {
     const Capture::Name blocks("blocks", 0);
     {
       const Capture::Name attention("attention");
-      Capture::file("weights", Tensor(2));
+      Capture::record("weights", Tensor(2));
     }
-    Capture::file("output", Tensor(3));
+    Capture::record("output", Tensor(3));
   }
   {
     const Capture::Name blocks("blocks", 12);
-    Capture::file("output", Tensor(4));
+    Capture::record("output", Tensor(4));
   }
-  Capture::file("logits", Tensor(5));
+  Capture::record("logits", Tensor(5));
   CHECK(names(seen.all()) == std::vector<std::string>{"embedding", "blocks.0.attention.weights",
                                                       "blocks.0.output", "blocks.12.output",
                                                       "logits"});
@@ -64,15 +64,15 @@ TEST_CASE("a name ends with its scope, also when that is left by an error", "[ph
     throw Error("stopped");
   };
   CHECK(complaint(fails, {"stopped"}) == "");
-  Capture::file("after", Tensor(1));
+  Capture::record("after", Tensor(1));
   CHECK(names(seen.all()) == std::vector<std::string>{"after"});
 }
 
 TEST_CASE("of two passes the last is seen, in the order of the first", "[phase2][nn]") {
   const Capture seen;
-  Capture::file("a", Tensor(1));
-  Capture::file("b", Tensor(2));
-  Capture::file("a", Tensor(3));
+  Capture::record("a", Tensor(1));
+  Capture::record("b", Tensor(2));
+  Capture::record("a", Tensor(3));
   CHECK(names(seen.all()) == std::vector<std::string>{"a", "b"});
   CHECK(seen["a"].item() == 3);
 }
@@ -82,11 +82,11 @@ TEST_CASE("one Capture per thread, and one after the other", "[phase2][nn]") {
     const Capture seen;
     CHECK(complaint([] { const Capture second; },
                     {"capture: another Capture lives on this thread", "scope ends"}) == "");
-    CHECK(Capture::lives());  // the refusal did not end the first
-    Capture::file("kept", Tensor(1));
+    CHECK(Capture::active());  // the refusal did not end the first
+    Capture::record("kept", Tensor(1));
     CHECK(seen.contains("kept"));
     bool lived = true;
-    std::thread([&lived] { lived = Capture::lives(); }).join();
+    std::thread([&lived] { lived = Capture::active(); }).join();
     CHECK_FALSE(lived);
   }
   const Capture next;
@@ -117,7 +117,7 @@ TEST_CASE("what is filed is what was used, stage by stage", "[phase2][nn]") {
   const Capture seen;
   const Tensor logits = model(ids);
   CHECK(seen["logits"].buffer() == logits.buffer());
-  CHECK(same_bits(model.logits(seen["norm"]), logits));
+  CHECK(same_bits(model.lm_head(seen["norm"]), logits));
   CHECK(same_bits((*model.norm)(seen["blocks.1.output"]), seen["norm"]));
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string block = "blocks." + std::to_string(i) + ".", part = block + "attention.";
@@ -163,10 +163,10 @@ TEST_CASE("looking while a tape records gives the same gradients", "[phase2][nn]
 
 TEST_CASE("what was filed on a tape can be differentiated", "[phase2][nn]") {
   const Transformer model = small_transformer();
-  Tape tape(std::vector<Tensor>{model.words.weight});
+  Tape tape(std::vector<Tensor>{model.token_embedding.weight});
   const Capture seen;
   model(ids);
   const Tensor& weights = seen["blocks.0.attention.weights"];
   const Gradients gradients = tape.backward(weights, random_tensor(weights.shape()));
-  CHECK(max(gradients[model.words.weight]).item() > 0);
+  CHECK(max(gradients[model.token_embedding.weight]).item() > 0);
 }

@@ -11,7 +11,7 @@ using namespace tapestry;
 
 TEST_CASE("a shape knows its sizes, from the front and from the back", "[phase0][shape]") {
   const Shape shape{2, 3, 5};
-  CHECK(shape.rank() == 3);
+  CHECK(shape.ndim() == 3);
   CHECK(shape.count() == 30);
   CHECK(shape[0] == 2);
   CHECK(shape[2] == 5);
@@ -22,7 +22,7 @@ TEST_CASE("a shape knows its sizes, from the front and from the back", "[phase0]
 }
 
 TEST_CASE("rank 0 is one number, and a size of 0 means none", "[phase0][shape]") {
-  CHECK(Shape().rank() == 0);
+  CHECK(Shape().ndim() == 0);
   CHECK(Shape().count() == 1);
   CHECK(to_string(Shape()) == "()");
   CHECK(Shape{0}.count() == 0);

@@ -19,7 +19,7 @@ using namespace tapestry;
 
 TEST_CASE("a tensor is made from values in row-major order", "[phase0][tensor]") {
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
-  CHECK(x.rank() == 2);
+  CHECK(x.ndim() == 2);
   CHECK(x.count() == 6);
   CHECK(x.size(-1) == 3);
   CHECK(x.at({0, 2}) == 3);
@@ -40,7 +40,7 @@ TEST_CASE("tensors of one value, of counts, and the identity", "[phase0][tensor]
   CHECK(difference(Tensor::arange(0), {0}, {}) == "");
   CHECK(difference(Tensor::eye(2), {2, 2}, {1, 0, 0, 1}) == "");
   CHECK(Tensor::eye(0).shape() == Shape{0, 0});
-  CHECK(Tensor::uninitialised({3, 0}).count() == 0);
+  CHECK(Tensor::empty({3, 0}).count() == 0);
 }
 
 TEST_CASE("copies share the numbers, clones do not", "[phase0][tensor]") {
@@ -220,7 +220,7 @@ TEST_CASE("no printed line is longer than 80 columns", "[phase0][tensor]") {
   for (const Index width : {1, 6, 7, 9, 10, 11, 19, 20, 26, 27, 39, 40, 41, 100}) {
     for (const Tensor& x : {Tensor::arange(width), random_tensor({2, width}),
                             random_tensor({1, 2, 2, width}), 1e9 * random_tensor({3, width})}) {
-      CAPTURE(width, x.rank());
+      CAPTURE(width, x.ndim());
       std::istringstream lines(to_string(x));
       std::size_t longest = 0;
       for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
@@ -260,8 +260,8 @@ TEST_CASE("indices whose shape and values disagree are refused by all that read 
   CHECK(refused("weight_on", [&] { weight_on(expand(one, {100000, 1}), ids); }) == "");
   Indices targets({1, 2}, {0, 1});
   targets.values.resize(100000);
-  CHECK(complaint([&] { rows_right(Tensor::zeros({1, 2, 3}), targets); },
-                  {"rows_right: 100000 values do not fill shape (1, 2)"}) == "");
+  CHECK(complaint([&] { exact_matches(Tensor::zeros({1, 2, 3}), targets); },
+                  {"exact_matches: 100000 values do not fill shape (1, 2)"}) == "");
   targets.shape = {2};
   CHECK(complaint([&] { generate({}, targets, random); }, {"generate: 100000 values"}) == "");
 }

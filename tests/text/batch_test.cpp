@@ -33,7 +33,7 @@ TEST_CASE("one word of each text is hidden, every place as often as the others, 
   const Vocabulary vocabulary({"a", "b", "c"});  // 5, 6, 7
   const std::vector<Words> texts(3000, {"a", "b", "c"});
   Random random(1);
-  const Batch batch = hidden_word_batch(vocabulary, texts, random);
+  const Batch batch = masked_lm_batch(vocabulary, texts, random);
   REQUIRE(batch.inputs.shape == Shape{3000, 3});
   REQUIRE(batch.targets.shape == batch.inputs.shape);
   std::array<int, 3> hidden{};
@@ -48,14 +48,14 @@ TEST_CASE("one word of each text is hidden, every place as often as the others, 
   CHECK(whole);
   CHECK(hidden[0] + hidden[1] + hidden[2] == 3000);
   for (const int count : hidden) CHECK(std::abs(count - 1000) < 130);  // five deviations
-  CHECK(hidden_word_batch(vocabulary, {}, random).inputs.shape == Shape{0, 0});
+  CHECK(masked_lm_batch(vocabulary, {}, random).inputs.shape == Shape{0, 0});
 
-  const Batch short_one = hidden_word_batch(vocabulary, {{"a", "b", "c"}, {"a"}}, random);
+  const Batch short_one = masked_lm_batch(vocabulary, {{"a", "b", "c"}, {"a"}}, random);
   CHECK(short_one.lengths == std::vector<Index>{3, 1});
   CHECK(short_one.inputs.values[3] == Vocabulary::mask);
   CHECK(short_one.targets.values[3] == 5);
   CHECK(short_one.targets.values[4] == -1);
-  CHECK(complaint([&] { hidden_word_batch(vocabulary, {{"a"}, {}}, random); },
+  CHECK(complaint([&] { masked_lm_batch(vocabulary, {{"a"}, {}}, random); },
                   {"hidden words: text 1 has no words"}) == "");
 }
 
@@ -65,15 +65,16 @@ TEST_CASE("a row is right when every position that was asked is", "[phase2][text
                                   0, 1, 2, 9, 9, 9,    // 2: right, the other is not asked
                                   1, 2, 3, 1, 2, 3,    // nothing asked: does not count
                                   0, 1, 0, 1, 0, 0});  // 1, 0: wrong at the second
-  CHECK(rows_right(logits, targets) == 2);
-  CHECK(rows_right(logits, Indices({4, 2}, Ids(8, -1))) == 0);
-  CHECK(rows_right(Tensor::zeros({0, 2, 3}), Indices({0, 2}, {})) == 0);
-  CHECK(rows_right(transpose(Tensor({1, 3, 2}, {3, 0, 1, 5, 2, 4})), Indices({1, 2}, {0, 1})) == 1);
+  CHECK(exact_matches(logits, targets) == 2);
+  CHECK(exact_matches(logits, Indices({4, 2}, Ids(8, -1))) == 0);
+  CHECK(exact_matches(Tensor::zeros({0, 2, 3}), Indices({0, 2}, {})) == 0);
+  CHECK(exact_matches(transpose(Tensor({1, 3, 2}, {3, 0, 1, 5, 2, 4})), Indices({1, 2}, {0, 1})) ==
+        1);
 }
 
 TEST_CASE("among equal logits the lowest id wins, and NaN is never right", "[phase2][text]") {
   const auto right = [](double a, double b, std::int32_t target) {
-    return rows_right(Tensor({1, 1, 2}, {a, b}), Indices({1, 1}, {target}));
+    return exact_matches(Tensor({1, 1, 2}, {a, b}), Indices({1, 1}, {target}));
   };
   const double nan = std::nan("");
   CHECK(right(1, 1, 0) == 1);
@@ -87,8 +88,8 @@ TEST_CASE("among equal logits the lowest id wins, and NaN is never right", "[pha
 }
 
 TEST_CASE("logits and targets that do not belong together are refused", "[phase2][text]") {
-  CHECK(complaint([] { rows_right(Tensor::zeros({2, 3, 4}), Indices({3, 2}, Ids(6))); },
-                  {"rows_right: logits are (2, 3, 4), targets are (3, 2)"}) == "");
-  CHECK(complaint([] { rows_right(Tensor::zeros({3, 4}), Indices({3}, Ids(3))); },
+  CHECK(complaint([] { exact_matches(Tensor::zeros({2, 3, 4}), Indices({3, 2}, Ids(6))); },
+                  {"exact_matches: logits are (2, 3, 4), targets are (3, 2)"}) == "");
+  CHECK(complaint([] { exact_matches(Tensor::zeros({3, 4}), Indices({3}, Ids(3))); },
                   {"(rows, length, vocabulary)"}) == "");
 }

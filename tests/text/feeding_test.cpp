@@ -30,7 +30,7 @@ TEST_CASE("a batch tells how it feeds a model, whoever made it", "[phase2][text]
   Random random(1);
   CHECK(fed(next_word_batch(vocabulary, {{"a", "b"}, {}, {"c"}})) == "<bos>, next");
   CHECK(fed(next_word_batch(vocabulary, {{}})) == "<bos>, next");
-  CHECK(fed(hidden_word_batch(vocabulary, {{"a", "b"}, {"c"}}, random)) == "hidden");
+  CHECK(fed(masked_lm_batch(vocabulary, {{"a", "b"}, {"c"}}, random)) == "hidden");
   const Indices text = Vocabulary::of_characters("a text").ids("a text at a tea");
   CHECK(fed(random_windows(text, 3, 5, random)) == "next");
   CHECK(fed(Grammar().batch(Vocabulary(Grammar().words()), 4, random)) == "<bos>, next");

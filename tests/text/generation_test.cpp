@@ -173,22 +173,23 @@ TEST_CASE("generating goes from the prompt to the length asked for", "[phase4][g
     return logits;
   };
   Random random(1);
-  const GenerationOptions options = {.sampling = greedy, .length = 6};
+  const GenerationOptions options = {.sampling = greedy, .max_new_tokens = 6};
   const Indices text = generate(count_up, ids({1, 2}), random, options);
   CHECK(text.shape == Shape{8});
   CHECK(text.values == std::vector<std::int32_t>{1, 2, 3, 4, 0, 1, 2, 3});
-  CHECK(generate(count_up, ids({4}), random, {.sampling = greedy, .length = 1}).values ==
+  CHECK(generate(count_up, ids({4}), random, {.sampling = greedy, .max_new_tokens = 1}).values ==
         std::vector<std::int32_t>{4, 0});
-  CHECK(generate(count_up, ids({4}), random, {.length = 0}).values == std::vector<std::int32_t>{4});
+  CHECK(generate(count_up, ids({4}), random, {.max_new_tokens = 0}).values ==
+        std::vector<std::int32_t>{4});
   const Indices ended =
-      generate(count_up, ids({0, 1}), random, {.sampling = greedy, .length = 9, .eos = 0});
+      generate(count_up, ids({0, 1}), random, {.sampling = greedy, .max_new_tokens = 9, .eos = 0});
   CHECK(ended.values == std::vector<std::int32_t>{0, 1, 2, 3, 4, 0});
 }
 
 TEST_CASE("a seed gives the same text again, another seed another", "[phase4][generation]") {
   const auto text_of = [](std::uint64_t seed) {
     Random random(seed);
-    return generate(always(Tensor::zeros({50})), ids({0}), random, {.length = 30}).values;
+    return generate(always(Tensor::zeros({50})), ids({0}), random, {.max_new_tokens = 30}).values;
   };
   CHECK(text_of(1) == text_of(1));
   CHECK(text_of(1) != text_of(2));
@@ -207,8 +208,9 @@ TEST_CASE("each step can be looked at: text so far, logits, probabilities, choic
             difference(step.probabilities, {3}, {0.625, 0.375, 0}) == "";
   };
   Random random(2);
-  const Indices text = generate(always(logits), ids({2, 2}), random,
-                                {.sampling = {.top_k = 2}, .length = 4, .after_step = look});
+  const Indices text =
+      generate(always(logits), ids({2, 2}), random,
+               {.sampling = {.top_k = 2}, .max_new_tokens = 4, .after_step = look});
   CHECK(right);
   CHECK(lengths == std::vector<std::size_t>{2, 3, 4, 5});
   CHECK(chosen == std::vector<std::int32_t>(text.values.begin() + 2, text.values.end()));
@@ -216,12 +218,12 @@ TEST_CASE("each step can be looked at: text so far, logits, probabilities, choic
 
 TEST_CASE("a transformer writes the same text with its cache and without", "[phase4][generation]") {
   Random random(1);
-  const Transformer model({.vocabulary = 7,
-                           .length = 12,
+  const Transformer model({.vocab_size = 7,
+                           .max_length = 12,
                            .d_model = 8,
-                           .heads = 2,
-                           .layers = 2,
-                           .initialiser = init::xavier},
+                           .num_heads = 2,
+                           .num_layers = 2,
+                           .initializer = init::xavier_uniform},
                           random);
   const auto whole = [&](const Indices& so_far) {
     return squeeze(slice(model(so_far), 0, -1, so_far.shape[0]), 0);
@@ -234,7 +236,8 @@ TEST_CASE("a transformer writes the same text with its cache and without", "[pha
         model.next(Indices({1, fresh}, {so_far.values.end() - fresh, so_far.values.end()}), caches);
     return squeeze(slice(squeeze(logits, 0), 0, -1, fresh), 0);
   };
-  const GenerationOptions options = {.sampling = {.temperature = 0.7, .top_k = 5}, .length = 9};
+  const GenerationOptions options = {.sampling = {.temperature = 0.7, .top_k = 5},
+                                     .max_new_tokens = 9};
   Random one(3), other(3);
   const Indices text = generate(whole, ids({3, 1}), one, options);
   CHECK(text.values.size() == 11);
@@ -248,8 +251,8 @@ TEST_CASE("a prompt or a length that generates nothing sensible is refused",
   CHECK(complaint([&] { generate(any, ids({}), random); }, {"the prompt is (0)", "<bos>"}) == "");
   CHECK(complaint([&] { generate(any, Indices({1, 2}, {0, 1}), random); },
                   {"the prompt is (1, 2)", "(length)"}) == "");
-  CHECK(complaint([&] { generate(any, ids({0}), random, {.length = -1}); }, {"length is -1"}) ==
-        "");
+  CHECK(complaint([&] { generate(any, ids({0}), random, {.max_new_tokens = -1}); },
+                  {"length is -1"}) == "");
   CHECK(complaint([&] { generate(always(vector({not_a_number})), ids({0}), random); },
                   {"the logit of id 0 is nan"}) == "");
 }

@@ -24,8 +24,8 @@ class Desk {
     std::filesystem::copy_file(models() / "words", folder_ / "m");
     write_safetensors(folder_ / "tensors", {{"w", Tensor({2}, {1, 2})}}, {{"step", "14"}});
     Random random(1);
-    const Transformer tiny({.vocabulary = 9, .length = 4, .d_model = 4, .heads = 1, .layers = 1},
-                           random);
+    const Transformer tiny(
+        {.vocab_size = 9, .max_length = 4, .d_model = 4, .num_heads = 1, .num_layers = 1}, random);
     auto huge = to_metadata(tiny.options);
     huge["transformer.layers"] = "16000000";
     write_safetensors(folder_ / "huge", tiny.parameters(), huge);

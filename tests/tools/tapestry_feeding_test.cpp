@@ -21,13 +21,13 @@ const Vocabulary characters = Vocabulary::of_characters("0123456789+="),
 Transformer written(const std::filesystem::path& path, const Vocabulary& vocabulary, bool causal,
                     const Batch& batch) {
   Random random(7);
-  Transformer model({.vocabulary = vocabulary.size(),
-                     .length = 6,
+  Transformer model({.vocab_size = vocabulary.size(),
+                     .max_length = 6,
                      .d_model = 8,
-                     .heads = 2,
-                     .layers = 1,
-                     .causal = causal,
-                     .initialiser = init::inverse_root},
+                     .num_heads = 2,
+                     .num_layers = 1,
+                     .is_causal = causal,
+                     .initializer = init::lecun_normal},
                     random);
   write_transformer(path, model, to_metadata(vocabulary, batch));
   return model;
@@ -53,7 +53,7 @@ Indices after_bos(Indices ids) {
 std::int32_t likeliest(const Transformer& model, const Indices& ids) {
   const Tensor logits = model(ids);
   std::int32_t best = 0;
-  for (std::int32_t id = 1; id < model.options.vocabulary; ++id) {
+  for (std::int32_t id = 1; id < model.options.vocab_size; ++id) {
     if (logits.at({ids.shape[0] - 1, id}) > logits.at({ids.shape[0] - 1, best})) best = id;
   }
   return best;
@@ -64,7 +64,7 @@ std::int32_t likeliest(const Transformer& model, const Indices& ids) {
 std::string written_by(const Transformer& model, const std::string& begin, bool bos) {
   std::string text = begin;
   for (int i = 0; i < 12; ++i) {
-    const auto most = static_cast<std::size_t>(model.options.length - (bos ? 1 : 0));
+    const auto most = static_cast<std::size_t>(model.options.max_length - (bos ? 1 : 0));
     const Indices last = characters.ids(text.substr(text.size() - std::min(most, text.size())));
     const std::int32_t id = likeliest(model, bos ? after_bos(last) : last);
     if (id == Vocabulary::eos) break;
@@ -127,7 +127,7 @@ void write_three(const std::filesystem::path& folder) {
   Random random(1);
   const std::vector<Words> texts = {split_words("the cat sat")};
   written(folder / "next", words, false, next_word_batch(words, texts));
-  written(folder / "hidden", words, false, hidden_word_batch(words, texts, random));
+  written(folder / "hidden", words, false, masked_lm_batch(words, texts, random));
   Batch other = next_word_batch(words, texts);
   other.targets.values = {0, 1, 0, 1};
   written(folder / "other", words, true, other);
@@ -223,7 +223,7 @@ Parameters single_head() {
 
 std::map<std::string, std::string> hidden_words() {
   Random random(1);
-  return to_metadata(words, hidden_word_batch(words, {split_words("the cat sat")}, random));
+  return to_metadata(words, masked_lm_batch(words, {split_words("the cat sat")}, random));
 }
 
 }  // namespace

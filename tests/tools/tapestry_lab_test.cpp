@@ -35,7 +35,7 @@ TEST_CASE("tapestry lab prints every variant for every length, as the library me
   const Result made = lab(" --lengths 9,40");
   CHECK(wrong(made) == "");
   for (const Index length : {9, 40}) {
-    const LaboratoryInput in = laboratory_input({.heads = 2, .length = length, .width = 4});
+    const LaboratoryInput in = laboratory_input({.num_heads = 2, .length = length, .width = 4});
     for (const Variant& variant : attention_variants(in.sizes)) {
       CAPTURE(length, variant.name);
       CHECK(has(made.out, "\n  " + variant.name + " "));
@@ -47,12 +47,12 @@ TEST_CASE("tapestry lab prints every variant for every length, as the library me
         continue;
       }
       CHECK(std::stod(words[0]) < 1e-4);
-      CHECK(std::stod(words[2]) == Approx(found.from_full).margin(1e-3));
+      CHECK(std::stod(words[2]) == Approx(found.error_vs_full).margin(1e-3));
       CHECK(std::stod(words[4]) == Approx(found.forward.bytes / (1 << 20)).margin(1e-3));
-      const bool back = found.both_ways.skipped.empty();
+      const bool back = found.forward_backward.skipped.empty();
       CHECK((words[6] == "-") == !back);
       if (back)
-        CHECK(std::stod(words[6]) == Approx(found.both_ways.bytes / (1 << 20)).margin(1e-3));
+        CHECK(std::stod(words[6]) == Approx(found.forward_backward.bytes / (1 << 20)).margin(1e-3));
     }
   }
   CHECK(has(made.out, "Growth: "));

@@ -114,9 +114,9 @@ TEST_CASE("the best model by what is held out is kept beside the last", "[phase5
 
   const std::string steps = std::to_string(int(lowest.step));
   CHECK(wrong(tapestry_in(folder / "", fit + " --checkpoint n --steps " + steps)) == "");
-  const Tensor best = read_transformer(folder / "m_best_model").words.weight,
-               same = read_transformer(folder / "n").words.weight,
-               last = read_transformer(folder / "m").words.weight;
+  const Tensor best = read_transformer(folder / "m_best_model").token_embedding.weight,
+               same = read_transformer(folder / "n").token_embedding.weight,
+               last = read_transformer(folder / "m").token_embedding.weight;
   CHECK(largest_difference(best, same) == 0);
   CHECK(largest_difference(best, last) > 0);
   CHECK(wrong(tapestry_in(folder / "", "generate --checkpoint m_best_model --text ab")) == "");

@@ -29,14 +29,14 @@ Gradients gradients_of(const Parameters& parameters, const std::vector<Tensor>& 
 
 TEST_CASE("sgd steps by rate times gradient into the model's own tensor", "[phase1][optim]") {
   const Tensor w({3}, {1, 2, -3}), shares = w;
-  Sgd sgd({{"w", w}}, {.rate = 0.5});
+  Sgd sgd({{"w", w}}, {.learning_rate = 0.5});
   sgd.step(gradients_of({{"w", w}}, {Tensor({3}, {2, -4, 0})}));
   CHECK(difference(shares, {3}, {0, 4, -3}) == "");
 }
 
 TEST_CASE("momentum keeps part of the last steps", "[phase1][optim]") {
   const Tensor w(1.0);
-  Sgd sgd({{"w", w}}, {.rate = 0.1, .momentum = 0.5});
+  Sgd sgd({{"w", w}}, {.learning_rate = 0.1, .momentum = 0.5});
   const Gradients ones = gradients_of({{"w", w}}, {1.0});
   sgd.step(ones);  // velocity 1
   CHECK(difference(w, {}, {0.9}) == "");
@@ -49,17 +49,17 @@ TEST_CASE("momentum keeps part of the last steps", "[phase1][optim]") {
 TEST_CASE("adam's first step moves every weight by the rate, whatever the gradient's size",
           "[phase1][optim]") {
   const Tensor w({4}, {1, 1, 1, 1});
-  Adam adam({{"w", w}}, {.rate = 0.25});
+  Adam adam({{"w", w}}, {.learning_rate = 0.25});
   adam.step(gradients_of({{"w", w}}, {Tensor({4}, {1000, -3, 0.001, 0})}));
   CHECK(difference(w, {4}, {0.75, 1.25, 0.75, 1}, 1e-5) == "");
 }
 
 TEST_CASE("adam follows its formula for many steps, with decay and changing gradients",
           "[phase1][optim]") {
-  const AdamOptions options = {.rate = 0.01,
+  const AdamOptions options = {.learning_rate = 0.01,
                                .beta1 = 0.8,
                                .beta2 = 0.95,
-                               .epsilon = 1e-3,
+                               .eps = 1e-3,
                                .weight_decay = 0.1,
                                .decay_all = true};
   const Tensor w(2.0);
@@ -72,8 +72,8 @@ TEST_CASE("adam follows its formula for many steps, with decay and changing grad
     square = options.beta2 * square + (1 - options.beta2) * gradient * gradient;
     const double unbiased_mean = mean / (1 - std::pow(options.beta1, t));
     const double unbiased_square = square / (1 - std::pow(options.beta2, t));
-    weight -= options.rate * options.weight_decay * weight;
-    weight -= options.rate * unbiased_mean / (std::sqrt(unbiased_square) + options.epsilon);
+    weight -= options.learning_rate * options.weight_decay * weight;
+    weight -= options.learning_rate * unbiased_mean / (std::sqrt(unbiased_square) + options.eps);
     CAPTURE(t);
     CHECK(difference(w, {}, {weight}, in_double ? 1e-12 : 1e-5) == "");
   }
@@ -82,7 +82,7 @@ TEST_CASE("adam follows its formula for many steps, with decay and changing grad
 TEST_CASE("weight decay shrinks a weight without a gradient, by rate times decay",
           "[phase1][optim]") {
   const Tensor w({1, 2}, {4, -8});
-  Adam adam({{"w", w}}, {.rate = 0.5, .weight_decay = 0.25});
+  Adam adam({{"w", w}}, {.learning_rate = 0.5, .weight_decay = 0.25});
   adam.step(gradients_of({{"w", w}}, {Tensor({1, 2}, {0, 0})}));
   CHECK(difference(w, {1, 2}, {3.5, -7}) == "");
 }
@@ -90,7 +90,7 @@ TEST_CASE("weight decay shrinks a weight without a gradient, by rate times decay
 TEST_CASE("biases and gains do not decay unless that is asked for", "[phase2][optim]") {
   for (const bool all : {false, true}) {
     const Parameters list = {{"gain", Tensor({2}, {4, -8})}, {"scale", Tensor(2.0)}};
-    Adam adam(list, {.rate = 0.5, .weight_decay = 0.25, .decay_all = all});
+    Adam adam(list, {.learning_rate = 0.5, .weight_decay = 0.25, .decay_all = all});
     adam.step(gradients_of(list, {Tensor({2}, {0, 0}), 0.0}));
     const double left = all ? 0.875 : 1;
     CHECK(difference(list[0].value, {2}, {4 * left, -8 * left}) == "");
@@ -110,32 +110,34 @@ TEST_CASE("both optimisers find the bottom of a bowl", "[phase1][optim]") {
     }
     return largest_difference(w, target);
   };
-  CHECK(loss_after([](Parameters p) { return Sgd(p, {.rate = 0.1}); }, 200) < 1e-5);
-  CHECK(loss_after([](Parameters p) { return Sgd(p, {.rate = 0.02, .momentum = 0.8}); }, 300) <
-        1e-5);
-  CHECK(loss_after([](Parameters p) { return Adam(p, {.rate = 0.05}); }, 500) < 1e-3);
+  CHECK(loss_after([](Parameters p) { return Sgd(p, {.learning_rate = 0.1}); }, 200) < 1e-5);
+  CHECK(loss_after([](Parameters p) { return Sgd(p, {.learning_rate = 0.02, .momentum = 0.8}); },
+                   300) < 1e-5);
+  CHECK(loss_after([](Parameters p) { return Adam(p, {.learning_rate = 0.05}); }, 500) < 1e-3);
 }
 
 TEST_CASE("the rate can be changed between steps", "[phase1][optim]") {
   const Tensor w(1.0);
   const Gradients ones = gradients_of({{"w", w}}, {1.0});
-  Sgd sgd({{"w", w}}, {.rate = 0.5});
-  sgd.set_rate(0.25);
-  CHECK(sgd.rate() == 0.25);
+  Sgd sgd({{"w", w}}, {.learning_rate = 0.5});
+  sgd.set_learning_rate(0.25);
+  CHECK(sgd.learning_rate() == 0.25);
   sgd.step(ones);
   CHECK(difference(w, {}, {0.75}) == "");
-  Adam adam({{"w", w}}, {.rate = 0.5});
-  adam.set_rate(0);
+  Adam adam({{"w", w}}, {.learning_rate = 0.5});
+  adam.set_learning_rate(0);
   adam.step(ones);
   CHECK(difference(w, {}, {0.75}) == "");
-  CHECK(complaint([&] { adam.set_rate(-1); }, {"adam: rate is -1", "0 or more"}) == "");
-  CHECK(complaint([&] { sgd.set_rate(not_a_number); }, {"sgd: rate is nan"}) == "");
+  CHECK(complaint([&] { adam.set_learning_rate(-1); },
+                  {"adam: learning_rate is -1", "0 or more"}) == "");
+  CHECK(complaint([&] { sgd.set_learning_rate(not_a_number); }, {"sgd: learning_rate is nan"}) ==
+        "");
 }
 
 TEST_CASE("every parameter has a memory of its own, odd sizes too", "[phase1][optim]") {
   const Parameters list = {
       {"a", Tensor::zeros({1})}, {"none", Tensor::zeros({0})}, {"b", Tensor::zeros({17, 3})}};
-  Adam adam(list, {.rate = 0.125});
+  Adam adam(list, {.learning_rate = 0.125});
   const Gradients gradients =
       gradients_of(list, {Tensor({1}, {1}), Tensor::zeros({0}), Tensor::full({17, 3}, -2)});
   adam.step(gradients);
@@ -165,18 +167,21 @@ TEST_CASE("optimisers refuse parameters that they could not update", "[phase1][o
 
 TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") {
   const Parameters none;
-  CHECK(complaint([&] { Sgd(none, {.rate = -0.1}); }, {"sgd: rate is -0.1"}) == "");
+  CHECK(complaint([&] { Sgd(none, {.learning_rate = -0.1}); }, {"sgd: learning_rate is -0.1"}) ==
+        "");
   CHECK(complaint([&] { Sgd(none, {.momentum = 1}); }, {"momentum is 1", "in [0, 1)"}) == "");
-  CHECK(complaint([&] { Adam(none, {.rate = infinity}); }, {"adam: rate is inf"}) == "");
+  CHECK(complaint([&] { Adam(none, {.learning_rate = infinity}); },
+                  {"adam: learning_rate is inf"}) == "");
   CHECK(complaint([&] { Adam(none, {.beta1 = not_a_number}); }, {"beta1 is nan"}) == "");
   CHECK(complaint([&] { Adam(none, {.beta2 = 1.5}); }, {"beta2 is 1.5"}) == "");
   if (!in_double) {  // which a float does not tell from 1: corrections would divide by 0
     CHECK(complaint([&] { Adam(none, {.beta2 = 0.99999999}); }, {"beta2 is 1", "[0, 1)"}) == "");
-    CHECK(complaint([&] { Adam(none, {.epsilon = 1e-50}); }, {"epsilon is 1e-50"}) == "");
+    CHECK(complaint([&] { Adam(none, {.eps = 1e-50}); }, {"eps is 1e-50"}) == "");
   }
-  const Adam least(none, {.rate = 0, .beta1 = 0, .beta2 = 0, .weight_decay = 0});  // are allowed
-  const Sgd still(none, {.rate = 0, .momentum = 0});
-  CHECK(complaint([&] { Adam(none, {.epsilon = 0}); }, {"epsilon is 0", "above 0"}) == "");
+  const Adam least(none,
+                   {.learning_rate = 0, .beta1 = 0, .beta2 = 0, .weight_decay = 0});  // are allowed
+  const Sgd still(none, {.learning_rate = 0, .momentum = 0});
+  CHECK(complaint([&] { Adam(none, {.eps = 0}); }, {"eps is 0", "above 0"}) == "");
   CHECK(complaint([&] { Adam(none, {.weight_decay = -1}); }, {"weight_decay is -1"}) == "");
 }
 
@@ -261,45 +266,46 @@ TEST_CASE("the warm-up of the 2017 paper rises in a line and falls with the root
     const auto s = static_cast<double>(step);
     const double formula =
         std::pow(512, -0.5) * std::min(std::pow(s, -0.5), s * std::pow(4000, -1.5));
-    CHECK(same_number(inverse_square_root_rate(step, 512, 4000) / formula, 1, 1e-12));
+    CHECK(same_number(inverse_square_root_schedule(step, 512, 4000) / formula, 1, 1e-12));
   }
-  CHECK(same_number(inverse_square_root_rate(4000, 512, 4000), 6.98771242968684e-4, 1e-12));
-  CHECK(inverse_square_root_rate(1, 1, 1) == 1);
-  CHECK(inverse_square_root_rate(4, 1, 1) == 0.5);
-  CHECK(complaint([] { inverse_square_root_rate(0, 1, 1); }, {"step is 0", "at least 1"}) == "");
-  CHECK(complaint([] { inverse_square_root_rate(1, 0, 1); }, {"d_model is 0"}) == "");
-  CHECK(complaint([] { inverse_square_root_rate(1, 1, 0); }, {"warmup is 0"}) == "");
+  CHECK(same_number(inverse_square_root_schedule(4000, 512, 4000), 6.98771242968684e-4, 1e-12));
+  CHECK(inverse_square_root_schedule(1, 1, 1) == 1);
+  CHECK(inverse_square_root_schedule(4, 1, 1) == 0.5);
+  CHECK(complaint([] { inverse_square_root_schedule(0, 1, 1); }, {"step is 0", "at least 1"}) ==
+        "");
+  CHECK(complaint([] { inverse_square_root_schedule(1, 0, 1); }, {"d_model is 0"}) == "");
+  CHECK(complaint([] { inverse_square_root_schedule(1, 1, 0); }, {"warmup_steps is 0"}) == "");
 }
 
 TEST_CASE("the cosine rate rises to the highest, falls to the lowest and stays there",
           "[phase2][optim]") {
-  const CosineOptions options = {.highest = 3, .lowest = 1, .warmup = 4, .steps = 12};
-  const auto rate = [&](Index step) { return cosine_rate(step, options); };
+  const CosineOptions options = {.peak = 3, .floor = 1, .warmup_steps = 4, .steps = 12};
+  const auto rate = [&](Index step) { return cosine_schedule(step, options); };
   CHECK(rate(1) == 0.75);
   CHECK(rate(4) == 3);
-  CHECK(cosine_rate(2, {.highest = 0.9, .lowest = 0.2, .warmup = 2, .steps = 9}) == 0.9);
+  CHECK(cosine_schedule(2, {.peak = 0.9, .floor = 0.2, .warmup_steps = 2, .steps = 9}) == 0.9);
   CHECK(same_number(rate(6), 2 + std::sqrt(0.5), 1e-12));  // an eighth of the wave
   CHECK(same_number(rate(8), 2, 1e-12));
   CHECK(same_number(rate(10), 2 - std::sqrt(0.5), 1e-12));
   CHECK(rate(12) == 1);
   CHECK(rate(1000) == 1);
-  CHECK(same_number(cosine_rate(1, {.highest = 1, .steps = 2}), 0.5, 1e-12));
-  CHECK(cosine_rate(1, {.highest = 1, .lowest = 0.25, .steps = 1}) == 0.25);
+  CHECK(same_number(cosine_schedule(1, {.peak = 1, .steps = 2}), 0.5, 1e-12));
+  CHECK(cosine_schedule(1, {.peak = 1, .floor = 0.25, .steps = 1}) == 0.25);
 }
 
 TEST_CASE("a cosine rate refuses options out of range, by name", "[phase2][optim]") {
   const auto refused = [](Index step, const CosineOptions& options,
                           std::initializer_list<const char*> words) {
-    return complaint([&] { cosine_rate(step, options); }, words);
+    return complaint([&] { cosine_schedule(step, options); }, words);
   };
-  CHECK(cosine_rate(1, {.highest = 0, .steps = 9}) == 0);  // all at their ends
-  CHECK(cosine_rate(8, {.highest = 0.5, .lowest = 0.5, .warmup = 8, .steps = 9}) == 0.5);
-  CHECK(refused(0, {}, {"cosine_rate: step is 0", "at least 1"}) == "");
-  CHECK(refused(1, {.highest = -1}, {"highest is -1"}) == "");
-  CHECK(refused(1, {.highest = not_a_number}, {"highest is nan"}) == "");
-  CHECK(refused(1, {.highest = 1, .lowest = 2}, {"lowest is 2", "0 .. highest"}) == "");
-  CHECK(refused(1, {.lowest = -1}, {"lowest is -1"}) == "");
-  CHECK(refused(1, {.warmup = -1}, {"warmup is -1"}) == "");
-  CHECK(refused(1, {.warmup = 10, .steps = 10}, {"warmup is 10", "below steps"}) == "");
+  CHECK(cosine_schedule(1, {.peak = 0, .steps = 9}) == 0);  // all at their ends
+  CHECK(cosine_schedule(8, {.peak = 0.5, .floor = 0.5, .warmup_steps = 8, .steps = 9}) == 0.5);
+  CHECK(refused(0, {}, {"cosine_schedule: step is 0", "at least 1"}) == "");
+  CHECK(refused(1, {.peak = -1}, {"peak is -1"}) == "");
+  CHECK(refused(1, {.peak = not_a_number}, {"peak is nan"}) == "");
+  CHECK(refused(1, {.peak = 1, .floor = 2}, {"floor is 2", "0 .. peak"}) == "");
+  CHECK(refused(1, {.floor = -1}, {"floor is -1"}) == "");
+  CHECK(refused(1, {.warmup_steps = -1}, {"warmup_steps is -1"}) == "");
+  CHECK(refused(1, {.warmup_steps = 10, .steps = 10}, {"warmup_steps is 10", "below steps"}) == "");
   CHECK(refused(1, {.steps = 0}, {"steps is 0"}) == "");
 }

@@ -39,7 +39,7 @@ struct Copier {
     return [model = *this, seed](Index step) {
       Random random(seed, static_cast<std::uint64_t>(step));
       std::vector<std::int32_t> drawn(3 * 5);
-      for (std::int32_t& id : drawn) id = static_cast<std::int32_t>(random.below(11));
+      for (std::int32_t& id : drawn) id = static_cast<std::int32_t>(random.randint(11));
       const Indices ids({3, 5}, drawn);
       const Tensor x = layer_norm(embedding(model.words, ids), model.gain, model.bias);
       const Tensor q = matmul(x, model.w);
@@ -61,10 +61,10 @@ std::vector<std::vector<real>> values_of(const Parameters& parameters) {
 
 TEST_CASE("training makes the steps of a loop written out", "[phase2][training]") {
   const Copier model, by_hand;
-  Adam adam(model.parameters(), {.rate = 0.01}), other(by_hand.parameters());
+  Adam adam(model.parameters(), {.learning_rate = 0.01}), other(by_hand.parameters());
   TrainingOptions options = quiet(6);
-  options.clip_norm = 0.5;
-  options.rate = [](Index step) { return 0.01 / static_cast<double>(step); };
+  options.max_norm = 0.5;
+  options.learning_rate = [](Index step) { return 0.01 / static_cast<double>(step); };
   const Training training = train(adam, model.loss_of_step(), options);
   REQUIRE(training.losses.size() == 6);
   REQUIRE(training.gradient_norms.size() == 6);
@@ -73,7 +73,7 @@ TEST_CASE("training makes the steps of a loop written out", "[phase2][training]"
     const Tensor loss = by_hand.loss_of_step()(step);
     Gradients gradients = tape.backward(loss);
     const double norm = clip_gradient_norm(gradients, 0.5);
-    other.set_rate(0.01 / static_cast<double>(step));
+    other.set_learning_rate(0.01 / static_cast<double>(step));
     other.step(gradients);
     const auto i = static_cast<std::size_t>(step - 1);
     CHECK(training.losses[i] == double{loss.item()});
@@ -87,7 +87,7 @@ TEST_CASE("training makes the steps of a loop written out", "[phase2][training]"
 
 TEST_CASE("training lowers the loss", "[phase2][training]") {
   const Copier model;
-  Adam adam(model.parameters(), {.rate = 0.02});
+  Adam adam(model.parameters(), {.learning_rate = 0.02});
   const Training training = train(adam, model.loss_of_step(), quiet(60));
   CHECK(training.losses.back() < 0.5 * training.losses.front());
 }
@@ -117,7 +117,7 @@ TEST_CASE("a seed gives the same losses and weights on any number of threads",
   for (const int threads : {1, 2, 3, 1}) {
     use_threads(threads);
     const Copier model;
-    Adam adam(model.parameters(), {.rate = 0.01});
+    Adam adam(model.parameters(), {.learning_rate = 0.01});
     losses.push_back(train(adam, model.loss_of_step(), quiet(8)).losses);
     weights.push_back(values_of(model.parameters()));
   }
@@ -126,14 +126,14 @@ TEST_CASE("a seed gives the same losses and weights on any number of threads",
     CHECK(weights[i] == weights[0]);
   }
   const Copier model;
-  Adam adam(model.parameters(), {.rate = 0.01});
+  Adam adam(model.parameters(), {.learning_rate = 0.01});
   CHECK(train(adam, model.loss_of_step(43), quiet(8)).losses != losses[0]);
 }
 
 TEST_CASE("from the second step on, training asks the system for no memory", "[phase2][training]") {
   Random start(1);
-  const Transformer model({.vocabulary = 9, .length = 5, .d_model = 8, .heads = 2, .dropout = 0.1},
-                          start);
+  const Transformer model(
+      {.vocab_size = 9, .max_length = 5, .d_model = 8, .num_heads = 2, .dropout = 0.1}, start);
   const LossOfStep loss_of_step = [&](Index step) {
     Random random(42, static_cast<std::uint64_t>(step));
     const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 0, static_cast<std::int32_t>(step)});
@@ -142,7 +142,7 @@ TEST_CASE("from the second step on, training asks the system for no memory", "[p
   Adam adam(model.parameters(), {.weight_decay = 0.1});
   std::vector<std::size_t> fresh, live;
   TrainingOptions options = quiet(6);
-  options.clip_norm = 1e-3;
+  options.max_norm = 1e-3;
   options.after_step = [&](Index, double) {
     fresh.push_back(memory_stats().fresh);
     live.push_back(memory_stats().live_bytes);
@@ -155,10 +155,10 @@ TEST_CASE("from the second step on, training asks the system for no memory", "[p
 TEST_CASE("the progress line tells step, loss, the loss of guessing, speed and time left",
           "[phase2][training]") {
   const Tensor w(1.0);
-  Adam adam({{"w", w}}, {.rate = 0});
+  Adam adam({{"w", w}}, {.learning_rate = 0});
   const LossOfStep half = [&](Index) { return w / 2; };
   const std::string text = stderr_of([&] {
-    train(adam, half, {.steps = 5, .what = "learning", .tokens = 64, .guess_loss = 2.5});
+    train(adam, half, {.steps = 5, .what = "learning", .tokens = 64, .baseline_loss = 2.5});
   });
   CHECK(text.find("learning 1/5 steps, ") == 0);
   CHECK(text.find("tokens/s, ") != std::string::npos);
@@ -172,10 +172,10 @@ namespace {
 
 // What train complains about, and nothing if it also changed the weight, or Adam's memory.
 std::string stopped(const LossOfStep& loss_of_step, const Tensor& w,
-                    std::initializer_list<const char*> words, double clip_norm = 1) {
+                    std::initializer_list<const char*> words, double max_norm = 1) {
   Adam adam({{"w", w}});
   TrainingOptions options = quiet(4);
-  options.clip_norm = clip_norm;
+  options.max_norm = max_norm;
   std::vector<real> before = w.values();
   Index last = 0;
   options.after_step = [&](Index step, double) {
@@ -261,7 +261,7 @@ TEST_CASE("what cannot be trained is refused in words", "[phase2][training]") {
   Adam adam({{"w", w}});
   CHECK(complaint([&] { train(adam, fine, quiet(-1)); }, {"train: steps is -1"}) == "");
   TrainingOptions options = quiet(1);
-  options.rate = [](Index) { return -1.0; };
-  CHECK(complaint([&] { train(adam, fine, options); }, {"adam: rate is -1"}) == "");
+  options.learning_rate = [](Index) { return -1.0; };
+  CHECK(complaint([&] { train(adam, fine, options); }, {"adam: learning_rate is -1"}) == "");
   CHECK(difference(w, {2}, {1, 2}) == "");
 }

@@ -67,7 +67,7 @@ void use_threads_everywhere(int count) {
 }
 
 std::vector<Contestant> product_peers(const Product& product, const Tensor& a, const Tensor& b) {
-  const Tensor c = Tensor::uninitialised({product.m, product.n});
+  const Tensor c = Tensor::empty({product.m, product.n});
   const Index b_row = product.b_transposed ? product.k : product.n;
   auto openblas = [=] {
     cblas_sgemm(CblasRowMajor, CblasNoTrans, product.b_transposed ? CblasTrans : CblasNoTrans,

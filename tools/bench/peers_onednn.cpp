@@ -11,17 +11,17 @@ using dnnl::memory;
 
 memory::dims dims_of(const Tensor& x) {
   memory::dims dims;
-  for (int axis = 0; axis < x.rank(); ++axis) dims.push_back(x.size(axis));
+  for (int axis = 0; axis < x.ndim(); ++axis) dims.push_back(x.size(axis));
   return dims;
 }
 
 Desc desc_of(const Tensor& x) {
   memory::dims strides;
-  for (int axis = 0; axis < x.rank(); ++axis) strides.push_back(x.strides()[axis]);
+  for (int axis = 0; axis < x.ndim(); ++axis) strides.push_back(x.strides()[axis]);
   return Desc(dims_of(x), memory::data_type::f32, strides);
 }
 
-Tensor like(const Tensor& x) { return Tensor::uninitialised(x.shape()); }
+Tensor like(const Tensor& x) { return Tensor::empty(x.shape()); }
 
 // A primitive with all that it reads and writes. The tensors own the numbers.
 struct Call {
@@ -51,7 +51,7 @@ Contestant contestant(dnnl::primitive primitive, std::vector<std::pair<int, Tens
 }  // namespace
 
 Contestant onednn_batched(const Tensor& a, const Tensor& b) {
-  const Tensor c = Tensor::uninitialised({a.size(0), a.size(1), b.size(2)});
+  const Tensor c = Tensor::empty({a.size(0), a.size(1), b.size(2)});
   return contestant(dnnl::matmul(describe_matmul(desc_of(a), desc_of(b), desc_of(c))),
                     {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
 }
@@ -84,7 +84,7 @@ Contestant onednn_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& 
 
 Contestant onednn_layer_norm_backward(const Tensor& x, const Tensor& gain, const Tensor& bias,
                                       const Tensor& dy) {
-  const Tensor mean = Tensor::uninitialised({x.size(0)}), variance = like(mean);
+  const Tensor mean = Tensor::empty({x.size(0)}), variance = like(mean);
   contestant(NormForward(describe_norm(desc_of(x), training)), {{DNNL_ARG_SRC, x},
                                                                 {DNNL_ARG_SCALE, gain},
                                                                 {DNNL_ARG_SHIFT, bias},

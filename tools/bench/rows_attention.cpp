@@ -10,23 +10,23 @@ struct AttentionShape {
   Index batch, heads, length, depth;
 };
 
-Row attention_row(const AttentionShape& s, bool both_ways) {
+Row attention_row(const AttentionShape& s, bool forward_backward) {
   const double pairs = double(s.batch * s.heads) * double(s.length) * double(s.length + 1) / 2;
   const double elements = double(s.batch * s.heads * s.length * s.depth);
   Row row{"attention",
-          both_ways ? "both ways" : "forward",
-          (both_ways ? 14 : 4) * double(s.depth) * pairs,
-          bytes_of((both_ways ? 8 : 4) * elements),
+          forward_backward ? "both ways" : "forward",
+          (forward_backward ? 14 : 4) * double(s.depth) * pairs,
+          bytes_of((forward_backward ? 8 : 4) * elements),
           {}};
   row.name += " B" + std::to_string(s.batch) + " H" + std::to_string(s.heads) + " L" +
               std::to_string(s.length) + " D" + std::to_string(s.depth);
-  row.curve = !both_ways && s.length == 1024;
-  row.prepare = [s, both_ways] {
+  row.curve = !forward_backward && s.length == 1024;
+  row.prepare = [s, forward_backward] {
     const Shape shape{s.batch, s.heads, s.length, s.depth};
     const Tensor q = numbers(shape), k = numbers(shape), v = numbers(shape), dy = numbers(shape);
     const auto attend = [=] { return fused_attention(q, k, v, Mask::causal()); };
-    return std::vector<Contestant>{both_ways ? ours_both_ways({q, k, v}, attend, dy)
-                                             : ours(attend)};
+    return std::vector<Contestant>{forward_backward ? ours_both_ways({q, k, v}, attend, dy)
+                                                    : ours(attend)};
   };
   return row;
 }
@@ -36,7 +36,8 @@ Row attention_row(const AttentionShape& s, bool both_ways) {
 void add_attention_rows(std::vector<Row>& rows) {
   for (const AttentionShape& shape :
        {AttentionShape{32, 8, 128, 64}, {1, 12, 1024, 64}, {1, 8, 4096, 64}}) {
-    for (const bool both_ways : {false, true}) rows.push_back(attention_row(shape, both_ways));
+    for (const bool forward_backward : {false, true})
+      rows.push_back(attention_row(shape, forward_backward));
   }
 }
 

@@ -18,23 +18,23 @@ double visible_pairs(double batch, double length, double width) {
   return batch * length * (length + 1) / 2 * width;
 }
 
-Row layer_row(bool both_ways) {
+Row layer_row(bool forward_backward) {
   const Index batch = 32, length = 128, width = 512, heads = 8;
   const double rows = double(batch * length), square = double(width * width);
   // Four maps; on the way back a gradient by each weight, and by the rows of the last one alone.
-  const double maps = (both_ways ? 9 : 4) * rows * square;
-  const double seen = (both_ways ? 7 : 2) * visible_pairs(batch, length, width);
+  const double maps = (forward_backward ? 9 : 4) * rows * square;
+  const double seen = (forward_backward ? 7 : 2) * visible_pairs(batch, length, width);
   Row row{"model",
-          both_ways ? "layer both ways" : "layer forward",
+          forward_backward ? "layer both ways" : "layer forward",
           2 * (maps + seen),
-          bytes_of((both_ways ? 12 : 6) * rows * double(width)),
+          bytes_of((forward_backward ? 12 : 6) * rows * double(width)),
           {}};
   row.name += " B32 L128 d512 h8";
   row.prepare = [=] {
     Random random(42);
-    const MultiHeadAttention layer(width, heads, random, {.causal = true});
+    const MultiHeadAttention layer(width, heads, random, {.is_causal = true});
     const Tensor x = numbers({batch, length, width});
-    if (!both_ways) return std::vector<Contestant>{ours([=] { return layer(x); })};
+    if (!forward_backward) return std::vector<Contestant>{ours([=] { return layer(x); })};
     return std::vector<Contestant>{{"Tapestry", [=] {
                                       Tape tape(layer.parameters());
                                       const Gradients gradients = tape.backward(sum(layer(x)));
@@ -49,7 +49,7 @@ struct Gpt {
 
 Indices random_ids(const Gpt& s, Random& random) {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(s.batch * s.length));
-  for (std::int32_t& id : ids) id = static_cast<std::int32_t>(random.below(s.vocabulary));
+  for (std::int32_t& id : ids) id = static_cast<std::int32_t>(random.randint(s.vocabulary));
   return {{s.batch, s.length}, ids};
 }
 
@@ -61,14 +61,14 @@ Contestant training_step(const Gpt& s) {
     Adam adam;
     Indices ids, targets;
   };
-  const Transformer model({.vocabulary = s.vocabulary,
-                           .length = s.length,
+  const Transformer model({.vocab_size = s.vocabulary,
+                           .max_length = s.length,
                            .d_model = s.width,
-                           .heads = s.heads,
-                           .layers = s.layers},
+                           .num_heads = s.heads,
+                           .num_layers = s.layers},
                           random);
   const auto state = std::make_shared<State>(
-      State{model, Adam(model.parameters(), {.rate = 3e-4, .weight_decay = 0.01}),
+      State{model, Adam(model.parameters(), {.learning_rate = 3e-4, .weight_decay = 0.01}),
             random_ids(s, random), random_ids(s, random)});
   return {"Tapestry", [state] {
             Tape tape(state->model.parameters());
@@ -104,7 +104,7 @@ Contestant induction_step() {
 }
 
 void add_model_rows(std::vector<Row>& rows) {
-  for (const bool both_ways : {false, true}) rows.push_back(layer_row(both_ways));
+  for (const bool forward_backward : {false, true}) rows.push_back(layer_row(forward_backward));
   for (const Gpt& size : {Gpt{32, 100, 6, 64, 4, 2},
                           {32, 100, 32, 128, 8, 4},
                           {12, 65, 64, 128, 4, 4},

@@ -8,7 +8,7 @@ namespace {
 
 std::string shape_text(const Shape& shape) {
   std::string text;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
+  for (int axis = 0; axis < shape.ndim(); ++axis) {
     text += (axis == 0 ? "" : " x ") + std::to_string(shape[axis]);
   }
   return text;

@@ -33,13 +33,13 @@ std::vector<Head> heads_asked_for(const ModelFile& file, const Capture& seen, In
                                   Index head) {
   const TransformerOptions& o = file.model.options();
   constexpr Index most = 64;  // that one picture can show
-  if ((layer < 0 && o.layers > most) || (head < 0 && o.heads > most)) {
+  if ((layer < 0 && o.num_layers > most) || (head < 0 && o.num_heads > most)) {
     throw Error(description(file) + ": too many for one picture; choose with --layer and --head.");
   }
   std::vector<Head> heads;
-  for (Index l = layer < 0 ? 0 : layer; l < (layer < 0 ? o.layers : layer + 1); ++l) {
+  for (Index l = layer < 0 ? 0 : layer; l < (layer < 0 ? o.num_layers : layer + 1); ++l) {
     const Tensor all = seen["blocks." + std::to_string(l) + ".attention.weights"];
-    for (Index h = head < 0 ? 0 : head; h < (head < 0 ? o.heads : head + 1); ++h) {
+    for (Index h = head < 0 ? 0 : head; h < (head < 0 ? o.num_heads : head + 1); ++h) {
       heads.push_back({l, h, of_head(all, h).contiguous()});
     }
   }
@@ -216,7 +216,7 @@ void analyze(const AnalyzeOptions& options) {
   const Capture seen;
   const Tensor logits = file.model(reading.ids);
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
-  const bool causal = file.model.options().causal;
+  const bool causal = file.model.options().is_causal;
   const auto written = write_pictures(heads, reading.labels, causal, options.out);
   print_introduction(file, reading);
   print_summary(heads, reading.labels, causal);

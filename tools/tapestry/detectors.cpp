@@ -13,7 +13,7 @@ namespace {
 std::vector<Attended> attended(const Model& model, const Indices& ids) {
   const Capture seen;
   model(ids);
-  const Mask mask = model.options().causal ? Mask::causal() : Mask();
+  const Mask mask = model.options().is_causal ? Mask::causal() : Mask();
   std::vector<Attended> layers;
   for (const Tensor& weights : filed_weights(seen)) layers.push_back({weights, mask, ids});
   return layers;

@@ -16,7 +16,7 @@ namespace {
 NextLogits next_logits_of(const ModelFile& file) {
   return [&file](const Indices& ids) {
     const TransformerOptions& options = file.model.options();
-    const Index most = options.positions == Positions::learned ? options.length : 1024;
+    const Index most = options.positions == Positions::learned ? options.max_length : 1024;
     Indices last = ids;
     if (ids.shape[0] > most) {
       last.values.erase(last.values.begin(), last.values.end() - most);
@@ -37,7 +37,7 @@ Indices prompt(const ModelFile& file, const std::string& text) {
 
 void check_writes(const ModelFile& file) {
   const bool hidden = file.feeding.guess == Guess::hidden_word && !file.vocabulary.by_characters();
-  if (!file.model.options().causal) {
+  if (!file.model.options().is_causal) {
     throw Error(
         "the model is an encoder: it sees all words at once and does not write. Ask it with: "
         "tapestry analyze " +
@@ -73,7 +73,9 @@ void generate(const GenerateOptions& options) {
   const Indices begin = prompt(file, options.text);
   GenerationOptions how;
   how.sampling = {options.temperature, options.top_k, options.top_p};
-  how.length = options.length >= 0 ? options.length : file.vocabulary.by_characters() ? 200 : 20;
+  how.max_new_tokens = options.length >= 0               ? options.length
+                       : file.vocabulary.by_characters() ? 200
+                                                         : 20;
   how.eos = Vocabulary::eos;
   const NextLogits next_logits = next_logits_of(file);
   for (Index i = 0; i < options.count; ++i) {

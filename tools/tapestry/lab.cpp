@@ -26,10 +26,10 @@ LaboratorySizes sizes_of(const LabOptions& o, Index length) {
                 std::to_string(o.width) + ": each head gets an equal part.");
   }
   return {.batch = o.batch,
-          .heads = o.heads,
+          .num_heads = o.heads,
           .length = length,
           .width = o.width / o.heads,
-          .causal = o.causal,
+          .is_causal = o.causal,
           .window = o.window};
 }
 
@@ -73,7 +73,7 @@ std::string shown(double difference) {
   return text;
 }
 
-std::string cost(const Passage& passage) {
+std::string cost(const Timing& passage) {
   if (!passage.skipped.empty()) return right("-", 9) + right("-", 9);
   char text[64];
   std::snprintf(text, sizeof text, "%9.3f%9.3f", 1e3 * passage.seconds, passage.bytes / (1 << 20));
@@ -81,12 +81,12 @@ std::string cost(const Passage& passage) {
 }
 
 void print_row(const Variant& variant, const Measurement& found) {
-  const bool ran = found.forward.skipped.empty(), back = found.both_ways.skipped.empty();
+  const bool ran = found.forward.skipped.empty(), back = found.forward_backward.skipped.empty();
   print("%s%s%s%s%s%s\n", left(variant.name, name_columns).c_str(),
         right(ran ? shown(found.forward.error) : "-", 8).c_str(),
-        right(back ? shown(found.both_ways.error) : "-", 10).c_str(),
-        right(ran ? shown(found.from_full) : "-", 8).c_str(), cost(found.forward).c_str(),
-        cost(found.both_ways).c_str());
+        right(back ? shown(found.forward_backward.error) : "-", 10).c_str(),
+        right(ran ? shown(found.error_vs_full) : "-", 8).c_str(), cost(found.forward).c_str(),
+        cost(found.forward_backward).c_str());
 }
 
 // Why there is no number in this row; what is so for every length was said at the beginning.
@@ -110,7 +110,7 @@ void print_table(const LaboratoryInput& in, const std::vector<Variant>& variants
   }
   for (std::size_t i = 0; i < variants.size(); ++i) {
     print_reason(variants[i], "forward", found[i].forward.skipped);
-    print_reason(variants[i], "both ways", found[i].both_ways.skipped);
+    print_reason(variants[i], "both ways", found[i].forward_backward.skipped);
   }
   print("\n");
   flush();
@@ -135,7 +135,7 @@ Measurements measure_all(const LaboratoryInput& in, const std::vector<Variant>& 
 struct Curve {
   std::vector<double> lengths, seconds, bytes;
 
-  void add(Index length, const Passage& passage) {
+  void add(Index length, const Timing& passage) {
     if (!passage.skipped.empty()) return;
     lengths.push_back(static_cast<double>(length));
     seconds.push_back(passage.seconds);
@@ -158,7 +158,7 @@ void print_growth(const std::vector<Variant>& variants, const std::vector<Index>
     Curve forward, both;
     for (std::size_t j = 0; j < lengths.size(); ++j) {
       forward.add(lengths[j], found[j][i].forward);
-      both.add(lengths[j], found[j][i].both_ways);
+      both.add(lengths[j], found[j][i].forward_backward);
     }
     print("%s%6.0f%s%s%15.0f%s%s\n", left(variants[i].name, name_columns).c_str(),
           variants[i].time_growth, forward.power(forward.seconds).c_str(),

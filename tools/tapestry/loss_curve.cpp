@@ -62,7 +62,7 @@ void LossCurve::draw(const Run& run) const {
   chart.series = {series(table, "loss", "each step's batch"),
                   series(table, "held_out_loss", run.material.test_is)};
   chart.series[1].markers = true;
-  chart.reference_lines.push_back({.y = std::log(double(run.model.options.vocabulary)),
+  chart.reference_lines.push_back({.y = std::log(double(run.model.options.vocab_size)),
                                    .label = "guessing blindly",
                                    .colour = plot::theme::frame});
   if (run.material.best_loss > 0) {

@@ -15,7 +15,7 @@ struct Material {
   Index length = 0;  // positions of the longest sequence
   std::function<Batch(Index rows, Random& random)> train = {}, test = {};
   std::string test_is = {};      // what `test` draws from, in a word: "held out"
-  bool has_answers = false;      // rows_right means something
+  bool has_answers = false;      // exact_matches means something
   double best_loss = 0;          // no model can be better; 0: unknown
   std::string fingerprint = {};  // of a text file's content, to know it again
   std::string prompt = {};       // something to let the model go on with

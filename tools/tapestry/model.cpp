@@ -14,7 +14,7 @@ namespace {
 
 Tensor matrix(const Safetensors& file, const char* name, Index rows, Index columns) {
   const Tensor found = file[name];
-  const bool fits = found.rank() == 2 && found.count() > 0 && (rows < 0 || found.size(0) == rows) &&
+  const bool fits = found.ndim() == 2 && found.count() > 0 && (rows < 0 || found.size(0) == rows) &&
                     (columns < 0 || found.size(1) == columns);
   if (fits) return found;
   throw Error("its tensor '" + std::string(name) + "' is " + to_string(found.shape()) +
@@ -22,13 +22,13 @@ Tensor matrix(const Safetensors& file, const char* name, Index rows, Index colum
 }
 
 TransformerOptions sizes_of(const OneHead& head) {
-  return {.vocabulary = head.words.size(0),
-          .length = head.positions.size(0),
+  return {.vocab_size = head.words.size(0),
+          .max_length = head.positions.size(0),
           .d_model = head.words.size(1),
-          .heads = 1,
-          .layers = 1,
+          .num_heads = 1,
+          .num_layers = 1,
           .has_feed_forward = false,
-          .causal = false};
+          .is_causal = false};
 }
 
 // For a file that is a safetensors file but no model.
@@ -67,14 +67,14 @@ OneHead::OneHead(const Safetensors& file)
 
 // As step 14 begins.
 OneHead::OneHead(const TransformerOptions& o, Random& random)
-    : words(random.normal({o.vocabulary, o.d_model}, 0, 0.1)),
-      positions(random.normal({o.length, o.d_model}, 0, 0.1)),
-      attention(o.d_model, 1, random, {.initialiser = init::inverse_root}),
-      guess(init::inverse_root({o.d_model, o.vocabulary}, random)) {}
+    : words(random.normal({o.vocab_size, o.d_model}, 0, 0.1)),
+      positions(random.normal({o.max_length, o.d_model}, 0, 0.1)),
+      attention(o.d_model, 1, random, {.initializer = init::lecun_normal}),
+      guess(init::lecun_normal({o.d_model, o.vocab_size}, random)) {}
 
 Tensor OneHead::operator()(const Indices& ids) const {
   const Tensor x =
-      Capture::file("embedding", embedding(words, ids) + slice(positions, 0, 0, ids.shape[-1]));
+      Capture::record("embedding", embedding(words, ids) + slice(positions, 0, 0, ids.shape[-1]));
   const Capture::Name block("blocks", 0), layer("attention");
   return matmul(attention(x), guess);
 }
@@ -98,7 +98,7 @@ Model Model::untrained(std::uint64_t seed) const {
   Random random(seed);
   if (is_one_head()) return Model(OneHead(options_, random));
   TransformerOptions options = options_;
-  options.initialiser = init::inverse_root;  // how it began is in no file
+  options.initializer = init::lecun_normal;  // how it began is in no file
   return Model(Transformer(options, random));
 }
 

@@ -24,12 +24,13 @@ ModelFile make_model(const std::filesystem::path& path, const Safetensors& file)
   Model model = to_model(file);
   Vocabulary vocabulary = vocabulary_in(file.metadata);
   const TransformerOptions& options = model.options();
-  if (vocabulary.size() != options.vocabulary) {
+  if (vocabulary.size() != options.vocab_size) {
     throw Error("the file names " + std::to_string(vocabulary.size()) +
-                " words, but its model has " + std::to_string(options.vocabulary) + ".");
+                " words, but its model has " + std::to_string(options.vocab_size) + ".");
   }
   const std::optional<Feeding> said = feeding_in(file.metadata);
-  const Feeding feeding = said ? *said : guessed(path, options.causal, vocabulary.by_characters());
+  const Feeding feeding =
+      said ? *said : guessed(path, options.is_causal, vocabulary.by_characters());
   return {path, std::move(model), std::move(vocabulary), feeding};
 }
 
@@ -46,7 +47,8 @@ void check_length(const ModelFile& file, std::size_t length) {
   constexpr std::size_t most = 1024;
   const TransformerOptions& options = file.model.options();
   const bool any = options.positions != Positions::learned;
-  const std::size_t longest = any ? most : std::min<std::size_t>(most, std::size_t(options.length));
+  const std::size_t longest =
+      any ? most : std::min<std::size_t>(most, std::size_t(options.max_length));
   if (length <= longest) return;
   throw Error("the text has " + std::to_string(length) +
               (file.vocabulary.by_characters() ? " characters, " : " words, ") +
@@ -98,11 +100,12 @@ std::string description(const ModelFile& file) {
   const TransformerOptions& o = file.model.options();
   return (file.model.is_one_head()
               ? "a single head"
-              : std::to_string(o.layers) + (o.layers == 1 ? " layer, " : " layers, ") +
-                    std::to_string(o.heads) + (o.heads == 1 ? " head" : " heads") + " each") +
-         ", width " + std::to_string(o.d_model) + ", " + std::to_string(o.vocabulary) +
+              : std::to_string(o.num_layers) + (o.num_layers == 1 ? " layer, " : " layers, ") +
+                    std::to_string(o.num_heads) + (o.num_heads == 1 ? " head" : " heads") +
+                    " each") +
+         ", width " + std::to_string(o.d_model) + ", " + std::to_string(o.vocab_size) +
          (file.vocabulary.by_characters() ? " characters, " : " words, ") +
-         (o.causal ? "decoder" : "encoder") +
+         (o.is_causal ? "decoder" : "encoder") +
          (file.feeding.bos ? ", fed with <bos>, " : ", fed without <bos>, ") +
          says(file.feeding.guess);
 }
@@ -112,7 +115,7 @@ Tensor of_head(const Tensor& captured, Index head) {
 }
 
 void check_layer(const ModelFile& file, Index layer) {
-  const Index layers = file.model.options().layers;
+  const Index layers = file.model.options().num_layers;
   if (layer >= 0 && layer < layers) return;
   if (layers == 0) throw Error("the model has no layers, so there is nothing to look at.");
   throw Error("there is no layer " + std::to_string(layer) + ": the model's are numbered 0 to " +
@@ -120,7 +123,7 @@ void check_layer(const ModelFile& file, Index layer) {
 }
 
 void check_head(const ModelFile& file, Index head) {
-  const Index heads = file.model.options().heads;
+  const Index heads = file.model.options().num_heads;
   if (head >= 0 && head < heads) return;
   throw Error("there is no head " + std::to_string(head) + ": those of each layer are numbered 0 " +
               "to " + std::to_string(heads - 1) + ".");

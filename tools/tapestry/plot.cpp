@@ -76,7 +76,7 @@ std::string file_name(const std::string& tensor, std::set<std::string>& used) {
 
 // Each row adds up to 1, or to 0 where nothing may be seen; nothing is negative.
 bool is_attention(const Tensor& x) {
-  if (x.rank() < 2 || x.size(-1) < 2 || x.size(-2) < 1) return false;
+  if (x.ndim() < 2 || x.size(-1) < 2 || x.size(-2) < 1) return false;
   for (const real total : sum(x, -1).values()) {
     if (!(std::abs(double{total} - 1) < 1e-3 || total == 0)) return false;
   }
@@ -221,12 +221,12 @@ void draw_tensor(const Parameter& tensor, const Path& out, std::set<std::string>
   const std::vector<real> values = tensor.value.values();
   const bool visible =
       std::any_of(values.begin(), values.end(), [](real v) { return std::isfinite(v); });
-  if (!visible || tensor.value.rank() == 0) {
+  if (!visible || tensor.value.ndim() == 0) {
     print("  nothing to draw\n");
     return;
   }
   const std::string name = file_name(tensor.name, used);
-  if (tensor.value.rank() == 1) return draw_list(tensor.value, title, out / (name + ".png"));
+  if (tensor.value.ndim() == 1) return draw_list(tensor.value, title, out / (name + ".png"));
   draw_maps(tensor.value, title, out, name);
 }
 

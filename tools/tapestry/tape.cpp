@@ -100,7 +100,7 @@ plot::Diagram drawing(const Tape& record, const std::string& title) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Tensor &value = entries[i].value, &gradient = entries[i].gradient;
     std::vector<std::string>& lines = diagram.boxes[i].lines;
-    if (value.rank() == 0 || !gradient.defined()) continue;
+    if (value.ndim() == 0 || !gradient.defined()) continue;
     const Index columns = value.size(-1);
     for (const auto& [name, x] : {std::pair{"value", value}, std::pair{"gradient", gradient}}) {
       lines.push_back(name);

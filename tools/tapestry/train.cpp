@@ -39,7 +39,7 @@ class Test {
   Result operator()() const {
     const Tensor logits = run_.model(batch_.inputs);
     return {double{cross_entropy(logits, batch_.targets).item()},
-            double(rows_right(logits, batch_.targets)) / double(rows)};
+            double(exact_matches(logits, batch_.targets)) / double(rows)};
   }
 
  private:
@@ -60,16 +60,16 @@ void introduce(const Run& run) {
   Index numbers = 0;
   for (const Parameter& parameter : run.model.parameters()) numbers += parameter.value.count();
   const TransformerOptions& o = run.model.options;
-  print("%s\n", folded(run.material.name + ": " + std::to_string(o.vocabulary) + " " +
+  print("%s\n", folded(run.material.name + ": " + std::to_string(o.vocab_size) + " " +
                            (run.material.vocabulary.by_characters() ? "characters" : "words") +
                            ", length " + std::to_string(run.material.length) + "; " +
-                           std::to_string(o.layers) + " layers of " + std::to_string(o.heads) +
-                           " heads, width " + std::to_string(o.d_model) + ": " +
-                           std::to_string(numbers) + " numbers",
+                           std::to_string(o.num_layers) + " layers of " +
+                           std::to_string(o.num_heads) + " heads, width " +
+                           std::to_string(o.d_model) + ": " + std::to_string(numbers) + " numbers",
                        0)
                     .c_str());
   if (run.adam.steps() > 0) print("going on after step %lld\n", (long long)run.adam.steps());
-  print("guessing blindly has a loss of %.3f", std::log(double(o.vocabulary)));
+  print("guessing blindly has a loss of %.3f", std::log(double(o.vocab_size)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);
   print("\n\n    step    loss    of %s%s\n", run.material.test_is.c_str(),
         run.material.has_answers ? "   wholly right" : "");
@@ -162,12 +162,12 @@ void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
   };
   TrainingOptions options{.steps = s.steps};
   constexpr Index warmup = 50;  // then down as 1 / sqrt(step), whatever `steps` is
-  options.rate = [&](Index step) {
-    return s.rate * std::sqrt(double{warmup}) * inverse_square_root_rate(step, 1, warmup);
+  options.learning_rate = [&](Index step) {
+    return s.rate * std::sqrt(double{warmup}) * inverse_square_root_schedule(step, 1, warmup);
   };
   options.what = isatty(2) == 1 ? "training" : "";
   options.tokens = s.batch * s.length;
-  options.guess_loss = std::log(double(run.model.options.vocabulary));
+  options.baseline_loss = std::log(double(run.model.options.vocab_size));
   options.after_step = [&](Index, double loss) { after_step(run, o, test, curve, loss); };
   if (run.adam.steps() == 0) {
     save_best(run, test().loss);

@@ -77,15 +77,15 @@ TransformerOptions model_options(const TrainOptions& o, const Material& material
     throw Error("--heads " + std::to_string(heads) + " must divide --width " +
                 std::to_string(width) + ": each head gets an equal part.");
   }
-  const TransformerOptions options{.vocabulary = material.vocabulary.size(),
-                                   .length = material.length,
+  const TransformerOptions options{.vocab_size = material.vocabulary.size(),
+                                   .max_length = material.length,
                                    .d_model = width,
-                                   .heads = heads,
-                                   .layers = layers,
+                                   .num_heads = heads,
+                                   .num_layers = layers,
                                    .has_feed_forward = !o.attention_only,
-                                   .initialiser = init::inverse_root};
+                                   .initializer = init::lecun_normal};
   const double numbers = 12.0 * double(layers) * double(width) * double(width) +
-                         double(width) * double(2 * options.vocabulary + options.length);
+                         double(width) * double(2 * options.vocab_size + options.max_length);
   constexpr double most = 2e7;
   if (numbers <= most) return options;
   throw Error("a model of " + std::to_string(layers) + " layers of width " + std::to_string(width) +
@@ -127,7 +127,7 @@ Run new_run(const TrainOptions& o) {
       seed};
   Random random(seed);
   Transformer model(model_options(o, what), random);
-  Adam adam(model.parameters(), {.rate = rate});
+  Adam adam(model.parameters(), {.learning_rate = rate});
   return {path, best_model_of(path), settings, std::move(what), std::move(model), std::move(adam)};
 }
 
@@ -143,8 +143,8 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
   check_same("--rate", s.rate, o.rate);
   check_same("--seed", s.seed, o.seed);
   if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // tasks have their own
-  check_same("--layers", model.layers, o.layers);
-  check_same("--heads", model.heads, o.heads);
+  check_same("--layers", model.num_layers, o.layers);
+  check_same("--heads", model.num_heads, o.heads);
   check_same("--width", model.d_model, o.width);
   if (!o.attention_only || !model.has_feed_forward) return;
   throw Error(
@@ -181,12 +181,12 @@ Run resumed_run(const TrainOptions& o) {
     Material what = material(settings.task, settings.length);
     Transformer model = to_transformer(file.weights);
     if (what.fingerprint != settings.fingerprint || what.length != settings.length ||
-        what.vocabulary.size() != model.options.vocabulary ||
-        (model.options.positions == Positions::learned && model.options.length < what.length)) {
+        what.vocabulary.size() != model.options.vocab_size ||
+        (model.options.positions == Positions::learned && model.options.max_length < what.length)) {
       throw Error("what it learns, " + in_quotes(settings.task) +
                   ", is no longer the same; begin anew with --overwrite.");
     }
-    Adam adam(model.parameters(), {.rate = settings.rate});
+    Adam adam(model.parameters(), {.learning_rate = settings.rate});
     load_checkpoint(model.parameters(), adam, file);
     Run run{path,           best_model_of(path), settings, std::move(what), std::move(model),
             std::move(adam)};

@@ -31,7 +31,7 @@ struct Cell {
 
   Index length() const { return q.size(0); }
   Index width() const { return q.size(1); }
-  bool sees(Index other) const { return !file.model.options().causal || other <= query; }
+  bool sees(Index other) const { return !file.model.options().is_causal || other <= query; }
   std::string word(Index place) const { return short_word(words[static_cast<std::size_t>(place)]); }
   std::string at(Index place) const { return word(place) + "@" + std::to_string(place); }
 };
@@ -93,7 +93,7 @@ void scale_and_mask(const Cell& c, double dot) {
   const double root = std::sqrt(static_cast<double>(c.width()));
   print("2. Scale: %.4f / √%lld = %.4f, the score (the model's: %.4f)\n\n", dot,
         static_cast<long long>(c.width()), dot / root, number(c.scores, c.query, c.key));
-  const bool causal = c.file.model.options().causal;
+  const bool causal = c.file.model.options().is_causal;
   print("3. Mask: %s\n\n",
         !causal         ? "none; an encoder sees all words"
         : c.sees(c.key) ? "allowed; a decoder sees what stands before, and the word itself"

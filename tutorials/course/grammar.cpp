@@ -223,7 +223,7 @@ Words Grammar::words() const {
 }
 
 Sentence Grammar::sentence(Random& random) const {
-  return derive([&](Index count) { return random.below(count); });
+  return derive([&](Index count) { return random.randint(count); });
 }
 
 Batch Grammar::batch(const Vocabulary& vocabulary, Index count, Random& random) const {

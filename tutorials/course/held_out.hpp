@@ -16,7 +16,7 @@ inline bool is_held_out(const Words& words) {
       number = number * 1'000'003 + static_cast<unsigned char>(letter);
     }
   }
-  return Random(number).below(10) == 0;  // the generator's first number is a good hash
+  return Random(number).randint(10) == 0;  // the generator's first number is a good hash
 }
 
 }  // namespace tapestry

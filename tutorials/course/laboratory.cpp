@@ -25,16 +25,16 @@ Tensor by_products(const Tensor& q, const Tensor& k, const Tensor& v, const Mask
 // A layer of several heads whose maps let q, k and v through as they are: queries are x, keys and
 // values are the halves of its context.
 Variant multi_head_layer(const LaboratorySizes& s, const Mask& mask) {
-  const Index width = s.heads * s.width;
+  const Index width = s.num_heads * s.width;
   Random unused(0);
-  MultiHeadAttention layer(width, s.heads, unused, {.d_context = 2 * width});
+  MultiHeadAttention layer(width, s.num_heads, unused, {.d_context = 2 * width});
   const Tensor same = Tensor::eye(width), nothing = Tensor::zeros({width, width});
   layer.query.weight = layer.output.weight = same;
   layer.key.weight = concat({same, nothing}, 0);
   layer.value.weight = concat({nothing, same}, 0);
   const auto run = [layer, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
     const Tensor context = concat({concatenate_heads(k), concatenate_heads(v)}, -1);
-    return split_heads(layer.across(concatenate_heads(q), context, mask), layer.heads);
+    return split_heads(layer.cross_attend(concatenate_heads(q), context, mask), layer.num_heads);
   };
   return {
       "multi-head layer", "fused, between four linear maps", VariantKind::exact, 2, 1, mask, run,
@@ -69,7 +69,7 @@ Tensor token_by_token(const Tensor& q, const Tensor& k, const Tensor& v) {
 }
 
 Variant cached(const LaboratorySizes& s) {
-  const VariantKind kind = s.causal ? VariantKind::exact : VariantKind::pattern;
+  const VariantKind kind = s.is_causal ? VariantKind::exact : VariantKind::pattern;
   Variant made{
       "cached",  "one position at a time, causal", kind, 2, 1, Mask::causal(), token_by_token,
       by_softmax};
@@ -159,23 +159,24 @@ void add_others(std::vector<Variant>& list, const LaboratorySizes& s, const Mask
     return causal_linear_attention(q, k, v);
   };
   list.push_back({"linear", "elu + 1 in place of exp", kind, 1, 1, {}, linear, by_products});
-  if (s.causal) list.back().skipped = "it sees what comes later; causal linear does not";
+  if (s.is_causal) list.back().skipped = "it sees what comes later; causal linear does not";
   list.push_back({"causal linear", "elu + 1, by prefix sums", kind, 1, 1, Mask::causal(),
                   causal_linear, by_products});
-  Index groups = s.heads - 1;
-  while (groups > 1 && s.heads % groups != 0) --groups;
-  list.push_back(grouped("grouped-query", s.heads, std::max<Index>(groups, 1), all));
+  Index groups = s.num_heads - 1;
+  while (groups > 1 && s.num_heads % groups != 0) --groups;
+  list.push_back(grouped("grouped-query", s.num_heads, std::max<Index>(groups, 1), all));
   if (groups <= 1) {
-    list.back().skipped = "no number between 1 and " + std::to_string(s.heads) + " divides heads";
+    list.back().skipped =
+        "no number between 1 and " + std::to_string(s.num_heads) + " divides heads";
   }
-  list.push_back(grouped("multi-query", s.heads, 1, all));
+  list.push_back(grouped("multi-query", s.num_heads, 1, all));
 }
 
 }  // namespace
 
 std::vector<Variant> attention_variants(const LaboratorySizes& sizes) {
   check_fits(sizes, {.bytes = std::numeric_limits<double>::infinity()});
-  const Mask all = sizes.causal ? Mask::causal() : Mask();
+  const Mask all = sizes.is_causal ? Mask::causal() : Mask();
   std::vector<Variant> list;
   add_exact(list, sizes, all);
   add_patterns(list, sizes, all);

@@ -19,10 +19,10 @@
 namespace tapestry {
 
 struct LaboratorySizes {
-  Index batch = 1, heads = 4, length = 256;
-  Index width = 32;     // of one head
-  bool causal = false;  // no query sees a later key
-  Index window = 32;    // of local attention, to either side
+  Index batch = 1, num_heads = 4, length = 256;
+  Index width = 32;        // of one head
+  bool is_causal = false;  // no query sees a later key
+  Index window = 32;       // of local attention, to either side
   Index stride = 32, block = 64, global = 4;
   Index chunk = 64;  // queries at a time in chunked attention
 };
@@ -46,7 +46,7 @@ struct Variant {
   // attention the linear kind, for grouped heads with copies of their keys and values. Of q it may
   // get a part, with that part of the mask.
   std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask)>
-      explicitly = {};
+      reference = {};
 
   std::string skipped = {};       // why it is not run with these sizes at all; "": it is
   std::string forward_only = {};  // why it is not walked back; "": it is
@@ -81,7 +81,7 @@ LaboratoryInput laboratory_input(const LaboratorySizes& sizes,
                                  const LaboratoryOptions& options = {}, std::uint64_t seed = 1);
 
 // One way through a variant: forward, or forward and back.
-struct Passage {
+struct Timing {
   std::string skipped = {};  // why there are no numbers; "": there are
   double seconds = 0;
   double bytes = 0;  // of tensors, most at one time, beyond the input (memory.hpp); without the
@@ -90,8 +90,8 @@ struct Passage {
 };
 
 struct Measurement {
-  Passage forward = {}, both_ways = {};
-  double from_full = 0;  // largest difference of the outputs from input.full
+  Timing forward = {}, forward_backward = {};
+  double error_vs_full = 0;  // largest difference of the outputs from input.full
 };
 
 // What is expected to be too long or too large, by a run with fewer positions and the growth in

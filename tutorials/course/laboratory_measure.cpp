@@ -27,7 +27,7 @@ struct Outcome {
 
 using Work = std::function<Outcome(const Tensor& q, const Tensor& k, const Tensor& v)>;
 
-Index parallel(const LaboratorySizes& s) { return s.batch * s.heads; }
+Index parallel(const LaboratorySizes& s) { return s.batch * s.num_heads; }
 
 // How many queries have so many pairs.
 Index queries(const LaboratorySizes& s, double pairs) {
@@ -52,7 +52,7 @@ Tensor expected_output(const Variant& variant, const LaboratoryInput& in) {
   std::vector<Tensor> parts;
   for_blocks(in, [&](Index begin, Index end) {
     const Mask mask = variant.mask.part(begin, end - begin, 0, in.sizes.length);
-    parts.push_back(variant.explicitly(rows(in.q, begin, end), in.k, in.v, mask));
+    parts.push_back(variant.reference(rows(in.q, begin, end), in.k, in.v, mask));
   });
   return concat(parts, -2);
 }
@@ -65,7 +65,7 @@ std::vector<Tensor> expected_gradients(const Variant& variant, const LaboratoryI
     const Mask mask = variant.mask.part(begin, end - begin, 0, in.sizes.length);
     const Tensor q = rows(in.q, begin, end);
     Tape tape({q, in.k, in.v});
-    const Tensor y = variant.explicitly(q, in.k, in.v, mask);
+    const Tensor y = variant.reference(q, in.k, in.v, mask);
     const Gradients gradients = tape.backward(y, rows(in.d_output, begin, end));
     by_q.push_back(gradients[q]);
     by_k = by_k + gradients[in.k];
@@ -142,9 +142,9 @@ std::string too_much(const Cost& cost, const LaboratoryOptions& options) {
 }
 
 // Fills all but the error; the outcome is empty if it was skipped.
-Passage pass(const Variant& variant, const Work& work, const LaboratoryInput& in,
-             const LaboratoryOptions& options, Outcome& outcome) {
-  Passage passage;
+Timing pass(const Variant& variant, const Work& work, const LaboratoryInput& in,
+            const LaboratoryOptions& options, Outcome& outcome) {
+  Timing passage;
   passage.skipped = variant.skipped;
   if (passage.skipped.empty()) passage.skipped = too_much(estimate(variant, work, in), options);
   if (!passage.skipped.empty()) return passage;
@@ -154,9 +154,9 @@ Passage pass(const Variant& variant, const Work& work, const LaboratoryInput& in
   return passage;
 }
 
-Passage both_ways(const Variant& variant, const LaboratoryInput& in,
-                  const LaboratoryOptions& options) {
-  Passage passage;
+Timing forward_backward(const Variant& variant, const LaboratoryInput& in,
+                        const LaboratoryOptions& options) {
+  Timing passage;
   passage.skipped = variant.skipped.empty() ? variant.forward_only : variant.skipped;
   if (!passage.skipped.empty()) return passage;
   const auto work = [&](const Tensor& q, const Tensor& k, const Tensor& v) -> Outcome {
@@ -179,7 +179,7 @@ Passage both_ways(const Variant& variant, const LaboratoryInput& in,
 }  // namespace
 
 void check_fits(const LaboratorySizes& s, const LaboratoryOptions& options) {
-  for (const Index size : {s.batch, s.heads, s.length, s.width, s.stride, s.block, s.chunk}) {
+  for (const Index size : {s.batch, s.num_heads, s.length, s.width, s.stride, s.block, s.chunk}) {
     if (size >= 1) continue;
     throw Error("laboratory: a size is " + std::to_string(size) + ": all must be at least 1.");
   }
@@ -188,9 +188,10 @@ void check_fits(const LaboratorySizes& s, const LaboratoryOptions& options) {
                 std::to_string(s.global) + ": they must not be negative.");
   }
   double bytes = sizeof(real) * 12;  // q, k, v, their gradients, outputs, and room for copies
-  for (const Index size : {s.batch, s.heads, s.length, s.width}) bytes *= static_cast<double>(size);
+  for (const Index size : {s.batch, s.num_heads, s.length, s.width})
+    bytes *= static_cast<double>(size);
   if (bytes > options.bytes) {
-    throw Error("laboratory: " + std::to_string(s.batch) + " x " + std::to_string(s.heads) +
+    throw Error("laboratory: " + std::to_string(s.batch) + " x " + std::to_string(s.num_heads) +
                 " heads of " + std::to_string(s.length) + " positions of width " +
                 std::to_string(s.width) + " are too much for the memory. Use fewer or shorter.");
   }
@@ -199,7 +200,7 @@ void check_fits(const LaboratorySizes& s, const LaboratoryOptions& options) {
 LaboratoryInput laboratory_input(const LaboratorySizes& s, const LaboratoryOptions& options,
                                  std::uint64_t seed) {
   check_fits(s, options);
-  const Shape shape{s.batch, s.heads, s.length, s.width};
+  const Shape shape{s.batch, s.num_heads, s.length, s.width};
   Random random(seed);
   LaboratoryInput in{s, random.normal(shape), random.normal(shape), random.normal(shape), {}, 0,
                      {}};
@@ -224,9 +225,9 @@ Measurement measure(const Variant& variant, const LaboratoryInput& in,
     const Tensor output = rows(made.output, in.first, in.sizes.length);
     made = {};
     found.forward.error = largest_difference(output, expected_output(variant, in));
-    found.from_full = largest_difference(output, in.full);
+    found.error_vs_full = largest_difference(output, in.full);
   }
-  found.both_ways = both_ways(variant, in, options);
+  found.forward_backward = forward_backward(variant, in, options);
   return found;
 }
 

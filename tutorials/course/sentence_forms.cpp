@@ -23,7 +23,7 @@ constexpr auto verbs = std::array{"chase"sv, "see"sv, "hear"sv, "follow"sv};
 constexpr auto times = std::array{"today"sv, "now"sv, "soon"sv};
 
 std::string draw(List list, Random& random) {
-  const Index place = random.below(static_cast<Index>(list.size()));
+  const Index place = random.randint(static_cast<Index>(list.size()));
   return std::string(list[static_cast<std::size_t>(place)]);
 }
 
@@ -33,7 +33,7 @@ struct Parts {
 
 Words draw_phrase(Random& random) {
   Words phrase = {draw(determiners, random)};
-  if (random.below(2) == 0) phrase.push_back(draw(adjectives, random));
+  if (random.randint(2) == 0) phrase.push_back(draw(adjectives, random));
   phrase.push_back(draw(nouns, random));
   return phrase;
 }
@@ -100,7 +100,7 @@ FormSentence SentenceForms::sentence(Part part, Random& random) const {
   while (true) {  // ends: there are many thousand sentences, one in ten of them held out
     const Parts parts = draw_parts(random);
     if (parts_held_out(parts) != (part == Part::held_out)) continue;
-    const auto form = static_cast<SentenceForm>(random.below(sentence_forms));
+    const auto form = static_cast<SentenceForm>(random.randint(sentence_forms));
     return {arranged(parts, form), form};
   }
 }

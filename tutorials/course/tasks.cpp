@@ -80,13 +80,13 @@ Index TinyTask::length() const {
 }
 
 Words TinyTask::prompt(Part part, Random& random) const {
-  const Index length = size_.shortest + random.below(size_.longest - size_.shortest + 1);
+  const Index length = size_.shortest + random.randint(size_.longest - size_.shortest + 1);
   while (true) {  // ends: check() saw to it that there are prompts enough of either part
     Words words;
     const std::vector<Index> deck = random.permutation(size_.letters);
     for (Index i = 0; i < length; ++i) {
       const Index letter = kind_ == TaskKind::induction ? deck[static_cast<std::size_t>(i)]
-                                                        : random.below(size_.letters);
+                                                        : random.randint(size_.letters);
       words.emplace_back(1, static_cast<char>('a' + letter));
     }
     if (is_held_out(words) == (part == Part::held_out)) return words;

@@ -56,7 +56,7 @@ class TinyTask {
   TaskSequence sequence(Part part, Random& random) const;
 
   // Inputs are <bos> and the words, targets the next word wherever it belongs to the answer and -1
-  // elsewhere: rows_right (batch.hpp) counts the answers that are wholly right.
+  // elsewhere: exact_matches (batch.hpp) counts the answers that are wholly right.
   Batch batch(Part part, Index rows, Random& random) const;
 
  private:

@@ -44,7 +44,7 @@ const Entry* find(List list, std::string_view word) {
 }
 
 std::string draw(List list, Random& random) {
-  const Index place = random.below(static_cast<Index>(list.size()));
+  const Index place = random.randint(static_cast<Index>(list.size()));
   return std::string(list[static_cast<std::size_t>(place)].source);
 }
 
@@ -148,13 +148,13 @@ Tensor places_of(const std::vector<Translation>& sentences,
 
 // Some of the phrases belong to the subject, the others to the object.
 Words draw_source(const TranslationSize& size, Random& random) {
-  const Index phrases = size.fewest + random.below(size.most - size.fewest + 1);
-  const Index before_verb = 1 + random.below(phrases - 1);
+  const Index phrases = size.fewest + random.randint(size.most - size.fewest + 1);
+  const Index before_verb = 1 + random.randint(phrases - 1);
   Words words;
   for (Index i = 0; i < phrases; ++i) {
     if (i == before_verb) words.push_back(draw(verbs, random));
     if (i > 0 && i != before_verb) words.push_back(draw(prepositions, random));
-    if (random.below(2) == 0) words.push_back(draw(adjectives, random));
+    if (random.randint(2) == 0) words.push_back(draw(adjectives, random));
     words.push_back(draw(nouns, random));
   }
   return words;

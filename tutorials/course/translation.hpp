@@ -65,8 +65,8 @@ class TranslationTask {
   // hash of its words says which, the same for every generator and seed. One in ten is held out.
   Translation sentence(Part part, Random& random) const;
 
-  // For training and testing; rows_right (batch.hpp) counts the translations that are wholly right.
-  // Throws Error for less than one row.
+  // For training and testing; exact_matches (batch.hpp) counts the translations that are wholly
+  // right. Throws Error for less than one row.
   TranslationBatch batch(Part part, Index rows, Random& random) const;
 
   // The same from sentences of your own, translate({"cats", ...}) say.

@@ -15,7 +15,7 @@ namespace {
 
 void print_layout(const char* name, const Tensor& x) {
   std::cout << name << ": shape " << x.shape() << ", strides (";
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.ndim(); ++axis) {
     std::cout << (axis > 0 ? ", " : "") << x.strides()[static_cast<std::size_t>(axis)];
   }
   std::cout << "), starts at " << x.offset() << "\n";

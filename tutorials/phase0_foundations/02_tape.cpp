@@ -84,8 +84,9 @@ void used_three_times() {
 // An operation made by hand: its output, computed off the tape, and its way back, which gets the
 // output's gradient dy and gives input 0 its own. Wrong on purpose: the slope of x^2 is 2x, not x.
 Tensor lying_square(const Tensor& x) {
-  return Tape::record("lying_square", {x}, (x * x).detached(),
-                      [x = Tape::save(x)](const Tensor& dy, Gate& to) { to.give(0, dy * x); });
+  return Tape::record(
+      "lying_square", {x}, (x * x).detached(),
+      [x = Tape::save(x)](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy * x); });
 }
 
 void check_by_differences() {

@@ -83,7 +83,7 @@ std::array<double, 2> print_output(const Row& weights) {
 
 template <std::size_t columns>
 Tensor matrix(const std::array<std::array<double, columns>, words>& rows) {
-  Tensor result = Tensor::uninitialised({words, Index{columns}});
+  Tensor result = Tensor::empty({words, Index{columns}});
   for (Index i = 0; i < words; ++i) {
     for (Index j = 0; j < Index{columns}; ++j) {
       result.set({i, j}, rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);

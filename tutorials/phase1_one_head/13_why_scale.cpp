@@ -87,10 +87,10 @@ void train(Index d_k, bool scaled, double rate, std::uint64_t seed, std::vector<
   const Tensor w_q = random.normal({width, d_k}, 0, deviation);
   const Tensor w_k = random.normal({width, d_k}, 0, deviation);
   const double scale = scaled ? 1 / std::sqrt(static_cast<double>(d_k)) : 1;
-  Sgd descent({{"w_q", w_q}, {"w_k", w_k}}, {.rate = rate});
+  Sgd descent({{"w_q", w_q}, {"w_k", w_k}}, {.learning_rate = rate});
   for (double& sum : losses) {
     Indices wanted({batch}, std::vector<std::int32_t>(batch));
-    for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.below(items));
+    for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.randint(items));
     const Tensor noise = random.normal({batch, width}, 0, 0.3);
     Tape tape({w_q, w_k});
     const Tensor loss = lookup.loss(w_q, w_k, scale, wanted, noise);

@@ -43,11 +43,11 @@ struct OneHead {
   OneHead(Index vocabulary, Random& random)
       : words(random.normal({vocabulary, d_model}, 0, 0.1)),
         positions(random.normal({length, d_model}, 0, 0.1)),
-        w_q(init::inverse_root({d_model, d_model}, random)),  // deviation 1 / sqrt(d_model)
-        w_k(init::inverse_root({d_model, d_model}, random)),
-        w_v(init::inverse_root({d_model, d_model}, random)),
-        w_o(init::inverse_root({d_model, d_model}, random)),
-        guess(init::inverse_root({d_model, vocabulary}, random)) {}
+        w_q(init::lecun_normal({d_model, d_model}, random)),  // deviation 1 / sqrt(d_model)
+        w_k(init::lecun_normal({d_model, d_model}, random)),
+        w_v(init::lecun_normal({d_model, d_model}, random)),
+        w_o(init::lecun_normal({d_model, d_model}, random)),
+        guess(init::lecun_normal({d_model, vocabulary}, random)) {}
 
   Parameters parameters() const {
     return {{"words", words},         {"positions", positions},   {"head.query.weight", w_q},
@@ -80,7 +80,7 @@ Task hide_words(const Grammar& grammar, const Vocabulary& vocabulary, Random& ra
   Task task{vocabulary.batch(texts), {}};
   task.targets = Indices(task.hidden.shape, std::vector<std::int32_t>(batch * length, -1));
   for (Index row = 0; row < batch; ++row) {
-    const auto at = static_cast<std::size_t>(row * length + random.below(length));
+    const auto at = static_cast<std::size_t>(row * length + random.randint(length));
     task.targets.values[at] = std::exchange(task.hidden.values[at], Vocabulary::mask);
   }
   return task;
@@ -115,7 +115,7 @@ void test(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabu
 // Changes the numbers of the model: a Tensor is a handle, and Adam writes to what lies behind it.
 void train(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabulary) {
   Random random(1);
-  Adam adam(model.parameters(), {.rate = 3e-3});
+  Adam adam(model.parameters(), {.learning_rate = 3e-3});
   Progress progress("training", steps, "steps");
   double recent = 0;
   std::printf("step   loss (guessing blindly: ln %d = %.2f)\n", vocabulary.size(),

@@ -37,7 +37,7 @@ Tensor wrong_split(const Tensor& x) { return reshape(x, {heads, x.size(0), -1});
 
 std::string strides(const Tensor& x) {
   std::string text;
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.ndim(); ++axis) {
     text += (axis > 0 ? ", " : "(") + std::to_string(x.strides()[static_cast<std::size_t>(axis)]);
   }
   return text + ")";

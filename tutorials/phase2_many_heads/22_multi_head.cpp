@@ -32,10 +32,10 @@ struct Heads {
   Heads(Index d_model, Index heads, Random& random) {
     const Shape narrow = {d_model, d_model / heads};
     for (Index i = 0; i < heads; ++i) {
-      list.push_back({init::inverse_root(narrow, random), init::inverse_root(narrow, random),
-                      init::inverse_root(narrow, random)});
+      list.push_back({init::lecun_normal(narrow, random), init::lecun_normal(narrow, random),
+                      init::lecun_normal(narrow, random)});
     }
-    w_o = init::inverse_root({d_model, d_model}, random);
+    w_o = init::lecun_normal({d_model, d_model}, random);
   }
 
   // The matrices of all heads side by side: (d_model, heads d_k).

@@ -33,34 +33,34 @@ constexpr std::uint64_t seed = 42;  // of the weights at the start; the lesson t
 // One layer without a feed-forward part: only attention brings words together.
 Transformer new_model(const Vocabulary& vocabulary) {
   Random random(seed);
-  return Transformer({.vocabulary = vocabulary.size(),
-                      .length = 6,
-                      .heads = heads,
-                      .layers = 1,
+  return Transformer({.vocab_size = vocabulary.size(),
+                      .max_length = 6,
+                      .num_heads = heads,
+                      .num_layers = 1,
                       .has_feed_forward = false,
-                      .causal = false},
+                      .is_causal = false},
                      random);
 }
 
 Batch draw(Index rows, const Vocabulary& vocabulary, Random& random) {
   std::vector<Words> texts;
   for (Index i = 0; i < rows; ++i) texts.push_back(Grammar().sentence(random).words);
-  return hidden_word_batch(vocabulary, texts, random);
+  return masked_lm_batch(vocabulary, texts, random);
 }
 
 // Trains with a rate that rises for 50 steps and then falls along half a cosine wave, and returns
 // the mean loss of the last 50 steps.
 double learn(const Transformer& model, const Vocabulary& vocabulary) {
   Adam adam(model.parameters());
-  const CosineOptions rate = {.highest = 3e-3, .lowest = 1e-4, .warmup = 50, .steps = steps};
+  const CosineOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random random(1, static_cast<std::uint64_t>(step));
     const Batch b = draw(64, vocabulary, random);
     return cross_entropy(model(b.inputs), b.targets);
   };
   TrainingOptions options{.steps = steps};
-  options.rate = [&](Index step) { return cosine_rate(step, rate); };
-  options.guess_loss = std::log(vocabulary.size());
+  options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
+  options.baseline_loss = std::log(vocabulary.size());
   const std::vector<double> losses = train(adam, loss_of_step, options).losses;
   return std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
 }
@@ -144,7 +144,7 @@ int main() try {
   std::printf("loss %.2f (guessing blindly %.2f, the best possible 1.10)\n", loss,
               std::log(vocabulary.size()));
   std::printf("guessed right: %.0f %% of 6400\n\n",
-              static_cast<double>(rows_right(model(test.inputs), test.targets)) / 64);
+              static_cast<double>(exact_matches(model(test.inputs), test.targets)) / 64);
 
   std::vector<Tensor> seen, before;
   const Scores trained = linked_weights(model, vocabulary, false, &seen);

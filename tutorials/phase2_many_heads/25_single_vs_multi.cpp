@@ -44,15 +44,15 @@ struct Result {
 
 Result run(const Problem& problem, Index heads, Index steps, std::uint64_t seed) {
   TransformerOptions options = problem.options;
-  options.heads = heads;
+  options.num_heads = heads;
   options.has_feed_forward = false;
   Random random(seed);
   const Transformer model(options, random);
   Adam adam(model.parameters());
   TrainingOptions training{.steps = steps};
   training.what = "";
-  training.rate = [&](Index step) {
-    return cosine_rate(step, {.highest = 3e-3, .lowest = 1e-4, .warmup = 50, .steps = steps});
+  training.learning_rate = [&](Index step) {
+    return cosine_schedule(step, {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps});
   };
   const auto loss_of_step = [&](Index step) {
     Random drawn(seed, static_cast<std::uint64_t>(step));
@@ -65,7 +65,7 @@ Result run(const Problem& problem, Index heads, Index steps, std::uint64_t seed)
   const Batch test = problem.test(2000, fresh);
   const Tensor logits = model(test.inputs);
   Result result{double{cross_entropy(logits, test.targets).item()},
-                static_cast<double>(rows_right(logits, test.targets)) / 2000, 0};
+                static_cast<double>(exact_matches(logits, test.targets)) / 2000, 0};
   for (const Parameter& parameter : model.parameters()) result.learned += parameter.value.count();
   return result;
 }
@@ -95,10 +95,10 @@ void hidden_words(Progress& progress) {
   const Draw draw = [&](Index rows, Random& random) {
     std::vector<Words> texts;
     for (Index i = 0; i < rows; ++i) texts.push_back(grammar.sentence(random).words);
-    return hidden_word_batch(vocabulary, texts, random);
+    return masked_lm_batch(vocabulary, texts, random);
   };
-  Problem problem{draw, draw, {.vocabulary = vocabulary.size(), .length = 6, .layers = 1}};
-  problem.options.causal = false;
+  Problem problem{draw, draw, {.vocab_size = vocabulary.size(), .max_length = 6, .num_layers = 1}};
+  problem.options.is_causal = false;
   std::printf("1. Hidden words of the grammar, one layer, 800 steps: loss on new sentences\n");
   std::printf("heads  d_k  learned    seed 1 seed 2 seed 3 seed 4   mean\n");
   plot::BarChart chart;
@@ -106,7 +106,7 @@ void hidden_words(Progress& progress) {
     chart.series.push_back({"seed " + std::to_string(seed), {}});
   }
   for (const bool small : {true, false}) {
-    problem.options.initialiser = small ? init::normal : init::inverse_root;
+    problem.options.initializer = small ? init::normal : init::lecun_normal;
     std::printf("weights start with deviation %s\n", small ? "0.02" : "1/sqrt(64) = 0.125");
     for (const Index heads : {1, 2, 4, 16}) {
       const std::vector<Result> results = over_seeds(problem, heads, 800, progress);
@@ -132,10 +132,11 @@ void reversing(Progress& progress) {
   const auto part = [&](Part which) {
     return [&task, which](Index rows, Random& random) { return task.batch(which, rows, random); };
   };
-  const Problem problem{
-      part(Part::train),
-      part(Part::held_out),
-      {.vocabulary = task.vocabulary().size(), .length = 16, .initialiser = init::inverse_root}};
+  const Problem problem{part(Part::train),
+                        part(Part::held_out),
+                        {.vocab_size = task.vocabulary().size(),
+                         .max_length = 16,
+                         .initializer = init::lecun_normal}};
   std::printf("\n2. Reversing 4 to 6 letters, two layers, 120 steps: per cent wholly right\n");
   std::printf("heads  d_k  learned    seed 1 seed 2 seed 3 seed 4\n");
   for (const Index heads : {1, 4, 16}) {

@@ -34,25 +34,25 @@ constexpr Index heads = 4;
 // Two layers without feed-forward parts, which may not look ahead.
 Transformer new_model(const TinyTask& task) {
   Random random(42);
-  return Transformer({.vocabulary = task.vocabulary().size(),
-                      .length = 16,
-                      .heads = heads,
+  return Transformer({.vocab_size = task.vocabulary().size(),
+                      .max_length = 16,
+                      .num_heads = heads,
                       .has_feed_forward = false,
-                      .initialiser = init::inverse_root},
+                      .initializer = init::lecun_normal},
                      random);
 }
 
 // The mean loss of the last 50 steps.
 double learn(const Transformer& model, const TinyTask& task, const std::string& name, Index steps) {
   Adam adam(model.parameters());
-  const CosineOptions rate = {.highest = 3e-3, .lowest = 1e-4, .warmup = 50, .steps = steps};
+  const CosineOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random random(1, static_cast<std::uint64_t>(step));
     const Batch b = task.batch(Part::train, 64, random);
     return cross_entropy(model(b.inputs), b.targets);
   };
   TrainingOptions options{.steps = steps};
-  options.rate = [&](Index step) { return cosine_rate(step, rate); };
+  options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
   options.what = name;
   const std::vector<double> losses = train(adam, loss_of_step, options).losses;
   return std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
@@ -191,7 +191,7 @@ std::vector<Row> train_tasks(std::vector<plot::Heatmap>& maps) {
     const double loss = learn(model, task, name, kind == TaskKind::sort ? 1000 : 300);
     Random random(77);
     const Batch test = task.batch(Part::held_out, 2000, random);
-    rows.push_back({name, loss, rows_right(model(test.inputs), test.targets),
+    rows.push_back({name, loss, exact_matches(model(test.inputs), test.targets),
                     weight_on_answer(model, task, false), weight_on_answer(fresh, task, false),
                     weight_on_answer(model, task, true), weight_on_previous(model, task),
                     weight_on_previous(fresh, task)});

@@ -61,7 +61,7 @@ struct Arrows {
 using Counts = std::vector<std::vector<Arrows>>;  // by head and threshold
 
 Counts count_arrows(const Transformer& model) {
-  Counts counts(static_cast<std::size_t>(model.options.heads),
+  Counts counts(static_cast<std::size_t>(model.options.num_heads),
                 std::vector<Arrows>(thresholds.size()));
   Random random(99);
   for (int s = 0; s < sentences; ++s) {

@@ -32,9 +32,9 @@ Transformer read_model(const std::string& name) {
 }
 
 // The same model as it began: random weights, of another seed.
-Transformer untrained(const Transformer& model, Initialiser initialiser) {
+Transformer untrained(const Transformer& model, Initializer initializer) {
   TransformerOptions options = model.options;
-  options.initialiser = initialiser;
+  options.initializer = initializer;
   Random random(7);
   return Transformer(options, random);
 }
@@ -63,7 +63,7 @@ std::vector<Attended> attended(const Transformer& model, const Batch& batch, boo
   std::vector<Attended> layers;
   for (const Tensor& weights : filed_weights(seen)) {
     layers.push_back(
-        {weights, rows_to_count(batch, model.options.causal, only_targets), batch.inputs});
+        {weights, rows_to_count(batch, model.options.is_causal, only_targets), batch.inputs});
   }
   return layers;
 }
@@ -77,7 +77,7 @@ Batch grammar_batch(bool shuffle) {
     const Sentence sentence = grammar.sentence(random);
     texts.push_back(shuffle ? shuffled(sentence, random).words : sentence.words);
   }
-  return hidden_word_batch(Vocabulary(grammar.words()), texts, random);
+  return masked_lm_batch(Vocabulary(grammar.words()), texts, random);
 }
 
 // Sequences of a task, words in order or not.
@@ -162,7 +162,7 @@ int main() try {
   for (const TaskKind kind : {TaskKind::copy, TaskKind::induction}) {
     const TinyTask task(kind, {.longest = 6});
     const Transformer model = read_model(to_string(kind));
-    examine(to_string(kind), model, untrained(model, init::inverse_root), task_batch(task, false),
+    examine(to_string(kind), model, untrained(model, init::lecun_normal), task_batch(task, false),
             task_batch(task, true), false, table);
   }
   draw(table);

@@ -61,7 +61,7 @@ std::vector<Layer> layers_of(const Transformer& model, const Batch& batch) {
     const auto by_sequence = [&](const Tensor& by_row) {
       return spread(mean(mean_of_rows(by_row, rows), -1));
     };
-    layers.push_back({by_sequence(attention_evenness(weights, mask)),
+    layers.push_back({by_sequence(normalized_entropy(weights, mask)),
                       by_sequence(attention_distance(weights)),
                       spread(mean(pattern_score(Pattern::self, weights, mask), -1))});
   }
@@ -79,7 +79,7 @@ Transformer read_model(TaskKind kind) {
 
 Transformer untrained(const Transformer& model) {  // the same, with fresh weights
   TransformerOptions options = model.options;
-  options.initialiser = init::inverse_root;
+  options.initializer = init::lecun_normal;
   Random random(7);
   return Transformer(options, random);
 }
@@ -121,7 +121,7 @@ plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
   const Capture seen;
   model(next_word_batch(task.vocabulary(), {reads}).inputs);
   reads.insert(reads.begin(), "<bos>");
-  plot::HeatmapGrid grid{.columns = model.options.heads, .maps = {}, .title = title};
+  plot::HeatmapGrid grid{.columns = model.options.num_heads, .maps = {}, .title = title};
   const std::vector<Tensor> layers = filed_weights(seen);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     for (Index head = 0; head < grid.columns; ++head) {

@@ -44,7 +44,7 @@ struct Answers {
 
 Answers ask(const Transformer& model, const Words& words) {
   const Indices ids = next_word_batch(task.vocabulary(), {words}).inputs;
-  const std::string last = "blocks." + std::to_string(model.options.layers - 1) + ".output";
+  const std::string last = "blocks." + std::to_string(model.options.num_layers - 1) + ".output";
   const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", last);
   const Capture seen;
   model(ids);
@@ -117,7 +117,7 @@ int main() try {
   std::printf("Step 35: rollout, flow, and the truth (takes about 2 seconds)\n\n");
   const Transformer model = read_model();
   TransformerOptions options = model.options;
-  options.initialiser = init::inverse_root;
+  options.initializer = init::lecun_normal;
   Random random(7), data(6);
   const Transformer untrained(options, random);
 

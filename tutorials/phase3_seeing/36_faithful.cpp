@@ -99,7 +99,7 @@ std::vector<double> print_agreement(const Transformer& model) {
               sequences);
   std::printf("head   weight  value share  gradient x weight    head cut: logit falls by\n");
   std::vector<double> of_weights;
-  for (Index head = 0; head < model.options.heads; ++head) {
+  for (Index head = 0; head < model.options.num_heads; ++head) {
     std::printf("%lld    ", static_cast<long long>(head));
     for (std::size_t c = 0; c < agreement.size(); ++c) {
       const double mean = spread(slice(concat(agreement[c], 0), 1, head, head + 1)).mean;

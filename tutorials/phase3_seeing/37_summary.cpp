@@ -168,7 +168,7 @@ Indices repeated_letters(Index count) {
 
 plot::BarChart names(const Transformer& model) {
   TransformerOptions options = model.options;
-  options.initialiser = init::inverse_root;
+  options.initializer = init::lecun_normal;
   Random random(7);
   const Indices ids = repeated_letters(300);
   const auto scores = [&](const Transformer& which) {  // of the heads of both layers

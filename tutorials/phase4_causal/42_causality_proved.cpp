@@ -152,8 +152,9 @@ int main() try {
   std::printf("Step 42: causality, proved (takes about a second)\n\n");
   Random random(7), same(7);
   const MultiHeadAttention layer(d_model, heads, random,
-                                 {.causal = true, .initialiser = init::xavier});
-  const MultiHeadAttention open(d_model, heads, same, {.initialiser = init::xavier});  // unmasked
+                                 {.is_causal = true, .initializer = init::xavier_uniform});
+  const MultiHeadAttention open(d_model, heads, same,
+                                {.initializer = init::xavier_uniform});  // unmasked
   const Tensor x = random.normal({length, d_model});
   const std::vector<Case> list = cases(layer, open);
   change_the_future(list, x, random);

@@ -62,7 +62,8 @@ void print_one_row() {
 
 Transformer trained(bool causal) {
   Random random(1);
-  Transformer model({.vocabulary = vocabulary.size(), .length = 8, .causal = causal}, random);
+  Transformer model({.vocab_size = vocabulary.size(), .max_length = 8, .is_causal = causal},
+                    random);
   Adam adam(model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));
@@ -70,14 +71,14 @@ Transformer trained(bool causal) {
     return cross_entropy(model(batch.inputs), batch.targets);
   };
   const auto rate = [](Index step) {
-    return cosine_rate(step, {.highest = 3e-3, .warmup = 50, .steps = steps});
+    return cosine_schedule(step, {.peak = 3e-3, .warmup_steps = 50, .steps = steps});
   };
   const Training run = train(adam, loss_of_step,
                              {.steps = steps,
-                              .rate = rate,
+                              .learning_rate = rate,
                               .what = causal ? "training, causal" : "training, no mask",
                               .tokens = rows * length,
-                              .guess_loss = std::log(vocabulary.size())});
+                              .baseline_loss = std::log(vocabulary.size())});
   std::printf("%-8s", causal ? "causal" : "no mask");
   for (const std::size_t step : {1U, 10U, 50U, 100U, 200U, 400U}) {
     std::printf(" %6.2f", run.losses[step - 1]);
@@ -95,7 +96,7 @@ void print_size(const Transformer& model) {
   }
   std::printf("Each learns %lld numbers, %lld of them in attention: %lld layers of 4 * 64 * 64\n",
               static_cast<long long>(all), static_cast<long long>(attention),
-              static_cast<long long>(model.options.layers));
+              static_cast<long long>(model.options.num_layers));
 }
 
 // The mean loss when each word is predicted from the words before it, and nothing else exists: the
@@ -123,7 +124,7 @@ Words written_by(const Transformer& model, Random& random) {
     return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // of the last position
   };
   const Indices ids = generate(next_logits, Indices({1}, {Vocabulary::bos}), random,
-                               {.length = length, .eos = Vocabulary::eos});
+                               {.max_new_tokens = length, .eos = Vocabulary::eos});
   Words words = split_words(vocabulary.text(ids));
   words.erase(words.begin());
   if (words.back() == "<eos>") words.pop_back();

@@ -30,7 +30,7 @@ Transformer read_model(const std::string& name) {
 
 // The same weights (a Tensor is a handle: the copy shares them) with the mask put on or taken off.
 Transformer with_mask(Transformer model, bool causal) {
-  for (TransformerBlock& block : model.blocks) block.attention.causal = causal;
+  for (TransformerBlock& block : model.blocks) block.attention.is_causal = causal;
   return model;
 }
 

@@ -92,9 +92,9 @@ std::vector<double> on_deciding_word(const Transformer& model, Role role, bool s
   const Capture seen;
   model(next_word_batch(vocabulary, texts).inputs);
   std::vector<double> result;
-  for (Index layer = 0; layer < model.options.layers; ++layer) {
+  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const Tensor weights = weights_of(seen, layer);
-    for (Index head = 0; head < model.options.heads; ++head) {
+    for (Index head = 0; head < model.options.num_heads; ++head) {
       double total = 0;
       for (std::size_t i = 0; i < keys.size(); ++i) {
         total += double{weights.at({static_cast<Index>(i), head, query, keys[i]})};
@@ -116,10 +116,10 @@ void print(const std::string& name, const Transformer& model, bool by_head) {
   Random random(8);
   const Capture seen;
   model(grammar.batch(vocabulary, sentences, random).inputs);
-  for (Index layer = 0; layer < model.options.layers; ++layer) {
-    const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.causal);
+  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
+    const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.is_causal);
     const std::string title = name + ", layer " + std::to_string(layer + 1);
-    for (Index h = 0; by_head && h < model.options.heads; ++h) {
+    for (Index h = 0; by_head && h < model.options.num_heads; ++h) {
       print_row("layer " + std::to_string(layer + 1) + ", head " + std::to_string(h + 1),
                 {double{p.distance.at({h})}, double{p.evenness.at({h})}, double{p.start.at({h})},
                  double{p.before.at({h})}, double{p.self.at({h})}, double{p.next.at({h})}});
@@ -156,7 +156,8 @@ int main() try {
   std::printf("Step 45: patterns under the mask (takes less than a second)\n\n");
   const Transformer causal = read_model("causal_model"), peeking = read_model("peeking_model");
   Transformer open = causal;  // the same weights ...
-  for (TransformerBlock& block : open.blocks) block.attention.causal = false;  // ... without mask
+  for (TransformerBlock& block : open.blocks)
+    block.attention.is_causal = false;  // ... without mask
   Random random(1);
   const Transformer untrained(causal.options, random);
 

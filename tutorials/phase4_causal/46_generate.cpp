@@ -72,10 +72,10 @@ void print_step(const Transformer& model, const GenerationStep& step) {
   std::printf("  ...\n");
   const Capture seen;
   model(step.ids);
-  for (Index layer = 0; layer < model.options.layers; ++layer) {
+  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     std::printf("layer %lld ", static_cast<long long>(layer + 1));
     for (const double weight : last_row(seen, layer)) std::printf("%8.2f", weight);
-    if (layer + 1 < model.options.layers) std::printf("\n");
+    if (layer + 1 < model.options.num_layers) std::printf("\n");
   }
   double rest = 1;
   int in_line = 0;
@@ -94,11 +94,11 @@ void step_by_step(const Transformer& model) {
       "1. \"the cat\", and what the model makes of it. Where the last word looks (mean of\n"
       "   heads), and how probable words are to come next (in brackets: the grammar)\n\n");
   Random random(4);
-  const Indices ids =
-      generate(simple(model), prompt("the cat"), random,
-               {.length = 8, .eos = Vocabulary::eos, .after_step = [&](const GenerationStep& step) {
-                  print_step(model, step);
-                }});
+  const Indices ids = generate(
+      simple(model), prompt("the cat"), random,
+      {.max_new_tokens = 8, .eos = Vocabulary::eos, .after_step = [&](const GenerationStep& step) {
+         print_step(model, step);
+       }});
   std::printf("%s\n\n", vocabulary.text(ids).c_str());
 }
 
@@ -112,7 +112,7 @@ void ways_to_draw(const Transformer& model) {
     for (int i = 0; i < 200; ++i) {
       const Words words =
           written(generate(cached(model), prompt(""), random,
-                           {.sampling = sampling, .length = 7, .eos = Vocabulary::eos}));
+                           {.sampling = sampling, .max_new_tokens = 7, .eos = Vocabulary::eos}));
       allowed += std::isfinite(grammar.log_probability(words));
       different.insert(words);
     }

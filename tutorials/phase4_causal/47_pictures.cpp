@@ -51,7 +51,7 @@ Tensor all_weights(const Transformer& model, const Indices& ids) {
   const Capture seen;
   model(ids);
   std::vector<Tensor> layers;
-  for (Index layer = 0; layer < model.options.layers; ++layer) {
+  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const std::string name = "blocks." + std::to_string(layer) + ".attention.weights";
     layers.push_back(squeeze(seen[name], 0));
   }
@@ -90,14 +90,14 @@ int main() try {
   draw_masks();
 
   Transformer open = causal;
-  for (TransformerBlock& block : open.blocks) block.attention.causal = false;
+  for (TransformerBlock& block : open.blocks) block.attention.is_causal = false;
   const Vocabulary vocabulary(Grammar().words());
   const Indices ids = vocabulary.batch({words});
   const Tensor with = all_weights(causal, ids), without = all_weights(open, ids);
   const Index head = most_ahead(without);
   std::printf("drawn: the head that looks ahead most when it may, layer %lld, head %lld\n",
-              static_cast<long long>(head / causal.options.heads + 1),
-              static_cast<long long>(head % causal.options.heads + 1));
+              static_cast<long long>(head / causal.options.num_heads + 1),
+              static_cast<long long>(head % causal.options.num_heads + 1));
 
   plot::Canvas canvas(1240, 580);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);

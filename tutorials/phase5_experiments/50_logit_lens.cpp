@@ -41,7 +41,7 @@ struct Place {
 
 std::vector<Place> places(const Transformer& model, bool within_layers) {
   std::vector<Place> list = {{"embedding", "embedding"}};
-  for (Index i = 0; i < model.options.layers; ++i) {
+  for (Index i = 0; i < model.options.num_layers; ++i) {
     const std::string layer = "layer " + std::to_string(i), block = "blocks." + std::to_string(i);
     if (within_layers) list.push_back({layer + ", attention", block + ".middle"});
     list.push_back({within_layers ? layer + ", whole" : layer, block + ".output"});
@@ -55,7 +55,7 @@ struct Reader {
   Linear logits;
   Tensor operator()(const Tensor& x) const { return logits(norm(x)); }
 };
-Reader lens(const Transformer& model) { return {*model.norm, model.logits}; }
+Reader lens(const Transformer& model) { return {*model.norm, model.lm_head}; }
 
 // One reader for each place, which begins as a copy of the lens and learns; the model does not.
 std::vector<Reader> trained_readers(const Transformer& model, const std::vector<Place>& at) {
@@ -63,13 +63,13 @@ std::vector<Reader> trained_readers(const Transformer& model, const std::vector<
   Parameters parameters;
   for (const Place& place : at) {
     Reader reader = lens(model);
-    for (Tensor* part : {&reader.norm.gain, &reader.norm.bias, &reader.logits.weight}) {
+    for (Tensor* part : {&reader.norm.weight, &reader.norm.bias, &reader.logits.weight}) {
       *part = part->clone();
       parameters.push_back({place.name + std::to_string(parameters.size()), *part});
     }
     readers.push_back(reader);
   }
-  Adam adam(parameters, {.rate = 3e-3});
+  Adam adam(parameters, {.learning_rate = 3e-3});
   const auto loss_of_step = [&](Index step) {
     Random data(8, static_cast<std::uint64_t>(step));
     const Batch batch = grammar.batch(vocabulary, 64, data);
@@ -87,9 +87,10 @@ std::vector<Reader> trained_readers(const Transformer& model, const std::vector<
 
 Transformer deep_model(int seed, Index steps) {
   Random random(1, static_cast<std::uint64_t>(seed));
-  Transformer model({.vocabulary = vocabulary.size(), .length = length, .d_model = 32, .layers = 6},
-                    random);
-  Adam adam(model.parameters(), {.rate = 3e-3});
+  Transformer model(
+      {.vocab_size = vocabulary.size(), .max_length = length, .d_model = 32, .num_layers = 6},
+      random);
+  Adam adam(model.parameters(), {.learning_rate = 3e-3});
   const auto loss_of_step = [&](Index step) {
     Random data(static_cast<std::uint64_t>(seed) + 10, static_cast<std::uint64_t>(step));
     const Batch batch = grammar.batch(vocabulary, 64, data);

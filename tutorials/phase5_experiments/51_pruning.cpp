@@ -45,7 +45,7 @@ std::vector<Subject> subjects() {
   const Vocabulary vocabulary(grammar.words());
   std::vector<Words> texts;
   for (Index i = 0; i < 4 * rows; ++i) texts.push_back(grammar.sentence(random).words);
-  const Batch hidden = hidden_word_batch(vocabulary, texts, random);
+  const Batch hidden = masked_lm_batch(vocabulary, texts, random);
   std::vector<Subject> result = {
       {"hidden word", read("multi_head"), hidden},
       {"next word", read("causal"), grammar.batch(vocabulary, rows, random)}};
@@ -61,8 +61,8 @@ std::vector<Subject> subjects() {
 // The mean probability that the model gives to the right word, with some of its heads alone.
 double quality(const Subject& subject, Heads kept) {
   Capture reach;
-  const Index heads = subject.model.options.heads;
-  for (Index layer = 0; layer < subject.model.options.layers; ++layer) {
+  const Index heads = subject.model.options.num_heads;
+  for (Index layer = 0; layer < subject.model.options.num_layers; ++layer) {
     Tensor keep = Tensor::zeros({heads, 1, 1});
     for (Index h = 0; h < heads; ++h) keep.set({h, 0, 0}, kept >> (layer * heads + h) & 1U);
     reach.replace("blocks." + std::to_string(layer) + ".attention.heads",
@@ -206,7 +206,7 @@ int main() try {
   std::printf("model       whole  head    0    1    2    3       0    1    2    3\n");
   int free = 0;
   for (const Subject& subject : list) {
-    const Index heads = subject.model.options.heads * subject.model.options.layers;
+    const Index heads = subject.model.options.num_heads * subject.model.options.num_layers;
     std::vector<double> qualities;  // of every set of heads
     for (Heads kept = 0; kept < 1U << heads; ++kept) qualities.push_back(quality(subject, kept));
     free += print_alone(subject, qualities);

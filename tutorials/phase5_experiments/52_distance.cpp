@@ -40,7 +40,7 @@ Batch draw(Index rows, Random& random) {
   }
   Batch batch{vocabulary.batch(texts), vocabulary.batch(texts), {}};
   for (std::size_t i = 0; i < batch.inputs.values.size(); ++i) {
-    if (random.below(6) == 0) {
+    if (random.randint(6) == 0) {
       batch.inputs.values[i] = Vocabulary::mask;
     } else {
       batch.targets.values[i] = -1;  // nothing is to be said here
@@ -51,13 +51,13 @@ Batch draw(Index rows, Random& random) {
 
 Transformer new_model(bool causal, std::uint64_t seed) {
   Random random(seed);
-  return Transformer({.vocabulary = vocabulary.size(),
-                      .length = length,
+  return Transformer({.vocab_size = vocabulary.size(),
+                      .max_length = length,
                       .d_model = 32,
-                      .heads = heads,
-                      .layers = layers,
+                      .num_heads = heads,
+                      .num_layers = layers,
                       .has_feed_forward = false,
-                      .causal = causal},
+                      .is_causal = causal},
                      random);
 }
 
@@ -65,9 +65,9 @@ Transformer new_model(bool causal, std::uint64_t seed) {
 double learn(const Transformer& model, std::uint64_t seed) {
   Adam adam(model.parameters());
   TrainingOptions options{.steps = steps};
-  options.what = model.options.causal ? "causal" : "no mask";
-  options.rate = [](Index step) {
-    return cosine_rate(step, {.highest = 1e-2, .lowest = 1e-4, .warmup = 50, .steps = steps});
+  options.what = model.options.is_causal ? "causal" : "no mask";
+  options.learning_rate = [](Index step) {
+    return cosine_schedule(step, {.peak = 1e-2, .floor = 1e-4, .warmup_steps = 50, .steps = steps});
   };
   const auto loss_of_step = [&](Index step) {
     Random random(seed, static_cast<std::uint64_t>(step));
@@ -93,7 +93,7 @@ Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, length,
   };
   const Tensor distance = of_heads(attention_distance(weights));
   const Tensor uniform = of_heads(attention_distance(uniform_attention(weights.shape(), mask)));
-  return {distance, distance / uniform, of_heads(attention_evenness(weights, mask))};
+  return {distance, distance / uniform, of_heads(normalized_entropy(weights, mask))};
 }
 
 std::vector<Looks> look(const Transformer& model, const Indices& texts) {
@@ -101,7 +101,7 @@ std::vector<Looks> look(const Transformer& model, const Indices& texts) {
   model(texts);
   std::vector<Looks> result;
   for (const Tensor& weights : filed_weights(seen)) {
-    result.push_back(look(weights, model.options.causal ? Mask::causal() : Mask()));
+    result.push_back(look(weights, model.options.is_causal ? Mask::causal() : Mask()));
   }
   return result;
 }
@@ -177,7 +177,7 @@ std::vector<Layer> tasks() {
                                                "step 26 trains and saves it. Type: make run-26");
     Random random(42);
     TransformerOptions options = model.options;
-    options.initialiser = init::inverse_root;
+    options.initializer = init::lecun_normal;
     const Indices texts = task.batch(Part::held_out, 200, random).inputs;
     const std::vector<Looks> looks = look(model, texts);
     const std::vector<Looks> fresh = look(Transformer(options, random), texts);

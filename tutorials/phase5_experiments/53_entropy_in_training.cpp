@@ -46,17 +46,17 @@ std::vector<Problem> problems() {
   const auto sentences = [=](Part, Index rows, Random& random) {
     std::vector<Words> texts;
     for (Index i = 0; i < rows; ++i) texts.push_back(grammar.sentence(random).words);
-    return hidden_word_batch(vocabulary, texts, random);
+    return masked_lm_batch(vocabulary, texts, random);
   };
-  TransformerOptions options{.vocabulary = vocabulary.size(), .length = 16, .layers = 1};
-  options.has_feed_forward = options.causal = false;
+  TransformerOptions options{.vocab_size = vocabulary.size(), .max_length = 16, .num_layers = 1};
+  options.has_feed_forward = options.is_causal = false;
   std::vector<Problem> result = {{"hidden word", sentences, options, 450}};
-  const auto add = [&](const std::string& name, TaskKind kind, Initialiser start, Index steps) {
+  const auto add = [&](const std::string& name, TaskKind kind, Initializer start, Index steps) {
     const TinyTask task(kind, {.longest = 6});
-    options.vocabulary = task.vocabulary().size();
-    options.layers = 2;
-    options.causal = true;
-    options.initialiser = start;
+    options.vocab_size = task.vocabulary().size();
+    options.num_layers = 2;
+    options.is_causal = true;
+    options.initializer = start;
     const auto draw = [=](Part part, Index rows, Random& random) {
       return task.batch(part, rows, random);
     };
@@ -64,7 +64,7 @@ std::vector<Problem> problems() {
   };
   add("reverse", TaskKind::reverse, init::normal, 240);
   add("induction", TaskKind::induction, init::normal, 300);
-  add("induction 2", TaskKind::induction, init::inverse_root, 300);
+  add("induction 2", TaskKind::induction, init::lecun_normal, 300);
   return result;
 }
 
@@ -85,8 +85,8 @@ Tensor says(const Indices& targets) {
 }
 
 void keep_uniform(Capture& reach, const TransformerOptions& options) {
-  const Mask mask = options.causal ? Mask::causal() : Mask();
-  for (Index layer = 0; layer < options.layers; ++layer) {
+  const Mask mask = options.is_causal ? Mask::causal() : Mask();
+  for (Index layer = 0; layer < options.num_layers; ++layer) {
     reach.replace("blocks." + std::to_string(layer) + ".attention.weights",
                   [=](const Tensor& weights) { return uniform_attention(weights.shape(), mask); });
   }
@@ -97,7 +97,7 @@ void measure(const Transformer& model, const Batch& test, bool uniform, Run& run
   if (uniform) keep_uniform(seen, model.options);
   run.steps.push_back(every * static_cast<double>(run.steps.size()));
   run.losses.push_back(double{cross_entropy(model(test.inputs), test.targets).item()});
-  const Mask mask = model.options.causal ? Mask::causal() : Mask();
+  const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
   const auto of_heads = [&](const Tensor& weights) {
     return mean(mean_of_rows(attention_entropy(weights), says(test.targets)), 0);
   };
@@ -119,9 +119,9 @@ Run learn(const Problem& problem, std::uint64_t seed, bool uniform) {
   Adam adam(model.parameters());
   TrainingOptions options{.steps = problem.steps};
   options.what = "";
-  options.rate = [&](Index step) {
-    return cosine_rate(step,
-                       {.highest = 3e-3, .lowest = 1e-4, .warmup = 50, .steps = problem.steps});
+  options.learning_rate = [&](Index step) {
+    return cosine_schedule(
+        step, {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = problem.steps});
   };
   options.after_step = [&](Index step, double) {
     if (step % every == 0) measure(model, test, uniform, run);
@@ -204,7 +204,8 @@ void print(const Problem& problem, const std::vector<Run>& runs, const Run& cont
   std::printf("%-14s loss %9.0f +- %-2.0f   from %.2f to %.2f; kept uniform: %.2f\n",
               problem.name.c_str(), of(steps).mean, of(steps).deviation, runs[0].losses[0],
               of(last).mean, control.losses.back());
-  for (std::size_t layer = 0; layer < static_cast<std::size_t>(problem.options.layers); ++layer) {
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(problem.options.num_layers);
+       ++layer) {
     const Sharpening one = sharpening(runs, layer);
     const Spread half = of(one.steps);
     const std::size_t when = verdict(of(one.ahead));
@@ -230,7 +231,7 @@ plot::LineChart loss_chart(const Problem& problem, const Run& run, const Run& co
   chart.y_axis = {.name = "loss", .low = 0};
   chart.series = {{"loss", run.steps, run.losses},
                   {"heads kept uniform", control.steps, control.losses}};
-  chart.reference_lines = {{std::log(static_cast<double>(problem.options.vocabulary)), "guessing"}};
+  chart.reference_lines = {{std::log(static_cast<double>(problem.options.vocab_size)), "guessing"}};
   return chart;
 }
 

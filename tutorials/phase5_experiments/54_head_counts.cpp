@@ -45,20 +45,20 @@ struct Result {
 
 Transformer new_model(const Setting& setting, std::uint64_t seed) {
   Random random(seed);
-  Transformer model({.vocabulary = task.vocabulary().size(),
-                     .length = 16,
+  Transformer model({.vocab_size = task.vocabulary().size(),
+                     .max_length = 16,
                      .d_model = d_model,
-                     .heads = setting.heads,
+                     .num_heads = setting.heads,
                      .has_feed_forward = false,
-                     .initialiser = init::inverse_root},
+                     .initializer = init::lecun_normal},
                     random);
   if (setting.d_k * setting.heads == d_model) return model;
   for (TransformerBlock& block : model.blocks) {
     block.attention = MultiHeadAttention(d_model, setting.heads, random,
                                          {.d_k = setting.d_k,
                                           .d_v = d_model / setting.heads,
-                                          .causal = true,
-                                          .initialiser = init::inverse_root});
+                                          .is_causal = true,
+                                          .initializer = init::lecun_normal});
   }
   return model;
 }
@@ -66,7 +66,7 @@ Transformer new_model(const Setting& setting, std::uint64_t seed) {
 double share_right(const Transformer& model) {
   Random random(77);
   const Batch test = task.batch(Part::held_out, tested, random);
-  return static_cast<double>(rows_right(model(test.inputs), test.targets)) / tested;
+  return static_cast<double>(exact_matches(model(test.inputs), test.targets)) / tested;
 }
 
 void run(const Setting& setting, std::uint64_t seed, Result& result) {
@@ -79,7 +79,9 @@ void run(const Setting& setting, std::uint64_t seed, Result& result) {
   Adam adam(model.parameters());
   TrainingOptions options;
   options.what = "";
-  options.rate = [](Index step) { return 3e-3 * std::min(1.0, static_cast<double>(step) / 50); };
+  options.learning_rate = [](Index step) {
+    return 3e-3 * std::min(1.0, static_cast<double>(step) / 50);
+  };
   double right = 0, seconds = 0;
   result.steps.push_back(most_steps);
   for (std::size_t i = 0; i < result.right.size(); ++i) {

@@ -54,7 +54,7 @@ Batch letters_back(Index distance, Index count, Random& random) {
               {}};
   for (Index at = 0; at < count * length; ++at) {
     const auto i = static_cast<std::size_t>(at);
-    batch.inputs.values[i] = static_cast<std::int32_t>(random.below(letters));
+    batch.inputs.values[i] = static_cast<std::int32_t>(random.randint(letters));
     if (at % length < distance) continue;
     batch.targets.values[i] = batch.inputs.values[i - static_cast<std::size_t>(distance)];
   }
@@ -65,26 +65,27 @@ using Draw = std::function<Batch(Random&)>;
 
 void learn(const Transformer& model, const Mask& mask, const Draw& draw, Index steps, double rate) {
   Adam adam(model.parameters());
-  const CosineOptions rates = {.highest = rate, .lowest = rate / 30, .warmup = 20, .steps = steps};
+  const CosineOptions rates = {
+      .peak = rate, .floor = rate / 30, .warmup_steps = 20, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));
     const Batch batch = draw(data);
     return cross_entropy(model(batch.inputs, mask), batch.targets);
   };
-  const auto rate_of_step = [&](Index step) { return cosine_rate(step, rates); };
-  train(adam, loss_of_step, {.steps = steps, .rate = rate_of_step, .what = ""});
+  const auto rate_of_step = [&](Index step) { return cosine_schedule(step, rates); };
+  train(adam, loss_of_step, {.steps = steps, .learning_rate = rate_of_step, .what = ""});
 }
 
 // The share of new letters said right, by a model trained to look so far back.
 double share_right(const Mask& mask, Index distance, std::uint64_t seed) {
   Random random(seed), data(99);
-  const Transformer model({.vocabulary = letters,
-                           .length = length,
+  const Transformer model({.vocab_size = letters,
+                           .max_length = length,
                            .d_model = 32,
-                           .heads = 2,
-                           .layers = layers,
+                           .num_heads = 2,
+                           .num_layers = layers,
                            .has_feed_forward = false,
-                           .initialiser = init::inverse_root},
+                           .initializer = init::lecun_normal},
                           random);
   const auto draw = [&](Random& r) { return letters_back(distance, rows, r); };
   learn(model, mask, draw, 220, 1e-2);
@@ -161,7 +162,7 @@ void measure_grammar() {
   for (const auto& [name, mask] : masks) {
     Random random(1), data(99);
     const Transformer model(
-        {.vocabulary = vocabulary.size(), .length = 7, .d_model = 32, .heads = 2}, random);
+        {.vocab_size = vocabulary.size(), .max_length = 7, .d_model = 32, .num_heads = 2}, random);
     learn(model, mask, [&](Random& r) { return grammar.batch(vocabulary, 32, r); }, 200, 1e-2);
     const Batch test = grammar.batch(vocabulary, 500, data);
     const Tensor seen = mask.tensor({7, 7});

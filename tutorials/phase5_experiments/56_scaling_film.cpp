@@ -81,11 +81,11 @@ using Film = std::vector<Look>;  // before each step, and after the last
 Film train(bool scaled, double rate, std::uint64_t seed) {
   Random random(seed);
   const Lookup lookup(scaled, random);
-  Sgd descent({{"w_q", lookup.w_q}, {"w_k", lookup.w_k}}, {.rate = rate});
+  Sgd descent({{"w_q", lookup.w_q}, {"w_k", lookup.w_k}}, {.learning_rate = rate});
   Film film = {lookup.look()};
   for (Index step = 1; step <= steps; ++step) {
     Indices wanted({batch}, std::vector<std::int32_t>(batch));
-    for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.below(items));
+    for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.randint(items));
     const Tensor noise = random.normal({batch, width}, 0, 0.3);
     {
       Tape tape({lookup.w_q, lookup.w_k});

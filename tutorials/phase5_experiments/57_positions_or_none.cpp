@@ -46,7 +46,7 @@ Batch draw_batch(Task task, bool causal, Index rows, Random& random) {
     std::int32_t* x = batch.inputs.values.data() + row * length;
     std::int32_t* y = batch.targets.values.data() + row * length;
     x[0] = bos;
-    for (Index i = 1; i < length; ++i) x[i] = static_cast<std::int32_t>(random.below(letters));
+    for (Index i = 1; i < length; ++i) x[i] = static_cast<std::int32_t>(random.randint(letters));
     for (Index i = 1; i < length; ++i) {
       if (task == Task::previous && i > 1) y[i] = x[i - 1];
       if (task == Task::smallest) y[i] = *std::min_element(x + 1, x + (causal ? i + 1 : length));
@@ -57,33 +57,33 @@ Batch draw_batch(Task task, bool causal, Index rows, Random& random) {
 
 Transformer new_model(bool causal, Positions positions, Index layers, std::uint64_t seed) {
   Random random(seed);
-  return Transformer({.vocabulary = letters + 1,
-                      .length = length,
+  return Transformer({.vocab_size = letters + 1,
+                      .max_length = length,
                       .d_model = 32,
-                      .heads = 2,
-                      .layers = layers,
-                      .causal = causal,
+                      .num_heads = 2,
+                      .num_layers = layers,
+                      .is_causal = causal,
                       .positions = positions,
-                      .initialiser = init::inverse_root},
+                      .initializer = init::lecun_normal},
                      random);
 }
 
 void learn(const Transformer& model, Task task, std::uint64_t seed) {
   Adam adam(model.parameters());
-  constexpr CosineOptions rates = {.highest = 4e-3, .lowest = 1e-4, .warmup = 20, .steps = 250};
+  constexpr CosineOptions rates = {.peak = 4e-3, .floor = 1e-4, .warmup_steps = 20, .steps = 250};
   const auto loss_of_step = [&](Index step) {
     Random data(10 + seed, static_cast<std::uint64_t>(step));
-    const Batch batch = draw_batch(task, model.options.causal, 24, data);
+    const Batch batch = draw_batch(task, model.options.is_causal, 24, data);
     return cross_entropy(model(batch.inputs), batch.targets);
   };
-  const auto rate = [&](Index step) { return cosine_rate(step, rates); };
-  train(adam, loss_of_step, {.steps = rates.steps, .rate = rate, .what = ""});
+  const auto rate = [&](Index step) { return cosine_schedule(step, rates); };
+  train(adam, loss_of_step, {.steps = rates.steps, .learning_rate = rate, .what = ""});
 }
 
 // Share of new letters said right.
 double share_right(const Transformer& model, Task task) {
   Random data(99);
-  const Batch test = draw_batch(task, model.options.causal, 64, data);
+  const Batch test = draw_batch(task, model.options.is_causal, 64, data);
   const std::vector<real> said = model(test.inputs).values();
   double right = 0, asked = 0;
   for (std::size_t i = 0; i < test.targets.values.size(); ++i) {
@@ -148,15 +148,15 @@ double probe_error(const Transformer& model, Index layer) {
   Random data(7);
   const auto features = [&] {
     const Capture seen;
-    model(draw_batch(Task::previous, model.options.causal, 64, data).inputs);
+    model(draw_batch(Task::previous, model.options.is_causal, 64, data).inputs);
     const Tensor& x = seen["blocks." + std::to_string(layer) + ".output"];
     return slice(x, 1, 1, length).contiguous();
   };
   const Tensor train_x = features(), test_x = features();
   Indices place({64, length - 1}, std::vector<std::int32_t>(64 * (length - 1)));
   for (std::size_t i = 0; i < place.values.size(); ++i) place.values[i] = i % (length - 1);
-  const Linear probe(train_x.size(-1), length - 1, data, {.initialiser = init::normal});
-  Adam adam(probe.parameters(), {.rate = 0.03});
+  const Linear probe(train_x.size(-1), length - 1, data, {.initializer = init::normal});
+  Adam adam(probe.parameters(), {.learning_rate = 0.03});
   train(adam, [&](Index) { return cross_entropy(probe(train_x), place); },
         {.steps = 150, .what = ""});
   const Tensor places = Tensor::arange(length - 1);
@@ -168,9 +168,9 @@ double probe_error(const Transformer& model, Index layer) {
 double on_letter_before(const Transformer& model, Index layer) {
   Random data(8);
   const Capture seen;
-  model(draw_batch(Task::previous, model.options.causal, 64, data).inputs);
+  model(draw_batch(Task::previous, model.options.is_causal, 64, data).inputs);
   const Tensor& weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
-  const Mask mask = model.options.causal ? Mask::causal() : Mask();
+  const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
   return double{max(mean(pattern_score(Pattern::previous, weights, mask), 0)).item()};
 }
 

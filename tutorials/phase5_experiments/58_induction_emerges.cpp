@@ -41,11 +41,11 @@ Batch repetitions(Index rows, Random& random) {
   std::vector<Words> texts;
   std::vector<Index> pieces;
   for (Index row = 0; row < rows; ++row) {
-    pieces.push_back(6 + random.below(7));
+    pieces.push_back(6 + random.randint(7));
     Words words;
     for (Index i = 0; i < length; ++i) {
       words.push_back(i < pieces.back()
-                          ? std::string(1, static_cast<char>('a' + random.below(letters)))
+                          ? std::string(1, static_cast<char>('a' + random.randint(letters)))
                           : words[static_cast<std::size_t>(i - pieces.back())]);
     }
     texts.push_back(words);
@@ -118,12 +118,12 @@ void look(Run& run, Index step) {
 
 Run trained(const Setting& setting, int seed) {
   Random random(42, static_cast<std::uint64_t>(seed));
-  TransformerOptions form{.vocabulary = vocabulary.size(), .length = length + 1, .d_model = 32};
-  form.heads = setting.heads;
-  form.layers = setting.layers;
+  TransformerOptions form{.vocab_size = vocabulary.size(), .max_length = length + 1, .d_model = 32};
+  form.num_heads = setting.heads;
+  form.num_layers = setting.layers;
   form.has_feed_forward = false;
   form.positions = setting.positions;
-  form.initialiser = init::inverse_root;
+  form.initializer = init::lecun_normal;
   Run run{&setting, Transformer(form, random)};
   Adam adam(run.model.parameters());
   const auto loss_of_step = [&](Index step) {
@@ -132,7 +132,9 @@ Run trained(const Setting& setting, int seed) {
     return cross_entropy(run.model(batch.inputs), batch.targets);
   };
   TrainingOptions options{.steps = steps};
-  options.rate = [](Index step) { return 5e-3 * std::min(1.0, static_cast<double>(step) / 50); };
+  options.learning_rate = [](Index step) {
+    return 5e-3 * std::min(1.0, static_cast<double>(step) / 50);
+  };
   options.what = std::string(setting.name) + ", seed " + std::to_string(seed);
   options.after_step = [&](Index step, double) {
     if (step % every == 0) look(run, step);

@@ -64,7 +64,7 @@ Words with_other_word(const Words& clean, std::size_t place, Random& random) {
     if (!options.empty() && disjoint(options, grammar.next_word(clean))) found.push_back(other);
   }
   if (found.empty()) return {};
-  return found[static_cast<std::size_t>(random.below(static_cast<Index>(found.size())))];
+  return found[static_cast<std::size_t>(random.randint(static_cast<Index>(found.size())))];
 }
 
 Pairs draw_pairs(const std::string& name, Role role, Index changed) {

@@ -94,7 +94,7 @@ void rotations() {
   constexpr RotaryLayout pairs = RotaryLayout::interleaved;
   Random random(4);
   const Tensor x = random.normal({1, 8}), y = random.normal({1, 8});
-  const Tensor w_q = init::inverse_root({8, 8}, random), w_k = init::inverse_root({8, 8}, random);
+  const Tensor w_q = init::lecun_normal({8, 8}, random), w_k = init::lecun_normal({8, 8}, random);
   const auto dot = [](const Tensor& q, const Tensor& k) { return sum(q * k); };
   std::printf("\n2. Rotary: one query, one key three positions before it, at twenty places\n");
   std::printf("   the score's smallest and largest value:\n");
@@ -113,7 +113,7 @@ void rotations() {
 void layouts() {
   constexpr RotaryLayout pairs = RotaryLayout::interleaved, halves = RotaryLayout::half_split;
   Random random(5);
-  const Tensor w_q = init::inverse_root({8, 8}, random), w_k = init::inverse_root({8, 8}, random);
+  const Tensor w_q = init::lecun_normal({8, 8}, random), w_k = init::lecun_normal({8, 8}, random);
   const Tensor text = random.normal({6, 8});
   const auto scores = [&](const Tensor& q, const Tensor& k, RotaryLayout layout) {
     return matmul(rotary(matmul(text, q), layout), transpose(rotary(matmul(text, k), layout)));

@@ -37,7 +37,7 @@ Texts texts(Task task, Index rows, Index length, Random& random) {
       Indices({rows, length}, std::vector<std::int32_t>(static_cast<std::size_t>(rows * length))),
       {}};
   for (std::int32_t& word : all.words.values) {
-    word = static_cast<std::int32_t>(random.below(letters));
+    word = static_cast<std::int32_t>(random.randint(letters));
   }
   all.answers = all.words;
   for (Index row = 0; row < rows; ++row) {
@@ -53,12 +53,12 @@ Texts texts(Task task, Index rows, Index length, Random& random) {
 
 Transformer trained_model(Task task, Positions positions, Index seed) {
   Random random{static_cast<std::uint64_t>(seed), 0};
-  Transformer model({.vocabulary = letters,
-                     .length = lengths.back(),  // what is learned beyond 16 is never trained
+  Transformer model({.vocab_size = letters,
+                     .max_length = lengths.back(),  // what is learned beyond 16 is never trained
                      .d_model = width,
                      .has_feed_forward = false,
                      .positions = positions,
-                     .initialiser = init::inverse_root},
+                     .initializer = init::lecun_normal},
                     random);
   Adam adam(model.parameters());
   const auto loss_of_step = [&](Index step) {
@@ -67,8 +67,8 @@ Transformer trained_model(Task task, Positions positions, Index seed) {
     return cross_entropy(model(t.words), t.answers);
   };
   TrainingOptions options{.steps = 300};
-  options.rate = [](Index step) {
-    return cosine_rate(step, {.highest = 5e-3, .lowest = 2e-4, .warmup = 20, .steps = 300});
+  options.learning_rate = [](Index step) {
+    return cosine_schedule(step, {.peak = 5e-3, .floor = 2e-4, .warmup_steps = 20, .steps = 300});
   };
   options.what =
       std::string(task_names[task]) + ", " + schemes[static_cast<std::size_t>(positions)];
@@ -191,7 +191,7 @@ int main() try {
   std::printf("Step 61: positions beyond the length of training (takes about 15 seconds)\n\n");
   try {
     Random random(1);
-    const Transformer model({.vocabulary = letters, .length = trained}, random);
+    const Transformer model({.vocab_size = letters, .max_length = trained}, random);
     model(Indices({17}, std::vector<std::int32_t>(17, 0)));
   } catch (const Error& error) {
     std::printf("17 words for a model with 16 learned positions:\n%s\n", error.what());

@@ -37,7 +37,7 @@ Mask random_links(Index length, Index links) {
   Random random(3);
   Tensor matrix = Tensor::eye(length);
   for (Index i = 0; i < length; ++i) {
-    for (Index link = 0; link < links; ++link) matrix.set({i, random.below(length)}, 1);
+    for (Index link = 0; link < links; ++link) matrix.set({i, random.randint(length)}, 1);
   }
   return Mask::from(MaskEncoding::keep, matrix);
 }

@@ -177,7 +177,7 @@ void print_bytes() {
       std::printf(" ");
       for (const Index count : {512, 1024, 2048}) {
         const Operands x = draw_operands(count, 64);
-        std::printf("%7.0f", peak_kilobytes([&] { back ? there_and_back(f, x)[0] : f(x); }));
+        std::printf("%7.0f", peak_kilobytes([&, f = f] { back ? there_and_back(f, x)[0] : f(x); }));
       }
     }
     const Operands x = draw_operands(2048, 64);

@@ -37,7 +37,7 @@ Data make_data() {
   const Tensor x = random.normal({2, 4, 16}), context = random.normal({2, 5, 24});
   return {
       x, context,
-      MultiHeadAttention(16, heads, random, {.d_context = 24, .initialiser = init::inverse_root})};
+      MultiHeadAttention(16, heads, random, {.d_context = 24, .initializer = init::lecun_normal})};
 }
 
 // The same numbers with one row replaced by noise.
@@ -82,9 +82,10 @@ void written_out(const Data& data) {
     for (Index j = 0; j < 5; ++j) std::printf(" %.2f", double{weights.at({1, 0, i, j})});
     std::printf("%s\n", i < target_lengths[1] ? "" : "   <pad> asks, too");
   }
-  const Tensor across = data.layer.across(data.x, data.context, Mask::padding(source_lengths));
+  const Tensor across =
+      data.layer.cross_attend(data.x, data.context, Mask::padding(source_lengths));
   const double difference = largest_difference(output, across);
-  std::printf("MultiHeadAttention::across differs by %.1g: %s\n\n", difference,
+  std::printf("MultiHeadAttention::cross_attend differs by %.1g: %s\n\n", difference,
               difference < 1e-5 ? "the same" : "NOT THE SAME");
 }
 
@@ -92,8 +93,8 @@ void written_out(const Data& data) {
 void padding_on_both_sides(const Data& data) {
   const Mask words_only = Mask::padding(source_lengths);
   const auto change = [&](const Tensor& x, const Tensor& context, const Mask& mask) {
-    return moved(data.layer.across(data.x, data.context, mask), data.layer.across(x, context, mask),
-                 1, target_lengths[1]);
+    return moved(data.layer.cross_attend(data.x, data.context, mask),
+                 data.layer.cross_attend(x, context, mask), 1, target_lengths[1]);
   };
   const Tensor source_noise = with_noise(data.context, 1, 4),
                target_noise = with_noise(data.x, 1, 3);
@@ -101,7 +102,7 @@ void padding_on_both_sides(const Data& data) {
   std::printf("in the source, no mask     %.2f\n", change(data.x, source_noise, Mask()));
   std::printf("in the source, with mask   %.2f\n", change(data.x, source_noise, words_only));
   std::printf("in the target, no mask     %.2f\n", change(target_noise, data.context, Mask()));
-  const Tensor nothing = data.layer.across(data.x, data.context, Mask::padding({5, 0}));
+  const Tensor nothing = data.layer.cross_attend(data.x, data.context, Mask::padding({5, 0}));
   std::printf("a source without words: output between %.2f and %.2f\n\n",
               double{min(slice(nothing, 0, 1, 2)).item()},
               double{max(slice(nothing, 0, 1, 2)).item()});
@@ -110,9 +111,9 @@ void padding_on_both_sides(const Data& data) {
 // Self-attention over the source, masked self-attention over the target, and from one to the other.
 void three_uses(const Data& data) {
   Random random(43);
-  const MultiHeadAttention source(24, heads, random, {.initialiser = init::inverse_root});
+  const MultiHeadAttention source(24, heads, random, {.initializer = init::lecun_normal});
   const MultiHeadAttention target(16, heads, random,
-                                  {.causal = true, .initialiser = init::inverse_root});
+                                  {.is_causal = true, .initializer = init::lecun_normal});
   const Tensor later = with_noise(data.x, 0, 3), other = with_noise(data.context, 0, 4);
   const auto cell = [](std::optional<double> number) {
     char text[16] = "-";
@@ -131,10 +132,10 @@ void three_uses(const Data& data) {
   print("self     source   source   <pad>     5 x 5 ", {},
         change(source(data.context), source(other)));
   print("masked   target   target   causal    4 x 4 ", change(target(data.x), target(later)), {});
-  const Tensor y = data.layer.across(data.x, data.context);
+  const Tensor y = data.layer.cross_attend(data.x, data.context);
   print("cross    target   source   <pad>     4 x 5 ",
-        change(y, data.layer.across(later, data.context)),
-        change(y, data.layer.across(data.x, other)));
+        change(y, data.layer.cross_attend(later, data.context)),
+        change(y, data.layer.cross_attend(data.x, other)));
   std::printf("\n");
 }
 
@@ -143,17 +144,18 @@ void axes_confused(const Data& data) {
   Random random(44);
   const Tensor x = random.normal({2, 5, 16}), other = with_noise(data.context, 1, 0);
   const auto confused = [&](const Tensor& context) {
-    return transpose(data.layer.across(transpose(x, 0, 1), transpose(context, 0, 1)), 0, 1);
+    return transpose(data.layer.cross_attend(transpose(x, 0, 1), transpose(context, 0, 1)), 0, 1);
   };
-  const Tensor right = data.layer.across(x, data.context), wrong = confused(data.context);
+  const Tensor right = data.layer.cross_attend(x, data.context), wrong = confused(data.context);
   std::printf("4. Batch and length confused: a word of sentence 2 becomes another\n");
   std::printf("%27s sentence 1 moves by  shape of the output\n", "");
   std::printf("(batch, length, width)      %.2f                 %s\n",
-              moved(right, data.layer.across(x, other), 0, 5), to_string(right.shape()).c_str());
+              moved(right, data.layer.cross_attend(x, other), 0, 5),
+              to_string(right.shape()).c_str());
   std::printf("read as (length, batch, ..) %.2f                 %s\n",
               moved(wrong, confused(other), 0, 5), to_string(wrong.shape()).c_str());
   try {
-    data.layer.across(transpose(data.x, 0, 1), transpose(data.context, 0, 1));
+    data.layer.cross_attend(transpose(data.x, 0, 1), transpose(data.context, 0, 1));
     std::printf("with two lengths it runs as well\n\n");
   } catch (const Error& error) {
     std::printf("with two lengths: %s\n\n", error.what());

@@ -45,9 +45,9 @@ struct Classifier {
 
   Classifier(const Parts& has, Index vocabulary, Random& random)
       : parts(has),
-        words(vocabulary, width, random, init::inverse_root),
-        attention(width, heads, random, {.initialiser = init::inverse_root}),
-        out(width, sentence_forms, random, {.initialiser = init::inverse_root}) {}
+        words(vocabulary, width, random, init::lecun_normal),
+        attention(width, heads, random, {.initializer = init::lecun_normal}),
+        out(width, sentence_forms, random, {.initializer = init::lecun_normal}) {}
 
   // ids (rows, length) -> (rows, forms)
   Tensor operator()(const Indices& ids, const std::vector<Index>& lengths) const {
@@ -76,8 +76,8 @@ Classifier learn(const Parts& parts, const SentenceForms& task, std::uint64_t se
   Classifier model(parts, task.vocabulary().size(), random);
   Adam adam(model.parameters());
   TrainingOptions options{.steps = steps, .what = ""};
-  options.rate = [](Index step) {
-    return cosine_rate(step, {.highest = 1e-2, .lowest = 1e-4, .warmup = 20, .steps = steps});
+  options.learning_rate = [](Index step) {
+    return cosine_schedule(step, {.peak = 1e-2, .floor = 1e-4, .warmup_steps = 20, .steps = steps});
   };
   const auto loss_of_step = [&](Index step) {
     Random drawn(seed, static_cast<std::uint64_t>(step));

@@ -43,21 +43,21 @@ struct EncoderDecoder {
   Linear out;
 
   EncoderDecoder(const TranslationTask& task, Random& random)
-      : source_words(task.source_words().size(), width, random, init::inverse_root),
-        target_words(task.target_words().size(), width, random, init::inverse_root),
+      : source_words(task.source_words().size(), width, random, init::lecun_normal),
+        target_words(task.target_words().size(), width, random, init::lecun_normal),
         encoder(width, heads, random,
-                {.attention = {.initialiser = init::xavier},
-                 .feed_forward = {.initialiser = init::xavier}}),
+                {.attention = {.initializer = init::xavier_uniform},
+                 .feed_forward = {.initializer = init::xavier_uniform}}),
         encoded_norm(width),
         said(width, heads, random,
-             {.attention = {.causal = true, .initialiser = init::xavier},
+             {.attention = {.is_causal = true, .initializer = init::xavier_uniform},
               .has_feed_forward = false}),
         cross_norm(width),
-        cross(width, heads, random, {.initialiser = init::xavier}),
+        cross(width, heads, random, {.initializer = init::xavier_uniform}),
         thought_norm(width),
-        thought(width, random, {.initialiser = init::xavier}),
+        thought(width, random, {.initializer = init::xavier_uniform}),
         last_norm(width),
-        out(width, task.target_words().size(), random, {.initialiser = init::xavier}) {}
+        out(width, task.target_words().size(), random, {.initializer = init::xavier_uniform}) {}
 
   // -> logits (rows, length of the target, words)
   Tensor operator()(const TranslationBatch& b) const {
@@ -79,7 +79,7 @@ struct EncoderDecoder {
     };
     Tensor y = look_back();
     const Capture::Name name("cross");
-    y = y + cross.across(cross_norm(y), encoded, words_only);
+    y = y + cross.cross_attend(cross_norm(y), encoded, words_only);
     return y + thought(thought_norm(y));
   }
 
@@ -126,8 +126,8 @@ EncoderDecoder learn(const Variant& variant, const TranslationTask& task, std::u
   Adam adam(model.parameters());
   TrainingOptions options{.steps = steps};
   options.what = "";
-  options.rate = [](Index step) {
-    return cosine_rate(step, {.highest = 5e-3, .lowest = 1e-4, .warmup = 50, .steps = steps});
+  options.learning_rate = [](Index step) {
+    return cosine_schedule(step, {.peak = 5e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps});
   };
   const auto loss_of_step = [&](Index step) {
     Capture capture;
@@ -146,7 +146,7 @@ double share_right(const EncoderDecoder& model, const Variant& variant, Index ph
   const TranslationBatch b = TranslationTask({phrases, phrases}).batch(Part::held_out, 300, random);
   Capture capture;
   silence(capture, variant);
-  return double(rows_right(model(b), b.target.targets)) / 300;
+  return double(exact_matches(model(b), b.target.targets)) / 300;
 }
 
 // Trains all variants; returns the first model.

@@ -120,7 +120,7 @@ int main() try {
   const Tensor x = random.normal({words, width});
   std::vector<Tensor> weights;
   while (weights.size() < layers) {
-    weights.push_back(init::inverse_root({width, 3 * width}, random));
+    weights.push_back(init::lecun_normal({width, 3 * width}, random));
   }
   std::printf("%zu layers of attention, %d words, width %d\n", layers, static_cast<int>(words),
               static_cast<int>(width));

@@ -37,13 +37,17 @@ struct Row {
 
 // What is drawn and fitted: one number of a measurement, or NaN.
 using Value = std::function<double(const Measurement&)>;
-double number(const Passage& passage, double value) {
+double number(const Timing& passage, double value) {
   return passage.skipped.empty() ? value : std::nan("");
 }
 double forward_ms(const Measurement& m) { return number(m.forward, 1e3 * m.forward.seconds); }
-double both_ms(const Measurement& m) { return number(m.both_ways, 1e3 * m.both_ways.seconds); }
+double both_ms(const Measurement& m) {
+  return number(m.forward_backward, 1e3 * m.forward_backward.seconds);
+}
 double forward_mib(const Measurement& m) { return number(m.forward, m.forward.bytes / (1 << 20)); }
-double both_mib(const Measurement& m) { return number(m.both_ways, m.both_ways.bytes / (1 << 20)); }
+double both_mib(const Measurement& m) {
+  return number(m.forward_backward, m.forward_backward.bytes / (1 << 20));
+}
 
 double slope(const Row& row, const Value& value) {
   std::vector<double> x, y;
@@ -97,7 +101,8 @@ void print_errors(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     std::printf("\n%-17s%-8s", row.variant.name.c_str(), kind_name(row.variant.kind));
     for (const Index length : {64, 256, 1024}) {
-      const double difference = at(row, length, [](const Measurement& m) { return m.from_full; });
+      const double difference =
+          at(row, length, [](const Measurement& m) { return m.error_vs_full; });
       if (difference < 1e-5) {
         std::printf(" rounding");
       } else {
@@ -106,7 +111,7 @@ void print_errors(const std::vector<Row>& rows) {
     }
     for (const Measurement& m : row.found) {
       worst = std::max(worst, m.forward.error);
-      worst_gradient = std::max(worst_gradient, m.both_ways.error);
+      worst_gradient = std::max(worst_gradient, m.forward_backward.error);
     }
   }
   std::printf(

@@ -29,7 +29,7 @@ Tensor attention_entropy(const Tensor& weights);
 
 // Entropy / ln(visible keys): 1 looks at all it may see alike, 0 at one key alone; whatever the
 // length and the mask. 0 where fewer than two keys are visible.
-Tensor attention_evenness(const Tensor& weights, const Mask& mask = {});
+Tensor normalized_entropy(const Tensor& weights, const Mask& mask = {});
 
 // sum_j a_ij |i - j|: how many positions away a query looks, on average.
 Tensor attention_distance(const Tensor& weights);

@@ -24,7 +24,7 @@ namespace tapestry {
 
 struct Checkpoint {
   Safetensors weights = {};    // as in a file of weights alone; metadata: the model's configuration
-  Safetensors optimiser = {};  // "mean.<name>", "square.<name>"; nothing in a file of weights alone
+  Safetensors optimizer = {};  // "mean.<name>", "square.<name>"; nothing in a file of weights alone
   Index steps = 0;             // that the optimiser had made
 };
 

@@ -12,7 +12,7 @@ struct Embedding {
   Tensor weight;  // (words, width): row i is the vector of word i
 
   // Throws Error for a size below 1.
-  Embedding(Index words, Index width, Random& random, Initialiser initialiser = init::normal);
+  Embedding(Index words, Index width, Random& random, Initializer initializer = init::normal);
 
   // ids (...) -> (..., width). Throws Error for an id that is not a row.
   Tensor operator()(const Indices& ids) const;

@@ -11,7 +11,7 @@ struct FeedForwardOptions {
   Index d_ff = 0;  // width between the two maps; 0 means 4 d_model
   Activation activation = Activation::gelu;
   bool bias = true;
-  Initialiser initialiser = init::normal;
+  Initializer initializer = init::normal;
 };
 
 // y = activation(x W_up + b_up) W_down + b_down (Vaswani et al. 2017, section 3.3).

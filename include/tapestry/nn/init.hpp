@@ -7,7 +7,7 @@
 namespace tapestry {
 
 // Numbers for a weight of that shape. A function of one's own will do as well.
-using Initialiser = Tensor (*)(const Shape& shape, Random& random);
+using Initializer = Tensor (*)(const Shape& shape, Random& random);
 
 namespace init {
 
@@ -16,11 +16,11 @@ Tensor normal(const Shape& shape, Random& random);
 
 // Uniform in +-sqrt(6 / (in + out)): keeps the variance alike on the way there and on the way back
 // (Glorot & Bengio 2010). shape is (..., in, out), else Error.
-Tensor xavier(const Shape& shape, Random& random);
+Tensor xavier_uniform(const Shape& shape, Random& random);
 
 // Normal with standard deviation 1 / sqrt(in): outputs vary as much as inputs do (LeCun et al.
 // 1998). shape is (..., in, out), else Error.
-Tensor inverse_root(const Shape& shape, Random& random);
+Tensor lecun_normal(const Shape& shape, Random& random);
 
 }  // namespace init
 }  // namespace tapestry

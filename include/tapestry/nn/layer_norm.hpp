@@ -9,12 +9,12 @@ namespace tapestry {
 
 // Layer normalisation (Ba, Kiros, Hinton 2016).
 struct LayerNorm {
-  Tensor gain;  // (width), begins at 1
-  Tensor bias;  // (width), begins at 0
-  double epsilon;
+  Tensor weight;  // (width), begins at 1
+  Tensor bias;    // (width), begins at 0
+  double eps;
 
-  // Throws Error for a width below 1, or an epsilon that `real` does not hold as above 0.
-  explicit LayerNorm(Index width, double epsilon = 1e-5);
+  // Throws Error for a width below 1, or an eps that `real` does not hold as above 0.
+  explicit LayerNorm(Index width, double eps = 1e-5);
 
   // x (..., width) -> the same shape. Throws Error for another last axis.
   Tensor operator()(const Tensor& x) const;

@@ -17,7 +17,7 @@ struct LstmState {
 
 struct LstmOptions {
   double forget_bias = 1;  // at the beginning, so that it keeps (Jozefowicz et al. 2015)
-  Initialiser initialiser = init::xavier;
+  Initializer initializer = init::xavier_uniform;
 };
 
 // One step:  i, f, g, o = x W_x + b + h W_h, cut into four

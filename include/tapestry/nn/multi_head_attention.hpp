@@ -12,27 +12,27 @@
 namespace tapestry {
 
 struct MultiHeadAttentionOptions {
-  Index d_k = 0;        // width of a head's queries and keys; 0 means d_model / heads
-  Index d_v = 0;        // width of a head's values; 0 means d_model / heads
+  Index d_k = 0;        // width of a head's queries and keys; 0 means d_model / num_heads
+  Index d_v = 0;        // width of a head's values; 0 means d_model / num_heads
   Index d_context = 0;  // width of what keys and values are made from; 0 means d_model
   // Of keys and values; heads share them evenly: fewer make the cache smaller (grouped-query
-  // attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0 means `heads`.
-  // x then has at most four axes.
-  Index key_value_heads = 0;
-  bool bias = false;    // of all four maps
-  bool causal = false;  // no position sees a later one
-  double dropout = 0;   // of the weights, while training; in [0, 1)
+  // attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0 means
+  // `num_heads`. x then has at most four axes.
+  Index num_key_value_heads = 0;
+  bool bias = false;       // of all four maps
+  bool is_causal = false;  // no position sees a later one
+  double dropout = 0;      // of the weights, while training; in [0, 1)
   // rotary (layout half_split), relative or alibi; of the others the layer knows nothing, for they
   // are added to x
   Positions positions = Positions::none;
-  Initialiser initialiser = init::normal;
+  Initializer initializer = init::normal;
 };
 
 // Keys and values of the positions that a model has read already, so that a new one need not
 // compute them again. Begins empty. Rotary keys are in it as they were turned.
 struct KeyValueCache {
-  Tensor keys;    // (batch, key_value_heads, positions, d_k)
-  Tensor values;  // (batch, key_value_heads, positions, d_v)
+  Tensor keys;    // (batch, num_key_value_heads, positions, d_k)
+  Tensor values;  // (batch, num_key_value_heads, positions, d_v)
 
   Index length() const { return keys.defined() ? keys.size(-2) : 0; }
 };
@@ -44,44 +44,42 @@ struct KeyValueCache {
 // i d_k to (i + 1) d_k of W_Q and W_K, likewise d_v of W_V, and the rows i d_v to (i + 1) d_v of
 // W_O.
 struct MultiHeadAttention {
-  Linear query;   // (d_model, heads d_k)
-  Linear key;     // (d_context, key_value_heads d_k)
-  Linear value;   // (d_context, key_value_heads d_v)
-  Linear output;  // (heads d_v, d_model)
-  Index heads;
-  Index key_value_heads;  // head i reads number i / (heads / key_value_heads)
-  bool causal;
+  Linear query;   // (d_model, num_heads d_k)
+  Linear key;     // (d_context, num_key_value_num_heads d_k)
+  Linear value;   // (d_context, num_key_value_num_heads d_v)
+  Linear output;  // (num_heads d_v, d_model)
+  Index num_heads;
+  Index num_key_value_heads;  // head i reads number i / (num_heads / num_key_value_heads)
+  bool is_causal;
   double dropout;
   Positions positions;
   std::optional<RelativeBias> relative;  // if positions are relative
 
   // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
-  // given), key_value_heads that do not divide heads, a dropout outside [0, 1), and an odd d_k with
-  // rotary positions.
-  MultiHeadAttention(Index d_model, Index heads, Random& random,
+  // given), num_key_value_heads that do not divide heads, a dropout outside [0, 1), and an odd d_k
+  // with rotary positions.
+  MultiHeadAttention(Index d_model, Index num_heads, Random& random,
                      const MultiHeadAttentionOptions& options = {});
 
   // Self-attention: x (..., length, d_model) -> the same shape. A position sees what `mask` allows
-  // and, with `causal`, nothing later than itself. With a generator, i.e. while training, weights
-  // are dropped.
-  // With a cache, x holds positions that follow those in the cache: they are added to it, and see
-  // it; x must then be (batch, length, d_model).
-  // Positions are counted from 0, with a cache from its length on.
-  // While a Capture lives: files query, key, value (..., heads, length, width), turned if they are
-  // rotary, keys and values once for each head that reads them; scores (with the bias of relative
-  // positions or ALiBi) and weights (..., heads, length, keys); heads (..., heads, length, d_v) and
-  // output. x without leading axes counts as a batch of one.
+  // and, with `is_causal`, nothing later than itself. With a generator, i.e. while training,
+  // weights are dropped. With a cache, x holds positions that follow those in the cache: they are
+  // added to it, and see it; x must then be (batch, length, d_model). Positions are counted from 0,
+  // with a cache from its length on. While a Capture lives: files query, key, value (..., heads,
+  // length, width), turned if they are rotary, keys and values once for each head that reads them;
+  // scores (with the bias of relative positions or ALiBi) and weights (..., heads, length, keys);
+  // heads (..., heads, length, d_v) and output. x without leading axes counts as a batch of one.
   // Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache then stays as
   // it was.
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
                     KeyValueCache* cache = nullptr) const;
 
   // Cross-attention: queries from x (..., length, d_model), keys and values from context
-  // (..., keys, d_context) -> (..., length, d_model). With `causal`, query i sees keys 0 to i.
+  // (..., keys, d_context) -> (..., length, d_model). With `is_causal`, query i sees keys 0 to i.
   // Throws Error as above, and for rotary, relative and alibi, which measure distances within one
   // sequence.
-  Tensor across(const Tensor& x, const Tensor& context, const Mask& mask = {},
-                Random* random = nullptr) const;
+  Tensor cross_attend(const Tensor& x, const Tensor& context, const Mask& mask = {},
+                      Random* random = nullptr) const;
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the

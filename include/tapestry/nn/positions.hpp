@@ -41,27 +41,28 @@ enum class RotaryLayout {
 // odd or 0, a negative position, or a base that is not above 0.
 Tensor rotary(const Tensor& x, RotaryLayout layout, Index first = 0, double base = 1e4);
 
-// W_Q or W_K (d_model, heads d_k), or its bias (heads d_k), learned with the layout `from`: its
+// W_Q or W_K (d_model, num_heads d_k), or its bias (heads d_k), learned with the layout `from`: its
 // columns in the order that gives the same scores with `to`. Both maps must be converted; values
 // and output know no layout. Throws Error unless the last axis is heads times an even number.
-Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryLayout to);
+Tensor convert_rotary(const Tensor& map, Index num_heads, RotaryLayout from, RotaryLayout to);
 
 // The bucket of the distance offset = key - query, as T5 has it (Raffel et al. 2020, section 2.1).
-// Causal: distances 0 to buckets / 2 - 1 back have a bucket each; the others up to `farthest` share
-// buckets whose widths grow as powers; all beyond share the last one, and keys ahead that of 0.
-// Otherwise half of the buckets are for keys behind, in this manner, and half for keys ahead.
+// Causal: distances 0 to buckets / 2 - 1 back have a bucket each; the others up to `max_distance`
+// share buckets whose widths grow as powers; all beyond share the last one, and keys ahead that of
+// 0. Otherwise half of the buckets are for keys behind, in this manner, and half for keys ahead.
 // Throws Error for buckets below 2 (not causal: below 4), an odd number of them if not causal, and
-// `farthest` not above the distances that have a bucket each.
-Index relative_bucket(Index offset, bool causal, Index buckets = 32, Index farthest = 128);
+// `max_distance` not above the distances that have a bucket each.
+Index relative_bucket(Index offset, bool is_causal, Index buckets = 32, Index max_distance = 128);
 
 // A learned number for each bucket of distances and each head, added to the scores (Raffel et al.
 // 2020; T5 shares one table among its layers).
 struct RelativeBias {
   Embedding table;  // (32, heads)
-  bool causal;
+  bool is_causal;
 
   // Throws Error for heads below 1.
-  RelativeBias(Index heads, bool causal, Random& random, Initialiser initialiser = init::normal);
+  RelativeBias(Index num_heads, bool is_causal, Random& random,
+               Initializer initializer = init::normal);
 
   // For queries at first, first + 1, ... and keys at 0, 1, ... -> (heads, queries, keys).
   // Throws Error for a negative number.
@@ -75,11 +76,11 @@ struct RelativeBias {
 // heads, if heads is a power of two. Else those of the next lower power of two, and then as many as
 // are missing of those of the next higher one: its first, third, fifth ...
 // Throws Error for heads below 1.
-Tensor alibi_slopes(Index heads);
+Tensor alibi_slopes(Index num_heads);
 
 // -slope |query - key| for each head: the further away, the less is seen. Queries at first, first
 // + 1, ..., keys at 0, 1, ... -> (heads, queries, keys). Nothing is learned.
 // Throws Error for a negative number, and heads below 1.
-Tensor alibi_bias(Index heads, Index queries, Index keys, Index first = 0);
+Tensor alibi_bias(Index num_heads, Index queries, Index keys, Index first = 0);
 
 }  // namespace tapestry

@@ -9,11 +9,11 @@
 namespace tapestry {
 
 struct SingleHeadAttentionOptions {
-  Index d_k = 0;        // width of queries and keys; 0 means d_model
-  Index d_v = 0;        // width of values; 0 means d_model
-  bool bias = false;    // of all four maps
-  bool causal = false;  // no position sees a later one
-  Initialiser initialiser = init::normal;
+  Index d_k = 0;           // width of queries and keys; 0 means d_model
+  Index d_v = 0;           // width of values; 0 means d_model
+  bool bias = false;       // of all four maps
+  bool is_causal = false;  // no position sees a later one
+  Initializer initializer = init::normal;
 };
 
 // With Q = x W_Q, K = x W_K and V = x W_V: y = attention(Q, K, V) W_O
@@ -23,14 +23,14 @@ struct SingleHeadAttention {
   Linear key;     // W_K, (d_model, d_k)
   Linear value;   // W_V, (d_model, d_v)
   Linear output;  // W_O, (d_v, d_model)
-  bool causal;
+  bool is_causal;
 
   // Throws Error for a size below 1 (d_k and d_v: below 0).
   SingleHeadAttention(Index d_model, Random& random,
                       const SingleHeadAttentionOptions& options = {});
 
   // x (..., length, d_model) -> (..., length, d_model). A position sees what `mask` allows and,
-  // with `causal`, nothing later than itself. The weights are never stored (fused_attention).
+  // with `is_causal`, nothing later than itself. The weights are never stored (fused_attention).
   // Throws Error if x does not fit d_model, or the mask does not fit x.
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
 
@@ -43,7 +43,7 @@ struct SingleHeadAttention {
 
  private:
   void check(const Tensor& x) const;
-  Mask visible(const Mask& mask) const { return causal ? Mask::causal() & mask : mask; }
+  Mask visible(const Mask& mask) const { return is_causal ? Mask::causal() & mask : mask; }
 };
 
 }  // namespace tapestry

@@ -16,40 +16,40 @@ namespace tapestry {
 
 // The default sizes are those of the toy model of the lessons.
 struct TransformerOptions {
-  Index vocabulary = 0;  // how many words; must be given
-  Index length = 32;     // most positions, if they are learned; the others go on beyond
+  Index vocab_size = 0;   // how many words; must be given
+  Index max_length = 32;  // most positions, if they are learned; the others go on beyond
   Index d_model = 64;
-  Index heads = 4;
-  Index layers = 2;
+  Index num_heads = 4;
+  Index num_layers = 2;
   Index d_ff = 0;                // 0 means 4 d_model
   bool has_feed_forward = true;  // false: attention only
-  bool causal = true;            // true: a decoder that guesses the next word; false: an encoder
+  bool is_causal = true;         // true: a decoder that guesses the next word; false: an encoder
   bool attention_bias = false;
   Positions positions = Positions::learned;
   Norm norm = Norm::pre;
   Activation activation = Activation::gelu;
   double dropout = 0;  // of embeddings, weights and what layers add, while training
-  Initialiser initialiser = init::normal;
+  Initializer initializer = init::normal;
 };
 
-// logits = norm(block_n(... block_1(words[ids] + positions))) W_logits. With Norm::post there is no
-// last norm. (Radford et al. 2019, with separate W_logits.)
+// logits = norm(block_n(... block_1(token_embedding[ids] + positions))) W_lm_head. With Norm::post
+// there is no last norm. (Radford et al. 2019, with separate W_lm_head.)
 struct Transformer {
   TransformerOptions options;
-  Embedding words;                     // (vocabulary, d_model)
-  std::optional<Embedding> positions;  // (length, d_model), if learned
-  Tensor sinusoids;                    // (length, d_model), if sinusoidal
+  Embedding token_embedding;           // (vocab_size, d_model)
+  std::optional<Embedding> positions;  // (max_length, d_model), if learned
+  Tensor sinusoids;                    // (max_length, d_model), if sinusoidal
   std::vector<TransformerBlock> blocks;
   std::optional<LayerNorm> norm;  // if pre
-  Linear logits;                  // (d_model, vocabulary), without bias
+  Linear lm_head;                 // (d_model, vocab_size), without bias
 
   // Throws Error for a size below 1, and as the layers do.
   Transformer(const TransformerOptions& options, Random& random);
 
-  // ids (length) or (batch, length) -> logits (..., length, vocabulary). A position sees what
+  // ids (length) or (batch, length) -> logits (..., length, vocab_size). A position sees what
   // `mask` allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout
   // drops.
-  // While a Capture lives: files "embedding" (words + positions), what block i files as
+  // While a Capture lives: files "embedding" (token_embedding + positions), what block i files as
   // "blocks.i.*", "norm" (if there is one) and "logits".
   // Throws Error for an id that is no word, more positions than learned, or a mask that does not
   // fit.
@@ -73,7 +73,7 @@ struct Transformer {
 };
 
 // The options as text, for the metadata of a checkpoint ("transformer.d_model" -> "64"), and back.
-// Throws Error naming the entry that is missing or makes no sense; `initialiser` is not kept.
+// Throws Error naming the entry that is missing or makes no sense; `initializer` is not kept.
 std::map<std::string, std::string> to_metadata(const TransformerOptions& options);
 TransformerOptions transformer_options(const std::map<std::string, std::string>& metadata);
 

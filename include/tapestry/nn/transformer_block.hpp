@@ -20,8 +20,8 @@ struct TransformerBlockOptions {
   FeedForwardOptions feed_forward = {};
   bool has_feed_forward = true;  // false: attention only (Elhage et al. 2021)
   Norm norm = Norm::pre;
-  double epsilon = 1e-5;  // of the norms
-  double dropout = 0;     // of what attention and feed-forward add, while training
+  double eps = 1e-5;   // of the norms
+  double dropout = 0;  // of what attention and feed-forward add, while training
 };
 
 struct TransformerBlock {
@@ -33,7 +33,7 @@ struct TransformerBlock {
   double dropout;
 
   // Throws Error as the layers do, and for a dropout outside [0, 1).
-  TransformerBlock(Index d_model, Index heads, Random& random,
+  TransformerBlock(Index d_model, Index num_heads, Random& random,
                    const TransformerBlockOptions& options = {});
 
   // x (..., length, d_model) -> the same shape; mask, generator and cache as MultiHeadAttention

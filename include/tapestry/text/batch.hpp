@@ -21,14 +21,14 @@ Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& te
 
 // Each row reads its text with one word hidden, <mask> in its place, and is to say that word there.
 // Every place is equally likely. Throws Error as above, and for a text without words.
-Batch hidden_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
-                        Random& random);
+Batch masked_lm_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
+                      Random& random);
 
 // In how many rows the greatest logit of every position that has a target is this target's, the
 // lowest id winning among equals; rows without any target do not count. A causal model that is
 // right so while it reads the true words says the same words when it reads its own: "wholly right"
 // is what greedy generation would give. logits (rows, length, vocabulary), targets (rows, length).
 // NaN is never right. Throws Error if the shapes do not fit. (Positions one by one: accuracy.hpp.)
-Index rows_right(const Tensor& logits, const Indices& targets);
+Index exact_matches(const Tensor& logits, const Indices& targets);
 
 }  // namespace tapestry

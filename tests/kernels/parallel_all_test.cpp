@@ -1,5 +1,5 @@
 // The drivers: broadcasting and odd strides, and the same bits for any number of threads.
-#include "kernels/drive.hpp"
+#include "kernels/parallel_all.hpp"
 
 #include "kernels/kernel_test.hpp"
 #include "kernels/walk.hpp"

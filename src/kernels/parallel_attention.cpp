@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/drive.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/parallel_all.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -33,7 +33,7 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   h.k_row = k.row;
   h.v_row = v.row;
   h.scale = s.scale;
-  h.look = s.look;
+  h.visible_in_block = s.visible_in_block;
   h.mask = s.mask;
   h.batch = s.batch.rank == 0 ? 0 : position / (s.batch.count() / s.batch.size[0]);
   return h;
@@ -69,7 +69,9 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
                             out + offset_of(s.batch, out_batch, position), out_row,
                             log_sum + position * s.queries);
     };
-    if (attend(t) || h.look == nullptr || finite_rows(h.v, h.v_row, h.keys, h.value_width)) return;
+    if (attend(t) || h.visible_in_block == nullptr ||
+        finite_rows(h.v, h.v_row, h.keys, h.value_width))
+      return;
     attend(plain_loops());  // a hidden value may have spoiled rows that do not see it
   });
 }
@@ -85,12 +87,12 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
                         const real* log_sum, real* d_q, real* d_k, real* d_v) {
   const Table& t = active();
   const Index heads = s.batch.count(), parts = attention_parts(s);
-  const Index blocks = (s.keys + sight_block - 1) / sight_block;
+  const Index blocks = (s.keys + visibility_block - 1) / visibility_block;
   const Index work = s.queries * s.keys / parts * (3 * s.width + 2 * s.value_width);
   parallel_tasks(heads * parts, tasks_for_a_thread(work), [&](Index i) {
     const Index position = i / parts, part = i % parts;
-    const Index first = blocks * part / parts * sight_block;
-    const Index last = std::min(s.keys, blocks * (part + 1) / parts * sight_block);
+    const Index first = blocks * part / parts * visibility_block;
+    const Index last = std::min(s.keys, blocks * (part + 1) / parts * visibility_block);
     const AttentionHead h = head_at(s, position, q, k, v);
     real* const to_q = d_q + (part * heads + position) * s.queries * s.width;
     real* const to_k = d_k + (position * s.keys + first) * s.width;
@@ -102,7 +104,7 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
           log_sum + position * s.queries, first, last - first, to_q, to_k, to_v);
     };
     walk(t);
-    if (h.look != nullptr &&
+    if (h.visible_in_block != nullptr &&
         !(finite(to_q, s.queries * s.width) && finite(to_k, (last - first) * s.width) &&
           finite(to_v, (last - first) * s.value_width))) {
       walk(plain_loops());

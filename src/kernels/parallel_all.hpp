@@ -87,8 +87,8 @@ struct AttentionShape {
   Sizes batch;
   Index queries, keys, width, value_width;
   real scale;
-  Sight (*look)(const AttentionHead& head, Index query, Index queries, Index key, Index keys,
-                std::uint64_t* keep) = nullptr;
+  BlockVisibility (*visible_in_block)(const AttentionHead& head, Index query, Index queries,
+                                      Index key, Index keys, std::uint64_t* keep) = nullptr;
   const void* mask = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // Arithmetic on tensors that no tape sees: what the tape and the operations are made of.
 #pragma once
 
-#include "kernels/drive.hpp"
+#include "kernels/parallel_all.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {

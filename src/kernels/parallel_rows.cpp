@@ -3,8 +3,8 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/drive.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/parallel_all.hpp"
 
 namespace tapestry::kernels {
 namespace {

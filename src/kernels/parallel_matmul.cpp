@@ -1,8 +1,8 @@
 // The driver of matrix products: one kernel call per matrix of the batch, or per piece of one.
 #include <algorithm>
 
-#include "kernels/drive.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/parallel_all.hpp"
 
 namespace tapestry::kernels {
 namespace {

@@ -1,8 +1,7 @@
-#include "kernels/drive.hpp"
-
 #include <algorithm>
 
 #include "kernels/parallel.hpp"
+#include "kernels/parallel_all.hpp"
 #include "kernels/walk.hpp"
 
 namespace tapestry::kernels {
@@ -45,7 +44,7 @@ void parallel_runs(const Walk& w, Body body) {
 
 // Strides of a contiguous array of these sizes.
 struct Contiguous {
-  Index stride[max_rank] = {};
+  Index stride[max_ndim] = {};
 
   explicit Contiguous(const Sizes& sizes) {
     Index step = 1;

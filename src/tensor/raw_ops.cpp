@@ -1,4 +1,4 @@
-#include "tensor/unrecorded.hpp"
+#include "tensor/raw_ops.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -9,7 +9,7 @@
 namespace tapestry {
 
 kernels::Sizes sizes(const Shape& shape) {
-  kernels::Sizes sizes{shape.rank(), {}};
+  kernels::Sizes sizes{shape.ndim(), {}};
   std::copy(shape.begin(), shape.end(), sizes.size);
   return sizes;
 }
@@ -17,8 +17,8 @@ kernels::Sizes sizes(const Shape& shape) {
 Tensor broadcast_view(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   Strides strides{};
-  const int missing = shape.rank() - x.rank();
-  for (int axis = missing; axis < shape.rank(); ++axis) {
+  const int missing = shape.ndim() - x.ndim();
+  for (int axis = missing; axis < shape.ndim(); ++axis) {
     const auto from = static_cast<std::size_t>(axis - missing);
     const bool repeated = x.shape().begin()[from] == 1;
     strides[static_cast<std::size_t>(axis)] = repeated ? 0 : x.strides()[from];
@@ -28,20 +28,20 @@ Tensor broadcast_view(const Tensor& x, const Shape& shape) {
 
 Tensor apply(kernels::Unary f, const Tensor& x) {
   const Tensor dense = x.contiguous();
-  Tensor y = Tensor::uninitialised(x.shape());
+  Tensor y = Tensor::empty(x.shape());
   kernels::unary(f, dense.data(), y.data(), y.count());
   return y;
 }
 
 Tensor apply(kernels::UnaryBackward f, const Tensor& dy, const Tensor& saved) {
   const Tensor dense_dy = dy.contiguous(), dense_saved = saved.contiguous();
-  Tensor dx = Tensor::uninitialised(dy.shape());
+  Tensor dx = Tensor::empty(dy.shape());
   kernels::unary_backward(f, dense_dy.data(), dense_saved.data(), dx.data(), dx.count());
   return dx;
 }
 
 Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Tensor& b) {
-  Tensor y = Tensor::uninitialised(broadcast(operation, a.shape(), b.shape()));
+  Tensor y = Tensor::empty(broadcast(operation, a.shape(), b.shape()));
   const Tensor left = broadcast_view(a, y.shape()), right = broadcast_view(b, y.shape());
   kernels::binary(f, sizes(y.shape()), left.data(), left.strides().data(), right.data(),
                   right.strides().data(), y.data());
@@ -62,8 +62,8 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
                 ", which does not broadcast to it. The operation's backward is wrong.");
   }
   Tensor sum = x;
-  const int missing = x.rank() - shape.rank();
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  const int missing = x.ndim() - shape.ndim();
+  for (int axis = 0; axis < x.ndim(); ++axis) {
     const bool repeated = axis < missing || shape[axis - missing] != x.size(axis);
     if (!repeated) continue;
     const Tensor dense = sum.contiguous();
@@ -71,7 +71,7 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
                                         std::multiplies<>());
     const Index inner = std::accumulate(sum.shape().begin() + axis + 1, sum.shape().end(), Index{1},
                                         std::multiplies<>());
-    Tensor next = Tensor::uninitialised(sum.shape().with(axis, 1));
+    Tensor next = Tensor::empty(sum.shape().with(axis, 1));
     kernels::reduce(kernels::active().sum, dense.data(), outer, sum.size(axis), inner, next.data());
     sum = next;
   }
@@ -79,7 +79,7 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
 }
 
 Tensor permuted_view(const Tensor& x, std::span<const int> order) {
-  std::array<Index, Shape::max_rank> shape{};
+  std::array<Index, Shape::max_ndim> shape{};
   Strides strides{};
   for (std::size_t axis = 0; axis < order.size(); ++axis) {
     shape[axis] = x.size(order[axis]);
