@@ -5,7 +5,7 @@
 
 namespace tapestry {
 
-// The index of the greatest number along the last axis: x (..., n) -> (...). Of equal numbers the
+// The index of the largest number along the last axis: x (..., n) -> (...). Of equal numbers the
 // lowest index; -1 if one of them is NaN, and if n is 0. Throws Error for rank 0.
 Indices argmax(const Tensor& x);
 

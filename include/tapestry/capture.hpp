@@ -1,7 +1,6 @@
-// Seeing inside, and reaching in: layers file what they compute, under names, while somebody looks;
-// what is filed can be replaced.
+// Records the named intermediate tensors of layers while it is in scope, and can replace them.
 //
-//   Capture seen;                                     // layers file from here on
+//   Capture seen;                                     // layers record from here on
 //   const Tensor logits = model(ids);
 //   seen["blocks.0.attention.weights"];               // what the model really used
 //
@@ -9,8 +8,8 @@
 //   seen.replace("blocks.0.attention.heads", [&](const Tensor& heads) { return heads * keep; });
 //   const Tensor without_head_1 = model(ids);
 //
-// Without a live Capture nothing is filed and nothing is kept. With one, attention takes the
-// explicit path, since weights that are to be seen must be stored.
+// Without an active Capture nothing is recorded. With one, attention takes the explicit path, since
+// recorded weights must be stored.
 #pragma once
 
 #include <functional>
@@ -25,29 +24,29 @@ namespace tapestry {
 
 class Capture {
  public:
-  // Throws Error if another Capture lives on this thread.
+  // Throws Error if another Capture is active on this thread.
   Capture();
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  // What was filed under that name. Throws Error, listing what there is, if nothing was.
+  // What was recorded under that name. Throws Error, listing the names there are, if nothing was.
   const Tensor& operator[](std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
 
-  // From now on the model goes on with f(tensor) where it files a tensor under this name, as long
-  // as the Capture lives; what is filed is f(tensor), too. For ablation, pruning and patching. A
-  // second function for the same name takes the place of the first; an empty one ends it. f may
-  // use operations, also on a live tape, and must give the shape it got, or the model throws Error.
-  // A name that nothing is filed under changes nothing: contains(name) tells after the call.
+  // From now on, while the Capture is active, the model continues with f(tensor) where it records a
+  // tensor under this name, and records f(tensor). For ablation, pruning and patching. A second
+  // function for the same name replaces the first; an empty one removes it. f may use operations,
+  // also while a tape records, and must keep the shape, or the model throws Error. A name that no
+  // layer uses changes nothing: contains(name) tells after the call.
   using Replacement = std::function<Tensor(const Tensor& tensor)>;
   void replace(std::string_view name, Replacement f);
 
-  // Everything, in the order of filing.
+  // Everything, in the order of recording.
   const Parameters& all() const { return filed_; }
 
-  // A part of a name, as long as it lives: with Name("blocks", 0) and Name("attention") alive,
-  // "weights" is filed as "blocks.0.attention.weights". Does nothing without a Capture.
+  // A prefix for names while in scope: within Name("blocks", 0) and Name("attention"), "weights" is
+  // recorded as "blocks.0.attention.weights". Does nothing without a Capture.
   class Name {
    public:
     explicit Name(const char* part, Index number = -1);
@@ -56,16 +55,16 @@ class Capture {
     Name& operator=(const Name&) = delete;
 
    private:
-    Capture* capture_;  // the one that lives, if any
+    Capture* capture_;  // the active one, if any
     std::size_t length_ = 0;
   };
 
-  // True while a Capture lives on this thread.
+  // True while a Capture is active on this thread.
   static bool active();
 
-  // For layers: files a tensor under a name, and returns what to go on with: the tensor, or what
-  // replaces it. One filed before under the same name is forgotten, so that of several passes the
-  // last is seen. Without a Capture it only returns the tensor.
+  // For layers: records a tensor under a name, and returns what to continue with: the tensor, or
+  // its replacement. It replaces an earlier one of the same name: of several passes the last
+  // counts. Without a Capture it only returns the tensor.
   static Tensor record(const char* name, const Tensor& tensor);
 
  private:
@@ -74,7 +73,7 @@ class Capture {
 
   Parameters filed_;
   std::vector<std::pair<std::string, Replacement>> replacements_;
-  std::string prefix_;  // of the Names that live
+  std::string prefix_;  // of the Names in scope
 };
 
 }  // namespace tapestry

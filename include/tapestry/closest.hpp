@@ -1,4 +1,4 @@
-// The nearest spelling, for messages that say "did you mean".
+// The closest spelling, for messages that say "did you mean".
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tapestry {
 
-// How many letters must be inserted, removed or replaced to turn a into b (Levenshtein 1966).
+// Edit distance: how many letters to insert, remove or replace to turn a into b (Levenshtein 1966).
 int edit_distance(std::string_view a, std::string_view b);
 
 // The candidate at the smallest distance, the earlier one of equals; empty if even that one

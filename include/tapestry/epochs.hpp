@@ -1,4 +1,4 @@
-// Data in shuffled batches: in each epoch every item comes once, each time in another order.
+// Data in shuffled batches: each epoch has every item once, in a new order.
 //
 //   Epochs epochs(images.size(0), 64, seed);
 //   train(adam, [&](Index step) {
@@ -21,8 +21,8 @@ struct EpochOptions {
   bool drop_last = false;  // leave out the last batch of an epoch if it is smaller
 };
 
-// Which items are in which batch is a function of the seed and of the batch's number alone, so that
-// a run that is resumed goes on with the same batches. Epochs and steps are counted from 1.
+// The items of a batch depend on the seed and the batch's number alone, so that a resumed run
+// continues with the same batches. Epochs and steps are counted from 1.
 class Epochs {
  public:
   // Throws Error for sizes below 1, for more than 2^31 - 1 items, and if all would be dropped.

@@ -1,4 +1,4 @@
-// Files: those read are named when something is wrong, those written appear whole or not at all.
+// Files: errors of reading name the file; writing is atomic (the whole file or nothing).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ using Append = std::function<void(std::span<const std::byte>)>;
 // either the old content or the new one. A symbolic link keeps pointing where it did; devices and
 // pipes are written to and never replaced. Throws Error with the path and the system's reason, and
 // what `write` throws, leaving the old file as it was and no temporary one; `operation` begins the
-// message. What a process that was killed while it wrote to `path` has left is removed, too.
+// message. Temporary files that a killed process left for `path` are removed, too.
 void write_file_atomically(const char* operation, const std::filesystem::path& path,
                            const std::function<void(const Append& append)>& write);
 
@@ -26,8 +26,8 @@ void write_file_atomically(const char* operation, const std::filesystem::path& p
                            std::span<const std::byte> bytes);
 
 // Calls `read` with the opened file and its size in bytes. Throws Error if there is no such file,
-// if it is none (a folder, a device), or if it cannot be opened. "operation: path: " is put before
-// these messages and before those of every Error that `read` throws.
+// if it is not a regular one (a folder, a device), or if it cannot be opened. "operation: path: "
+// begins these messages and those of every Error that `read` throws.
 void read_file(const char* operation, const std::filesystem::path& path,
                const std::function<void(std::ifstream& file, std::uint64_t bytes)>& read);
 

@@ -1,7 +1,7 @@
-// Making text, one word after the other.
+// Text generation, one word after the other.
 //
-// A model tells the logits of the next word from the words so far; they become probabilities, one
-// word is drawn, and the longer text is given to the model again.
+// A model computes the logits of the next word from the words so far; they become probabilities,
+// one word is sampled, and the model reads the longer text again.
 //
 //   const auto next_logits = [&](const Indices& ids) {  // of the last position: (vocabulary)
 //     return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);
@@ -20,35 +20,35 @@
 
 namespace tapestry {
 
-// How logits become probabilities. What is set works in this order.
+// How logits become probabilities. The options apply in this order.
 struct SamplingOptions {
-  double temperature = 1;  // divides the logits: below 1 bolder, above 1 more even; 0: greedy
+  double temperature = 1;  // divides the logits: below 1 sharper, above 1 more even; 0: greedy
   Index top_k = 0;         // keep only the k likeliest words; 0: all
-  double top_p = 1;        // of those, only the likeliest that together have at least this share
+  double top_p = 1;        // of those, the likeliest that together have this probability
 };
 
 // Greedy: all probability on the largest logit.
 inline constexpr SamplingOptions greedy = {.temperature = 0};
 
-// Logits (vocabulary) -> the probabilities (vocabulary) that a word is drawn by: those of
-// softmax(logits / temperature), of the words kept, made to sum to 1; exactly 0 for the others.
-// top_p is nucleus sampling (Holtzman et al. 2020): the fewest words whose shares add up to p.
-// Among equal logits the lower id counts as likelier, so that greedy takes the lowest. A logit of
-// -inf has probability 0. Not recorded by a tape.
+// Logits (vocabulary) -> the sampling probabilities (vocabulary): softmax(logits / temperature) of
+// the words kept, scaled to sum to 1; exactly 0 for the others. top_p is nucleus sampling (Holtzman
+// et al. 2020): the fewest words whose probabilities add up to p. Of equal logits the lower id
+// counts as likelier, so that greedy takes the lowest. A logit of -inf has probability 0. Not
+// recorded by a tape.
 //
 // Throws Error for a temperature below 0, top_k below 0, top_p outside (0, 1], another rank than
 // 1, a logit that is NaN or +inf, or none above -inf.
 Tensor sampling_probabilities(const Tensor& logits, const SamplingOptions& options = {});
 
-// Draws an id (uses one random.uniform()) by probabilities (vocabulary), which need not sum to 1.
-// Throws Error for another rank, a probability that is negative, NaN or infinite, or all 0.
+// Samples an id (uses one random.uniform()) from probabilities (vocabulary), which need not sum to
+// 1. Throws Error for another rank, a probability that is negative, NaN or infinite, or all 0.
 std::int32_t sample(const Tensor& probabilities, Random& random);
 
-// The logits (vocabulary) of the word that follows `ids` (length). A model that sees only so many
-// positions is given the last ones; one with a cache reads what it has not seen yet.
+// The logits (vocabulary) of the word that follows `ids` (length). It cuts `ids` to the last
+// positions that the model can read; with a cache it reads only the new ones.
 using NextLogits = std::function<Tensor(const Indices& ids)>;
 
-// One word being chosen, to be looked at.
+// The choice of one word, for inspection.
 struct GenerationStep {
   const Indices& ids;           // the text so far, (length)
   const Tensor& logits;         // (vocabulary), from the model
@@ -58,7 +58,7 @@ struct GenerationStep {
 
 struct GenerationOptions {
   SamplingOptions sampling = {};
-  Index max_new_tokens = 20;  // at most so many new words
+  Index max_new_tokens = 20;  // most new words
   std::int32_t eos = -1;      // the word after which to stop, such as Vocabulary::eos; -1: none
   std::function<void(const GenerationStep& step)> after_step = {};  // called for each new word
 };

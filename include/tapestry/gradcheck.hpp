@@ -1,4 +1,4 @@
-// Is the gradient right? Compares the tape with finite differences.
+// Compares the tape's gradients with finite differences.
 #pragma once
 
 #include <functional>
@@ -27,18 +27,18 @@ struct GradcheckResult {
 };
 
 // Checks d f / d inputs at the values given, in the precision of `real`: strict in the double build
-// (`make f64`), a coarser check in float. f may return any shape; it must be a smooth function near
-// the inputs, so keep away from kinks such as relu at 0.
+// (`make f64`), a coarser check in float. f may return any shape; it must be smooth near the
+// inputs, so avoid kinks such as relu at 0.
 //
 // First one derivative along a random direction in all inputs at once: two numbers tell whether
-// anything is wrong, whatever the size. Only if they differ, element by element, to name the
-// culprit.
+// anything is wrong, whatever the size. Only if they differ, element by element, to name the wrong
+// one.
 // Differences are of fourth order: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
 
-// The same for a model: d f / d parameters, where f reads the parameters by itself. Their numbers
-// change while the check goes on, and are put back. Inputs are numbered in the order of the list.
+// The same for a model: d f / d parameters, where f reads the parameters by itself. Their values
+// change during the check, and are restored. Inputs are numbered in the order of the list.
 GradcheckResult gradcheck(const std::function<Tensor()>& f, const Parameters& parameters,
                           const GradcheckOptions& options = {});
 

@@ -1,7 +1,7 @@
-// Where numbers live: shared, 64-byte aligned buffers that come from a pool and go back to it.
+// Memory of tensors: shared, 64-byte aligned buffers from a pool.
 //
-// A training step asks for the same sizes again and again, so a freed buffer is kept and handed
-// out again: from the second identical step on, nothing is asked of the system.
+// A training step allocates the same sizes again and again, so freed buffers are kept for reuse:
+// from the second identical step on, no memory is requested from the system.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,19 @@ struct MemoryStats {
   std::size_t live_bytes;    // in use now
   std::size_t peak_bytes;    // most in use at once since the start or reset_peak_memory()
   std::size_t pooled_bytes;  // freed, kept for reuse
-  std::size_t fresh;         // how often the system was asked so far
+  std::size_t fresh;         // allocations from the system so far
 };
 
 MemoryStats memory_stats();
 void reset_peak_memory();
 
-// Runs `work`, and returns the most bytes that were in use at once meanwhile, beyond those in use
-// before.
+// Runs `work`, and returns the peak of the bytes in use meanwhile, above those in use before.
 std::size_t peak_memory_of(const std::function<void()>& work);
 
-// Gives every pooled block back to the system.
+// Returns every pooled block to the system.
 void release_pooled_memory();
 
-// A handle on a block; copies share it, and the last one gives it back to the pool.
+// A handle on a block; copies share it, and the last one returns it to the pool.
 class Buffer {
  public:
   Buffer() = default;  // holds nothing
@@ -56,7 +55,7 @@ class Buffer {
 
   bool operator==(const Buffer&) const = default;  // the same block
 
-  // What identifies the block while it lives (for maps).
+  // Identifies the block while it exists (for maps).
   const void* id() const { return block_; }
   explicit operator bool() const { return block_ != nullptr; }
 

@@ -1,4 +1,4 @@
-// From tensors, masks and tapes to what plot/ draws, which knows none of them.
+// Converts tensors, masks and tapes to what plot/ draws; plot/ does not depend on them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A line that tells how long work goes, how fast, and how long it will still take.
+// A progress line: steps done, speed, and time left.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@ namespace tapestry {
 
 struct ProgressOptions {
   Index done = 0;    // steps made before, by an earlier run; the speed does not count them
-  Index tokens = 0;  // in each step: the speed is then told in tokens per second
-  // One line that renews itself, or lines; by default as standard error is a terminal, or not.
+  Index tokens = 0;  // in each step: the speed is then in tokens per second
+  // true: one line, updated in place; false: separate lines. Default: whether stderr is a terminal.
   std::optional<bool> live = {};
 };
 
-// Writes to standard error, so that a program's results stay clean. On a terminal one line renews
-// itself, cut at 79 characters; elsewhere (a pipe, a file) about five lines come in all, as long as
-// they are.
+// Writes to standard error, so that a program's results stay clean. On a terminal it updates one
+// line in place, cut at 79 characters; elsewhere (a pipe, a file) it prints about five lines in
+// all, uncut.
 //
 //   Progress progress("training", 1000, "steps");
 //   for (Index step = 0; step < 1000; ++step) { ...; progress.step("loss 1.23"); }
@@ -26,7 +26,7 @@ struct ProgressOptions {
 //   training 200/1000 steps, 310/s, 2.6 s left  loss 1.23
 class Progress {
  public:
-  // `total` counts steps of the kind that `unit` names, those made before included.
+  // `total` counts steps in `unit`, those made before included.
   Progress(std::string what, Index total, std::string unit, const ProgressOptions& options = {});
   ~Progress();  // ends the line
   Progress(const Progress&) = delete;

@@ -28,7 +28,7 @@ class Random {
   // 0 .. count - 1 in random order; throws Error if count < 0.
   std::vector<Index> permutation(Index count);
 
-  // Where the generator stands: saved and restored, it goes on with the same numbers.
+  // The state of the generator: restored, it continues with the same numbers.
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t seed() const { return seed_; }

@@ -1,4 +1,4 @@
-// The sizes of a tensor along its axes, and the rules by which shapes meet.
+// The sizes of a tensor along its axes, and the rules of broadcasting.
 #pragma once
 
 #include <array>
@@ -49,8 +49,8 @@ std::string to_string(const Shape& shape);  // "(2, 3)"
 // Strides of a row-major layout without gaps.
 Strides row_major(const Shape& shape);
 
-// Axis counted from the front; `axis` may be negative (-1 is the last). `operation` is for the
-// message. Throws Error if there is no such axis.
+// The axis counted from the front; `axis` may be negative (-1 is the last). Messages begin with
+// `operation`. Throws Error if there is no such axis.
 int normalized_axis(std::string_view operation, int axis, int rank);
 
 // The shape that a and b broadcast to, by NumPy's rule: aligned at the last axis, sizes must be

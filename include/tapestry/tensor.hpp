@@ -56,7 +56,7 @@ class Tensor {
   Tensor contiguous() const;
   Tensor clone() const;  // always a copy, likewise not recorded: no gradient passes
 
-  // The same numbers, but a stranger to every tape: no gradient flows through it.
+  // Shares storage; excluded from recording: no gradient flows through it.
   Tensor detached() const;
 
   // One element. Throws Error for a wrong number of positions or one out of range.

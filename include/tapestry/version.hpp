@@ -1,5 +1,5 @@
 // The version of Tapestry, for a program that works with several. Before 1.0 a new MINOR may change
-// what a program uses; .github/CHANGES.md tells what. The build reads the version here.
+// what a program uses; .github/CHANGES.md lists it. The build reads the version here.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// When may a head be given a name? A pattern seen in one sentence is no evidence: here are means
-// and deviations over many, beside what scores without any learning.
+// Evidence for naming a head after a pattern: mean and deviation of its scores over many sentences,
+// compared with baselines that learned nothing. A pattern in one sentence is no evidence.
 #pragma once
 
 #include <string>
@@ -21,9 +21,9 @@ Spread spread(const Tensor& values);  // of all its elements; NaN gives NaN
 
 // A head may be named after a pattern if its mean score is above that of every baseline by the
 // margin, and by two standard errors of the difference. Never if there is a NaN. Throws Error
-// without baselines, for then any head could have any name.
+// without baselines: any head would pass.
 //
-// What a baseline excludes:
+// What each baseline rules out:
 //   the same model untrained   that shape, mask or chance make the pattern
 //   uniform attention          that there are few keys to choose from
 //   shuffled text              that these words draw attention wherever they stand; it is a
@@ -36,7 +36,7 @@ bool may_be_named(const Spread& score, const std::vector<Spread>& baselines,
 // What the heads of a layer did with many sentences.
 struct Attended {
   Tensor weights = {};  // (sentences, heads, queries, keys)
-  Mask mask = {};       // what the model could see, and what is to count (patterns.hpp)
+  Mask mask = {};       // what the model could see, and which rows count (patterns.hpp)
   Indices ids = {};     // (sentences, keys), or none: then there is no evidence for induction
 };
 
@@ -45,7 +45,7 @@ struct Evidence {
   Pattern pattern = Pattern::self;
   Index offset = 0;       // of fixed_offset
   Spread score = {};      // the model
-  Spread untrained = {};  // the same with weights as they began: random
+  Spread untrained = {};  // the same model with its random initial weights
   Spread shuffled = {};   // the model, reading the words of the sentences in random order
   double uniform = 0;     // the mean score of uniform attention, at the same offset
 };
@@ -59,11 +59,11 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
                                                     const Attended& untrained,
                                                     const Attended& shuffled);
 
-// The pattern that a head may be named after, "previous word" or "fixed offset -3", or "no name". A
-// mean score of one half is needed, or the head mostly does something else. Baselines are the
-// untrained model and uniform attention (for `uniform`, the untrained model). Of several patterns
-// the one with the highest score; uniform and sparse only if there is no other, for they say the
-// least. A name is no meaning: what the head does for the model, ablation tells (faithfulness.hpp).
+// The pattern that a head may be named after, "previous word" or "fixed offset -3", or "no name".
+// The mean score must be at least one half. Baselines are the untrained model and uniform attention
+// (for `uniform`, the untrained model). Of several patterns the one with the highest score; uniform
+// and sparse only if there is no other, for they say the least. A name is not a function: ablation
+// measures what the head does for the model (faithfulness.hpp).
 std::string head_name(const std::vector<Evidence>& of_head, double margin = naming_margin);
 
 }  // namespace tapestry

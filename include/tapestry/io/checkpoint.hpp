@@ -1,4 +1,4 @@
-// A model in the middle of its training, in one file.
+// Training checkpoints: model and optimiser state in one file.
 //
 //   save_checkpoint("out/checkpoints/model.safetensors", model.parameters(), adam,
 //                   {{"d_model", "64"}});
@@ -8,9 +8,9 @@
 //   load_parameters(model.parameters(), checkpoint.weights);         // to use it, or
 //   load_checkpoint(model.parameters(), adam, checkpoint);           // to train it further
 //
-// It is a safetensors file: the weights by their names, and beside them what Adam remembers, as
-// tensors "adam.mean.<name>" and "adam.square.<name>" and the text "adam.steps". Everything whose
-// name begins with "adam." belongs to the optimiser; a reader of weights leaves it out.
+// It is a safetensors file: the weights by their names, and Adam's state, as tensors
+// "adam.mean.<name>" and "adam.square.<name>" and the text "adam.steps". Everything whose name
+// begins with "adam." belongs to the optimiser; a reader of weights leaves it out.
 #pragma once
 
 #include <filesystem>
@@ -24,14 +24,14 @@ namespace tapestry {
 
 struct Checkpoint {
   Safetensors weights = {};    // as in a file of weights alone; metadata: the model's configuration
-  Safetensors optimizer = {};  // "mean.<name>", "square.<name>"; nothing in a file of weights alone
-  Index steps = 0;             // that the optimiser had made
+  Safetensors optimizer = {};  // "mean.<name>", "square.<name>"; empty for a file of weights alone
+  Index steps = 0;             // of the optimiser
 };
 
-// Writes the file whole or not at all, as write_safetensors does: an interrupted save leaves the
-// old one. Training goes on from it with the same bits. Not saved: rates and other options; make
-// Adam with the same ones. Throws Error as write_safetensors does, and for a name of a weight or
-// text that begins with "adam.".
+// Writes the file atomically, as write_safetensors does: an interrupted save leaves the old one.
+// Training resumes from it bitwise equal. Not saved: learning rates and other options; make Adam
+// with the same ones. Throws Error as write_safetensors does, and for a name of a weight or text
+// that begins with "adam.".
 void save_checkpoint(const std::filesystem::path& path, const Parameters& model, const Adam& adam,
                      const std::map<std::string, std::string>& configuration = {});
 
@@ -39,8 +39,8 @@ void save_checkpoint(const std::filesystem::path& path, const Parameters& model,
 // count of steps that is no whole number.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
-// Copies weights, Adam's memory and its count of steps into a model and an Adam of the same shapes
-// and names. Throws Error, and changes nothing, if they do not fit, which it lists, or if the
+// Copies weights, Adam's state and its count of steps into a model and an Adam of the same shapes
+// and names. Throws Error, and changes nothing, if some do not fit (it lists them), or if the
 // checkpoint has weights alone.
 void load_checkpoint(const Parameters& model, Adam& adam, const Checkpoint& checkpoint);
 

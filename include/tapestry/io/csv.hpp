@@ -1,4 +1,4 @@
-// Tables of numbers as text: a log that grows while a program runs, for spreadsheets and pandas.
+// CSV files: a log that a program appends to while it runs, for spreadsheets and pandas.
 //
 //   CsvLog log("out/loss.csv", {"step", "loss", "held out"}, {.replace = true});
 //   log.row({1, loss, std::nullopt});  // step,loss,held out
@@ -18,26 +18,26 @@ namespace tapestry {
 using CsvRow = std::vector<std::optional<double>>;
 
 struct CsvLogOptions {
-  bool replace = false;  // overwrite an older file; without this it is refused
-  // To go on with an older file, if there is one: its rows are kept up to this first number. The
-  // first row above it and all after are dropped: a run wrote them after its last checkpoint.
+  bool replace = false;  // overwrite an older file; otherwise that throws Error
+  // To continue an older file, if there is one: keeps the rows whose first number is at most this.
+  // The first row above it and all after are dropped: a run wrote them after its last checkpoint.
   std::optional<double> resume_after = {};
 };
 
-// Writes RFC 4180, with \n between rows. Each row goes to the system at once, so that nothing is
-// lost when the program is stopped. Numbers have as few digits as give the same number when read:
-// whole ones below 2^53 in digits alone, others as "0.1" or "1e-07", "nan", "inf", "-inf".
+// Writes RFC 4180, with \n between rows. Each row is flushed at once, so that nothing is lost when
+// the program is stopped. Numbers are in shortest round-trip form: whole ones below 2^53 in digits
+// alone, others as "0.1" or "1e-07", "nan", "inf", "-inf".
 class CsvLog {
  public:
   // Writes the header. Missing folders are made. Throws Error if the file exists and no
-  // option says what to do; if the file to go on with has other columns, or is no table of
+  // option says what to do; if the file to continue has other columns, or is not a table of
   // numbers; for no columns; for a name that is empty, stands twice or has control characters;
-  // for both options at once; and for what the system refuses.
+  // for both options at once; and for a failed system call.
   CsvLog(const std::filesystem::path& path, const std::vector<std::string>& columns,
          const CsvLogOptions& options = {});
 
-  // One cell for each column. Throws Error for another count, and for what the system refuses, such
-  // as a full disk.
+  // One cell for each column. Throws Error for another count, and for a failed write, such as on a
+  // full disk.
   void row(const CsvRow& cells);
 
  private:
@@ -50,14 +50,13 @@ struct CsvTable {
   std::vector<std::string> columns;  // their names
   std::vector<CsvRow> rows;          // a cell for each column
 
-  // The column with that name, NaN where a cell is empty. Throws Error, with all names, if there is
-  // none.
+  // The column of that name, NaN for empty cells. Throws Error, with all names, if there is none.
   std::vector<double> column(std::string_view name) const;
 };
 
-// Reads a table of this or another program: a header, and numbers below it. Cells may stand in
-// quotes; \r\n, a byte order mark, empty lines and blanks around numbers are passed over. Throws
-// Error with the file, the line and the column for anything else.
+// Reads a table of this or another program: a header, and numbers below it. Cells may be quoted;
+// \r\n, a byte order mark, empty lines and blanks around numbers are ignored. Throws Error with the
+// file, the line and the column for anything else.
 CsvTable read_csv(const std::filesystem::path& path);
 
 }  // namespace tapestry

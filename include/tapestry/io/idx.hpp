@@ -14,10 +14,10 @@
 namespace tapestry {
 
 // The first reads all types as `real`, the second only whole numbers. Only f64 is rounded, where
-// `real` is float: a whole number that is not exact as `real`, such as 2^24 + 1, is refused.
-// Nothing in the file is trusted: its length must fit type and sizes before memory is allocated.
-// Both throw Error with the file and what is wrong with it; for a .gz, as which these files are
-// published, with how to unpack it.
+// `real` is float: a whole number that is not exact as `real`, such as 2^24 + 1, is refused. The
+// file is not trusted: its length must fit type and sizes before memory is allocated. Both throw
+// Error with the file and the reason; for a .gz, as these files are published, with how to unpack
+// it.
 Tensor read_idx(const std::filesystem::path& path);
 Indices read_idx_indices(const std::filesystem::path& path);
 

@@ -12,17 +12,16 @@
 namespace tapestry {
 
 // Write format 1.0, row-major: tensors as <f4 (<f8 in a build where `real` is double), indices as
-// <i4. Missing folders are made. The file is replaced whole or not at all. Throw Error for an
-// undefined tensor, and for what the system refuses.
+// <i4. Missing folders are made. The file is written atomically. Throw Error for an undefined
+// tensor, and for a failed system call.
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 void write_npy(const std::filesystem::path& path, const Indices& indices);
 
 // Read formats 1.0 to 3.0 in either order of axes and of bytes: floats (f2, f4, f8), booleans (b1)
 // and whole numbers (i1 to i8, u1 to u8) as `real`; whole numbers alone as indices, if each fits
 // into 32 bits. Only f8 is rounded, where `real` is float: a whole number that is not exact as
-// `real`, such as 2^24 + 1, is refused. Nothing in the file is trusted: its length must be what
-// shape and type ask for before memory is asked for. Throw Error naming the file and what is wrong
-// with it.
+// `real`, such as 2^24 + 1, is refused. The file is not trusted: its length must fit shape and type
+// before memory is allocated. Throw Error with the file and the reason.
 Tensor read_npy(const std::filesystem::path& path);
 Indices read_npy_indices(const std::filesystem::path& path);
 

@@ -1,4 +1,4 @@
-// A transformer in a file: its weights, the options it was built with, and how it was fed.
+// A transformer in a file: its weights, its options, and the format of its inputs.
 //
 //   write_transformer("model.safetensors", model, to_metadata(vocabulary, batch));  // feeding.hpp
 //   const Transformer model = read_transformer("model.safetensors");
@@ -14,19 +14,19 @@
 namespace tapestry {
 
 // Writes a safetensors file with the model's parameters, and as text its options (to_metadata)
-// beside what else is given: words and feeding (text/feeding.hpp), without which the `tapestry`
-// command could not feed it. Throws Error as write_safetensors does.
+// and the given metadata: vocabulary and input format (text/feeding.hpp), which the `tapestry`
+// command needs. Throws Error as write_safetensors does.
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata = {});
 
 // The model of such a file, or of a checkpoint with such options (checkpoint.hpp). Throws Error as
-// read_checkpoint and to_transformer do; where there is no such file at all, `if_missing`, if
-// given, says in the message how to get it.
+// read_checkpoint and to_transformer do; if the file does not exist, the message ends with
+// `if_missing`, which says how to get it.
 Transformer read_transformer(const std::filesystem::path& path, const std::string& if_missing = "");
 
-// The same of a file that was read already. Options are not believed: they must agree with the
+// The same from a file that was read already. Options are not trusted: they must agree with the
 // tensors' shapes before a model is built, so that it takes no more memory than a few times the
-// file. Throws Error naming what does not agree, and as transformer_options and load_parameters do.
+// file. Throws Error naming the disagreement, and as transformer_options and load_parameters do.
 Transformer to_transformer(const Safetensors& file);
 
 }  // namespace tapestry

@@ -1,4 +1,4 @@
-// Long texts of your own to learn from.
+// Long texts as training data.
 //
 //   const std::string text = read_text("shakespeare.txt");
 //   const Vocabulary vocabulary = Vocabulary::of_characters(text);
@@ -20,16 +20,16 @@ namespace tapestry {
 std::string read_text(const std::filesystem::path& path);
 
 struct SplitText {
-  Indices train, held_out;  // (n) each, one behind the other in the text
+  Indices train, held_out;  // (n) each, in the order of the text
 };
 
 // The last part of the text is held out, `held_out` of it rounded to a whole id. ids (n); throws
 // Error for another rank, or a share that is not within 0 and 1.
 SplitText split_text(const Indices& ids, double held_out = 0.1);
 
-// `rows` pieces of `length` ids, each from a random place of the text; the target of each position
-// is the id that follows it. ids (n), n > length; inputs and targets (rows, length). Throws Error
-// if the text is too short, or rows or length are below 1.
+// `rows` windows of `length` ids, each from a random place of the text; the target of each position
+// is the next id. ids (n), n > length; inputs and targets (rows, length). Throws Error if the text
+// is too short, or rows or length are below 1.
 Batch random_windows(const Indices& ids, Index rows, Index length, Random& random);
 
 }  // namespace tapestry

@@ -1,7 +1,7 @@
-// What a model's file tells of texts: the model's words, and how it was fed, so that a program that
-// reads the file can feed it in the same way.
+// The vocabulary of a model and the format of its inputs, as metadata of its file, so that a
+// program that reads the file can give it inputs in the same form.
 //
-//   const Batch batch = next_word_batch(vocabulary, texts);  // one of those that it learned from
+//   const Batch batch = next_word_batch(vocabulary, texts);  // a batch of its training
 //   write_transformer("model.safetensors", model, to_metadata(vocabulary, batch));
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace tapestry {
 
-// What a model says at a position.
+// What a model predicts at a position.
 enum class Guess {
   next_word,    // the word after it
-  hidden_word,  // the one in whose place <mask> stands
-  other,        // neither: it says no word of the text
+  hidden_word,  // the word that <mask> replaces
+  other,        // neither: no word of the text
 };
 
 struct Feeding {
@@ -26,22 +26,22 @@ struct Feeding {
   Guess guess = Guess::next_word;
 };
 
-// How a batch feeds a model, by its rows: bos if each begins with <bos>; hidden_word if <mask>
+// The input format of a batch, from its rows: bos if each begins with <bos>; hidden_word if <mask>
 // stands at each position with a target; next_word if each target is the next word of its row,
 // where the row does not end. Throws Error if inputs and targets are not both (rows, length), or
 // there is no target.
 Feeding feeding_of(const Batch& batch);
 
-// Words and feeding as text, for the metadata of a file ("words" -> "cat dog ...", "words.unit" ->
-// "word" or "character", "feeding.bos" -> "true", "feeding.guess" -> "next word"). `batch` is any
-// of those that the model learned from. Throws Error as feeding_of does.
+// Vocabulary and input format as text, for the metadata of a file ("words" -> "cat dog ...",
+// "words.unit" -> "word" or "character", "feeding.bos" -> "true", "feeding.guess" -> "next word").
+// `batch` is any batch that the model was trained on. Throws Error as feeding_of does.
 std::map<std::string, std::string> to_metadata(const Vocabulary& vocabulary, const Batch& batch);
 
-// The words back; what to do with unknown words is not kept. Throws Error where the metadata names
-// no words or makes no sense.
+// The vocabulary from the metadata; what to do with unknown words is not kept. Throws Error if the
+// metadata names no words or is not valid.
 Vocabulary vocabulary_in(const std::map<std::string, std::string>& metadata);
 
-// The feeding back; nothing if the metadata does not tell. Throws Error where it makes no sense.
+// The input format from the metadata, if it is there. Throws Error if it is not valid.
 std::optional<Feeding> feeding_in(const std::map<std::string, std::string>& metadata);
 
 }  // namespace tapestry

@@ -1,4 +1,4 @@
-// Words, or single characters, and their numbers.
+// The vocabulary: words, or single characters, and their ids.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ namespace tapestry {
 
 using Words = std::vector<std::string>;
 
-// The parts of a text between blanks, with A-Z made lower-case: "The cat" -> {"the", "cat"}.
+// The words of a text between white space, with A-Z made lower-case: "The cat" -> {"the", "cat"}.
 Words split_words(std::string_view text);
 
 // The code points of a text, one string each: "né" -> {"n", "é"}. Nothing is made lower-case.
-// Throws Error for text that is not UTF-8, with the byte where it ceases to be.
+// Throws Error for text that is not UTF-8, with its first wrong byte.
 Words split_characters(std::string_view text);
 
 // What to do with a word that is not in the vocabulary.
 enum class UnknownWord {
-  refuse,   // throw Error, which names the closest word there is
+  refuse,   // throw Error, which names the closest known word
   replace,  // take <unk>
 };
 
 // Five special words come first and always have the same ids; then the words given, in order.
 class Vocabulary {
  public:
-  static constexpr std::int32_t pad = 0;   // <pad>: fills short rows of a batch
+  static constexpr std::int32_t pad = 0;   // <pad>: pads short rows of a batch
   static constexpr std::int32_t bos = 1;   // <bos>: before the first word
   static constexpr std::int32_t eos = 2;   // <eos>: after the last word
-  static constexpr std::int32_t mask = 3;  // <mask>: a word to be guessed
-  static constexpr std::int32_t unk = 4;   // <unk>: any word not listed
+  static constexpr std::int32_t mask = 3;  // <mask>: a word to predict
+  static constexpr std::int32_t unk = 4;   // <unk>: any unknown word
 
-  // A word that comes again, or is one of the special ones, keeps its first id. Throws Error for
-  // a word that no text could contain: empty, with a blank, or with a capital letter.
+  // A repeated word, or one of the special ones, keeps its first id. Throws Error for a word that
+  // split_words cannot give: empty, with a blank, or with a capital letter.
   explicit Vocabulary(const Words& words, UnknownWord unknown = UnknownWord::refuse);
 
   // A vocabulary whose words are single characters: those of `text`, each once, by code point. Its
@@ -45,20 +45,20 @@ class Vocabulary {
   static Vocabulary of_characters(std::string_view text, UnknownWord unknown = UnknownWord::refuse);
 
   std::int32_t size() const { return static_cast<std::int32_t>(words_.size()); }
-  const Words& words() const { return words_; }  // by id, the special ones included
+  const Words& words() const { return words_; }  // by id, special words included
   bool by_characters() const { return unit_ == Unit::character; }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
-  // Throws Error for a word not in the vocabulary, unless those are to be replaced.
+  // Throws Error for a word not in the vocabulary, unless <unk> replaces it.
   std::int32_t id(std::string_view word) const;
 
-  // Throws Error for an id that is no word's.
+  // Throws Error for an id without a word.
   const std::string& word(std::int32_t id) const;
 
   Indices ids(const Words& words) const;     // shape (number of words)
   Indices ids(std::string_view text) const;  // of split_words(text), or of its characters
 
-  // One row per text, (texts, longest), short ones filled up with <pad>.
+  // One row per text, (texts, longest), short ones padded with <pad>.
   Indices batch(const std::vector<Words>& texts) const;
 
   // The words of all ids in row-major order with a blank between them; characters without.
