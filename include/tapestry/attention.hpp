@@ -8,8 +8,8 @@
 namespace tapestry {
 
 struct Attention {
-  Tensor output;   // (..., queries, d_v): for each query a mixture of values
-  Tensor weights;  // (..., queries, keys): in [0, 1], each row sums to 1 (or 0: nothing to see)
+  Tensor output;   // (..., queries, d_v): for each query a weighted mean of values
+  Tensor weights;  // (..., queries, keys): in [0, 1], each row sums to 1 (or 0: all keys masked)
   Tensor scores;   // (..., queries, keys): q k^T / sqrt(d_k) + bias, before the mask
 };
 
@@ -17,23 +17,22 @@ struct Attention {
 //
 // q (..., queries, d_k), k (..., keys, d_k), v (..., keys, d_v); leading axes broadcast. With q, k
 // and v from one sequence it is self-attention; with k and v from another, cross-attention.
-// A query that may attend to nothing gets zero weights, zero output and zero gradients. What the
-// mask hides has no influence, even where it is NaN or infinite.
-// With a generator, weights are dropped with probability `dropout` before they mix the values
-// (Attention.weights shows them before); without one nothing is.
+// A query without visible keys gets zero weights, zero output and zero gradients. Masked values
+// have no influence, even where they are NaN or infinite.
+// With a generator, weights are dropped with probability `dropout` before the product with the
+// values (Attention.weights holds them undropped); without one none is.
 // A bias (nn/positions.hpp has some) broadcasts to the scores, (heads, queries, keys) say.
-// While a Capture lives: files scores and weights (..., queries, keys).
+// Records for Capture: scores and weights (..., queries, keys).
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask or the bias do
 // not fit, and for a dropout outside [0, 1).
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
                     double dropout = 0, Random* random = nullptr, const Tensor& bias = {});
 
-// The output alone, for when nobody asks to see the weights: they are made block by block and
-// forgotten (Dao et al. 2022), so that memory grows with the length, not with its square, and what
-// the mask hides costs nothing. Recomputed on the way back. Shapes, masks and errors as above; the
-// numbers agree with attention(...).output to rounding (about 1e-6, gradients 1e-5, relative), and
-// are the same bits for any number of threads. There is no bias here: who needs one takes the
-// explicit path.
+// The output alone, FlashAttention-style (Dao et al. 2022): weights are computed block by block and
+// never stored, so memory grows with the length, not with its square, and fully masked blocks are
+// skipped. The backward pass recomputes them. Shapes, masks and errors as above; the numbers agree
+// with attention(...).output to rounding (about 1e-6, gradients 1e-5, relative), and are bitwise
+// equal for any number of threads. There is no bias: use attention() for that.
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
 
 // (..., length, heads * d) -> (..., heads, length, d): cuts each row into `heads` parts of d
@@ -41,8 +40,8 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
 // sizes, if heads do not divide the last axis.
 Tensor split_heads(const Tensor& x, Index heads);
 
-// Its exact inverse: (..., heads, length, d) -> (..., length, heads * d). Throws Error for less
-// than three axes.
+// Its inverse: (..., heads, length, d) -> (..., length, heads * d). Throws Error for less than
+// three axes.
 Tensor concatenate_heads(const Tensor& x);
 
 }  // namespace tapestry

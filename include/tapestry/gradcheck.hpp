@@ -19,7 +19,7 @@ struct GradcheckOptions {
 
 struct GradcheckResult {
   bool passed = false;
-  double tape = 0;           // the derivative that was compared last, by the tape ...
+  double tape = 0;           // the last derivative compared, by the tape ...
   double differences = 0;    // ... and by finite differences
   std::string message = {};  // if it failed: which input, which element, both numbers
 

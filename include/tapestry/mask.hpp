@@ -1,4 +1,4 @@
-// Who may attend to whom. One type, one meaning: true = the query may attend to the key.
+// Attention masks. One type, one meaning: true = the query may attend to the key.
 //
 //   Mask mask = Mask::causal() & Mask::padding({6, 4});
 //   mask.allows(1, 3, 2);        // in sequence 1, may query 3 attend to key 2?
@@ -14,38 +14,38 @@
 
 namespace tapestry {
 
-// The ways in which other programs write a mask down as a matrix (queries, keys).
+// The conventions of other libraries for a mask as a matrix (queries, keys).
 enum class MaskEncoding {
   keep,            // 1 (true) = may attend, 0 = may not: boolean
   drop,            // 1 (true) = may NOT attend: boolean, as in PyTorch's MultiheadAttention
   additive,        // 0 = may attend, -inf (or anything below -1e4) = may not: added to the scores
   zero_one,        // 1 = may attend, 0 = may not: numbers, then "scores where 0 become -1e9"
-  upper_triangle,  // triu(ones, 1): 1 strictly above the diagonal marks what may NOT be seen
+  upper_triangle,  // triu(ones, 1): 1 strictly above the diagonal = may NOT attend
 };
 
 class Mask {
  public:
-  Mask() = default;  // everybody may attend to everybody
+  Mask() = default;  // every query may attend to every key
 
   // Query i stands at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached
-  // keys the offset is how many came before. Throw Error for a negative offset or one above 2^60,
+  // keys the offset is their number. Throw Error for a negative offset or one above 2^60,
   // a negative window, or a size below 1.
   static Mask causal(Index offset = 0);                 // keys at or before the query
   static Mask local(Index window, Index offset = 0);    // keys at most `window` away, either side
   static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
   static Mask blocked(Index size, Index offset = 0);    // keys in the query's block of `size`
 
-  // The first `count` positions see every key, and every query sees them: what local windows lack
-  // (Beltagy et al. 2020). local(w) | global(g), or, with attention sinks as in Xiao et al. 2023,
-  // (local(w) | global(g)) & causal(). Throws Error as above.
+  // The first `count` positions see every key, and every query sees them: global attention (Beltagy
+  // et al. 2020). local(w) | global(g), or, with attention sinks as in Xiao et al. 2023, (local(w)
+  // | global(g)) & causal(). Throws Error as above.
   static Mask global(Index count, Index offset = 0);
 
-  // In batch element b only the first lengths[b] keys are real. Throws Error for no lengths or a
-  // negative one.
+  // In batch element b only the first lengths[b] keys are real. Throws Error for an empty list or a
+  // negative length.
   static Mask padding(std::vector<Index> lengths);
 
   // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1, queries, keys).
-  // Throws Error for values that the encoding does not have, naming one and its place.
+  // Throws Error for values that are not of the encoding, naming one and its place.
   static Mask from(MaskEncoding encoding, const Tensor& matrix);
 
   friend Mask operator&(const Mask& a, const Mask& b);  // allowed by both
@@ -53,15 +53,15 @@ class Mask {
 
   bool allows(Index batch, Index query, Index key) const;
 
-  // The mask of a part of the scores: its query 0 and key 0 are `query` and `key` here, and it fits
-  // scores of just these sizes. Throws Error for a part outside a matrix or below 0.
+  // The mask of a submatrix of the scores: its query 0 and key 0 are `query` and `key` here, and it
+  // fits scores of just these sizes. Throws Error for one outside a matrix or below 0.
   Mask part(Index query, Index queries, Index key, Index keys) const;
 
-  // What the queries [query, query + queries) of a sequence see of its keys [key, key + keys), at
-  // most `block` of each: the first `clear` of these keys are open to all of them, and nobody sees
-  // any from `keys` on. For the keys j between, bit i of keep[j] (block words) says whether query i
-  // of the block may attend to it; bits beyond the queries mean nothing. Fused attention skips what
-  // nobody sees. Not checked: check_fits first.
+  // Visibility of the keys [key, key + keys) of a sequence to its queries [query, query + queries),
+  // at most `block` of each: the first `clear` keys are visible to all these queries, those from
+  // `keys` on to none. For the keys j between, bit i of keep[j] (block words) says whether query i
+  // of the block may attend to it; bits beyond the queries are undefined. Fused attention skips
+  // invisible keys. Not checked: call check_fits first.
   struct BlockVisibility {
     Index keys, clear;
   };
@@ -69,9 +69,9 @@ class Mask {
   BlockVisibility visible_in_block(Index batch, Index query, Index queries, Index key, Index keys,
                                    std::uint64_t* keep) const;
 
-  // How much of the scores of one batch element there is to see: in pairs of a query and a key, and
-  // in blocks of block x block pairs, of which fused attention skips those that nobody sees
-  // anything of. Throws Error if the sizes do not fit.
+  // How much of the scores of one batch element is visible: in pairs of a query and a key, and in
+  // blocks of block x block pairs, of which fused attention skips the fully masked ones. Throws
+  // Error if the sizes do not fit.
   struct Density {
     Index pairs, allowed;
     Index blocks, skipped;
@@ -81,7 +81,7 @@ class Mask {
   // Throws Error unless the mask suits scores (batch, ..., queries, keys).
   void check_fits(Index batch, Index queries, Index keys) const;
 
-  // True for Mask(): nothing is forbidden, whatever the lengths.
+  // True for Mask(): nothing is masked, for any lengths.
   bool allows_everything() const { return rule_ == nullptr; }
 
   // 1 where allowed, 0 where not, in a shape that broadcasts to `scores` (..., queries, keys):
@@ -89,8 +89,8 @@ class Mask {
   // then the first axis of scores. Throws Error if sizes do not fit.
   Tensor tensor(const Shape& scores) const;
 
-  // The same in one of the encodings of the wild. `upper_triangle` throws Error if the mask is not
-  // causal without offset, for it can say nothing else.
+  // Converts to another library's convention. `upper_triangle` throws Error if the mask is not
+  // causal without offset, for it can express nothing else.
   Tensor to(MaskEncoding encoding, const Shape& scores) const;
 
   // Rows are queries, columns are keys: ✓ may attend, ✗ may not.

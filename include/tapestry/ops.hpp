@@ -1,10 +1,10 @@
 // Every differentiable operation, on one page.
 //
-// Shapes: (...) is any number of axes, possibly none. Two operands meet by NumPy's broadcasting:
+// Shapes: (...) is any number of axes, possibly none. Two operands follow NumPy's broadcasting:
 // aligned at the last axis, sizes equal or one of them 1. Axes are counted from 0, or from the
 // back as -1, -2, ... A wrong shape throws Error, which names the operation, the operands and the
-// rule. NaN and infinities propagate. On a live tape each operation becomes one record; the
-// comment names its derivative where that is not plain.
+// rule. NaN and infinities propagate. While a tape records, each operation becomes one record; the
+// comment names its derivative where that is not obvious.
 //
 // Each operation is implemented, forward above backward, in one file of src/ops/.
 #pragma once
@@ -96,8 +96,8 @@ Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 
 // ---- form (ops/form.cpp): views that copy nothing, except concat, stack and some reshapes
 
-// The same elements, in row-major order, with other sizes; one size may be -1 and is worked out.
-// A view where strides allow, else a copy.
+// The same elements, in row-major order, with other sizes; one size may be -1 and is inferred. A
+// view where strides allow, else a copy.
 Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes);
 Tensor reshape(const Tensor& x, const Shape& shape);
 
@@ -119,8 +119,8 @@ Tensor unsqueeze(const Tensor& x, int axis);  // adds an axis of size 1
 
 // ---- softmax (ops/softmax.cpp): along one axis, which keeps its size
 
-// exp(x_i - max) / sum_j exp(x_j - max): never overflows. A row that is all -inf, where nothing
-// may be seen, becomes zeros with zero gradient.
+// exp(x_i - max) / sum_j exp(x_j - max): never overflows. A row of -inf only, fully masked, becomes
+// zeros with zero gradient.
 Tensor softmax(const Tensor& x, int axis = -1);
 Tensor log_softmax(const Tensor& x, int axis = -1);  // its logarithm, without underflow
 
@@ -131,7 +131,7 @@ Tensor logsumexp(const Tensor& x, int axis = -1, bool keepdims = false);
 
 // Over the last axis, n: x (..., n), weight (n), bias (n) -> (..., n). (x - mean) / sqrt(variance +
 // eps) * weight + bias, the variance dividing by n (Ba, Kiros, Hinton 2016). Throws Error for an
-// eps below 0. With 0 a row of equal numbers is 0 / 0, NaN; that is why layers take more.
+// eps below 0. With 0 a row of equal numbers is 0 / 0, NaN; so layers require more.
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps = 1e-5);
 
 // ---- looking up (ops/lookup.cpp)
@@ -150,7 +150,7 @@ Tensor gather(const Tensor& x, int axis, const Indices& index);
 // (Srivastava et al. 2014). Training only: leave it out at inference. p in [0, 1).
 Tensor dropout(const Tensor& x, double p, Random& random);
 
-// The form in which layers pass it on: x itself without a generator, which is what inference is.
+// The form that layers use: without a generator, at inference, x itself.
 inline Tensor dropout(const Tensor& x, double p, Random* random) {
   return random == nullptr ? x : dropout(x, p, *random);
 }

@@ -1,4 +1,4 @@
-// How gradients change weights.
+// Optimisers, gradient clipping and learning rate schedules.
 //
 //   Adam adam(model.parameters(), {.learning_rate = 1e-3});
 //   Gradients gradients = tape.backward(loss);
@@ -16,8 +16,8 @@
 
 namespace tapestry {
 
-// The length of all gradients taken as one vector: the root of the sum of all squares, computed
-// without overflow. NaN or infinite if some gradient is.
+// The L2 norm of all gradients taken as one vector, computed without overflow. NaN or infinite if
+// some gradient is.
 double gradient_norm(const Gradients& gradients);
 
 // Scales all gradients in place by max_norm / (norm + 1e-6) where that is below 1, as PyTorch does,
@@ -25,7 +25,7 @@ double gradient_norm(const Gradients& gradients);
 // if the norm is NaN or infinite, or max_norm negative or NaN.
 double clip_gradient_norm(Gradients& gradients, double max_norm);
 
-// How far a step goes: one number. Anything else, a function of the step say, does not compile.
+// The learning rate: one number. Anything else, such as a function of the step, does not compile.
 class LearningRate {
  public:
   constexpr LearningRate() = default;
@@ -86,8 +86,8 @@ class Sgd {
 
 struct AdamOptions {
   LearningRate learning_rate = 1e-3;  // at least 0
-  double beta1 = 0.9;                 // how slowly the mean forgets, in [0, 1)
-  double beta2 = 0.999;               // how slowly the mean square forgets, in [0, 1)
+  double beta1 = 0.9;                 // decay rate of the mean, in [0, 1)
+  double beta2 = 0.999;               // decay rate of the mean square, in [0, 1)
   double eps = 1e-8;                  // above 0: keeps the division finite
   double weight_decay = 0;            // at least 0
   bool decay_all = false;             // tensors of rank 0 and 1 too: biases and gains

@@ -1,13 +1,13 @@
-// The tape: what was computed, in order, and how to walk back.
+// The tape: records operations in order; its backward pass computes gradients.
 //
-//   Tape tape({w, b});                        // records while it lives, for these tensors
+//   Tape tape({w, b});                        // records while in scope, for these tensors
 //   Tensor loss = mse(matmul(x, w) + b, y);   // every operation that depends on them is a record
 //   Gradients gradients = tape.backward(loss);
 //   gradients[w];                             // d loss / d w, shaped like w
 //
-// The order of recording is a topological order, so walking back is one loop from the last record
-// to the first: reverse-mode differentiation (Linnainmaa 1970; Griewank & Walther 2008).
-// Without a live tape an operation is plain inference and saves nothing.
+// The order of recording is a topological order, so the backward pass is one loop from the last
+// record to the first: reverse-mode differentiation (Linnainmaa 1970; Griewank & Walther 2008).
+// Without a tape an operation is plain inference and saves nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ namespace tapestry {
 
 class GradientSink;
 
-// How one record hands its output's gradient on to its inputs: a callable
+// The backward function of a record, from its output's gradient to its inputs': a callable
 //   void(const Tensor& dy, GradientSink& to)
-// kept in pooled memory. What it captures is exactly what the record saves for the way back.
+// kept in pooled memory. What it captures is exactly what the record saves for the backward pass.
 class Backward {
  public:
   Backward() = default;
@@ -64,12 +64,12 @@ class Backward {
   void (*destroy_)(void*) = nullptr;
 };
 
-// The gradients of one walk back, by the tensors that the tape was asked about. Each is contiguous
-// and shares its numbers with nothing, so that it may be changed in place.
+// The gradients of one backward pass, by watched tensor. Each is contiguous and shares its buffer
+// with no other tensor, so that it may be changed in place.
 class Gradients {
  public:
   // d y / d watched, shaped like it; zeros if y does not depend on it. Throws Error if the tape
-  // was not asked about this tensor.
+  // does not watch this tensor.
   const Tensor& operator[](const Tensor& watched) const;
 
   std::size_t size() const { return gradients_.size(); }
@@ -84,38 +84,38 @@ class Gradients {
 
 class Tape {
  public:
-  // What a record tells about itself, for printing and drawing.
+  // A record as data, for printing and drawing.
   struct Entry {
-    std::string operation;            // "matmul", or "watched" for the tensors asked about
+    std::string operation;            // "matmul", or "watched" for the watched tensors
     std::string label;                // given by label(), else empty
     Shape shape;                      // of the output
-    std::vector<std::size_t> inputs;  // entries it depends on, earlier than itself
-    std::size_t saved_bytes;          // kept for the way back
+    std::vector<std::size_t> inputs;  // entries it depends on, all earlier
+    std::size_t saved_bytes;          // kept for the backward pass
     Tensor value, gradient;           // only with Keep::values; gradient after backward
   };
 
-  // With Keep::values every output and its gradient stay for drawing and for first_non_finite().
+  // With Keep::values every output and its gradient are kept, for drawing and first_non_finite().
   enum class Keep { only_what_is_needed, values };
 
   // Starts recording on this thread. Throws Error if another tape is recording here, or if a
   // tensor is listed twice, undefined or a strided view.
-  // What an earlier tape recorded is to this one a number like any other, a constant: gradients go
-  // back to the tensors listed here and no further.
+  // What an earlier tape recorded is a constant to this one: gradients go back to the tensors
+  // listed here and no further.
   explicit Tape(const std::vector<Tensor>& watched, Keep keep = Keep::only_what_is_needed);
   explicit Tape(const Parameters& watched, Keep keep = Keep::only_what_is_needed);
   ~Tape();  // on any thread; the one that it records on then records no more
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Walks back once from `loss`, which must have one element, and stops recording. To be called on
-  // the thread that made the tape. Throws Error elsewhere, if the loss has more elements, does not
-  // depend on a watched tensor, or was made on another tape, and if the tape was walked already.
+  // The backward pass from `loss`, which must have one element; ends the recording. To be called
+  // once, on the thread that made the tape. Throws Error elsewhere, if the loss has more elements,
+  // does not depend on a watched tensor, or was made on another tape, and at a second call.
   Gradients backward(const Tensor& loss);
 
-  // The same for y of any shape: the gradient of sum(y * seed), i.e. a vector-Jacobian product.
+  // The same for y of any shape: the gradient of sum(y * seed), a vector-Jacobian product.
   Gradients backward(const Tensor& y, const Tensor& seed);
 
-  // Names what `tensor` holds, for table() and pictures. Ignored for what is not on the tape.
+  // Names `tensor` in table() and pictures. Ignored for what is not on the tape.
   void label(const Tensor& tensor, std::string_view name);
 
   std::size_t size() const;
@@ -133,8 +133,8 @@ class Tape {
   // With Keep::values: the first record whose output holds a NaN or an infinity that no input of
   // it held, told in one line; after backward, where all outputs are finite, likewise the first
   // gradient; empty if there is none. Infinities that a mask places on purpose, by where or
-  // masked_fill or by adding a tensor that is not on the tape, are passed over; what they then do
-  // to a loss, or a NaN made from them, is told together with the mask.
+  // masked_fill or by adding a tensor that is not on the tape, are skipped; an infinite loss or a
+  // NaN made from them is reported together with the mask.
   // Throws Error without Keep::values.
   std::string first_non_finite() const;
 
@@ -153,13 +153,13 @@ class Tape {
     return record(operation, inputs.data(), inputs.size(), std::move(output), std::move(backward));
   }
 
-  // True when a gradient by this input will be wanted: a tape is recording, and it is a watched
-  // tensor or depends on one. What only the gradient by another input needs, need not be saved.
+  // True if this input needs a gradient: a tape is recording, and it is a watched tensor or depends
+  // on one. If not, do not save what only its gradient needs.
   static bool needs_gradient(const Tensor& input);
 
   // To be used in the capture list of a backward function, [x = Tape::save(x)]: returns x, and
   // counts its bytes for the record that follows. Compute the output before the call of record:
-  // an operation in its arguments would take or drop the count.
+  // an operation in its arguments would consume or reset the count.
   static Tensor save(const Tensor& tensor);
 
  private:
@@ -188,18 +188,18 @@ class Tape {
   std::shared_ptr<State> state_;  // shared with the thread that it records on
 };
 
-// Through which a record hands gradients to its inputs, numbered as in the call of record.
+// Receives the gradients of a record's inputs, numbered as in the call of record.
 class GradientSink {
  public:
-  // False when nothing watched lies behind that input: its gradient need not be computed.
+  // False if the input needs no gradient: it need not be computed.
   bool needs_gradient(std::size_t input) const;
 
   // Adds `gradient` to the input's. Its shape must be the input's, or one that the input was
   // broadcast to, in which case it is summed back. Throws Error otherwise.
   void accumulate(std::size_t input, Tensor gradient);
 
-  // The input's gradient as far as it is known, zeros at first, to be added to in place: for
-  // records that read a part of an input, like slice. Undefined if the input wants no gradient.
+  // The input's gradient buffer, zeros at first, to be added to in place: for records that read a
+  // part of an input, like slice. Undefined if the input needs no gradient.
   Tensor gradient_buffer(std::size_t input);
 
  private:
@@ -210,18 +210,17 @@ class GradientSink {
 };
 
 // f(inputs), computed twice to save memory (gradient checkpointing; Griewank & Walther 2000, Chen
-// et al. 2016): on a live tape it becomes one record, which keeps the inputs and nothing of what f
-// computes in between; on the way back f runs again, and the walk goes through what it then
-// recorded. The gradients are the same bits as of f(inputs) itself. So the memory of a chain of
-// calls is that of their inputs and of the one call that is being walked; the time is one more
-// forward pass. Without a tape it is f(inputs).
+// et al. 2016): with a tape it becomes one record, which keeps the inputs and none of f's
+// intermediates; in the backward pass f runs again, and its records give the gradients, bitwise
+// equal to those of f(inputs) itself. So a chain of calls needs memory for their inputs and for one
+// call at a time; it takes one more forward pass. Without a tape it is f(inputs).
 //
-// What f reads besides the inputs, weights for example, gets its gradients, too, and must live
-// until the walk, as must f's references. What else f computes has no gradient outside: only what
-// it returns is on the tape, and using more of it there throws Error. f may call checkpoint.
-// Throws Error if f is empty or returns nothing, on a tape while a Capture lives (f runs twice),
-// and, on the way back, if f then gives other numbers or reads other tensors: a generator for
-// dropout, say, must be made inside f from a seed, since one that f only refers to has moved on.
+// What f reads besides the inputs, weights for example, gets its gradients, too; it and what f
+// refers to must exist until the backward pass. Only what f returns is on the tape: using its other
+// results outside throws Error. f may call checkpoint.
+// Throws Error if f is empty or returns nothing, on a tape while a Capture is active (f runs
+// twice), and, in the backward pass, if f then gives other numbers or reads other tensors: make a
+// generator, for dropout, inside f from a seed, since one outside would have advanced.
 Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                   const std::vector<Tensor>& inputs);
 

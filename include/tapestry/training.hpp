@@ -1,4 +1,4 @@
-// The training loop: what every program that learns would otherwise write again.
+// The training loop.
 //
 //   Adam adam(model.parameters());
 //   const auto loss_of_step = [&](Index step) {  // a pure function of the step
@@ -24,19 +24,19 @@
 
 namespace tapestry {
 
-// The loss of one step, one number. Steps are counted from 1. All that is drawn at random, data
-// and dropout, has to come from a Random(seed, step) made here: then a run that is resumed sees
-// the same data as one that never stopped, and a step that failed can be looked at again.
+// The loss of one step, one number. Steps are counted from 1. All random numbers, for data and
+// dropout, must come from a Random(seed, step) made here: then a resumed run sees the same data as
+// an uninterrupted one, and a failed step can be repeated.
 using LossOfStep = std::function<Tensor(Index step)>;
 
 struct TrainingOptions {
-  Index steps = 1000;  // train until the optimiser has made this many in all
+  Index steps = 1000;  // train until the optimiser has made this many
   std::function<double(Index step)> learning_rate =
       {};               // a schedule (optim.hpp); without one, Adam's own
   double max_norm = 1;  // the longest gradient; infinity: never shortened
 
   std::string what = "training";  // begins the progress line; "": no line
-  Index tokens = 0;               // in a step, to tell the speed; 0: steps per second
+  Index tokens = 0;               // of a step, for the speed; 0: steps per second
   double baseline_loss = 0;       // what guessing blindly would cost, shown beside; 0: not shown
 
   // Called after each step, to measure, to print, to save a checkpoint; `loss` is that of the
@@ -44,7 +44,7 @@ struct TrainingOptions {
   std::function<void(Index step, double loss)> after_step = {};
 };
 
-// What a run tells: one number for each step that it made.
+// The history of a run: one number for each of its steps.
 struct Training {
   Index first_step = 1;             // of the lists; more than 1 when an earlier run was resumed
   std::vector<double> losses = {};  // before the step's change of the weights
@@ -52,10 +52,10 @@ struct Training {
   double seconds = 0;
 };
 
-// Makes steps adam.steps() + 1 .. options.steps, each with its learning rate: record, walk back,
-// clip, change the weights. From the second step on no memory is asked of the system.
+// Makes steps adam.steps() + 1 .. options.steps, each with its learning rate: forward pass,
+// backward pass, clipping, update. From the second step on no memory is allocated from the system.
 //
-// The same seed gives the same losses and weights on any number of threads. To resume, load a
+// The same seed gives the same losses and weights for any number of threads. To resume, load a
 // checkpoint (io/checkpoint.hpp) and call train again with the same arguments.
 //
 // Throws Error when a loss or gradient is NaN or infinite: the step is run once more to find the
