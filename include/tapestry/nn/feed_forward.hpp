@@ -1,4 +1,4 @@
-// Two linear maps with a bend between them, the same for every position.
+// Two linear maps with an activation between, the same for every position.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How weights begin. A weight matrix is (in, out), so that y = x W reads like the formulas.
+// Initialisation of weights. A weight matrix is (in, out), so that y = x W as in the formulas.
 #pragma once
 
 #include "tapestry/random.hpp"
@@ -6,7 +6,7 @@
 
 namespace tapestry {
 
-// Numbers for a weight of that shape. A function of one's own will do as well.
+// Initial values for a weight of that shape; may also be a function of your own.
 using Initializer = Tensor (*)(const Shape& shape, Random& random);
 
 namespace init {
@@ -14,7 +14,7 @@ namespace init {
 // Normal with standard deviation 0.02, whatever the size (GPT; Radford et al. 2018).
 Tensor normal(const Shape& shape, Random& random);
 
-// Uniform in +-sqrt(6 / (in + out)): keeps the variance alike on the way there and on the way back
+// Uniform in +-sqrt(6 / (in + out)): keeps the variance in the forward and the backward pass
 // (Glorot & Bengio 2010). shape is (..., in, out), else Error.
 Tensor xavier_uniform(const Shape& shape, Random& random);
 

@@ -1,4 +1,4 @@
-// Rows brought to mean 0 and variance 1, then scaled and shifted by what the model learns.
+// Rows normalised to mean 0 and variance 1, then scaled and shifted by learned parameters.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace tapestry {
 
 // Layer normalisation (Ba, Kiros, Hinton 2016).
 struct LayerNorm {
-  Tensor weight;  // (width), begins at 1
-  Tensor bias;    // (width), begins at 0
+  Tensor weight;  // (width), initially 1
+  Tensor bias;    // (width), initially 0
   double eps;
 
-  // Throws Error for a width below 1, or an eps that `real` does not hold as above 0.
+  // Throws Error for a width below 1, or an eps that is not above 0 as a `real`.
   explicit LayerNorm(Index width, double eps = 1e-5);
 
   // x (..., width) -> the same shape. Throws Error for another last axis.

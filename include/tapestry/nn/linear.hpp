@@ -10,9 +10,9 @@
 namespace tapestry {
 
 struct LinearOptions {
-  // Of the weight; a bias begins at 0. With that of Glorot & Bengio (2010) numbers neither fade nor
-  // grow through many maps. Layers made of maps choose their own. With init::normal, the small
-  // start of GPT, a plain net of two maps hardly learns: its gradients nearly vanish.
+  // Of the weight; a bias is initially 0. With that of Glorot & Bengio (2010) activations neither
+  // vanish nor grow through many maps. Layers made of maps choose their own. With init::normal, the
+  // small values of GPT, a plain net of two maps hardly learns: its gradients nearly vanish.
   Initializer initializer = init::xavier_uniform;
   bool bias = true;
 };

@@ -1,5 +1,5 @@
-// A recurrent network that keeps what matters: long short-term memory (Hochreiter & Schmidhuber
-// 1997, with the forget gate of Gers et al. 2000).
+// Long short-term memory, a recurrent network (Hochreiter & Schmidhuber 1997, with the forget gate
+// of Gers et al. 2000).
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace tapestry {
 
-// What the network remembers between two positions. Begins empty, which means zeros.
+// The state between two positions. Initially empty, which means zeros.
 struct LstmState {
-  Tensor h;  // (batch, hidden): what it shows
-  Tensor c;  // (batch, hidden): what it keeps
+  Tensor h;  // (batch, hidden): hidden state
+  Tensor c;  // (batch, hidden): cell state
 };
 
 struct LstmOptions {
-  double forget_bias = 1;  // at the beginning, so that it keeps (Jozefowicz et al. 2015)
+  double forget_bias = 1;  // initially, so that the cell state is kept (Jozefowicz et al. 2015)
   Initializer initializer = init::xavier_uniform;
 };
 
@@ -34,15 +34,15 @@ struct LstmCell {
   // x (batch, in) -> the state after it. Throws Error if x or the state does not fit.
   LstmState operator()(const Tensor& x, const LstmState& before = {}) const;
 
-  // The same from gates (batch, 4 hidden) that hold x W_x + b already: of many positions at once
-  // they are one product.
+  // The same from gates (batch, 4 hidden) that hold x W_x + b already: one product for many
+  // positions.
   LstmState step(const Tensor& gates, const LstmState& before) const;
 
   // "<prefix>input.weight", "<prefix>input.bias", "<prefix>hidden.weight".
   Parameters parameters(const std::string& prefix = "") const;
 };
 
-// A cell that reads a sequence from its beginning to its end.
+// A cell applied to a sequence from beginning to end.
 struct Lstm {
   LstmCell cell;
 
@@ -50,15 +50,15 @@ struct Lstm {
       : cell(in, hidden, random, options) {}
 
   struct Output {
-    Tensor all;      // (batch, length, hidden): h after each position, zeros behind the last
+    Tensor all;      // (batch, length, hidden): h after each position, zeros after the last
     LstmState last;  // after the last position
   };
 
   // x (batch, length, in), from the state `before`. Of sequence b only the first lengths[b]
-  // positions are real, if lengths are given: what follows (finite) changes nothing, and `last` is
-  // after the last real one. To pass on, or to begin a decoder with; Mask::padding(lengths) hides
-  // the same positions from attention over `all`. The batch comes first here as in attention: mixed
-  // with a layer that wants the length first, the batch would be attended over.
+  // positions are real, if lengths are given: what follows (finite) has no effect, and `last` is
+  // the state after the last real one, to initialise a decoder for example. Mask::padding(lengths)
+  // hides the same positions from attention over `all`. The batch axis comes first, as in
+  // attention; with the length first, attention would mix the batch.
   // Throws Error if x or the state does not fit, and for lengths that are not one for each
   // sequence, from 0 to the length of x.
   Output operator()(const Tensor& x, const std::vector<Index>& lengths = {},

@@ -1,4 +1,4 @@
-// Several heads side by side, each looking in its own way.
+// Several attention heads in parallel, each with its own maps.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,21 @@ namespace tapestry {
 struct MultiHeadAttentionOptions {
   Index d_k = 0;        // width of a head's queries and keys; 0 means d_model / num_heads
   Index d_v = 0;        // width of a head's values; 0 means d_model / num_heads
-  Index d_context = 0;  // width of what keys and values are made from; 0 means d_model
-  // Of keys and values; heads share them evenly: fewer make the cache smaller (grouped-query
-  // attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0 means
-  // `num_heads`. x then has at most four axes.
+  Index d_context = 0;  // width of the input of keys and values; 0 means d_model
+  // Number of key/value heads, which query heads share evenly: fewer make the cache smaller
+  // (grouped-query attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0
+  // means `num_heads`. x then has at most four axes.
   Index num_key_value_heads = 0;
   bool bias = false;       // of all four maps
   bool is_causal = false;  // no position sees a later one
   double dropout = 0;      // of the weights, while training; in [0, 1)
-  // rotary (layout half_split), relative or alibi; of the others the layer knows nothing, for they
-  // are added to x
+  // rotary (layout half_split), relative or alibi; the others are added to x, outside the layer
   Positions positions = Positions::none;
   Initializer initializer = init::normal;
 };
 
-// Keys and values of the positions that a model has read already, so that a new one need not
-// compute them again. Begins empty. Rotary keys are in it as they were turned.
+// Keys and values of earlier positions, so that later ones do not compute them again. Initially
+// empty. Rotary keys are stored rotated.
 struct KeyValueCache {
   Tensor keys;    // (batch, num_key_value_heads, positions, d_k)
   Tensor values;  // (batch, num_key_value_heads, positions, d_v)
@@ -40,13 +39,13 @@ struct KeyValueCache {
 // MultiHead(x) = concatenate(head_1, ..., head_h) W_O
 //       head_i = attention(x W_Q_i, c W_K_i, c W_V_i)
 // (Vaswani et al. 2017, section 3.2.2); c is x itself (self-attention) or a context
-// (cross-attention). The maps of all heads stand side by side in one matrix: head i owns columns
+// (cross-attention). The maps of all heads are side by side in one matrix: head i owns columns
 // i d_k to (i + 1) d_k of W_Q and W_K, likewise d_v of W_V, and the rows i d_v to (i + 1) d_v of
 // W_O.
 struct MultiHeadAttention {
   Linear query;   // (d_model, num_heads d_k)
-  Linear key;     // (d_context, num_key_value_num_heads d_k)
-  Linear value;   // (d_context, num_key_value_num_heads d_v)
+  Linear key;     // (d_context, num_key_value_heads d_k)
+  Linear value;   // (d_context, num_key_value_heads d_v)
   Linear output;  // (num_heads d_v, d_model)
   Index num_heads;
   Index num_key_value_heads;  // head i reads number i / (num_heads / num_key_value_heads)
@@ -65,26 +64,25 @@ struct MultiHeadAttention {
   // and, with `is_causal`, nothing later than itself. With a generator, i.e. while training,
   // weights are dropped. With a cache, x holds positions that follow those in the cache: they are
   // added to it, and see it; x must then be (batch, length, d_model). Positions are counted from 0,
-  // with a cache from its length on. While a Capture lives: files query, key, value (..., heads,
-  // length, width), turned if they are rotary, keys and values once for each head that reads them;
-  // scores (with the bias of relative positions or ALiBi) and weights (..., heads, length, keys);
-  // heads (..., heads, length, d_v) and output. x without leading axes counts as a batch of one.
-  // Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache then stays as
-  // it was.
+  // with a cache from its length on. Records for Capture: query, key, value (..., heads, length,
+  // width), rotated if rotary, keys and values once for each head that reads them; scores (with the
+  // bias of relative positions or ALiBi) and weights (..., heads, length, keys); heads (..., heads,
+  // length, d_v) and output. x without leading axes counts as a batch of one. Throws Error if x
+  // does not fit d_model, or mask or cache do not fit x; the cache is then unchanged.
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
                     KeyValueCache* cache = nullptr) const;
 
   // Cross-attention: queries from x (..., length, d_model), keys and values from context
   // (..., keys, d_context) -> (..., length, d_model). With `is_causal`, query i sees keys 0 to i.
-  // Throws Error as above, and for rotary, relative and alibi, which measure distances within one
+  // Throws Error as above, and for rotary, relative and alibi, which need distances within one
   // sequence.
   Tensor cross_attend(const Tensor& x, const Tensor& context, const Mask& mask = {},
                       Random* random = nullptr) const;
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
-  // layer's is added once. Throws Error for a number that is no head's, if d_context is not
-  // d_model, and for rotary, relative and alibi, which a SingleHeadAttention has not.
+  // layer's is added once. Throws Error for a head out of range, if d_context is not d_model, and
+  // for rotary, relative and alibi, which SingleHeadAttention lacks.
   SingleHeadAttention head(Index number) const;
 
   // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias",

@@ -34,7 +34,7 @@ struct SingleHeadAttention {
   // Throws Error if x does not fit d_model, or the mask does not fit x.
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
 
-  // The same with everything to look at: output (..., length, d_model), weights and scores (...,
+  // The same with all intermediates: output (..., length, d_model), weights and scores (...,
   // length, length).
   Attention with_weights(const Tensor& x, const Mask& mask = {}) const;
 

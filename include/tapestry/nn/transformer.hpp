@@ -1,4 +1,4 @@
-// A small transformer: words in, a score for every word of the vocabulary out.
+// A small transformer: ids in, logits over the vocabulary out.
 #pragma once
 
 #include <map>
@@ -16,19 +16,19 @@ namespace tapestry {
 
 // The default sizes are those of the toy model of the lessons.
 struct TransformerOptions {
-  Index vocab_size = 0;   // how many words; must be given
-  Index max_length = 32;  // most positions, if they are learned; the others go on beyond
+  Index vocab_size = 0;   // number of words; must be given
+  Index max_length = 32;  // most positions, if they are learned; the others have no limit
   Index d_model = 64;
   Index num_heads = 4;
   Index num_layers = 2;
   Index d_ff = 0;                // 0 means 4 d_model
   bool has_feed_forward = true;  // false: attention only
-  bool is_causal = true;         // true: a decoder that guesses the next word; false: an encoder
+  bool is_causal = true;         // true: a decoder, which predicts the next word; false: an encoder
   bool attention_bias = false;
   Positions positions = Positions::learned;
   Norm norm = Norm::pre;
   Activation activation = Activation::gelu;
-  double dropout = 0;  // of embeddings, weights and what layers add, while training
+  double dropout = 0;  // of embeddings, weights and sublayer outputs, while training
   Initializer initializer = init::normal;
 };
 
@@ -48,18 +48,18 @@ struct Transformer {
 
   // ids (length) or (batch, length) -> logits (..., length, vocab_size). A position sees what
   // `mask` allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout
-  // drops.
-  // While a Capture lives: files "embedding" (token_embedding + positions), what block i files as
+  // applies.
+  // Records for Capture: "embedding" (token_embedding + positions), the tensors of block i as
   // "blocks.i.*", "norm" (if there is one) and "logits".
-  // Throws Error for an id that is no word, more positions than learned, or a mask that does not
+  // Throws Error for an id without a word, more positions than learned, or a mask that does not
   // fit.
   Tensor operator()(const Indices& ids, const Mask& mask = {}, Random* random = nullptr) const;
 
-  // The same, step by step: ids (batch, new) follow those that the caches have seen, one cache per
-  // block (an empty list begins), and only their logits come back. Equal to the rows of operator()
-  // on everything, to rounding; a test holds every position to that. Throws
-  // Error as above, for an encoder, and for caches that are not of this model; the caches then stay
-  // as they were.
+  // Incremental decoding: ids (batch, new) follow those in the caches, one per block (initially an
+  // empty list); returns the logits of the new ids. They equal the rows of operator() on the whole
+  // sequence, to rounding (tested at every position). Throws
+  // Error as above, for an encoder, and for caches that are not of this model; the caches are then
+  // unchanged.
   Tensor next(const Indices& ids, std::vector<KeyValueCache>& caches) const;
 
   // "words.weight", "positions.weight", "blocks.0.attention.query.weight", ..., "norm.gain",
@@ -72,8 +72,8 @@ struct Transformer {
   Tensor embed(const Indices& ids, Index first) const;
 };
 
-// The options as text, for the metadata of a checkpoint ("transformer.d_model" -> "64"), and back.
-// Throws Error naming the entry that is missing or makes no sense; `initializer` is not kept.
+// Converts options to text, for the metadata of a checkpoint ("transformer.d_model" -> "64"), and
+// back. Throws Error naming a missing or invalid entry; `initializer` is not kept.
 std::map<std::string, std::string> to_metadata(const TransformerOptions& options);
 TransformerOptions transformer_options(const std::map<std::string, std::string>& metadata);
 

@@ -1,4 +1,4 @@
-// One layer of a transformer: look around, then think it over, each added to what was there.
+// One layer of a transformer: self-attention, then feed-forward, each with a residual connection.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace tapestry {
 
 enum class Norm {
-  pre,   // x + f(norm(x)): the sum is never normalised (GPT-2; Xiong et al. 2020)
+  pre,   // x + f(norm(x)): the residual stream is not normalised (GPT-2; Xiong et al. 2020)
   post,  // norm(x + f(x)): as in Vaswani et al. 2017
 };
 
@@ -21,7 +21,7 @@ struct TransformerBlockOptions {
   bool has_feed_forward = true;  // false: attention only (Elhage et al. 2021)
   Norm norm = Norm::pre;
   double eps = 1e-5;   // of the norms
-  double dropout = 0;  // of what attention and feed-forward add, while training
+  double dropout = 0;  // of the outputs of attention and feed-forward, while training
 };
 
 struct TransformerBlock {
@@ -36,9 +36,9 @@ struct TransformerBlock {
   TransformerBlock(Index d_model, Index num_heads, Random& random,
                    const TransformerBlockOptions& options = {});
 
-  // x (..., length, d_model) -> the same shape; mask, generator and cache as MultiHeadAttention
-  // takes them. A live Capture sees what attention files as "attention.*", and "middle", the sum
-  // after attention, and "output" (..., length, d_model).
+  // x (..., length, d_model) -> the same shape; mask, generator and cache as in MultiHeadAttention.
+  // Records for Capture: the tensors of attention as "attention.*", "middle", the sum after
+  // attention, and "output" (..., length, d_model).
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
                     KeyValueCache* cache = nullptr) const;
 
