@@ -2,7 +2,7 @@
 //
 // A canvas of 600 × 400 units with scale 2 has 1200 × 800 pixels; drawing code never needs to know.
 // Whatever lies outside the canvas (or the clip rectangle) is cut off; shapes with non-finite
-// coordinates leave no ink.
+// coordinates draw nothing.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct TextStyle {
   Align align = Align::left;
   VerticalAlign vertical = VerticalAlign::baseline;
   double angle = 0;        // degrees counter-clockwise, around the given point
-  bool subscripts = true;  // what follows a single letter and "_" is set lower: d_model, W_Q
+  bool subscripts = true;  // text after a single letter and "_" becomes a subscript: d_model, W_Q
 };
 
 // Width from pen start to pen end, and the height from the ascent to the descent of the typeface,
@@ -65,7 +65,7 @@ class Canvas {
   // Drawing is limited to `area` until the next call; without a value, to the whole canvas.
   void set_clip(std::optional<Rect> area);
 
-  // The nearest edge between two device pixels: shapes that end there are crisp.
+  // The nearest boundary between two device pixels: shapes that end there have sharp edges.
   double snap(double value) const;
   Rect snap(const Rect& rect) const;
 

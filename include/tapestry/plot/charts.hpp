@@ -32,7 +32,7 @@ struct ReferenceLine {
   Colour colour = theme::accent;
 };
 
-// A text beside the point (x, y), placed where it hides least; with a dot when `marker`.
+// A text beside the point (x, y), placed where it overlaps least; with a dot when `marker`.
 struct Annotation {
   double x = 0, y = 0;
   std::string text = {};

@@ -1,4 +1,4 @@
-// Colours, colour maps whose steps look equally large, and text that stays readable on them.
+// Colours, perceptually uniform colour maps, and readable text colours on them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Colour {
 inline constexpr Colour black{0, 0, 0};
 inline constexpr Colour white{255, 255, 255};
 
-// The quiet tones that all charts and diagrams share.
+// The colours that all charts and diagrams share.
 namespace theme {
 inline constexpr Colour paper{255, 255, 255};
 inline constexpr Colour ink{31, 36, 46};         // titles, labels
@@ -43,7 +43,7 @@ double contrast_ratio(Colour first, Colour second);
 // Black or white, whichever has the larger contrast on `background` (always at least 4.5).
 Colour readable_on(Colour background);
 
-// The colour a share t (clamped to [0, 1]) of the way from `from` to `to`, in sRGB.
+// Linear interpolation from `from` to `to` at t (clamped to [0, 1]), in sRGB.
 Colour mix(Colour from, Colour to, double t);
 
 enum class ColourMap {

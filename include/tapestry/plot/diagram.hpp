@@ -35,7 +35,7 @@ struct Box {
 };
 
 struct Arrow {
-  std::size_t from = 0, to = 0;  // places in `boxes`
+  std::size_t from = 0, to = 0;  // indexes into `boxes`
   std::string label = {};
   bool dashed = false;
   std::vector<Point> path = {};  // set by layout(), as is the middle of the label
@@ -50,7 +50,7 @@ struct Diagram {
   std::vector<Box> boxes = {};
   std::vector<Arrow> arrows = {};
 
-  // Return the place of the new box; throws Error for places that do not exist.
+  // add returns the index of the new box; connect throws Error for indexes that do not exist.
   std::size_t add(Box box);
   void connect(std::size_t from, std::size_t to, std::string label = {});
 };
@@ -58,10 +58,10 @@ struct Diagram {
 // The size that a box needs for its words and thumbnail.
 Size box_size(const Box& box);
 
-// Places boxes in layers (the longest path from a box without incoming arrows decides the layer)
-// and bends arrows around boxes (after Sugiyama, Tagawa and Toda, 1981). Sets every frame and path,
-// the drawing starting at (0, 0); returns its size. Throws Error when there are no boxes, when an
-// arrow joins places that do not exist, or when arrows run in a circle.
+// Places boxes in layers (by the longest path from a box without incoming arrows) and routes arrows
+// around boxes (after Sugiyama, Tagawa and Toda, 1981). Sets every frame and path, with the drawing
+// at (0, 0); returns its size. Throws Error when there are no boxes, when an arrow joins boxes that
+// do not exist, or when arrows form a cycle.
 Size layout(Diagram& diagram);
 
 // Draws into `area`, made smaller when it does not fit, centred. Same errors as layout().

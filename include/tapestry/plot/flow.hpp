@@ -1,4 +1,4 @@
-// Attention as arrows: words that ask on the left, words that are looked at on the right.
+// Attention as arrows: queries on the left, keys on the right.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ struct Flow {
 };
 
 // Draws an arrow per link, from query to key; width and opacity are its weight. Where both lists of
-// words are the same, a word's look at itself has a colour of its own. Below, a legend tells what
-// a width means and how many links, with how much of the attention, were left out (NaN too); a
-// weight of 0, such as a mask leaves, is no link. More than 48 words of a list are cut off, and the
+// words are the same, a link from a word to itself has another colour. Below, a legend tells what a
+// width means and how many links, with how much of the attention, were left out (NaN too); a weight
+// of 0, for example a masked one, is no link. More than 48 words of a list are cut off, and the
 // legend says so.
 // Throws Error when there are no words, when the number of weights is not queries × keys, for a
 // weight or threshold outside 0 ... 1, and when the area is too small.

@@ -14,7 +14,7 @@ inline Point operator+(Point a, Point b) { return {a.x + b.x, a.y + b.y}; }
 inline Point operator-(Point a, Point b) { return {a.x - b.x, a.y - b.y}; }
 inline Point operator*(double factor, Point p) { return {factor * p.x, factor * p.y}; }
 
-// The point a share t of the way from a to b.
+// Linear interpolation: the point a + t (b - a).
 inline Point between(Point a, Point b, double t) { return a + t * (b - a); }
 
 struct Size {

@@ -1,4 +1,4 @@
-// Moving pictures as GIF files.
+// Animations as GIF files.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace tapestry::plot {
 
 // The bytes of a GIF file that shows the frames in turn, each for `seconds` (rounded to 1/100),
-// and then begins again, for ever. The same frames give the same bytes. A frame given twice stands
-// twice as long and costs a few bytes.
-// All frames share one palette of at most 256 colours: a film with few colours keeps them, to
-// within 3 of 255 where two lie that close together; others lose shades. Transparency is laid on
+// and repeats without end. The same frames give the same bytes. A frame given twice is shown twice
+// as long and costs a few bytes.
+// All frames share one palette of at most 256 colours: an animation with few colours keeps them, to
+// within 3 of 255 where two are that close; others lose shades. Transparency is blended with
 // theme::paper.
 // Throws Error if there are no frames, if they differ in size, or for seconds outside 0.02 ... 655
-// (viewers do as they like with shorter ones).
+// (viewers treat shorter ones differently).
 std::vector<std::uint8_t> encode_gif(const std::vector<Canvas>& frames, double seconds = 0.1);
 
-// Writes the film to `path` as write_png does: whole or not at all. Throws Error also with the path
-// and the reason.
+// Writes the animation to `path` atomically, as write_png does. Throws Error also with the path and
+// the reason.
 void write_gif(const std::vector<Canvas>& frames, const std::filesystem::path& path,
                double seconds = 0.1);
 

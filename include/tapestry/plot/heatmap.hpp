@@ -16,12 +16,12 @@ enum class PrintValues { automatic, always, never };  // automatic: where they f
 
 struct Heatmap {
   std::int64_t rows = 0, columns = 0;
-  // Row by row; NaN is hatched grey, ±∞ takes the end of the range.
+  // Row by row; NaN is hatched grey, ±∞ is clamped to the range.
   std::vector<double> values = {};
 
   std::vector<std::string> row_labels = {}, column_labels = {};  // empty: the indices are written
   std::string title = {}, subtitle = {};
-  std::string row_axis = "query (rows)", column_axis = "key (columns)";  // "" leaves the name out
+  std::string row_axis = "query (rows)", column_axis = "key (columns)";  // "": no name
 
   ColourMap colours = ColourMap::blues;
   // Values at the ends of the colour map. Automatic: from the smallest value (from 0 when none is
@@ -34,7 +34,7 @@ struct Heatmap {
   bool colour_bar = true;
   std::string colour_bar_name = {};  // "attention weight", say
 
-  std::vector<bool> masked = {};  // true: forbidden, drawn as a pale crossed cell, never printed
+  std::vector<bool> masked = {};  // true: masked, drawn as a pale crossed cell, never printed
 };
 
 // Draws into `area`: cells as large as fit, centred. More than 1024 rows or columns are averaged in
@@ -43,19 +43,19 @@ struct Heatmap {
 // do not agree with rows × columns.
 void draw(Canvas& canvas, Rect area, const Heatmap& heatmap);
 
-// The size at which all labels fit and cells are comfortable; for render() and for panels.
+// The size at which all labels fit and cells have their usual size; for render() and for panels.
 Size natural_size(const Heatmap& heatmap);
 
 // A picture of `size` (natural_size when not given) in logical units.
 Canvas render(const Heatmap& heatmap, std::optional<Size> size = std::nullopt, double scale = 2);
 
 // The heatmap of attention weights over words: rows and columns labelled with the tokens, values
-// from 0 to 1 (to the largest one when there are more than 32 keys, or all would look pale).
+// from 0 to 1 (to the largest one when there are more than 32 keys, which all have small weights).
 // `weights` is queries × keys, row by row.
 Heatmap attention_heatmap(std::vector<double> weights, std::vector<std::string> queries,
                           std::vector<std::string> keys, std::string title = "Attention weights");
 
-// Only the bar that says which colour means what, with ticks, in `area`: for panels that share one.
+// Only the colour bar, with ticks, in `area`: for panels that share one.
 void draw_colour_bar(Canvas& canvas, Rect area, ColourMap colours, double low, double high,
                      const std::string& name);
 

@@ -1,4 +1,4 @@
-// Many small heatmaps beside each other, on one scale: layers × heads.
+// A grid of small heatmaps on one scale: layers × heads.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace tapestry::plot {
 
-// The maps stand row by row (all heads of layer 0 first), each below its own title. From the first
-// map come the colours, low and high (automatic: over all maps), and the names of axes and bar,
-// which are written once.
+// The maps are row by row (all heads of layer 0 first), each below its own title. The first map
+// gives the colours, low and high (automatic: over all maps), and the names of axes and bar, which
+// are written once.
 struct HeatmapGrid {
-  std::int64_t columns = 1;  // how many maps stand beside each other: the number of heads
+  std::int64_t columns = 1;  // maps in one row: the number of heads
   std::vector<Heatmap> maps = {};
   std::string title = {}, subtitle = {};
 };
@@ -21,7 +21,7 @@ struct HeatmapGrid {
 // Draws into `area`. Where all maps have the same labels and cells are large enough, they are
 // written at the left and the lower rim of the grid. More than 128 rows or columns of a map are
 // averaged in blocks with a note that says so.
-// Throws Error when there are no maps, when columns is not positive, when a map is wrong in itself
+// Throws Error when there are no maps, when columns is not positive, when a map alone would throw
 // (as for a heatmap) or has other colours than the first, and when the area is too small.
 void draw(Canvas& canvas, Rect area, const HeatmapGrid& grid);
 

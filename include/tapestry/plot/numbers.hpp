@@ -1,4 +1,4 @@
-// Numbers as people read them on an axis: round ticks and short, true labels.
+// Numbers on an axis: round ticks and short, exact labels.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ std::string number_text(double value, int digits);
 std::vector<double> linear_ticks(double low, double high, int count = 5);
 
 // Powers of ten within [low, high] (every second, third ... when there are more than `count`);
-// joined by their multiples by 2 and 5 when the range holds fewer than three. Needs 0 < low < high.
+// with their multiples by 2 and 5 when the range holds fewer than three. Needs 0 < low < high.
 std::vector<double> log_ticks(double low, double high, int count = 8);
 
-// Labels with just the decimals that tell the ticks apart; powers of ten beyond 0.001 … 10000 as
+// Labels with just the decimals that distinguish the ticks; powers of ten beyond 0.001 … 10000 as
 // 10⁻⁴.
 std::vector<std::string> tick_texts(const std::vector<double>& ticks, bool log = false);
 

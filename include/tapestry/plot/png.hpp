@@ -13,12 +13,12 @@ namespace tapestry::plot {
 // stored as RGB. `dots_per_inch` is stored for printing and changes no pixel.
 std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch = 300);
 
-// Writes the picture to `path`, making missing folders. The file appears whole or not at all: it
-// is written beside its place, flushed to the disk and renamed. Throws Error with the path and
+// Writes the picture to `path`, making missing folders. The write is atomic: to a temporary file,
+// flushed to the disk and renamed. Throws Error with the path and
 // the reason (no space, no permission, is a folder ...).
 void write_png(const Canvas& canvas, const std::filesystem::path& path, double dots_per_inch = 300);
 
-// A picture as it stands in a file.
+// A picture as stored in a file.
 struct Image {
   int width = 0, height = 0;
   int channels = 0;  // 1: grey; 2: grey, alpha; 3: red, green, blue; 4: red, green, blue, alpha
@@ -26,11 +26,10 @@ struct Image {
   std::vector<std::uint8_t> values = {};
 };
 
-// Reads a PNG with the channels that it has. Fewer than 8 bits are spread to 0 ... 255, and
-// palettes become the colours that they name; 16 bits are refused. image_tensor (pictures.hpp)
-// makes a tensor of it. Nothing in the file is trusted: at most 32768 pixels on each side and 2^26
-// in all, and no more memory than they need; checksums are not checked. Throws Error naming the
-// file and what is wrong with it.
+// Reads a PNG with the channels that it has. Fewer than 8 bits are scaled to 0 ... 255, and palette
+// indexes become their colours; 16 bits are refused. image_tensor (pictures.hpp) makes a tensor of
+// it. The file is not trusted: at most 32768 pixels on each side and 2^26 in all, and no more
+// memory than they need; checksums are not checked. Throws Error with the file and the reason.
 Image read_png(const std::filesystem::path& path);
 
 }  // namespace tapestry::plot
