@@ -22,7 +22,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest = 200;  // longer ones are no slip of the finger
+  constexpr std::size_t longest = 200;  // longer ones are not typing errors
   std::string best;
   if (word.size() > longest) return best;
   int least = static_cast<int>(word.size()) / 2 + 1;

@@ -17,15 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file being written: a device or pipe itself, or a part of the target, which becomes it at last
-// and is removed if it does not.
+// A file being written: a device or pipe itself, or a temporary file that finally replaces the
+// target, or is removed on failure.
 class NewFile {
  public:
   NewFile(std::string complaint, const fs::path& target, bool temporary)
       : complaint_(std::move(complaint)), place_(target), temporary_(temporary) {
     file_ = temporary ? make_part(target, place_) : ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
     if (file_ < 0) {
-      temporary_ = false;  // there is nothing to remove
+      temporary_ = false;  // nothing to remove
       fail();
     }
   }
@@ -53,7 +53,7 @@ class NewFile {
     if (::close(std::exchange(file_, -1)) != 0) fail();
   }
 
-  // Not closed before: the lock on it ends then (file_part.hpp).
+  // Closed only now, because closing ends its lock (file_part.hpp).
   void move_to(const fs::path& target) {
     if (::fsync(file_) != 0 || ::rename(place_.c_str(), target.c_str()) != 0) fail();
     temporary_ = false;
@@ -68,7 +68,7 @@ class NewFile {
   int file_ = -1;
 };
 
-// Makes the renaming itself survive a power cut. Best effort: some file systems cannot.
+// Makes the renaming itself durable after a power cut. Best effort: some file systems cannot.
 void flush_folder(const fs::path& folder) {
   const int opened = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0) return;

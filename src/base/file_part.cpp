@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Eight digits that tell this machine from others.
+// Eight digits that identify this machine.
 std::string machine() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
@@ -29,14 +29,14 @@ std::string machine() {
   return digits;
 }
 
-// How the names of all parts for `target` begin. A long name is cut, to leave room for the rest.
+// The common prefix of the names of all parts for `target`, from which a long name is cut.
 std::string beginning(const fs::path& target) {
   return target.filename().string().substr(0, 200) + ".part-" + machine() + "-";
 }
 
 int open_part(const fs::path& part) {
   const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  const int file = ::open(part.c_str(), O_RDWR | flags);  // some file systems lock only such
+  const int file = ::open(part.c_str(), O_RDWR | flags);  // some file systems need this to lock
   return file >= 0 ? file : ::open(part.c_str(), O_RDONLY | flags);
 }
 
@@ -56,10 +56,10 @@ int make_part(const fs::path& target, fs::path& part) {
            (beginning(target) + std::to_string(::getpid()) + "-" + std::to_string(++serial));
     const int file =
         ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (file < 0 && errno == EEXIST) continue;  // a dead one that could not be removed
+    if (file < 0 && errno == EEXIST) continue;  // a dead part that could not be removed
     if (file < 0) return -1;
     ::flock(file, LOCK_EX);
-    // Before it was locked, another writer may have taken it for a dead one.
+    // Before it was locked, another writer may have removed it as dead.
     struct stat status{};
     if (::fstat(file, &status) != 0 || status.st_nlink > 0 || i++ == tries) return file;
     ::close(file);

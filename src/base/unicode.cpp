@@ -21,7 +21,7 @@ bool is_plain(char c) {
          std::string_view("_-+./:,@%").find(c) != std::string_view::npos;
 }
 
-// Of the control character with which the text begins: how many bytes it takes; 0 if there is none.
+// The length in bytes of the control character at the text's beginning; 0 if there is none.
 std::size_t control_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const bool ascii = (first < ' ' && first != '\n') || first == 0x7F;
@@ -57,7 +57,7 @@ std::size_t code_point_bytes(std::string_view text) {
   for (std::size_t i = 1; i < bytes; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
-  // What is overlong, a surrogate (U+D800 to U+DFFF) or beyond U+10FFFF shows in two bytes.
+  // Two bytes show an overlong form, a surrogate (U+D800 to U+DFFF) and what is beyond U+10FFFF.
   const unsigned first = byte(0) << 8 | byte(1);
   const bool overlong = (first >= 0xE080 && first < 0xE0A0) || (first >= 0xF080 && first < 0xF090);
   const bool surrogate = first >= 0xEDA0 && first <= 0xEDBF;

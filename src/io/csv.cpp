@@ -75,7 +75,7 @@ void check_names(const std::vector<std::string>& names) {
 
 // ---- reading
 
-// Takes the cells of one line off its front.
+// Reads the cells of one line from its front.
 class Line {
  public:
   explicit Line(std::string_view text) : rest_(text) {}
@@ -101,7 +101,7 @@ class Line {
       if (end == std::string_view::npos) throw Error("a quote is not closed.");
       cell += take(end);
       rest_.remove_prefix(1);
-      if (rest_.starts_with('"')) cell += '"';  // two quotes are one inside the cell
+      if (rest_.starts_with('"')) cell += '"';  // two quotes in the cell mean one
     } while (rest_.starts_with('"'));
     return cell;
   }
@@ -176,7 +176,7 @@ std::string content(std::ifstream& file, std::uint64_t bytes) {
   return text;
 }
 
-// What stays of an older log. A last row without its end was not written whole, and goes too.
+// The rows to keep of an older log. A last row without a line end is incomplete, and dropped too.
 std::string kept_rows(std::string text, const std::vector<std::string>& columns, double last) {
   text.erase(text.rfind('\n') + 1);
   const CsvTable table = table_of(text);

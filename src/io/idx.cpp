@@ -1,4 +1,4 @@
-// Reading IDX files. Nothing in the file is believed before it was checked.
+// Reading IDX files. Nothing in the file is used before it was checked.
 #include "tapestry/io/idx.hpp"
 
 #include <algorithm>

@@ -14,12 +14,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "little-endian numbers are written");
 
-// (), (2,), (2, 3): as Python writes it, with a comma behind a single size.
+// (), (2,), (2, 3): as Python writes it, with a comma after a single size.
 std::string shape_text(const Shape& shape) {
   return shape.ndim() == 1 ? "(" + std::to_string(shape[0]) + ",)" : to_string(shape);
 }
 
-// All that stands before the numbers, which begin at a multiple of 64 bytes.
+// All bytes before the numbers, which begin at a multiple of 64 bytes.
 std::string preamble(const char* type, const Shape& shape) {
   std::string header = "{'descr': '" + std::string(type) +
                        "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";

@@ -1,4 +1,4 @@
-// Reading .npy files. Nothing in the file is believed before it was checked.
+// Reading .npy files. Nothing in the file is used before it was checked.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,7 +19,7 @@
 namespace tapestry {
 namespace {
 
-constexpr std::uint64_t longest_header = 65'535;  // what format 1.0 can say; ours need 128
+constexpr std::uint64_t longest_header = 65'535;  // the most in format 1.0; ours need 128
 
 struct Header {
   std::string type;  // as in the file, "<f4"
@@ -27,8 +27,8 @@ struct Header {
   Shape shape;
 };
 
-// Takes the header apart. It is a dictionary as Python writes it, of which only these three
-// entries, with values of their kind, are understood.
+// Parses the header: a Python dictionary; only these three entries, with values of their type, are
+// accepted.
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : rest_(text) {}
@@ -182,7 +182,7 @@ Header read_header(std::ifstream& file, std::uint64_t file_bytes, std::uint64_t&
 }
 
 struct NamedType {
-  std::string_view name;  // as behind '<', '>' or '|'
+  std::string_view name;  // as after '<', '>' or '|'
   NumberType type;
 };
 constexpr NamedType types[] = {
@@ -226,7 +226,7 @@ void to_row_major(const std::vector<Number>& numbers, const Shape& shape, std::s
   }
 }
 
-// An array whose header was read, and whose length was found to be what it asks for.
+// An array whose header was read, and whose length matches it.
 struct Array {
   Header header;
   NumberType type;

@@ -13,7 +13,7 @@
 namespace tapestry {
 namespace {
 
-// Types that C++ has no numbers for, by their bits.
+// Types without a C++ number type, by their bits.
 struct Half {
   std::uint16_t bits;
 };
@@ -63,7 +63,7 @@ float float_of(Brain number) { return std::bit_cast<float>(std::uint32_t{number.
 float float_of(Half number) {
   const std::uint32_t bits = number.bits, sign = (bits & 0x8000) << 16;
   const std::uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-  if (exponent == 0) {  // zero, or a subnormal: float has room to make it a normal number
+  if (exponent == 0) {  // zero, or a subnormal, which is a normal number as float
     const float size = static_cast<float>(fraction) * 0x1p-24F;
     return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(size));
   }
@@ -121,7 +121,7 @@ Number number_at(const std::byte* place, std::endian order) {
   return std::bit_cast<Number>(bytes);
 }
 
-// Piece by piece, so that no second copy of all the numbers is ever in memory.
+// In pieces, so that there is never a second copy of all the numbers in memory.
 template <class Number, class To>
 void read_all(std::ifstream& file, std::endian order, std::span<To> to) {
   if constexpr (std::is_same_v<Number, To>) {

@@ -1,4 +1,4 @@
-// Numbers as they stand in files, made into numbers in memory: what safetensors and .npy share.
+// Conversion of numbers in files to numbers in memory, shared by safetensors and .npy.
 #pragma once
 
 #include <bit>
@@ -19,19 +19,19 @@ enum class NumberType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u6
 std::size_t bytes_of(NumberType type);
 bool is_whole(NumberType type);  // i8 to u64
 
-// A number that cannot become what is asked for without changing.
+// A number that cannot be converted exactly.
 class InexactNumber : public Error {
  public:
   using Error::Error;
 };
 
-// Reads so many numbers as there is room for. Exact: f16, bf16 and f32 keep sign, subnormals,
+// Reads as many numbers as the span holds. Exact: f16, bf16 and f32 keep sign, subnormals,
 // infinities and the payload of a NaN. Only f64 is rounded, where `real` is float. Throws
 // InexactNumber for a whole number that `real` does not hold exactly (up to 2^24 float holds all,
 // then every second, ...), and for a boolean that is neither 0 nor 1.
 void read_numbers(std::ifstream& file, NumberType type, std::endian order, std::span<real> to);
 
-// The same of whole numbers. Throws InexactNumber for one that does not fit, and Error for a type
+// The same for whole numbers. Throws InexactNumber for one that does not fit, and Error for a type
 // that is not whole.
 void read_numbers(std::ifstream& file, NumberType type, std::endian order,
                   std::span<std::int32_t> to);

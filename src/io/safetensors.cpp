@@ -71,14 +71,14 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
   write_file_atomically("write_safetensors", path, [&](const Append& append) {
     append(std::as_bytes(std::span(&length, 1)));
     append(std::as_bytes(std::span(header)));
-    for (const Parameter& tensor : tensors) {  // one by one: together they may be half the memory
+    for (const Parameter& tensor : tensors) {  // one by one: together they may take half the memory
       const Tensor dense = tensor.value.contiguous();
       append(std::as_bytes(std::span(dense.data(), static_cast<std::size_t>(dense.count()))));
     }
   });
 }
 
-// ---------------------------------------------------------------- using what was read
+// ---------------------------------------------------------------- using a file that was read
 
 namespace {
 

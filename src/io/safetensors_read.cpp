@@ -1,4 +1,4 @@
-// Reading safetensors. Nothing in the file is believed before it was checked.
+// Reading safetensors. Nothing in the file is used before it was checked.
 #include <algorithm>
 #include <bit>
 #include <fstream>
@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t longest_header = 100'000'000;
-constexpr std::size_t most_keys = 10'000;  // of one entry; a tensor has 3, metadata as it likes
+constexpr std::size_t most_keys = 10'000;  // of one entry; a tensor has 3, metadata any number
 
 struct Dtype {
   std::string_view name;
@@ -30,7 +30,7 @@ struct Dtype {
   std::optional<NumberType> type = {};  // none: such tensors are skipped
 };
 
-// All that the format has.
+// All types of the format.
 constexpr Dtype dtypes[] = {
     {"F64", 64, NumberType::f64},
     {"F32", 32, NumberType::f32},
@@ -54,7 +54,7 @@ constexpr Dtype dtypes[] = {
     {"F4", 4},
 };
 
-// What the header says about one tensor. Offsets are bytes from the first byte of numbers.
+// The header's entry of one tensor. Offsets are bytes from the first byte of data.
 struct Entry {
   std::string name;
   Shape shape;
@@ -128,7 +128,7 @@ Entry read_entry(const std::string& name, const Json& object) {
   Shape shape;
   try {
     shape = Shape(std::span<const Index>(sizes));
-  } catch (const Error& error) {  // more axes or elements than there can be
+  } catch (const Error& error) {  // more axes or elements than possible
     throw Error(tensor + ": " + error.what());
   }
   const Entry entry{name, shape, dtype, static_cast<std::uint64_t>(offsets[0]),
@@ -137,7 +137,7 @@ Entry read_entry(const std::string& name, const Json& object) {
   return entry;
 }
 
-// Takes the header apart while it is parsed: every entry is checked and dropped as soon as it is
+// Reads the header while it is parsed: every entry is checked and dropped as soon as it is
 // complete, so that neither depth nor length of the JSON can exhaust memory.
 class HeaderReader {
  public:
@@ -160,7 +160,7 @@ class HeaderReader {
   }
 
  private:
-  // Depth counts the brackets around: names stand at 1, the keys of an entry and the texts of the
+  // Depth counts the enclosing brackets: names are at 1, the keys of an entry and the texts of the
   // metadata at 2, the numbers of a shape at 3. The result says whether to keep the value.
   bool visit(int depth, Json::parse_event_t event, Json& value) {
     using Event = Json::parse_event_t;
@@ -174,7 +174,7 @@ class HeaderReader {
     } else if (event == Event::object_start && depth == 1) {
       keys_.clear();
     } else if (event == Event::value && depth == 3) {
-      constexpr int most = 64;  // far more than axes
+      constexpr int most = 64;  // far above the limit of axes
       if (++numbers_ > most) throw Error("tensor " + in_quotes(name_) + " has too long a list.");
     } else if ((event == Event::value || event == Event::array_start) && depth <= 1) {
       throw Error("entry " + in_quotes(name_) + " is not a JSON object.");
@@ -213,7 +213,7 @@ class HeaderReader {
   int numbers_ = 0;                     // seen in this list
 };
 
-// The tensors must fill the rest of the file, one behind the other, in any order.
+// The tensors must fill the rest of the file without gaps, in any order.
 void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -234,7 +234,7 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   }
 }
 
-// Adds the tensor to the result, or what kept it from being read.
+// Adds the tensor to the result, or the reason why it was skipped.
 void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& entry,
                  Safetensors& result) {
   const auto skip = [&](const std::string& why) { result.skipped.push_back({entry.name, why}); };
@@ -252,7 +252,7 @@ void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& ent
   }
 }
 
-// The length that the first eight bytes state, of the JSON that follows them.
+// The length of the JSON, which the first eight bytes state.
 std::uint64_t read_header_length(std::ifstream& file, std::uint64_t file_bytes) {
   std::uint64_t length = 0;
   if (file_bytes < sizeof length) throw Error("it is too short to be a safetensors file.");

@@ -13,9 +13,9 @@ void check_shape(const Safetensors& file, const std::string& name, const Shape& 
               to_string(shape) + ", but it is " + to_string(found) + ".");
 }
 
-// The tensors that tell how much memory the model will take.
+// The tensors that determine how much memory the model will take.
 void check_sizes(const Safetensors& file, const TransformerOptions& o) {
-  constexpr Index most = Index{1} << 24;  // numbers of sinusoids, which are in no file
+  constexpr Index most = Index{1} << 24;  // sinusoids, which are not stored
   if (o.positions == Positions::learned) {
     check_shape(file, "positions.weight", {o.max_length, o.d_model});
   } else if (o.positions == Positions::sinusoidal && o.max_length * o.d_model > most) {
@@ -43,7 +43,7 @@ void write_transformer(const std::filesystem::path& path, const Transformer& mod
 Transformer to_transformer(const Safetensors& file) {
   const TransformerOptions options = transformer_options(file.metadata);
   check_sizes(file, options);
-  Random random(0);  // these weights do not stay
+  Random random(0);  // these weights are overwritten
   Transformer model(options, random);
   load_parameters(model.parameters(), file);
   return model;

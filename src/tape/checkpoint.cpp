@@ -1,10 +1,10 @@
-// Gradient checkpointing: what is not kept is computed again on the way back.
+// Gradient checkpointing: the backward pass recomputes what was not kept.
 //
-// f runs on a tape of its own, a part of the one that records. Tensors of the whole that f reads
-// are imported: they stand on the part's tape like watched ones. On the way there the part only
-// tells what is imported, and is forgotten. On the way back it is recorded in full and walked, with
-// the gradients of what is imported lent to it meanwhile, so that sums add up in the order in which
-// they would have without it.
+// f runs on a tape of its own, a child of the one that records. Tensors of the parent tape that f
+// reads are imported: on the child they are like watched ones. In the forward pass the child only
+// finds what is imported, and is discarded. In the backward pass it is recorded in full; its own
+// backward pass adds to the parent's gradients of what is imported, so that sums have the same
+// order as without a checkpoint.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -33,7 +33,7 @@ void check_that_nobody_looks() {
       "looked at takes another path. End the Capture first, or call f itself.");
 }
 
-// Other for other bits, all but surely.
+// A hash: different bits almost surely give different values.
 std::uint64_t fingerprint(const Tensor& x) {
   const Tensor dense = x.contiguous();
   std::uint64_t sum = 0;
@@ -48,12 +48,12 @@ std::uint64_t fingerprint(const Tensor& x) {
 
 }  // namespace
 
-// What a State has more when it is a part.
+// What the State of a child tape has in addition.
 struct Tape::Part {
   State& parent;
-  std::map<std::uint32_t, std::uint32_t> imported = {};  // its records that were read; here
+  std::map<std::uint32_t, std::uint32_t> imported = {};  // parent record -> record here
 
-  // Lets the outermost tape know its children, so that it knows tensors that got out of one.
+  // Registers with the outermost tape, which can then recognise tensors that left a child.
   Part(State& state, State& of) : parent(of) {
     state.part = this;
     State* outermost = &of;
@@ -62,7 +62,7 @@ struct Tape::Part {
   }
 };
 
-// Of the whole tape that the tensor is on, if it is.
+// The number here of a tensor of the parent tape; `nothing` if it is not on that.
 std::uint32_t Tape::State::import_node(const Tensor& tensor) {
   const std::uint32_t node = part->parent.node_of(tensor);
   if (node == nothing) return nothing;
@@ -80,7 +80,7 @@ struct Tape::Checkpointed {
   std::vector<Tensor> inputs;
   std::uint64_t expected = 0;  // fingerprint of the output
 
-  Tensor record(State& whole);  // the output, as one record of the whole
+  Tensor record(State& whole);  // the output, as one record of the parent
 
   // f, recorded by `state`
   Tensor run(State& state) const {
@@ -128,7 +128,7 @@ Tensor Tape::Checkpointed::record(State& whole) {
   Part own(state, whole);
   state.discard_backward = true;
   Tensor y = run(state);
-  if (y.tape_ != state.serial) return y;  // f computed nothing that wants a gradient
+  if (y.tape_ != state.serial) return y;  // f computed nothing that needs a gradient
   expected = fingerprint(y);
   const std::size_t first = whole.inputs.size();
   for (const auto& pair : own.imported) whole.inputs.push_back(pair.first);  // in rising order

@@ -17,8 +17,8 @@ double dot(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// Elements of either sign and of different sizes, none near 0: with equal sizes, a gradient whose
-// elements stand in the wrong places could sum up to the right number.
+// Elements of either sign and of different sizes, none near 0: with equal sizes, a gradient with
+// elements in the wrong places could still have the right sum.
 Tensor random_direction(const Shape& shape, Random& random) {
   Tensor result = random.uniform(shape, 0.5, 1.5);
   for (Index i = 0; i < result.count(); ++i) {
@@ -27,7 +27,7 @@ Tensor random_direction(const Shape& shape, Random& random) {
   return result;
 }
 
-// While it lives, the inputs stand that far along the direction; then where they were.
+// While in scope, the inputs are moved that far along the direction.
 class Moved {
  public:
   Moved(const std::vector<Tensor>& inputs, const std::vector<Tensor>& direction, double distance)
@@ -53,7 +53,7 @@ class Moved {
 };
 
 // What is checked: x -> sum(f() * seed), one number, with the inputs that f reads moved along a
-// direction, and put back.
+// direction, and restored.
 struct Problem {
   const std::function<Tensor()>& f;
   const std::vector<Tensor>& inputs;
@@ -115,7 +115,7 @@ GradcheckResult find_culprit(const Problem& problem, const std::vector<Tensor>& 
   return {};
 }
 
-// `inputs` are what f reads: contiguous, and changed while the check goes on.
+// `inputs` are what f reads: contiguous, and changed during the check.
 GradcheckResult check(const std::function<Tensor()>& f, const std::vector<Tensor>& inputs,
                       const GradcheckOptions& options) {
   Random random(options.seed);

@@ -1,4 +1,4 @@
-// The search of a tape for the first number that is not finite.
+// Finds the first non-finite number on a tape.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-// What a record's value holds that is not finite, and where its infinities come from.
+// The kinds of non-finite numbers in a record's value, and the origin of its infinities.
 struct Bad {
   bool nan = false, high = false, low = false;  // a NaN, +inf, -inf
-  std::size_t mask = none;  // the record that placed, on purpose, what reached this one
+  std::size_t mask = none;                      // the mask record whose infinities reached this one
 
   bool any() const { return nan || high || low; }
 };
@@ -31,8 +31,8 @@ Bad look_at(const Tensor& tensor) {
   return bad;
 }
 
-// Whether a record that holds such numbers, made from finite ones, is a mask at work: a `where`, or
-// the sum with a tensor that is not on the tape.
+// Whether a record that makes such numbers from finite ones applies a mask: a `where`, or the sum
+// with a tensor that is not on the tape.
 bool is_mask(const Tape::Entry& entry, const Bad& bad) {
   const bool added = entry.operation == "add" && entry.inputs.size() == 1 && !bad.high;
   return !bad.nan && (entry.operation == "where" || added);

@@ -1,4 +1,4 @@
-// Which tape records on a thread, from when to when.
+// The tape that records on a thread: its beginning and end.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -44,7 +44,7 @@ void Tape::record_here() {
 
 Tape::~Tape() {
   if (State::recording == state_.get()) State::stop_recording();
-  if (state_.use_count() > 1) return;  // it records on another thread, which will find it dead
+  if (state_.use_count() > 1) return;  // it records on another thread, which will find it ended
   state_->clear();
   State::spare = std::move(state_);
 }
@@ -71,7 +71,7 @@ void Tape::State::stop_recording() {
 }
 
 void Tape::State::clear() {
-  constexpr std::size_t worth_keeping = 100'000;  // do not hoard a million-node chain
+  constexpr std::size_t worth_keeping = 100'000;  // do not keep memory for a million records
   if (records.capacity() > worth_keeping) {
     *this = State();
     return;

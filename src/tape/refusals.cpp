@@ -1,4 +1,4 @@
-// What a tape refuses, told with the way out.
+// Errors of a tape, each with a way out.
 #include <algorithm>
 
 #include "tape/state.hpp"

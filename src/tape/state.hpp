@@ -1,4 +1,4 @@
-// What a tape holds while it records. Shared by the files that implement Tape.
+// The state of a tape while it records. Shared by the files that implement Tape.
 #pragma once
 
 #include <limits>
@@ -36,7 +36,7 @@ struct Tape::State {
   bool walked = false;
   std::vector<Record> records;        // the watched tensors first
   std::vector<std::uint32_t> inputs;  // record numbers, or `nothing` for what is not recorded
-  std::vector<Tensor> gradients;      // by record, while walking
+  std::vector<Tensor> gradients;      // by record, in the backward pass
   std::vector<Tensor> watched;
   ByBuffer watched_at;
 
@@ -48,17 +48,16 @@ struct Tape::State {
   void walk();
   Gradients gradients_of_watched();
 
-  // ---- for looking at: table.cpp, non_finite.cpp
+  // ---- for inspection: table.cpp, non_finite.cpp
   Keep keep = Keep::only_what_is_needed;
   std::map<std::size_t, std::string> labels;
   std::vector<Tensor> values;          // by record, with Keep::values
   std::vector<Tensor> kept_gradients;  // likewise
 
-  // ---- a part that is computed again: checkpoint.cpp
-  Part* part = nullptr;           // null: a whole tape
-  bool discard_backward = false;  // records what depends on what, and saves nothing
-  std::vector<std::uint64_t>
-      children;  // serials of all children, of parts too; the outermost has them
+  // ---- a child tape: checkpoint.cpp
+  Part* part = nullptr;                 // null: not a child
+  bool discard_backward = false;        // records dependencies only
+  std::vector<std::uint64_t> children;  // of the outermost tape: serials of all tapes below it
   std::uint32_t import_node(const Tensor& tensor);
 
   // ---- Errors, each with a way out: refusals.cpp
@@ -71,7 +70,7 @@ struct Tape::State {
   [[noreturn]] static void refuse_constant(const Tensor& y);
 
   // ---- which one records on this thread, or null: recording.cpp. Ask by current(), which notices
-  // when the tape died on another thread: `held` keeps its state alive until then.
+  // when the tape was destroyed on another thread: `held` keeps its state until then.
   static std::uint64_t new_serial();
   static State* current();
   static void stop_recording();
@@ -83,7 +82,7 @@ struct Tape::State {
   static thread_local State* recording;
   static thread_local Held held;
   static thread_local std::shared_ptr<State> spare;  // empty, but with its capacity
-  static thread_local std::size_t pending_bytes;     // saved for the record that comes next
+  static thread_local std::size_t pending_bytes;     // saved for the next record
 };
 
 }  // namespace tapestry

@@ -1,4 +1,4 @@
-// A tape as entries, with their labels, and as a table.
+// A tape as entries with labels, and as a table.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -30,7 +30,7 @@ std::string inputs_text(const Tape::Entry& entry) {
   return text;
 }
 
-// A label as Graphviz shows it unchanged: between quotes it reads \" and \\, and &names; of HTML.
+// A label escaped for Graphviz, which interprets \" and \\ between quotes, and HTML's &names;.
 std::string escaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {

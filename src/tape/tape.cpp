@@ -1,12 +1,12 @@
-// The tape itself: how operations are recorded, and how walking back finds the gradients.
+// The tape itself: how operations are recorded, and how the backward pass finds the gradients.
 //
-// An operation on a tensor that the tape knows becomes a record: the numbers of the records that
-// its inputs come from, and a function that hands the gradient of its output on to them. Inputs are
-// recorded before what is made of them. So walking back is one loop from the last record to the
-// first: when it comes to a record, all that used its output have added to its gradient.
+// An operation on a tensor that the tape knows becomes a record: the numbers of its inputs'
+// records, and a function from the gradient of its output to theirs. Inputs are recorded before
+// what uses them. So the backward pass is one loop from the last record to the first: when it
+// reaches a record, all that used its output have added to its gradient.
 //
-// Beside it: state.hpp, what a tape holds; recording.cpp, which tape records on a thread;
-// refusals.cpp, what a tape refuses; checkpoint.cpp; table.cpp and non_finite.cpp, which only read.
+// See also: state.hpp, the data; recording.cpp, which tape records on a thread; refusals.cpp, its
+// errors; checkpoint.cpp; table.cpp and non_finite.cpp, which only read.
 #include "tapestry/tape.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace tapestry {
 
 // ---------------------------------------------------------------- recording
 
-// The tensors to differentiate by are the first records. Nothing made them: they have no backward.
+// The tensors to differentiate by are the first records. They have no backward function.
 void Tape::watch(const Tensor& tensor, std::string_view name) {
   state_->refuse_to_watch(tensor);
   const std::size_t node = state_->records.size();
@@ -28,7 +28,7 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
   if (!name.empty()) state_->labels[node] = name;
 }
 
-// The record that made a tensor; `nothing` for what is a constant to this tape.
+// The record that made a tensor; `nothing` for a constant to this tape.
 std::uint32_t Tape::State::node_of(const Tensor& tensor) {
   if (tensor.tape_ == serial) return tensor.node_;
   if (tensor.tape_ == Tensor::detached_id || !tensor.defined()) return nothing;
@@ -74,7 +74,7 @@ void Tape::State::push(Record record, const Tensor& output) {
   if (keep == Keep::values) values.push_back(output);
 }
 
-// ---------------------------------------------------------------- walking back
+// ---------------------------------------------------------------- the backward pass
 
 Gradients Tape::backward(const Tensor& loss) {
   State::refuse_loss(loss);
@@ -92,13 +92,13 @@ Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
   return state_->gradients_of_watched();
 }
 
-// From the gradients that are there. Leaves those of what nothing on this tape made.
+// Starts from the gradients given; leaves those of watched and imported tensors.
 void Tape::State::walk() {
   walked = true;
   if (keep == Keep::values) kept_gradients.resize(records.size());
   for (std::size_t i = records.size(); i-- > 0;) {
     if (!records[i].backward) continue;
-    const Backward backward = std::move(records[i].backward);  // what it saved is freed below
+    const Backward backward = std::move(records[i].backward);  // its saved tensors are freed below
     if (!gradients[i].defined()) continue;
     const Tensor dy = std::exchange(gradients[i], Tensor());
     if (keep == Keep::values) kept_gradients[i] = dy;
@@ -107,7 +107,7 @@ void Tape::State::walk() {
   }
 }
 
-// Each is the caller's alone. What y does not depend on has zeros.
+// Each has a buffer of its own. What y does not depend on has zeros.
 Gradients Tape::State::gradients_of_watched() {
   Gradients result;
   result.position_ = watched_at.entries;
@@ -127,7 +127,7 @@ bool GradientSink::needs_gradient(std::size_t input) const {
          state_.input(record_, input) != Tape::State::nothing;
 }
 
-// Adds up what several records give to one input: in place only where nobody else sees the numbers.
+// Sums the gradients of one input from several records: in place only if the buffer is not shared.
 void GradientSink::accumulate(std::size_t input, Tensor gradient) {
   if (!needs_gradient(input)) return;
   const std::uint32_t node = state_.input(record_, input);

@@ -43,20 +43,20 @@ struct Pool {
   MemoryStats stats{};
 };
 
-// Never destroyed: tensors with static lifetime may give their memory back after main has ended.
+// Never destroyed: tensors with static lifetime may return their memory after main has ended.
 Pool& pool() {
   static Pool* const instance = new Pool;
   return *instance;
 }
 
-// Rounds up to one of eight steps per power of two: at most 12.5 % is wasted, and close sizes
+// Rounds up to one of eight steps per power of two: at most 12.5 % is wasted, and similar sizes
 // share their blocks.
 std::size_t round_up(std::size_t bytes) {
   const std::size_t step = std::max(alignment, std::bit_floor(bytes) / 8);
   return (bytes + step - 1) / step * step;
 }
 
-// AddressSanitizer cannot know which part of a pooled block may be touched: tell it.
+// Tells AddressSanitizer which part of a pooled block may be accessed.
 void allow_only([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes,
                 [[maybe_unused]] std::size_t capacity) {
 #ifdef TAPESTRY_ASAN
@@ -69,8 +69,8 @@ std::align_val_t alignment_of(std::size_t capacity) {
   return std::align_val_t{capacity < huge_page ? alignment : huge_page};
 }
 
-// Large blocks ask for huge pages: kernels that walk through megabytes would otherwise wait for
-// page tables (attention over 256 heads: 7 % faster). Where the system knows none, nothing changes.
+// Large blocks request huge pages: kernels that read megabytes would otherwise wait for page tables
+// (attention over 256 heads: 7 % faster). No effect on a system without them.
 void* fresh_block(std::size_t capacity) {
   void* block = ::operator new(capacity, alignment_of(capacity), std::nothrow);
 #ifdef __linux__

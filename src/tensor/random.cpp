@@ -30,7 +30,7 @@ Index Random::randint(Index count) {
   if (count < 1 || count > std::numeric_limits<std::uint32_t>::max()) {
     throw Error("random: randint(" + std::to_string(count) + ") needs a count of 1 .. 4294967295.");
   }
-  // Lemire 2019: the high word of a product, rejecting the few values that would be favoured.
+  // Lemire 2019: the high word of a product, rejecting the few values that would be too likely.
   const auto n = static_cast<std::uint32_t>(count);
   const std::uint32_t favoured = (0U - n) % n;
   std::uint64_t product = 0;

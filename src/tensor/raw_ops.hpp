@@ -1,4 +1,4 @@
-// Arithmetic on tensors that no tape sees: what the tape and the operations are made of.
+// Unrecorded arithmetic on tensors, of which the tape and the operations are made.
 #pragma once
 
 #include "kernels/parallel_all.hpp"
@@ -8,7 +8,7 @@ namespace tapestry {
 
 kernels::Sizes sizes(const Shape& shape);
 
-// x seen with a larger shape that it broadcasts to: repeated axes get stride 0. Copies nothing.
+// A view of x with a larger shape that it broadcasts to: repeated axes get stride 0.
 Tensor broadcast_view(const Tensor& x, const Shape& shape);
 
 // f(x) elementwise; the result is contiguous and shaped like x.
@@ -17,13 +17,13 @@ Tensor apply(kernels::Unary f, const Tensor& x);
 // f(dy, saved) elementwise, both of one shape.
 Tensor apply(kernels::UnaryBackward f, const Tensor& dy, const Tensor& saved);
 
-// f(a, b) elementwise with broadcasting; `operation` is for the message when shapes clash.
+// f(a, b) elementwise with broadcasting; `operation` begins the message if shapes do not fit.
 Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Tensor& b);
 
 // y = y + x in place, x broadcasting to y; y must be contiguous and its buffer unshared.
 void add_to(Tensor& y, const Tensor& x);
 
-// Sums x over the axes along which `shape` was broadcast to x's shape: the way back of
+// Sums x over the axes along which `shape` was broadcast to x's shape: the gradient of
 // broadcasting. Throws Error naming `operation` if shape does not broadcast to x's.
 Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape);
 

@@ -20,7 +20,7 @@ Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size()
     if (size != 0 && count > most / size) {
       throw Error("shape: " + to_string(*this) + " has more elements than memory can hold.");
     }
-    count *= std::max<Index>(size, 1);  // strides step over what stands beside an empty axis too
+    count *= std::max<Index>(size, 1);  // strides ignore a size of 0
   }
 }
 
@@ -32,7 +32,7 @@ Index Shape::count() const {
 
 Index Shape::operator[](int axis) const {
   const int from_front = axis < 0 ? axis + rank_ : axis;
-  if (from_front < 0 || from_front >= rank_) {  // only then pay for the message
+  if (from_front < 0 || from_front >= rank_) {  // build the message only then
     normalized_axis("shape " + to_string(*this), axis, rank_);
   }
   return sizes_[static_cast<std::size_t>(from_front)];

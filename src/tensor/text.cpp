@@ -18,7 +18,7 @@ struct Layout {
   int digits;
   int width;
   bool elide;       // show only the ends of long axes
-  bool elide_last;  // the last axis would not fit the line
+  bool elide_last;  // the last axis does not fit the line
 };
 
 std::string number(real value, const Layout& layout) {

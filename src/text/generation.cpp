@@ -30,7 +30,7 @@ void check(const SamplingOptions& options) {
   check_option("top_p", p, p > 0 && p <= 1, "above 0, and 1 at most");
 }
 
-// The numbers of a vector over the vocabulary, or an Error.
+// The elements of a vector over the vocabulary; throws Error for anything else.
 std::vector<double> numbers(const char* operation, const char* what, const Tensor& tensor) {
   if (!tensor.defined() || tensor.ndim() != 1) {
     throw Error(std::string(operation) + ": " + what + " are " +
@@ -62,7 +62,7 @@ void check_logits(const std::vector<double>& logits) {
   }
 }
 
-// Ids from the likeliest to the least likely; of equals the lower one first.
+// Ids from the likeliest to the least likely; of equal probabilities the lower id first.
 std::vector<std::size_t> by_likelihood(const std::vector<double>& logits) {
   std::vector<std::size_t> order(logits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -82,7 +82,7 @@ Tensor sampling_probabilities(const Tensor& logits, const SamplingOptions& optio
   const Index k = options.temperature == 0 ? 1 : options.top_k;
   if (k > 0) kept.resize(std::min(kept.size(), static_cast<std::size_t>(k)));
 
-  std::vector<double> shares;  // of the kept ones, not yet divided by their sum
+  std::vector<double> shares;  // of the words kept, not yet normalised
   const double temperature = options.temperature == 0 ? 1 : options.temperature;
   for (const std::size_t id : kept) {
     shares.push_back(std::exp((values[id] - largest) / temperature));
@@ -110,7 +110,7 @@ std::int32_t sample(const Tensor& probabilities, Random& random) {
   if (total == 0) throw Error("sample: all probabilities are 0: there is nothing to draw.");
   const double drawn = random.uniform() * total;
   double sum = 0;
-  std::size_t last = 0;  // with a probability: rounding may leave `drawn` at the very end
+  std::size_t last = 0;  // with a probability: rounding may leave `drawn` at the end
   for (std::size_t id = 0; id < shares.size(); ++id) {
     if (shares[id] == 0) continue;
     last = id;
