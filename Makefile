@@ -64,7 +64,8 @@ on_x86 = $(findstring x86_64,$(call ask,-dumpmachine))
 avx2 = $(if $(on_x86),-mavx2 -mfma)
 avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512cd -mavx512dq -mavx512bw -mavx512vl \
   -mprefer-vector-width=512 $(call g++,-Wno-uninitialized -Wno-maybe-uninitialized))
-gif = $(if $(filter neon,$(MODE)),,-lgif)  # its tests draw nothing, and there is no giflib for them
+# The tests of neon draw nothing, and there are no such libraries for them.
+libraries = $(if $(filter neon,$(MODE)),,-lgif -lz)
 catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 
 # ---- Files
@@ -145,7 +146,7 @@ define link
 @echo '  link $@'
 @mkdir -p $(@D)
 $(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-  $(filter %.a,$^) $(gif) $(1) $(LDLIBS)
+  $(filter %.a,$^) $(libraries) $(1) $(LDLIBS)
 endef
 $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
@@ -285,7 +286,8 @@ fuzz: build/setup/fuzz
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
 	@cd build/neon/include && ln -sfn \
-	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h)) .
+	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h \
+	    zlib.h zconf.h)) .
 	@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	$(live)@qemu-aarch64-static build/neon/tests
 ## bench          speed beside OpenBLAS, oneDNN and this machine's limits; five minutes. It

@@ -179,12 +179,12 @@ void draw_y_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std
     const double y = axes.plot.bottom() - axes.y.share(ticks.at[i]) * axes.plot.height;
     canvas.line({axes.plot.x, y}, {axes.plot.right(), y}, {theme::grid, 1});
     if (y > free) continue;  // it would touch
-    canvas.text({axes.plot.x - 8, y}, ticks.texts[i], style);
+    canvas.text({axes.plot.x - 8, y}, ticks.texts[i], style, Role::y_tick);
     free = y - 1.1 * style.size;
   }
   style = {type::label, theme::faded, false, Align::centre, VerticalAlign::middle, 90};
   canvas.text({axes.plot.x - y_axis_room(ticks, name) + 8, axes.plot.centre().y},
-              fit_text(name, axes.plot.height + 40, style), style);
+              fit_text(name, axes.plot.height + 40, style), style, Role::y_axis);
 }
 
 void draw_x_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std::string& name) {
@@ -196,14 +196,14 @@ void draw_x_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std
     canvas.line({x, axes.plot.y}, {x, axes.plot.bottom()}, {theme::grid, 1});
     const double half = measure_text(ticks.texts[i], style).width / 2;
     if (x - half < free) continue;  // it would touch
-    canvas.text({x, axes.plot.bottom() + 6}, ticks.texts[i], style);
+    canvas.text({x, axes.plot.bottom() + 6}, ticks.texts[i], style, Role::x_tick);
     free = x + half + 6;
   }
   const double y = axes.plot.bottom();
   canvas.line({axes.plot.x, y}, {axes.plot.right(), y}, {theme::frame, 1});
   style = {type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
   canvas.text({axes.plot.centre().x, y + x_axis_room(name) - 8},
-              fit_text(name, axes.plot.width + 40, style), style);
+              fit_text(name, axes.plot.width + 40, style), style, Role::x_axis);
 }
 
 void draw_reference_lines(Canvas& canvas, const Axes& axes,
@@ -233,7 +233,7 @@ void draw_annotations(Canvas& canvas, const Axes& axes, const std::vector<Annota
     const std::vector<Point> line = leader(p, box);
     if (!line.empty()) canvas.line(p, line.back(), {theme::frame, 0.7});
     if (note.marker) canvas.fill_circle(p, 4, theme::ink);
-    canvas.text({box.x + 2, box.centre().y}, note.text, style);
+    canvas.text({box.x + 2, box.centre().y}, note.text, style, Role::note);
     ink.boxes.push_back(box);
     ink.points.insert(ink.points.end(), line.begin(), line.end());
   }

@@ -107,7 +107,7 @@ void draw_value(Canvas& canvas, const Rect& place, double value, int digits, dou
   const Point at{place.centre().x, below ? place.bottom() + 9 : place.y - 9};
   const double width = std::min(measure_text(text, style).width + 2, place.width);
   canvas.fill_rect({at.x - width / 2, at.y - 0.55 * size, width, 1.1 * size}, theme::paper, 2);
-  canvas.text(at, text, style);
+  canvas.text(at, text, style, Role::value);
 }
 
 // Labels are broken at blanks where all words then fit under their bars, otherwise turned.
@@ -150,7 +150,8 @@ void draw_labels(Canvas& canvas, const Axes& axes, const BarLabels& labels, doub
   for (std::size_t i = 0; i < labels.lines.size(); i += stride) {
     double y = axes.plot.bottom() + 7;
     for (const std::string& line : labels.lines[i]) {
-      canvas.text({axes.plot.x + (static_cast<double>(i) + 0.5) * group, y}, line, style);
+      canvas.text({axes.plot.x + (static_cast<double>(i) + 0.5) * group, y}, line, style,
+                  Role::x_tick);
       y += label_line;
     }
   }
@@ -212,7 +213,8 @@ void draw(Canvas& canvas, Rect area, const BarChart& chart) {
   draw_bars(canvas, axes, chart, bars);
   draw_labels(canvas, axes, labels, bars.group);
   const TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
-  canvas.text({axes.plot.centre().x, axes.plot.bottom() + below - 8}, chart.label_axis, style);
+  canvas.text({axes.plot.centre().x, axes.plot.bottom() + below - 8}, chart.label_axis, style,
+              Role::x_axis);
 }
 
 Canvas render(const BarChart& chart, double width, double height, double scale) {

@@ -2,90 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <sstream>
 
-#include "plot/raster.hpp"
+#include "plot/outlines.hpp"
+#include "plot/paint.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry::plot {
 
 namespace {
 
-template <typename Visit>
-void for_each_pixel(const Mask& mask, Visit visit) {
-  const float* coverage = mask.coverage.data();
-  for (int row = mask.box.top; row < mask.box.bottom; ++row) {
-    for (int column = mask.box.left; column < mask.box.right; ++column) {
-      visit(column, row, *coverage++);
-    }
-  }
-}
-
-// A circle of n corners strays r (1 - cos(π/n)) from the true one; 1/100 pixel is not seen.
-int corners_of_circle(double pixel_radius) {
-  const double corners = std::ceil(std::numbers::pi * std::sqrt(50 * pixel_radius));
-  return static_cast<int>(std::clamp(corners, 12.0, 720.0));
-}
-
-void add_arc(Contour& contour, Point centre, double radius, double from, double to, int pieces) {
-  for (int i = 0; i <= pieces; ++i) {
-    const double angle = from + (to - from) * i / pieces;
-    contour.push_back({centre.x + radius * std::cos(angle), centre.y + radius * std::sin(angle)});
-  }
-}
-
-Contour circle(Point centre, double radius, double scale) {
-  Contour contour;
-  add_arc(contour, centre, radius, 0, 2 * std::numbers::pi, corners_of_circle(radius * scale));
-  return contour;
-}
-
-Contour rounded(const Rect& rect, double corner_radius, double scale) {
-  // Not std::clamp: a negative width or height would cross its bounds.
-  const double r = std::min({corner_radius, rect.width / 2, rect.height / 2});
-  if (!(r > 0)) {
-    return {{rect.x, rect.y},
-            {rect.right(), rect.y},
-            {rect.right(), rect.bottom()},
-            {rect.x, rect.bottom()}};
-  }
-  const int pieces = corners_of_circle(r * scale) / 4 + 1;
-  const double quarter = std::numbers::pi / 2;
-  Contour contour;
-  add_arc(contour, {rect.x + r, rect.y + r}, r, 2 * quarter, 3 * quarter, pieces);
-  add_arc(contour, {rect.right() - r, rect.y + r}, r, 3 * quarter, 4 * quarter, pieces);
-  add_arc(contour, {rect.right() - r, rect.bottom() - r}, r, 0, quarter, pieces);
-  add_arc(contour, {rect.x + r, rect.bottom() - r}, r, quarter, 2 * quarter, pieces);
-  return contour;
-}
-
-// The dashes of a line, cut at its corners: a stroke unites what meets. Round caps lengthen each by
-// `width`, so that much is left out of them.
-std::vector<Contour> dashes(const Contour& line, double dash, double width) {
-  const double ink = std::max(dash - width, dash * 0.1), period = 2 * dash;
-  std::vector<Contour> pieces;
-  double walked = 0;  // distance since the start of the current period
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    const double length = std::hypot(line[i].x - line[i - 1].x, line[i].y - line[i - 1].y);
-    if (!std::isfinite(length) || length / dash > 1e5) continue;
-    for (double at = 0; at < length;) {
-      const bool inked = walked < ink;
-      const double step = std::min(length - at, (inked ? ink : period) - walked);
-      const Point from = between(line[i - 1], line[i], at / length);
-      at += step;
-      if (inked)
-        pieces.push_back({from, between(line[i - 1], line[i], std::min(1.0, at / length))});
-      walked = walked + step >= period - 1e-9 ? 0 : walked + step + 1e-9;
-    }
-  }
-  return pieces;
-}
+bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
 
 }  // namespace
 
 Canvas::Canvas(double width, double height, double scale, Colour background)
-    : width_(width), height_(height), scale_(scale) {
+    : width_(width), height_(height), scale_(scale), background_(background) {
   const double columns = std::ceil(width * scale - 1e-9), rows = std::ceil(height * scale - 1e-9);
   if (!(scale > 0 && columns >= 1 && rows >= 1 && columns <= 32768 && rows <= 32768)) {
     std::ostringstream message;
@@ -96,7 +28,6 @@ Canvas::Canvas(double width, double height, double scale, Colour background)
   pixel_width_ = static_cast<int>(columns);
   pixel_height_ = static_cast<int>(rows);
   pixels_.assign(static_cast<std::size_t>(pixel_width_) * pixel_height_, background);
-  set_clip(std::nullopt);
 }
 
 Colour Canvas::pixel(int column, int row) const {
@@ -108,17 +39,12 @@ Colour Canvas::pixel(int column, int row) const {
   return pixels_[static_cast<std::size_t>(row) * pixel_width_ + column];
 }
 
-void Canvas::set_clip(std::optional<Rect> area) {
-  const Rect rect = area.value_or(Rect{0, 0, width_ + 1, height_ + 1});
-  const auto pixel = [this](double value, int most) {
-    if (std::isnan(value)) return 0;
-    return static_cast<int>(std::clamp(std::round(value * scale_), 0.0, static_cast<double>(most)));
-  };
-  clip_left_ = pixel(rect.x, pixel_width_);
-  clip_top_ = pixel(rect.y, pixel_height_);
-  // Never before the others, or clamps between them would have crossed bounds.
-  clip_right_ = std::max(clip_left_, pixel(rect.right(), pixel_width_));
-  clip_bottom_ = std::max(clip_top_, pixel(rect.bottom(), pixel_height_));
+void Canvas::set_clip(std::optional<Rect> area) { clip_ = area; }
+
+void Canvas::add(Element element) {
+  element.clip = clip_;
+  paint({pixels_, pixel_width_, pixel_height_, scale_}, element);
+  elements_.push_back(std::move(element));
 }
 
 double Canvas::snap(double value) const { return std::round(value * scale_) / scale_; }
@@ -128,38 +54,19 @@ Rect Canvas::snap(const Rect& rect) const {
   return {x, y, snap(rect.right()) - x, snap(rect.bottom()) - y};
 }
 
-// Porter and Duff (1984): colour over what is there, with straight opacity.
-void Canvas::blend(int column, int row, Colour colour, double coverage) {
-  if (coverage < 1.0 / 1024) return;
-  Colour& below = pixels_[static_cast<std::size_t>(row) * pixel_width_ + column];
-  const double above = coverage * colour.a / 255.0, rest = below.a / 255.0 * (1 - above);
-  const double opacity = above + rest;
-  if (!(opacity > 0)) return;
-  const auto over = [&](std::uint8_t top, std::uint8_t bottom) {
-    return static_cast<std::uint8_t>(std::lround((above * top + rest * bottom) / opacity));
-  };
-  below = {over(colour.r, below.r), over(colour.g, below.g), over(colour.b, below.b),
-           static_cast<std::uint8_t>(std::lround(255 * opacity))};
+void Canvas::cells(const Rect& area, std::int64_t rows, std::int64_t columns,
+                   std::vector<Colour> colours) {
+  if (rows < 0 || columns < 0 || colours.size() != static_cast<std::size_t>(rows * columns)) {
+    throw Error("canvas: " + std::to_string(rows) + " x " + std::to_string(columns) +
+                " cells need as many colours, but " + std::to_string(colours.size()) +
+                " were given");
+  }
+  add({Cells{area, rows, columns, std::move(colours)}});
 }
 
 void Canvas::fill_rect(const Rect& rect, Colour colour, double corner_radius) {
-  const double left = scale_ * rect.x, right = scale_ * rect.right();
-  const double top = scale_ * rect.y, bottom = scale_ * rect.bottom();
-  if (!(left < right && top < bottom)) return;  // also when one is NaN
-  if (corner_radius > 0) return fill_polygon(rounded(rect, corner_radius, scale_), colour);
-  const auto pixel = [](double value, int low, int high) {
-    return static_cast<int>(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
-  };
-  const int row_end = pixel(std::ceil(bottom), clip_top_, clip_bottom_);
-  const int column_end = pixel(std::ceil(right), clip_left_, clip_right_);
-  for (int row = pixel(std::floor(top), clip_top_, clip_bottom_); row < row_end; ++row) {
-    const double height = std::min(bottom, row + 1.0) - std::max(top, row + 0.0);
-    for (int column = pixel(std::floor(left), clip_left_, clip_right_); column < column_end;
-         ++column) {
-      const double width = std::min(right, column + 1.0) - std::max(left, column + 0.0);
-      blend(column, row, colour, width * height);
-    }
-  }
+  if (!(rect.x < rect.right() && rect.y < rect.bottom())) return;  // also when one is NaN
+  add({FilledRect{rect, colour, corner_radius}});
 }
 
 void Canvas::stroke_rect(const Rect& rect, const Stroke& stroke, double corner_radius) {
@@ -168,22 +75,14 @@ void Canvas::stroke_rect(const Rect& rect, const Stroke& stroke, double corner_r
   polyline(contour, stroke);
 }
 
-void Canvas::fill_contours(std::vector<std::vector<Point>> contours, Colour colour) {
-  for (Contour& contour : contours) {
-    for (Point& p : contour) p = scale_ * p;
-  }
-  const PixelBox clip{clip_left_, clip_top_, clip_right_, clip_bottom_};
-  const Mask mask = fill_mask(contours, clip);
-  for_each_pixel(
-      mask, [&](int column, int row, float coverage) { blend(column, row, colour, coverage); });
-}
-
 void Canvas::fill_polygon(std::span<const Point> points, Colour colour) {
-  fill_contours({{points.begin(), points.end()}}, colour);
+  if (!std::all_of(points.begin(), points.end(), is_finite)) return;
+  add({FilledPolygon{{points.begin(), points.end()}, colour}});
 }
 
 void Canvas::fill_circle(Point centre, double radius, Colour colour) {
-  if (radius > 0) fill_polygon(circle(centre, radius, scale_), colour);
+  if (!(radius > 0 && std::isfinite(radius) && is_finite(centre))) return;
+  add({FilledCircle{centre, radius, colour}});
 }
 
 void Canvas::stroke_circle(Point centre, double radius, const Stroke& stroke) {
@@ -196,16 +95,14 @@ void Canvas::line(Point from, Point to, const Stroke& stroke) {
 }
 
 void Canvas::polyline(std::span<const Point> points, const Stroke& stroke) {
-  Contour line(points.begin(), points.end());
-  for (Point& p : line) p = scale_ * p;
-  const double width = stroke.width * scale_, dash = stroke.dash * scale_;
-  const std::vector<Contour> pieces =
-      dash > 0 ? dashes(line, dash, width) : std::vector<Contour>{line};
-  const PixelBox clip{clip_left_, clip_top_, clip_right_, clip_bottom_};
-  const Mask mask = stroke_mask(pieces, width / 2, clip);
-  for_each_pixel(mask, [&](int column, int row, float coverage) {
-    blend(column, row, stroke.colour, coverage);
-  });
+  if (!(stroke.width > 0 && std::isfinite(stroke.width))) return;
+  add({Polyline{{points.begin(), points.end()}, stroke}});
+}
+
+void Canvas::text(Point at, std::string_view words, const TextStyle& style, Role role) {
+  const bool finite = is_finite(at) && std::isfinite(style.size) && std::isfinite(style.angle);
+  if (!(finite && style.size > 0) || words.empty()) return;
+  add({Text{at, std::string(words), style, role}});
 }
 
 void Canvas::curve(Point from, Point control_from, Point control_to, Point to,

@@ -12,10 +12,9 @@ void draw_colour_bar(Canvas& canvas, Rect area, ColourMap colours, double low, d
                      const std::string& name) {
   const Rect bar = canvas.snap(Rect{area.x, area.y, bar_width, area.height});
   const int steps = static_cast<int>(std::lround(bar.height * canvas.scale()));
-  for (int i = 0; i < steps; ++i) {
-    canvas.fill_rect({bar.x, bar.y + i / canvas.scale(), bar.width, 1 / canvas.scale()},
-                     colour_at(colours, 1 - (i + 0.5) / steps));
-  }
+  std::vector<Colour> shades;
+  for (int i = 0; i < steps; ++i) shades.push_back(colour_at(colours, 1 - (i + 0.5) / steps));
+  canvas.cells(bar, steps, 1, std::move(shades));
   canvas.stroke_rect(bar.inset(-0.25), {theme::frame, 0.8});
   const TextStyle style{type::tick, theme::faded, false, Align::left, VerticalAlign::middle};
   const std::vector<double> ticks = linear_ticks(low, high, area.height < 120 ? 3 : 5);
@@ -23,11 +22,11 @@ void draw_colour_bar(Canvas& canvas, Rect area, ColourMap colours, double low, d
   for (std::size_t i = 0; i < ticks.size(); ++i) {
     const double y = bar.bottom() - (ticks[i] - low) / (high - low) * bar.height;
     canvas.line({bar.right(), y}, {bar.right() + 3, y}, {theme::frame, 0.8});
-    canvas.text({bar.right() + 7, y}, texts[i], style);
+    canvas.text({bar.right() + 7, y}, texts[i], style, Role::scale_tick);
   }
   TextStyle turned{type::subtitle, theme::faded, false, Align::centre, VerticalAlign::middle, 90};
   canvas.text({bar.right() + 7 + widest(texts, style) + 14, bar.centre().y},
-              fit_text(name, std::max(bar.height + 40, 120.0), turned), turned);
+              fit_text(name, std::max(bar.height + 40, 120.0), turned), turned, Role::scale);
 }
 
 }  // namespace tapestry::plot

@@ -59,18 +59,12 @@ void draw_thumbnail(Canvas& canvas, const Rect& place, const Thumbnail& image, d
   if (image.colours != ColourMap::blue_orange && low >= 0 && high <= 1) high = 1;
   low = image.low.value_or(low);
   high = image.high.value_or(high);
-  const double width = place.width / static_cast<double>(image.columns);
-  const double height = place.height / static_cast<double>(image.rows);
-  for (std::int64_t i = 0; i < image.rows; ++i) {
-    for (std::int64_t j = 0; j < image.columns; ++j) {
-      const double value = image.values[static_cast<std::size_t>(i * image.columns + j)];
-      const double share = high > low ? (value - low) / (high - low) : 0.5;
-      const Rect cell{place.x + static_cast<double>(j) * width,
-                      place.y + static_cast<double>(i) * height, width, height};
-      canvas.fill_rect(canvas.snap(cell),
-                       colour_at(image.colours, std::isnan(value) ? value : share));
-    }
+  std::vector<Colour> colours;
+  for (const double value : image.values) {
+    const double share = high > low ? (value - low) / (high - low) : 0.5;
+    colours.push_back(colour_at(image.colours, std::isnan(value) ? value : share));
   }
+  canvas.cells(place, image.rows, image.columns, std::move(colours));
   canvas.stroke_rect(canvas.snap(place).inset(-0.3), {theme::frame, 0.8 * zoom});
 }
 
@@ -84,14 +78,14 @@ void draw_box(Canvas& canvas, const Box& box, Point origin, double zoom) {
   TextStyle style{title_type * zoom, readable_on(box.fill), true, Align::centre};
   if (style.colour == black) style.colour = theme::ink;
   if (!box.title.empty()) {
-    canvas.text({x, y + zoom * 13}, box.title, style);
+    canvas.text({x, y + zoom * 13}, box.title, style, Role::note);
     y += zoom * 18;
   }
   style.size = line_type * zoom;
   style.bold = false;
   style.colour = mix(style.colour, box.fill, 0.12);
   for (const std::string& line : box.lines) {
-    canvas.text({x, y + zoom * 12.5}, line, style);
+    canvas.text({x, y + zoom * 12.5}, line, style, Role::note);
     y += zoom * line_height;
   }
   if (!box.thumbnail) return;
@@ -124,7 +118,7 @@ void draw_label(Canvas& canvas, const Arrow& arrow, Point origin, double zoom) {
   canvas.fill_rect({middle.x - size.width / 2 - 3 * zoom, middle.y - 0.62 * style.size - zoom,
                     size.width + 6 * zoom, 1.24 * style.size + 2 * zoom},
                    theme::paper, 3 * zoom);
-  canvas.text(middle, arrow.label, style);
+  canvas.text(middle, arrow.label, style, Role::note);
 }
 
 Size turned(Size size, Direction direction) {

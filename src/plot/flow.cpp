@@ -130,12 +130,19 @@ double column_width(const std::vector<std::string>& words, double size) {
   return widest(words, style) + 16;
 }
 
+// What the words of a column are to the reader, and the name of all.
+struct ColumnName {
+  std::string head;
+  Role axis, label;
+};
+
 void draw_column(Canvas& canvas, const Column& column, double size, Align align,
-                 const std::string& head) {
+                 const ColumnName& name) {
   TextStyle style = label_style();
   const double x = align == Align::right ? column.area.right() - 8 : column.area.x + 8;
   style.align = align;
-  canvas.text({x, column.area.y - 10}, head, {type::label, theme::faded, false, align});
+  canvas.text({x, column.area.y - 10}, name.head, {type::label, theme::faded, false, align},
+              name.axis);
   style.vertical = VerticalAlign::middle;
   style.size = size;
   const double height = 0.8 * column.pitch;
@@ -143,7 +150,7 @@ void draw_column(Canvas& canvas, const Column& column, double size, Align align,
     const double y = column.middle(i);
     canvas.fill_rect({column.area.x, y - height / 2, column.area.width, height}, {240, 243, 248},
                      std::min(6.0, height / 3));
-    canvas.text({x, y}, column.words[i], style);
+    canvas.text({x, y}, column.words[i], style, name.label);
   }
 }
 
@@ -224,14 +231,14 @@ void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, doub
   for (const LegendLink& entry : entries) {
     draw_ribbon(canvas, {x, y}, {x + 34, y}, ribbon_width(entry.weight, pitch),
                 with_opacity(entry.colour, entry.weight));
-    canvas.text({x + 40, y}, entry.words, style);
+    canvas.text({x + 40, y}, entry.words, style, Role::legend);
     x += width(entry) + std::min(20.0, (area.width - widths) / std::max(1.0, gaps()));
   }
   const std::vector<std::string> lines = note_lines(drawn, area.width);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     canvas.text({area.x, area.y + legend_height + (static_cast<double>(i) + 0.5) * note_line},
-                lines[i],
-                {type::subtitle, theme::faded, false, Align::left, VerticalAlign::middle});
+                lines[i], {type::subtitle, theme::faded, false, Align::left, VerticalAlign::middle},
+                Role::legend);
   }
 }
 
@@ -264,8 +271,8 @@ void draw(Canvas& canvas, Rect area, const Flow& flow) {
   const Column queries = column(room.x, left, drawn.queries);
   const Column keys = column(room.right() - right, right, drawn.keys);
   draw_links(canvas, drawn, queries, keys);
-  draw_column(canvas, queries, size, Align::right, "query");
-  draw_column(canvas, keys, size, Align::left, "key");
+  draw_column(canvas, queries, size, Align::right, {"query", Role::row_axis, Role::row_label});
+  draw_column(canvas, keys, size, Align::left, {"key", Role::column_axis, Role::column_label});
   draw_flow_legend(canvas, {room.x, top + pitch * most + 8, room.width, 0}, drawn, pitch);
 }
 

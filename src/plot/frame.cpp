@@ -24,10 +24,10 @@ TextStyle subtitle_style() {
 }
 
 double draw_lines(Canvas* canvas, Point at, const std::vector<std::string>& lines,
-                  const TextStyle& style) {
+                  const TextStyle& style, Role role) {
   double height = 0;
   for (const std::string& line : lines) {
-    if (canvas != nullptr) canvas->text({at.x, at.y + height}, line, style);
+    if (canvas != nullptr) canvas->text({at.x, at.y + height}, line, style, role);
     height += line_spacing * style.size;
   }
   return height;
@@ -38,12 +38,13 @@ double title_block(Canvas* canvas, Rect area, const std::string& title,
                    const std::string& subtitle) {
   double height = 0;
   if (!title.empty()) {
-    height +=
-        draw_lines(canvas, {area.x, area.y}, wrap(title, area.width, title_style()), title_style());
+    height += draw_lines(canvas, {area.x, area.y}, wrap(title, area.width, title_style()),
+                         title_style(), Role::title);
   }
   if (!subtitle.empty()) {
-    height += draw_lines(canvas, {area.x, area.y + height},
-                         wrap(subtitle, area.width, subtitle_style()), subtitle_style());
+    height +=
+        draw_lines(canvas, {area.x, area.y + height}, wrap(subtitle, area.width, subtitle_style()),
+                   subtitle_style(), Role::subtitle);
   }
   return height > 0 ? height + 12 : 0;
 }
@@ -98,7 +99,7 @@ Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entr
       y += legend_row;
     }
     draw_swatch(canvas, {x, y}, entry);
-    canvas.text({x + swatch + swatch_gap, y}, name, style);
+    canvas.text({x + swatch + swatch_gap, y}, name, style, Role::legend);
     x += width + entry_gap;
   }
   const double height = y + legend_row / 2 + 8 - area.y;

@@ -14,7 +14,6 @@ namespace {
 constexpr double smallest_type = 7.5;  // for printed values
 
 void hatch(Canvas& canvas, const Rect& cell) {
-  canvas.fill_rect(cell, theme::missing);
   if (cell.width < 6 || cell.height < 6) return;
   const Rect inner = cell.inset(0.6);
   const double reach = inner.width + inner.height;
@@ -26,7 +25,6 @@ void hatch(Canvas& canvas, const Rect& cell) {
 }
 
 void cross_out(Canvas& canvas, const Rect& cell) {
-  canvas.fill_rect(cell, theme::masked);
   const double arm = std::min({cell.width, cell.height, 40.0}) * 0.11;
   if (arm < 1) return;
   const Point c = cell.centre();
@@ -63,17 +61,22 @@ Rect cell_at(const Canvas& canvas, const Rect& grid, const Heatmap& map, std::in
   return {x(j), y(i), x(j + 1) - x(j), y(i + 1) - y(i)};
 }
 
-void draw_cell(Canvas& canvas, const Rect& cell, const Heatmap& map, const ColourRange& range,
-               std::size_t at, double size) {
+Colour colour_of(const Heatmap& map, const ColourRange& range, std::size_t at) {
+  if (!map.masked.empty() && map.masked[at]) return theme::masked;
+  const double value = map.values[at];
+  return std::isnan(value) ? theme::missing : colour_at(map.colours, range.share(value));
+}
+
+// What stands on the colour of a cell.
+void mark_cell(Canvas& canvas, const Rect& cell, const Heatmap& map, Colour colour, std::size_t at,
+               double size) {
   if (!map.masked.empty() && map.masked[at]) return cross_out(canvas, cell);
   const double value = map.values[at];
   if (std::isnan(value)) return hatch(canvas, cell);
-  const Colour colour = colour_at(map.colours, range.share(value));
-  canvas.fill_rect(cell, colour);
   if (!(size > 0)) return;
   TextStyle style{size, readable_on(colour), false, Align::centre, VerticalAlign::middle};
   if (style.colour == black && contrast_ratio(theme::ink, colour) >= 4.5) style.colour = theme::ink;
-  canvas.text(cell.centre(), number_text(value, map.digits), style);
+  canvas.text(cell.centre(), number_text(value, map.digits), style, Role::value);
 }
 
 void draw_row_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
@@ -86,7 +89,7 @@ void draw_row_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
       label_stride(pitch, (map.row_labels.empty() ? 1.8 : 1.15) * style.size);
   for (std::int64_t i = 0; i < map.rows; i += stride) {
     canvas.text({grid.x - 8, grid.y + (static_cast<double>(i) + 0.5) * pitch}, layout.row_labels[i],
-                style);
+                style, Role::row_label);
   }
 }
 
@@ -106,7 +109,7 @@ void draw_column_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
     const auto place = static_cast<std::size_t>(j);
     const bool turned = layout.turned[place];
     canvas.text({grid.x + (static_cast<double>(j) + 0.5) * pitch, grid.bottom() + (turned ? 8 : 5)},
-                layout.column_labels[place], turned ? upright : flat);
+                layout.column_labels[place], turned ? upright : flat, Role::column_label);
   }
 }
 
@@ -114,9 +117,10 @@ void draw_axis_names(Canvas& canvas, const Rect& grid, const Heatmap& map,
                      const HeatmapLayout& layout) {
   TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
   const Point centre = grid.centre();
-  canvas.text({centre.x, grid.bottom() + layout.bottom - 8}, map.column_axis, style);
+  canvas.text({centre.x, grid.bottom() + layout.bottom - 8}, map.column_axis, style,
+              Role::column_axis);
   style.angle = 90;
-  canvas.text({grid.x - layout.left + 8, centre.y}, map.row_axis, style);
+  canvas.text({grid.x - layout.left + 8, centre.y}, map.row_axis, style, Role::row_axis);
 }
 
 }  // namespace
@@ -125,10 +129,15 @@ void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const Colo
   const Size cell{grid.width / static_cast<double>(map.columns),
                   grid.height / static_cast<double>(map.rows)};
   const double size = value_size(map, cell);
+  std::vector<Colour> colours;
+  for (std::size_t at = 0; at < map.values.size(); ++at) {
+    colours.push_back(colour_of(map, range, at));
+  }
+  canvas.cells(grid, map.rows, map.columns, colours);
   for (std::int64_t i = 0; i < map.rows; ++i) {
     for (std::int64_t j = 0; j < map.columns; ++j) {
-      draw_cell(canvas, cell_at(canvas, grid, map, i, j), map, range,
-                static_cast<std::size_t>(i * map.columns + j), size);
+      const auto at = static_cast<std::size_t>(i * map.columns + j);
+      mark_cell(canvas, cell_at(canvas, grid, map, i, j), map, colours[at], at, size);
     }
   }
   if (std::min(cell.width, cell.height) >= 10) {  // thin gaps tell neighbours apart
@@ -147,16 +156,18 @@ void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const Colo
 
 void draw_key(Canvas& canvas, Point at, const Heatmap& map) {
   const TextStyle style{type::tick, theme::faded, false, Align::left, VerticalAlign::middle};
-  const auto entry = [&](const char* name, void (*paint)(Canvas&, const Rect&)) {
-    paint(canvas, {at.x, at.y, bar_width, bar_width});
-    canvas.text({at.x + bar_width + 7, at.y + bar_width / 2}, name, style);
+  const auto entry = [&](const char* name, Colour colour, void (*mark)(Canvas&, const Rect&)) {
+    const Rect place{at.x, at.y, bar_width, bar_width};
+    canvas.fill_rect(place, colour);
+    mark(canvas, place);
+    canvas.text({at.x + bar_width + 7, at.y + bar_width / 2}, name, style, Role::legend);
     at.y += bar_width + 6;
   };
   if (std::any_of(map.values.begin(), map.values.end(), [](double v) { return std::isnan(v); })) {
-    entry("NaN", hatch);
+    entry("NaN", theme::missing, hatch);
   }
   if (std::find(map.masked.begin(), map.masked.end(), true) != map.masked.end()) {
-    entry("masked", cross_out);
+    entry("masked", theme::masked, cross_out);
   }
 }
 

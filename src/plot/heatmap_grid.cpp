@@ -148,13 +148,13 @@ void draw_words(Canvas& canvas, const std::vector<Rect>& places, const Shared& s
     style.angle = 0;
     for (std::size_t i = 0; i < layout.row_words.size() && k % columns == 0; ++i) {
       canvas.text({place.x - 5, place.y + (static_cast<double>(i) + 0.5) * down},
-                  layout.row_words[i], style);
+                  layout.row_words[i], style, Role::row_label);
     }
     style.angle = 90;
     if (k + columns < places.size()) continue;  // another map stands below
     for (std::size_t j = 0; j < layout.column_words.size(); ++j) {
       canvas.text({place.x + (static_cast<double>(j) + 0.5) * across, place.bottom() + 5},
-                  layout.column_words[j], style);
+                  layout.column_words[j], style, Role::column_label);
     }
   }
 }
@@ -163,9 +163,10 @@ void draw_words(Canvas& canvas, const std::vector<Rect>& places, const Shared& s
 void draw_common(Canvas& canvas, const Rect& all, const Shared& shared, const GridLayout& layout) {
   const Heatmap& first = shared.first();
   TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
-  canvas.text({all.centre().x, all.bottom() + layout.bottom - 8}, first.column_axis, style);
+  canvas.text({all.centre().x, all.bottom() + layout.bottom - 8}, first.column_axis, style,
+              Role::column_axis);
   style.angle = 90;
-  canvas.text({all.x - layout.left + 8, all.centre().y}, first.row_axis, style);
+  canvas.text({all.x - layout.left + 8, all.centre().y}, first.row_axis, style, Role::row_axis);
   if (!first.colour_bar) return;
   const Rect bar{all.right() + bar_gap, all.y + caption, 0,
                  std::clamp(all.height - caption, shortest_bar, 320.0)};
@@ -195,7 +196,8 @@ void draw(Canvas& canvas, Rect area, const HeatmapGrid& grid) {
   TextStyle style{type::subtitle, theme::ink};
   for (std::size_t k = 0; k < places.size(); ++k) {
     canvas.text({places[k].x, places[k].y - 5},
-                fit_text(shared.maps[k].title, places[k].width + gap - 4, style), style);
+                fit_text(shared.maps[k].title, places[k].width + gap - 4, style), style,
+                Role::title);
     draw_cells(canvas, canvas.snap(places[k]), shared.maps[k], shared.range);
   }
   if (layout.words) draw_words(canvas, places, shared, layout);

@@ -1,11 +1,14 @@
 #include "tapestry/plot/png.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <span>
 
+#include "plot/png_bytes.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 
@@ -17,16 +20,6 @@ namespace tapestry::plot {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-
-// The checksum of PNG chunks (PNG specification, annex D), bit by bit.
-std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
-  std::uint32_t crc = 0xFFFFFFFFu;
-  for (const std::uint8_t byte : bytes) {
-    crc ^= byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320u : 0u);
-  }
-  return ~crc;
-}
 
 void append_big_endian(Bytes& bytes, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) {
@@ -44,14 +37,14 @@ Bytes resolution_chunk(double dots_per_inch) {
   Bytes chunk;
   append_big_endian(chunk, static_cast<std::uint32_t>(body.size() - 4));
   chunk.insert(chunk.end(), body.begin(), body.end());
-  append_big_endian(chunk, crc32(body));
+  append_big_endian(
+      chunk, static_cast<std::uint32_t>(crc32(0, body.data(), static_cast<uInt>(body.size()))));
   return chunk;
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch) {
-  const std::span<const Colour> pixels = canvas.pixels();
+Bytes png_bytes(std::span<const Colour> pixels, int width, int height, double dots_per_inch) {
   const bool opaque =
       std::all_of(pixels.begin(), pixels.end(), [](Colour c) { return c.a == 255; });
   Bytes channels;
@@ -61,15 +54,17 @@ std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch)
   }
   int size = 0;
   const std::unique_ptr<unsigned char, decltype(&std::free)> encoded(
-      stbi_write_png_to_mem(channels.data(), 0, canvas.pixel_width(), canvas.pixel_height(),
-                            opaque ? 3 : 4, &size),
-      &std::free);
+      stbi_write_png_to_mem(channels.data(), 0, width, height, opaque ? 3 : 4, &size), &std::free);
   if (encoded == nullptr) throw Error("encode_png: out of memory. Draw a smaller picture.");
   Bytes bytes(encoded.get(), encoded.get() + size);
   constexpr std::ptrdiff_t after_header = 8 + 25;  // signature, then the IHDR chunk
   const Bytes resolution = resolution_chunk(dots_per_inch);
   bytes.insert(bytes.begin() + after_header, resolution.begin(), resolution.end());
   return bytes;
+}
+
+std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch) {
+  return png_bytes(canvas.pixels(), canvas.pixel_width(), canvas.pixel_height(), dots_per_inch);
 }
 
 void write_png(const Canvas& canvas, const std::filesystem::path& path, double dots_per_inch) {

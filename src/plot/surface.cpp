@@ -156,7 +156,7 @@ void draw_room(Canvas& canvas, const Scene& scene, const Landscape& land) {
     const Point p = scene.at({corner.x, corner.y, share * scene.height()});
     canvas.line(p, p - Point{4, 0}, {theme::frame, 1});
     if (p.y > free) continue;  // it would touch
-    canvas.text(p - Point{8, 0}, land.tick_words[i], style);
+    canvas.text(p - Point{8, 0}, land.tick_words[i], style, Role::scale_tick);
     free = p.y - 1.1 * style.size;
   }
 }
@@ -238,20 +238,24 @@ TextStyle running_along(Point direction, TextStyle style) {
 }
 
 // Words that run on outwards where the lines of cells end, and the name of the axis beside them.
-void draw_words(Canvas& canvas, const Scene& scene, const std::vector<std::string>& words,
-                const std::string& name, Point3 (Scene::*mark)(double) const, Side side) {
-  const Point out = scene.outward(side);
+void draw_words(Canvas& canvas, const Scene& scene, const Landscape& land, bool of_rows) {
+  const std::vector<std::string>& words = of_rows ? land.row_words : land.column_words;
+  const auto mark = of_rows ? &Scene::row_mark : &Scene::column_mark;
+  const Point out = scene.outward(of_rows ? scene.row_side() : scene.column_side());
   const TextStyle style = running_along(out, label_style());
   const double last = static_cast<double>(words.size() - 1);
   const std::int64_t stride = label_stride(scene.least_pitch(), 1.05 * style.size);
   for (std::size_t i = 0; i < words.size(); i += static_cast<std::size_t>(stride)) {
-    canvas.text(scene.at((scene.*mark)(static_cast<double>(i))) + word_gap * out, words[i], style);
+    canvas.text(scene.at((scene.*mark)(static_cast<double>(i))) + word_gap * out, words[i], style,
+                of_rows ? Role::row_label : Role::column_label);
   }
   const double reach = word_gap + widest(words, label_style()) + 0.6 * name_room;
   const Point along = scene.at((scene.*mark)(1)) - scene.at((scene.*mark)(0));
   TextStyle name_style = running_along(along, {type::label, theme::faded});
   name_style.align = Align::centre;
-  canvas.text(scene.at((scene.*mark)(last / 2)) + reach * out, name, name_style);
+  canvas.text(scene.at((scene.*mark)(last / 2)) + reach * out,
+              of_rows ? land.map.row_axis : land.map.column_axis, name_style,
+              of_rows ? Role::row_axis : Role::column_axis);
 }
 
 }  // namespace
@@ -268,9 +272,7 @@ void draw_surface(Canvas& canvas, Rect area, const Heatmap& heatmap, View view) 
   const Scene scene = fitted_scene(room, land, view);
   draw_room(canvas, scene, land);
   draw_bars(canvas, scene, land);
-  draw_words(canvas, scene, land.row_words, land.map.row_axis, &Scene::row_mark, scene.row_side());
-  draw_words(canvas, scene, land.column_words, land.map.column_axis, &Scene::column_mark,
-             scene.column_side());
+  for (const bool of_rows : {true, false}) draw_words(canvas, scene, land, of_rows);
   if (!land.map.colour_bar) return;
   draw_colour_bar(canvas, bar, land.map.colours, land.range.low, land.range.high,
                   land.map.colour_bar_name);

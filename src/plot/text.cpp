@@ -1,26 +1,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "plot/text_line.hpp"
 #include "plot/typeface.hpp"
 #include "plot/utf8.hpp"
-#include "tapestry/plot/canvas.hpp"
 
 namespace tapestry::plot {
 namespace {
 
 const Font& font_of(const TextStyle& style) { return style.bold ? Font::bold() : Font::sans(); }
-
-// One sign of a line: where its pen starts and how large it is, for type of size 1.
-struct Glyph {
-  char32_t point;
-  Point pen;
-  double size;
-};
-
-struct Line {
-  std::vector<Glyph> glyphs;
-  double width = 0;
-};
 
 bool is_word(char32_t point) {
   return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') ||
@@ -33,11 +21,34 @@ bool starts_subscript(const std::vector<char32_t>& points, std::size_t i) {
          is_word(points[i - 1]) && is_word(points[i + 1]) && (i == 1 || !is_word(points[i - 2]));
 }
 
-Line set_line(std::string_view text, const TextStyle& style) {
-  constexpr double subscript_size = 0.72, subscript_drop = 0.16;
+double horizontal_shift(double width, Align align) {
+  return align == Align::left ? 0 : align == Align::centre ? -width / 2 : -width;
+}
+
+// The frame of a text that is aligned and turned: from type of size 1 with its pen at the origin to
+// logical units.
+struct Placement {
+  Point at, start;
+  double c, s;
+
+  Placement(const Text& text, double width)
+      : at(text.at), start{horizontal_shift(width, text.style.align), base_line(text.style)} {
+    const double angle = text.style.angle * std::numbers::pi / 180;
+    c = text.style.size * std::cos(angle);
+    s = text.style.size * std::sin(angle);
+  }
+  Point operator()(Point p) const {
+    p = p + start;
+    return at + Point{c * p.x + s * p.y, c * p.y - s * p.x};
+  }
+};
+
+}  // namespace
+
+TextLine set_line(std::string_view text, const TextStyle& style) {
   const Font& font = font_of(style);
   const std::vector<char32_t> points = decode_utf8(text);
-  Line line;
+  TextLine line;
   bool lowered = false;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (style.subscripts && starts_subscript(points, i)) {
@@ -52,8 +63,9 @@ Line set_line(std::string_view text, const TextStyle& style) {
   return line;
 }
 
-double vertical_shift(const Font& font, VerticalAlign vertical) {
-  switch (vertical) {
+double base_line(const TextStyle& style) {
+  const Font& font = font_of(style);
+  switch (style.vertical) {
     case VerticalAlign::top:
       return font.ascent();
     case VerticalAlign::middle:
@@ -65,12 +77,6 @@ double vertical_shift(const Font& font, VerticalAlign vertical) {
   }
   return 0;
 }
-
-double horizontal_shift(double width, Align align) {
-  return align == Align::left ? 0 : align == Align::centre ? -width / 2 : -width;
-}
-
-}  // namespace
 
 Size measure_text(std::string_view text, const TextStyle& style) {
   const Font& font = font_of(style);
@@ -88,26 +94,27 @@ std::string fit_text(std::string_view text, double width, const TextStyle& style
   return fitted;
 }
 
-void Canvas::text(Point at, std::string_view text, const TextStyle& style) {
-  if (!(style.size > 0)) return;
-  const Font& font = font_of(style);
-  const Line line = set_line(text, style);
-  const Point start{horizontal_shift(line.width, style.align),
-                    vertical_shift(font, style.vertical)};
-  const double angle = style.angle * std::numbers::pi / 180;
-  const double c = style.size * std::cos(angle), s = style.size * std::sin(angle);
-  const double tolerance = 0.05 / (style.size * scale_);  // a twentieth of a pixel
+std::vector<Contour> outlines(const Text& text, double scale) {
+  const Font& font = font_of(text.style);
+  const TextLine line = set_line(text.words, text.style);
+  const Placement place(text, line.width);
+  const double tolerance = 0.05 / (text.style.size * scale);  // a twentieth of a pixel
   std::vector<Contour> contours;
   for (const Glyph& glyph : line.glyphs) {
     for (Contour& contour : font.outline(glyph.point, tolerance)) {
-      for (Point& p : contour) {
-        p = glyph.size * p + glyph.pen + start;
-        p = at + Point{c * p.x + s * p.y, c * p.y - s * p.x};
-      }
+      for (Point& p : contour) p = place(glyph.size * p + glyph.pen);
       contours.push_back(std::move(contour));
     }
   }
-  fill_contours(std::move(contours), style.colour);
+  return contours;
+}
+
+std::array<Point, 4> corners(const Text& text) {
+  const Font& font = font_of(text.style);
+  const double width = set_line(text.words, text.style).width;
+  const Placement place(text, width);
+  return {place({0, -font.cap_height()}), place({width, -font.cap_height()}),
+          place({width, font.descent()}), place({0, font.descent()})};
 }
 
 }  // namespace tapestry::plot

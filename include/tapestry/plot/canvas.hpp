@@ -1,50 +1,20 @@
 // A picture to draw on: anti-aliased shapes and text, in logical units.
 //
+// What is drawn is kept as a list of elements, from which the pixels and SVG (svg.hpp) are made.
 // A canvas of 600 × 400 units with scale 2 has 1200 × 800 pixels; drawing code never needs to know.
 // Whatever lies outside the canvas (or the clip rectangle) is cut off; shapes with non-finite
 // coordinates draw nothing.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "tapestry/plot/colour.hpp"
-#include "tapestry/plot/geometry.hpp"
+#include "tapestry/plot/element.hpp"
 
 namespace tapestry::plot {
-
-// How a line is drawn: width in logical units, round caps; `dash` = length of the dashes and of
-// the gaps between them, 0 for a full line.
-struct Stroke {
-  Colour colour = theme::ink;
-  double width = 1;
-  double dash = 0;
-};
-
-enum class Align { left, centre, right };
-enum class VerticalAlign { top, middle, baseline, bottom };  // middle: of the capital letters
-
-struct TextStyle {
-  double size = 13;  // of the em square, logical units
-  Colour colour = theme::ink;
-  bool bold = false;
-  Align align = Align::left;
-  VerticalAlign vertical = VerticalAlign::baseline;
-  double angle = 0;        // degrees counter-clockwise, around the given point
-  bool subscripts = true;  // text after a single letter and "_" becomes a subscript: d_model, W_Q
-};
-
-// Width from pen start to pen end, and the height from the ascent to the descent of the typeface,
-// of one line of UTF-8 text at the style's size and weight, before rotation.
-Size measure_text(std::string_view text, const TextStyle& style);
-
-// The text, shortened with "…" until it is at most `width` wide.
-std::string fit_text(std::string_view text, double width, const TextStyle& style);
 
 class Canvas {
  public:
@@ -55,6 +25,10 @@ class Canvas {
   double height() const { return height_; }
   double scale() const { return scale_; }
   Rect area() const { return {0, 0, width_, height_}; }
+  Colour background() const { return background_; }
+
+  // What was drawn, first to last, without what has no size or no finite place.
+  std::span<const Element> elements() const { return elements_; }
 
   int pixel_width() const { return pixel_width_; }
   int pixel_height() const { return pixel_height_; }
@@ -69,6 +43,10 @@ class Canvas {
   double snap(double value) const;
   Rect snap(const Rect& rect) const;
 
+  // A matrix of colours that fills `area`, row by row. Throws Error unless there is a colour for
+  // each cell.
+  void cells(const Rect& area, std::int64_t rows, std::int64_t columns,
+             std::vector<Colour> colours);
   void fill_rect(const Rect& rect, Colour colour, double corner_radius = 0);
   void stroke_rect(const Rect& rect, const Stroke& stroke, double corner_radius = 0);
   void fill_polygon(std::span<const Point> points, Colour colour);
@@ -85,16 +63,16 @@ class Canvas {
   void arrow_head(Point from, Point tip, Colour colour, double head = 9);
 
   // One line of UTF-8 text; signs that the typeface lacks appear as a box.
-  void text(Point at, std::string_view text, const TextStyle& style = {});
+  void text(Point at, std::string_view words, const TextStyle& style = {}, Role role = Role::other);
 
  private:
-  // Closed contours in logical units: united where they run the same way, cut out where opposite.
-  void fill_contours(std::vector<std::vector<Point>> contours, Colour colour);
-  void blend(int column, int row, Colour colour, double coverage);
+  void add(Element element);  // keeps it, and draws it on the pixels
 
   double width_, height_, scale_;
+  Colour background_;
   int pixel_width_ = 0, pixel_height_ = 0;
-  int clip_left_ = 0, clip_top_ = 0, clip_right_ = 0, clip_bottom_ = 0;  // in pixels
+  std::optional<Rect> clip_;
+  std::vector<Element> elements_;
   std::vector<Colour> pixels_;
 };
 

@@ -1,0 +1,16 @@
+// Pixels as a PNG file: what canvases and pictures inside an SVG file have in common.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tapestry/plot/colour.hpp"
+
+namespace tapestry::plot {
+
+// `pixels` is width × height of them, row by row from the top.
+std::vector<std::uint8_t> png_bytes(std::span<const Colour> pixels, int width, int height,
+                                    double dots_per_inch = 300);
+
+}  // namespace tapestry::plot

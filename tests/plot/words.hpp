@@ -1,0 +1,55 @@
+// What a picture says, and where: read from the list of its elements.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tapestry/plot/canvas.hpp"
+#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/diagram.hpp"
+#include "tapestry/plot/flow.hpp"
+#include "tapestry/plot/heatmap_grid.hpp"
+
+namespace tapestry::plot {
+
+using Names = std::vector<std::string>;
+
+// All elements of one kind, in the order of drawing.
+template <class Kind>
+std::vector<Kind> all(const Canvas& canvas) {
+  std::vector<Kind> found;
+  for (const Element& element : canvas.elements()) {
+    if (const Kind* kind = std::get_if<Kind>(&element.what)) found.push_back(*kind);
+  }
+  return found;
+}
+
+// The texts with that role, and their words alone.
+std::vector<Text> texts(const Canvas& canvas, Role role);
+Names words(const Canvas& canvas, Role role);
+
+// The middle of the capital letters, however the text is aligned and turned; and the box, with
+// sides along the axes, that holds its corners.
+Point middle(const Text& text);
+Rect bounds(const Text& text);
+
+// What is wrong with the words of a picture: one lies partly outside, is cut by a clip rectangle,
+// or overlaps another. "" when all is well.
+std::string trouble(const Canvas& canvas);
+
+// The labels as they are written, with "…" where they are longer than 150 units.
+Names shown(const Names& labels);
+
+// Pictures of each kind, all with the title "Weights of one head".
+namespace sample {
+extern const Names sentence;  // with a word that is too long
+Heatmap matrix(const Names& rows, const Names& columns);
+Heatmap indices(std::int64_t rows, std::int64_t columns);
+HeatmapGrid grid(const Names& words_of_maps);
+LineChart lines(bool log);
+BarChart bars(const Names& labels);
+Flow flow();
+Diagram diagram(Direction direction);
+}  // namespace sample
+
+}  // namespace tapestry::plot

@@ -1,0 +1,249 @@
+// Every kind of picture, read from its list: the words are there, whole, apart from each other, in
+// order, and at what they name.
+#include "plot/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "catch.hpp"
+#include "plot/snapshot.hpp"
+#include "tapestry/plot/surface.hpp"
+
+namespace tapestry::plot {
+
+std::vector<Text> texts(const Canvas& canvas, Role role) {
+  std::vector<Text> found = all<Text>(canvas);
+  std::erase_if(found, [&](const Text& text) { return text.role != role; });
+  return found;
+}
+
+Names words(const Canvas& canvas, Role role) {
+  Names found;
+  for (const Text& text : texts(canvas, role)) found.push_back(text.words);
+  return found;
+}
+
+Point middle(const Text& text) {
+  const auto c = corners(text);
+  constexpr double capitals = 0.729, descent = 0.236;  // of DejaVu Sans (hhea table)
+  return between(between(c[0], c[1], 0.5), between(c[3], c[2], 0.5),
+                 capitals / 2 / (capitals + descent));
+}
+
+Rect bounds(const Text& text) {
+  const auto c = corners(text);
+  const auto [left, right] = std::minmax({c[0].x, c[1].x, c[2].x, c[3].x});
+  const auto [top, bottom] = std::minmax({c[0].y, c[1].y, c[2].y, c[3].y});
+  return {left, top, right - left, bottom - top};
+}
+
+namespace {
+
+// Two convex shapes are apart where a line along a side of one has all of the other beyond it.
+bool overlap(const Text& one, const Text& other) {
+  const auto apart = [](const Text& a, const Text& b) {
+    const auto p = corners(a), q = corners(b);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Point from = p[i], side = p[(i + 1) % 4] - from;
+      if (std::all_of(q.begin(), q.end(), [&](Point far) {
+            return side.x * (far.y - from.y) - side.y * (far.x - from.x) < 1e-9;
+          })) {
+        return true;
+      }
+    }
+    return false;
+  };
+  return !apart(one, other) && !apart(other, one);
+}
+
+}  // namespace
+
+std::string trouble(const Canvas& canvas) {
+  std::vector<Text> before;
+  for (const Element& element : canvas.elements()) {
+    const Text* text = std::get_if<Text>(&element.what);
+    if (text == nullptr) continue;
+    const Rect seen = element.clip.value_or(canvas.area());
+    for (const Point p : corners(*text)) {
+      if (!seen.contains(p) || !canvas.area().contains(p)) return text->words + " is cut off";
+    }
+    for (const Text& other : before) {
+      if (overlap(*text, other)) return text->words + " lies on " + other.words;
+    }
+    before.push_back(*text);
+  }
+  return "";
+}
+
+Names shown(const Names& labels) {
+  Names cut;
+  for (const std::string& label : labels) cut.push_back(fit_text(label, 150, {13}));
+  return cut;
+}
+
+namespace sample {
+
+const Names sentence{"the", "cat", "sat", "on", "Donaudampfschifffahrtsgesellschaftskapitän",
+                     "mat"};
+
+Heatmap matrix(const Names& rows, const Names& columns) {
+  Heatmap map = attention_heatmap(sample_values(rows.size() * columns.size()), rows, columns,
+                                  "Weights of one head");
+  map.subtitle = "layer 1";
+  return map;
+}
+
+Heatmap indices(std::int64_t rows, std::int64_t columns) {
+  Heatmap map;
+  map.rows = rows;
+  map.columns = columns;
+  map.values = sample_values(static_cast<std::size_t>(rows * columns), -2, 3);
+  map.colours = ColourMap::blue_orange;
+  map.title = "Weights of one head";
+  map.colour_bar_name = "score";
+  return map;
+}
+
+HeatmapGrid grid(const Names& words_of_maps) {
+  HeatmapGrid grid;
+  grid.columns = 3;
+  grid.title = "Weights of one head";
+  for (int k = 0; k < 5; ++k) {
+    grid.maps.push_back(matrix(words_of_maps, words_of_maps));
+    grid.maps.back().title = "head " + std::to_string(k);
+  }
+  return grid;
+}
+
+LineChart lines(bool log) {
+  LineChart chart;
+  chart.title = "Weights of one head";
+  chart.x_axis = {"step", log, 1, 1000};
+  chart.y_axis = {"loss", log, 1, 1000};
+  const std::vector<double> ticks =
+      log ? std::vector<double>{1, 10, 100, 1000} : std::vector<double>{200, 400, 600, 800, 1000};
+  chart.series = {{"training", ticks, ticks}, {"held out", {1, 1000}, {500, 2}}};
+  chart.series[0].markers = true;
+  chart.reference_lines = {{300, "guessing"}};
+  chart.annotations = {{30, 700, "the best"}, {40, 600, "the second"}};
+  return chart;
+}
+
+BarChart bars(const Names& labels) {
+  BarChart chart;
+  chart.title = "Weights of one head";
+  chart.label_axis = "head";
+  chart.y_axis.name = "nats";
+  chart.labels = labels;
+  chart.series = {{"before", sample_values(labels.size(), 0.1, 2)},
+                  {"after", sample_values(labels.size(), 0.3, 1)}};
+  return chart;
+}
+
+Flow flow() {
+  return {sentence, sentence, sample_values(36), 0.4, "Weights of one head", "layer 1"};
+}
+
+Diagram diagram(Direction direction) {
+  Diagram d;
+  d.title = "Weights of one head";
+  d.direction = direction;
+  d.add({"input x", {"6 × 64"}});
+  d.add({"Q = x W_Q", {"6 × 64", "and more"}});
+  d.add({"K", {}, Thumbnail{3, 8, sample_values(24)}});
+  d.add({"weights", {"6 × 6"}});
+  d.connect(0, 1, "W_Q");
+  d.connect(0, 2, "W_K");
+  d.connect(1, 3, "softmax");
+  d.connect(2, 3);
+  return d;
+}
+
+}  // namespace sample
+
+namespace {
+
+using namespace sample;
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+struct Picture {
+  std::string name;
+  Canvas canvas;
+};
+
+Canvas two_panels() {
+  Canvas canvas(1100, 460);
+  const std::vector<Rect> places = panels(canvas.area().inset(24), 1, 2);
+  draw(canvas, places[0], lines(false));
+  draw(canvas, places[1], matrix({"a", "b"}, {"a", "b"}));
+  return canvas;
+}
+
+std::vector<Picture> every_picture() {
+  Heatmap grey = matrix(sentence, {"a", "b", "c"});
+  grey.masked.assign(18, false);
+  grey.masked[4] = true;
+  grey.values[7] = none;
+  std::vector<Picture> pictures{
+      {"heatmap", render(matrix(sentence, sentence))},
+      {"heatmap with gaps", render(grey)},
+      {"small heatmap", render(matrix(sentence, sentence), Size{360, 380}, 1)},
+      {"strip", render(matrix({sentence[4]}, sample_words("word", 20)))},
+      {"numbered heatmap", render(indices(40, 70))},
+      {"means of blocks", render(indices(1500, 30))},
+      {"grid", render(grid({"a", "b", "c", sentence[4]}))},
+      {"small grid", render(grid(sentence), 40)},
+      {"lines", render(lines(false))},
+      {"logarithmic lines", render(lines(true))},
+      {"bars", render(bars({"0", "1", "two words", "3"}))},
+      {"many bars", render(bars(sample_words("a label that stands ", 14)))},
+      {"flow", render(flow())},
+      {"diagram", render(diagram(Direction::right))},
+      {"diagram downwards", render(diagram(Direction::down))},
+      {"two panels", two_panels()}};
+  for (const double turn : {0.0, 30.0, 100.0, 200.0, 310.0}) {
+    pictures.push_back({"landscape " + std::to_string(turn),
+                        render_surface(matrix(sentence, {"a", "b", "c"}), {turn, 35})});
+  }
+  return pictures;
+}
+
+TEST_CASE("words of every picture are whole, apart, and begin with its title", "[phase1][plot]") {
+  for (const Picture& picture : every_picture()) {
+    CAPTURE(picture.name);
+    CHECK(trouble(picture.canvas) == "");
+    const std::vector<Text> all_texts = all<Text>(picture.canvas);
+    REQUIRE(!all_texts.empty());
+    CHECK(all_texts.front().words == "Weights of one head");
+    CHECK(all_texts.front().role == Role::title);
+    CHECK(std::all_of(all_texts.begin(), all_texts.end(),
+                      [](const Text& text) { return text.role != Role::other; }));
+  }
+}
+
+TEST_CASE("words that are cut off or lie on others are found", "[phase0][plot]") {
+  const auto seen = [](Point second, double angle) {
+    Canvas canvas(200, 100, 1);
+    canvas.text({20, 50}, "first", {20});
+    canvas.text(second, "second", {.size = 20, .angle = angle});
+    return trouble(canvas);
+  };
+  CHECK(seen({80, 50}, 0) == "");
+  CHECK(seen({55, 50}, 0) == "second lies on first");
+  CHECK(seen({20, 70}, 0) == "");
+  CHECK(seen({20, 60}, 0) == "second lies on first");
+  CHECK(seen({100, 90}, 45) == "");
+  CHECK(seen({45, 85}, 45) == "second lies on first");
+  CHECK(seen({150, 50}, 0) == "second is cut off");
+  CHECK(seen({80, 97}, 0) == "second is cut off");
+  CHECK(seen({120, 30}, 90) == "second is cut off");
+  Canvas canvas(200, 100, 1);
+  canvas.set_clip(Rect{0, 0, 50, 100});
+  canvas.text({20, 50}, "first", {20});
+  CHECK(trouble(canvas) == "first is cut off");
+}
+
+}  // namespace
+}  // namespace tapestry::plot
