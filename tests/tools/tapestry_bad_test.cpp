@@ -111,6 +111,15 @@ TEST_CASE("names that are empty are refused, not taken for none", "[phase5][tool
   CHECK(place.refused("tape ''", empty) == "");
 }
 
+TEST_CASE("a format of pictures that does not exist is refused", "[phase5][tools]") {
+  Desk place;
+  for (const std::string command :
+       {"tape", "plot m", "train copy", "analyze --checkpoint m --text the"}) {
+    CHECK(place.refused(command + " --format jpg",
+                        {"--format", "'jpg' is no format; there are png and svg"}) == "");
+  }
+}
+
 TEST_CASE("kernels that do not exist are refused before the work", "[phase5][tools]") {
   Desk place;
   for (const char* work : {"train copy", "tape", "lab", "plot m", "generate --checkpoint m"}) {

@@ -110,6 +110,15 @@ TEST_CASE("a signal stops the training after a step, and the file holds it", "[p
   }
 }
 
+TEST_CASE("what to type to go on asks for the same pictures", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  Training training(folder / "",
+                    "copy --steps 5000000 --checkpoint m --out o --format svg" + small);
+  REQUIRE(training.has_printed("guessing blindly"));
+  CHECK(has(training.ended(SIGINT).err, "train --resume --checkpoint m --out o --format svg\n"));
+  CHECK(content(folder / "o/train_m_loss.svg").starts_with("<svg xmlns="));
+}
+
 TEST_CASE("a limit on the size of files is an error like a full disk", "[phase5][tools]") {
   const TemporaryFolder folder;
   CHECK(wrong(tapestry_in(folder / "", "train copy --steps 1 --checkpoint m" + small)) == "");

@@ -35,6 +35,23 @@ TEST_CASE("plot draws a grid of maps, and knows attention when it sees it", "[ph
   }
 }
 
+TEST_CASE("pictures are SVG where that is asked for", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  write_npy(folder / "heads.npy", Tensor::full({2, 1, 4, 4}, 0.25));
+  CHECK(wrong(tapestry_in(folder / "", "plot heads.npy --out o --format svg")) == "");
+  CHECK(wrong(tapestry_in(folder / "", "tape --out o --format svg")) == "");
+  const std::vector<std::string> names = {"plot_heads.svg", "plot_heads_flow.svg",
+                                          "plot_heads_measures.svg", "plot_heads_surface.svg",
+                                          "tape_neuron.svg"};
+  CHECK(all_in(folder / "o") == names);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const std::string svg = content(folder / ("o/" + name));
+    CHECK(svg.starts_with("<svg xmlns="));
+    CHECK(has(svg, "</text>"));
+  }
+}
+
 TEST_CASE("plot keeps to its folder, whatever tensors are called", "[phase5][tools]") {
   const TemporaryFolder folder;
   write_safetensors(folder / "names", {{"../../up", Tensor({2, 2}, {1, 2, 3, 4})},

@@ -15,7 +15,7 @@
 #include "tapestry/plot/ascii.hpp"
 #include "tapestry/plot/flow.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
-#include "tapestry/plot/png.hpp"
+#include "tapestry/plot/svg.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -189,19 +189,19 @@ plot::HeatmapGrid grid_of(const std::vector<Head>& heads, const Words& words, bo
 
 // The files that it wrote.
 std::vector<Path> write_pictures(const std::vector<Head>& heads, const Words& words, bool causal,
-                                 const Path& out) {
+                                 const PictureOptions& options) {
   const std::string title = heads.size() == 1
                                 ? heads.front().name()
                                 : "mean of " + std::to_string(heads.size()) + " heads";
-  const std::vector<Path> files = {out / "analyze_heatmap.png", out / "analyze_grid.png",
-                                   out / "analyze_flow.png"};
+  const std::vector<Path> files = {options.path("analyze_heatmap"), options.path("analyze_grid"),
+                                   options.path("analyze_flow")};
   const Tensor weights = mean_of(heads);
-  plot::write_png(plot::render(map_of(weights, words, causal, title)), files[0]);
-  plot::write_png(plot::render(grid_of(heads, words, causal)), files[1]);
+  plot::write_picture(plot::render(map_of(weights, words, causal, title)), files[0]);
+  plot::write_picture(plot::render(grid_of(heads, words, causal)), files[1]);
   plot::Flow flow{.queries = words, .keys = words, .weights = doubles(weights)};
   for (double& weight : flow.weights) weight = std::clamp(weight, 0.0, 1.0);  // rounding
   flow.title = title;
-  plot::write_png(plot::render(flow), files[2]);
+  plot::write_picture(plot::render(flow), files[2]);
   return files;
 }
 
@@ -217,7 +217,7 @@ void analyze(const AnalyzeOptions& options) {
   const Tensor logits = file.model(reading.ids);
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
   const bool causal = file.model.options().is_causal;
-  const auto written = write_pictures(heads, reading.labels, causal, options.out);
+  const auto written = write_pictures(heads, reading.labels, causal, options);
   print_introduction(file, reading);
   print_summary(heads, reading.labels, causal);
   print_detectors(detected, heads);

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "help.hpp"
 #include "tapestry/kernels.hpp"
+#include "tapestry/unicode.hpp"
 #include "tapestry/version.hpp"
 
 namespace tapestry::command {
@@ -24,6 +25,8 @@ struct NumberOf<std::optional<Value>> {
 };
 template <class Value>
 using Number = typename NumberOf<Value>::Type;
+
+std::string is_named(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
 
 // A sub-command and the options that it fills; when it was asked for, `work` is called with them.
 template <class Options>
@@ -48,9 +51,17 @@ struct Command {
   // Of files, folders and tensors: "" names none, nor does it mean that none was given.
   template <class Value>
   CLI::Option* name(const char* option, Value Options::* member, const char* what) {
-    return add(option, member, what)->check([](const std::string& text) {
-      return text.empty() ? std::string("the name is empty") : "";
-    });
+    return add(option, member, what)->check(is_named);
+  }
+  // Where pictures go, and what they are.
+  void pictures(const char* what) {
+    app->add_option("--out", options->out, what)->check(is_named)->type_name("FOLDER");
+    app->add_option("--format", options->format, "of pictures: png or svg (png)")
+        ->type_name("FORMAT")
+        ->check([](const std::string& text) {
+          const bool known = text == "png" || text == "svg";
+          return known ? "" : in_quotes(text) + " is no format; there are png and svg";
+        });
   }
   template <class Value>  // Index or double, or an optional one
   CLI::Option* number(const char* name, Value Options::* member, Number<Value> low,
@@ -70,7 +81,7 @@ void add_analyze(CLI::App& app) {
   c.add("--text", &AnalyzeOptions::text, "what it reads")->required();
   c.number("--layer", &AnalyzeOptions::layer, 0, most, "only this layer; the first is 0");
   c.number("--head", &AnalyzeOptions::head, 0, most, "only this head; the first is 0");
-  c.name("--out", &AnalyzeOptions::out, "for the pictures (out/plots)")->type_name("FOLDER");
+  c.pictures("for the pictures (out/plots)");
 }
 
 void add_why(CLI::App& app) {
@@ -101,7 +112,7 @@ void add_train(CLI::App& app) {
   c.number("--length", &Options::length, 8, most_length, "characters in a piece of text (64)");
   c.number("--save-every", &Options::save_every, 1, most_steps, "steps between saves (100)");
   c.number("--seed", &Options::seed, 0, most, "of the random numbers (1)");
-  c.name("--out", &Options::out, "for the losses' curve (out/plots)")->type_name("FOLDER");
+  c.pictures("for the losses' curve (out/plots)");
   c.app->add_flag("--attention-only", c.options->attention_only, "without feed-forward parts");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace a file that is there");
   c.app->add_flag("--resume", c.options->resume, "go on with the file and its options");
@@ -127,13 +138,13 @@ void add_plot(CLI::App& app) {
                          plot_examples);
   c.name("FILE", &PlotOptions::file, "a .safetensors or .npy file")->required();
   c.name("--tensor", &PlotOptions::tensor, "only the tensor of this name");
-  c.name("--out", &PlotOptions::out, "for the pictures (out/plots)")->type_name("FOLDER");
+  c.pictures("for the pictures (out/plots)");
 }
 
 void add_tape(CLI::App& app) {
   Command<TapeOptions> c(app, "tape", "draw what a small model records", tape, tape_examples);
   c.name("MODEL", &TapeOptions::model, "neuron, softmax or attention (neuron)");
-  c.name("--out", &TapeOptions::out, "for the picture (out/plots)")->type_name("FOLDER");
+  c.pictures("for the picture (out/plots)");
 }
 
 void add_lab(CLI::App& app) {

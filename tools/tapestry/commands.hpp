@@ -16,11 +16,17 @@ using Path = std::filesystem::path;
 // Of what can be asked for in training.
 inline constexpr Index most_length = 1024, most_batch = 4096, most_steps = 10000000;
 
-struct AnalyzeOptions {
+// Where pictures go, and what they are.
+struct PictureOptions {
+  Path out = "out/plots";
+  std::string format = "png";  // or svg
+  Path path(const std::string& name) const { return out / (name + "." + format); }
+};
+
+struct AnalyzeOptions : PictureOptions {
   Path checkpoint;
   std::string text;
   Index layer = -1, head = -1;  // -1: all
-  Path out = "out/plots";
 };
 void analyze(const AnalyzeOptions& options);
 
@@ -33,7 +39,7 @@ struct WhyOptions {
 void why(const WhyOptions& options);
 
 // What is not given is as in the file that a run goes on with, or else the default.
-struct TrainOptions {
+struct TrainOptions : PictureOptions {
   std::string task;  // copy, reverse, sort, induction, grammar, or a text file
   Path checkpoint;   // empty: out/checkpoints/<task>.safetensors
   bool overwrite = false, resume = false;
@@ -44,7 +50,6 @@ struct TrainOptions {
   std::optional<Index> seed = {};                            // 1
   bool attention_only = false;
   Index save_every = 100;
-  Path out = "out/plots";
 };
 void train(const TrainOptions& options);
 
@@ -60,16 +65,14 @@ struct GenerateOptions {
 };
 void generate(const GenerateOptions& options);
 
-struct PlotOptions {
+struct PlotOptions : PictureOptions {
   Path file;
   std::string tensor;  // empty: all
-  Path out = "out/plots";
 };
 void plot(const PlotOptions& options);
 
-struct TapeOptions {
+struct TapeOptions : PictureOptions {
   std::string model = "neuron";
-  Path out = "out/plots";
 };
 void tape(const TapeOptions& options);
 

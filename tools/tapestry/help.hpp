@@ -52,11 +52,11 @@ inline constexpr const char* train_examples =
     R"(The table gets a row after each tenth of the steps. The model is saved as
 --save-every says, and when Ctrl-C stops the training; no half file is left.
 --resume goes on, and the result is the same, to the bit. With it, --steps,
---save-every and --out may be new; what contradicts the file is refused.
-Beside the last model, NAME_best_model.safetensors is the one with the lowest
-loss on held-out texts, measured at each row and each save. All losses go to
-train_NAME_loss.csv, and as a curve to train_NAME_loss.png. A text file is
-learned character by character.
+--save-every, --out and --format may be new; what contradicts the file is
+refused. Beside the last model, NAME_best_model.safetensors is the one with the
+lowest loss on held-out texts, measured at each row and each save. All losses go
+to train_NAME_loss.csv, and as a curve to train_NAME_loss.png (or .svg). A text
+file is learned character by character.
 
 Examples:
   tapestry train sort --steps 1000
@@ -85,7 +85,7 @@ as a landscape. Any program can write such a file; numpy.save does.
 Examples:
   tapestry plot out/weights/attention_weights.safetensors
   tapestry plot out/checkpoints/grammar.safetensors --tensor words.weight
-  tapestry plot weights.npy --out pictures)";
+  tapestry plot weights.npy --out pictures --format svg)";
 
 inline constexpr const char* tape_examples =
     R"(Prints the records of one calculation and draws them: each operation with its

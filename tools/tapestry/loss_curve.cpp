@@ -5,14 +5,12 @@
 
 #include "model_file.hpp"
 #include "tapestry/plot/charts.hpp"
-#include "tapestry/plot/png.hpp"
+#include "tapestry/plot/svg.hpp"
 
 namespace tapestry::command {
 namespace {
 
-Path named(const Run& run, const Path& folder, const char* end) {
-  return folder / ("train_" + run.checkpoint.stem().string() + "_loss" + end);
-}
+std::string name_of(const Run& run) { return "train_" + run.checkpoint.stem().string() + "_loss"; }
 
 CsvLogOptions rows_to_keep(const Run& run) {
   if (run.adam.steps() == 0) return {.replace = true};
@@ -43,11 +41,13 @@ plot::Series series(const CsvTable& table, const char* column, const std::string
 
 }  // namespace
 
-Path LossCurve::csv_of(const Run& run, const Path& folder) { return named(run, folder, ".csv"); }
+Path LossCurve::csv_of(const Run& run, const PictureOptions& options) {
+  return options.out / (name_of(run) + ".csv");
+}
 
-LossCurve::LossCurve(const Run& run, const Path& folder)
-    : csv_(csv_of(run, folder)),
-      picture_(named(run, folder, ".png")),
+LossCurve::LossCurve(const Run& run, const PictureOptions& options)
+    : csv_(csv_of(run, options)),
+      picture_(options.path(name_of(run))),
       log_(csv_, {"step", "loss", "held_out_loss"}, rows_to_keep(run)) {}
 
 void LossCurve::add(Index step, std::optional<double> loss, std::optional<double> held_out) {
@@ -68,7 +68,7 @@ void LossCurve::draw(const Run& run) const {
   if (run.material.best_loss > 0) {
     chart.reference_lines.push_back({.y = run.material.best_loss, .label = "the best possible"});
   }
-  plot::write_png(plot::render(chart), picture_);
+  plot::write_picture(plot::render(chart), picture_);
 }
 
 }  // namespace tapestry::command

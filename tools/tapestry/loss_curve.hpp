@@ -10,16 +10,16 @@ namespace tapestry::command {
 
 class LossCurve {
  public:
-  // In `folder`: train_NAME_loss.csv and .png, where NAME is that of the checkpoint. The rows of an
-  // earlier part of the run stay. Throws Error for what cannot be written.
-  LossCurve(const Run& run, const Path& folder);
+  // In the folder: train_NAME_loss.csv and the picture, where NAME is that of the checkpoint. The
+  // rows of an earlier part of the run stay. Throws Error for what cannot be written.
+  LossCurve(const Run& run, const PictureOptions& options);
 
   // `loss` of the batch of a step, before the step; `held_out` after it, where it was measured.
   void add(Index step, std::optional<double> loss, std::optional<double> held_out);
 
   void draw(const Run& run) const;
 
-  static Path csv_of(const Run& run, const Path& folder);
+  static Path csv_of(const Run& run, const PictureOptions& options);
   const Path& csv() const { return csv_; }
   const Path& picture() const { return picture_; }
 

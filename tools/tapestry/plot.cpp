@@ -16,15 +16,15 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/flow.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
-#include "tapestry/plot/png.hpp"
 #include "tapestry/plot/surface.hpp"
+#include "tapestry/plot/svg.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {
 
 void write(const plot::Canvas& canvas, const Path& path) {
-  plot::write_png(canvas, path);
+  plot::write_picture(canvas, path);
   print("wrote %s\n", path.c_str());
 }
 
@@ -174,7 +174,7 @@ std::vector<std::string> places(Index count) {
 }
 
 // maps (n, queries, keys): their mean as arrows and as a landscape.
-void draw_mean(const Tensor& maps, const Path& out, const std::string& name) {
+void draw_mean(const Tensor& maps, const PictureOptions& out, const std::string& name) {
   const Tensor weights = mean(maps, 0);
   const std::string title =
       maps.size(0) == 1 ? "" : "mean of " + std::to_string(maps.size(0)) + " maps";
@@ -184,12 +184,12 @@ void draw_mean(const Tensor& maps, const Path& out, const std::string& name) {
   flow.weights = doubles(weights);
   for (double& weight : flow.weights) weight = std::clamp(weight, 0.0, 1.0);  // rounding
   flow.title = title;
-  write(plot::render(flow), out / (name + "_flow.png"));
-  write(plot::render_surface(heatmap(weights, title, true)), out / (name + "_surface.png"));
+  write(plot::render(flow), out.path(name + "_flow"));
+  write(plot::render_surface(heatmap(weights, title, true)), out.path(name + "_surface"));
 }
 
 // x (..., rows, columns): one heatmap, or a grid of them, as many columns as the last leading axis.
-void draw_maps(const Tensor& x, const std::string& title, const Path& out,
+void draw_maps(const Tensor& x, const std::string& title, const PictureOptions& out,
                const std::string& name) {
   const bool attention = is_attention(x);
   const Index rows = x.size(-2), columns = x.size(-1), count = x.count() / (rows * columns);
@@ -197,7 +197,7 @@ void draw_maps(const Tensor& x, const std::string& title, const Path& out,
   const Tensor maps = slice(reshape(x, {count, rows, columns}), 0, 0, shown);
   const auto at = [&](Index i) { return squeeze(slice(maps, 0, i, i + 1), 0).contiguous(); };
   if (count > shown) print("  of %lld maps the first 64 are drawn\n", (long long)count);
-  const Path path = out / (name + ".png");
+  const Path path = out.path(name);
   if (count == 1) {
     write(plot::render(heatmap(at(0), title, attention)), path);
   } else {
@@ -211,11 +211,11 @@ void draw_maps(const Tensor& x, const std::string& title, const Path& out,
     write(plot::render(grid), path);
   }
   if (!attention) return;
-  draw_measures(maps, title, out / (name + "_measures.png"));
+  draw_measures(maps, title, out.path(name + "_measures"));
   draw_mean(maps, out, name);
 }
 
-void draw_tensor(const Parameter& tensor, const Path& out, std::set<std::string>& used) {
+void draw_tensor(const Parameter& tensor, const PictureOptions& out, std::set<std::string>& used) {
   const std::string title = printable(tensor.name) + " " + to_string(tensor.value.shape());
   print("%s\n", folded(printable(tensor.name) + ": " + summary(tensor.value), 2).c_str());
   const std::vector<real> values = tensor.value.values();
@@ -226,7 +226,7 @@ void draw_tensor(const Parameter& tensor, const Path& out, std::set<std::string>
     return;
   }
   const std::string name = file_name(tensor.name, used);
-  if (tensor.value.ndim() == 1) return draw_list(tensor.value, title, out / (name + ".png"));
+  if (tensor.value.ndim() == 1) return draw_list(tensor.value, title, out.path(name));
   draw_maps(tensor.value, title, out, name);
 }
 
@@ -234,7 +234,7 @@ void draw_tensor(const Parameter& tensor, const Path& out, std::set<std::string>
 
 void plot(const PlotOptions& options) {
   std::set<std::string> used;
-  for (const Parameter& tensor : chosen(options)) draw_tensor(tensor, options.out, used);
+  for (const Parameter& tensor : chosen(options)) draw_tensor(tensor, options, used);
 }
 
 }  // namespace tapestry::command

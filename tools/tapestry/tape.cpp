@@ -12,7 +12,7 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/numbers.hpp"
-#include "tapestry/plot/png.hpp"
+#include "tapestry/plot/svg.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
@@ -123,8 +123,9 @@ void tape(const TapeOptions& options) {
   const Tensor loss = model.calculate(record, inputs);
   const std::string table = record.table();
   const Gradients gradients = record.backward(loss);
-  const Path path = options.out / ("tape_" + options.model + ".png");
-  plot::write_png(plot::render(drawing(record, std::string("The tape of ") + model.name)), path);
+  const Path path = options.path("tape_" + options.model);
+  plot::write_picture(plot::render(drawing(record, std::string("The tape of ") + model.name)),
+                      path);
   print("%s\n\n%s\n", model.formula, table.c_str());
   print("loss = %.4f; walking back, the gradients are\n", double{loss.item()});
   for (const Parameter& input : model.inputs) {

@@ -117,13 +117,13 @@ class NewFiles {
 // Makes all files now, so that a place that cannot be written is not found out at the end; an old
 // file is not touched before it is sure that somebody reads what is said here.
 void begin(Run& run, const TrainOptions& o) {
-  const Path csv = LossCurve::csv_of(run, o.out);
+  const Path csv = LossCurve::csv_of(run, o);
   const NewFiles files({run.checkpoint, run.best_model, csv});
   std::error_code ignored;
   const bool is_old = std::filesystem::is_regular_file(run.checkpoint, ignored);
   try {
     if (!is_old) save(run);
-    if (!std::filesystem::exists(csv, ignored)) LossCurve(run, o.out);
+    if (!std::filesystem::exists(csv, ignored)) LossCurve(run, o);
     introduce(run);
   } catch (...) {
     files.remove();
@@ -194,7 +194,7 @@ void train(const TrainOptions& options) {
   Run run = make_run(options);
   begin(run, options);
   if (Interruption::signal() != 0) leave(run, options, {});
-  LossCurve curve(run, options.out);
+  LossCurve curve(run, options);
   learn(run, options, curve);
   curve.draw(run);
   print_results(run, curve);

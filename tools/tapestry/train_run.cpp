@@ -233,6 +233,7 @@ std::string command_to_resume(const Run& run, const TrainOptions& options) {
     command += " --save-every " + std::to_string(options.save_every);
   }
   if (options.out != defaults.out) command += " " + shell_option("--out", options.out.string());
+  if (options.format != defaults.format) command += " --format " + options.format;
   return command;
 }
 
