@@ -90,7 +90,7 @@ double hidden_by(const Rect& box, Point p, const Rect& plot, const Ink& ink) {
   double cost = 0;
   const std::vector<Point> line = leader(p, box);
   for (const Rect& other : ink.boxes) {
-    cost += box.overlaps(other) ? 100 : 0;
+    cost += box.overlaps(other) ? 400 : 0;
     for (const Point on_line : line) cost += other.contains(on_line) ? 10 : 0;
   }
   for (const Point point : ink.points) cost += box.inset(-1).contains(point) ? 4 : 0;

@@ -120,7 +120,10 @@ void draw_axis_names(Canvas& canvas, const Rect& grid, const Heatmap& map,
   canvas.text({centre.x, grid.bottom() + layout.bottom - 8}, map.column_axis, style,
               Role::column_axis);
   style.angle = 90;
-  canvas.text({grid.x - layout.left + 8, centre.y}, map.row_axis, style, Role::row_axis);
+  // Of low maps the name is longer than the cells are high: it ends below the title.
+  const double half = measure_text(map.row_axis, style).width / 2;
+  canvas.text({grid.x - layout.left + 8, std::max(centre.y, grid.y - 14 + half)}, map.row_axis,
+              style, Role::row_axis);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
+#include "plot/words.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/plot/gif.hpp"
 
@@ -123,8 +124,8 @@ TEST_CASE("no word of a landscape is cut off, at any turn", "[phase3][plot]") {
   for (const double turn : {0.0, 44.0, 90.0, 135.0, 200.0, 301.0}) {
     CAPTURE(turn);
     Canvas canvas(400, 360, 1);
-    draw_surface(canvas, canvas.area().inset(2), map, {turn, 35});
-    CHECK(has_clean_border(decode_png(canvas)));
+    draw_surface(canvas, canvas.area().inset(8), map, {turn, 35});
+    CHECK(trouble(canvas) == "");
   }
   Heatmap strip = attention_heatmap(std::vector<double>(20, 0.05), {"query"},
                                     std::vector<std::string>(20, "a-rather-long-word"));
