@@ -14,6 +14,10 @@ namespace {
 
 bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
 
+bool has_room(const Rect& area) {
+  return is_finite({area.x, area.y}) && area.width > 0 && area.height > 0;
+}
+
 }  // namespace
 
 Canvas::Canvas(double width, double height, double scale, Colour background)
@@ -42,6 +46,7 @@ Colour Canvas::pixel(int column, int row) const {
 void Canvas::set_clip(std::optional<Rect> area) { clip_ = area; }
 
 void Canvas::add(Element element) {
+  if (clip_ && !has_room(*clip_)) return;
   element.clip = clip_;
   paint({pixels_, pixel_width_, pixel_height_, scale_}, element);
   elements_.push_back(std::move(element));
@@ -61,6 +66,7 @@ void Canvas::cells(const Rect& area, std::int64_t rows, std::int64_t columns,
                 " cells need as many colours, but " + std::to_string(colours.size()) +
                 " were given");
   }
+  if (!has_room(area) || !is_finite({area.width, area.height})) return;
   add({Cells{area, rows, columns, std::move(colours)}});
 }
 

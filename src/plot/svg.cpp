@@ -81,8 +81,8 @@ std::string escaped(char32_t point) {
 
 std::string class_of(Role role) {
   if (role == Role::other) return "";
-  constexpr const char* names[] = {// in the order of Role
-                                   "title",  "subtitle",   "row-axis",     "column-axis", "x-axis",
+  // In the order of Role.
+  constexpr const char* names[] = {"title",  "subtitle",   "row-axis",     "column-axis", "x-axis",
                                    "y-axis", "row-label",  "column-label", "x-tick",      "y-tick",
                                    "scale",  "scale-tick", "legend",       "value",       "note"};
   return attribute("class", std::string(names[static_cast<int>(role) - 1]));
@@ -122,7 +122,7 @@ struct Writer {
   void operator()(const Polyline& line) const {
     std::vector<Point> run;  // up to a gap
     const auto end_run = [&] {
-      if (run.size() > 1 || line.points.size() == 1) write_line(run, line.stroke);
+      if (run.size() > (line.points.size() == 1 ? 0 : 1)) write_line(run, line.stroke);
       run.clear();
     };
     for (const Point p : line.points) {
@@ -141,7 +141,7 @@ struct Writer {
     }
     out += "<polyline" + points_of(points) + attribute("fill", "none") +
            paint_of("stroke", stroke.colour) + attribute("stroke-width", stroke.width);
-    if (stroke.dash > 0) {
+    if (stroke.dash > 0 && std::isfinite(stroke.dash)) {
       const double ink = inked_part(stroke.dash, stroke.width);
       out += attribute("stroke-dasharray", number(ink) + " " + number(2 * stroke.dash - ink));
     }

@@ -1,6 +1,7 @@
 // The list of what was drawn on a canvas.
 #include "tapestry/plot/element.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,7 @@ namespace tapestry::plot {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Colour red{200, 0, 0}, green{0, 150, 0};
 
 TEST_CASE("a canvas lists what was drawn on it, in order", "[phase0][plot]") {
@@ -55,7 +57,20 @@ TEST_CASE("what has no size or no place is not in the list", "[phase0][plot]") {
   canvas.text({5, 5}, "x", {infinity});
   canvas.text({infinity, 5}, "x", {12});
   canvas.text({5, 5}, "x", {.size = 12, .angle = infinity});
+  for (const double bad : {0.0, -1.0, none}) {
+    canvas.set_clip(Rect{0, 0, bad, 9});
+    canvas.fill_rect({0, 0, 9, 9}, red);
+    canvas.set_clip(Rect{0, 0, 9, bad});
+    canvas.fill_rect({0, 0, 9, 9}, red);
+  }
+  canvas.set_clip(Rect{none, 0, 9, 9});
+  canvas.fill_rect({0, 0, 9, 9}, red);
+  canvas.set_clip(std::nullopt);
+  for (const Rect& area : {Rect{none, 0, 9, 9}, Rect{0, 0, 0, 9}, Rect{0, 0, 9, infinity}}) {
+    canvas.cells(area, 1, 1, {red});
+  }
   CHECK(canvas.elements().empty());
+  CHECK(std::count(canvas.pixels().begin(), canvas.pixels().end(), white) == 8000);
 }
 
 TEST_CASE("the list is all that the pixels are made of", "[phase0][plot]") {

@@ -175,7 +175,7 @@ TEST_CASE("labels of columns are neither dropped nor turned where they fit", "[p
   CHECK(labels(700)[0].style.angle == 0);
   CHECK(labels(420)[0].style.angle == 90);  // "<bos>" stands upright ...
   CHECK(labels(420)[10].style.angle == 0);  // ... and "m" does not
-  map.column_labels.clear();  // indices are thinned
+  map.column_labels.clear();                // indices are thinned
   CHECK(plot::words(render(map, Size{200, 200}, 1), Role::column_label) == Names{"0", "5", "10"});
 }
 

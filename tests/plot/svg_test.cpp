@@ -105,13 +105,17 @@ TEST_CASE("shapes have their places, colours and opacities", "[phase0][plot]") {
 }
 
 TEST_CASE("lines have gaps, dashes and dots", "[phase0][plot]") {
-  const double gap = std::numeric_limits<double>::quiet_NaN();
+  constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   const Point points[] = {{1, 2}, {3, 4}, {gap, 5}, {7, 7}, {gap, 6}, {8, 8}, {9, 9}};
   const std::string rest = "\" fill=\"none\" stroke=\"#c80010\" stroke-width=\"2\"/>\n";
   CHECK(body([&](Canvas& c) { c.polyline(points, {red, 2}); }) ==
         "<polyline points=\"1,2 3,4" + rest + "<polyline points=\"8,8 9,9" + rest);
   CHECK(contains(body([&](Canvas& c) { c.line({1, 1}, {2, 2}, {red, 1.5, 6}); }),
                  " stroke-dasharray=\"4.5 7.5\"/>"));
+  CHECK(!contains(body([&](Canvas& c) { c.line({1, 1}, {2, 2}, {red, 1.5, infinity}); }), "dash"));
+  const Point nowhere[] = {{4, gap}};
+  CHECK(body([&](Canvas& c) { c.polyline(nowhere, {red, 3}); }) == "");
   const Point dot[] = {{4, 5}};
   CHECK(body([&](Canvas& c) { c.polyline(dot, {red, 3}); }) ==
         "<circle cx=\"4\" cy=\"5\" r=\"1.5\" fill=\"#c80010\"/>\n");

@@ -181,6 +181,7 @@ Canvas two_panels() {
   return canvas;
 }
 
+// A new kind of picture joins these.
 std::vector<Picture> every_picture() {
   Heatmap grey = matrix(sentence, {"a", "b", "c"});
   grey.masked.assign(18, false);
