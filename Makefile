@@ -64,8 +64,8 @@ on_x86 = $(findstring x86_64,$(call ask,-dumpmachine))
 avx2 = $(if $(on_x86),-mavx2 -mfma)
 avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512cd -mavx512dq -mavx512bw -mavx512vl \
   -mprefer-vector-width=512 $(call g++,-Wno-uninitialized -Wno-maybe-uninitialized))
-# The tests of neon draw nothing, and there are no such libraries for them.
-libraries = $(if $(filter neon,$(MODE)),,-lgif -lz)
+# What the library needs. There is none of it for AArch64, whose tests draw and measure no text.
+needed = $(if $(filter neon,$(MODE)),,-lgif -lutf8proc -lz)
 catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 
 # ---- Files
@@ -91,7 +91,8 @@ tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry \
   $(build)/tools/mutants
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
-mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp)
+mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp \
+  src/base/unicode.cpp)
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
@@ -146,7 +147,7 @@ define link
 @echo '  link $@'
 @mkdir -p $(@D)
 $(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-  $(filter %.a,$^) $(libraries) $(1) $(LDLIBS)
+  $(filter %.a,$^) $(needed) $(1) $(LDLIBS)
 endef
 $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
@@ -286,7 +287,7 @@ fuzz: build/setup/fuzz
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
 	@cd build/neon/include && ln -sfn \
-	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h \
+	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h utf8proc.h \
 	    zlib.h zconf.h)) .
 	@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	$(live)@qemu-aarch64-static build/neon/tests

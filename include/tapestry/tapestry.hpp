@@ -14,6 +14,7 @@
 #include "tapestry/epochs.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/generation.hpp"
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/io/checkpoint.hpp"

@@ -1,9 +1,11 @@
-// Untrusted text: validates UTF-8, and quotes it for messages and for a shell.
+// Text as UTF-8: its code points, how wide it is on a terminal, how to show it in a message, and how
+// to hand it to a shell.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tapestry {
 
@@ -13,6 +15,17 @@ std::size_t code_point_bytes(std::string_view text);
 
 // Throws Error for text that is not UTF-8, with the first wrong byte.
 void check_utf8(std::string_view text);
+
+// The code points of a text; every byte that is not part of valid UTF-8 becomes U+FFFD.
+std::vector<char32_t> decode_utf8(std::string_view text);
+std::string encode_utf8(char32_t point);
+
+// How many columns of a terminal the text takes: wide signs (of East Asia, emoji) two, marks on the
+// sign before them and control characters none.
+int display_width(std::string_view text);
+
+// The text as far as so many columns reach; where something was cut, "…" stands in the last one.
+std::string cut_to_width(std::string_view text, int columns);
 
 // The text in single quotes on one short line: control characters and bytes that are not UTF-8
 // become '?', and what is longer than 60 bytes is cut.

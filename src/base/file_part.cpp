@@ -8,8 +8,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <string>
+
+#include "tapestry/format.hpp"
 
 namespace tapestry {
 namespace {
@@ -24,9 +25,7 @@ std::string machine() {
   for (const char* c = name; *c != '\0'; ++c) {
     hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;
   }
-  char digits[9];
-  std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(hash));
-  return digits;
+  return formatted("%08x", static_cast<unsigned>(hash));
 }
 
 // The common prefix of the names of all parts for `target`, from which a long name is cut.

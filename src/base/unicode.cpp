@@ -1,20 +1,29 @@
 #include "tapestry/unicode.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 
 namespace tapestry {
 namespace {
 
-std::size_t bytes_by_lead(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF) return 3;
-  if (lead >= 0xF0 && lead <= 0xF4) return 4;
-  return 0;
+struct CodePoint {
+  char32_t value;
+  std::size_t bytes;  // 0: there is none, or it is not valid
+};
+
+CodePoint first_of(std::string_view text) {
+  utf8proc_int32_t value = 0;
+  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                      static_cast<utf8proc_ssize_t>(text.size()), &value);
+  if (bytes <= 0) return {0xFFFD, 0};
+  return {static_cast<char32_t>(value), static_cast<std::size_t>(bytes)};
 }
+
+int width_of(char32_t point) { return utf8proc_charwidth(static_cast<utf8proc_int32_t>(point)); }
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -33,9 +42,7 @@ std::size_t control_bytes(std::string_view text) {
 std::string by_printf(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
-    char digits[8];
-    std::snprintf(digits, sizeof digits, "\\%03o", unsigned{static_cast<unsigned char>(byte)});
-    if (byte != '\0') text += digits;
+    if (byte != '\0') text += formatted("\\%03o", unsigned{static_cast<unsigned char>(byte)});
   }
   return "\"$(printf '" + text + "')\"";
 }
@@ -48,21 +55,7 @@ std::string in_single_quotes(std::string_view text) {
 
 }  // namespace
 
-std::size_t code_point_bytes(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t bytes = bytes_by_lead(byte(0));
-  if (bytes < 2) return bytes;
-  if (text.size() < bytes) return 0;
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Two bytes show an overlong form, a surrogate (U+D800 to U+DFFF) and what is beyond U+10FFFF.
-  const unsigned first = byte(0) << 8 | byte(1);
-  const bool overlong = (first >= 0xE080 && first < 0xE0A0) || (first >= 0xF080 && first < 0xF090);
-  const bool surrogate = first >= 0xEDA0 && first <= 0xEDBF;
-  return overlong || surrogate || first >= 0xF490 ? 0 : bytes;
-}
+std::size_t code_point_bytes(std::string_view text) { return first_of(text).bytes; }
 
 void check_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -73,6 +66,41 @@ void check_utf8(std::string_view text) {
     }
     at += bytes;
   }
+}
+
+std::vector<char32_t> decode_utf8(std::string_view text) {
+  std::vector<char32_t> points;
+  while (!text.empty()) {
+    const CodePoint first = first_of(text);
+    points.push_back(first.value);
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
+  }
+  return points;
+}
+
+std::string encode_utf8(char32_t point) {
+  utf8proc_uint8_t bytes[4];
+  const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(point), bytes);
+  return {bytes, bytes + count};
+}
+
+int display_width(std::string_view text) {
+  int width = 0;
+  for (const char32_t point : decode_utf8(text)) width += width_of(point);
+  return width;
+}
+
+std::string cut_to_width(std::string_view text, int columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns < 1) return "";
+  std::string cut;
+  int used = 0;
+  for (const char32_t point : decode_utf8(text)) {
+    used += width_of(point);
+    if (used > columns - 1) break;
+    cut += encode_utf8(point);
+  }
+  return cut + "…";
 }
 
 std::string in_quotes(std::string_view text) {

@@ -12,6 +12,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
@@ -24,10 +25,7 @@ namespace fs = std::filesystem;
 std::string number_text(double number) {
   if (std::isnan(number)) return "nan";  // a NaN may have a sign
   const bool whole = std::abs(number) < 0x1p53 && std::trunc(number) == number;
-  char text[32];
-  const auto end = whole ? std::to_chars(text, std::end(text), number, std::chars_format::fixed)
-                         : std::to_chars(text, std::end(text), number);
-  return {text, end.ptr};
+  return whole ? formatted("%.0f", number) : exact_text(number);
 }
 
 std::string name_text(const std::string& name) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/nn/transformer.hpp"
 
 namespace tapestry {
@@ -66,12 +67,6 @@ std::string name_of(const Names& names, Choice choice) {
   return std::string(names[static_cast<std::size_t>(choice)]);
 }
 
-// The shortest text that reads back as the same number, whatever the locale.
-std::string exact(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-
 }  // namespace
 
 std::map<std::string, std::string> to_metadata(const TransformerOptions& o) {
@@ -87,7 +82,7 @@ std::map<std::string, std::string> to_metadata(const TransformerOptions& o) {
           {"transformer.positions", name_of(positions_names, o.positions)},
           {"transformer.norm", name_of(norm_names, o.norm)},
           {"transformer.activation", name_of(activation_names, o.activation)},
-          {"transformer.dropout", exact(o.dropout)}};
+          {"transformer.dropout", exact_text(o.dropout)}};
 }
 
 TransformerOptions transformer_options(const Metadata& m) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "plot/outlines.hpp"
 #include "plot/paint.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 
 namespace tapestry::plot {
 
@@ -24,10 +24,8 @@ Canvas::Canvas(double width, double height, double scale, Colour background)
     : width_(width), height_(height), scale_(scale), background_(background) {
   const double columns = std::ceil(width * scale - 1e-9), rows = std::ceil(height * scale - 1e-9);
   if (!(scale > 0 && columns >= 1 && rows >= 1 && columns <= 32768 && rows <= 32768)) {
-    std::ostringstream message;
-    message << "canvas: " << width << " x " << height << " at scale " << scale
-            << " must give 1 to 32768 pixels on each side";
-    throw Error(message.str());
+    throw Error(formatted("canvas: %g x %g at scale %g must give 1 to 32768 pixels on each side",
+                          width, height, scale));
   }
   pixel_width_ = static_cast<int>(columns);
   pixel_height_ = static_cast<int>(rows);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
 #include "plot/utf8.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/plot/numbers.hpp"
 
 namespace tapestry::plot {
@@ -34,26 +34,24 @@ struct Drawn {
 
 void check(const Flow& flow) {
   const std::size_t queries = flow.queries.size(), keys = flow.keys.size();
-  std::ostringstream message;
-  message << "flow: " << queries << " queries x " << keys << " keys ";
-  if (queries == 0 || keys == 0) throw Error(message.str() + "give no links; both need a word");
+  const std::string told = formatted("flow: %zu queries x %zu keys ", queries, keys);
+  if (queries == 0 || keys == 0) throw Error(told + "give no links; both need a word");
   if (flow.weights.size() != queries * keys) {
-    message << "need " << queries * keys << " weights, but " << flow.weights.size()
-            << " were given";
-    throw Error(message.str());
+    throw Error(told + formatted("need %zu weights, but %zu were given", queries * keys,
+                                 flow.weights.size()));
   }
   if (!(flow.threshold >= 0 && flow.threshold <= 1)) {
-    message << "and a threshold of " << flow.threshold << "; choose 0 to 1";
-    throw Error(message.str());
+    throw Error(told + formatted("and a threshold of %g; choose 0 to 1", flow.threshold));
   }
   const auto wrong = std::find_if(flow.weights.begin(), flow.weights.end(), [](double weight) {
     return weight < -1e-3 || weight > 1 + 1e-3;  // beyond rounding; NaN is allowed
   });
   if (wrong == flow.weights.end()) return;
   const auto i = static_cast<std::size_t>(wrong - flow.weights.begin());
-  message << "have the weight " << *wrong << " from query " << i / keys << " to key " << i % keys
-          << "; weights lie between 0 and 1, so divide by the largest first";
-  throw Error(message.str());
+  throw Error(told +
+              formatted("have the weight %g from query %zu to key %zu; weights lie between 0 "
+                        "and 1, so divide by the largest first",
+                        *wrong, i / keys, i % keys));
 }
 
 std::vector<std::string> shown(const std::vector<std::string>& words) {
@@ -68,20 +66,20 @@ std::vector<std::string> shown(const std::vector<std::string>& words) {
 // attention."
 std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, double all,
                     double drawn_sum) {
-  std::ostringstream note;
   const std::size_t left_out = drawn.possible - drawn.links.size();
-  note << drawn.links.size() << " of " << drawn.possible << " links are drawn: those of weight "
-       << flow.threshold << " or more.";
+  std::string note = formatted("%zu of %zu links are drawn: those of weight %g or more.",
+                               drawn.links.size(), drawn.possible, flow.threshold);
   if (left_out > 0 && all > 0) {
-    note << " The other " << (left_out == 1 ? "one holds " : std::to_string(left_out) + " hold ")
-         << number_text(100 * (1 - drawn_sum / all), 0) << " % of the attention.";
+    note += " The other " + (left_out == 1 ? "one holds " : std::to_string(left_out) + " hold ") +
+            number_text(100 * (1 - drawn_sum / all), 0) + " % of the attention.";
   }
-  if (nan > 0) note << " NaN: " << nan << ".";
+  if (nan > 0) note += formatted(" NaN: %zu.", nan);
   if (drawn.queries.size() < flow.queries.size() || drawn.keys.size() < flow.keys.size()) {
-    note << " Shown are the first " << drawn.queries.size() << " of " << flow.queries.size()
-         << " queries and " << drawn.keys.size() << " of " << flow.keys.size() << " keys.";
+    note +=
+        formatted(" Shown are the first %zu of %zu queries and %zu of %zu keys.",
+                  drawn.queries.size(), flow.queries.size(), drawn.keys.size(), flow.keys.size());
   }
-  return note.str();
+  return note;
 }
 
 Drawn prepare(const Flow& flow) {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "plot/palette.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/format.hpp"
 
 namespace tapestry::plot {
 namespace {
@@ -89,22 +89,19 @@ class Encoder {
 };
 
 void check_film(const std::vector<Canvas>& frames, double seconds) {
-  std::ostringstream message;
-  message << "encode_gif: ";
-  if (frames.empty()) throw Error(message.str() + "there are no frames; a film needs at least one");
+  if (frames.empty()) throw Error("encode_gif: there are no frames; a film needs at least one");
   if (!(seconds >= 0.02 && seconds <= 655)) {
-    message << seconds << " seconds per frame; choose 0.02 to 655";
-    throw Error(message.str());
+    throw Error(formatted("encode_gif: %g seconds per frame; choose 0.02 to 655", seconds));
   }
   const Canvas& first = frames[0];
   for (std::size_t i = 1; i < frames.size(); ++i) {
     const Canvas& other = frames[i];
     if (other.pixel_width() == first.pixel_width() && other.pixel_height() == first.pixel_height())
       continue;
-    message << "frame " << i << " has " << other.pixel_width() << " x " << other.pixel_height()
-            << " pixels, but frame 0 has " << first.pixel_width() << " x " << first.pixel_height()
-            << "; all need one size";
-    throw Error(message.str());
+    throw Error(formatted(
+        "encode_gif: frame %zu has %d x %d pixels, but frame 0 has %d x %d; all "
+        "need one size",
+        i, other.pixel_width(), other.pixel_height(), first.pixel_width(), first.pixel_height()));
   }
 }
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <sstream>
 
 #include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
 #include "plot/scene.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/plot/numbers.hpp"
 
 namespace tapestry::plot {
@@ -52,10 +52,10 @@ Landscape prepare(const Heatmap& heatmap) {
 
 void check_view(View view) {
   if (std::isfinite(view.turn) && view.tilt >= 10 && view.tilt <= 80) return;
-  std::ostringstream message;
-  message << "surface: turn " << view.turn << " and tilt " << view.tilt
-          << " degrees; the turn must be finite and the tilt 10 to 80";
-  throw Error(message.str());
+  throw Error(
+      formatted("surface: turn %g and tilt %g degrees; the turn must be finite and the tilt "
+                "10 to 80",
+                view.turn, view.tilt));
 }
 
 // The corner of the floor that stands farthest to the left: there the heights are written.

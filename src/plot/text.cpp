@@ -3,7 +3,7 @@
 
 #include "plot/text_line.hpp"
 #include "plot/typeface.hpp"
-#include "plot/utf8.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::plot {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "tapestry/format.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/tape.hpp"
 
@@ -87,10 +87,7 @@ std::string place(const Shape& shape, Index element) {
 }
 
 std::string both(const GradcheckResult& result) {
-  char text[96];
-  std::snprintf(text, sizeof text, "the tape says %.6g, differences say %.6g", result.tape,
-                result.differences);
-  return text;
+  return formatted("the tape says %.6g, differences say %.6g", result.tape, result.differences);
 }
 
 // The first element whose own derivative is wrong.

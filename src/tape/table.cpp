@@ -1,26 +1,19 @@
 // A tape as entries with labels, and as a table.
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "tape/state.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/tape.hpp"
-#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {
 
 std::string bytes_text(std::size_t bytes) {
-  char text[32];
-  if (bytes < 10'000) {
-    std::snprintf(text, sizeof text, "%zu B", bytes);
-  } else if (bytes < 10'000'000) {
-    std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
-  } else {
-    std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1024 * 1024));
-  }
-  return text;
+  if (bytes < 10'000) return formatted("%zu B", bytes);
+  if (bytes < 10'000'000) return formatted("%.1f KiB", static_cast<double>(bytes) / 1024);
+  return formatted("%.1f MiB", static_cast<double>(bytes) / (1024 * 1024));
 }
 
 std::string inputs_text(const Tape::Entry& entry) {
@@ -28,26 +21,6 @@ std::string inputs_text(const Tape::Entry& entry) {
   for (const std::size_t input : entry.inputs)
     text += (text.empty() ? "" : " ") + std::to_string(input);
   return text;
-}
-
-// A label escaped for Graphviz, which interprets \" and \\ between quotes, and HTML's &names;.
-std::string escaped(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t bytes = code_point_bytes(text);
-    const char first = text.front();
-    if (first == '"' || first == '\\') {
-      result += {'\\', first};
-    } else if (first == '&') {
-      result += "&amp;";
-    } else if (bytes == 0 || (first >= 0 && first < ' ') || first == 0x7F) {
-      result += '?';
-    } else {
-      result += text.substr(0, bytes);
-    }
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return result;
 }
 
 }  // namespace
@@ -82,40 +55,18 @@ std::string Tape::table() const {
   const std::vector<Entry> all = entries();
   int width = 16;
   for (const Entry& entry : all) width = std::max(width, static_cast<int>(entry.operation.size()));
-  std::string text;
-  char line[160];
-  std::snprintf(line, sizeof line, "%5s  %-*s %-9s %-18s %10s  %s\n", "#", width, "operation",
-                "inputs", "shape", "saved", "label");
-  text += line;
+  std::string text = formatted("%5s  %-*s %-9s %-18s %10s  %s\n", "#", width, "operation", "inputs",
+                               "shape", "saved", "label");
   std::size_t total = 0, number = 0;
   for (const Entry& entry : all) {
-    std::snprintf(line, sizeof line, "%5zu  %-*s %-9s %-18s %10s  %s", number++, width,
-                  entry.operation.c_str(), inputs_text(entry).c_str(),
-                  to_string(entry.shape).c_str(), bytes_text(entry.saved_bytes).c_str(),
-                  entry.label.c_str());
-    text += line;
+    text += formatted("%5zu  %-*s %-9s %-18s %10s  %s", number++, width, entry.operation.c_str(),
+                      inputs_text(entry).c_str(), to_string(entry.shape).c_str(),
+                      bytes_text(entry.saved_bytes).c_str(), entry.label.c_str());
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
     total += entry.saved_bytes;
   }
   return text + "saved for the way back: " + bytes_text(total) + "\n";
-}
-
-std::string Tape::dot() const {
-  std::string text = "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=filled, fillcolor=";
-  text += "\"#f3f6fa\"];\n";
-  std::size_t number = 0;
-  for (const Entry& entry : entries()) {
-    const std::string name = std::to_string(number++);
-    std::string label = escaped(entry.label);
-    if (!label.empty()) label += "\\n";
-    text += "  " + name + " [label=\"" + label + entry.operation + "\\n" + to_string(entry.shape) +
-            "\"" + (entry.operation == "watched" ? ", fillcolor=\"#fff4e6\"" : "") + "];\n";
-    for (const std::size_t input : entry.inputs) {
-      text += "  " + std::to_string(input) + " -> " + name + ";\n";
-    }
-  }
-  return text + "}\n";
 }
 
 }  // namespace tapestry

@@ -1,10 +1,10 @@
 // Tensors as text: aligned numbers, and one-line summaries.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <ostream>
 
+#include "tapestry/format.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
@@ -23,11 +23,8 @@ struct Layout {
 
 std::string number(real value, const Layout& layout) {
   if (std::isnan(value)) value = std::abs(value);  // "nan", never "-nan"
-  char text[64];
-  const char format[] = {'%', '*', '.', '*', layout.kind, '\0'};
   const double shown = std::isnan(value) ? std::abs(double{value}) : double{value};  // no "-nan"
-  std::snprintf(text, sizeof text, format, layout.width, layout.digits, shown);
-  return text;
+  return formatted(layout.kind == 'e' ? "%*.*e" : "%*.*f", layout.width, layout.digits, shown);
 }
 
 // Whole numbers without a point, very large or small ones with an exponent, others plainly.
@@ -86,11 +83,7 @@ void print(const Tensor& tensor, const std::vector<real>& values, int axis, std:
   text += ']';
 }
 
-std::string compact(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string compact(double value) { return formatted("%.4g", value); }
 
 }  // namespace
 

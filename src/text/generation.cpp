@@ -4,22 +4,19 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 
 namespace tapestry {
 namespace {
 
 void check_option(const char* name, double value, bool allowed, const char* range) {
   if (allowed) return;
-  std::ostringstream message;
-  message << "sampling_probabilities: " << name << " is " << value << ": it must be " << range
-          << ".";
-  throw Error(message.str());
+  throw Error(formatted("sampling_probabilities: %s is %g: it must be %s.", name, value, range));
 }
 
 void check(const SamplingOptions& options) {

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <map>
 #include <numbers>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "kernels/parallel_all.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 
 namespace tapestry {
 namespace {
@@ -18,9 +18,7 @@ namespace {
 void check_option(const char* optimiser, const char* name, double value, bool allowed,
                   const char* range) {
   if (allowed && std::isfinite(value)) return;
-  std::ostringstream message;
-  message << optimiser << ": " << name << " is " << value << ": it must be " << range << ".";
-  throw Error(message.str());
+  throw Error(formatted("%s: %s is %g: it must be %s.", optimiser, name, value, range));
 }
 
 void check_rate(const char* optimiser, double rate) {

@@ -6,33 +6,24 @@
 #include <cstdio>
 #include <utility>
 
+#include "tapestry/format.hpp"
+#include "tapestry/unicode.hpp"
+
 namespace tapestry {
 namespace {
 
 // "3.2 s", "4 min", "2.5 h"
 std::string duration(double seconds) {
-  char text[32];
-  if (seconds < 100) {
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  } else if (seconds < 100 * 60) {
-    std::snprintf(text, sizeof text, "%.0f min", seconds / 60);
-  } else {
-    std::snprintf(text, sizeof text, "%.1f h", seconds / 3600);
-  }
-  return text;
+  if (seconds < 100) return formatted("%.1f s", seconds);
+  if (seconds < 100 * 60) return formatted("%.0f min", seconds / 60);
+  return formatted("%.1f h", seconds / 3600);
 }
 
 // As wide as a line of a terminal that renews itself may be, with what was there before wiped out.
 std::string fitted(const std::string& line) {
-  constexpr std::size_t columns = 79;
-  std::string text;
-  std::size_t used = 0;
-  for (const char c : line) {
-    used += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // where a character begins
-    if (used > columns) break;
-    text += c;
-  }
-  return text + std::string(columns - std::min(used, columns), ' ');
+  constexpr int columns = 79;
+  const std::string text = cut_to_width(line, columns);
+  return text + std::string(static_cast<std::size_t>(columns - display_width(text)), ' ');
 }
 
 }  // namespace
@@ -67,13 +58,10 @@ void Progress::print(const std::string& note) {
   const double rate = static_cast<double>(done_ - before_) / std::max(last_print_, 1e-9);
   const double left = static_cast<double>(total_ - done_) / rate;
   const double shown = tokens_ > 0 ? rate * static_cast<double>(tokens_) : rate;
-  char numbers[160];
-  std::snprintf(numbers, sizeof numbers, " %lld/%lld ", static_cast<long long>(done_),
-                static_cast<long long>(total_));
-  std::string line = what_ + numbers + unit_;
-  std::snprintf(numbers, sizeof numbers, ", %.*f%s/s, %s left  ", shown < 10 ? 1 : 0, shown,
-                tokens_ > 0 ? " tokens" : "", duration(left).c_str());
-  line += numbers + note;
+  const std::string speed =
+      formatted(", %.*f%s/s, ", shown < 10 ? 1 : 0, shown, tokens_ > 0 ? " tokens" : "");
+  const std::string line = what_ + " " + std::to_string(done_) + "/" + std::to_string(total_) +
+                           " " + unit_ + speed + duration(left) + " left  " + note;
   if (live_) {  // standard error keeps nothing back
     std::fprintf(stderr, "\r%s", fitted(line).c_str());
   } else {

@@ -1,9 +1,9 @@
 #include "tapestry/training.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/tape.hpp"
 
@@ -66,14 +66,8 @@ Step make_step(Adam& adam, const LossOfStep& loss_of_step, Index step,
   return made;
 }
 
-std::string note(double loss, double baseline_loss) {
-  char text[64];
-  if (baseline_loss == 0) {
-    std::snprintf(text, sizeof text, "loss %.3f", loss);
-  } else {
-    std::snprintf(text, sizeof text, "loss %.3f (guessing %.3f)", loss, baseline_loss);
-  }
-  return text;
+  const std::string text = formatted("loss %.3f", loss);
+  return baseline_loss == 0 ? text : text + formatted(" (guessing %.3f)", baseline_loss);
 }
 
 }  // namespace

@@ -28,6 +28,52 @@ TEST_CASE("the first code point of a text is measured, and what is not UTF-8 has
   }
 }
 
+TEST_CASE("UTF-8 is decoded strictly, and encoded", "[phase0][text]") {
+  using Points = std::vector<char32_t>;
+  CHECK(decode_utf8("").empty());
+  CHECK(decode_utf8("aß√😀") == Points{'a', 0xDF, 0x221A, 0x1F600});
+  CHECK(decode_utf8("\xC0\xAF") == Points{0xFFFD, 0xFFFD});  // overlong "/"
+  CHECK(decode_utf8("\xE2\x82") == Points{0xFFFD, 0xFFFD});  // cut off
+  CHECK(decode_utf8("\xED\xA0\x80")[0] == 0xFFFD);           // surrogate
+  CHECK(decode_utf8("\xFF-") == Points{0xFFFD, '-'});
+  for (const char32_t point : {U'a', U'ß', U'√', U'😀', char32_t{0}}) {
+    CHECK(decode_utf8(encode_utf8(point)) == Points{point});
+  }
+}
+
+TEST_CASE("wide signs take two columns of a terminal, marks and controls none", "[phase0][text]") {
+  const auto width = [](char32_t point) { return display_width(encode_utf8(point)); };
+  // Hangul, a symbol of today's emoji, a kanji, a syllable, a full-width letter, a smile
+  for (const char32_t sign : {0x1100, 0x2705, 0x65E5, 0xAC00, 0xFF21, 0x1F600}) {
+    CAPTURE(static_cast<unsigned>(sign));
+    CHECK(width(sign) == 2);
+  }
+  // Latin, Greek, a minus, infinity, an ellipsis, a check mark, a replacement
+  for (const char32_t sign : {0x20, 0x7E, 0xE9, 0x3B8, 0x2212, 0x221E, 0x2026, 0x2713, 0xFFFD}) {
+    CAPTURE(static_cast<unsigned>(sign));
+    CHECK(width(sign) == 1);
+  }
+  // controls; accents of Latin, Hebrew, Devanagari and Thai; signs that only join or part others
+  for (const char32_t mark : {0x1, 0x1F, 0x7F, 0x301, 0x5BF, 0x941, 0xE31, 0x200B, 0x200D}) {
+    CAPTURE(static_cast<unsigned>(mark));
+    CHECK(width(mark) == 0);
+  }
+  CHECK(display_width("wörter") == 6);
+  CHECK(display_width("日本") == 4);
+  CHECK(display_width("e\xCC\x81") == 1);  // e and a combining accent
+}
+
+TEST_CASE("text is cut by what a terminal shows", "[phase0][text]") {
+  CHECK(cut_to_width("internationalisation", 6) == "inter…");
+  CHECK(cut_to_width("日本語", 4) == "日…");
+  CHECK(cut_to_width("日本語", 5) == "日本…");
+  CHECK(cut_to_width("e\xCC\x81xyz", 2) == "e\xCC\x81…");
+  CHECK(cut_to_width("short", 5) == "short");
+  CHECK(cut_to_width("short", 1) == "…");
+  CHECK(cut_to_width("short", 0) == "");
+  CHECK(cut_to_width("", 0) == "");
+}
+
 TEST_CASE("text that is not UTF-8 is refused with the byte", "[phase2][text]") {
   check_utf8("");
   check_utf8("na\xC3\xAFve \xE2\x88\x9A");

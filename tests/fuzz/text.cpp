@@ -56,6 +56,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const bool utf8 = fuzz::done([&] { check_utf8(text); });
   fuzz::require(fuzz::done([&] { check_utf8(shown); }), "what is shown is UTF-8");
   fuzz::require(shown.size() <= 68, "what is shown is short");
+  fuzz::require(display_width(cut_to_width(text, 10)) <= 10, "what is cut is narrow");
   fuzz::done([&] { by_words(text); });
   fuzz::require(fuzz::done([&] { by_characters(text); }) == utf8, "characters are those of UTF-8");
   fuzz::done([&] { learned_from(text); });

@@ -74,26 +74,6 @@ TEST_CASE("white space in tokens is made visible", "[phase0][plot]") {
   CHECK(visible("") == "");
 }
 
-TEST_CASE("text is measured and cut by what a terminal shows", "[phase0][plot]") {
-  CHECK(display_width("wörter") == 6);
-  CHECK(display_width("日本") == 4);
-  CHECK(display_width("e\xCC\x81") == 1);  // e and a combining accent
-  CHECK(cut_to_width("internationalisation", 6) == "inter…");
-  CHECK(cut_to_width("日本語", 4) == "日…");
-  CHECK(cut_to_width("short", 5) == "short");
-}
-
-TEST_CASE("UTF-8 is decoded strictly", "[phase0][plot]") {
-  using Points = std::vector<char32_t>;
-  CHECK(decode_utf8("aß√😀") == Points{'a', 0xDF, 0x221A, 0x1F600});
-  CHECK(decode_utf8("\xC0\xAF") == Points{0xFFFD, 0xFFFD});  // overlong "/"
-  CHECK(decode_utf8("\xE2\x82") == Points{0xFFFD, 0xFFFD});  // cut off
-  CHECK(decode_utf8("\xED\xA0\x80")[0] == 0xFFFD);           // surrogate
-  for (const char32_t point : {U'a', U'ß', U'√', U'😀'}) {
-    CHECK(decode_utf8(encode_utf8(point)) == Points{point});
-  }
-}
-
 TEST_CASE("tables say when labels and values disagree", "[phase0][plot]") {
   const std::vector<double> values{1, 2, 3};
   CHECK(contains(words_of_error([&] { matrix_with_words(values, {"a"}, {"b", "c"}); }),

@@ -9,7 +9,6 @@
 #include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
 #include "plot/raster.hpp"
-#include "plot/utf8.hpp"
 #include "tapestry/plot/canvas.hpp"
 
 namespace tapestry::plot {
@@ -111,22 +110,6 @@ TEST_CASE("letters and digits behind an underscore are set lower", "[phase0][plo
   for (const char sign : std::string("/:@[`{")) CHECK_FALSE(is_lowered(std::string("x_") + sign));
   for (const char letter : std::string("AZaz")) CHECK(is_lowered(letter + std::string("_k")));
   for (const char sign : std::string("09/:@[`{")) CHECK_FALSE(is_lowered(sign + std::string("_k")));
-}
-
-TEST_CASE("wide signs take two columns of a terminal, marks none", "[phase0][plot]") {
-  const auto width = [](char32_t point) { return display_width(encode_utf8(point)); };
-  const std::vector<std::pair<char32_t, char32_t>> wide{
-      {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
-      {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}};
-  for (const auto& [first, last] : wide) {
-    CAPTURE(static_cast<unsigned>(first));
-    CHECK(width(first - 1) == 1);
-    CHECK(width(first) == 2);
-    CHECK(width(last) == 2);
-    CHECK(width(last + 1) == 1);
-  }
-  for (const char32_t mark : {0x1, 0x1F, 0x300, 0x36F, 0x200B}) CHECK(width(mark) == 0);
-  for (const char32_t sign : {0x20, 0x2FF, 0x370, 0x200A, 0x200C}) CHECK(width(sign) == 1);
 }
 
 TEST_CASE("an automatic range ends at the values, and at 0 where none is below", "[phase0][plot]") {

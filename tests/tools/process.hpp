@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "plot/decoded.hpp"
+#include "tapestry/unicode.hpp"
 #include "temporary_folder.hpp"
 
 namespace tapestry {
@@ -49,13 +51,11 @@ inline Result tapestry_in(const std::filesystem::path& folder, const std::string
           content(words / "err")};
 }
 
-// The widest line, in code points.
-inline std::size_t widest(const std::string& text) {
-  std::size_t most = 0, width = 0;
-  for (const char c : text) {
-    width = c == '\n' ? 0 : width + ((static_cast<unsigned char>(c) & 0xC0) != 0x80);
-    most = std::max(most, width);
-  }
+// The widest line, in columns of a terminal.
+inline int widest(const std::string& text) {
+  int most = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) most = std::max(most, display_width(line));
   return most;
 }
 

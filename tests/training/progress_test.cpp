@@ -66,12 +66,13 @@ TEST_CASE("in a file no line is cut, and no steps are no lines", "[phase2][progr
   CHECK(text.ends_with(" left  note\n"));
 }
 
-TEST_CASE("on a terminal a line is 79 characters wide, whole ones", "[phase2][progress]") {
+TEST_CASE("on a terminal a line is 79 columns wide, of whole characters", "[phase2][progress]") {
   const auto shown = [](const std::string& what) {
     return stderr_of([&] { Progress(what, 1, "steps", {.live = true}).step("note"); });
   };
   const std::string what(70, 'x');
-  CHECK(shown(what + "√√√√√√√√√√√√") == "\r" + what + "√√√√√√√√√\n");
+  CHECK(shown(what + "√√√√√√√√√√√√") == "\r" + what + "√√√√√√√√…\n");
+  CHECK(shown(what + "日本日本日") == "\r" + what + "日本日本…\n");
   const std::string narrow = shown("a");
   CHECK(narrow.starts_with("\ra 1/1 steps, "));
   CHECK(holds(narrow, " left  note   "));

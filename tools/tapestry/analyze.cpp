@@ -1,7 +1,6 @@
 // `tapestry analyze`: who attends to whom while a model reads a text.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "commands.hpp"
 #include "detectors.hpp"
@@ -10,6 +9,7 @@
 #include "screen.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/ascii.hpp"
@@ -77,9 +77,8 @@ void print_summary(const std::vector<Head>& heads, const Words& words, bool caus
 
 std::string score_text(const Spread& s) {
   if (s.count == 0) return "-";  // no row can show the pattern
-  char text[32];
-  std::snprintf(text, sizeof text, s.count == 1 ? "%.2f" : "%.2f ±%.2f", s.mean, s.deviation);
-  return text;
+  if (s.count == 1) return formatted("%.2f", s.mean);
+  return formatted("%.2f ±%.2f", s.mean, s.deviation);
 }
 
 void print_score(const Evidence& one) {
@@ -138,10 +137,9 @@ std::string likeliest(const ModelFile& file, const Tensor& logits, Index place) 
   const Tensor shares = softmax(squeeze(slice(logits, 0, place, place + 1), 0));
   std::string text;
   for (const Link& link : strongest_links(unsqueeze(shares, 0), 5, false)) {
-    char number[16];
-    std::snprintf(number, sizeof number, " %.2f", link.weight);
     text += (text.empty() ? "" : ", ") +
-            printable(file.vocabulary.word(static_cast<std::int32_t>(link.key))) + number;
+            printable(file.vocabulary.word(static_cast<std::int32_t>(link.key))) +
+            formatted(" %.2f", link.weight);
   }
   return text;
 }

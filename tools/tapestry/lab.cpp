@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 
@@ -12,6 +11,7 @@
 #include "course/laboratory.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/progress.hpp"
 
@@ -68,16 +68,12 @@ void introduce(const std::vector<Variant>& variants, const LabOptions& o) {
 
 std::string shown(double difference) {
   if (difference == 0) return "0";
-  char text[32];
-  std::snprintf(text, sizeof text, difference < 1e-3 ? "%.0e" : "%.3f", difference);
-  return text;
+  return formatted(difference < 1e-3 ? "%.0e" : "%.3f", difference);
 }
 
 std::string cost(const Timing& passage) {
   if (!passage.skipped.empty()) return right("-", 9) + right("-", 9);
-  char text[64];
-  std::snprintf(text, sizeof text, "%9.3f%9.3f", 1e3 * passage.seconds, passage.bytes / (1 << 20));
-  return text;
+  return formatted("%9.3f%9.3f", 1e3 * passage.seconds, passage.bytes / (1 << 20));
 }
 
 void print_row(const Variant& variant, const Measurement& found) {
@@ -143,9 +139,7 @@ struct Curve {
   }
   std::string power(const std::vector<double>& values) const {
     const double found = growth(lengths, values);
-    char text[32];
-    std::snprintf(text, sizeof text, "%10.2f", found);
-    return std::isnan(found) ? right("-", 10) : text;
+    return std::isnan(found) ? right("-", 10) : formatted("%10.2f", found);
   }
 };
 

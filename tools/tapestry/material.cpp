@@ -1,7 +1,6 @@
 #include "material.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include "course/tasks.hpp"
 #include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/text/corpus.hpp"
 #include "tapestry/unicode.hpp"
 
@@ -44,9 +44,7 @@ Material of_grammar() {
 std::string fingerprint_of(const std::string& text) {  // FNV-1a, 64 bits
   std::uint64_t hash = 14695981039346656037U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return digits;
+  return formatted("%016llx", static_cast<unsigned long long>(hash));
 }
 
 // Eight characters, from the first on that is neither blank nor a control character, or less where

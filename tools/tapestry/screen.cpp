@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "tapestry/error.hpp"
-#include "tapestry/text/vocabulary.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
@@ -12,22 +11,8 @@ namespace {
 
 constexpr const char* unwritable = "standard output cannot be written.";
 
-int width(const std::string& text) {
-  int count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
-}
-
-std::string shortened(const std::string& text, int columns) {
-  if (width(text) <= columns) return text;
-  const Words characters = split_characters(text);
-  std::string part;
-  for (int i = 0; i + 1 < columns; ++i) part += characters[static_cast<std::size_t>(i)];
-  return part + "…";
-}
-
 std::string blanks(const std::string& text, int columns) {
-  return std::string(static_cast<std::size_t>(columns - width(text)), ' ');
+  return std::string(static_cast<std::size_t>(columns - display_width(text)), ' ');
 }
 
 }  // namespace
@@ -51,12 +36,12 @@ void warn(const std::string& words) {
 }
 
 std::string left(const std::string& text, int columns) {
-  const std::string part = shortened(text, columns);
+  const std::string part = cut_to_width(text, columns);
   return part + blanks(part, columns);
 }
 
 std::string right(const std::string& text, int columns) {
-  const std::string part = shortened(text, columns);
+  const std::string part = cut_to_width(text, columns);
   return blanks(part, columns) + part;
 }
 
@@ -67,15 +52,13 @@ std::string folded(const std::string& text, int indent) {
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word =
-        left(text.substr(begin, end - begin),
-             std::min(width(text.substr(begin, end - begin)), columns - indent));
-    if (width(line) + 1 + width(word) > columns && width(line) > indent) {
+    const std::string word = cut_to_width(text.substr(begin, end - begin), columns - indent);
+    if (display_width(line) + 1 + display_width(word) > columns && display_width(line) > indent) {
       result += line.substr(first ? static_cast<std::size_t>(indent) : 0) + "\n";
       first = false;
       line = std::string(static_cast<std::size_t>(indent), ' ');
     }
-    line += (width(line) > indent ? " " : "") + word;
+    line += (display_width(line) > indent ? " " : "") + word;
     begin = end + 1;
   }
   return result + line.substr(first ? static_cast<std::size_t>(indent) : 0);

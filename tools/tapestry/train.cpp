@@ -12,6 +12,7 @@
 #include "loss_curve.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
 #include "train_run.hpp"
@@ -78,8 +79,7 @@ void introduce(const Run& run) {
 
 // After a save.
 [[noreturn]] void leave(const Run& run, const TrainOptions& o, std::optional<double> loss) {
-  char of_step[32] = "";
-  if (loss) std::snprintf(of_step, sizeof of_step, " (loss %.3f)", *loss);
+  const std::string of_step = loss ? formatted(" (loss %.3f)", *loss) : "";
   throw Interrupted(Interruption::signal(),
                     "stopped after step " + std::to_string(run.adam.steps()) + " of " +
                         std::to_string(run.settings.steps) + of_step + ", which " +

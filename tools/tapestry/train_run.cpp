@@ -1,11 +1,13 @@
 #include "train_run.hpp"
 
 #include <charconv>
+#include <concepts>
 #include <utility>
 
 #include "model_file.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/unicode.hpp"
@@ -18,10 +20,10 @@ namespace fs = std::filesystem;
 const char* const best_loss_key = "train.held_out_loss";
 const char* const best_step_key = "train.step";
 
-template <class Number>
+std::string exact(double value) { return exact_text(value); }
+template <std::integral Number>
 std::string exact(Number value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+  return std::to_string(value);
 }
 
 Metadata to_metadata(const Settings& s) {

@@ -17,6 +17,7 @@
 #include "tapestry/plot/ascii.hpp"
 #include "tapestry/plot/numbers.hpp"
 #include "tapestry/random.hpp"
+#include "tapestry/unicode.hpp"
 
 using namespace tapestry;
 
@@ -30,9 +31,7 @@ void print_row(const char* name, const Tensor& row, int digits = 3) {
   for (const double number : doubles(row)) {
     // A minus sign or ∞ is one column wide, but several bytes.
     const std::string text = plot::number_text(number, digits);
-    int columns = 0;
-    for (const char c : text) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    std::printf("%*s%s", 8 - columns, "", text.c_str());
+    std::printf("%*s%s", 8 - display_width(text), "", text.c_str());
   }
   std::printf("\n");
 }
