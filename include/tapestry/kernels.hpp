@@ -1,6 +1,7 @@
 // The choice of kernel set and number of threads.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,10 @@ int threads_in_use();
 // The number of threads in a text such as OMP_NUM_THREADS holds: "4" or "4,2"; 0: none.
 int thread_count_in(std::string_view text);
 
-// Measures the peak of a core: multiplies and adds in registers, on the calling thread alone.
-// Returns the number of operations.
+// To measure what a machine can do. All threads in use multiply and add in registers, `rounds` rounds
+// each; returns the number of operations in all. read_burst: each thread reads its part of the
+// numbers once.
 double multiply_add_burst(Index rounds);
+void read_burst(std::span<const real> numbers);
 
 }  // namespace tapestry

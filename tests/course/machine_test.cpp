@@ -1,29 +1,37 @@
 #include "course/machine.hpp"
 
-#include <ctime>
-
 #include "catch.hpp"
+#include "tapestry/kernels.hpp"
 
 using namespace tapestry;
 
-namespace {
-
-void compute_until(double seconds) {  // of all that this process has taken
-  while (static_cast<double>(std::clock()) < seconds * CLOCKS_PER_SEC) continue;
+TEST_CASE("measure_machine gives plausible limits of one core", "[phase0][machine]") {
+  const int threads = threads_in_use();
+  const Machine machine = measure_machine();
+  CHECK(machine.kernels == kernel_set());
+  CHECK(machine.threads == threads);
+  CHECK((machine.peak_gflops > 0.01 && machine.peak_gflops < 1e5));
+  CHECK((machine.read_gb_per_second > 0.01 && machine.read_gb_per_second < 1e5));
 }
 
-double taken() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+TEST_CASE(
+    "the limits of several threads are measured, and the library goes on with as many as "
+    "before",
+    "[phase0][machine]") {
+  const int threads = threads_in_use();
+  const double one = peak_gflops(1, 0.01), three = peak_gflops(3, 0.01);
+  CHECK(three > 0.5 * one);  // on however few processors
+  CHECK(three < 10 * one);
+  CHECK(read_gb_per_second(2, 1 << 20, 0.01) > 0.01);
+  CHECK(threads_in_use() == threads);
+}
 
-}  // namespace
-
-TEST_CASE("the processor seconds of some work are those of its quickest run", "[phase6][machine]") {
-  compute_until(0.1);
-  int run = 0;
-  const double best = processor_seconds([&] {
-    const double longer[] = {0.03, 0.01, 0.02};
-    compute_until(taken() + longer[run++]);
-  });
-  CHECK(run == 3);
-  CHECK(best >= 0.0099);
-  CHECK(best < 0.0199);
+TEST_CASE("a burst of all threads does so many times the operations of one", "[phase0][machine]") {
+  const int threads = threads_in_use();
+  use_threads(1);
+  const double one = multiply_add_burst(10);
+  use_threads(3);
+  CHECK(multiply_add_burst(10) == 3 * one);
+  CHECK(multiply_add_burst(20) == 6 * one);
+  use_threads(threads);
 }

@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "course/machine.hpp"
 #include "kernels/kernel_test.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
@@ -135,14 +134,6 @@ TEST_CASE("TAPESTRY_KERNELS chooses the set of the whole test run", "[phase0][ke
   } else {
     CHECK(kernel_set() == kernel_sets().back());
   }
-}
-
-TEST_CASE("measure_machine gives plausible limits of one core", "[phase0][kernels]") {
-  const Machine machine = measure_machine();
-  CHECK(machine.kernels == kernel_set());
-  CHECK(machine.threads >= 1);
-  CHECK((machine.peak_gflops > 0.01 && machine.peak_gflops < 1e5));
-  CHECK((machine.read_gb_per_second > 0.01 && machine.read_gb_per_second < 1e5));
 }
 
 }  // namespace tapestry::kernels

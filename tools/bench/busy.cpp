@@ -11,8 +11,7 @@
 #include <cstring>
 #include <set>
 
-#include "clock.hpp"
-#include "company.hpp"
+#include "course/timing.hpp"
 #include "report.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
@@ -53,9 +52,9 @@ class Load {
 Cost run_once(const Contestant& training, int threads) {
   use_threads(threads);
   training.run();  // memory is there, threads are made
-  const double start = now(), busy = own_processor_seconds();
+  const double start = now(), busy = processor_now();
   for (int step = 0; step < steps; ++step) training.run();
-  return {now() - start, own_processor_seconds() - busy};
+  return {now() - start, processor_now() - busy};
 }
 
 Cost median(std::array<Cost, runs> costs) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <thread>
 
+#include "course/timing.hpp"
+
 namespace tapestry::bench {
 namespace {
 
@@ -38,16 +40,9 @@ struct Rounds {
 };
 bool is_settled(const Rounds& times) { return times.second < 1.03 * times.best; }
 
-// Threads of the contestant before may still spin while they wait for work: OpenBLAS's do for
-// 2^26 cycles.
-void let_threads_rest() { std::this_thread::sleep_for(std::chrono::milliseconds(40)); }
-
 }  // namespace
 
-double now() {
-  using clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
-}
+void let_threads_rest() { std::this_thread::sleep_for(std::chrono::milliseconds(40)); }
 
 std::vector<double> race(const std::vector<Contestant>& contestants, int threads, double seconds) {
   std::vector<Rounds> times(contestants.size());

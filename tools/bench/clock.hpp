@@ -7,7 +7,9 @@
 
 namespace tapestry::bench {
 
-double now();  // seconds from some fixed moment
+// Threads of the contestant before may still spin while they wait for work: OpenBLAS's do for
+// 2^26 cycles.
+void let_threads_rest();
 
 // The best time of one call of each contestant, after about `seconds` in all. They run in turn, in
 // several rounds, so that a slow moment of the machine meets all of them; as long as the two best

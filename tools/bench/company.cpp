@@ -1,12 +1,11 @@
 #include "company.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <string>
 
-#include "clock.hpp"
+#include "course/timing.hpp"
 
 namespace tapestry::bench {
 namespace {
@@ -25,21 +24,12 @@ double busy_seconds() {
 
 }  // namespace
 
-double own_processor_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-Company::Company() : start_(now()), busy_(busy_seconds()), own_(own_processor_seconds()) {}
+Company::Company() : start_(now()), busy_(busy_seconds()), own_(processor_now()) {}
 
 double Company::processors() const {
   const double busy = busy_seconds();
   if (busy < 0 || busy_ < 0) return -1;
-  return (busy - busy_ - (own_processor_seconds() - own_)) / (now() - start_);
+  return (busy - busy_ - (processor_now() - own_)) / (now() - start_);
 }
 
 }  // namespace tapestry::bench

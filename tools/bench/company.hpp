@@ -3,8 +3,6 @@
 
 namespace tapestry::bench {
 
-double own_processor_seconds();  // of all threads of this process, since it started
-
 class Company {
  public:
   Company();

@@ -8,7 +8,7 @@
 namespace tapestry::bench {
 
 struct Options {
-  std::string rows;
+  std::string rows;                // as it was given
   std::vector<std::string> words;  // of rows, split
   std::vector<int> threads;        // empty: 1 and all
   double seconds = 0.6;

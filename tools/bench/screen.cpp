@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "clock.hpp"
+#include "course/timing.hpp"
 #include "peers.hpp"
 #include "report.hpp"
 #include "tapestry/kernels.hpp"

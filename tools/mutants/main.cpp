@@ -2,7 +2,6 @@
 // tests that come past the change: a test that fails has killed the mutant. `make mutants` starts
 // it; CONTRIBUTING.md tells how to work with it.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "build.hpp"
+#include "course/timing.hpp"
 #include "draw.hpp"
 #include "equivalents.hpp"
 #include "options.hpp"
@@ -28,8 +28,8 @@ const std::string program = "build/mutants/tests";
 constexpr std::uint64_t default_seed = 1;
 
 double seconds() {
-  static const auto start = std::chrono::steady_clock::now();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  static const double start = tapestry::now();
+  return tapestry::now() - start;
 }
 
 // The lines that the compiler sees, of the files that were asked about: PATH:LINE each.
@@ -122,7 +122,8 @@ std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& o
 // Those of this share, in the files that were asked for.
 std::vector<std::size_t> chosen(const std::vector<Mutant>& mutants, const Options& options) {
   std::vector<std::size_t> ids;
-  for (std::size_t id = options.part; id < mutants.size(); id += options.parts) {
+  const auto [part, parts] = options.share;
+  for (std::size_t id = part - 1; id < mutants.size(); id += parts) {
     if (mutants[id].source->path.starts_with(options.only)) ids.push_back(id);
   }
   if (ids.empty()) {

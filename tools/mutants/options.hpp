@@ -3,20 +3,21 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace mutants {
 
 struct Options {
   std::uint64_t seed = 1;
   std::size_t count = 250;
-  std::size_t part = 0, parts = 1;  // of all mutants, only each parts-th
-  std::string only;                 // of all mutants, only those in files that begin so
-  bool list = false;                // draw, and run nothing
-  std::string lines;                // a folder of lists of the lines that are compiled here
-  std::string sites;                // a file whose sites are listed, and nothing else
+  std::pair<std::size_t, std::size_t> share = {1, 1};  // of all mutants: {3, 10} is the third tenth
+  std::string only;                                    // only those in files that begin so
+  bool list = false;                                   // draw, and run nothing
+  std::string lines;  // a folder of lists of the lines that are compiled here
+  std::string sites;  // a file whose sites are listed, and nothing else
 };
 
-// Throws std::runtime_error with one line of help.
+// Throws std::runtime_error with one line; ends the program after --help.
 Options options_of(int count, char** values);
 
 }  // namespace mutants

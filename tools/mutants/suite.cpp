@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "course/timing.hpp"
 #include "process.hpp"
 #include "tapestry/progress.hpp"
 #include "weave.hpp"
@@ -91,16 +91,15 @@ Suite::Suite(const std::string& program, const std::string& folder) : program_(p
 }
 
 Test Suite::record(const std::string& name, const std::string& path) const {
-  using Clock = std::chrono::steady_clock;
   std::ofstream(path) << std::string(most_mutants, '\0');
   for (int attempt = 0; attempt < 3; ++attempt) {  // one that depends on time may fail
-    const auto start = Clock::now();
+    const double start = tapestry::now();
     if (run_test(program_, name, "TAPESTRY_MUTANTS_REACHED=" + path, 300) != Outcome::passed) {
       continue;
     }
-    const std::chrono::duration<double> seconds = Clock::now() - start;
+    const double seconds = tapestry::now() - start;
     std::ifstream file(path, std::ios::binary);
-    Test test{name, seconds.count(), {std::istreambuf_iterator<char>(file), {}}};
+    Test test{name, seconds, {std::istreambuf_iterator<char>(file), {}}};
     std::remove(path.c_str());
     return test;
   }

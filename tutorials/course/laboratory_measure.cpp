@@ -1,14 +1,15 @@
 // What the variants of attention are measured by: difference, time, bytes, and how they grow.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "course/laboratory.hpp"
+#include "course/timing.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -82,12 +83,6 @@ double largest(const std::vector<double>& differences) {
   return most;
 }
 
-double seconds_of(const Work& work, const Tensor& q, const Tensor& k, const Tensor& v) {
-  const auto start = std::chrono::steady_clock::now();
-  work(q, k, v);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 struct Cost {
   double seconds, bytes;
 };
@@ -96,7 +91,7 @@ struct Cost {
 Cost first_cost(const Work& work, const Tensor& q, const Tensor& k, const Tensor& v,
                 Outcome& outcome) {
   const std::size_t bytes = peak_memory_of([&] { outcome = work(q, k, v); });
-  return {seconds_of(work, q, k, v), static_cast<double>(bytes)};
+  return {seconds_of([&] { work(q, k, v); }), static_cast<double>(bytes)};
 }
 
 double median_seconds(const Work& work, const LaboratoryInput& in, double first,
@@ -106,12 +101,12 @@ double median_seconds(const Work& work, const LaboratoryInput& in, double first,
   const int most = static_cast<int>(std::clamp(long_time / first, 1.0, 1e4));
   std::vector<double> times = {first};
   for (int i = 1; i < std::min(options.repeats, most); ++i) {
-    double sum = 0;
-    for (int j = 0; j < inner; ++j) sum += seconds_of(work, in.q, in.k, in.v);
+    const double sum = seconds_of([&] {
+      for (int j = 0; j < inner; ++j) work(in.q, in.k, in.v);
+    });
     times.push_back(sum / inner);
   }
-  std::sort(times.begin(), times.end());
-  return (times[times.size() / 2] + times[(times.size() - 1) / 2]) / 2;
+  return median(std::move(times));
 }
 
 // What all positions would need, judged by a run of fewer; nothing where there are few.
@@ -123,22 +118,20 @@ Cost estimate(const Variant& variant, const Work& work, const LaboratoryInput& i
   const Tensor q = rows(in.q, 0, few), k = rows(in.k, 0, few), v = rows(in.v, 0, few);
   Outcome unused;
   Cost cost = first_cost(work, q, k, v, unused);
-  for (int i = 0; i < 4; ++i) cost.seconds = std::min(cost.seconds, seconds_of(work, q, k, v));
+  cost.seconds = std::min(cost.seconds, best_seconds([&] { work(q, k, v); }, 4, 0));
   const double times = static_cast<double>(in.sizes.length) / static_cast<double>(few);
   return {cost.seconds * std::pow(times, variant.time_growth),
           cost.bytes * std::pow(times, variant.memory_growth)};
 }
 
 std::string too_much(const Cost& cost, const LaboratoryOptions& options) {
-  char text[96] = "";
   constexpr double mib = 1 << 20;
   if (cost.bytes > options.bytes) {
-    std::snprintf(text, sizeof text, "it would need about %.0f MiB, of %.0f that may be used",
-                  cost.bytes / mib, options.bytes / mib);
-  } else if (cost.seconds > options.seconds) {
-    std::snprintf(text, sizeof text, "it would take about %.2g seconds a run", cost.seconds);
+    return formatted("it would need about %.0f MiB, of %.0f that may be used", cost.bytes / mib,
+                     options.bytes / mib);
   }
-  return text;
+  if (cost.seconds <= options.seconds) return "";
+  return formatted("it would take about %.2g seconds a run", cost.seconds);
 }
 
 // Fills all but the error; the outcome is empty if it was skipped.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 namespace tapestry {
@@ -20,13 +19,14 @@ struct Machine {
 // memory (tapestry/memory.hpp), which keeps them.
 Machine measure_machine();
 
+// The two for so many threads at once, the best in about so many seconds. The second reads arrays of
+// `bytes` in all again and again: small ones come from the caches. It takes them from the same pool.
+double peak_gflops(int threads, double seconds);
+double read_gb_per_second(int threads, double bytes, double seconds);
+
 // How many bytes this process could still take from the system: what is free there or easily made
 // so, within the limit of its control group, where these can be known (Linux); else the largest
 // number.
 std::size_t available_memory();
-
-// Runs `work` three times, and returns the least seconds of processor time, that of all threads
-// together: waiting for other programs does not count.
-double processor_seconds(const std::function<void()>& work);
 
 }  // namespace tapestry

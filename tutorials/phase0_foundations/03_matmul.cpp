@@ -5,7 +5,6 @@
 // Writes out/plots/phase0_roofline.png; takes about 3 seconds, all of it on one thread. The timings
 // are yours, so the lesson quotes none of them.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -15,6 +14,7 @@
 
 #include "course/machine.hpp"
 #include "course/roofline.hpp"
+#include "course/timing.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
@@ -60,21 +60,9 @@ void rows_simd(const real* a, const real* b, real* c, Index n) {
   }
 }
 
-double best_seconds(const std::function<void()>& work) {
-  double best = 1e9, total = 0;
-  for (int calls = 0; calls < 2 || (total < 0.08 && calls < 2000); ++calls) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
-    total += taken.count();
-  }
-  return best;
-}
-
 Workload measure(const std::string& name, double operations, double bytes,
                  const std::function<void()>& work) {
-  const double seconds = best_seconds(work);
+  const double seconds = best_seconds(work, 2, 0.08);
   const Workload point{name, operations / bytes, operations / seconds / 1e9};
   std::printf("%-28s %10.1f %12.2f\n", name.c_str(), point.flops_per_byte, point.gflops);
   return point;

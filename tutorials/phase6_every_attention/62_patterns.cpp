@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "course/machine.hpp"
+#include "course/timing.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "course/machine.hpp"
+#include "course/timing.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"

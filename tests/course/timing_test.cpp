@@ -1,0 +1,60 @@
+#include "course/timing.hpp"
+
+#include <thread>
+
+#include "catch.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+void compute_until(double seconds) {  // of all that this process has taken
+  while (processor_now() < seconds) continue;
+}
+
+void wait(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+}  // namespace
+
+TEST_CASE("the processor seconds of some work are those of its quickest run", "[phase6][timing]") {
+  compute_until(0.1);
+  int run = 0;
+  const double best = processor_seconds([&] {
+    const double longer[] = {0.03, 0.01, 0.02};
+    compute_until(processor_now() + longer[run++]);
+  });
+  CHECK(run == 3);
+  CHECK(best >= 0.0099);
+  CHECK(best < 0.0199);
+  processor_seconds([&] { ++run; }, 5);
+  CHECK(run == 8);
+}
+
+TEST_CASE("what waits takes time, but not the processor's", "[phase6][timing]") {
+  CHECK(seconds_of([] { wait(0.05); }) >= 0.05);
+  CHECK(processor_seconds([] { wait(0.05); }) < 0.04);
+}
+
+TEST_CASE("the best of several runs is the quickest, of so many or in so much time",
+          "[phase6][timing]") {
+  int run = 0;
+  const double best = best_seconds(
+      [&] {
+        const double longer[] = {0.05, 0.01, 0.05};
+        wait(longer[run++]);
+      },
+      3, 0);
+  CHECK(run == 3);
+  CHECK(best >= 0.01);
+  CHECK(best < 0.05);
+  const double start = now();
+  best_seconds([&] { ++run; }, 1, 0.02);
+  CHECK(run > 4);
+  CHECK(now() - start >= 0.02);
+}
+
+TEST_CASE("the median is the middle one, or between the two in the middle", "[phase6][timing]") {
+  CHECK(median({3}) == 3);
+  CHECK(median({5, 1, 3}) == 3);
+  CHECK(median({4, 1, 2, 8}) == 3);
+}

@@ -1,0 +1,59 @@
+// How long work takes: by the clock on the wall, or by the processor.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <vector>
+
+namespace tapestry {
+
+// Seconds since some fixed moment, by a clock that never goes back.
+inline double now() {
+  const auto moment = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(moment).count();
+}
+
+// Seconds of processor time that this process has taken, all its threads together: waiting for
+// other programs does not count.
+inline double processor_now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+template <class Work>
+double seconds_of(const Work& work) {
+  const double start = now();
+  work();
+  return now() - start;
+}
+
+// The least of at least so many runs, in about so many seconds: what else the machine does can only
+// make a run longer.
+template <class Work>
+double best_seconds(const Work& work, int least_runs, double seconds) {
+  const double start = now();
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < least_runs || now() - start < seconds; ++run) {
+    best = std::min(best, seconds_of(work));
+  }
+  return best;
+}
+
+// The least processor time of so many runs.
+template <class Work>
+double processor_seconds(const Work& work, int runs = 3) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < runs; ++run) {
+    const double start = processor_now();
+    work();
+    best = std::min(best, processor_now() - start);
+  }
+  return best;
+}
+
+// The middle one, or the mean of the two in the middle. `values` must not be empty.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
+}  // namespace tapestry
