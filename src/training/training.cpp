@@ -66,6 +66,7 @@ Step make_step(Adam& adam, const LossOfStep& loss_of_step, Index step,
   return made;
 }
 
+std::string note(double loss, double baseline_loss) {
   const std::string text = formatted("loss %.3f", loss);
   return baseline_loss == 0 ? text : text + formatted(" (guessing %.3f)", baseline_loss);
 }
