@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tapestry/tensor.hpp"
+#include "tapestry/visibility.hpp"
 
 namespace tapestry {
 
@@ -58,20 +59,16 @@ class Mask {
   Mask part(Index query, Index queries, Index key, Index keys) const;
 
   // Visibility of the keys [key, key + keys) of a sequence to its queries [query, query + queries),
-  // at most `block` of each: the first `clear` keys are visible to all these queries, those from
-  // `keys` on to none. For the keys j between, bit i of keep[j] (block words) says whether query i
-  // of the block may attend to it; bits beyond the queries are undefined. Fused attention skips
-  // invisible keys. Not checked: call check_fits first.
-  struct BlockVisibility {
-    Index keys, clear;
-  };
-  static constexpr Index block = 64;
+  // at most visibility_block of each: the first `clear` keys are visible to all these queries, those
+  // from `keys` on to none. For the keys j between, bit i of keep[j] (visibility_block words) says
+  // whether query i of the block may attend to it; bits beyond the queries are undefined. Fused
+  // attention skips invisible keys. Not checked: call check_fits first.
   BlockVisibility visible_in_block(Index batch, Index query, Index queries, Index key, Index keys,
                                    std::uint64_t* keep) const;
 
   // How much of the scores of one batch element is visible: in pairs of a query and a key, and in
-  // blocks of block x block pairs, of which fused attention skips the fully masked ones. Throws
-  // Error if the sizes do not fit.
+  // blocks of visibility_block x visibility_block pairs, of which fused attention skips the fully
+  // masked ones. Throws Error if the sizes do not fit.
   struct Density {
     Index pairs, allowed;
     Index blocks, skipped;

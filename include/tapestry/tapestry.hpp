@@ -63,3 +63,4 @@
 #include "tapestry/training.hpp"
 #include "tapestry/unicode.hpp"
 #include "tapestry/version.hpp"
+#include "tapestry/visibility.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/hidden.hpp"
+#include "attention/operands.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -14,22 +15,6 @@
 
 namespace tapestry {
 namespace {
-
-void check(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const std::string operands = "attention: q is " + to_string(q.shape()) + ", k is " +
-                               to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
-  if (q.ndim() < 2 || k.ndim() < 2 || v.ndim() < 2) {
-    throw Error(operands + "each must be (..., length, width).");
-  }
-  if (q.size(-1) != k.size(-1) || q.size(-1) == 0) {
-    throw Error(operands + "queries and keys must have the same width, at least 1 (" +
-                std::to_string(q.size(-1)) + " and " + std::to_string(k.size(-1)) + ").");
-  }
-  if (k.size(-2) != v.size(-2)) {
-    throw Error(operands + "there must be one value for each key (" + std::to_string(k.size(-2)) +
-                " keys, " + std::to_string(v.size(-2)) + " values).");
-  }
-}
 
 // The bias may be seen in the shape of the scores, and must not ask for more.
 Tensor biased(const Tensor& scores, const Tensor& bias) {
@@ -46,8 +31,8 @@ Tensor biased(const Tensor& scores, const Tensor& bias) {
 
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, double p,
                     Random* random, const Tensor& bias) {
-  check(q, k, v);
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  const AttentionOperands of("attention", q, k, v);
+  const double scale = 1 / std::sqrt(static_cast<double>(of.width));
   const Tensor scores =
       Capture::record("scores", biased(product_of_pairs(q, k, mask) * scale, bias));
   Tensor visible = scores;
@@ -87,26 +72,14 @@ struct Operands {
   Shape batch;  // leading axes of all three
   Tensor q, k, v;
 
-  Operands(const Tensor& a, const Tensor& b, const Tensor& c)
-      : batch(broadcast("attention, leading axes",
-                        broadcast("attention, leading axes", leading(a), leading(b)), leading(c))),
-        q(with_rows(a)),
-        k(with_rows(b)),
-        v(with_rows(c)) {}
-
-  static Shape leading(const Tensor& x) {
-    return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.ndim()) - 2));
-  }
-
-  Shape with_matrix(Index rows, Index columns) const {
-    return batch.inserted(batch.ndim(), rows).inserted(batch.ndim() + 1, columns);
-  }
+  Operands(const Shape& leading, const Tensor& a, const Tensor& b, const Tensor& c)
+      : batch(leading), q(with_rows(a)), k(with_rows(b)), v(with_rows(c)) {}
 
   // The numbers of a row must lie side by side; a copy where they do not.
   Tensor with_rows(const Tensor& x) const {
     const bool side_by_side = x.strides()[static_cast<std::size_t>(x.ndim()) - 1] == 1;
     const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();
-    return broadcast_view(rows, with_matrix(x.size(-2), x.size(-1)));
+    return broadcast_view(rows, with_matrix(batch, x.size(-2), x.size(-1)));
   }
 
   Operands saved() const {
@@ -121,11 +94,9 @@ struct Operands {
     if (mask.allows_everything()) return s;
     s.mask = &mask;
     s.visible_in_block = [](const kernels::AttentionHead& h, Index query, Index queries, Index key,
-                            Index keys, std::uint64_t* keep) -> kernels::BlockVisibility {
+                            Index keys, std::uint64_t* keep) {
       const Mask& seen = *static_cast<const Mask*>(h.mask);
-      const Mask::BlockVisibility sight =
-          seen.visible_in_block(h.batch, query, queries, key, keys, keep);
-      return {sight.keys, sight.clear};
+      return seen.visible_in_block(h.batch, query, queries, key, keys, keep);
     };
     return s;
   }
@@ -171,10 +142,10 @@ void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, cons
 }  // namespace
 
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
-  check(q, k, v);
-  const Operands x(q, k, v);
-  mask.check_fits(x.batch.ndim() == 0 ? 1 : x.batch[0], q.size(-2), k.size(-2));
-  const Tensor out = room_like(x.q, x.with_matrix(q.size(-2), v.size(-1)));
+  const AttentionOperands of("attention", q, k, v);
+  mask.check_fits(of.sequences(), of.queries, of.keys);
+  const Operands x(of.batch, q, k, v);
+  const Tensor out = room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));
   const Tensor log_sum = Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));
   kernels::attention(x.shape(mask), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
                      out.strides().data(), rows_of(out).row, log_sum.data());

@@ -5,7 +5,9 @@
 
 #include "attention/operands.hpp"
 #include "tapestry/attention_variants.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -63,7 +65,7 @@ Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const AttentionOperands of("linear attention", q, k, v);
   Tensor keys = positive(k);
   if (!lengths.empty()) {
-    const Shape row = of.batch.inserted(of.batch.ndim(), 1).inserted(of.batch.ndim() + 1, of.keys);
+    const Shape row = with_matrix(of.batch, 1, of.keys);
     keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);
   }
   return divided(matmul(positive(q), matmul(transpose(keys), with_ones(v))));
@@ -74,7 +76,8 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
   const AttentionOperands of("causal linear attention", q, k, v);
   const Index length = of.queries;
   if (length != of.keys || std::max({q.ndim(), k.ndim(), v.ndim()}) == Shape::max_ndim) {
-    throw Error(of.error_prefix + "there must be as many queries as keys, and at most five axes.");
+    throw Error(error_prefix("causal linear attention", q, k, v) +
+                "there must be as many queries as keys, and at most five axes.");
   }
   const Index size = std::clamp<Index>(length, 1, chunk), chunks = (length + size - 1) / size;
   const Tensor queries = in_chunks(positive(q), chunks, size);
@@ -85,7 +88,8 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
   if (state != nullptr && state->sums.defined()) {
     before = unsqueeze(state->sums, -3);
     if (before.shape() != of_chunks.shape().with(-3, 1)) {
-      throw Error(of.error_prefix + "the state's sums are " + to_string(state->sums.shape()) +
+      throw Error(error_prefix("causal linear attention", q, k, v) + "the state's sums are " +
+                  to_string(state->sums.shape()) +
                   ", not of these sizes. Begin with an empty state.");
     }
   }

@@ -175,13 +175,13 @@ namespace {
 
 // One matrix (queries, keys) of 1 and 0, block by block.
 void write(const Mask& mask, Index batch, Index queries, Index keys, real* out) {
-  constexpr Index side = Mask::block;
+  constexpr Index side = visibility_block;
   std::uint64_t keep[side];
   for (Index i = 0; i < queries; i += side) {
     const Index rows = std::min(side, queries - i);
     for (Index j = 0; j < keys; j += side) {
       const Index columns = std::min(side, keys - j);
-      const Mask::BlockVisibility sight = mask.visible_in_block(batch, i, rows, j, columns, keep);
+      const BlockVisibility sight = mask.visible_in_block(batch, i, rows, j, columns, keep);
       for (Index c = 0; c < columns; ++c) {
         const std::uint64_t word = c < sight.clear  ? ~std::uint64_t{0}
                                    : c < sight.keys ? keep[c]

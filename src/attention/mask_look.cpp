@@ -18,8 +18,7 @@ std::uint64_t bits(Index low, Index high) {
   return (everyone << low) & (everyone >> (64 - high));
 }
 
-Mask::BlockVisibility joined(bool both, const Mask::BlockVisibility& one,
-                             const Mask::BlockVisibility& other) {
+BlockVisibility joined(bool both, const BlockVisibility& one, const BlockVisibility& other) {
   if (both) return {std::min(one.keys, other.keys), std::min(one.clear, other.clear)};
   return {std::max(one.keys, other.keys), std::max(one.clear, other.clear)};
 }
@@ -27,7 +26,7 @@ Mask::BlockVisibility joined(bool both, const Mask::BlockVisibility& one,
 }  // namespace
 
 // Bounds of what visible_in_block() answers, found without touching the keys one by one.
-Mask::BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
+BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
   const Index first = offset + b.query, last = first + b.queries - 1;  // positions
   const auto within = [&](Index keys) { return std::clamp<Index>(keys, 0, b.keys); };
   switch (kind) {
@@ -99,7 +98,7 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
     for (Index j = begin; j < end; ++j) keep[j] = who(b, b.key + j);
     return;
   }
-  std::uint64_t other[block] = {};
+  std::uint64_t other[visibility_block] = {};
   left->fill(b, begin, end, keep);
   right->fill(b, begin, end, other);
   for (Index j = begin; j < end; ++j) {
@@ -107,7 +106,7 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
   }
 }
 
-Mask::BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint64_t* keep) const {
+BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint64_t* keep) const {
   BlockVisibility sight = extent(b);
   sight.clear = std::min(sight.clear, sight.keys);
   fill(b, sight.clear, sight.keys, keep);
@@ -117,8 +116,8 @@ Mask::BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint
   return sight;
 }
 
-Mask::BlockVisibility Mask::visible_in_block(Index batch, Index query, Index queries, Index key,
-                                             Index keys, std::uint64_t* keep) const {
+BlockVisibility Mask::visible_in_block(Index batch, Index query, Index queries, Index key,
+                                       Index keys, std::uint64_t* keep) const {
   if (rule_ == nullptr) return {keys, keys};
   return rule_->visible_in_block({batch, query, queries, key, keys}, keep);
 }
@@ -131,12 +130,12 @@ Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
                 std::to_string(batches) + " sequences does not exist.");
   }
   Density sum{queries * keys, 0, 0, 0};
-  std::uint64_t keep[block];
-  for (Index i = 0; i < queries; i += block) {
-    const Index rows = std::min(block, queries - i);
-    for (Index j = 0; j < keys; j += block) {
+  std::uint64_t keep[visibility_block];
+  for (Index i = 0; i < queries; i += visibility_block) {
+    const Index rows = std::min(visibility_block, queries - i);
+    for (Index j = 0; j < keys; j += visibility_block) {
       const BlockVisibility sight =
-          visible_in_block(batch, i, rows, j, std::min(block, keys - j), keep);
+          visible_in_block(batch, i, rows, j, std::min(visibility_block, keys - j), keep);
       sum.allowed += sight.clear * rows;
       for (Index c = sight.clear; c < sight.keys; ++c) {
         sum.allowed += std::popcount(keep[c] & bits(0, rows));

@@ -3,6 +3,7 @@
 
 #include "attention/operands.hpp"
 #include "tapestry/attention_variants.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 
@@ -38,7 +39,8 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
   const AttentionOperands of("sliding-window attention", q, k, v);
   const Index length = of.keys;
   if (of.queries != length) {
-    throw Error(of.error_prefix + "it is self-attention: there must be as many queries as keys.");
+    throw Error(error_prefix("sliding-window attention", q, k, v) +
+                "it is self-attention: there must be as many queries as keys.");
   }
   const Mask seen = Mask::local(window) & mask;
   seen.check_fits(of.sequences(), length, length);
@@ -56,16 +58,17 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
 }
 
 Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
-  const std::string error_prefix = "grouped attention: q is " + to_string(q.shape()) + ", k is " +
-                                   to_string(k.shape()) + ", v is " + to_string(v.shape()) + ": ";
+  const char* const name = "grouped attention";
   const auto fits = [](const Tensor& x) { return x.ndim() >= 3 && x.ndim() < Shape::max_ndim; };
   if (!fits(q) || !fits(k) || !fits(v)) {
-    throw Error(error_prefix + "each must be (..., heads, length, width), of at most five axes.");
+    throw Error(error_prefix(name, q, k, v) +
+                "each must be (..., heads, length, width), of at most five axes.");
   }
   const Index heads = q.size(-3), groups = k.size(-3);
   if (v.size(-3) != groups || groups < 1 || heads % groups != 0) {
-    throw Error(error_prefix + "keys and values must have as many heads as each other (" +
-                std::to_string(groups) + " and " + std::to_string(v.size(-3)) +
+    throw Error(error_prefix(name, q, k, v) +
+                "keys and values must have as many heads as each other (" + std::to_string(groups) +
+                " and " + std::to_string(v.size(-3)) +
                 "), and that number must divide the heads of q (" + std::to_string(heads) + ").");
   }
   if (q.ndim() == 3 && k.ndim() == 3 && v.ndim() == 3) {

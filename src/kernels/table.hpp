@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "tapestry/real.hpp"
+#include "tapestry/visibility.hpp"
 
 namespace tapestry::kernels {
 
@@ -47,13 +48,6 @@ struct Epilogue {    // what follows a product
   real* y;           // rows as far apart as those of C; may be C
 };
 
-// What a mask says about a block of scores, at most 64 queries by 64 keys.
-struct BlockVisibility {
-  Index keys;   // how many of the block's first keys matter: nobody there may attend to the others
-  Index clear;  // how many of those, from the first on, every query there may attend to
-};
-inline constexpr Index visibility_block = 64;
-
 // One head of attention: its arrays, whose rows are contiguous and lie at distances of their own,
 // and who may attend to whom.
 struct AttentionHead {
@@ -70,8 +64,8 @@ struct AttentionHead {
   // see all.
   BlockVisibility (*visible_in_block)(const AttentionHead& head, Index query, Index queries,
                                       Index key, Index keys, std::uint64_t* keep);
-  const void* mask;  // for `look`
-  Index batch;       // for `look`: which sequence this is
+  const void* mask;  // for `visible_in_block`
+  Index batch;       // for `visible_in_block`: which sequence this is
 };
 
 // Words of the generator in random.hpp: word i of a stream of a seed is a function of these alone.

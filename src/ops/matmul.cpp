@@ -29,14 +29,6 @@ void check(const Tensor& a, const Tensor& b) {
   }
 }
 
-Shape leading(const Shape& shape) {
-  return Shape(std::span(shape.begin(), static_cast<std::size_t>(shape.ndim()) - 2));
-}
-
-Shape with_matrix(const Shape& batch, Index rows, Index columns) {
-  return batch.inserted(batch.ndim(), rows).inserted(batch.ndim() + 1, columns);
-}
-
 kernels::MatrixView matrix_view(const Tensor& x) {
   const auto last = static_cast<std::size_t>(x.ndim()) - 1;
   return {x.data(), x.strides().data(), x.strides()[last - 1], x.strides()[last]};
@@ -49,8 +41,7 @@ struct Operands {
 
   Operands(const Tensor& left, const Tensor& right) {
     const Index m = left.size(-2), k = left.size(-1), n = right.size(-1);
-    const Shape batch =
-        broadcast("matmul, leading axes", leading(left.shape()), leading(right.shape()));
+    const Shape batch = broadcast("matmul, leading axes", leading(left), leading(right));
     shape = {sizes(batch), m, n, k};
     a = broadcast_view(left, with_matrix(batch, m, k));
     b = broadcast_view(right, with_matrix(batch, k, n));
@@ -67,7 +58,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
 // A^T dC. A weight matrix that all batches share gets one long product, not a sum of many.
 Tensor right_gradient(const Tensor& a, const Tensor& dc, int b_rank) {
   if (b_rank > 2 || a.ndim() == 2) return multiply(transpose(a), dc);
-  const Index rows = leading(a.shape()).count() * a.size(-2);
+  const Index rows = leading(a).count() * a.size(-2);
   return multiply(transpose(reshape(a, {rows, a.size(-1)})), reshape(dc, {rows, dc.size(-1)}));
 }
 

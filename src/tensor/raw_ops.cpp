@@ -78,6 +78,14 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
   return sum.view(shape, row_major(shape), 0);
 }
 
+Shape leading(const Tensor& x) {
+  return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.ndim()) - 2));
+}
+
+Shape with_matrix(const Shape& leading, Index rows, Index columns) {
+  return leading.inserted(leading.ndim(), rows).inserted(leading.ndim() + 1, columns);
+}
+
 Tensor permuted_view(const Tensor& x, std::span<const int> order) {
   std::array<Index, Shape::max_ndim> shape{};
   Strides strides{};

@@ -27,6 +27,10 @@ void add_to(Tensor& y, const Tensor& x);
 // broadcasting. Throws Error naming `operation` if shape does not broadcast to x's.
 Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape);
 
+// Of a stack of matrices (..., m, n): its axes but the last two, and these with a matrix again.
+Shape leading(const Tensor& x);
+Shape with_matrix(const Shape& leading, Index rows, Index columns);
+
 // The axes of x in the order given, without copying.
 Tensor permuted_view(const Tensor& x, std::span<const int> order);
 

@@ -250,14 +250,14 @@ TEST_CASE("a block of a mask says of each query and key what the mask says", "[p
                                    Mask::causal(9) & Mask::padding({150, 64}),
                                    Mask::local(2) | Mask::strided(8),
                                    (Mask::causal() & Mask::local(4)) | Mask::padding({1, 3})};
-  std::uint64_t keep[Mask::block];
+  std::uint64_t keep[visibility_block];
   for (std::size_t m = 0; m < masks.size(); ++m) {
     for (const Index queries : {1, 7, 64}) {
       for (const Index keys : {1, 33, 64}) {
         for (const Index query : {0, 26}) {
           for (const Index key : {0, 20, 80}) {
             const Index batch = m % 2;
-            const Mask::BlockVisibility sight =
+            const BlockVisibility sight =
                 masks[m].visible_in_block(batch, query, queries, key, keys, keep);
             CAPTURE(m, queries, keys, query, key, sight.keys, sight.clear);
             REQUIRE(0 <= sight.clear);

@@ -31,11 +31,11 @@ namespace {
 constexpr Index width = 32, rows = 32;
 constexpr Index fewest = 2, most = 5, most_tested = 7;  // noun phrases of a sentence
 
-enum class BlockVisibility { nothing, last_state, all_states };
+enum class Sight { nothing, last_state, all_states };
 
 struct Variant {
   const char* name;
-  BlockVisibility sight;
+  Sight sight;
   Index hidden;        // how many numbers a state has
   bool attended_only;  // the output sees what attention brings, and not the decoder's own state
   Index steps;
@@ -43,15 +43,15 @@ struct Variant {
 };
 
 const std::vector<Variant> variants = {
-    {"attention", BlockVisibility::all_states, 48, false, 500, 3},
-    {"last state", BlockVisibility::last_state, 48, false, 500, 3},
-    {"last, doubled", BlockVisibility::last_state, 96, false, 1000, 1},
-    {"no source", BlockVisibility::nothing, 48, false, 500, 1},
-    {"attended only", BlockVisibility::all_states, 48, true, 500, 2},
+    {"attention", Sight::all_states, 48, false, 500, 3},
+    {"last state", Sight::last_state, 48, false, 500, 3},
+    {"last, doubled", Sight::last_state, 96, false, 1000, 1},
+    {"no source", Sight::nothing, 48, false, 500, 1},
+    {"attended only", Sight::all_states, 48, true, 500, 2},
 };
 
 struct Translator {
-  BlockVisibility sight;
+  Sight sight;
   bool attended_only;
   Embedding source_words, target_words;
   Lstm encoder, decoder;
@@ -73,11 +73,11 @@ struct Translator {
   // -> logits (rows, length of the target, words)
   Tensor operator()(const TranslationBatch& b) const {
     const Lstm::Output read = encoder(source_words(b.source), b.source_lengths);
-    const bool starts = sight != BlockVisibility::nothing;
+    const bool starts = sight != Sight::nothing;
     const Tensor states =
         decoder(target_words(b.target.inputs), {}, starts ? read.last : LstmState{}).all;
     // The bottleneck is attention over one thing.
-    const bool all = sight == BlockVisibility::all_states;
+    const bool all = sight == Sight::all_states;
     const Tensor seen = all ? read.all : unsqueeze(read.last.h, 1);  // (rows, keys, hidden)
     const Mask mask = all ? Mask::padding(b.source_lengths) : Mask();
     Tensor brought = attention.cross_attend(states, seen, mask);
@@ -135,7 +135,7 @@ Score evaluate(const Translator& model, Index phrases) {
               0,
               0,
               0};
-  if (model.sight != BlockVisibility::all_states) return score;
+  if (model.sight != Sight::all_states) return score;
   const Tensor weights = squeeze(seen["weights"], 1);  // (rows, target, source)
   const Index keys = weights.size(2);
   const auto mean_on = [](const Tensor& w, const Tensor& marked) {
@@ -192,7 +192,7 @@ void print_alignment(const std::vector<Run>& runs) {
               runs.front().scores[most - fewest].even);
   std::printf("%-20s aligned  next  agreeing   aligned is the greatest\n", "");
   for (const Run& run : runs) {
-    if (run.model.sight != BlockVisibility::all_states) continue;
+    if (run.model.sight != Sight::all_states) continue;
     const Score& score = run.scores[most - fewest];
     std::printf("%-17s %d   %.2f   %.2f    %.2f             %.2f\n", variants[run.variant].name,
                 int(run.seed), score.aligned, score.next, score.agreeing, score.top);
@@ -268,7 +268,7 @@ void draw_alignment(const std::vector<Run>& runs) {
              alignment_map(words_only(b.from + 0.5 * b.ends_as), one,
                            "the truth: comes from 1, ends as 0.5"));
   for (const Run& run : runs) {
-    if (run.model.sight != BlockVisibility::all_states || run.seed != 1) continue;
+    if (run.model.sight != Sight::all_states || run.seed != 1) continue;
     const Capture seen;
     const bool right = exact_matches(run.model(b), b.target.targets) == 1;
     plot::draw(canvas, panels[run.variant == 0 ? 1 : 2],
