@@ -1,7 +1,8 @@
 // Step 01. What is a tensor, really?
 //
 // New here: shape, strides, views, broadcasting. A tensor is a row of numbers in memory plus a rule
-// that says which number stands at which position. Most "reshuffling" changes only the rule.
+// that says which number stands at which position. Most operations that rearrange a tensor change
+// only the rule.
 // Writes no picture; takes less than a second.
 #include <iostream>
 
@@ -36,20 +37,20 @@ void shape_and_strides(const Tensor& x) {
 
 void views(const Tensor& x) {
   std::cout << "2. Views: another rule for the same numbers\n";
-  const Tensor turned = transpose(x);
-  const Tensor column = slice(x, 1, 1, 2);
-  const Tensor flat = reshape(x, {6});
+  const Tensor turned = transpose(x);       // (3, 2)
+  const Tensor column = slice(x, 1, 1, 2);  // (2, 1)
+  const Tensor flat = reshape(x, {6});      // (6)
   print_layout("transpose(x)     ", turned);
   print_layout("slice, column 1  ", column);
   print_layout("reshape to (6)   ", flat);
   std::cout << "transpose(x) uses " << same_memory(x, turned)
             << "; so does the slice, and reshape.\n"
             << "Writing 99 through the transpose at (2, 1) changes x at (1, 2): ";
-  Tensor writable = turned;  // a copy of the handle; the numbers stay shared
+  Tensor writable = turned;  // (3, 2): a copy of the handle; the numbers stay shared
   writable.set({2, 1}, 99);
   std::cout << x.at({1, 2}) << "\n";
   writable.set({2, 1}, 6);
-  const Tensor back = reshape(turned, {6});
+  const Tensor back = reshape(turned, {6});  // (6)
   std::cout << "But transpose(x), read row by row, is no even walk through memory,\n"
             << "so reshaping it has to copy: it got " << same_memory(x, back) << ".\n\n";
 }
@@ -65,8 +66,8 @@ void same_shape_other_meaning(const Tensor& x) {
 
 void broadcasting(const Tensor& x) {
   std::cout << "4. Broadcasting: a missing axis is repeated, by a stride of 0\n";
-  const Tensor row({3}, {10, 20, 30});
-  std::cout << "x + row:\n" << x + row << "\n";
+  const Tensor row({3}, {10, 20, 30});           // (3)
+  std::cout << "x + row:\n" << x + row << "\n";  // (2, 3)
   print_layout("row seen as (2, 3)", expand(row, {2, 3}));
   std::cout << "\n";
 }
@@ -74,12 +75,12 @@ void broadcasting(const Tensor& x) {
 void errors(const Tensor& x) {
   std::cout << "5. When shapes do not fit, the message says why\n";
   try {
-    matmul(x, x);
+    matmul(x, x);  // (2, 3) times (2, 3): inner sizes differ
   } catch (const Error& error) {
     std::cout << error.what() << "\n";
   }
   try {
-    x + Tensor::ones({2});
+    x + Tensor::ones({2});  // (2, 3) plus (2): last sizes differ
   } catch (const Error& error) {
     std::cout << error.what() << "\n";
   }
@@ -89,7 +90,7 @@ void errors(const Tensor& x) {
 
 int main() {
   std::cout << "Step 01: tensors (takes less than a second)\n\n";
-  const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});  // (2, 3)
   shape_and_strides(x);
   views(x);
   same_shape_other_meaning(x);

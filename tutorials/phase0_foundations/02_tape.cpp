@@ -1,7 +1,7 @@
 // Step 02. How does a program know its own derivative?
 //
 // New here: the tape. The chain rule is first worked out by hand for one neuron, then read off the
-// tape, then checked against differences of the function itself.
+// tape, then checked by finite differences.
 // Writes out/plots/phase0_tape.png; takes less than a second.
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,8 @@ struct Slopes {
   double dw, db;
 };
 
-// loss = (y - target)^2, y = tanh(s), s = w x + b. One factor for each step, multiplied backwards.
+// loss = (y - target)^2, y = tanh(s), s = w x + b. One derivative for each step, multiplied from
+// the last step to the first.
 Slopes by_hand() {
   const double s = w0 * x0 + b0;
   const double y = std::tanh(s);
@@ -43,25 +44,25 @@ Slopes by_hand() {
 }
 
 Tensor neuron_loss(const Tensor& w, const Tensor& b) {
-  const Tensor difference = tanh(w * x0 + b) - target;
-  return difference * difference;
+  const Tensor difference = tanh(w * x0 + b) - target;  // ()
+  return difference * difference;                       // ()
 }
 
 void by_tape(const Slopes& hand) {
-  const Tensor w(w0), b(b0);
+  const Tensor w(w0), b(b0);                                      // () each: single numbers
   Tape tape(Parameters{{"w", w}, {"b", b}}, Tape::Keep::values);  // values: for the picture
-  const Tensor product = w * x0;
-  const Tensor s = product + b;
-  const Tensor y = tanh(s);
-  const Tensor difference = y - target;
-  const Tensor loss = difference * difference;
+  const Tensor product = w * x0;                                  // ()
+  const Tensor s = product + b;                                   // ()
+  const Tensor y = tanh(s);                                       // ()
+  const Tensor difference = y - target;                           // ()
+  const Tensor loss = difference * difference;                    // ()
   tape.label(product, "w x");
   tape.label(s, "s");
   tape.label(y, "y");
   tape.label(difference, "y - target");
   tape.label(loss, "loss");
   std::printf("2. By the tape: every operation left a record\n%s", tape.table().c_str());
-  const Gradients gradients = tape.backward(loss);
+  const Gradients gradients = tape.backward(loss);  // of w and of b, () each
   std::printf("dloss/dw = %.4f   dloss/db = %.4f\n", double{gradients[w].item()},
               double{gradients[b].item()});
   const double worst = std::max(std::abs(double{gradients[w].item()} - hand.dw),
@@ -73,16 +74,17 @@ void by_tape(const Slopes& hand) {
 
 // A tensor that is used several times collects a gradient from each use, and they add.
 void used_three_times() {
-  const Tensor a(3);
+  const Tensor a(3);  // ()
   Tape tape({a});
-  const Tensor y = a + a;
-  const Tensor z = y * a;  // 2 a^2, so dz/da = 4 a
+  const Tensor y = a + a;  // ()
+  const Tensor z = y * a;  // (): 2 a^2, so dz/da = 4 a
   std::printf("3. Used three times: y = a + a, z = y * a at a = 3\n");
   std::printf("dz/da = %.4f, and 4 a = %.4f\n\n", double{tape.backward(z)[a].item()}, 4 * 3.0);
 }
 
-// An operation made by hand: its output, computed off the tape, and its way back, which gets the
-// output's gradient dy and gives input 0 its own. Wrong on purpose: the slope of x^2 is 2x, not x.
+// An operation written by hand: its output, computed without recording, and its backward pass,
+// which takes the output's gradient dy and adds to that of input 0. Wrong on purpose: the
+// derivative of x^2 is 2x, not x. x (2), dy (2) -> (2)
 Tensor lying_square(const Tensor& x) {
   return Tape::record(
       "lying_square", {x}, (x * x).detached(),
@@ -91,7 +93,7 @@ Tensor lying_square(const Tensor& x) {
 
 void check_by_differences() {
   std::printf("4. Believe neither: compare with differences of the function\n");
-  const std::vector<Tensor> inputs = {Tensor(w0), Tensor(b0)};
+  const std::vector<Tensor> inputs = {Tensor(w0), Tensor(b0)};  // () each
   const GradcheckResult honest =
       gradcheck([](const std::vector<Tensor>& in) { return neuron_loss(in[0], in[1]); }, inputs);
   std::printf("the neuron: %s\n", honest ? "passed" : honest.message.c_str());

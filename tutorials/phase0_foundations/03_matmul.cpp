@@ -2,8 +2,8 @@
 //
 // New here: the matrix product, from the plain triple loop to SIMD and blocks, and the two limits
 // of a machine: how fast it multiplies and how fast it reads (the roofline).
-// Writes out/plots/phase0_roofline.png; takes about 3 seconds, all of it on one thread. The timings
-// are yours, so the lesson quotes none of them.
+// Writes out/plots/phase0_roofline.png; takes about 3 seconds, all of it on one thread. Timings
+// depend on the machine, so the lesson quotes none of them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -70,8 +70,8 @@ Workload measure(const std::string& name, double operations, double bytes,
 
 std::vector<Workload> ladder(Index n) {
   Random random(42);
-  const Tensor a = random.normal({n, n}), b = random.normal({n, n});
-  Tensor c = Tensor::zeros({n, n});
+  const Tensor a = random.normal({n, n}), b = random.normal({n, n});  // (n, n) each
+  Tensor c = Tensor::zeros({n, n});                                   // (n, n)
   const double operations = 2.0 * static_cast<double>(n * n * n);
   const double bytes = 3.0 * sizeof(real) * static_cast<double>(n * n);  // each matrix once
   std::vector<Workload> points;
@@ -84,7 +84,7 @@ std::vector<Workload> ladder(Index n) {
   std::printf("%-28s %10s %12s\n", "", "flop/byte", "GFLOP/s");
   run("plain loop", plain);
   run("rows and SIMD (" + std::string(xsimd::default_arch::name()) + ")", rows_simd);
-  const Tensor by_hand = c.clone();
+  const Tensor by_hand = c.clone();  // (n, n)
   points.push_back(
       measure("blocked (" + kernel_set() + ")", operations, bytes, [&] { c = matmul(a, b); }));
   const double scale = std::sqrt(static_cast<double>(n));  // size of a typical element
@@ -93,18 +93,18 @@ std::vector<Workload> ladder(Index n) {
   return points;
 }
 
-// Work that moves much and computes little cannot be faster than memory, whatever the kernel.
+// Work that reads much and computes little cannot be faster than memory, whatever the kernel.
 std::vector<Workload> bound_by_memory() {
   std::printf("2. Work that mostly moves numbers\n%-28s %10s %12s\n", "", "flop/byte", "GFLOP/s");
-  const Index n = 1 << 25;  // 128 MB, as much as the limit was measured with
-  const Tensor x = Tensor::ones({n});
+  const Index n = 1 << 25;             // 128 MB, as much as the limit was measured with
+  const Tensor x = Tensor::ones({n});  // (n)
   const double count = static_cast<double>(n);
   std::vector<Workload> points;
   points.push_back(measure("sum of 32 M numbers", count, sizeof(real) * count,
-                           [&] { const Tensor y = sum(x); }));
+                           [&] { const Tensor y = sum(x); }));  // ()
   const Tensor matrix = reshape(x, {8192, 4096}), column = Tensor::ones({4096, 1});
   points.push_back(measure("matrix times column", 2 * count, sizeof(real) * count,
-                           [&] { const Tensor y = matmul(matrix, column); }));
+                           [&] { const Tensor y = matmul(matrix, column); }));  // (8192, 1)
   return points;
 }
 
@@ -119,7 +119,7 @@ void draw(const Machine& machine, const std::vector<Workload>& points) {
 
 int main() try {
   std::printf("Step 03: the matrix product (takes about 3 seconds)\n\n");
-  use_threads(1);  // like with like: the limits are measured on one core too
+  use_threads(1);  // a fair comparison: the limits are measured on one core too
   const Machine machine = measure_machine();
   std::printf("kernel sets here: ");
   for (const std::string& name : kernel_sets()) std::printf("%s ", name.c_str());

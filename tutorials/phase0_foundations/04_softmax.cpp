@@ -22,7 +22,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void overflow() {
-  const Tensor x({3}, {1000, 1001, 1002});
+  const Tensor x({3}, {1000, 1001, 1002});  // (3)
   std::cout << "1. The formula, taken literally\n"
             << "x                      " << to_string(x, 0) << "\n"
             << "exp(x)                 " << to_string(exp(x), 0) << "\n"
@@ -30,12 +30,12 @@ void overflow() {
 }
 
 void four_steps() {
-  const Tensor x({3}, {1000, 1001, 1002});
-  const Tensor largest = max(x);
-  const Tensor shifted = x - largest;
-  const Tensor powers = exp(shifted);
-  const Tensor total = sum(powers);
-  const Tensor weights = powers / total;
+  const Tensor x({3}, {1000, 1001, 1002});  // (3)
+  const Tensor largest = max(x);            // ()
+  const Tensor shifted = x - largest;       // (3)
+  const Tensor powers = exp(shifted);       // (3)
+  const Tensor total = sum(powers);         // ()
+  const Tensor weights = powers / total;    // (3)
   std::cout << "2. The same in four steps that cannot overflow\n"
             << "[1] largest            " << to_string(largest, 0) << "\n"
             << "[2] x - largest        " << to_string(shifted, 0) << "\n"
@@ -46,9 +46,9 @@ void four_steps() {
             << "\n\n";
 }
 
-// Rows that must sum to 1 only do so if softmax runs along the right axis.
+// Rows that must sum to 1 only do so if softmax runs along the right axis. x (2, 3) -> sums (2)
 void wrong_axis() {
-  const Tensor x({2, 3}, {1, 2, 3, 1, 2, 9});
+  const Tensor x({2, 3}, {1, 2, 3, 1, 2, 9});  // (2, 3)
   std::cout << "3. The axis matters\n"
             << "row sums, softmax over the last axis  " << to_string(sum(softmax(x, -1), -1), 4)
             << "\n"
@@ -61,7 +61,7 @@ void sharpening(const Tensor& scores) {
             << "scores     " << to_string(scores, 2) << "\n";
   for (const double factor : {0.0, 0.5, 1.0, 2.0, 4.0}) {
     std::printf("times %.1f  ", factor);
-    std::cout << to_string(softmax(scores * factor), 3) << "\n";
+    std::cout << to_string(softmax(scores * factor), 3) << "\n";  // (4)
   }
   std::cout << "\n";
 }
@@ -74,8 +74,8 @@ void forbidding() {
             << "\n"
             << "and if every place is forbidden:\n"
             << "all -1e9           " << to_string(softmax(Tensor::full({3}, -1e9)), 3) << "\n";
-  const Tensor nothing = Tensor::full({3}, -infinity);
-  const Tensor powers = exp(nothing - max(nothing));
+  const Tensor nothing = Tensor::full({3}, -infinity);  // (3)
+  const Tensor powers = exp(nothing - max(nothing));    // (3)
   std::cout << "all -inf, literal  " << to_string(powers / sum(powers), 3) << "\n"
             << "all -inf, library  " << to_string(softmax(nothing), 3) << "\n";
 }
@@ -101,7 +101,7 @@ void draw(const Tensor& scores) {
   for (const double factor : {0.5, 1.0, 4.0}) {
     char name[24];
     std::snprintf(name, sizeof name, "scores × %g", factor);
-    after.series.push_back({name, doubles(softmax(scores * factor))});
+    after.series.push_back({name, doubles(softmax(scores * factor))});  // (4)
   }
   after.y_axis.name = "weight";
   plot::draw(canvas, panels[1], after);
@@ -119,7 +119,7 @@ void draw(const Tensor& scores) {
 
 int main() try {
   std::cout << "Step 04: softmax (takes less than a second)\n\n";
-  const Tensor scores({4}, {0.5, 1.0, 2.0, -0.5});
+  const Tensor scores({4}, {0.5, 1.0, 2.0, -0.5});  // (4)
   overflow();
   four_steps();
   wrong_axis();
