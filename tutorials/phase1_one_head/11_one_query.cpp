@@ -20,9 +20,10 @@ namespace {
 constexpr int words = 6, width = 4;
 const std::array<const char*, words> sentence = {"the", "cat", "sat", "on", "the", "mat"};
 
-// "sat" asks: who did it, and where? Each key tells what its word is: [doer, place, action, glue],
-// and the query how much each of the four matters. Chosen by hand here; in step 14 they are
-// learned. The two "the" have different keys because a model adds the position to the word.
+// "sat" asks: who did it, and where? Each key says what its word is, in four numbers: [doer, place,
+// action, function word]; the query says how much each of the four matters. Chosen by hand here; in
+// step 14 they are learned. The two "the" have different keys because a model adds the position to
+// the word.
 const std::array<double, width> query = {1.0, 0.5, 0.4, 0.2};
 const std::array<std::array<double, width>, words> keys = {{{0.4, 0.2, 0.0, 1.5},
                                                             {3.0, 0.2, 0.0, 0.5},
@@ -30,7 +31,7 @@ const std::array<std::array<double, width>, words> keys = {{{0.4, 0.2, 0.0, 1.5}
                                                             {0.0, 0.4, 0.0, 1.5},
                                                             {0.1, 0.6, 0.0, 1.5},
                                                             {0.6, 2.6, 0.3, 0.4}}};
-// What a word gives when it is looked at: [who, where].
+// What each word adds to the output when the query attends to it: [who, where].
 const std::array<std::array<double, 2>, words> values = {
     {{0.0, 0.1}, {1.0, 0.0}, {0.2, 0.2}, {0.0, 0.3}, {0.0, 0.1}, {0.1, 1.0}}};
 
@@ -83,7 +84,7 @@ std::array<double, 2> print_output(const Row& weights) {
 
 template <std::size_t columns>
 Tensor matrix(const std::array<std::array<double, columns>, words>& rows) {
-  Tensor result = Tensor::empty({words, Index{columns}});
+  Tensor result = Tensor::empty({words, Index{columns}});  // (words, columns)
   for (Index i = 0; i < words; ++i) {
     for (Index j = 0; j < Index{columns}; ++j) {
       result.set({i, j}, rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
@@ -93,7 +94,8 @@ Tensor matrix(const std::array<std::array<double, columns>, words>& rows) {
 }
 
 void compare_with_library(const Row& weights, const std::array<double, 2>& output) {
-  const Tensor q({1, width}, {query[0], query[1], query[2], query[3]});
+  const Tensor q({1, width}, {query[0], query[1], query[2], query[3]});  // (1, width)
+  // output (1, 2), weights (1, words)
   const Attention result = attention(q, matrix(keys), matrix(values));
   double worst = 0;
   for (Index j = 0; j < words; ++j) {
@@ -111,11 +113,11 @@ void compare_with_library(const Row& weights, const std::array<double, 2>& outpu
 // A project guide gave these scores these weights. Softmax keeps the order, whatever the scores are
 // divided by first (the temperature).
 void spot_the_error() {
-  const Tensor scores({words}, {0.8, 3.2, 1.5, 0.5, 0.7, 2.1});
+  const Tensor scores({words}, {0.8, 3.2, 1.5, 0.5, 0.7, 2.1});  // (words)
   std::printf("\n5. Spot the error: scores and weights as a project guide printed them\n");
   std::printf("scores           0.80  3.20  1.50  0.50  0.70  2.10\n");
   std::printf("claimed weights  0.05  0.45  0.15  0.05  0.10  0.20\n");
-  for (const double temperature : {1.0, 2.0}) {
+  for (const double temperature : {1.0, 2.0}) {  // softmax(scores / temperature): (words)
     std::printf("softmax(s / %.0f)  ", temperature);
     for (const real w : softmax(scores / temperature).values()) std::printf(" %.2f ", double{w});
     std::printf("\n");

@@ -22,7 +22,7 @@ namespace {
 const std::vector<std::string> words = {"the", "cat", "sat", "on", "the", "mat"};
 
 struct Result {
-  Tensor output, weights, scores;
+  Tensor output, weights, scores;  // (length, width), (length, length), (length, length)
 };
 
 // x (length, width): every row is query, key and value at once.
@@ -38,7 +38,7 @@ void print(const char* title, const Tensor& matrix) {
   std::cout << title << "\n" << plot::matrix_with_words(doubles(matrix), words, words) << "\n";
 }
 
-// Softmax sees differences: the ratio of two weights is the exponential of the scores' difference.
+// Softmax depends on differences: the ratio of two weights is exp(the difference of their scores).
 void compare_two_weights(const Result& result) {
   const Index cat = 1, sat = 2;
   const double scores = double{result.scores.at({cat, cat})} - result.scores.at({cat, sat});
@@ -47,10 +47,10 @@ void compare_two_weights(const Result& result) {
               scores, weights, scores, std::exp(scores));
 }
 
-// Attention has no idea of order: permuted words give permuted outputs.
+// Attention does not know the order of words: permuted words give permuted outputs.
 void order_is_invisible(const Tensor& x, const Tensor& output) {
-  const Indices order({6}, {5, 3, 1, 0, 2, 4});
-  const Tensor shuffled = simple_self_attention(embedding(x, order)).output;
+  const Indices order({6}, {5, 3, 1, 0, 2, 4});                               // (6)
+  const Tensor shuffled = simple_self_attention(embedding(x, order)).output;  // (6, 64)
   const double difference = largest_difference(shuffled, embedding(output, order));
   std::cout << "Shuffle the words, and the outputs are shuffled alike (difference "
             << (difference < 1e-5 ? "below 1e-5" : "LARGE")
@@ -62,23 +62,23 @@ void order_is_invisible(const Tensor& x, const Tensor& output) {
 int main() {
   std::cout << "Step 12: all queries at once (takes less than a second)\n\n";
   Random random(42);
-  const Tensor table = random.normal({5, 64}, 0, 0.5);                  // the cat sat on mat
-  const Tensor x = embedding(table, Indices({6}, {0, 1, 2, 3, 0, 4}));  // both "the" are equal
+  const Tensor table = random.normal({5, 64}, 0, 0.5);  // (5, 64): the cat sat on mat
+  const Tensor x = embedding(table, Indices({6}, {0, 1, 2, 3, 0, 4}));  // (6, 64); both "the" equal
 
-  const Result result = simple_self_attention(x);
+  const Result result = simple_self_attention(x);  // (6, 64), (6, 6), (6, 6)
   std::cout << "x        " << x.shape() << "   six words, 64 numbers each\n"
             << "scores   " << result.scores.shape() << "    every word with every word\n"
             << "weights  " << result.weights.shape() << "    softmax of each row\n"
             << "output   " << result.output.shape() << "   each row a mixture of x's rows\n\n";
   print("Scores (rows ask, columns answer):", result.scores);
   print("Weights:", result.weights);
-  std::cout << "Row sums " << to_string(sum(result.weights, -1), 4) << "\n"
+  std::cout << "Row sums " << to_string(sum(result.weights, -1), 4) << "\n"  // (6)
             << "all weights between 0 and 1: "
             << (min(result.weights).item() >= 0 && max(result.weights).item() <= 1 ? "yes" : "NO")
             << "\n\n";
 
   compare_two_weights(result);
-  const Attention library = attention(x, x, x);
+  const Attention library = attention(x, x, x);  // output (6, 64), weights (6, 6)
   std::cout << "Largest difference to the library's attention(x, x, x): "
             << (largest_difference(library.output, result.output) < 1e-5 ? "below 1e-5" : "LARGE")
             << "\nand to fused_attention(x, x, x), which gives the output alone: "

@@ -40,12 +40,12 @@ struct Spread {
 Spread measure(Index d_k, bool scaled) {
   Random random(42);
   const Tensor q = random.normal({queries, d_k}), k = random.normal({items, d_k});
-  const Tensor raw = matmul(q, transpose(k));
+  const Tensor raw = matmul(q, transpose(k));  // (queries, items), as are those below
   const Tensor scores = (scaled ? raw / std::sqrt(static_cast<double>(d_k)) : raw).clone();
   const Tensor direction = random.normal(scores.shape());  // the gradient that reaches the weights
   Tape tape({scores});
-  const Tensor weights = softmax(scores);
-  const Tensor slope = tape.backward(weights, direction)[scores];
+  const Tensor weights = softmax(scores);                          // (queries, items)
+  const Tensor slope = tape.backward(weights, direction)[scores];  // (queries, items)
   return {std::sqrt(double{var(scores).item()}), double{mean(max(weights, -1)).item()},
           double{mean(sqrt(slope * slope)).item()}};
 }
@@ -53,7 +53,7 @@ Spread measure(Index d_k, bool scaled) {
 // A lookup: 16 items with random features and random values; a query shows an item's features with
 // some noise and wants its value. Only W_Q and W_K learn, so everything depends on the weights.
 struct Lookup {
-  Tensor features, values;
+  Tensor features, values;  // (items, width), (items, 8)
 
   explicit Lookup(Random& random)
       : features(random.normal({items, width})), values(random.normal({items, 8})) {}
@@ -63,12 +63,12 @@ struct Lookup {
     const Tensor q = matmul(embedding(features, wanted) + noise, w_q);  // (batch, d_k)
     const Tensor k = matmul(features, w_k);                             // (items, d_k)
     const Tensor weights = softmax(matmul(q, transpose(k)) * scale);    // (batch, items)
-    return mse(matmul(weights, values), embedding(values, wanted));
+    return mse(matmul(weights, values), embedding(values, wanted));     // (), of (batch, 8) each
   }
 };
 
-// What one gets without learning where to look: the loss of answering with the mean of all values,
-// over seeds.
+// The baseline, where nothing about the query is learned: the loss of answering with the mean of
+// all values, averaged over seeds.
 double loss_of_mean() {
   double sum = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -84,16 +84,16 @@ void train(Index d_k, bool scaled, double rate, std::uint64_t seed, std::vector<
   Random random(seed);
   const Lookup lookup(random);
   const double deviation = 1 / std::sqrt(static_cast<double>(width));
-  const Tensor w_q = random.normal({width, d_k}, 0, deviation);
-  const Tensor w_k = random.normal({width, d_k}, 0, deviation);
+  const Tensor w_q = random.normal({width, d_k}, 0, deviation);  // (width, d_k)
+  const Tensor w_k = random.normal({width, d_k}, 0, deviation);  // (width, d_k)
   const double scale = scaled ? 1 / std::sqrt(static_cast<double>(d_k)) : 1;
   Sgd descent({{"w_q", w_q}, {"w_k", w_k}}, {.learning_rate = rate});
   for (double& sum : losses) {
-    Indices wanted({batch}, std::vector<std::int32_t>(batch));
+    Indices wanted({batch}, std::vector<std::int32_t>(batch));  // (batch)
     for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.randint(items));
-    const Tensor noise = random.normal({batch, width}, 0, 0.3);
+    const Tensor noise = random.normal({batch, width}, 0, 0.3);  // (batch, width)
     Tape tape({w_q, w_k});
-    const Tensor loss = lookup.loss(w_q, w_k, scale, wanted, noise);
+    const Tensor loss = lookup.loss(w_q, w_k, scale, wanted, noise);  // ()
     descent.step(tape.backward(loss));
     sum += double{loss.item()};
   }
@@ -105,7 +105,7 @@ struct Course {
   std::vector<double> losses;  // by step, mean over seeds
 };
 
-// Every setting gets the rate that suits it best, so that neither is blamed for a bad choice.
+// Every setting gets the learning rate that suits it best, so that the comparison is fair.
 Course best_course(Index d_k, bool scaled, Progress& progress) {
   Course best{0, std::numeric_limits<double>::infinity(), {}};
   for (const double rate : rates) {

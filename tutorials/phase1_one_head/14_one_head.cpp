@@ -55,14 +55,16 @@ struct OneHead {
             {"guess", guess}};
   }
 
+  // ids (batch, length) -> (batch, length, d_model)
   Tensor embed(const Indices& ids) const { return embedding(words, ids) + positions; }
 
-  // x (batch, length, d_model) -> output like x, weights (batch, length, length)
+  // x (batch, length, d_model) -> output like x, weights and scores (batch, length, length)
   Attention head(const Tensor& x) const {
+    // q, k and v (batch, length, d_model); scores (batch, length, length)
     const Tensor q = matmul(x, w_q), k = matmul(x, w_k), v = matmul(x, w_v);
     const Tensor scores = matmul(q, transpose(k)) / std::sqrt(static_cast<double>(d_model));
-    const Tensor weights = softmax(scores);
-    return {matmul(matmul(weights, v), w_o), weights, scores};
+    const Tensor weights = softmax(scores);                     // (batch, length, length)
+    return {matmul(matmul(weights, v), w_o), weights, scores};  // output (batch, length, d_model)
   }
 
   // One score for each word of the vocabulary, at each position: (batch, length, vocabulary).
@@ -77,7 +79,7 @@ struct Task {       // sentences with one word hidden in each
 Task hide_words(const Grammar& grammar, const Vocabulary& vocabulary, Random& random) {
   std::vector<Words> texts;
   for (Index i = 0; i < batch; ++i) texts.push_back(grammar.sentence(random).words);
-  Task task{vocabulary.batch(texts), {}};
+  Task task{vocabulary.batch(texts), {}};  // (batch, length)
   task.targets = Indices(task.hidden.shape, std::vector<std::int32_t>(batch * length, -1));
   for (Index row = 0; row < batch; ++row) {
     const auto at = static_cast<std::size_t>(row * length + random.randint(length));
@@ -88,7 +90,7 @@ Task hide_words(const Grammar& grammar, const Vocabulary& vocabulary, Random& ra
 
 // How many hidden words the model's first choice gets right.
 int count_right(const OneHead& model, const Task& task) {
-  const Tensor logits = model.logits(task.hidden);
+  const Tensor logits = model.logits(task.hidden);  // (batch, length, vocabulary)
   const Index classes = logits.size(-1);
   int right = 0;
   for (std::size_t place = 0; place < task.targets.values.size(); ++place) {
@@ -100,7 +102,7 @@ int count_right(const OneHead& model, const Task& task) {
   return right;
 }
 
-// Guesses in many new sentences: 64 would let chance move the share by six hundredths.
+// Guesses in many new sentences: with only 64 the share's standard error would be up to 6 %.
 void test(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabulary) {
   constexpr int batches = 100;
   Random random(77);
@@ -112,7 +114,8 @@ void test(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabu
   std::printf("hidden words guessed right: %.0f %% of %d\n\n", 100.0 * right / guesses, guesses);
 }
 
-// Changes the numbers of the model: a Tensor is a handle, and Adam writes to what lies behind it.
+// Changes the model's weights, though `model` is const: a Tensor is a handle, and Adam writes to
+// the memory that it points to.
 void train(const OneHead& model, const Grammar& grammar, const Vocabulary& vocabulary) {
   Random random(1);
   Adam adam(model.parameters(), {.learning_rate = 3e-3});
@@ -121,9 +124,9 @@ void train(const OneHead& model, const Grammar& grammar, const Vocabulary& vocab
   std::printf("step   loss (guessing blindly: ln %d = %.2f)\n", vocabulary.size(),
               std::log(vocabulary.size()));
   for (Index step = 1; step <= steps; ++step) {
-    const Task task = hide_words(grammar, vocabulary, random);
+    const Task task = hide_words(grammar, vocabulary, random);  // (batch, length)
     Tape tape(model.parameters());
-    const Tensor loss = cross_entropy(model.logits(task.hidden), task.targets);
+    const Tensor loss = cross_entropy(model.logits(task.hidden), task.targets);  // ()
     adam.step(tape.backward(loss));
     recent += double{loss.item()};
     char note[32];
@@ -135,16 +138,16 @@ void train(const OneHead& model, const Grammar& grammar, const Vocabulary& vocab
   }
 }
 
-// Row i: where the head looks for word i when exactly that word is hidden. (length, length)
+// Row i: where the head looks for word i when only that word is hidden. (length, length)
 Tensor hidden_word_map(const OneHead& model, const Vocabulary& vocabulary, const Words& words) {
-  std::vector<Tensor> rows;
+  std::vector<Tensor> rows;  // (1, length) each
   for (std::size_t i = 0; i < words.size(); ++i) {
-    Indices ids = vocabulary.batch({words});
+    Indices ids = vocabulary.batch({words});  // (1, length)
     ids.values[i] = Vocabulary::mask;
-    const Tensor weights = model.head(model.embed(ids)).weights;
+    const Tensor weights = model.head(model.embed(ids)).weights;  // (1, length, length)
     rows.push_back(slice(squeeze(weights, 0), 0, static_cast<Index>(i), static_cast<Index>(i) + 1));
   }
-  return concat(rows, 0);
+  return concat(rows, 0);  // (length, length)
 }
 
 // Mean weight between linked words, by role and both ways, over 300 sentences. With `shuffled` the
@@ -162,7 +165,7 @@ std::array<double, 8> linked_weight(const OneHead& model, const Vocabulary& voca
     Words words(sentence.words.size());
     for (std::size_t i = 0; i < words.size(); ++i)
       words[static_cast<std::size_t>(order[i])] = sentence.words[i];
-    const Tensor map = hidden_word_map(model, vocabulary, words);
+    const Tensor map = hidden_word_map(model, vocabulary, words);  // (length, length)
     for (const Link& link : sentence.links) {
       const Index from = order[static_cast<std::size_t>(link.from)],
                   to = order[static_cast<std::size_t>(link.to)];
@@ -198,14 +201,14 @@ void print_links(const OneHead& model, const OneHead& untrained, const Vocabular
   std::printf("\n");
 }
 
-// How far from flat fresh weights are: six random words, each number N(0, 1), and random W_Q and
-// W_K with that standard deviation.
+// How far from uniform the attention weights are before training: six random words, each number
+// N(0, 1), and random W_Q and W_K with that standard deviation.
 void print_untrained_range(const char* name, double deviation) {
   Random random(42);
-  const Tensor x = random.normal({length, d_model});
-  const Tensor q = matmul(x, random.normal({d_model, d_model}, 0, deviation));
-  const Tensor k = matmul(x, random.normal({d_model, d_model}, 0, deviation));
-  const Tensor weights = attention(q, k, x).weights;
+  const Tensor x = random.normal({length, d_model});                            // (length, d_model)
+  const Tensor q = matmul(x, random.normal({d_model, d_model}, 0, deviation));  // (length, d_model)
+  const Tensor k = matmul(x, random.normal({d_model, d_model}, 0, deviation));  // (length, d_model)
+  const Tensor weights = attention(q, k, x).weights;                            // (length, length)
   std::printf("%-25s weights from %.3f to %.3f\n", name, double{min(weights).item()},
               double{max(weights).item()});
 }
@@ -220,7 +223,8 @@ void compare_with_library(const OneHead& model, const Tensor& x) {
       }
     }
   }
-  // layer(x) is the output alone, by fused_attention; layer.with_weights(x) tells the weights too.
+  // layer(x) is the output alone, (1, length, d_model), by fused_attention; layer.with_weights(x)
+  // returns the weights, too.
   const double difference = largest_difference(layer(x), model.head(x).output);
   std::printf("The library's SingleHeadAttention with these weights differs by %s\n\n",
               difference < 1e-4 ? "less than 1e-4" : "TOO MUCH");
@@ -251,7 +255,7 @@ int main() try {
   print_links(model, untrained, vocabulary);
   compare_with_library(model, model.embed(vocabulary.batch({example})));
 
-  const Task fed = hide_words(grammar, vocabulary, sample);
+  const Task fed = hide_words(grammar, vocabulary, sample);  // (batch, length)
   write_safetensors("out/checkpoints/single_head_model.safetensors", model.parameters(),
                     to_metadata(vocabulary, {fed.hidden, fed.targets, {}}));
   std::printf("wrote out/checkpoints/single_head_model.safetensors\n");

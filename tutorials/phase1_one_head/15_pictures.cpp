@@ -1,7 +1,7 @@
 // Step 15. What does attention look like?
 //
-// New here: nothing is computed that was not computed before; the trained head of step 14 is read
-// from its file and drawn: its map, and the way of one query through it.
+// New here: only the pictures. The trained head of step 14 is read from its file and drawn: its
+// map, and the path of one query through it.
 // Reads the model of step 14; writes out/plots/phase1_attention_heatmap.png,
 // out/plots/phase1_qkv_flow.png and out/weights/attention_weights.safetensors; takes a second.
 #include <cstdio>
@@ -26,24 +26,25 @@ namespace {
 
 const std::string model_file = "out/checkpoints/single_head_model.safetensors";
 
-struct Trace {  // everything that one sentence makes in the head; row i belongs to word i
+struct Trace {  // every tensor of the head's forward pass for one sentence; row i is word i
   Tensor x, q, k, v, output;  // (6, 64)
   Tensor weights, scores;     // (6, 6)
 };
 
 Trace run(const Safetensors& model, const Indices& ids) {
-  const Tensor x = embedding(model["words"], ids) + model["positions"];
+  const Tensor x = embedding(model["words"], ids) + model["positions"];  // (6, 64), as q, k and v
   const Tensor q = matmul(x, model["head.query.weight"]), k = matmul(x, model["head.key.weight"]);
-  const Tensor v = matmul(x, model["head.value.weight"]);
-  const Attention head = attention(q, k, v);
+  const Tensor v = matmul(x, model["head.value.weight"]);  // (6, 64)
+  const Attention head = attention(q, k, v);  // output (6, 64), weights and scores (6, 6)
   return {x, q, k, v, matmul(head.output, model["head.output.weight"]), head.weights, head.scores};
 }
 
+// (rows, columns) -> (1, columns)
 Tensor row(const Tensor& matrix, Index i) { return slice(matrix, 0, i, i + 1); }
 
 Trace with_hidden(const Safetensors& model, const Vocabulary& vocabulary, const Words& words,
                   std::size_t hidden) {
-  Indices ids = vocabulary.ids(words);
+  Indices ids = vocabulary.ids(words);  // (6)
   ids.values[hidden] = Vocabulary::mask;
   return run(model, ids);
 }
@@ -54,14 +55,14 @@ plot::Box box(const std::string& title, const std::string& detail, const Tensor&
   return result;
 }
 
-// The way of one query: from the words to what the head says about it.
+// The path of one query: from the words to the output of the head.
 plot::Diagram flow(const Trace& trace, const std::string& word, Index at) {
   plot::Diagram diagram;
   diagram.title = "One query through the head";
   diagram.subtitle = "“" + word +
                      "” is hidden and asks; blue is negative, orange positive (in the weights: "
                      "white is 0, dark blue 1)";
-  const Tensor mixture = matmul(row(trace.weights, at), trace.v);
+  const Tensor mixture = matmul(row(trace.weights, at), trace.v);  // (1, 64)
   const auto x = diagram.add(box("x", "words + positions", trace.x));
   const auto q = diagram.add(box("query", "row of x W_Q", row(trace.q, at)));
   const auto k = diagram.add(box("keys", "x W_K", trace.k));
@@ -97,10 +98,10 @@ int main() try {
   std::vector<Tensor> weights, scores;  // row i comes from the sentence whose word i is hidden
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Trace trace = with_hidden(model, vocabulary, words, i);
-    weights.push_back(row(trace.weights, static_cast<Index>(i)));
-    scores.push_back(row(trace.scores, static_cast<Index>(i)));
+    weights.push_back(row(trace.weights, static_cast<Index>(i)));  // (1, 6)
+    scores.push_back(row(trace.scores, static_cast<Index>(i)));    // (1, 6)
   }
-  const Tensor map = concat(weights, 0);
+  const Tensor map = concat(weights, 0);  // (6, 6)
   std::printf("Where each word looks when it is hidden (rows ask, columns answer):\n%s\n",
               plot::matrix_with_words(doubles(map), words, words).c_str());
 
