@@ -25,14 +25,14 @@ namespace {
 
 constexpr Index length = 3, width = 8, heads = 2, part = width / heads;
 
-// x (length, width) -> (heads, length, part). A word's row is cut first, then heads and words
-// change places.
+// x (words, width) -> (heads, words, part). Each word's row is cut first, then the axes of heads
+// and words are swapped.
 Tensor right_split(const Tensor& x) {
-  const Tensor cut = reshape(x, {x.size(0), heads, -1});  // (length, heads, part)
-  return transpose(cut, 0, 1);                            // (heads, length, part)
+  const Tensor cut = reshape(x, {x.size(0), heads, -1});  // (words, heads, part)
+  return transpose(cut, 0, 1);                            // (heads, words, part)
 }
 
-// The shortcut: the same shape in one step.
+// The shortcut: the same shape in one step, (heads, words, part).
 Tensor wrong_split(const Tensor& x) { return reshape(x, {heads, x.size(0), -1}); }
 
 std::string strides(const Tensor& x) {
@@ -57,22 +57,22 @@ void print_heads(const Tensor& parts) {
   }
 }
 
-// Attention in every head, and the heads side by side again.
+// Attention in every head, then the heads side by side again: (words, width) -> the same shape.
 Tensor attend(const Tensor& x, bool right) {
-  const Tensor parts = right ? right_split(x) : wrong_split(x);
-  const Tensor mixed = attention(parts, parts, parts).output;  // (heads, length, part)
+  const Tensor parts = right ? right_split(x) : wrong_split(x);  // (heads, words, part)
+  const Tensor mixed = attention(parts, parts, parts).output;    // (heads, words, part)
   return reshape(right ? transpose(mixed, 0, 1) : mixed, {x.size(0), x.size(1)});
 }
 
 // Whose output changes when word j changes? Row i, column j: true if that of word i does.
 std::vector<bool> who_sees_whom(const Tensor& x, bool right) {
-  const Tensor before = attend(x, right);
+  const Tensor before = attend(x, right);  // (words, width)
   std::vector<bool> sees;
   for (Index i = 0; i < x.size(0); ++i) {
     for (Index j = 0; j < x.size(0); ++j) {
-      Tensor changed = x.clone();
+      Tensor changed = x.clone();  // (words, width)
       for (Index k = 0; k < x.size(1); ++k) changed.set({j, k}, -changed.at({j, k}));
-      const Tensor after = attend(changed, right);
+      const Tensor after = attend(changed, right);  // (words, width)
       sees.push_back(largest_difference(slice(before, 0, i, i + 1), slice(after, 0, i, i + 1)) > 0);
     }
   }
@@ -101,9 +101,9 @@ void draw(const Tensor& x) {
   const std::vector<plot::Rect> panels =
       plot::panels({area.x + 470, area.y, area.width - 470, area.height}, 2, heads);
   for (const bool right : {true, false}) {
-    const Tensor parts = right ? right_split(x) : wrong_split(x);
+    const Tensor parts = right ? right_split(x) : wrong_split(x);  // (heads, length, part)
     for (Index head = 0; head < heads; ++head) {
-      const Tensor rows = squeeze(slice(parts, 0, head, head + 1), 0);
+      const Tensor rows = squeeze(slice(parts, 0, head, head + 1), 0);  // (length, part)
       const std::string title =
           (right ? "reshape, transpose: head " : "reshape alone (wrong): head ") +
           std::to_string(head);
@@ -118,9 +118,9 @@ void draw(const Tensor& x) {
 
 int main() try {
   std::cout << "Step 21: splitting heads (takes less than a second)\n\n";
-  const Tensor x = reshape(Tensor::arange(length * width), {length, width});
+  const Tensor x = reshape(Tensor::arange(length * width), {length, width});  // (length, width)
   std::cout << "1. Three words of eight numbers; row i is word i\n" << to_string(x, 0) << "\n\n";
-
+  // cut (length, heads, part), right (heads, length, part)
   const Tensor cut = reshape(x, {length, heads, part}), right = right_split(x);
   std::cout << "2. Two heads: reshape, then transpose\n"
             << "x          " << x.shape() << "     steps in memory " << strides(x) << "\n"
@@ -133,7 +133,7 @@ int main() try {
             << "\nconcatenate_heads brings x back: "
             << (largest_difference(concatenate_heads(right), x) == 0 ? "yes" : "NO") << "\n\n";
 
-  const Tensor wrong = wrong_split(x);
+  const Tensor wrong = wrong_split(x);  // (heads, length, part)
   std::cout << "3. The shortcut: reshape alone. Shape " << wrong.shape() << ", as it should be\n";
   print_heads(wrong);
 
@@ -141,7 +141,7 @@ int main() try {
       << "\n4. Six words of eight random numbers attend. Row: whose output; column: which word"
       << "\n   was changed; ✓: the output noticed\n";
   Random random(42);
-  const Tensor words = random.normal({6, width});
+  const Tensor words = random.normal({6, width});  // (6, width)
   const std::vector<std::string> names = {"w0", "w1", "w2", "w3", "w4", "w5"};
   std::cout << "right:\n"
             << plot::check_table(who_sees_whom(words, true), names, names)

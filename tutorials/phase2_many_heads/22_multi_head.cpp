@@ -30,26 +30,27 @@ struct Heads {
   Tensor w_o;  // (heads d_k, d_model)
 
   Heads(Index d_model, Index heads, Random& random) {
-    const Shape narrow = {d_model, d_model / heads};
+    const Shape narrow = {d_model, d_model / heads};  // (d_model, d_k)
     for (Index i = 0; i < heads; ++i) {
       list.push_back({init::lecun_normal(narrow, random), init::lecun_normal(narrow, random),
                       init::lecun_normal(narrow, random)});
     }
-    w_o = init::lecun_normal({d_model, d_model}, random);
+    w_o = init::lecun_normal({d_model, d_model}, random);  // (heads d_k, d_model)
   }
 
   // The matrices of all heads side by side: (d_model, heads d_k).
   Tensor wide(Tensor Head::* matrix) const {
-    std::vector<Tensor> parts;
+    std::vector<Tensor> parts;  // (d_model, d_k) each
     for (const Head& head : list) parts.push_back(head.*matrix);
-    return concat(parts, 1);
+    return concat(parts, 1);  // (d_model, heads d_k)
   }
 };
 
-// softmax(q k^T / sqrt(d_k)) v, as in phase 1; leading axes are a batch.
+// softmax(q k^T / sqrt(d_k)) v, as in phase 1; leading axes are a batch. q, k, v (..., length,
+// d_k), scores and weights (..., length, length).
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v) {
   const double d_k = static_cast<double>(q.size(-1));
-  return matmul(softmax(matmul(q, transpose(k)) / std::sqrt(d_k)), v);
+  return matmul(softmax(matmul(q, transpose(k)) / std::sqrt(d_k)), v);  // (..., length, d_k)
 }
 
 // 1. One head after the other. x (batch, length, d_model) -> the same shape.
@@ -58,16 +59,17 @@ Tensor by_loop(const Heads& heads, const Tensor& x) {
   for (const Head& head : heads.list) {
     outputs.push_back(attend(matmul(x, head.w_q), matmul(x, head.w_k), matmul(x, head.w_v)));
   }
-  return matmul(concat(outputs, -1), heads.w_o);
+  return matmul(concat(outputs, -1), heads.w_o);  // (batch, length, d_model)
 }
 
 // 2. All heads at once: wide products, split, one attention over (batch, heads), concatenate.
 Tensor at_once(const Heads& heads, const Tensor& x) {
   const auto number = static_cast<Index>(heads.list.size());
+  // q, k and v (batch, heads, length, d_k)
   const Tensor q = split_heads(matmul(x, heads.wide(&Head::w_q)), number);
   const Tensor k = split_heads(matmul(x, heads.wide(&Head::w_k)), number);
   const Tensor v = split_heads(matmul(x, heads.wide(&Head::w_v)), number);
-  return matmul(concatenate_heads(attend(q, k, v)), heads.w_o);
+  return matmul(concatenate_heads(attend(q, k, v)), heads.w_o);  // (batch, length, d_model)
 }
 
 void copy(const Tensor& from, const Tensor& to) {
@@ -93,9 +95,9 @@ void compare(const char* what, const Tensor& a, const Tensor& b) {
 void print_shapes(Index batch, Index length, Index d_model, Index number) {
   Random random(42);
   const MultiHeadAttention layer(d_model, number, random);
-  const Tensor x = random.normal({batch, length, d_model});
-  const Capture seen;  // files what the layer computes, under names
-  const Tensor y = layer(x);
+  const Tensor x = random.normal({batch, length, d_model});  // (batch, length, d_model)
+  const Capture seen;         // keeps what the layer computes, under names
+  const Tensor y = layer(x);  // (batch, length, d_model)
   std::cout << "x                    " << x.shape() << "\n"
             << "x W_Q, x W_K, x W_V  " << layer.query(x).shape() << "\n"
             << "split_heads          " << seen["query"].shape() << "\n"
@@ -112,13 +114,14 @@ void print_counts(Index length, Index d_model) {
     Random random(42);
     const MultiHeadAttention layer(d_model, number, random);
     const Capture seen;
-    layer(random.normal({2, length, d_model}));
+    layer(random.normal({2, length, d_model}));  // (2, length, d_model)
     Index learned = 0;
     for (const Parameter& parameter : layer.parameters()) learned += parameter.value.count();
-    // Of one sentence: four maps, and in each head length^2 scores and mixtures of d_k products.
+    // For one sentence: four linear maps, and in each head length^2 scores and as many weighted
+    // values, of d_k products each.
     const Index d_k = d_model / number;
     const Index products = length * learned + number * 2 * length * length * d_k;
-    const Tensor sums = sum(seen["weights"], -1);
+    const Tensor sums = sum(seen["weights"], -1);  // (2, number, length)
     std::printf("%5lld %4lld %16lld %9lld  %s\n", static_cast<long long>(number),
                 static_cast<long long>(d_k), static_cast<long long>(learned),
                 static_cast<long long>(products),
@@ -133,15 +136,15 @@ int main() {
   std::printf("Step 22: several heads as one matrix (takes about a second)\n\n");
   Random random(42);
   const Heads heads(d_model, number, random);
-  const Tensor x = random.normal({batch, length, d_model});
-  const Tensor loop = by_loop(heads, x);
+  const Tensor x = random.normal({batch, length, d_model});  // (batch, length, d_model)
+  const Tensor loop = by_loop(heads, x);                     // (batch, length, d_model)
   const MultiHeadAttention layer = layer_with(heads, d_model);
 
   std::cout << "1. Four heads, " << x.shape() << " -> " << loop.shape()
             << "\n   Differs from the loop over heads by\n";
   compare("one wide matrix, split into heads", at_once(heads, x), loop);
   compare("the library's MultiHeadAttention", layer(x), loop);
-  Tensor total = Tensor::zeros(x.shape());
+  Tensor total = Tensor::zeros(x.shape());  // (batch, length, d_model)
   for (Index i = 0; i < number; ++i) total = total + layer.head(i)(x);
   compare("the sum of each head alone, with its rows of W_O", total, loop);
 

@@ -45,7 +45,7 @@ Transformer new_model(const Vocabulary& vocabulary) {
 Batch draw(Index rows, const Vocabulary& vocabulary, Random& random) {
   std::vector<Words> texts;
   for (Index i = 0; i < rows; ++i) texts.push_back(Grammar().sentence(random).words);
-  return masked_lm_batch(vocabulary, texts, random);
+  return masked_lm_batch(vocabulary, texts, random);  // (rows, 6)
 }
 
 // Trains with a rate that rises for 50 steps and then falls along half a cosine wave, and returns
@@ -55,8 +55,8 @@ double learn(const Transformer& model, const Vocabulary& vocabulary) {
   const CosineOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random random(1, static_cast<std::uint64_t>(step));
-    const Batch b = draw(64, vocabulary, random);
-    return cross_entropy(model(b.inputs), b.targets);
+    const Batch b = draw(64, vocabulary, random);      // (64, 6)
+    return cross_entropy(model(b.inputs), b.targets);  // (), of logits (64, 6, vocabulary)
   };
   TrainingOptions options{.steps = steps};
   options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
@@ -65,21 +65,22 @@ double learn(const Transformer& model, const Vocabulary& vocabulary) {
   return std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
 }
 
-// For each head the map of a sentence, row i when word i is hidden: (heads, length, length).
+// For each head the map of a sentence: (heads, length, length). Row i is taken when word i is
+// hidden, which is so in copy i of the sentence.
 Tensor hidden_word_maps(const Transformer& model, const Vocabulary& vocabulary,
                         const Words& words) {
   const auto length = static_cast<Index>(words.size());
-  Indices ids = vocabulary.batch(std::vector<Words>(words.size(), words));  // a copy for each word
+  Indices ids = vocabulary.batch(std::vector<Words>(words.size(), words));  // (copies, length)
   for (std::size_t i = 0; i < words.size(); ++i)
     ids.values[i * words.size() + i] = Vocabulary::mask;
   const Capture seen;
-  model(ids);
-  const Tensor weights = seen["blocks.0.attention.weights"];  // (copy, head, query, key)
-  std::vector<Tensor> rows;
+  model(ids);                                                 // (copies, length, vocabulary)
+  const Tensor weights = seen["blocks.0.attention.weights"];  // (copies, heads, length, length)
+  std::vector<Tensor> rows;                                   // (heads, 1, length) each
   for (Index i = 0; i < length; ++i) {
     rows.push_back(reshape(slice(slice(weights, 0, i, i + 1), 2, i, i + 1), {heads, 1, length}));
   }
-  return concat(rows, 1);
+  return concat(rows, 1);  // (heads, length, length)
 }
 
 using Scores = std::array<std::array<double, heads>, 8>;  // a row for each role and direction
@@ -93,7 +94,7 @@ Scores linked_weights(const Transformer& model, const Vocabulary& vocabulary, bo
   for (int s = 0; s < 300; ++s) {
     Sentence sentence = Grammar().sentence(random);
     if (shuffle) sentence = shuffled(sentence, random);
-    const Tensor map = hidden_word_maps(model, vocabulary, sentence.words);
+    const Tensor map = hidden_word_maps(model, vocabulary, sentence.words);  // (heads, 6, 6)
     if (maps != nullptr) maps->push_back(map);
     for (const Link& link : sentence.links) {
       for (const bool back : {false, true}) {
@@ -140,13 +141,13 @@ int main() try {
   std::printf("1. Four heads guess hidden words of the grammar\n");
   const double loss = learn(model, vocabulary);
   Random random(77);
-  const Batch test = draw(6400, vocabulary, random);
+  const Batch test = draw(6400, vocabulary, random);  // (6400, 6)
   std::printf("loss %.2f (guessing blindly %.2f, the best possible 1.10)\n", loss,
               std::log(vocabulary.size()));
   std::printf("guessed right: %.0f %% of 6400\n\n",
               static_cast<double>(exact_matches(model(test.inputs), test.targets)) / 64);
 
-  std::vector<Tensor> seen, before;
+  std::vector<Tensor> seen, before;  // (heads, 6, 6) each
   const Scores trained = linked_weights(model, vocabulary, false, &seen);
   const Scores fresh = linked_weights(untrained, vocabulary, false, &before);
   std::printf("2. Mean weight between words that the grammar links (chance: 0.17)\n");
@@ -155,8 +156,8 @@ int main() try {
   const Sentence example = Grammar().example();
   write_safetensors("out/weights/multi_head_patterns.safetensors",
                     {{"grammar.example", hidden_word_maps(model, vocabulary, example.words)},
-                     {"grammar.trained", stack(seen, 0)},
-                     {"grammar.untrained", stack(before, 0)}},
+                     {"grammar.trained", stack(seen, 0)},       // (300, heads, 6, 6)
+                     {"grammar.untrained", stack(before, 0)}},  // (300, heads, 6, 6)
                     {{"grammar", example.text()}});
   write_transformer("out/checkpoints/multi_head_model.safetensors", model,
                     to_metadata(vocabulary, test));

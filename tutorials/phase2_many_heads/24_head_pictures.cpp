@@ -26,7 +26,7 @@ namespace {
 const std::string file = "out/weights/multi_head_patterns.safetensors";
 constexpr Index heads = 4;
 
-// Panels side by side, in rows, and one bar for the colours of all.
+// Panels side by side, in rows, and one colour bar for all.
 void write_grid(const std::vector<plot::Heatmap>& maps, int columns, double width, double height,
                 const std::string& path) {
   plot::Canvas canvas(width, height, 1.5);
@@ -43,7 +43,7 @@ void draw_heads(const Safetensors& seen) {
   const Words words = split_words(seen.metadata.at("grammar"));
   std::vector<plot::Heatmap> maps;
   for (Index head = 0; head < heads; ++head) {
-    const Tensor map = squeeze(slice(seen["grammar.example"], 0, head, head + 1), 0);
+    const Tensor map = squeeze(slice(seen["grammar.example"], 0, head, head + 1), 0);  // (6, 6)
     maps.push_back(attention_heatmap(map, words, words, "head " + std::to_string(head)));
     maps.back().row_axis = "query: the hidden word";
     maps.back().column_axis = "key: the word it looks at";
@@ -52,11 +52,11 @@ void draw_heads(const Safetensors& seen) {
   write_grid(maps, 2, 960, 900, "out/plots/phase2_multi_head_grid.png");
 }
 
-// For each head the mean of - sum w ln w over all rows of weights (..., heads, length, length):
-// 0 if each row is one word, ln length if it is spread evenly.
+// For each head the mean of - sum w ln w over all rows of weights (300, heads, 6, 6): 0 if each row
+// is one word, ln 6 if it is spread evenly.
 std::vector<double> entropies(const Tensor& weights) {
-  const Tensor positive = maximum(weights, 1e-30);  // 0 ln 0 is 0
-  return doubles(mean(-sum(positive * log(positive), -1), {0, 2}));
+  const Tensor positive = maximum(weights, 1e-30);                   // like weights; 0 ln 0 is 0
+  return doubles(mean(-sum(positive * log(positive), -1), {0, 2}));  // (heads)
 }
 
 void draw_entropy(const Safetensors& seen) {

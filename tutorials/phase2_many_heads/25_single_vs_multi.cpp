@@ -1,8 +1,9 @@
 // Step 25. Are several heads better than one?
 //
-// New here: nothing but care. The same number of weights, of multiplications, of training steps
+// New here: a fair comparison. The same number of weights, of multiplications, of training steps
 // and of sentences; only the number of heads differs. Several seeds each, since one run may be
-// lucky; two ways to start, since one may favour somebody; two tasks, since one may be special.
+// lucky; two initialisations, since one may favour few or many heads; two tasks, since one may be
+// special.
 // Writes out/plots/phase2_single_vs_multi.png; takes about 15 seconds.
 #include <cmath>
 #include <cstdint>
@@ -56,14 +57,14 @@ Result run(const Problem& problem, Index heads, Index steps, std::uint64_t seed)
   };
   const auto loss_of_step = [&](Index step) {
     Random drawn(seed, static_cast<std::uint64_t>(step));
-    const Batch b = problem.train(batch, drawn);
-    return cross_entropy(model(b.inputs), b.targets);
+    const Batch b = problem.train(batch, drawn);       // (batch, length)
+    return cross_entropy(model(b.inputs), b.targets);  // (), of logits (batch, length, vocabulary)
   };
   train(adam, loss_of_step, training);
 
   Random fresh(77);
-  const Batch test = problem.test(2000, fresh);
-  const Tensor logits = model(test.inputs);
+  const Batch test = problem.test(2000, fresh);  // (2000, length)
+  const Tensor logits = model(test.inputs);      // (2000, length, vocabulary)
   Result result{double{cross_entropy(logits, test.targets).item()},
                 static_cast<double>(exact_matches(logits, test.targets)) / 2000, 0};
   for (const Parameter& parameter : model.parameters()) result.learned += parameter.value.count();
@@ -95,7 +96,7 @@ void hidden_words(Progress& progress) {
   const Draw draw = [&](Index rows, Random& random) {
     std::vector<Words> texts;
     for (Index i = 0; i < rows; ++i) texts.push_back(grammar.sentence(random).words);
-    return masked_lm_batch(vocabulary, texts, random);
+    return masked_lm_batch(vocabulary, texts, random);  // (rows, 6)
   };
   Problem problem{draw, draw, {.vocab_size = vocabulary.size(), .max_length = 6, .num_layers = 1}};
   problem.options.is_causal = false;

@@ -1,6 +1,6 @@
 // Step 26. What do heads do where the right answer is known?
 //
-// New here: copying, reversing, sorting, and induction (what stood behind the same letter before?),
+// New here: copying, reversing, sorting, and induction (what followed the same letter earlier?),
 // tasks that only attention can solve. Prompts are held out: what is tested was never trained on.
 // Where each head looks is compared with where the answer stands.
 // Writes out/plots/phase2_tasks.png, and a model of each task to out/checkpoints/; takes about 5
@@ -31,7 +31,7 @@ namespace {
 
 constexpr Index heads = 4;
 
-// Two layers without feed-forward parts, which may not look ahead.
+// Two layers without feed-forward parts, with a causal mask: no position sees a later one.
 Transformer new_model(const TinyTask& task) {
   Random random(42);
   return Transformer({.vocab_size = task.vocabulary().size(),
@@ -48,8 +48,8 @@ double learn(const Transformer& model, const TinyTask& task, const std::string& 
   const CosineOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random random(1, static_cast<std::uint64_t>(step));
-    const Batch b = task.batch(Part::train, 64, random);
-    return cross_entropy(model(b.inputs), b.targets);
+    const Batch b = task.batch(Part::train, 64, random);  // (64, length)
+    return cross_entropy(model(b.inputs), b.targets);     // (), of logits (64, length, vocabulary)
   };
   TrainingOptions options{.steps = steps};
   options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
@@ -58,10 +58,10 @@ double learn(const Transformer& model, const TinyTask& task, const std::string& 
   return std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
 }
 
-// Mean weight of each head of `answer` (heads, rows, keys) on those letters of the prompt that the
-// row says; key p + 1 is letter p.
+// Mean weight of each head of `answer` (heads, rows, keys) on those letters of the prompt that are
+// the letter that the row predicts; key p + 1 is letter p.
 std::vector<double> weight_on_said(const Tensor& answer, const Words& words, Index given) {
-  Tensor marks = Tensor::zeros({answer.size(1), answer.size(2)});
+  Tensor marks = Tensor::zeros({answer.size(1), answer.size(2)});  // (rows, keys)
   for (Index row = 0; row < answer.size(1); ++row) {
     for (Index p = 0; p < given - 1; ++p) {
       const bool same =
@@ -69,11 +69,11 @@ std::vector<double> weight_on_said(const Tensor& answer, const Words& words, Ind
       marks.set({row, p + 1}, same ? 1 : 0);
     }
   }
-  return doubles(mean(sum(answer * marks, -1), -1));
+  return doubles(mean(sum(answer * marks, -1), -1));  // (heads)
 }
 
-// One answer of a held-out prompt of five letters, and where a head of layer 1 looks while it is
-// said: the head that looks most at the letters to be said.
+// The answer to a held-out prompt of five letters, and where a head of layer 1 looks while the
+// model predicts it: the head with the most weight on the letters to be predicted.
 plot::Heatmap answer_map(const Transformer& model, const TinyTask& task, const std::string& name) {
   Random random(6);
   TaskSequence sequence = task.sequence(Part::held_out, random);
@@ -82,9 +82,9 @@ plot::Heatmap answer_map(const Transformer& model, const TinyTask& task, const s
   const Index given = sequence.given;
   const auto length = static_cast<Index>(words.size());
   const Capture seen;
-  model(next_word_batch(task.vocabulary(), {words}).inputs);
-  const Tensor all = squeeze(seen["blocks.1.attention.weights"], 0);  // (heads, query, key)
-  const Tensor answer = slice(slice(all, 1, given, length), 2, 0, length);
+  model(next_word_batch(task.vocabulary(), {words}).inputs);          // (1, length + 1, vocabulary)
+  const Tensor all = squeeze(seen["blocks.1.attention.weights"], 0);  // (heads, queries, keys)
+  const Tensor answer = slice(slice(all, 1, given, length), 2, 0, length);  // (heads, rows, keys)
   const std::vector<double> found = weight_on_said(answer, words, given);
   const auto head = std::max_element(found.begin(), found.end()) - found.begin();
 
@@ -115,8 +115,8 @@ double best(const LayerScores& scores) {
   return result;
 }
 
-// While it says the answer: the mean weight of each head on those letters of the prompt that are
-// the letter to be said. With `shuffle` the prompt's letters have changed places.
+// While the model predicts the answer: the mean weight of each head on those letters of the prompt
+// that are the letter to be predicted. With `shuffle` the prompt's letters are in random order.
 LayerScores weight_on_answer(const Transformer& model, const TinyTask& task, bool shuffle) {
   LayerScores sums{};
   double count = 0;
@@ -132,13 +132,13 @@ LayerScores weight_on_answer(const Transformer& model, const TinyTask& task, boo
         words[i] = prompt[static_cast<std::size_t>(order[i])];
       }
     }
-    const Batch b = next_word_batch(task.vocabulary(), {words});  // position p + 1 holds words[p]
+    const Batch b = next_word_batch(task.vocabulary(), {words});  // (1, length)
     const Capture seen;
-    model(b.inputs);
+    model(b.inputs);  // (1, length, vocabulary); position p + 1 reads words[p]
     for (auto said = static_cast<std::size_t>(sequence.given); said < words.size(); ++said) {
       for (std::size_t p = 0; p < static_cast<std::size_t>(letters); ++p) {
         if (words[p] != words[said]) continue;
-        for (std::size_t layer = 0; layer < 2; ++layer) {
+        for (std::size_t layer = 0; layer < 2; ++layer) {  // w (1, heads, length, length)
           const Tensor& w = seen["blocks." + std::to_string(layer) + ".attention.weights"];
           for (Index head = 0; head < heads; ++head) {
             sums[layer][static_cast<std::size_t>(head)] +=
@@ -159,20 +159,20 @@ LayerScores weight_on_answer(const Transformer& model, const TinyTask& task, boo
 std::array<double, heads> weight_on_previous(const Transformer& model, const TinyTask& task) {
   std::array<double, heads> result{};
   Random random(99);
-  const Batch b = task.batch(Part::held_out, 200, random);
+  const Batch b = task.batch(Part::held_out, 200, random);  // (200, length)
   const Capture seen;
-  model(b.inputs);
-  for (Index head = 0; head < heads; ++head) {
+  model(b.inputs);                              // (200, length, vocabulary)
+  for (Index head = 0; head < heads; ++head) {  // w (200, 1, length, length)
     const Tensor w = slice(seen["blocks.0.attention.weights"], 1, head, head + 1);
     for (Index at = 2; at <= 4; ++at) {
-      const Tensor before = slice(slice(w, 2, at, at + 1), 3, at - 1, at);
+      const Tensor before = slice(slice(w, 2, at, at + 1), 3, at - 1, at);  // (200, 1, 1, 1)
       result[static_cast<std::size_t>(head)] += double{mean(before).item()} / 3;
     }
   }
   return result;
 }
 
-struct Row {  // what one task came to
+struct Row {  // the results of one task
   std::string name;
   double loss;
   Index right;
@@ -190,7 +190,7 @@ std::vector<Row> train_tasks(std::vector<plot::Heatmap>& maps) {
     const Transformer model = new_model(task), fresh = new_model(task);
     const double loss = learn(model, task, name, kind == TaskKind::sort ? 1000 : 300);
     Random random(77);
-    const Batch test = task.batch(Part::held_out, 2000, random);
+    const Batch test = task.batch(Part::held_out, 2000, random);  // (2000, length)
     rows.push_back({name, loss, exact_matches(model(test.inputs), test.targets),
                     weight_on_answer(model, task, false), weight_on_answer(fresh, task, false),
                     weight_on_answer(model, task, true), weight_on_previous(model, task),
