@@ -1,9 +1,9 @@
 // Step 31. Who looks at whom, as arrows?
 //
 // New here: a picture with arrows from the word that asks to the words it looks at, as wide as the
-// weight, and only above a threshold, for else each word would have an arrow to each. What may the
-// threshold be? And do the arrows join words that belong together? Counted over 300 sentences,
-// beside the same heads untrained.
+// weight, and only above a threshold, because otherwise each word would have an arrow to every
+// word. Which threshold? And do the arrows join words that belong together? Counted over 300
+// sentences, beside the same heads untrained.
 // Reads the model of step 23; writes out/plots/phase3_attention_flow.png; takes about a second.
 #include <array>
 #include <cstdio>
@@ -29,23 +29,24 @@ constexpr std::array thresholds = {0.15, 0.25, 0.5};
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
 
-// For each head the map of a sentence, row i when word i is hidden: (heads, length, length).
+// For each head the map of a sentence: (heads, length, length). Row i is taken when word i is
+// hidden, which is so in copy i of the sentence.
 Tensor hidden_word_maps(const Transformer& model, const Words& words) {
-  Indices ids = vocabulary.batch(std::vector<Words>(length, words));  // a copy for each word
+  Indices ids = vocabulary.batch(std::vector<Words>(length, words));  // (copies, length)
   for (std::size_t i = 0; i < length; ++i) ids.values[i * length + i] = Vocabulary::mask;
   const Capture seen;
-  model(ids);
-  const Tensor weights = filed_weights(seen)[0];  // (copy, head, query, key)
-  std::vector<Tensor> rows;
+  model(ids);                                     // (copies, length, vocabulary)
+  const Tensor weights = filed_weights(seen)[0];  // (copies, heads, length, length)
+  std::vector<Tensor> rows;                       // (heads, length) each
   for (Index i = 0; i < length; ++i) {
     rows.push_back(squeeze(squeeze(slice(slice(weights, 0, i, i + 1), 2, i, i + 1), 2), 0));
   }
-  return stack(rows, 1);
+  return stack(rows, 1);  // (heads, length, length)
 }
 
 // 1 where the grammar links two words, in either direction.
 Tensor linked(const Sentence& sentence) {
-  Tensor marks = Tensor::zeros({length, length});
+  Tensor marks = Tensor::zeros({length, length});  // (length, length)
   for (const Link& link : sentence.links) {
     marks.set({link.from, link.to}, 1);
     marks.set({link.to, link.from}, 1);
@@ -64,7 +65,7 @@ Counts count_arrows(const Transformer& model) {
   Counts counts(static_cast<std::size_t>(model.options.num_heads),
                 std::vector<Arrows>(thresholds.size()));
   Random random(99);
-  for (int s = 0; s < sentences; ++s) {
+  for (int s = 0; s < sentences; ++s) {  // maps (heads, length, length), marks (length, length)
     const Sentence sentence = grammar.sentence(random);
     const Tensor maps = hidden_word_maps(model, sentence.words), marks = linked(sentence);
     for (std::size_t head = 0; head < counts.size(); ++head) {
@@ -98,7 +99,7 @@ void print_counts(const char* name, const Counts& counts) {
   }
 }
 
-// What both tables say, at the threshold in the middle.
+// A summary of both tables, at the middle threshold.
 void print_answer(const Counts& trained, const Counts& untrained) {
   double drawn = 0, carried = 0, right = 0, of_chance = 0;
   for (const auto& head : trained) {
@@ -117,7 +118,7 @@ void print_answer(const Counts& trained, const Counts& untrained) {
 plot::Flow flow_of(const Tensor& maps, Index head, double threshold, const std::string& title) {
   plot::Flow flow;
   flow.queries = flow.keys = grammar.example().words;
-  flow.weights = doubles(slice(maps, 0, head, head + 1));
+  flow.weights = doubles(slice(maps, 0, head, head + 1));  // (1, length, length)
   flow.threshold = threshold;
   flow.title = title;
   return flow;
@@ -140,6 +141,7 @@ int main() try {
   print_answer(trained, chance);
 
   const Words words = grammar.example().words;
+  // (heads, length, length) each
   const Tensor maps = hidden_word_maps(model, words), fresh = hidden_word_maps(untrained, words);
   plot::Canvas canvas(1320, 400, 1.5);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(20), 1, 3, 44);

@@ -35,18 +35,18 @@ TaskSequence draw_sequence() {
   return sequence;
 }
 
-// The rows of the letters. (<bos> sees nothing but itself, and behind the last letter there is
-// nothing to be said.) What a row may not see yet lies flat.
+// The rows of the letters. (<bos> sees only itself, and after the last letter there is nothing to
+// predict.) Keys that the causal mask hides have the height 0.
 plot::Heatmap look(const Transformer& model, Words words) {
   words.pop_back();
   const Capture seen;
-  model(next_word_batch(task.vocabulary(), {words}).inputs);
+  model(next_word_batch(task.vocabulary(), {words}).inputs);  // (1, length + 1, vocabulary)
   const auto length = static_cast<Index>(words.size());
-  const Tensor layer = squeeze(filed_weights(seen)[1], 0);  // (heads, queries, keys)
-  const Tensor one = squeeze(slice(layer, 0, head, head + 1), 0);
+  const Tensor layer = squeeze(filed_weights(seen)[1], 0);  // (heads, length + 1, length + 1)
+  const Tensor one = squeeze(slice(layer, 0, head, head + 1), 0);  // (length + 1, length + 1)
   Words keys = words;
   keys.insert(keys.begin(), "<bos>");
-  plot::Heatmap map =
+  plot::Heatmap map =  // (length, length + 1)
       attention_heatmap(slice(one, 0, 1, length + 1), words, keys, "Attention as a landscape");
   map.subtitle = "induction model, layer 1, head " + std::to_string(head);
   map.row_axis = "query";

@@ -39,11 +39,11 @@ Transformer untrained(const Transformer& model, Initializer initializer) {
   return Transformer(options, random);
 }
 
-// Which rows are to count: those where the model has something to say (`only_targets`), or all that
-// are no padding. They see what the model sees.
+// The mask of the rows that count: those with a target (`only_targets`), or all that are no
+// padding. Each sees what it sees in the model.
 Mask rows_to_count(const Batch& batch, bool causal, bool only_targets) {
   const Index rows = batch.inputs.shape[0], length = batch.inputs.shape[1];
-  Tensor keep = Tensor::zeros({rows, length, length});
+  Tensor keep = Tensor::zeros({rows, length, length});  // (rows, length, length)
   for (Index b = 0; b < rows; ++b) {
     const Index real_words = batch.lengths[static_cast<std::size_t>(b)];
     for (Index i = 0; i < real_words; ++i) {
@@ -59,9 +59,9 @@ Mask rows_to_count(const Batch& batch, bool causal, bool only_targets) {
 // What each layer's heads do with a batch.
 std::vector<Attended> attended(const Transformer& model, const Batch& batch, bool only_targets) {
   const Capture seen;
-  model(batch.inputs, Mask::padding(batch.lengths));
+  model(batch.inputs, Mask::padding(batch.lengths));  // (rows, length, vocabulary)
   std::vector<Attended> layers;
-  for (const Tensor& weights : filed_weights(seen)) {
+  for (const Tensor& weights : filed_weights(seen)) {  // (rows, heads, length, length)
     layers.push_back(
         {weights, rows_to_count(batch, model.options.is_causal, only_targets), batch.inputs});
   }
@@ -77,7 +77,7 @@ Batch grammar_batch(bool shuffle) {
     const Sentence sentence = grammar.sentence(random);
     texts.push_back(shuffle ? shuffled(sentence, random).words : sentence.words);
   }
-  return masked_lm_batch(Vocabulary(grammar.words()), texts, random);
+  return masked_lm_batch(Vocabulary(grammar.words()), texts, random);  // (sentences, 6)
 }
 
 // Sequences of a task, words in order or not.
@@ -93,7 +93,7 @@ Batch task_batch(const TinyTask& task, bool shuffle) {
       texts.back()[i] = words[static_cast<std::size_t>(order[i])];
     }
   }
-  return next_word_batch(task.vocabulary(), texts);
+  return next_word_batch(task.vocabulary(), texts);  // (sentences, length)
 }
 
 struct Table {

@@ -1,9 +1,9 @@
 // Step 34. How does attention change from layer to layer?
 //
 // New here: all heads of all layers on one page, and three numbers for each layer: how evenly it
-// looks, how far, and how much at the word itself. One reads that deeper layers look further, or
-// nearer. Here are four models of two layers each, over 300 sequences, beside the same models
-// untrained, whose numbers are those of the mask alone.
+// looks, how far, and how much at the word itself. It is often said that deeper layers look
+// further, or nearer. Here are four models of two layers each, over 300 sequences, beside the same
+// models untrained, whose numbers are those of the mask alone.
 // Reads the models of step 26; writes out/plots/phase3_layers.png; takes about a second.
 #include <array>
 #include <cmath>
@@ -35,10 +35,10 @@ constexpr std::array<const char*, 3> titles = {
 
 TinyTask task_of(TaskKind kind) { return TinyTask(kind, {.longest = 6}); }
 
-// What the rows that say something may see: there, and only there, the loss has asked for anything.
+// The causal mask of the rows with a target, for only these count in the loss.
 Mask rows_that_say(const Batch& batch) {
   const Index rows = batch.inputs.shape[0], length = batch.inputs.shape[1];
-  Tensor keep = Tensor::zeros({rows, length, length});
+  Tensor keep = Tensor::zeros({rows, length, length});  // (rows, length, length)
   for (Index b = 0; b < rows; ++b) {
     for (Index i = 0; i < length; ++i) {
       if (batch.targets.values[static_cast<std::size_t>(b * length + i)] < 0) continue;
@@ -54,12 +54,12 @@ using Layer = std::array<Spread, measures.size()>;
 std::vector<Layer> layers_of(const Transformer& model, const Batch& batch) {
   const Mask mask = rows_that_say(batch);
   const Capture seen;
-  model(batch.inputs);
+  model(batch.inputs);  // (sequences, length, vocabulary)
   std::vector<Layer> layers;
   for (const Tensor& weights : filed_weights(seen)) {  // (sequences, heads, queries, keys)
-    const Tensor rows = rows_that_count(weights.shape(), mask);
-    const auto by_sequence = [&](const Tensor& by_row) {
-      return spread(mean(mean_of_rows(by_row, rows), -1));
+    const Tensor rows = rows_that_count(weights.shape(), mask);  // (sequences, 1, queries)
+    const auto by_sequence = [&](const Tensor& by_row) {         // (sequences, heads, queries)
+      return spread(mean(mean_of_rows(by_row, rows), -1));       // of (sequences)
     };
     layers.push_back({by_sequence(normalized_entropy(weights, mask)),
                       by_sequence(attention_distance(weights)),
@@ -119,12 +119,12 @@ plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
   Words reads = sequence.words;
   reads.pop_back();
   const Capture seen;
-  model(next_word_batch(task.vocabulary(), {reads}).inputs);
+  model(next_word_batch(task.vocabulary(), {reads}).inputs);  // (1, length, vocabulary)
   reads.insert(reads.begin(), "<bos>");
   plot::HeatmapGrid grid{.columns = model.options.num_heads, .maps = {}, .title = title};
-  const std::vector<Tensor> layers = filed_weights(seen);
+  const std::vector<Tensor> layers = filed_weights(seen);  // (1, heads, length, length) each
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    for (Index head = 0; head < grid.columns; ++head) {
+    for (Index head = 0; head < grid.columns; ++head) {  // map (length, length)
       const Tensor map = squeeze(squeeze(slice(layers[layer], 1, head, head + 1), 1), 0);
       grid.maps.push_back(attention_heatmap(
           map, reads, reads, "layer " + std::to_string(layer) + ", head " + std::to_string(head)));
@@ -179,7 +179,7 @@ int main() try {
   for (const TaskKind kind : kinds) {
     const Transformer model = read_model(kind);
     Random random(5);
-    const Batch batch = task_of(kind).batch(Part::held_out, sequences, random);
+    const Batch batch = task_of(kind).batch(Part::held_out, sequences, random);  // (300, length)
     tasks.push_back({to_string(kind), layers_of(model, batch), layers_of(untrained(model), batch)});
     print_layers(tasks.back().name, tasks.back().trained);
     print_layers(tasks.back().name + ", untrained", tasks.back().untrained);

@@ -1,10 +1,10 @@
 // Step 35. Two layers deep, which words does a position depend on?
 //
 // New here: rollout, which multiplies the layers' maps, and flow, which asks how much fits through
-// the narrowest links (Abnar & Zuidema 2020). Both are guesses made from weights alone, so the
-// truth stands beside them: the norms of the derivatives of the last layer by the words, by the
-// tape. How well the guesses agree with it is measured over 20 sequences, beside an untrained
-// model and the last layer's weights alone.
+// the narrowest links (Abnar & Zuidema 2020). Both are estimates from weights alone, so the truth
+// stands beside them: the norms of the derivatives of the last layer with respect to the words,
+// computed by the tape. How well the estimates agree with it is measured over 20 sequences, beside
+// an untrained model and the last layer's weights alone.
 // Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 2 seconds.
 #include <cstdio>
 #include <string>
@@ -34,7 +34,7 @@ Transformer read_model() {
                           "steps 23 and 26 train and save them. Type: make phase2");
 }
 
-// Four answers to "how much does position i behind the last layer depend on word j", (length,
+// Four answers to "how much does the last layer's output at position i depend on word j", (length,
 // length) each.
 struct Answers {
   Tensor last_layer;  // the weights of the last layer, mean over heads
@@ -43,12 +43,12 @@ struct Answers {
 };
 
 Answers ask(const Transformer& model, const Words& words) {
-  const Indices ids = next_word_batch(task.vocabulary(), {words}).inputs;
+  const Indices ids = next_word_batch(task.vocabulary(), {words}).inputs;  // (1, length)
   const std::string last = "blocks." + std::to_string(model.options.num_layers - 1) + ".output";
-  const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", last);
+  const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", last);  // (length, length)
   const Capture seen;
-  model(ids);
-  const std::vector<Tensor> layers = filed_weights(seen);
+  model(ids);                                              // (1, length, vocabulary)
+  const std::vector<Tensor> layers = filed_weights(seen);  // (1, heads, length, length) each
   return {squeeze(mean(layers.back(), 1), 0), squeeze(attention_rollout(layers), 0),
           squeeze(attention_flow(layers), 0), norms / sum(norms, -1, true)};
 }
@@ -61,12 +61,12 @@ std::string text(const Spread& s) {
 
 // Rank agreement of each guess with the derivatives, over sequences.
 void print_agreement(const char* name, const Transformer& model) {
-  std::vector<Tensor> last_layer, rollout, flow;
+  std::vector<Tensor> last_layer, rollout, flow;  // () each
   Random random(3);
   for (int i = 0; i < sequences; ++i) {
     const Answers a = ask(model, task.sequence(Part::held_out, random).words);
     const auto agreement = [&](const Tensor& guess) {
-      return rank_agreement(guess, a.derivatives, Mask::causal());
+      return rank_agreement(guess, a.derivatives, Mask::causal());  // ()
     };
     last_layer.push_back(agreement(a.last_layer));
     rollout.push_back(agreement(a.rollout));
@@ -76,7 +76,7 @@ void print_agreement(const char* name, const Transformer& model) {
               text(spread(stack(rollout, 0))).c_str(), text(spread(stack(flow, 0))).c_str());
 }
 
-// What the last position, which has to say the next letter, depends on.
+// What the last position, which predicts the next letter, depends on.
 void print_last_row(const Answers& a, const Words& words) {
   const Index length = a.rollout.size(0);
   std::printf("%-8s %10s %8s %6s %12s\n", "word", "last layer", "rollout", "flow", "derivatives");
@@ -126,7 +126,7 @@ int main() try {
   Words words = sequence.words;
   const std::string to_be_said = words.back();
   words.pop_back();
-  const Answers answers = ask(model, words);
+  const Answers answers = ask(model, words);  // (length, length) each
   words.insert(words.begin(), "<bos>");
   std::printf("1. What the last position depends on, which has to say \"%s\"\n",
               to_be_said.c_str());

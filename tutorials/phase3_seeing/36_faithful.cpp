@@ -46,13 +46,13 @@ Look look(const Transformer& model, Words words) {
   Look result;
   result.says = words.back();
   words.pop_back();
-  const Indices ids = next_word_batch(task.vocabulary(), {words}).inputs;
+  const Indices ids = next_word_batch(task.vocabulary(), {words}).inputs;  // (1, length)
   const Index length = ids.shape[1], right = task.vocabulary().id(result.says);
   const auto logit = [&] {
-    return slice(slice(model(ids), -2, length - 1, length), -1, right, right + 1);
+    return slice(slice(model(ids), -2, length - 1, length), -1, right, right + 1);  // (1, 1, 1)
   };
   result.maps = link_maps(logit, layer_name, model.blocks[layer].attention);
-  result.heads = head_ablation(logit, layer_name);
+  result.heads = head_ablation(logit, layer_name);  // (heads)
   result.reads = words;
   result.reads.insert(result.reads.begin(), "<bos>");
   return result;
@@ -65,7 +65,7 @@ std::vector<Tensor> list(const LinkMaps& maps) {
 // The last row of one head of a map.
 std::vector<real> last_row(const Tensor& map, Index head) {
   const Index length = map.size(-1);
-  return slice(slice(map, 1, head, head + 1), 2, length - 1, length).values();
+  return slice(slice(map, 1, head, head + 1), 2, length - 1, length).values();  // (1, 1, 1, length)
 }
 
 void print(const Look& one, Index head) {
@@ -84,11 +84,11 @@ void print(const Look& one, Index head) {
 // map of weights needs its banner. The sizes of effects are compared, not their signs.
 std::vector<double> print_agreement(const Transformer& model) {
   std::vector<std::vector<Tensor>> agreement(columns.size() - 1);  // by column, (1, heads) each
-  std::vector<Tensor> effects;
+  std::vector<Tensor> effects;                                     // (heads) each
   Random random(3);
   for (int i = 0; i < sequences; ++i) {
     const Look one = look(model, task.sequence(Part::held_out, random).words);
-    const auto size = [](const Tensor& x) { return maximum(x, -x); };
+    const auto size = [](const Tensor& x) { return maximum(x, -x); };  // like x
     const std::vector<Tensor> maps = list(one.maps);
     for (std::size_t c = 0; c < agreement.size(); ++c) {
       agreement[c].push_back(rank_agreement(size(maps[c]), size(maps.back()), Mask::causal()));
@@ -106,7 +106,7 @@ std::vector<double> print_agreement(const Transformer& model) {
       std::printf("%9.2f   ", mean);
       if (c == 0) of_weights.push_back(mean);
     }
-    const Spread fall = spread(slice(stack(effects, 0), 1, head, head + 1));
+    const Spread fall = spread(slice(stack(effects, 0), 1, head, head + 1));  // of (sequences, 1)
     std::printf("%12.2f +- %.2f%s\n", fall.mean, fall.deviation,
                 maps_disagree(of_weights.back()) ? "   THE MAP MISLEADS" : "");
   }

@@ -62,15 +62,15 @@ plot::Heatmap map_of(const Tensor& weights, const Words& labels, const std::stri
 
 plot::Diagram the_tape() {
   const Safetensors head = read("out/checkpoints/single_head_model.safetensors");
-  const Indices ids = Vocabulary(Grammar().words()).ids(words);
-  const Tensor x = embedding(head["words"], ids) + head["positions"];
+  const Indices ids = Vocabulary(Grammar().words()).ids(words);        // (6)
+  const Tensor x = embedding(head["words"], ids) + head["positions"];  // (6, 64), as q and v
   const Tensor q = matmul(x, head["head.query.weight"]), v = matmul(x, head["head.value.weight"]);
-  const Tensor kt = transpose(matmul(x, head["head.key.weight"])).contiguous();
+  const Tensor kt = transpose(matmul(x, head["head.key.weight"])).contiguous();  // (64, 6)
   Tape tape(Parameters{{"query", q}, {"keyᵀ", kt}, {"value", v}}, Tape::Keep::values);
-  const Tensor scores = matmul(q, kt), weights = softmax(scores / std::sqrt(64.0));
+  const Tensor scores = matmul(q, kt), weights = softmax(scores / std::sqrt(64.0));  // (6, 6)
   tape.label(scores, "scores");
   tape.label(weights, "weights");
-  tape.label(matmul(weights, v), "mixture");
+  tape.label(matmul(weights, v), "mixture");  // (6, 64)
   plot::Diagram diagram = tape_diagram(tape, "One head of attention, as the tape recorded it");
   diagram.subtitle =
       told("Queries meet keys: scores. Softmax makes weights of them, to mix %.0f words' values.",
@@ -86,7 +86,7 @@ plot::LineChart why_scale() {
   for (const Index d_k : {8, 32, 128, 512}) {
     Random random(42);
     const Tensor q = random.normal({512, d_k}), k = random.normal({16, d_k});
-    for (plot::Series& series : chart.series) {
+    for (plot::Series& series : chart.series) {  // softmax(...): (512, 16)
       const double by = series.name == "divided" ? std::sqrt(static_cast<double>(d_k)) : 1;
       series.markers = true;
       series.x.push_back(static_cast<double>(d_k));
@@ -112,12 +112,12 @@ plot::Heatmap one_head() {
 plot::HeatmapGrid many_heads(const Tensor& maps) {  // (heads, 6, 6)
   plot::HeatmapGrid grid{.columns = 2, .maps = {}, .title = "Several heads share the work"};
   for (Index head = 0; head < maps.size(0); ++head) {
-    const Tensor map = squeeze(slice(maps, 0, head, head + 1), 0);
+    const Tensor map = squeeze(slice(maps, 0, head, head + 1), 0);  // (6, 6)
     grid.maps.push_back(map_of(map, words, "head " + std::to_string(head)));
   }
   const auto best = [&](Index query, Index key) {
     const std::vector<double> all =
-        doubles(slice(slice(maps, 1, query, query + 1), 2, key, key + 1));
+        doubles(slice(slice(maps, 1, query, query + 1), 2, key, key + 1));  // (heads, 1, 1)
     return std::max_element(all.begin(), all.end()) - all.begin();
   };
   const Index subject = best(2, 1), place = best(5, 3);
@@ -158,23 +158,23 @@ plot::Flow arrows(const Tensor& maps) {
 // <bos>, five held-out letters and the first four again, (count, 10); to be said: the fifth.
 Indices repeated_letters(Index count) {
   Random random(5);
-  const Batch batch = task.batch(Part::held_out, count, random);
+  const Batch batch = task.batch(Part::held_out, count, random);  // (count, 11)
   std::vector<std::int32_t> ids;
   for (std::size_t at = 0; at < batch.inputs.values.size(); ++at) {
     if (at % 11 < 10) ids.push_back(batch.inputs.values[at]);
   }
-  return Indices({count, 10}, ids);
+  return Indices({count, 10}, ids);  // (count, 10)
 }
 
 plot::BarChart names(const Transformer& model) {
   TransformerOptions options = model.options;
   options.initializer = init::lecun_normal;
   Random random(7);
-  const Indices ids = repeated_letters(300);
-  const auto scores = [&](const Transformer& which) {  // of the heads of both layers
+  const Indices ids = repeated_letters(300);           // (300, 10)
+  const auto scores = [&](const Transformer& which) {  // of the heads of both layers: (8)
     const Capture seen;
-    which(ids);
-    const Tensor weights = concat(filed_weights(seen), 1);
+    which(ids);                                             // (300, 10, vocabulary)
+    const Tensor weights = concat(filed_weights(seen), 1);  // (300, 8, 10, 10)
     return doubles(mean(pattern_score(Pattern::induction, weights, Mask::causal(), ids), 0));
   };
   plot::BarChart chart{.title = "A name needs a baseline", .labels = {}};
@@ -195,14 +195,14 @@ plot::LineChart truth(const Transformer& model) {
   chart.x_axis = {.name = "weight of a link from the last letter", .low = 0, .high = 1};
   chart.y_axis.name = "cut: the right logit falls by";
   chart.series.push_back({"a link of layer 1", {}, {}, false, true, false, trained_colour});
-  std::vector<Tensor> agreement;
-  const Indices all = repeated_letters(40);
+  std::vector<Tensor> agreement;             // (1, heads) each
+  const Indices all = repeated_letters(40);  // (40, 10)
   for (auto begin = all.values.begin(); begin != all.values.end(); begin += 10) {
-    const Indices ids({1, 10}, {begin, begin + 10});
-    const Index right = ids.values[5];
+    const Indices ids({1, 10}, {begin, begin + 10});  // (1, 10)
+    const Index right = ids.values[5];                // whose logit, (1, 1, 1), is the target
     const auto logit = [&] { return slice(slice(model(ids), -2, 9, 10), -1, right, right + 1); };
     const LinkMaps maps = link_maps(logit, "blocks.1.attention", model.blocks[1].attention);
-    const Tensor& fall = maps.ablation;
+    const Tensor& fall = maps.ablation;  // (1, heads, 10, 10), as all four maps
     agreement.push_back(rank_agreement(maps.weights, maximum(fall, -fall), Mask::causal()));
     for (const double x : doubles(slice(maps.weights, 2, 9, 10))) chart.series[0].x.push_back(x);
     for (const double y : doubles(slice(fall, 2, 9, 10))) chart.series[0].y.push_back(y);
@@ -229,7 +229,7 @@ plot::Heatmap the_mask() {
 
 plot::Heatmap looking_back(const Transformer& model) {
   const Capture seen;
-  model(repeated_letters(1));
+  model(repeated_letters(1));  // (1, 10, vocabulary); the weights of head 1.1: (10, 10)
   const Tensor weights = squeeze(slice(squeeze(filed_weights(seen)[1], 0), 0, 1, 2), 0);
   double stripe = 0;
   for (Index query = 6; query < 10; ++query) stripe += double{weights.at({query, query - 4})} / 4;
@@ -241,9 +241,9 @@ plot::Heatmap looking_back(const Transformer& model) {
 }
 
 plot::Heatmap proof(const Transformer& model) {
-  const Indices ids = repeated_letters(1);
+  const Indices ids = repeated_letters(1);  // (1, 10)
   const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", "blocks.1.output");
-  const Tensor later = Mask::causal().to(MaskEncoding::drop, norms.shape());
+  const Tensor later = Mask::causal().to(MaskEncoding::drop, norms.shape());  // (10, 10), as norms
   plot::Heatmap map = map_of(norms / max(norms), letters(), "Proved by the tape");
   for (double& value : map.values) value = value == 0 ? NAN : value;
   map.subtitle =
@@ -270,7 +270,7 @@ void draw_banner(plot::Canvas& canvas) {
               {30, {255, 205, 120}, false, plot::Align::right});
 }
 
-// A card with the phase on it, in a row and column, so many columns wide; what is left inside.
+// Draws a card with the phase's name, `wide` columns wide; returns the area that is left inside.
 plot::Rect card(plot::Canvas& canvas, int down, int across, std::size_t phase, int wide = 1) {
   const char* const names[] = {"THE TAPE", "ONE HEAD", "MANY HEADS", "SEEING", "CAUSAL MASKING"};
   const std::string name = "PHASE " + std::to_string(phase) + " · " + names[phase];
