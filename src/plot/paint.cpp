@@ -86,14 +86,15 @@ struct Painter {
     fill({circle(shape.centre, shape.radius, pixels.scale)}, shape.colour);
   }
 
-  void operator()(const FilledPolygon& shape) const { fill({shape.points}, shape.colour); }
+  void operator()(const FilledPolygon& shape) const {
+    fill(std::vector<Contour>(1, shape.points), shape.colour);
+  }
 
   void operator()(const Polyline& shape) const {
-    Contour line = shape.points;
-    for (Point& p : line) p = pixels.scale * p;
+    std::vector<Contour> pieces(1, shape.points);
+    for (Point& p : pieces[0]) p = pixels.scale * p;
     const double width = shape.stroke.width * pixels.scale, dash = shape.stroke.dash * pixels.scale;
-    const std::vector<Contour> pieces =
-        dash > 0 ? dashes(line, dash, width) : std::vector<Contour>{line};
+    if (dash > 0) pieces = dashes(pieces[0], dash, width);
     blend(stroke_mask(pieces, width / 2, clip), shape.stroke.colour);
   }
 
