@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
 
 #include "plot/outlines.hpp"
 #include "plot/png_bytes.hpp"
@@ -29,12 +31,18 @@ std::string number(double value) {
   return shown == "-0" ? "0" : shown;
 }
 
-std::string attribute(const char* name, double value) {
-  return std::string(" ") + name + "=\"" + number(value) + "\"";
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
 }
 
-std::string attribute(const char* name, const std::string& value) {
-  return std::string(" ") + name + "=\"" + value + "\"";
+std::string attribute(std::string_view name, std::string_view value) {
+  return joined({" ", name, "=\"", value, "\""});
+}
+
+std::string attribute(std::string_view name, double value) {
+  return attribute(name, number(value));
 }
 
 // fill="#1f242e", or stroke=..., and the opacity where it is not full.
@@ -45,19 +53,19 @@ std::string paint_of(const char* name, Colour colour) {
     text += {digits[channel / 16], digits[channel % 16]};
   }
   text = attribute(name, text);
-  if (colour.a < 255) text += attribute((std::string(name) + "-opacity").c_str(), colour.a / 255.0);
+  if (colour.a < 255) text += attribute(joined({name, "-opacity"}), colour.a / 255.0);
   return text;
 }
 
 std::string place_of(const Rect& rect) {
-  return attribute("x", rect.x) + attribute("y", rect.y) + attribute("width", rect.width) +
-         attribute("height", rect.height);
+  return joined({attribute("x", rect.x), attribute("y", rect.y), attribute("width", rect.width),
+                 attribute("height", rect.height)});
 }
 
 std::string points_of(const std::vector<Point>& points) {
   std::string text;
   for (const Point p : points) {
-    text += (text.empty() ? "" : " ") + number(p.x) + "," + number(p.y);
+    text += joined({text.empty() ? "" : " ", number(p.x), ",", number(p.y)});
   }
   return attribute("points", text);
 }
@@ -85,7 +93,7 @@ std::string class_of(Role role) {
   constexpr const char* names[] = {"title",  "subtitle",   "row-axis",     "column-axis", "x-axis",
                                    "y-axis", "row-label",  "column-label", "x-tick",      "y-tick",
                                    "scale",  "scale-tick", "legend",       "value",       "note"};
-  return attribute("class", std::string(names[static_cast<int>(role) - 1]));
+  return attribute("class", names[static_cast<int>(role) - 1]);
 }
 
 std::string base64(const std::vector<std::uint8_t>& bytes) {
@@ -105,18 +113,18 @@ struct Writer {
   std::string& out;
 
   void operator()(const FilledRect& shape) const {
-    out += "<rect" + place_of(shape.rect);
+    out += joined({"<rect", place_of(shape.rect)});
     if (shape.corner_radius > 0) out += attribute("rx", shape.corner_radius);
-    out += paint_of("fill", shape.colour) + "/>\n";
+    out += joined({paint_of("fill", shape.colour), "/>\n"});
   }
 
   void operator()(const FilledCircle& shape) const {
-    out += "<circle" + attribute("cx", shape.centre.x) + attribute("cy", shape.centre.y) +
-           attribute("r", shape.radius) + paint_of("fill", shape.colour) + "/>\n";
+    out += joined({"<circle", attribute("cx", shape.centre.x), attribute("cy", shape.centre.y),
+                   attribute("r", shape.radius), paint_of("fill", shape.colour), "/>\n"});
   }
 
   void operator()(const FilledPolygon& shape) const {
-    out += "<polygon" + points_of(shape.points) + paint_of("fill", shape.colour) + "/>\n";
+    out += joined({"<polygon", points_of(shape.points), paint_of("fill", shape.colour), "/>\n"});
   }
 
   void operator()(const Polyline& line) const {
@@ -139,11 +147,12 @@ struct Writer {
     if (points.size() == 1) {
       return (*this)(FilledCircle{points[0], stroke.width / 2, stroke.colour});
     }
-    out += "<polyline" + points_of(points) + attribute("fill", "none") +
-           paint_of("stroke", stroke.colour) + attribute("stroke-width", stroke.width);
+    out += joined({"<polyline", points_of(points), attribute("fill", "none"),
+                   paint_of("stroke", stroke.colour), attribute("stroke-width", stroke.width)});
     if (stroke.dash > 0 && std::isfinite(stroke.dash)) {
       const double ink = inked_part(stroke.dash, stroke.width);
-      out += attribute("stroke-dasharray", number(ink) + " " + number(2 * stroke.dash - ink));
+      out +=
+          attribute("stroke-dasharray", joined({number(ink), " ", number(2 * stroke.dash - ink)}));
     }
     out += "/>\n";
   }
@@ -152,12 +161,11 @@ struct Writer {
   void operator()(const Cells& block) const {
     if (block.colours.empty()) return;
     if (block.colours.size() > most_rects) {
-      out += "<image" + place_of(block.area) + attribute("preserveAspectRatio", "none") +
-             attribute("style", "image-rendering:pixelated") +
-             attribute("href", "data:image/png;base64," +
-                                   base64(png_bytes(block.colours, static_cast<int>(block.columns),
-                                                    static_cast<int>(block.rows)))) +
-             "/>\n";
+      const auto png =
+          png_bytes(block.colours, static_cast<int>(block.columns), static_cast<int>(block.rows));
+      out += joined({"<image", place_of(block.area), attribute("preserveAspectRatio", "none"),
+                     attribute("style", "image-rendering:pixelated"),
+                     attribute("href", joined({"data:image/png;base64,", base64(png)})), "/>\n"});
       return;
     }
     out += "<g shape-rendering=\"crispEdges\">\n";
@@ -173,16 +181,16 @@ struct Writer {
   void operator()(const Text& text) const {
     const TextStyle& style = text.style;
     const double y = text.at.y + style.size * base_line(style);
-    out += "<text" + class_of(text.role) + attribute("x", text.at.x) + attribute("y", y) +
-           attribute("font-size", style.size) + paint_of("fill", style.colour);
+    out += joined({"<text", class_of(text.role), attribute("x", text.at.x), attribute("y", y),
+                   attribute("font-size", style.size), paint_of("fill", style.colour)});
     if (style.align == Align::centre) out += attribute("text-anchor", "middle");
     if (style.align == Align::right) out += attribute("text-anchor", "end");
     if (style.bold) out += attribute("font-weight", "bold");
     if (style.angle != 0) {
-      out += attribute("transform", "rotate(" + number(-style.angle) + " " + number(text.at.x) +
-                                        " " + number(text.at.y) + ")");
+      out += attribute("transform", joined({"rotate(", number(-style.angle), " ", number(text.at.x),
+                                            " ", number(text.at.y), ")"}));
     }
-    out += ">" + signs_of(text) + "</text>\n";
+    out += joined({">", signs_of(text), "</text>\n"});
   }
 
   // Subscripts stand in a smaller, lower piece each; what follows goes up again.
@@ -192,7 +200,7 @@ struct Writer {
     for (const Glyph& glyph : set_line(text.words, text.style).glyphs) {
       const double drop = text.style.size * glyph.pen.y;
       if (drop != level) {
-        signs += end + "<tspan" + attribute("dy", drop - level);
+        signs += joined({end, "<tspan", attribute("dy", drop - level)});
         if (drop > 0) signs += attribute("font-size", text.style.size * subscript_size);
         signs += ">";
         end = "</tspan>";
@@ -222,14 +230,14 @@ std::string title_of(std::span<const Element> elements) {
 }  // namespace
 
 std::string encode_svg(const Canvas& canvas) {
-  std::string out =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", canvas.width()) +
-      attribute("height", canvas.height()) +
-      attribute("viewBox", "0 0 " + number(canvas.width()) + " " + number(canvas.height())) +
-      " font-family=\"'DejaVu Sans', Verdana, sans-serif\" xml:space=\"preserve\""
-      " stroke-linecap=\"round\" stroke-linejoin=\"round\">\n";
+  const std::string width = number(canvas.width()), height = number(canvas.height());
+  std::string out = joined(
+      {"<svg xmlns=\"http://www.w3.org/2000/svg\"", attribute("width", width),
+       attribute("height", height), attribute("viewBox", joined({"0 0 ", width, " ", height})),
+       " font-family=\"'DejaVu Sans', Verdana, sans-serif\" xml:space=\"preserve\""
+       " stroke-linecap=\"round\" stroke-linejoin=\"round\">\n"});
   const std::string title = title_of(canvas.elements());
-  if (!title.empty()) out += "<title>" + title + "</title>\n";
+  if (!title.empty()) out += joined({"<title>", title, "</title>\n"});
   const Writer write{out};
   write(FilledRect{canvas.area(), canvas.background()});
   std::optional<Rect> clip;
@@ -238,17 +246,18 @@ std::string encode_svg(const Canvas& canvas) {
     if (clip) out += "</svg>\n";
     clip = next;
     if (!clip) return;
-    out += "<svg" + place_of(*clip) +
-           attribute("viewBox", number(clip->x) + " " + number(clip->y) + " " +
-                                    number(clip->width) + " " + number(clip->height)) +
-           ">\n";
+    out += joined({"<svg", place_of(*clip),
+                   attribute("viewBox", joined({number(clip->x), " ", number(clip->y), " ",
+                                                number(clip->width), " ", number(clip->height)})),
+                   ">\n"});
   };
   for (const Element& element : canvas.elements()) {
     change_clip(element.clip);
     std::visit(write, element.what);
   }
   change_clip(std::nullopt);
-  return out + "</svg>\n";
+  out += "</svg>\n";
+  return out;
 }
 
 void write_svg(const Canvas& canvas, const std::filesystem::path& path) {
