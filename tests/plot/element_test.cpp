@@ -57,6 +57,11 @@ TEST_CASE("what has no size or no place is not in the list", "[phase0][plot]") {
   canvas.text({5, 5}, "x", {infinity});
   canvas.text({infinity, 5}, "x", {12});
   canvas.text({5, 5}, "x", {.size = 12, .angle = infinity});
+  CHECK(canvas.elements().empty());
+}
+
+TEST_CASE("nothing is drawn where there is no room", "[phase0][plot]") {
+  Canvas canvas(100, 80, 1);
   for (const double bad : {0.0, -1.0, none}) {
     canvas.set_clip(Rect{0, 0, bad, 9});
     canvas.fill_rect({0, 0, 9, 9}, red);

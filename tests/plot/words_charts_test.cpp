@@ -43,6 +43,12 @@ TEST_CASE("ticks of a chart stand at the points that have their value", "[phase0
     }
     CAPTURE(log);
     CHECK(found == 2 * values.size());
+  }
+}
+
+TEST_CASE("a chart names its axes, lines and points", "[phase0][plot]") {
+  for (const bool log : {false, true}) {
+    const Canvas canvas = render(lines(log));
     CHECK(words(canvas, Role::x_axis) == Names{"step"});
     CHECK(words(canvas, Role::y_axis) == Names{"loss"});
     CHECK(texts(canvas, Role::y_axis)[0].style.angle == 90);

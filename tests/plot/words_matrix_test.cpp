@@ -111,6 +111,11 @@ TEST_CASE("words and names of a grid belong to its outer maps", "[phase3][plot]"
     CHECK(std::abs(middle(across[j]).x - cell.centre().x) < 0.02 * cell.width);
     CHECK(std::abs(bounds(across[j]).y - (cell.bottom() + 5)) < 0.5);
   }
+}
+
+TEST_CASE("maps of a grid have titles, and together the names of the axes", "[phase3][plot]") {
+  const Canvas canvas = render(grid({"a", "b", "c", "d"}));
+  const std::vector<Cells> maps = all<Cells>(canvas);
   const std::vector<Text> titles = texts(canvas, Role::title);  // the first is that of the grid
   for (std::size_t k = 0; k < 5; ++k) {
     CHECK(titles[k + 1].words == "head " + std::to_string(k));
@@ -119,8 +124,10 @@ TEST_CASE("words and names of a grid belong to its outer maps", "[phase3][plot]"
   }
   REQUIRE(words(canvas, Role::row_axis) == Names{"query (rows)"});
   REQUIRE(words(canvas, Role::column_axis) == Names{"key (columns)"});
-  CHECK(bounds(texts(canvas, Role::row_axis)[0]).right() < bounds(down[0]).x);
-  CHECK(bounds(texts(canvas, Role::column_axis)[0]).y > bounds(across[0]).bottom());
+  CHECK(bounds(texts(canvas, Role::row_axis)[0]).right() <
+        bounds(texts(canvas, Role::row_label)[0]).x);
+  CHECK(bounds(texts(canvas, Role::column_axis)[0]).y >
+        bounds(texts(canvas, Role::column_label)[0]).bottom());
 }
 
 // Words that run outwards from the middles of the cells along one side of the floor.
