@@ -92,7 +92,7 @@ tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapes
   $(build)/tools/mutants
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
 mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp \
-  src/base/unicode.cpp)
+  src/base/format.cpp src/base/unicode.cpp)
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
