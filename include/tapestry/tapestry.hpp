@@ -54,6 +54,7 @@
 #include "tapestry/plot/svg.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/random.hpp"
+#include "tapestry/schedules.hpp"
 #include "tapestry/tape.hpp"
 #include "tapestry/tensor.hpp"
 #include "tapestry/text/batch.hpp"

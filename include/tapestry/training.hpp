@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tapestry/optim.hpp"
+#include "tapestry/schedules.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
@@ -30,9 +31,9 @@ namespace tapestry {
 using LossOfStep = std::function<Tensor(Index step)>;
 
 struct TrainingOptions {
-  Index steps = 1000;  // train until the optimiser has made this many
+  Index steps = 1000;  // train until the optimizer has made this many in all
   std::function<double(Index step)> learning_rate =
-      {};               // a schedule (optim.hpp); without one, Adam's own
+      {};               // one of schedules.hpp, say; without one, the optimizer's own
   double max_norm = 1;  // the longest gradient; infinity: never shortened
 
   std::string what = "training";  // begins the progress line; "": no line
@@ -52,17 +53,19 @@ struct Training {
   double seconds = 0;
 };
 
-// Makes steps adam.steps() + 1 .. options.steps, each with its learning rate: forward pass,
-// backward pass, clipping, update. From the second step on no memory is allocated from the system.
+// Makes steps optimizer.steps() + 1 .. options.steps, each with its learning rate: forward
+// pass, backward pass, clipping, update. From the second step on no memory is allocated from the
+// system.
 //
 // The same seed gives the same losses and weights for any number of threads. To resume, load a
 // checkpoint (io/checkpoint.hpp) and call train again with the same arguments.
 //
 // Throws Error when a loss or gradient is NaN or infinite: the step is run once more to find the
 // first operation that made one, and the message names it, and the mask where one did it. The
-// weights and the optimiser are then as they were before that step. Throws Error for options out
-// of range, for a loss that is not one number or does not depend on adam's parameters, and passes
+// weights and the optimizer are then as they were before that step. Throws Error for options out
+// of range, for a loss that is not one number or does not depend on the optimizer's parameters, and passes
 // on what loss_of_step throws.
-Training train(Adam& adam, const LossOfStep& loss_of_step, const TrainingOptions& options = {});
+Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
+               const TrainingOptions& options = {});
 
 }  // namespace tapestry

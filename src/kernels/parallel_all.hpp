@@ -51,7 +51,7 @@ void dropout(const real* x, real* y, Index n, const RandomWords& random, std::ui
 double sum_squares(const real* x, Index n);
 
 // Updates of n weights in place.
-void sgd(real* weight, const real* gradient, real* velocity, real rate, real momentum, Index n);
+void sgd(real* weight, const real* gradient, real* velocity, const SgdStep& step, Index n);
 void adam(real* weight, const real* gradient, real* mean, real* square, const AdamStep& step,
           Index n);
 

@@ -122,10 +122,10 @@ void dropout(const real* x, real* y, Index n, const RandomWords& random, std::ui
   });
 }
 
-void sgd(real* weight, const real* gradient, real* velocity, real rate, real momentum, Index n) {
+void sgd(real* weight, const real* gradient, real* velocity, const SgdStep& step, Index n) {
   const Table& t = active();
   parallel_parts(n, parallel_grain, [&](Index begin, Index end) {
-    t.sgd(weight + begin, gradient + begin, velocity + begin, rate, momentum, end - begin);
+    t.sgd(weight + begin, gradient + begin, velocity + begin, step, end - begin);
   });
 }
 

@@ -249,11 +249,11 @@ inline void dropout(const real* x, real* y, Index n, RandomWords random, std::ui
 
 // ---- Updates in place
 
-inline void sgd(real* weight, const real* gradient, real* velocity, real rate, real momentum,
-                Index n) {
+inline void sgd(real* weight, const real* gradient, real* velocity, SgdStep step, Index n) {
   for (Index i = 0; i < n; ++i) {
-    velocity[i] = momentum * velocity[i] + gradient[i];
-    weight[i] -= rate * velocity[i];
+    velocity[i] = step.momentum * velocity[i] + gradient[i];
+    const real move = step.nesterov ? gradient[i] + step.momentum * velocity[i] : velocity[i];
+    weight[i] = weight[i] - step.rate * step.weight_decay * weight[i] - step.rate * move;
   }
 }
 

@@ -70,13 +70,15 @@ void select_loop(const real* condition, Index condition_step, const real* a, Ind
 }
 
 template <class A>
-void sgd_loop(real* weight, const real* gradient, real* velocity, real rate, real momentum,
-              Index n) {
+void sgd_loop(real* weight, const real* gradient, real* velocity, SgdStep step, Index n) {
   using V = Floats<A>;
-  sweep<A>(n, [=](Index i, auto part) {
-    const V v = V(momentum) * load<A>(velocity + i, part) + load<A>(gradient + i, part);
+  const V decay(step.rate * step.weight_decay);
+  sweep<A>(n, [&](Index i, auto part) {
+    const V g = load<A>(gradient + i, part), w = load<A>(weight + i, part);
+    const V v = V(step.momentum) * load<A>(velocity + i, part) + g;
     store<A>(velocity + i, v, part);
-    store<A>(weight + i, load<A>(weight + i, part) - V(rate) * v, part);
+    const V move = step.nesterov ? g + V(step.momentum) * v : v;
+    store<A>(weight + i, (w - decay * w) - V(step.rate) * move, part);
   });
 }
 

@@ -33,6 +33,13 @@ using Rows = void (*)(const real* x, real* y, Index rows, Index n);
 // dx (rows, n) from the output y and its gradient dy, both (rows, n)
 using RowsBackward = void (*)(const real* dy, const real* y, real* dx, Index rows, Index n);
 
+struct SgdStep {      // one update with momentum, as Sgd in optim.hpp says it
+  real rate;          // learning rate
+  real momentum;      // velocity = momentum * velocity + gradient
+  real weight_decay;  // weight -= rate * weight_decay * weight, before the update
+  bool nesterov;      // the weight moves by gradient + momentum * velocity, not by the velocity
+};
+
 struct AdamStep {     // one update of Kingma & Ba 2015, with the decoupled decay of AdamW
   real rate;          // learning rate
   real beta1, beta2;  // decay of the two running means
@@ -131,10 +138,8 @@ struct Table {
   // The sum of all squares, which does not overflow where the squares of floats would.
   double (*sum_squares)(const real* x, Index n);
 
-  // Updates in place, n weights each. sgd: velocity = momentum * velocity + gradient; weight -=
-  // rate * velocity.
-  void (*sgd)(real* weight, const real* gradient, real* velocity, real rate, real momentum,
-              Index n);
+  // Updates in place, n weights each.
+  void (*sgd)(real* weight, const real* gradient, real* velocity, SgdStep step, Index n);
   void (*adam)(real* weight, const real* gradient, real* mean, real* square, AdamStep step,
                Index n);
 

@@ -35,10 +35,10 @@ std::string cause(const Parameters& parameters, const LossOfStep& loss_of_step, 
   return "no single operation is to blame: finite numbers grew too large together";
 }
 
-[[noreturn]] void stop(const Adam& adam, const LossOfStep& loss_of_step, Index step,
+[[noreturn]] void stop(const Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
                        const std::string& problem) {
   throw Error("train: step " + std::to_string(step) + ": " + problem + ": " +
-              cause(adam.parameters(), loss_of_step, step) +
+              cause(optimizer.parameters(), loss_of_step, step) +
               ". The weights are as they were before this step.");
 }
 
@@ -46,23 +46,23 @@ struct Step {
   double loss, gradient_norm;
 };
 
-Step make_step(Adam& adam, const LossOfStep& loss_of_step, Index step,
+Step make_step(Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
                const TrainingOptions& options) {
-  Tape tape(adam.parameters());
+  Tape tape(optimizer.parameters());
   const Tensor loss = loss_of_step(step);
   Gradients gradients = tape.backward(loss);
   Step made{double{loss.item()}, 0};
   if (!std::isfinite(made.loss)) {
-    stop(adam, loss_of_step, step,
+    stop(optimizer, loss_of_step, step,
          std::isnan(made.loss) ? "the loss is NaN" : "the loss is infinite");
   }
   try {
     made.gradient_norm = clip_gradient_norm(gradients, options.max_norm);
   } catch (const Error&) {
-    stop(adam, loss_of_step, step, "a gradient is not finite");
+    stop(optimizer, loss_of_step, step, "a gradient is not finite");
   }
-  if (options.learning_rate) adam.set_learning_rate(options.learning_rate(step));
-  adam.step(gradients);
+  if (options.learning_rate) optimizer.set_learning_rate(options.learning_rate(step));
+  optimizer.step(gradients);
   return made;
 }
 
@@ -73,13 +73,14 @@ std::string note(double loss, double baseline_loss) {
 
 }  // namespace
 
-Training train(Adam& adam, const LossOfStep& loss_of_step, const TrainingOptions& options) {
+Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
+               const TrainingOptions& options) {
   check(loss_of_step, options);
-  const ProgressOptions line{.done = adam.steps(), .tokens = options.tokens};
+  const ProgressOptions line{.done = optimizer.steps(), .tokens = options.tokens};
   Progress progress(options.what, options.steps, "steps", line);
-  Training training{.first_step = adam.steps() + 1};
+  Training training{.first_step = optimizer.steps() + 1};
   for (Index step = training.first_step; step <= options.steps; ++step) {
-    const Step made = make_step(adam, loss_of_step, step, options);
+    const Step made = make_step(optimizer, loss_of_step, step, options);
     training.losses.push_back(made.loss);
     training.gradient_norms.push_back(made.gradient_norm);
     if (!options.what.empty()) progress.step(note(made.loss, options.baseline_loss));

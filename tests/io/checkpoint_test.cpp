@@ -1,5 +1,7 @@
 #include "tapestry/io/checkpoint.hpp"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,17 +20,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two layers that learn a random map, with an Adam of their own.
+using Maker = std::function<std::unique_ptr<Optimizer>(const Parameters&)>;
+
+template <class Any, class Options>
+Maker maker(const Options& options) {
+  return [=](const Parameters& parameters) { return std::make_unique<Any>(parameters, options); };
+}
+
+// One of the reader's own, which remembers nothing: every weight moves by the learning rate.
+class SignDescent : public Optimizer {
+ public:
+  SignDescent(const Parameters& parameters, double learning_rate)
+      : Optimizer("sign", parameters, learning_rate, {}) {}
+
+ private:
+  void update(std::size_t i, const Tensor& gradient) override {
+    const Tensor& weight = parameters()[i].value;
+    for (Index j = 0; j < weight.count(); ++j) {
+      const real slope = gradient.data()[j];
+      weight.data()[j] -= static_cast<real>(learning_rate()) * real((slope > 0) - (slope < 0));
+    }
+  }
+};
+
+// Of every kind, with all that it has.
+const std::vector<Maker> makers = {
+    maker<Adam>(AdamOptions{.learning_rate = 0.01}),
+    maker<AdamW>(AdamWOptions{.learning_rate = 0.01, .weight_decay = 0.1}),
+    maker<Sgd>(SgdOptions{.learning_rate = 0.01}),
+    maker<Sgd>(
+        SgdOptions{.learning_rate = 0.01, .momentum = 0.9, .nesterov = true, .weight_decay = 0.1}),
+    maker<SignDescent>(0.01)};
+
+// Two layers that learn a random map, with an optimizer of their own.
 struct Run {
   Tensor w, bias, out;
-  Adam adam;
+  std::unique_ptr<Optimizer> optimizer;
 
-  explicit Run(std::uint64_t seed = 1) : Run(Random(seed)) {}
-  explicit Run(Random random)
+  explicit Run(std::uint64_t seed = 1, const Maker& make = makers[0]) : Run(Random(seed), make) {}
+  Run(Random random, const Maker& make)
       : w(random.normal({5, 7})),
         bias(Tensor::zeros({7})),
         out(random.normal({7, 3})),
-        adam(parameters(), {.learning_rate = 0.01, .weight_decay = 0.1}) {}
+        optimizer(make(parameters())) {}
 
   Parameters parameters() const { return {{"w", w}, {"bias", bias}, {"out", out}}; }
 
@@ -42,18 +76,19 @@ struct Run {
     const auto rate = [](Index step) {
       return cosine_schedule(step, {.warmup_steps = 5, .steps = 20});
     };
-    return train(adam, loss_of_step, {.steps = steps, .learning_rate = rate, .what = ""}).losses;
+    return train(*optimizer, loss_of_step, {.steps = steps, .learning_rate = rate, .what = ""})
+        .losses;
   }
 
   void save(const fs::path& path) const {
-    save_checkpoint(path, parameters(), adam, {{"d_model", "7"}});
+    save_checkpoint(path, parameters(), *optimizer, {{"d_model", "7"}});
   }
 };
 
 std::vector<std::vector<real>> values_of(const Run& run) {
   std::vector<std::vector<real>> values;
   for (const Parameter& parameter : run.parameters()) values.push_back(parameter.value.values());
-  for (const Parameter& memory : run.adam.state()) values.push_back(memory.value.values());
+  for (const Parameter& memory : run.optimizer->state()) values.push_back(memory.value.values());
   return values;
 }
 
@@ -61,19 +96,65 @@ std::vector<std::vector<real>> values_of(const Run& run) {
 
 TEST_CASE("ten steps, a checkpoint and ten more are twenty steps, bit for bit", "[phase2][io]") {
   const TemporaryFolder folder;
-  Run without_stop, first, second(99);  // whose weights are replaced
-  const std::vector<double> losses = without_stop.train_until(20);
-  first.train_until(10);
-  first.save(folder / "a");
-  load_checkpoint(second.parameters(), second.adam, read_checkpoint(folder / "a"));
-  CHECK(second.adam.steps() == 10);
-  const std::vector<double> rest = second.train_until(20);
-  REQUIRE(rest.size() == 10);
-  without_stop.save(folder / "one");
-  second.save(folder / "other");
-  CHECK(rest == std::vector<double>(losses.begin() + 10, losses.end()));
-  CHECK(values_of(second) == values_of(without_stop));
-  CHECK(content(folder / "other") == content(folder / "one"));
+  for (const Maker& make : makers) {
+    Run without_stop(1, make), first(1, make), second(99, make);  // whose weights are replaced
+    CAPTURE(first.optimizer->kind());
+    const std::vector<double> losses = without_stop.train_until(20);
+    first.train_until(10);
+    first.save(folder / "a");
+    load_checkpoint(second.parameters(), *second.optimizer, read_checkpoint(folder / "a"));
+    CHECK(second.optimizer->steps() == 10);
+    const std::vector<double> rest = second.train_until(20);
+    REQUIRE(rest.size() == 10);
+    without_stop.save(folder / "one");
+    second.save(folder / "other");
+    CHECK(rest == std::vector<double>(losses.begin() + 10, losses.end()));
+    CHECK(values_of(second) == values_of(without_stop));
+    CHECK(content(folder / "other") == content(folder / "one"));
+  }
+}
+
+TEST_CASE("a checkpoint tells its optimizer, and another kind refuses it", "[phase2][io]") {
+  const TemporaryFolder folder;
+  for (const Maker& make : makers) {
+    Run run(1, make);
+    run.train_until(2);
+    run.save(folder / "a");
+    const Checkpoint checkpoint = read_checkpoint(folder / "a");
+    const std::string kind = run.optimizer->kind();
+    CHECK(checkpoint.kind == kind);
+    CHECK(checkpoint.weights.tensors.size() == 3);
+    CHECK(checkpoint.weights.metadata == std::map<std::string, std::string>{{"d_model", "7"}});
+    for (const Maker& other : makers) {
+      Run into(2, other);
+      const std::string own = into.optimizer->kind();
+      if (own == kind || (kind == "adam" && own == "adamw")) continue;
+      const auto before = values_of(into);
+      CHECK(complaint([&] { load_checkpoint(into.parameters(), *into.optimizer, checkpoint); },
+                      {"load_checkpoint: the file holds what the optimizer '", kind.c_str(),
+                       "not '", own.c_str(), "load_parameters"}) == "");
+      CHECK(values_of(into) == before);
+    }
+  }
+}
+
+TEST_CASE("a checkpoint of the time when there was only Adam opens, in AdamW too", "[phase2][io]") {
+  const TemporaryFolder folder;
+  Run run;
+  run.train_until(2);
+  Parameters tensors = run.parameters();
+  for (const Parameter& memory : run.optimizer->state()) {
+    tensors.push_back({"adam." + memory.name, memory.value});
+  }
+  write_safetensors(folder / "a", tensors, {{"adam.steps", "2"}, {"optimizer", "my own text"}});
+  const Checkpoint checkpoint = read_checkpoint(folder / "a");
+  CHECK(checkpoint.kind == "adam");
+  for (const std::size_t which : {0, 1}) {
+    Run into(7, makers[which]);
+    load_checkpoint(into.parameters(), *into.optimizer, checkpoint);
+    CHECK(values_of(into) == values_of(run));
+    CHECK(into.optimizer->steps() == 2);
+  }
 }
 
 TEST_CASE("a checkpoint has the same bytes for any number of threads", "[phase2][io]") {
@@ -91,7 +172,7 @@ TEST_CASE("a checkpoint has the same bytes for any number of threads", "[phase2]
   CHECK(files[2] == files[0]);
 }
 
-TEST_CASE("a checkpoint holds weights, configuration and the optimiser's memory apart",
+TEST_CASE("a checkpoint holds weights, configuration and the optimizer's memory apart",
           "[phase2][io]") {
   const TemporaryFolder folder;
   Run run;
@@ -108,11 +189,11 @@ TEST_CASE("a checkpoint holds weights, configuration and the optimiser's memory 
   load_parameters(other.parameters(), checkpoint.weights);
   CHECK(difference_to(other.out, run.out, 1e-6) == "");
   const Safetensors file = read_safetensors(folder / "deep/a");
-  CHECK(difference_to(file["adam.square.bias"], run.adam.state()[4].value, 1e-6) == "");
+  CHECK(difference_to(file["adam.square.bias"], run.optimizer->state()[4].value, 1e-6) == "");
   CHECK(file.metadata.at("adam.steps") == "3");
 }
 
-TEST_CASE("an optimiser may train a part of the model", "[phase2][io]") {
+TEST_CASE("an optimizer may train a part of the model", "[phase2][io]") {
   const TemporaryFolder folder;
   const Run run(5), other(6);
   Adam part({{"out", run.out}}), other_part({{"out", other.out}});
@@ -129,11 +210,12 @@ TEST_CASE("a save that fails leaves the old checkpoint as it was", "[phase2][io]
   run.train_until(2);
   const auto refused = [&](const Parameters& model, const std::map<std::string, std::string>& text,
                            std::initializer_list<const char*> words) {
-    return complaint([&] { save_checkpoint(folder / "a", model, run.adam, text); }, words);
+    return complaint([&] { save_checkpoint(folder / "a", model, *run.optimizer, text); }, words);
   };
   CHECK(refused(run.parameters(), {{"text", "\xff"}}, {"not UTF-8"}) == "");
   CHECK(refused(run.parameters(), {{"adam.steps", "1"}},
-                {"save_checkpoint: the text 'adam.steps' begins with 'adam.'"}) == "");
+                {"save_checkpoint: the text 'adam.steps'", "begins with 'adam.'"}) == "");
+  CHECK(refused(run.parameters(), {{"optimizer", "my own"}}, {"the text 'optimizer'"}) == "");
   CHECK(refused({{"adam.mean.w", run.w}}, {}, {"the parameter 'adam.mean.w'", "another name"}) ==
         "");
   CHECK(refused({{"w", run.w}, {"w", run.out}}, {}, {"two tensors are called 'w'"}) == "");
@@ -161,7 +243,7 @@ TEST_CASE("a checkpoint that does not fit is refused in one line and changes not
 
   Run other(3);
   const auto before = values_of(other);
-  Adam part({{"out", other.out}});  // an optimiser of less than the file has
+  Adam part({{"out", other.out}});  // an optimizer of less than the file has
   CHECK(complaint([&] { load_checkpoint(other.parameters(), part, checkpoint); },
                   {"Not in the model: adam.mean.w, adam.mean.bias"}) == "");
   CHECK(values_of(other) == before);
@@ -174,7 +256,7 @@ TEST_CASE("a file of weights alone is read, but training does not go on from it"
   const Checkpoint checkpoint = read_checkpoint(folder / "a");
   CHECK(checkpoint.steps == 0);
   CHECK(checkpoint.weights.metadata.at("d_model") == "7");
-  CHECK(complaint([&] { load_checkpoint(run.parameters(), run.adam, checkpoint); },
+  CHECK(complaint([&] { load_checkpoint(run.parameters(), *run.optimizer, checkpoint); },
                   {"load_checkpoint: the file holds weights alone", "load_parameters"}) == "");
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
     same_bits(3 * all, [&](real* y) {
       std::copy(x.begin(), x.end(), y);
       adam(y, dy.data(), y + all, y + 2 * all, {1, 0, 0, 1, 0, 1, 1}, all);
-      sgd(y, dy.data(), y + all, real(0.1), real(0.9), all);
+      sgd(y, dy.data(), y + all, {real(0.1), real(0.9), 0, false}, all);
     });
   }
 }

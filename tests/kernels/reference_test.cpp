@@ -117,8 +117,10 @@ TEST_CASE("reference: a product, a step of Adam and a step of SGD by hand", "[ph
 
   real weight = 1, velocity = 2, mean = 0, square = 0;
   const real gradient = 4;
-  t.sgd(&weight, &gradient, &velocity, real(0.5), real(0.25), 1);
+  t.sgd(&weight, &gradient, &velocity, {real(0.5), real(0.25), 0, false}, 1);
   CHECK((velocity == real(4.5) && weight == real(-1.25)));
+  t.sgd(&weight, &gradient, &velocity, {real(0.5), real(0.5), real(0.25), true}, 1);
+  CHECK((velocity == real(6.25) && weight == real(-4.65625)));  // -1.25 * 0.875 - 0.5 * 7.125
   weight = 1;
   // First step: the corrected mean is g, the corrected square g^2, so the step is rate * sign(g).
   const AdamStep step{real(0.125), real(0.5), real(0.75), 0, 0, real(0.5), real(0.25)};

@@ -46,6 +46,56 @@ TEST_CASE("momentum keeps part of the last steps", "[phase1][optim]") {
   CHECK(difference(w, {}, {0.675}) == "");
 }
 
+TEST_CASE(
+    "sgd follows its formula for many steps, with Nesterov's momentum and decay, at odd sizes",
+    "[phase2][optim]") {
+  for (const Index n : {1, 3, 17}) {
+    for (const bool nesterov : {false, true}) {
+      const SgdOptions options = {
+          .learning_rate = 0.05, .momentum = 0.9, .nesterov = nesterov, .weight_decay = 0.1};
+      const Tensor w = random_tensor({n, 1}), directions = random_tensor({n, 1}, 2);
+      std::vector<double> weight = doubles(w), velocity(weight.size(), 0);
+      Sgd sgd({{"w", w}}, options);
+      for (int t = 1; t <= 20; ++t) {
+        sgd.step(gradients_of({{"w", w}}, {directions * std::sin(t)}));
+        for (std::size_t i = 0; i < weight.size(); ++i) {
+          const double gradient = doubles(directions)[i] * std::sin(t);
+          velocity[i] = options.momentum * velocity[i] + gradient;
+          const double move = nesterov ? gradient + options.momentum * velocity[i] : velocity[i];
+          weight[i] -= options.learning_rate * (options.weight_decay * weight[i] + move);
+        }
+        CAPTURE(n, nesterov, t);
+        CHECK(difference(w, {n, 1}, weight, in_double ? 1e-12 : 1e-5) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("Nesterov's momentum looks one step ahead", "[phase2][optim]") {
+  const Tensor w(1.0);
+  Sgd sgd({{"w", w}}, {.learning_rate = 0.5, .momentum = 0.5, .nesterov = true});
+  sgd.step(gradients_of({{"w", w}}, {1.0}));  // velocity 1, move 1.5
+  CHECK(difference(w, {}, {0.25}) == "");
+  sgd.step(gradients_of({{"w", w}}, {0.0}));  // velocity 0.5, move 0.25
+  CHECK(difference(w, {}, {0.125}) == "");
+}
+
+TEST_CASE("adam is adamw without decay, and adamw decays by 0.01 unless told", "[phase2][optim]") {
+  const Tensor start = random_tensor({5, 3}), slope = random_tensor({5, 3}, 2);
+  const auto after = [&](auto make) {
+    const Parameters w = {{"w", start.clone()}};
+    auto optimizer = make(w);
+    for (int i = 0; i < 3; ++i) optimizer.step(gradients_of(w, {slope}));
+    return w[0].value.values();
+  };
+  const auto with_decay = [&](double decay) {
+    return after([&](const Parameters& w) { return AdamW(w, {.weight_decay = decay}); });
+  };
+  CHECK(after([](const Parameters& w) { return Adam(w); }) == with_decay(0));
+  CHECK(after([](const Parameters& w) { return AdamW(w); }) == with_decay(0.01));
+  CHECK(with_decay(0.01) != with_decay(0));
+}
+
 TEST_CASE("adam's first step moves every weight by the rate, whatever the gradient's size",
           "[phase1][optim]") {
   const Tensor w({4}, {1, 1, 1, 1});
@@ -54,16 +104,16 @@ TEST_CASE("adam's first step moves every weight by the rate, whatever the gradie
   CHECK(difference(w, {4}, {0.75, 1.25, 0.75, 1}, 1e-5) == "");
 }
 
-TEST_CASE("adam follows its formula for many steps, with decay and changing gradients",
+TEST_CASE("adamw follows its formula for many steps, with decay and changing gradients",
           "[phase1][optim]") {
-  const AdamOptions options = {.learning_rate = 0.01,
-                               .beta1 = 0.8,
-                               .beta2 = 0.95,
-                               .eps = 1e-3,
-                               .weight_decay = 0.1,
-                               .decay_all = true};
+  const AdamWOptions options = {.learning_rate = 0.01,
+                                .beta1 = 0.8,
+                                .beta2 = 0.95,
+                                .eps = 1e-3,
+                                .weight_decay = 0.1,
+                                .decay_all = true};
   const Tensor w(2.0);
-  Adam adam({{"w", w}}, options);
+  AdamW adam({{"w", w}}, options);
   double weight = 2, mean = 0, square = 0;
   for (int t = 1; t <= 20; ++t) {
     const double gradient = std::sin(t);
@@ -82,31 +132,43 @@ TEST_CASE("adam follows its formula for many steps, with decay and changing grad
 TEST_CASE("weight decay shrinks a weight without a gradient, by rate times decay",
           "[phase1][optim]") {
   const Tensor w({1, 2}, {4, -8});
-  Adam adam({{"w", w}}, {.learning_rate = 0.5, .weight_decay = 0.25});
+  AdamW adam({{"w", w}}, {.learning_rate = 0.5, .weight_decay = 0.25});
   adam.step(gradients_of({{"w", w}}, {Tensor({1, 2}, {0, 0})}));
   CHECK(difference(w, {1, 2}, {3.5, -7}) == "");
 }
 
 TEST_CASE("biases and gains do not decay unless that is asked for", "[phase2][optim]") {
-  for (const bool all : {false, true}) {
+  const auto decayed = [](auto make, double left) {
     const Parameters list = {{"gain", Tensor({2}, {4, -8})}, {"scale", Tensor(2.0)}};
-    Adam adam(list, {.learning_rate = 0.5, .weight_decay = 0.25, .decay_all = all});
-    adam.step(gradients_of(list, {Tensor({2}, {0, 0}), 0.0}));
-    const double left = all ? 0.875 : 1;
+    auto optimizer = make(list);
+    optimizer.step(gradients_of(list, {Tensor({2}, {0, 0}), 0.0}));
     CHECK(difference(list[0].value, {2}, {4 * left, -8 * left}) == "");
     CHECK(difference(list[1].value, {}, {2 * left}) == "");
+  };
+  for (const bool all : {false, true}) {
+    const double left = all ? 0.875 : 1;
+    decayed(
+        [&](const Parameters& list) {
+          return AdamW(list, {.learning_rate = 0.5, .weight_decay = 0.25, .decay_all = all});
+        },
+        left);
+    decayed(
+        [&](const Parameters& list) {
+          return Sgd(list, {.learning_rate = 0.5, .weight_decay = 0.25, .decay_all = all});
+        },
+        left);
   }
 }
 
-TEST_CASE("both optimisers find the bottom of a bowl", "[phase1][optim]") {
+TEST_CASE("both optimizers find the bottom of a bowl", "[phase1][optim]") {
   const Tensor target = random_tensor({5, 3}), steepness = random_between({5, 3}, 0.5, 2, 2);
   const auto loss_after = [&](auto make, int steps) {
     const Tensor w = Tensor::zeros({5, 3});
-    auto optimiser = make(Parameters{{"w", w}});
+    auto optimizer = make(Parameters{{"w", w}});
     for (int i = 0; i < steps; ++i) {
       Tape tape({w});
       const Tensor away = w - target;
-      optimiser.step(tape.backward(sum(steepness * away * away)));
+      optimizer.step(tape.backward(sum(steepness * away * away)));
     }
     return largest_difference(w, target);
   };
@@ -157,7 +219,7 @@ TEST_CASE("a parameter that the tape was not asked about stops the step before i
   CHECK(a.value.item() == 1);
 }
 
-TEST_CASE("optimisers refuse parameters that they could not update", "[phase1][optim]") {
+TEST_CASE("optimizers refuse parameters that they could not update", "[phase1][optim]") {
   const Tensor w = Tensor::zeros({2, 3});
   CHECK(complaint([&] { Sgd({{"w", w}, {"tied", w}}); },
                   {"sgd: parameter 'tied'", "'w'", "updated twice"}) == "");
@@ -165,11 +227,14 @@ TEST_CASE("optimisers refuse parameters that they could not update", "[phase1][o
   CHECK(complaint([&] { Adam({{"w", Tensor()}}); }, {"adam: parameter 'w' is undefined"}) == "");
 }
 
-TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") {
+TEST_CASE("optimizers refuse options out of range, by name", "[phase1][optim]") {
   const Parameters none;
   CHECK(complaint([&] { Sgd(none, {.learning_rate = -0.1}); }, {"sgd: learning_rate is -0.1"}) ==
         "");
   CHECK(complaint([&] { Sgd(none, {.momentum = 1}); }, {"momentum is 1", "in [0, 1)"}) == "");
+  CHECK(complaint([&] { Sgd(none, {.nesterov = true}); }, {"sgd: nesterov is 1", "no momentum"}) ==
+        "");
+  CHECK(complaint([&] { Sgd(none, {.weight_decay = -1}); }, {"sgd: weight_decay is -1"}) == "");
   CHECK(complaint([&] { Adam(none, {.learning_rate = infinity}); },
                   {"adam: learning_rate is inf"}) == "");
   CHECK(complaint([&] { Adam(none, {.beta1 = not_a_number}); }, {"beta1 is nan"}) == "");
@@ -178,11 +243,11 @@ TEST_CASE("optimisers refuse options out of range, by name", "[phase1][optim]") 
     CHECK(complaint([&] { Adam(none, {.beta2 = 0.99999999}); }, {"beta2 is 1", "[0, 1)"}) == "");
     CHECK(complaint([&] { Adam(none, {.eps = 1e-50}); }, {"eps is 1e-50"}) == "");
   }
-  const Adam least(none,
-                   {.learning_rate = 0, .beta1 = 0, .beta2 = 0, .weight_decay = 0});  // are allowed
+  const AdamW least(
+      none, {.learning_rate = 0, .beta1 = 0, .beta2 = 0, .weight_decay = 0});  // are allowed
   const Sgd still(none, {.learning_rate = 0, .momentum = 0});
   CHECK(complaint([&] { Adam(none, {.eps = 0}); }, {"eps is 0", "above 0"}) == "");
-  CHECK(complaint([&] { Adam(none, {.weight_decay = -1}); }, {"weight_decay is -1"}) == "");
+  CHECK(complaint([&] { AdamW(none, {.weight_decay = -1}); }, {"adamw: weight_decay is -1"}) == "");
 }
 
 TEST_CASE("the norm of gradients is that of all of them together", "[phase1][optim]") {
@@ -257,55 +322,4 @@ TEST_CASE("an adam that takes over another's state makes the same steps", "[phas
     CHECK(one[i].value.values() == other[i].value.values());
   }
   CHECK(complaint([&] { second.set_steps(-1); }, {"adam: -1 steps", "0 or more"}) == "");
-}
-
-TEST_CASE("the warm-up of the 2017 paper rises in a line and falls with the root of the step",
-          "[phase2][optim]") {
-  for (const Index step : {1, 2, 3999, 4000, 4001, 100'000}) {
-    CAPTURE(step);
-    const auto s = static_cast<double>(step);
-    const double formula =
-        std::pow(512, -0.5) * std::min(std::pow(s, -0.5), s * std::pow(4000, -1.5));
-    CHECK(same_number(inverse_square_root_schedule(step, 512, 4000) / formula, 1, 1e-12));
-  }
-  CHECK(same_number(inverse_square_root_schedule(4000, 512, 4000), 6.98771242968684e-4, 1e-12));
-  CHECK(inverse_square_root_schedule(1, 1, 1) == 1);
-  CHECK(inverse_square_root_schedule(4, 1, 1) == 0.5);
-  CHECK(complaint([] { inverse_square_root_schedule(0, 1, 1); }, {"step is 0", "at least 1"}) ==
-        "");
-  CHECK(complaint([] { inverse_square_root_schedule(1, 0, 1); }, {"d_model is 0"}) == "");
-  CHECK(complaint([] { inverse_square_root_schedule(1, 1, 0); }, {"warmup_steps is 0"}) == "");
-}
-
-TEST_CASE("the cosine rate rises to the highest, falls to the lowest and stays there",
-          "[phase2][optim]") {
-  const CosineOptions options = {.peak = 3, .floor = 1, .warmup_steps = 4, .steps = 12};
-  const auto rate = [&](Index step) { return cosine_schedule(step, options); };
-  CHECK(rate(1) == 0.75);
-  CHECK(rate(4) == 3);
-  CHECK(cosine_schedule(2, {.peak = 0.9, .floor = 0.2, .warmup_steps = 2, .steps = 9}) == 0.9);
-  CHECK(same_number(rate(6), 2 + std::sqrt(0.5), 1e-12));  // an eighth of the wave
-  CHECK(same_number(rate(8), 2, 1e-12));
-  CHECK(same_number(rate(10), 2 - std::sqrt(0.5), 1e-12));
-  CHECK(rate(12) == 1);
-  CHECK(rate(1000) == 1);
-  CHECK(same_number(cosine_schedule(1, {.peak = 1, .steps = 2}), 0.5, 1e-12));
-  CHECK(cosine_schedule(1, {.peak = 1, .floor = 0.25, .steps = 1}) == 0.25);
-}
-
-TEST_CASE("a cosine rate refuses options out of range, by name", "[phase2][optim]") {
-  const auto refused = [](Index step, const CosineOptions& options,
-                          std::initializer_list<const char*> words) {
-    return complaint([&] { cosine_schedule(step, options); }, words);
-  };
-  CHECK(cosine_schedule(1, {.peak = 0, .steps = 9}) == 0);  // all at their ends
-  CHECK(cosine_schedule(8, {.peak = 0.5, .floor = 0.5, .warmup_steps = 8, .steps = 9}) == 0.5);
-  CHECK(refused(0, {}, {"cosine_schedule: step is 0", "at least 1"}) == "");
-  CHECK(refused(1, {.peak = -1}, {"peak is -1"}) == "");
-  CHECK(refused(1, {.peak = not_a_number}, {"peak is nan"}) == "");
-  CHECK(refused(1, {.peak = 1, .floor = 2}, {"floor is 2", "0 .. peak"}) == "");
-  CHECK(refused(1, {.floor = -1}, {"floor is -1"}) == "");
-  CHECK(refused(1, {.warmup_steps = -1}, {"warmup_steps is -1"}) == "");
-  CHECK(refused(1, {.warmup_steps = 10, .steps = 10}, {"warmup_steps is 10", "below steps"}) == "");
-  CHECK(refused(1, {.steps = 0}, {"steps is 0"}) == "");
 }

@@ -139,7 +139,7 @@ TEST_CASE("from the second step on, training asks the system for no memory", "[p
     const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 0, static_cast<std::int32_t>(step)});
     return cross_entropy(model(ids, {}, &random), ids);
   };
-  Adam adam(model.parameters(), {.weight_decay = 0.1});
+  AdamW adam(model.parameters(), {.weight_decay = 0.1});
   std::vector<std::size_t> fresh, live;
   TrainingOptions options = quiet(6);
   options.max_norm = 1e-3;

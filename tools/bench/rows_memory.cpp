@@ -83,7 +83,7 @@ void add_adam(std::vector<Row>& rows) {
     const auto gradients =
         std::make_shared<Gradients>(tape.backward(weight * 1.0, numbers({weights})));
     const auto adam =
-        std::make_shared<Adam>(Parameters{{"weight", weight}}, AdamOptions{.weight_decay = 0.01});
+        std::make_shared<AdamW>(Parameters{{"weight", weight}}, AdamWOptions{.weight_decay = 0.01});
     return Contestant{"Tapestry", [=] { adam->step(*gradients); }};
   }));
 }

@@ -58,7 +58,7 @@ Contestant training_step(const Gpt& s) {
   Random random(42);
   struct State {
     Transformer model;
-    Adam adam;
+    AdamW adam;
     Indices ids, targets;
   };
   const Transformer model({.vocab_size = s.vocabulary,
@@ -68,7 +68,7 @@ Contestant training_step(const Gpt& s) {
                            .num_layers = s.layers},
                           random);
   const auto state = std::make_shared<State>(
-      State{model, Adam(model.parameters(), {.learning_rate = 3e-4, .weight_decay = 0.01}),
+      State{model, AdamW(model.parameters(), {.learning_rate = 3e-4, .weight_decay = 0.01}),
             random_ids(s, random), random_ids(s, random)});
   return {"Tapestry", [state] {
             Tape tape(state->model.parameters());

@@ -52,7 +52,7 @@ Batch draw(Index rows, const Vocabulary& vocabulary, Random& random) {
 // the mean loss of the last 50 steps.
 double learn(const Transformer& model, const Vocabulary& vocabulary) {
   Adam adam(model.parameters());
-  const CosineOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
+  const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random random(1, static_cast<std::uint64_t>(step));
     const Batch b = draw(64, vocabulary, random);      // (64, 6)

@@ -45,7 +45,7 @@ Transformer new_model(const TinyTask& task) {
 // The mean loss of the last 50 steps.
 double learn(const Transformer& model, const TinyTask& task, const std::string& name, Index steps) {
   Adam adam(model.parameters());
-  const CosineOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
+  const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random random(1, static_cast<std::uint64_t>(step));
     const Batch b = task.batch(Part::train, 64, random);  // (64, length)

@@ -65,7 +65,7 @@ using Draw = std::function<Batch(Random&)>;
 
 void learn(const Transformer& model, const Mask& mask, const Draw& draw, Index steps, double rate) {
   Adam adam(model.parameters());
-  const CosineOptions rates = {
+  const ScheduleOptions rates = {
       .peak = rate, .floor = rate / 30, .warmup_steps = 20, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));

@@ -70,7 +70,7 @@ Transformer new_model(bool causal, Positions positions, Index layers, std::uint6
 
 void learn(const Transformer& model, Task task, std::uint64_t seed) {
   Adam adam(model.parameters());
-  constexpr CosineOptions rates = {.peak = 4e-3, .floor = 1e-4, .warmup_steps = 20, .steps = 250};
+  constexpr ScheduleOptions rates = {.peak = 4e-3, .floor = 1e-4, .warmup_steps = 20, .steps = 250};
   const auto loss_of_step = [&](Index step) {
     Random data(10 + seed, static_cast<std::uint64_t>(step));
     const Batch batch = draw_batch(task, model.options.is_causal, 24, data);

@@ -8,9 +8,10 @@
 //   load_parameters(model.parameters(), checkpoint.weights);         // to use it, or
 //   load_checkpoint(model.parameters(), adam, checkpoint);           // to train it further
 //
-// It is a safetensors file: the weights by their names, and Adam's state, as tensors
-// "adam.mean.<name>" and "adam.square.<name>" and the text "adam.steps". Everything whose name
-// begins with "adam." belongs to the optimiser; a reader of weights leaves it out.
+// It is a safetensors file: the weights by their names, and the state of the optimizer. Of
+// Adam these are the tensors "adam.mean.<name>" and "adam.square.<name>" and the texts "adam.steps"
+// and "optimizer", which is "adam"; of others likewise. Everything whose name begins
+// with "adam." belongs to the optimizer; a reader of weights leaves it out.
 #pragma once
 
 #include <filesystem>
@@ -25,23 +26,27 @@ namespace tapestry {
 struct Checkpoint {
   Safetensors weights = {};    // as in a file of weights alone; metadata: the model's configuration
   Safetensors optimizer = {};  // "mean.<name>", "square.<name>"; empty for a file of weights alone
-  Index steps = 0;             // of the optimiser
+  std::string kind = {};       // of the optimizer, "adam" say; empty in a file of weights alone
+  Index steps = 0;             // that the optimizer had made
 };
 
 // Writes the file atomically, as write_safetensors does: an interrupted save leaves the old one.
-// Training resumes from it bitwise equal. Not saved: learning rates and other options; make Adam
-// with the same ones. Throws Error as write_safetensors does, and for a name of a weight or text
-// that begins with "adam.".
-void save_checkpoint(const std::filesystem::path& path, const Parameters& model, const Adam& adam,
+// Training resumes from it bitwise equal. Not saved: learning rates and other options; make the
+// optimizer with the same ones. Throws Error as write_safetensors does, for a
+// text "optimizer", and for a name of a weight or text that begins with the optimizer's kind and a
+// dot.
+void save_checkpoint(const std::filesystem::path& path, const Parameters& model,
+                     const Optimizer& optimizer,
                      const std::map<std::string, std::string>& configuration = {});
 
 // Reads a checkpoint, or a file of weights alone. Throws Error as read_safetensors does, and for a
 // count of steps that is no whole number.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
-// Copies weights, Adam's state and its count of steps into a model and an Adam of the same shapes
-// and names. Throws Error, and changes nothing, if some do not fit (it lists them), or if the
+// Copies weights, the state of the optimizer and its count of steps into a model and an optimizer of
+// the same shapes and names. AdamW takes Adam's state, too. Throws Error, and changes
+// nothing, if they do not fit, which it lists, if the optimizer is of another kind, or if the
 // checkpoint has weights alone.
-void load_checkpoint(const Parameters& model, Adam& adam, const Checkpoint& checkpoint);
+void load_checkpoint(const Parameters& model, Optimizer& optimizer, const Checkpoint& checkpoint);
 
 }  // namespace tapestry
