@@ -15,8 +15,4 @@ Embedding::Embedding(Index words, Index width, Random& random, Initializer initi
 
 Tensor Embedding::operator()(const Indices& ids) const { return embedding(weight, ids); }
 
-Parameters Embedding::parameters(const std::string& prefix) const {
-  return {{prefix + "weight", weight}};
-}
-
 }  // namespace tapestry

@@ -1,7 +1,5 @@
 #include "tapestry/nn/feed_forward.hpp"
 
-#include "nn/append.hpp"
-
 namespace tapestry {
 
 FeedForward::FeedForward(Index d_model, Random& random, const FeedForwardOptions& o)
@@ -10,12 +8,5 @@ FeedForward::FeedForward(Index d_model, Random& random, const FeedForwardOptions
       activation(o.activation) {}
 
 Tensor FeedForward::operator()(const Tensor& x) const { return down(up(x, activation)); }
-
-Parameters FeedForward::parameters(const std::string& prefix) const {
-  Parameters list;
-  append(list, up.parameters(prefix + "up."));
-  append(list, down.parameters(prefix + "down."));
-  return list;
-}
 
 }  // namespace tapestry

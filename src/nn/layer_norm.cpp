@@ -18,8 +18,4 @@ LayerNorm::LayerNorm(Index width, double eps_) : eps(eps_) {
 
 Tensor LayerNorm::operator()(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
 
-Parameters LayerNorm::parameters(const std::string& prefix) const {
-  return {{prefix + "gain", weight}, {prefix + "bias", bias}};
-}
-
 }  // namespace tapestry

@@ -17,10 +17,4 @@ Tensor Linear::operator()(const Tensor& x, Activation activation) const {
   return linear(x, weight, bias, activation);
 }
 
-Parameters Linear::parameters(const std::string& prefix) const {
-  Parameters list = {{prefix + "weight", weight}};
-  if (bias.defined()) list.push_back({prefix + "bias", bias});
-  return list;
-}
-
 }  // namespace tapestry

@@ -1,6 +1,5 @@
 #include "tapestry/nn/lstm.hpp"
 
-#include "nn/append.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 
@@ -66,13 +65,6 @@ LstmState LstmCell::step(const Tensor& gates, const LstmState& before) const {
 LstmState LstmCell::operator()(const Tensor& x, const LstmState& before) const {
   check(x, 2, "(batch, in)", input.weight.size(0));
   return step(input(x), before);
-}
-
-Parameters LstmCell::parameters(const std::string& prefix) const {
-  Parameters list;
-  append(list, input.parameters(prefix + "input."));
-  append(list, hidden.parameters(prefix + "hidden."));
-  return list;
 }
 
 Lstm::Output Lstm::operator()(const Tensor& x, const std::vector<Index>& lengths,

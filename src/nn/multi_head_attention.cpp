@@ -1,6 +1,5 @@
 #include "tapestry/nn/multi_head_attention.hpp"
 
-#include "nn/append.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -198,16 +197,6 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
   one.output = part(output, 0, number, d_v);
   one.output.bias = Tensor();
   return one;
-}
-
-Parameters MultiHeadAttention::parameters(const std::string& prefix) const {
-  Parameters list;
-  append(list, query.parameters(prefix + "query."));
-  append(list, key.parameters(prefix + "key."));
-  append(list, value.parameters(prefix + "value."));
-  append(list, output.parameters(prefix + "output."));
-  if (relative) append(list, relative->parameters(prefix + "relative."));
-  return list;
 }
 
 }  // namespace tapestry

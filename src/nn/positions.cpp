@@ -135,10 +135,6 @@ Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
   return permute(table(buckets), {2, 0, 1});
 }
 
-Parameters RelativeBias::parameters(const std::string& prefix) const {
-  return table.parameters(prefix + "table.");
-}
-
 Tensor alibi_slopes(Index heads) {
   if (heads < 1) {
     throw Error("alibi slopes: heads is " + std::to_string(heads) + ", but must be at least 1.");

@@ -1,6 +1,5 @@
 #include "tapestry/nn/self_attention.hpp"
 
-#include "nn/append.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -43,15 +42,6 @@ Attention SingleHeadAttention::with_weights(const Tensor& x, const Mask& mask) c
   Attention result = attention(query(x), key(x), value(x), visible(mask));
   result.output = output(result.output);
   return result;
-}
-
-Parameters SingleHeadAttention::parameters(const std::string& prefix) const {
-  Parameters list;
-  append(list, query.parameters(prefix + "query."));
-  append(list, key.parameters(prefix + "key."));
-  append(list, value.parameters(prefix + "value."));
-  append(list, output.parameters(prefix + "output."));
-  return list;
 }
 
 }  // namespace tapestry

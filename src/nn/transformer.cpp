@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "nn/append.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -111,17 +110,6 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
   const Tensor y = run(ids, {}, nullptr, &seen);
   caches = std::move(seen);  // now that nothing can go wrong
   return y;
-}
-
-Parameters Transformer::parameters(const std::string& prefix) const {
-  Parameters list = token_embedding.parameters(prefix + "words.");
-  if (positions) append(list, positions->parameters(prefix + "positions."));
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    append(list, blocks[i].parameters(prefix + "blocks." + std::to_string(i) + "."));
-  }
-  if (norm) append(list, norm->parameters(prefix + "norm."));
-  append(list, lm_head.parameters(prefix + "logits."));
-  return list;
 }
 
 }  // namespace tapestry

@@ -1,6 +1,5 @@
 #include "tapestry/nn/transformer_block.hpp"
 
-#include "nn/append.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -38,17 +37,6 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask, Random* r
     y = pre ? y + think((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + think(y));
   }
   return Capture::record("output", y);
-}
-
-Parameters TransformerBlock::parameters(const std::string& prefix) const {
-  Parameters list;
-  append(list, attention_norm.parameters(prefix + "attention_norm."));
-  append(list, attention.parameters(prefix + "attention."));
-  if (feed_forward) {
-    append(list, feed_forward_norm->parameters(prefix + "feed_forward_norm."));
-    append(list, feed_forward->parameters(prefix + "feed_forward."));
-  }
-  return list;
 }
 
 }  // namespace tapestry

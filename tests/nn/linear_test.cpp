@@ -47,8 +47,7 @@ double error_at_xor(std::uint64_t seed, Index hidden, int steps) {
   const Tensor x({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1}), answers({4, 1}, {0, 1, 1, 0});
   Random random(seed);
   const Linear one(2, hidden, random), two(hidden, 1, random);
-  Parameters all = one.parameters("one.");
-  for (const Parameter& p : two.parameters("two.")) all.push_back(p);
+  const Parameters all = parameters({{"one", one}, {"two", two}});
   Sgd sgd(all);
   for (int step = 0; step < steps; ++step) {
     Tape tape(all);

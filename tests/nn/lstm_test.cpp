@@ -164,8 +164,7 @@ TEST_CASE("an LSTM learns to remember the first word", "[phase6][nn]") {
   Random random(1);
   const Lstm layer(2, 8, random);
   const Linear out(8, 2, random);
-  Parameters all = layer.parameters("lstm.");
-  for (const Parameter& p : out.parameters("out.")) all.push_back(p);
+  const Parameters all = parameters({{"lstm", layer}, {"out", out}});
   Adam adam(all, {.learning_rate = 0.02});
   Random data(2);
   double loss = 0;

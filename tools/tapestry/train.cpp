@@ -58,17 +58,16 @@ void print_row(const Run& run, Index step, double loss, const Test::Result& test
 }
 
 void introduce(const Run& run) {
-  Index numbers = 0;
-  for (const Parameter& parameter : run.model.parameters()) numbers += parameter.value.count();
   const TransformerOptions& o = run.model.options;
-  print("%s\n", folded(run.material.name + ": " + std::to_string(o.vocab_size) + " " +
-                           (run.material.vocabulary.by_characters() ? "characters" : "words") +
-                           ", length " + std::to_string(run.material.length) + "; " +
-                           std::to_string(o.num_layers) + " layers of " +
-                           std::to_string(o.num_heads) + " heads, width " +
-                           std::to_string(o.d_model) + ": " + std::to_string(numbers) + " numbers",
-                       0)
-                    .c_str());
+  print("%s\n",
+        folded(run.material.name + ": " + std::to_string(o.vocab_size) + " " +
+                   (run.material.vocabulary.by_characters() ? "characters" : "words") +
+                   ", length " + std::to_string(run.material.length) + "; " +
+                   std::to_string(o.num_layers) + " layers of " + std::to_string(o.num_heads) +
+                   " heads, width " + std::to_string(o.d_model) + ": " +
+                   std::to_string(run.model.parameter_count()) + " numbers",
+               0)
+            .c_str());
   if (run.adam.steps() > 0) print("going on after step %lld\n", (long long)run.adam.steps());
   print("guessing blindly has a loss of %.3f", std::log(double(o.vocab_size)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);

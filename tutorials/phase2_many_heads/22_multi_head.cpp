@@ -115,8 +115,7 @@ void print_counts(Index length, Index d_model) {
     const MultiHeadAttention layer(d_model, number, random);
     const Capture seen;
     layer(random.normal({2, length, d_model}));  // (2, length, d_model)
-    Index learned = 0;
-    for (const Parameter& parameter : layer.parameters()) learned += parameter.value.count();
+    const Index learned = layer.parameter_count();
     // For one sentence: four linear maps, and in each head length^2 scores and as many weighted
     // values, of d_k products each.
     const Index d_k = d_model / number;

@@ -65,10 +65,8 @@ Result run(const Problem& problem, Index heads, Index steps, std::uint64_t seed)
   Random fresh(77);
   const Batch test = problem.test(2000, fresh);  // (2000, length)
   const Tensor logits = model(test.inputs);      // (2000, length, vocabulary)
-  Result result{double{cross_entropy(logits, test.targets).item()},
-                static_cast<double>(exact_matches(logits, test.targets)) / 2000, 0};
-  for (const Parameter& parameter : model.parameters()) result.learned += parameter.value.count();
-  return result;
+  return {double{cross_entropy(logits, test.targets).item()},
+          static_cast<double>(exact_matches(logits, test.targets)) / 2000, model.parameter_count()};
 }
 
 std::vector<Result> over_seeds(const Problem& problem, Index heads, Index steps,

@@ -88,14 +88,10 @@ Transformer trained(bool causal) {
 }
 
 void print_size(const Transformer& model) {
-  Index all = 0, attention = 0;
-  for (const Parameter& parameter : model.parameters()) {
-    all += parameter.value.count();
-    if (parameter.name.find("attention.") != std::string::npos)
-      attention += parameter.value.count();
-  }
+  Index attention = 0;
+  for (const TransformerBlock& block : model.blocks) attention += block.attention.parameter_count();
   std::printf("Each learns %lld numbers, %lld of them in attention: %lld layers of 4 * 64 * 64\n",
-              static_cast<long long>(all), static_cast<long long>(attention),
+              static_cast<long long>(model.parameter_count()), static_cast<long long>(attention),
               static_cast<long long>(model.options.num_layers));
 }
 

@@ -94,8 +94,7 @@ void run(const Setting& setting, std::uint64_t seed, Result& result) {
     result.right[i] += right / seeds;
   }
   result.milliseconds += 1000 * seconds / static_cast<double>(adam.steps()) / seeds;
-  result.learned = 0;
-  for (const Parameter& parameter : model.parameters()) result.learned += parameter.value.count();
+  result.learned = model.parameter_count();
 }
 
 Spread of(const std::vector<double>& values) {

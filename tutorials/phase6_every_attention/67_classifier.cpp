@@ -37,7 +37,7 @@ struct Parts {  // what the model has
   bool knows_padding = true;  // false: <pad> is a word like any other
 };
 
-struct Classifier {
+struct Classifier : Module {
   Parts parts;
   Embedding words;
   MultiHeadAttention attention;
@@ -61,13 +61,8 @@ struct Classifier {
     return out(sum(x * real, 1) / sum(real, 1));
   }
 
-  Parameters parameters() const {
-    Parameters all = words.parameters("words.");
-    for (const Parameter& p : attention.parameters("attention.")) {
-      if (parts.attention) all.push_back(p);
-    }
-    for (const Parameter& p : out.parameters("out.")) all.push_back(p);
-    return all;
+  Members members() const override {
+    return {{"words", words}, {"attention", parts.attention ? &attention : nullptr}, {"out", out}};
   }
 };
 

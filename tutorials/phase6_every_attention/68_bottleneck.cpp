@@ -50,7 +50,7 @@ const std::vector<Variant> variants = {
     {"attended only", Sight::all_states, 48, true, 500, 2},
 };
 
-struct Translator {
+struct Translator : Module {
   Sight sight;
   bool attended_only;
   Embedding source_words, target_words;
@@ -85,15 +85,14 @@ struct Translator {
     return out(tanh(join(attended_only ? brought : concat({states, brought}, -1))));
   }
 
-  Parameters parameters() const {
-    Parameters all;
-    for (const Parameters& part :
-         {source_words.parameters("source."), target_words.parameters("target."),
-          encoder.parameters("encoder."), decoder.parameters("decoder."),
-          attention.parameters("attention."), join.parameters("join."), out.parameters("out.")}) {
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
+  Members members() const override {
+    return {{"source", source_words},
+            {"target", target_words},
+            {"encoder", encoder},
+            {"decoder", decoder},
+            {"attention", attention},
+            {"join", join},
+            {"out", out}};
   }
 };
 

@@ -30,7 +30,7 @@ namespace {
 constexpr Index width = 48, heads = 4, steps = 500, rows = 32;
 constexpr Index fewest = 2, most = 5, most_tested = 7;  // noun phrases of a sentence
 
-struct EncoderDecoder {
+struct EncoderDecoder : Module {
   Embedding source_words, target_words;
   TransformerBlock encoder;  // self-attention over the source, and a feed-forward part
   LayerNorm encoded_norm;
@@ -85,18 +85,18 @@ struct EncoderDecoder {
 
   static Tensor placed(const Tensor& x) { return x + sinusoidal_positions(x.size(1), width); }
 
-  Parameters parameters() const {
-    Parameters all;
-    for (const Parameters& part :
-         {source_words.parameters("source_words."), target_words.parameters("target_words."),
-          encoder.parameters("encoder."), encoded_norm.parameters("encoded_norm."),
-          said.parameters("said."), cross_norm.parameters("cross_norm."),
-          cross.parameters("cross."), thought_norm.parameters("thought_norm."),
-          thought.parameters("thought."), last_norm.parameters("last_norm."),
-          out.parameters("out.")}) {
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
+  Members members() const override {
+    return {{"source_words", source_words},
+            {"target_words", target_words},
+            {"encoder", encoder},
+            {"encoded_norm", encoded_norm},
+            {"said", said},
+            {"cross_norm", cross_norm},
+            {"cross", cross},
+            {"thought_norm", thought_norm},
+            {"thought", thought},
+            {"last_norm", last_norm},
+            {"out", out}};
   }
 };
 

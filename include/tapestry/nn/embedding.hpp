@@ -4,11 +4,12 @@
 #include <string>
 
 #include "tapestry/nn/init.hpp"
+#include "tapestry/nn/module.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
 
-struct Embedding {
+struct Embedding : Module {
   Tensor weight;  // (words, width): row i is the vector of word i
 
   // Throws Error for a size below 1.
@@ -17,8 +18,7 @@ struct Embedding {
   // ids (...) -> (..., width). Throws Error for an id that is not a row.
   Tensor operator()(const Indices& ids) const;
 
-  // "<prefix>weight".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override { return {{"weight", weight}}; }
 };
 
 }  // namespace tapestry

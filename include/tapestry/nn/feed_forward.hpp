@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/module.hpp"
 
 namespace tapestry {
 
@@ -15,7 +16,7 @@ struct FeedForwardOptions {
 };
 
 // y = activation(x W_up + b_up) W_down + b_down (Vaswani et al. 2017, section 3.3).
-struct FeedForward {
+struct FeedForward : Module {
   Linear up;    // (d_model, d_ff)
   Linear down;  // (d_ff, d_model)
   Activation activation;
@@ -26,8 +27,7 @@ struct FeedForward {
   // x (..., d_model) -> the same shape. Throws Error for another last axis.
   Tensor operator()(const Tensor& x) const;
 
-  // "<prefix>up.weight", "<prefix>up.bias", "<prefix>down.weight", "<prefix>down.bias".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override { return {{"up", up}, {"down", down}}; }
 };
 
 }  // namespace tapestry

@@ -3,12 +3,13 @@
 
 #include <string>
 
+#include "tapestry/nn/module.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
 
 // Layer normalisation (Ba, Kiros, Hinton 2016).
-struct LayerNorm {
+struct LayerNorm : Module {
   Tensor weight;  // (width), initially 1
   Tensor bias;    // (width), initially 0
   double eps;
@@ -19,8 +20,7 @@ struct LayerNorm {
   // x (..., width) -> the same shape. Throws Error for another last axis.
   Tensor operator()(const Tensor& x) const;
 
-  // "<prefix>gain", "<prefix>bias".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override { return {{"gain", weight}, {"bias", bias}}; }
 };
 
 }  // namespace tapestry

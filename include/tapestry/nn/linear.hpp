@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tapestry/nn/init.hpp"
+#include "tapestry/nn/module.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tensor.hpp"
 
@@ -17,7 +18,7 @@ struct LinearOptions {
   bool bias = true;
 };
 
-struct Linear {
+struct Linear : Module {
   Tensor weight;  // (in, out)
   Tensor bias;    // (out), or undefined
 
@@ -27,8 +28,7 @@ struct Linear {
   // activation(x W + b): x (..., in) -> (..., out). Throws Error for another last axis.
   Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
 
-  // "<prefix>weight" and, if there is one, "<prefix>bias".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override { return {{"weight", weight}, {"bias", bias}}; }
 };
 
 }  // namespace tapestry

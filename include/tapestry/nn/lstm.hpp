@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/module.hpp"
 
 namespace tapestry {
 
@@ -24,7 +25,7 @@ struct LstmOptions {
 //            c' = sigmoid(f) c + sigmoid(i) tanh(g)
 //            h' = sigmoid(o) tanh(c')
 // The gates stand side by side, `hidden` columns each, in this order, which is PyTorch's.
-struct LstmCell {
+struct LstmCell : Module {
   Linear input;   // W_x and b, (in, 4 hidden)
   Linear hidden;  // W_h, (hidden, 4 hidden), without a bias of its own
 
@@ -38,12 +39,11 @@ struct LstmCell {
   // positions.
   LstmState step(const Tensor& gates, const LstmState& before) const;
 
-  // "<prefix>input.weight", "<prefix>input.bias", "<prefix>hidden.weight".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override { return {{"input", input}, {"hidden", hidden}}; }
 };
 
 // A cell applied to a sequence from beginning to end.
-struct Lstm {
+struct Lstm : Module {
   LstmCell cell;
 
   Lstm(Index in, Index hidden, Random& random, const LstmOptions& options = {})
@@ -64,8 +64,7 @@ struct Lstm {
   Output operator()(const Tensor& x, const std::vector<Index>& lengths = {},
                     const LstmState& before = {}) const;
 
-  // As those of the cell.
-  Parameters parameters(const std::string& prefix = "") const { return cell.parameters(prefix); }
+  Members members() const override { return cell.members(); }
 };
 
 }  // namespace tapestry

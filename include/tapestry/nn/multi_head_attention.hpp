@@ -6,6 +6,7 @@
 
 #include "tapestry/attention.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/module.hpp"
 #include "tapestry/nn/positions.hpp"
 #include "tapestry/nn/self_attention.hpp"
 
@@ -42,7 +43,7 @@ struct KeyValueCache {
 // (cross-attention). The maps of all heads are side by side in one matrix: head i owns columns
 // i d_k to (i + 1) d_k of W_Q and W_K, likewise d_v of W_V, and the rows i d_v to (i + 1) d_v of
 // W_O.
-struct MultiHeadAttention {
+struct MultiHeadAttention : Module {
   Linear query;   // (d_model, num_heads d_k)
   Linear key;     // (d_context, num_key_value_heads d_k)
   Linear value;   // (d_context, num_key_value_heads d_v)
@@ -85,9 +86,13 @@ struct MultiHeadAttention {
   // for rotary, relative and alibi, which SingleHeadAttention lacks.
   SingleHeadAttention head(Index number) const;
 
-  // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias",
-  // "<prefix>relative.table.weight".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override {
+    return {{"query", query},
+            {"key", key},
+            {"value", value},
+            {"output", output},
+            {"relative", relative}};
+  }
 
  private:
   void refuse_distances(const char* what) const;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/module.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
@@ -56,7 +57,7 @@ Index relative_bucket(Index offset, bool is_causal, Index buckets = 32, Index ma
 
 // A learned number for each bucket of distances and each head, added to the scores (Raffel et al.
 // 2020; T5 shares one table among its layers).
-struct RelativeBias {
+struct RelativeBias : Module {
   Embedding table;  // (32, heads)
   bool is_causal;
 
@@ -68,8 +69,7 @@ struct RelativeBias {
   // Throws Error for a negative number.
   Tensor operator()(Index queries, Index keys, Index first = 0) const;
 
-  // "<prefix>table.weight".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override { return {{"table", table}}; }
 };
 
 // The slopes of ALiBi (Press, Smith, Lewis 2022), shape (heads): 2^(-8 h / heads) for h = 1 ...

@@ -5,6 +5,7 @@
 
 #include "tapestry/attention.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/module.hpp"
 
 namespace tapestry {
 
@@ -18,7 +19,7 @@ struct SingleHeadAttentionOptions {
 
 // With Q = x W_Q, K = x W_K and V = x W_V: y = attention(Q, K, V) W_O
 // (Vaswani et al. 2017, section 3.2).
-struct SingleHeadAttention {
+struct SingleHeadAttention : Module {
   Linear query;   // W_Q, (d_model, d_k)
   Linear key;     // W_K, (d_model, d_k)
   Linear value;   // W_V, (d_model, d_v)
@@ -38,8 +39,9 @@ struct SingleHeadAttention {
   // length, length).
   Attention with_weights(const Tensor& x, const Mask& mask = {}) const;
 
-  // "<prefix>query.weight", "<prefix>query.bias", "<prefix>key.weight", ... "<prefix>output.bias".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override {
+    return {{"query", query}, {"key", key}, {"value", value}, {"output", output}};
+  }
 
  private:
   void check(const Tensor& x) const;

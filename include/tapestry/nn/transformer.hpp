@@ -9,6 +9,7 @@
 #include "tapestry/nn/embedding.hpp"
 #include "tapestry/nn/layer_norm.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/module.hpp"
 #include "tapestry/nn/positions.hpp"
 #include "tapestry/nn/transformer_block.hpp"
 
@@ -34,7 +35,7 @@ struct TransformerOptions {
 
 // logits = norm(block_n(... block_1(token_embedding[ids] + positions))) W_lm_head. With Norm::post
 // there is no last norm. (Radford et al. 2019, with separate W_lm_head.)
-struct Transformer {
+struct Transformer : Module {
   TransformerOptions options;
   Embedding token_embedding;           // (vocab_size, d_model)
   std::optional<Embedding> positions;  // (max_length, d_model), if learned
@@ -62,9 +63,13 @@ struct Transformer {
   // unchanged.
   Tensor next(const Indices& ids, std::vector<KeyValueCache>& caches) const;
 
-  // "words.weight", "positions.weight", "blocks.0.attention.query.weight", ..., "norm.gain",
-  // "norm.bias", "logits.weight".
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override {
+    return {{"words", token_embedding},
+            {"positions", positions},
+            {"blocks", blocks},
+            {"norm", norm},
+            {"logits", lm_head}};
+  }
 
  private:
   Tensor run(const Indices& ids, const Mask& mask, Random* random,

@@ -6,6 +6,7 @@
 
 #include "tapestry/nn/feed_forward.hpp"
 #include "tapestry/nn/layer_norm.hpp"
+#include "tapestry/nn/module.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 
 namespace tapestry {
@@ -24,7 +25,7 @@ struct TransformerBlockOptions {
   double dropout = 0;  // of the outputs of attention and feed-forward, while training
 };
 
-struct TransformerBlock {
+struct TransformerBlock : Module {
   LayerNorm attention_norm;
   MultiHeadAttention attention;
   std::optional<LayerNorm> feed_forward_norm;
@@ -42,9 +43,12 @@ struct TransformerBlock {
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
                     KeyValueCache* cache = nullptr) const;
 
-  // "<prefix>attention_norm.gain", ..., "<prefix>attention.query.weight", ...,
-  // "<prefix>feed_forward_norm.gain", ..., "<prefix>feed_forward.up.weight", ...
-  Parameters parameters(const std::string& prefix = "") const;
+  Members members() const override {
+    return {{"attention_norm", attention_norm},
+            {"attention", attention},
+            {"feed_forward_norm", feed_forward_norm},
+            {"feed_forward", feed_forward}};
+  }
 };
 
 }  // namespace tapestry
