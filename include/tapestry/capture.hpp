@@ -1,18 +1,19 @@
 // Records the named intermediate tensors of layers while it is in scope, and can replace them.
 //
 //   Capture seen;                                     // layers record from here on
-//   const Tensor logits = model(ids);
+//   const Tensor logits = model(ids, {}, {.need_weights = true});
 //   seen["blocks.0.attention.weights"];               // what the model really used
 //
 //   const Tensor keep = Tensor({4, 1, 1}, {1, 0, 1, 1});         // (heads, 1, 1)
 //   seen.replace("blocks.0.attention.heads", [&](const Tensor& heads) { return heads * keep; });
 //   const Tensor without_head_1 = model(ids);
 //
-// Without an active Capture nothing is recorded. With one, attention takes the explicit path, since
-// recorded weights must be stored.
+// Without an active Capture nothing is recorded. With one, layers compute what they compute without:
+// attention stores its weights only if {.need_weights = true} (nn/forward_context.hpp) says so.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,13 +68,18 @@ class Capture {
   // counts. Without a Capture it only returns the tensor.
   static Tensor record(const char* name, const Tensor& tensor);
 
+  // For layers: the tensor of this name does not exist in this pass. To ask for it is then an error
+  // that tells the `remedy`. Throws Error, with the same words, if it is to be replaced.
+  static void not_stored(const char* name, const char* remedy);
+
  private:
   const Parameter* find(std::string_view name) const;
   Tensor replaced(const std::string& name, const Tensor& tensor) const;
 
   Parameters filed_;
   std::vector<std::pair<std::string, Replacement>> replacements_;
-  std::string prefix_;  // of the Names in scope
+  std::map<std::string, std::string, std::less<>> not_stored_;  // the remedy, by name
+  std::string prefix_;                                          // of the Names in scope
 };
 
 }  // namespace tapestry

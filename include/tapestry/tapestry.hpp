@@ -28,6 +28,7 @@
 #include "tapestry/memory.hpp"
 #include "tapestry/nn/embedding.hpp"
 #include "tapestry/nn/feed_forward.hpp"
+#include "tapestry/nn/forward_context.hpp"
 #include "tapestry/nn/init.hpp"
 #include "tapestry/nn/layer_norm.hpp"
 #include "tapestry/nn/linear.hpp"

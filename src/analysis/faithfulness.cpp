@@ -148,7 +148,7 @@ Tensor head_ablation(const Target& target, const std::string& layer) {
 LinkMaps link_maps(const Target& target, const std::string& layer,
                    const MultiHeadAttention& attention) {
   const Tensor weights = filed(target, name_in(layer, "weights"));
-  const Tensor values = filed(target, name_in(layer, "value"));
+  const Tensor values = attention.by_heads(filed(target, name_in(layer, "value")));
   return {weights, value_shares(weights, values, attention.output.weight),
           gradient_times_attention(target, layer), link_ablation(target, layer)};
 }

@@ -122,8 +122,6 @@ Tensor MultiHeadAttention::distance_bias(Index queries, Index keys, Index first)
   return positions == Positions::alibi ? alibi_bias(num_heads, queries, keys, first) : Tensor();
 }
 
-// (..., num_key_value_heads, length, width) -> (..., num_heads, length, width), each as often as it
-// is read
 Tensor MultiHeadAttention::by_heads(const Tensor& x) const {
   if (num_key_value_heads == num_heads) return x;
   const Shape parts = x.shape().inserted(x.ndim() - 2, num_heads / num_key_value_heads);
@@ -131,49 +129,53 @@ Tensor MultiHeadAttention::by_heads(const Tensor& x) const {
 }
 
 Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                               const Mask& mask, Random* random, const Tensor& bias) const {
-  const bool drops = random != nullptr && dropout > 0;
-  if (!drops && !Capture::active() && !bias.defined()) {
-    return output(concatenate_heads(num_key_value_heads == num_heads
-                                        ? fused_attention(queries, keys, values, mask)
-                                        : grouped_attention(queries, keys, values, mask)));
-  }
+                               const Mask& mask, const ForwardContext& pass,
+                               const Tensor& bias) const {
   const Tensor q = Capture::record("query", queries);
-  const Tensor k = Capture::record("key", by_heads(keys));
-  const Tensor v = Capture::record("value", by_heads(values));
-  const Tensor mixed = tapestry::attention(q, k, v, mask, dropout, random, bias).output;
+  const Tensor k = Capture::record("key", keys), v = Capture::record("value", values);
+  Tensor mixed;
+  if (pass.need_weights || (pass.training() && dropout > 0) || bias.defined()) {
+    mixed = attention(q, by_heads(k), by_heads(v), mask, dropout, pass.random, bias).output;
+  } else {
+    Capture::not_stored("scores", "give the model {.need_weights = true}");
+    Capture::not_stored("weights", "give the model {.need_weights = true}");
+    mixed = num_key_value_heads == num_heads ? fused_attention(q, k, v, mask)
+                                             : grouped_attention(q, k, v, mask);
+  }
   return Capture::record("output", output(concatenate_heads(Capture::record("heads", mixed))));
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask, Random* random,
-                                      KeyValueCache* cache) const {
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask,
+                                      const ForwardContext& pass) const {
   check_rows("x", x, "d_model", query);
-  if (x.ndim() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, random, cache), 0);
+  if (x.ndim() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, pass), 0);
+  KeyValueCache* const cache = pass.cache;
   const Index before = cache == nullptr ? 0 : cache->length();
   const Tensor q = turned(split_heads(query(x), num_heads), before);
   KeyValueCache seen{turned(split_heads(key(x), num_key_value_heads), before),
                      split_heads(value(x), num_key_value_heads)};
   if (cache != nullptr) seen = joined(*cache, seen);
   const Mask visible = is_causal ? Mask::causal(before) & mask : mask;
-  const Tensor y = mix(q, seen.keys, seen.values, visible, random,
+  const Tensor y = mix(q, seen.keys, seen.values, visible, pass,
                        distance_bias(q.size(-2), seen.keys.size(-2), before));
   if (cache != nullptr) *cache = seen;  // now that nothing can go wrong
   return y;
 }
 
 Tensor MultiHeadAttention::cross_attend(const Tensor& x, const Tensor& context, const Mask& mask,
-                                        Random* random) const {
+                                        const ForwardContext& pass) const {
   refuse_distances("cross-attention");
+  if (pass.cache != nullptr) throw Error("multi-head attention: cross-attention has no cache.");
   check_rows("x", x, "d_model", query);
   check_rows("context", context, "d_context", key);
   if (x.ndim() == 2 && context.ndim() == 2) {
-    return squeeze(cross_attend(unsqueeze(x, 0), unsqueeze(context, 0), mask, random), 0);
+    return squeeze(cross_attend(unsqueeze(x, 0), unsqueeze(context, 0), mask, pass), 0);
   }
   const Tensor q = split_heads(query(x), num_heads);
   const Tensor k = split_heads(key(context), num_key_value_heads);
   const Tensor v = split_heads(value(context), num_key_value_heads);
   const Mask visible = is_causal ? Mask::causal() & mask : mask;
-  return mix(q, k, v, visible, random, {});
+  return mix(q, k, v, visible, pass, {});
 }
 
 SingleHeadAttention MultiHeadAttention::head(Index number) const {

@@ -1,10 +1,13 @@
 #include "tapestry/nn/sequential.hpp"
 
+#include "tapestry/error.hpp"
+
 namespace tapestry {
 
-Tensor Sequential::operator()(const Tensor& x) const {
+Tensor Sequential::operator()(const Tensor& x, const Mask& mask, const ForwardContext& pass) const {
+  if (pass.cache != nullptr) throw Error("sequential: a cache is of one layer: call that layer.");
   Tensor y = x;
-  for (const Step& layer : layers_) y = layer.call(y);
+  for (const Step& layer : layers_) y = layer.call(y, mask, pass);
   return y;
 }
 

@@ -75,20 +75,25 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
   return x + slice(sinusoids.defined() ? sinusoids : positions->weight, 0, first, end);
 }
 
-Tensor Transformer::run(const Indices& ids, const Mask& mask, Random* random,
+Tensor Transformer::run(const Indices& ids, const Mask& mask, ForwardContext pass,
                         std::vector<KeyValueCache>* caches) const {
   const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
-  Tensor x = Capture::record("embedding", dropout(embed(ids, first), options.dropout, random));
+  Tensor x = Capture::record("embedding", dropout(embed(ids, first), options.dropout, pass.random));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Capture::Name name("blocks", static_cast<Index>(i));
-    x = blocks[i](x, mask, random, caches == nullptr ? nullptr : &(*caches)[i]);
+    if (caches != nullptr) pass.cache = &(*caches)[i];
+    x = blocks[i](x, mask, pass);
   }
   if (norm) x = Capture::record("norm", (*norm)(x));
   return Capture::record("logits", lm_head(x));
 }
 
-Tensor Transformer::operator()(const Indices& ids, const Mask& mask, Random* random) const {
-  return run(ids, mask, random, nullptr);
+Tensor Transformer::operator()(const Indices& ids, const Mask& mask,
+                               const ForwardContext& pass) const {
+  if (pass.cache != nullptr) {
+    throw Error("transformer: each block has a cache of its own: call next() with all of them.");
+  }
+  return run(ids, mask, pass, nullptr);
 }
 
 Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches) const {
@@ -107,7 +112,7 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
                 " blocks: there must be one for each block, at least one, all equally long. Begin "
                 "with an empty list.");
   }
-  const Tensor y = run(ids, {}, nullptr, &seen);
+  const Tensor y = run(ids, {}, {}, &seen);
   caches = std::move(seen);  // now that nothing can go wrong
   return y;
 }

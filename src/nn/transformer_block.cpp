@@ -21,18 +21,18 @@ TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
   feed_forward.emplace(d_model, random, o.feed_forward);
 }
 
-Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask, Random* random,
-                                    KeyValueCache* cache) const {
+Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
+                                    const ForwardContext& pass) const {
   const bool pre = norm == Norm::pre;
   const auto attend = [&](const Tensor& seen) {
     const Capture::Name name("attention");
-    return tapestry::dropout(attention(seen, mask, random, cache), dropout, random);
+    return tapestry::dropout(attention(seen, mask, pass), dropout, pass.random);
   };
   Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));
   y = Capture::record("middle", y);
   if (feed_forward) {
     const auto think = [&](const Tensor& seen) {
-      return tapestry::dropout((*feed_forward)(seen), dropout, random);
+      return tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
     };
     y = pre ? y + think((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + think(y));
   }

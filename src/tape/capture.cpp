@@ -7,6 +7,10 @@ namespace {
 
 thread_local Capture* living = nullptr;
 
+[[noreturn]] void refuse_not_stored(const std::string& name, const std::string& remedy) {
+  throw Error("capture: '" + name + "' was not stored: " + remedy + ".");
+}
+
 }  // namespace
 
 Capture::Capture() {
@@ -48,6 +52,7 @@ Tensor Capture::record(const char* name, const Tensor& tensor) {
   if (living == nullptr) return tensor;
   const std::string full = living->prefix_ + name;
   const Tensor result = living->replaced(full, tensor);
+  living->not_stored_.erase(full);
   for (Parameter& filed : living->filed_) {
     if (filed.name == full) {
       filed.value = result;
@@ -56,6 +61,16 @@ Tensor Capture::record(const char* name, const Tensor& tensor) {
   }
   living->filed_.push_back({full, result});
   return result;
+}
+
+void Capture::not_stored(const char* name, const char* remedy) {
+  if (living == nullptr) return;
+  const std::string full = living->prefix_ + name;
+  for (const auto& [replaced, function] : living->replacements_) {
+    if (replaced == full && function) refuse_not_stored(full, remedy);
+  }
+  std::erase_if(living->filed_, [&](const Parameter& filed) { return filed.name == full; });
+  living->not_stored_[full] = remedy;
 }
 
 const Parameter* Capture::find(std::string_view name) const {
@@ -67,6 +82,9 @@ const Parameter* Capture::find(std::string_view name) const {
 
 const Tensor& Capture::operator[](std::string_view name) const {
   if (const Parameter* filed = find(name)) return filed->value;
+  if (const auto remedy = not_stored_.find(name); remedy != not_stored_.end()) {
+    refuse_not_stored(remedy->first, remedy->second);
+  }
   std::string list;
   for (const Parameter& filed : filed_) list += (list.empty() ? "" : ", ") + filed.name;
   throw Error("capture: nothing was filed as '" + std::string(name) + "'. " +

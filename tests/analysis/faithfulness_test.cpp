@@ -19,7 +19,8 @@ const Indices ids({1, 5}, {1, 2, 3, 4, 5});
 
 // Logit of one word at one position.
 Tensor logit(const Transformer& model, Index position, Index word = 4) {
-  return slice(slice(model(ids), -2, position, position + 1), -1, word, word + 1);
+  return slice(slice(model(ids, {}, {.need_weights = true}), -2, position, position + 1), -1, word,
+               word + 1);
 }
 
 struct Layer {
@@ -28,7 +29,7 @@ struct Layer {
 
   Layer() {
     const Capture seen;
-    attention(x);
+    attention(x, {}, {.need_weights = true});
     weights = seen["weights"];
     values = seen["value"];
   }
@@ -83,7 +84,8 @@ TEST_CASE(
   const Layer layer;
   const Index query = 3, c = 2;
   const auto target = [&] {
-    return slice(slice(layer.attention(layer.x), -2, query, query + 1), -1, c, c + 1);
+    return slice(slice(layer.attention(layer.x, {}, {.need_weights = true}), -2, query, query + 1),
+                 -1, c, c + 1);
   };
   const Shape shape{1, 2, 5, 5};
   const auto part = [&](const Place& at) {
@@ -218,11 +220,13 @@ TEST_CASE("errors of maps name what does not fit", "[phase3][analysis]") {
   CHECK(complaint([&] { link_ablation(target, "blocks.7.attention"); },
                   {"nothing was filed as 'blocks.7.attention.weights'"}) == "");
   CHECK(complaint([&] { head_ablation(target, ""); }, {"nothing was filed as 'heads'"}) == "");
-  const auto all = [&] { return model(ids); };
+  const auto all = [&] { return model(ids, {}, {.need_weights = true}); };
   for (const auto& f : {gradient_times_attention, link_ablation, head_ablation}) {
     CHECK(complaint([&] { f(all, "blocks.0.attention"); }, {"(1, 5, 7)"}) == "");
   }
-  const auto two = [&] { return sum(model(Indices({2, 2}, {1, 2, 3, 4}))); };
+  const auto two = [&] {
+    return sum(model(Indices({2, 2}, {1, 2, 3, 4}), {}, {.need_weights = true}));
+  };
   CHECK(complaint([&] { link_ablation(two, "blocks.0.attention"); },
                   {"(2, 2, 2, 2)", "one text at a time"}) == "");
   CHECK(complaint(

@@ -110,7 +110,7 @@ TEST_CASE("all heads of a position count together", "[phase3][analysis]") {
   const Tensor x = random_tensor({1, 5, 4}, 4);
   const Tensor weights = [&] {
     const Capture seen;
-    layer(x);
+    layer(x, {}, {.need_weights = true});
     return seen["weights"];
   }();
   // d output_i / d v_j of head h is a_ij W_O^h.

@@ -56,9 +56,12 @@ TEST_CASE("heads that share keys and values do as heads with equal ones do", "[p
         const Mask mask = Mask::padding({length, 0});
         CAPTURE(groups, length);
         CHECK(difference_to(ours(x, mask), plain(x, mask), nearly) == "");
-        const Capture seen;  // takes the explicit path
-        CHECK(difference_to(ours(x, mask), plain(x, mask), nearly) == "");
-        CHECK(seen["value"].shape() == Shape{2, 6, length, 3});
+        const ForwardContext pass = {.need_weights = true};
+        const Tensor expected = plain(x, mask, pass);
+        const Capture seen;
+        CHECK(difference_to(ours(x, mask, pass), expected, nearly) == "");
+        CHECK(seen["value"].shape() == Shape{2, groups, length, 3});
+        CHECK(ours.by_heads(seen["value"]).shape() == Shape{2, 6, length, 3});
         CHECK(seen["weights"].shape() == Shape{2, 6, length, length});
       }
     }
@@ -74,7 +77,7 @@ TEST_CASE("shared keys and values: fewer weights, a smaller cache, the same step
   const Tensor x = random_tensor({2, 7, 12}, 2), whole = layer(x);
   KeyValueCache cache;
   for (Index t = 0; t < 7; ++t) {
-    const Tensor row = layer(slice(x, 1, t, t + 1), {}, nullptr, &cache);
+    const Tensor row = layer(slice(x, 1, t, t + 1), {}, {.cache = &cache});
     CHECK(difference_to(row, slice(whole, 1, t, t + 1), nearly) == "");
   }
   CHECK(cache.keys.shape() == Shape{2, 2, 7, 2});
@@ -90,7 +93,7 @@ TEST_CASE("shared keys and values: the gradients are right", "[phase6][nn]") {
     layer.dropout = 0.4;  // the explicit path
     CHECK(wrong_gradient_of(layer.parameters(), [&] {
             Random random(3);
-            return layer(x, {}, &random);
+            return layer(x, {}, {.random = &random});
           }) == "");
   }
 }

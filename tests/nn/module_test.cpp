@@ -122,6 +122,21 @@ TEST_CASE("a sequence of layers computes one behind the other", "[phase2][nn]") 
   CHECK(wrong_gradient_of(nested.parameters(), [&] { return nested(x); }) == "");
 }
 
+TEST_CASE("a sequence hands mask and context on to the layers that take them", "[phase2][nn]") {
+  Random random(1);
+  const TransformerBlock block(4, 2, random, {.dropout = 0.5});
+  const Linear map(4, 4, random);
+  const Sequential net(block, map);
+  const Tensor x = random_tensor({2, 3, 4});
+  const Mask mask = Mask::padding({3, 1});
+  CHECK(same_bits(net(x, mask), map(block(x, mask))));
+  Random one(5), same(5);
+  CHECK(same_bits(net(x, {}, {.random = &one}), map(block(x, {}, {.random = &same}))));
+  CHECK_FALSE(same_bits(net(x, {}, {.random = &one}), net(x)));
+  KeyValueCache cache;
+  CHECK(complaint([&] { net(x, {}, {.cache = &cache}); }, {"sequential: a cache is of one"}) == "");
+}
+
 TEST_CASE("a sequence grows, and without layers changes nothing", "[phase2][nn]") {
   Sequential net;
   const Tensor x = random_tensor({2, 3});

@@ -15,15 +15,17 @@ namespace {
 const MultiHeadAttentionOptions of_own_widths = {
     .d_k = 3, .d_v = 5, .d_context = 7, .bias = true, .is_causal = true};
 
-// The fused path, and what a Capture sees of the explicit one.
+// The fused path, and the explicit one, which stores its weights.
 std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Tensor& context,
                         const Mask& mask) {
   const MultiHeadByHand expected = multi_head_by_hand(m, x, context, mask);
   const bool self = x.buffer() == context.buffer();
-  const auto run = [&] { return self ? m(x, mask) : m.cross_attend(x, context, mask); };
-  std::string wrong = difference(run(), x.shape(), expected.output, nearly);
+  const auto run = [&](const ForwardContext& pass) {
+    return self ? m(x, mask, pass) : m.cross_attend(x, context, mask, pass);
+  };
+  std::string wrong = difference(run({}), x.shape(), expected.output, nearly);
   const Capture seen;
-  wrong += difference(run(), x.shape(), expected.output, nearly);
+  wrong += difference(run({.need_weights = true}), x.shape(), expected.output, nearly);
   const Shape rows{x.size(0), m.num_heads, x.size(1), context.size(1)};
   wrong += difference(seen["weights"], rows, expected.weights, nearly);
   const Shape heads = rows.with(-1, m.value.weight.size(1) / m.num_heads);
@@ -95,7 +97,7 @@ TEST_CASE("(2, 10, 64) through 1, 2, 4 and 8 heads: every stage has its shape", 
     CAPTURE(heads);
     const MultiHeadAttention m = scattered(64, heads, {});
     const Capture seen;
-    const Tensor y = m(x);
+    const Tensor y = m(x, {}, {.need_weights = true});
     const Index d = 64 / heads;
     CHECK(m.query(x).shape() == Shape{2, 10, 64});
     for (const char* name : {"query", "key", "value", "heads"}) {
@@ -147,7 +149,7 @@ TEST_CASE("padding is by sequence, even where there are as many heads as sequenc
   const Tensor x = random_tensor({2, 3, 4});
   const Mask mask = Mask::padding({3, 1});
   const Capture seen;
-  m(x, mask);
+  m(x, mask, {.need_weights = true});
   for (Index h = 0; h < 2; ++h) {
     CHECK(seen["weights"].at({0, h, 0, 2}) > 0);
     CHECK(seen["weights"].at({1, h, 0, 2}) == 0);
@@ -177,7 +179,7 @@ TEST_CASE("a head alone looks as it does in the layer, and owns its weights", "[
   const MultiHeadAttention m = scattered(6, 3, {.bias = true, .is_causal = true});
   const Tensor x = random_tensor({4, 6});
   const Capture seen;
-  const Tensor before = m(x);
+  const Tensor before = m(x, {}, {.need_weights = true});
   const Tensor weights = squeeze(seen["weights"], 0);
   for (Index h = 0; h < 3; ++h) {
     const SingleHeadAttention one = m.head(h);
@@ -190,7 +192,7 @@ TEST_CASE("a head alone looks as it does in the layer, and owns its weights", "[
     Random random(9);
     scatter(one.parameters(), random);
   }
-  CHECK(same_bits(m(x), before));
+  CHECK(same_bits(m(x, {}, {.need_weights = true}), before));
   CHECK(complaint([&] { m.head(3); }, {"no head 3", "0 to 2"}) == "");
   CHECK(complaint([&] { m.head(-1); }, {"no head -1"}) == "");
   CHECK(complaint([] { scattered(4, 2, of_own_widths).head(0); }, {"d_context is not d_model"}) ==
@@ -218,7 +220,7 @@ TEST_CASE("a query that may see nothing gets zeros, and the bias of the last map
   const Tensor y = m(x, Mask::padding({3, 0}));
   CHECK(difference_to(slice(y, 0, 1, 2), expand(m.output.bias, {1, 3, 4}), 0) == "");
   const Capture seen;
-  CHECK(difference_to(m(x, Mask::padding({3, 0})), y, nearly) == "");
+  CHECK(difference_to(m(x, Mask::padding({3, 0}), {.need_weights = true}), y, nearly) == "");
   CHECK(max(slice(seen["weights"], 0, 1, 2)).item() == 0);
   CHECK(max(slice(seen["heads"], 0, 1, 2)).item() == 0);
 }

@@ -64,7 +64,7 @@ std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Mask
       tabulate(shape, [&](const Place& at) { return score_by_hand(m, x, at); });
   const Tensor alone = m(x, mask);
   const Capture seen;
-  const Tensor y = m(x, mask);
+  const Tensor y = m(x, mask, {.need_weights = true});
   const Mask visible = m.is_causal ? Mask::causal() & mask : mask;
   const auto share = [&](const Place& at) {  // not yet divided by their sum
     const Index row = (at[0] * shape[1] + at[1]) * shape[2] + at[2];
@@ -139,7 +139,7 @@ TEST_CASE("with a cache, positions go on from its length", "[phase6][nn]") {
       CAPTURE(int(positions), piece);
       KeyValueCache cache;
       for (Index from = 0; from < 40; from += piece) {
-        const Tensor y = m(slice(x, 1, from, from + piece), {}, nullptr, &cache);
+        const Tensor y = m(slice(x, 1, from, from + piece), {}, {.cache = &cache});
         CHECK(difference_to(y, slice(whole, 1, from, from + piece), nearly) == "");
       }
     }

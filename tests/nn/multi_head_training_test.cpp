@@ -18,8 +18,7 @@ TEST_CASE("the gradients of multi-head attention are right, fused and explicit",
       const Tensor x = random_tensor({2, 3, 4});
       all.push_back({"x", x});
       CHECK(wrong_gradient_of(all, [&] { return m(x, mask); }) == "");
-      const Capture seen;
-      CHECK(wrong_gradient_of(all, [&] { return m(x, mask); }) == "");
+      CHECK(wrong_gradient_of(all, [&] { return m(x, mask, {.need_weights = true}); }) == "");
     }
   }
 }
@@ -42,7 +41,7 @@ TEST_CASE("the gradients of multi-head attention with dropout are right", "[phas
   const Tensor x = random_tensor({2, 5, 4});
   const auto f = [&] {
     Random random(8);  // the same weights are dropped each time
-    return m(x, {}, &random);
+    return m(x, {}, {.random = &random});
   };
   CHECK(wrong_gradient_of(m.parameters(), f) == "");
 }
@@ -54,15 +53,15 @@ TEST_CASE("dropout needs a generator and a probability; the same seed drops the 
   const MultiHeadAttention none = scattered(8, 4, {});
   Random one(5), same(5), other(6), untouched(5);
   CHECK(same_bits(m(x), none(x)));
-  CHECK(same_bits(none(x, {}, &untouched), none(x)));
+  CHECK(same_bits(none(x, {}, {.random = &untouched}), none(x)));
   CHECK(untouched.position() == 0);
-  const Tensor dropped = m(x, {}, &one);
+  const Tensor dropped = m(x, {}, {.random = &one});
   CHECK_FALSE(same_bits(dropped, m(x)));
-  CHECK(same_bits(dropped, m(x, {}, &same)));
-  CHECK_FALSE(same_bits(dropped, m(x, {}, &other)));
-  CHECK_FALSE(same_bits(dropped, m(x, {}, &one)));  // the generator went on
+  CHECK(same_bits(dropped, m(x, {}, {.random = &same})));
+  CHECK_FALSE(same_bits(dropped, m(x, {}, {.random = &other})));
+  CHECK_FALSE(same_bits(dropped, m(x, {}, {.random = &one})));  // the generator went on
   Random again(5), cross(5);
-  CHECK(same_bits(m.cross_attend(x, x, {}, &cross), m(x, {}, &again)));
+  CHECK(same_bits(m.cross_attend(x, x, {}, {.random = &cross}), m(x, {}, {.random = &again})));
 }
 
 TEST_CASE("a cache: piece by piece the same as all at once, for any pieces", "[phase4][nn]") {
@@ -76,7 +75,7 @@ TEST_CASE("a cache: piece by piece the same as all at once, for any pieces", "[p
       CHECK(cache.length() == 0);
       for (Index from = 0; from < 10; from += piece) {
         const Index to = std::min<Index>(from + piece, 10);
-        const Tensor y = m(slice(x, 1, from, to), {}, nullptr, &cache);
+        const Tensor y = m(slice(x, 1, from, to), {}, {.cache = &cache});
         CHECK(cache.length() == to);
         // Without the causal mask the newest still see all that came before.
         const Tensor whole = m(slice(x, 1, 0, to));
@@ -93,30 +92,36 @@ TEST_CASE("a cache with padding, with a sequence alone, and while somebody looks
   const Tensor x = random_tensor({2, 6, 4});
   const Mask mask = Mask::padding({6, 2});
   KeyValueCache cache, single;
-  m(slice(x, 1, 0, 4), Mask::padding({4, 2}), nullptr, &cache);
+  m(slice(x, 1, 0, 4), Mask::padding({4, 2}), {.cache = &cache});
   const Capture seen;
-  const Tensor y = m(slice(x, 1, 4, 6), mask, nullptr, &cache);
+  const Tensor y = m(slice(x, 1, 4, 6), mask, {.cache = &cache, .need_weights = true});
   CHECK(seen["weights"].shape() == Shape{2, 2, 2, 6});
   CHECK(difference_to(y, slice(m(x, mask), 1, 4, 6), nearly) == "");
   const Tensor one = squeeze(slice(x, 0, 0, 1), 0);
-  m(slice(one, 0, 0, 5), {}, nullptr, &single);
+  m(slice(one, 0, 0, 5), {}, {.cache = &single});
   CHECK(single.keys.shape() == Shape{1, 2, 5, 2});
-  CHECK(difference_to(m(slice(one, 0, 5, 6), {}, nullptr, &single), slice(m(one), 0, 5, 6),
+  CHECK(difference_to(m(slice(one, 0, 5, 6), {}, {.cache = &single}), slice(m(one), 0, 5, 6),
                       nearly) == "");
 }
 
 TEST_CASE("a cache that does not fit is refused, and stays as it was", "[phase4][nn]") {
   const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
   KeyValueCache cache;
-  m(random_tensor({2, 3, 4}), {}, nullptr, &cache);
+  m(random_tensor({2, 3, 4}), {}, {.cache = &cache});
   const auto next = [&](const MultiHeadAttention& layer, const Shape& shape, const Mask& mask) {
-    return [&, shape, mask] { layer(Tensor::zeros(shape), mask, nullptr, &cache); };
+    return [&, shape, mask] { layer(Tensor::zeros(shape), mask, {.cache = &cache}); };
   };
   CHECK(complaint(next(m, {3, 1, 4}, {}),
                   {"the cache is of a batch of 2, x of one of 3", "empty cache"}) == "");
   KeyValueCache wide;  // of more sequences than heads
-  m(random_tensor({5, 3, 4}), {}, nullptr, &wide);
-  CHECK(complaint([&] { m(random_tensor({3, 1, 4}), {}, nullptr, &wide); },
+  m(random_tensor({5, 3, 4}), {}, {.cache = &wide});
+  CHECK(complaint(
+            [&] {
+              m.cross_attend(Tensor::zeros({5, 3, 4}), Tensor::zeros({5, 3, 4}), {},
+                             {.cache = &wide});
+            },
+            {"cross-attention has no cache"}) == "");
+  CHECK(complaint([&] { m(random_tensor({3, 1, 4}), {}, {.cache = &wide}); },
                   {"the cache is of a batch of 5, x of one of 3."}) == "");
   CHECK(complaint(next(scattered(4, 4, {}), {2, 1, 4}, {}), {"concat", "(2, 2, 3, 2)"}) == "");
   CHECK(complaint(next(m, {2, 1, 4}, Mask::padding({9, 9})), {"mask", "9 keys", "only 4"}) == "");

@@ -84,7 +84,7 @@ TEST_CASE("a block drops what attention adds, and rescales the rest", "[phase2][
   const TransformerBlock block = scattered({.has_feed_forward = false, .dropout = 0.5});
   const Tensor x = random_tensor({4, 25, 4});
   Random random(2), same(2);
-  const Tensor y = block(x, {}, &random);
+  const Tensor y = block(x, {}, {.random = &random});
   const std::vector<double> added = doubles(block(x) - x), got = doubles(y - x);
   std::size_t dropped = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -94,8 +94,8 @@ TEST_CASE("a block drops what attention adds, and rescales the rest", "[phase2][
   }
   CHECK(dropped > 150);  // of 400
   CHECK(dropped < 250);
-  CHECK(same_bits(block(x, {}, &same), y));
-  CHECK_FALSE(same_bits(block(x, {}, &same), y));
+  CHECK(same_bits(block(x, {}, {.random = &same}), y));
+  CHECK_FALSE(same_bits(block(x, {}, {.random = &same}), y));
 }
 
 TEST_CASE("a block drops what feed-forward adds, and weights if attention is told to",
@@ -105,11 +105,11 @@ TEST_CASE("a block drops what feed-forward adds, and weights if attention is tol
     const TransformerBlock thinks = scattered({.norm = norm, .dropout = 0.5});
     clear(thinks.attention.output);
     Random random(2);
-    CHECK_FALSE(same_bits(thinks(x, {}, &random), thinks(x)));
+    CHECK_FALSE(same_bits(thinks(x, {}, {.random = &random}), thinks(x)));
     const TransformerBlock looks = scattered({.attention = {.dropout = 0.5}, .norm = norm});
-    CHECK_FALSE(same_bits(looks(x, {}, &random), looks(x)));
+    CHECK_FALSE(same_bits(looks(x, {}, {.random = &random}), looks(x)));
     const TransformerBlock never = scattered({.norm = norm});
-    CHECK(same_bits(never(x, {}, &random), never(x)));
+    CHECK(same_bits(never(x, {}, {.random = &random}), never(x)));
   }
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("the gradients of a block with dropout are right", "[phase2][nn]") {
   const Tensor x = random_tensor({2, 3, 4});
   const auto f = [&] {
     Random random(8);  // the same numbers are dropped each time
-    return block(x, {}, &random);
+    return block(x, {}, {.random = &random});
   };
   CHECK(wrong_gradient_of(block.parameters(), f) == "");
 }

@@ -135,7 +135,7 @@ TEST_CASE("a transformer drops parts of words and positions, with a generator", 
   model(ids);
   const std::vector<double> whole = doubles(seen["embedding"]);
   Random random(2);
-  model(ids, {}, &random);
+  model(ids, {}, {.random = &random});
   const std::vector<double> left = doubles(seen["embedding"]);
   std::size_t dropped = 0;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -238,6 +238,8 @@ TEST_CASE("steps that cannot be are refused, and the caches stay as they were", 
   CHECK(complaint([&] { model.next(random_ids({2, 1}), one); }, {"1 caches for 2 blocks", words}) ==
         "");
   CHECK(complaint([&] { model.next(random_ids({2, 1}), uneven); }, {words}) == "");
+  CHECK(complaint([&] { model(random_ids({2, 1}), {}, {.cache = &caches[0]}); },
+                  {"each block has a cache of its own", "next()"}) == "");
   TransformerOptions options = small();
   options.is_causal = false;
   std::vector<KeyValueCache> none;

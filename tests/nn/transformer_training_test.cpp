@@ -28,7 +28,7 @@ std::string wrong_model(const TransformerOptions& options) {
   scatter(model.parameters(), random, 0.4);
   const auto f = [&] {
     Random drops(8);  // the same numbers are dropped each time
-    const Tensor logits = model(ids, {}, &drops);
+    const Tensor logits = model(ids, {}, {.random = &drops});
     return cross_entropy(logits, targets) + mean(logits * logits);
   };
   GradcheckOptions fine;  // all parameters move at once, and relu has its kinks: short steps
@@ -50,7 +50,7 @@ std::vector<std::vector<real>> gradients_with(int threads) {
   Indices words({8, 32}, std::vector<std::int32_t>(256));
   for (std::int32_t& word : words.values) word = static_cast<std::int32_t>(random.randint(40));
   Tape tape(model.parameters());
-  const Gradients all = tape.backward(cross_entropy(model(words, {}, &drops), words));
+  const Gradients all = tape.backward(cross_entropy(model(words, {}, {.random = &drops}), words));
   std::vector<std::vector<real>> values;
   for (std::size_t i = 0; i < all.size(); ++i) values.push_back(all.at(i).values());
   return values;
@@ -168,7 +168,8 @@ TEST_CASE("from the second step of training on, nothing is asked of the system",
     std::vector<std::size_t> fresh;
     for (int step = 0; step < 3; ++step) {
       Tape tape(model.parameters());
-      Gradients gradients = tape.backward(cross_entropy(model(ids, {}, &drops), targets));
+      Gradients gradients =
+          tape.backward(cross_entropy(model(ids, {}, {.random = &drops}), targets));
       clip_gradient_norm(gradients, 1);
       adam.step(gradients);
       fresh.push_back(memory_stats().fresh);

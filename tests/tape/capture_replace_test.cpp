@@ -13,6 +13,8 @@ namespace {
 
 const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 0, 1, 2, 3});
 
+const ForwardContext with_weights = {.need_weights = true};
+
 const std::vector<std::string> filed_names = {"embedding",
                                               "blocks.0.attention.query",
                                               "blocks.0.attention.key",
@@ -32,13 +34,13 @@ const std::vector<std::string> filed_names = {"embedding",
 
 TEST_CASE("what is filed can be replaced, and the model goes on with it", "[phase3][nn]") {
   const Transformer model = small_transformer();
-  const Tensor untouched = model(ids);
+  const Tensor untouched = model(ids, {}, with_weights);
   for (const std::string& name : filed_names) {
     CAPTURE(name);
     Capture seen;
     Tensor given;
     seen.replace(name, [&](const Tensor& x) { return given = x, x * x; });
-    const Tensor logits = model(ids);
+    const Tensor logits = model(ids, {}, with_weights);
     CHECK(same_bits(seen[name], given * given));
     CHECK(largest_difference(logits, untouched) > 1e-3);
     CHECK(same_bits(seen["logits"], logits));
@@ -50,10 +52,10 @@ TEST_CASE("to put in what was there changes nothing", "[phase3][nn]") {
   for (const std::string& name : filed_names) {
     CAPTURE(name);
     Capture seen;
-    const Tensor untouched = model(ids);
+    const Tensor untouched = model(ids, {}, with_weights);
     const Tensor kept = seen[name].clone();
     seen.replace(name, [&](const Tensor&) { return kept; });
-    CHECK(same_bits(model(ids), untouched));
+    CHECK(same_bits(model(ids, {}, with_weights), untouched));
   }
 }
 
@@ -62,12 +64,12 @@ TEST_CASE("scores are replaced before the mask, weights before they mix", "[phas
   const Tensor x = random_tensor({1, 4, 6});
   Capture seen;
   seen.replace("scores", [](const Tensor& scores) { return Tensor::zeros(scores.shape()); });
-  layer(x);
+  layer(x, {}, with_weights);
   const Shape shape{1, 2, 4, 4};
   const auto even = [](const Place& at) { return at[3] > at[2] ? 0 : 1 / double(at[2] + 1); };
   CHECK(difference(seen["weights"], shape, tabulate(shape, even)) == "");
   seen.replace("weights", [](const Tensor& w) { return expand(Tensor::eye(4), w.shape()); });
-  const Tensor y = layer(x);
+  const Tensor y = layer(x, {}, with_weights);
   CHECK(difference_to(seen["heads"], seen["value"], 0) == "");
   CHECK(difference_to(y, layer.output(layer.value(x)), nearly) == "");
 }
@@ -126,4 +128,19 @@ TEST_CASE("a replacement of another shape is refused", "[phase3][nn]") {
   CHECK_FALSE(seen.contains("a"));
   seen.replace("nothing has this name", [](const Tensor& x) { return x; });
   CHECK(same_bits(Capture::record("b", Tensor(3)), Tensor(3)));
+}
+
+TEST_CASE("weights that nobody stored cannot be replaced", "[phase3][nn]") {
+  const Transformer model = small_transformer();
+  for (const char* name : {"scores", "weights"}) {
+    Capture seen;
+    const std::string full = std::string("blocks.1.attention.") + name;
+    seen.replace(full, [](const Tensor& x) { return x * 2; });
+    CHECK(complaint([&] { model(ids); }, {("capture: '" + full + "' was not stored").c_str(),
+                                          "need_weights = true"}) == "");
+    model(ids, {}, with_weights);
+    CHECK(seen.contains(full));
+    seen.replace(full, {});
+    model(ids);
+  }
 }

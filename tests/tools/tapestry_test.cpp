@@ -23,7 +23,7 @@ const std::string sentence = " --text 'the cat sat on the mat'";
 Tensor weights_of(const Capture& seen, Index layer) {
   const Transformer model = read_transformer(models() / "words");
   const Vocabulary vocabulary(Grammar().words());
-  model(vocabulary.ids("<bos> the cat sat on the mat"));
+  model(vocabulary.ids("<bos> the cat sat on the mat"), {}, {.need_weights = true});
   return seen["blocks." + std::to_string(layer) + ".attention.weights"];
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("from the second step on, training asks the system for no memory", "[p
   const LossOfStep loss_of_step = [&](Index step) {
     Random random(42, static_cast<std::uint64_t>(step));
     const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 0, static_cast<std::int32_t>(step)});
-    return cross_entropy(model(ids, {}, &random), ids);
+    return cross_entropy(model(ids, {}, {.random = &random}), ids);
   };
   AdamW adam(model.parameters(), {.weight_decay = 0.1});
   std::vector<std::size_t> fresh, live;

@@ -212,7 +212,7 @@ void analyze(const AnalyzeOptions& options) {
   const Reading reading = read_text_for(file, options.text);
   const Detected detected = detect(file, reading.ids);
   const Capture seen;
-  const Tensor logits = file.model(reading.ids);
+  const Tensor logits = file.model(reading.ids, {.need_weights = true});
   const std::vector<Head> heads = heads_asked_for(file, seen, options.layer, options.head);
   const bool causal = file.model.options().is_causal;
   const auto written = write_pictures(heads, reading.labels, causal, options);

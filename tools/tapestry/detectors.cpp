@@ -12,7 +12,7 @@ namespace {
 // ids (sentences, length) as one model reads them: what each layer attended to.
 std::vector<Attended> attended(const Model& model, const Indices& ids) {
   const Capture seen;
-  model(ids);
+  model(ids, {.need_weights = true});
   const Mask mask = model.options().is_causal ? Mask::causal() : Mask();
   std::vector<Attended> layers;
   for (const Tensor& weights : filed_weights(seen)) layers.push_back({weights, mask, ids});

@@ -72,11 +72,11 @@ OneHead::OneHead(const TransformerOptions& o, Random& random)
       attention(o.d_model, 1, random, {.initializer = init::lecun_normal}),
       guess(init::lecun_normal({o.d_model, o.vocab_size}, random)) {}
 
-Tensor OneHead::operator()(const Indices& ids) const {
+Tensor OneHead::operator()(const Indices& ids, const ForwardContext& pass) const {
   const Tensor x =
       Capture::record("embedding", embedding(words, ids) + slice(positions, 0, 0, ids.shape[-1]));
   const Capture::Name block("blocks", 0), layer("attention");
-  return matmul(attention(x), guess);
+  return matmul(attention(x, {}, pass), guess);
 }
 
 Model::Model(Transformer transformer)
@@ -89,9 +89,9 @@ const MultiHeadAttention& Model::attention(Index layer) const {
   return std::get<Transformer>(parts_).blocks[static_cast<std::size_t>(layer)].attention;
 }
 
-Tensor Model::operator()(const Indices& ids) const {
-  if (const auto* head = std::get_if<OneHead>(&parts_)) return (*head)(ids);
-  return std::get<Transformer>(parts_)(ids);
+Tensor Model::operator()(const Indices& ids, const ForwardContext& pass) const {
+  if (const auto* head = std::get_if<OneHead>(&parts_)) return (*head)(ids, pass);
+  return std::get<Transformer>(parts_)(ids, {}, pass);
 }
 
 Model Model::untrained(std::uint64_t seed) const {

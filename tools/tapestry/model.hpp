@@ -19,7 +19,7 @@ struct OneHead {
   OneHead(const TransformerOptions& sizes, Random& random);
 
   // Files under the names that a transformer of one layer has.
-  Tensor operator()(const Indices& ids) const;
+  Tensor operator()(const Indices& ids, const ForwardContext& pass = {}) const;
 };
 
 class Model {
@@ -33,7 +33,7 @@ class Model {
   const MultiHeadAttention& attention(Index layer) const;
 
   // ids (length) or (batch, length) -> logits (..., length, vocabulary).
-  Tensor operator()(const Indices& ids) const;
+  Tensor operator()(const Indices& ids, const ForwardContext& pass = {}) const;
 
   // Another one of these sizes, with random weights.
   Model untrained(std::uint64_t seed) const;

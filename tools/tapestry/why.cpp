@@ -176,7 +176,7 @@ void why(const WhyOptions& options) {
   const Index query = place_of("--query", reading.labels, file.vocabulary, options.query);
   const Index key = place_of("--key", reading.labels, file.vocabulary, options.key);
   const Capture seen;
-  file.model(reading.ids);
+  file.model(reading.ids, {.need_weights = true});
   const auto part = [&](const char* name) {
     const std::string full = "blocks." + std::to_string(options.layer) + ".attention." + name;
     return of_head(seen[full], options.head);

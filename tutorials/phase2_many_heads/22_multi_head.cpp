@@ -96,8 +96,8 @@ void print_shapes(Index batch, Index length, Index d_model, Index number) {
   Random random(42);
   const MultiHeadAttention layer(d_model, number, random);
   const Tensor x = random.normal({batch, length, d_model});  // (batch, length, d_model)
-  const Capture seen;         // keeps what the layer computes, under names
-  const Tensor y = layer(x);  // (batch, length, d_model)
+  const Capture seen;  // keeps what the layer computes, under names
+  const Tensor y = layer(x, {}, {.need_weights = true});  // (batch, length, d_model)
   std::cout << "x                    " << x.shape() << "\n"
             << "x W_Q, x W_K, x W_V  " << layer.query(x).shape() << "\n"
             << "split_heads          " << seen["query"].shape() << "\n"
@@ -114,7 +114,7 @@ void print_counts(Index length, Index d_model) {
     Random random(42);
     const MultiHeadAttention layer(d_model, number, random);
     const Capture seen;
-    layer(random.normal({2, length, d_model}));  // (2, length, d_model)
+    layer(random.normal({2, length, d_model}), {}, {.need_weights = true});  // (2, length, d_model)
     const Index learned = layer.parameter_count();
     // For one sentence: four linear maps, and in each head length^2 scores and as many weighted
     // values, of d_k products each.

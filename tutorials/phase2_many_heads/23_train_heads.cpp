@@ -74,7 +74,7 @@ Tensor hidden_word_maps(const Transformer& model, const Vocabulary& vocabulary,
   for (std::size_t i = 0; i < words.size(); ++i)
     ids.values[i * words.size() + i] = Vocabulary::mask;
   const Capture seen;
-  model(ids);                                                 // (copies, length, vocabulary)
+  model(ids, {}, {.need_weights = true});                     // (copies, length, vocabulary)
   const Tensor weights = seen["blocks.0.attention.weights"];  // (copies, heads, length, length)
   std::vector<Tensor> rows;                                   // (heads, 1, length) each
   for (Index i = 0; i < length; ++i) {

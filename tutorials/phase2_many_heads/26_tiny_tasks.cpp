@@ -82,7 +82,8 @@ plot::Heatmap answer_map(const Transformer& model, const TinyTask& task, const s
   const Index given = sequence.given;
   const auto length = static_cast<Index>(words.size());
   const Capture seen;
-  model(next_word_batch(task.vocabulary(), {words}).inputs);          // (1, length + 1, vocabulary)
+  model(next_word_batch(task.vocabulary(), {words}).inputs, {},
+        {.need_weights = true});                                      // (1, length + 1, vocabulary)
   const Tensor all = squeeze(seen["blocks.1.attention.weights"], 0);  // (heads, queries, keys)
   const Tensor answer = slice(slice(all, 1, given, length), 2, 0, length);  // (heads, rows, keys)
   const std::vector<double> found = weight_on_said(answer, words, given);
@@ -134,7 +135,8 @@ LayerScores weight_on_answer(const Transformer& model, const TinyTask& task, boo
     }
     const Batch b = next_word_batch(task.vocabulary(), {words});  // (1, length)
     const Capture seen;
-    model(b.inputs);  // (1, length, vocabulary); position p + 1 reads words[p]
+    model(b.inputs, {},
+          {.need_weights = true});  // (1, length, vocabulary); position p + 1 reads words[p]
     for (auto said = static_cast<std::size_t>(sequence.given); said < words.size(); ++said) {
       for (std::size_t p = 0; p < static_cast<std::size_t>(letters); ++p) {
         if (words[p] != words[said]) continue;
@@ -161,7 +163,7 @@ std::array<double, heads> weight_on_previous(const Transformer& model, const Tin
   Random random(99);
   const Batch b = task.batch(Part::held_out, 200, random);  // (200, length)
   const Capture seen;
-  model(b.inputs);                              // (200, length, vocabulary)
+  model(b.inputs, {}, {.need_weights = true});  // (200, length, vocabulary)
   for (Index head = 0; head < heads; ++head) {  // w (200, 1, length, length)
     const Tensor w = slice(seen["blocks.0.attention.weights"], 1, head, head + 1);
     for (Index at = 2; at <= 4; ++at) {

@@ -35,7 +35,7 @@ Tensor hidden_word_maps(const Transformer& model, const Words& words) {
   Indices ids = vocabulary.batch(std::vector<Words>(length, words));  // (copies, length)
   for (std::size_t i = 0; i < length; ++i) ids.values[i * length + i] = Vocabulary::mask;
   const Capture seen;
-  model(ids);                                     // (copies, length, vocabulary)
+  model(ids, {}, {.need_weights = true});         // (copies, length, vocabulary)
   const Tensor weights = filed_weights(seen)[0];  // (copies, heads, length, length)
   std::vector<Tensor> rows;                       // (heads, length) each
   for (Index i = 0; i < length; ++i) {

@@ -40,7 +40,8 @@ TaskSequence draw_sequence() {
 plot::Heatmap look(const Transformer& model, Words words) {
   words.pop_back();
   const Capture seen;
-  model(next_word_batch(task.vocabulary(), {words}).inputs);  // (1, length + 1, vocabulary)
+  model(next_word_batch(task.vocabulary(), {words}).inputs, {},
+        {.need_weights = true});  // (1, length + 1, vocabulary)
   const auto length = static_cast<Index>(words.size());
   const Tensor layer = squeeze(filed_weights(seen)[1], 0);  // (heads, length + 1, length + 1)
   const Tensor one = squeeze(slice(layer, 0, head, head + 1), 0);  // (length + 1, length + 1)

@@ -59,7 +59,8 @@ Mask rows_to_count(const Batch& batch, bool causal, bool only_targets) {
 // What each layer's heads do with a batch.
 std::vector<Attended> attended(const Transformer& model, const Batch& batch, bool only_targets) {
   const Capture seen;
-  model(batch.inputs, Mask::padding(batch.lengths));  // (rows, length, vocabulary)
+  model(batch.inputs, Mask::padding(batch.lengths),
+        {.need_weights = true});  // (rows, length, vocabulary)
   std::vector<Attended> layers;
   for (const Tensor& weights : filed_weights(seen)) {  // (rows, heads, length, length)
     layers.push_back(

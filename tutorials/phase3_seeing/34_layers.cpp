@@ -54,7 +54,7 @@ using Layer = std::array<Spread, measures.size()>;
 std::vector<Layer> layers_of(const Transformer& model, const Batch& batch) {
   const Mask mask = rows_that_say(batch);
   const Capture seen;
-  model(batch.inputs);  // (sequences, length, vocabulary)
+  model(batch.inputs, {}, {.need_weights = true});  // (sequences, length, vocabulary)
   std::vector<Layer> layers;
   for (const Tensor& weights : filed_weights(seen)) {  // (sequences, heads, queries, keys)
     const Tensor rows = rows_that_count(weights.shape(), mask);  // (sequences, 1, queries)
@@ -119,7 +119,8 @@ plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
   Words reads = sequence.words;
   reads.pop_back();
   const Capture seen;
-  model(next_word_batch(task.vocabulary(), {reads}).inputs);  // (1, length, vocabulary)
+  model(next_word_batch(task.vocabulary(), {reads}).inputs, {},
+        {.need_weights = true});  // (1, length, vocabulary)
   reads.insert(reads.begin(), "<bos>");
   plot::HeatmapGrid grid{.columns = model.options.num_heads, .maps = {}, .title = title};
   const std::vector<Tensor> layers = filed_weights(seen);  // (1, heads, length, length) each

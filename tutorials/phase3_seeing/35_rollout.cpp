@@ -47,7 +47,7 @@ Answers ask(const Transformer& model, const Words& words) {
   const std::string last = "blocks." + std::to_string(model.options.num_layers - 1) + ".output";
   const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", last);  // (length, length)
   const Capture seen;
-  model(ids);                                              // (1, length, vocabulary)
+  model(ids, {}, {.need_weights = true});                  // (1, length, vocabulary)
   const std::vector<Tensor> layers = filed_weights(seen);  // (1, heads, length, length) each
   return {squeeze(mean(layers.back(), 1), 0), squeeze(attention_rollout(layers), 0),
           squeeze(attention_flow(layers), 0), norms / sum(norms, -1, true)};

@@ -49,7 +49,8 @@ Look look(const Transformer& model, Words words) {
   const Indices ids = next_word_batch(task.vocabulary(), {words}).inputs;  // (1, length)
   const Index length = ids.shape[1], right = task.vocabulary().id(result.says);
   const auto logit = [&] {
-    return slice(slice(model(ids), -2, length - 1, length), -1, right, right + 1);  // (1, 1, 1)
+    return slice(slice(model(ids, {}, {.need_weights = true}), -2, length - 1, length), -1, right,
+                 right + 1);  // (1, 1, 1)
   };
   result.maps = link_maps(logit, layer_name, model.blocks[layer].attention);
   result.heads = head_ablation(logit, layer_name);  // (heads)

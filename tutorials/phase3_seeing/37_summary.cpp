@@ -173,7 +173,7 @@ plot::BarChart names(const Transformer& model) {
   const Indices ids = repeated_letters(300);           // (300, 10)
   const auto scores = [&](const Transformer& which) {  // of the heads of both layers: (8)
     const Capture seen;
-    which(ids);                                             // (300, 10, vocabulary)
+    which(ids, {}, {.need_weights = true});                 // (300, 10, vocabulary)
     const Tensor weights = concat(filed_weights(seen), 1);  // (300, 8, 10, 10)
     return doubles(mean(pattern_score(Pattern::induction, weights, Mask::causal(), ids), 0));
   };
@@ -200,7 +200,9 @@ plot::LineChart truth(const Transformer& model) {
   for (auto begin = all.values.begin(); begin != all.values.end(); begin += 10) {
     const Indices ids({1, 10}, {begin, begin + 10});  // (1, 10)
     const Index right = ids.values[5];                // whose logit, (1, 1, 1), is the target
-    const auto logit = [&] { return slice(slice(model(ids), -2, 9, 10), -1, right, right + 1); };
+    const auto logit = [&] {
+      return slice(slice(model(ids, {}, {.need_weights = true}), -2, 9, 10), -1, right, right + 1);
+    };
     const LinkMaps maps = link_maps(logit, "blocks.1.attention", model.blocks[1].attention);
     const Tensor& fall = maps.ablation;  // (1, heads, 10, 10), as all four maps
     agreement.push_back(rank_agreement(maps.weights, maximum(fall, -fall), Mask::causal()));
@@ -229,7 +231,8 @@ plot::Heatmap the_mask() {
 
 plot::Heatmap looking_back(const Transformer& model) {
   const Capture seen;
-  model(repeated_letters(1));  // (1, 10, vocabulary); the weights of head 1.1: (10, 10)
+  model(repeated_letters(1), {},
+        {.need_weights = true});  // (1, 10, vocabulary); the weights of head 1.1: (10, 10)
   const Tensor weights = squeeze(slice(squeeze(filed_weights(seen)[1], 0), 0, 1, 2), 0);
   double stripe = 0;
   for (Index query = 6; query < 10; ++query) stripe += double{weights.at({query, query - 4})} / 4;

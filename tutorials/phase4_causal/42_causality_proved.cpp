@@ -70,9 +70,9 @@ Tensor wrong_split(const MultiHeadAttention& layer, const Tensor& x, bool joined
 Tensor with_cache(const MultiHeadAttention& layer, const Tensor& x) {
   KeyValueCache cache;
   const Tensor rows = unsqueeze(x, 0);
-  std::vector<Tensor> parts = {layer(slice(rows, 1, 0, cached), {}, nullptr, &cache)};
+  std::vector<Tensor> parts = {layer(slice(rows, 1, 0, cached), {}, {.cache = &cache})};
   for (Index i = cached; i < length; ++i) {
-    parts.push_back(layer(slice(rows, 1, i, i + 1), {}, nullptr, &cache));
+    parts.push_back(layer(slice(rows, 1, i, i + 1), {}, {.cache = &cache}));
   }
   return squeeze(concat(parts, 1), 0);
 }

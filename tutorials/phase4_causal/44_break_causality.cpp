@@ -48,7 +48,8 @@ double weight_on_future(const Tensor& weights) {
 
 Result run(const Transformer& model, const Batch& batch) {
   const Capture seen;
-  const Tensor logits = model(batch.inputs);  // (sentences, length, vocabulary)
+  const Tensor logits =
+      model(batch.inputs, {}, {.need_weights = true});  // (sentences, length, vocabulary)
   Result result{};
   for (Index i = 0; i < length; ++i) {
     Indices targets;

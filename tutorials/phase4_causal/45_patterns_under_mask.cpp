@@ -90,7 +90,7 @@ std::vector<double> on_deciding_word(const Transformer& model, Role role, bool s
     }
   }
   const Capture seen;
-  model(next_word_batch(vocabulary, texts).inputs);
+  model(next_word_batch(vocabulary, texts).inputs, {}, {.need_weights = true});
   std::vector<double> result;
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const Tensor weights = weights_of(seen, layer);
@@ -115,7 +115,7 @@ void print_row(const std::string& name, std::initializer_list<double> numbers) {
 void print(const std::string& name, const Transformer& model, bool by_head) {
   Random random(8);
   const Capture seen;
-  model(grammar.batch(vocabulary, sentences, random).inputs);
+  model(grammar.batch(vocabulary, sentences, random).inputs, {}, {.need_weights = true});
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.is_causal);
     const std::string title = name + ", layer " + std::to_string(layer + 1);

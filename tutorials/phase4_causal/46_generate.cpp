@@ -71,7 +71,7 @@ void print_step(const Transformer& model, const GenerationStep& step) {
   for (const auto id : step.ids.values) std::printf("%8s", vocabulary.word(id).c_str());
   std::printf("  ...\n");
   const Capture seen;
-  model(step.ids);
+  model(step.ids, {}, {.need_weights = true});
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     std::printf("layer %lld ", static_cast<long long>(layer + 1));
     for (const double weight : last_row(seen, layer)) std::printf("%8.2f", weight);

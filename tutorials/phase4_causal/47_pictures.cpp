@@ -49,7 +49,7 @@ void draw_masks() {
 // What the heads really used: (layers * heads, length, length).
 Tensor all_weights(const Transformer& model, const Indices& ids) {
   const Capture seen;
-  model(ids);
+  model(ids, {}, {.need_weights = true});
   std::vector<Tensor> layers;
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const std::string name = "blocks." + std::to_string(layer) + ".attention.weights";

@@ -98,7 +98,7 @@ Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, length,
 
 std::vector<Looks> look(const Transformer& model, const Indices& texts) {
   const Capture seen;
-  model(texts);
+  model(texts, {}, {.need_weights = true});
   std::vector<Looks> result;
   for (const Tensor& weights : filed_weights(seen)) {
     result.push_back(look(weights, model.options.is_causal ? Mask::causal() : Mask()));

@@ -96,7 +96,8 @@ void measure(const Transformer& model, const Batch& test, bool uniform, Run& run
   Capture seen;
   if (uniform) keep_uniform(seen, model.options);
   run.steps.push_back(every * static_cast<double>(run.steps.size()));
-  run.losses.push_back(double{cross_entropy(model(test.inputs), test.targets).item()});
+  run.losses.push_back(
+      double{cross_entropy(model(test.inputs, {}, {.need_weights = true}), test.targets).item()});
   const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
   const auto of_heads = [&](const Tensor& weights) {
     return mean(mean_of_rows(attention_entropy(weights), says(test.targets)), 0);
@@ -131,7 +132,7 @@ Run learn(const Problem& problem, std::uint64_t seed, bool uniform) {
     const Batch b = problem.draw(Part::train, 32, random);
     std::optional<Capture> reach;
     if (uniform) keep_uniform(reach.emplace(), problem.options);
-    return cross_entropy(model(b.inputs), b.targets);
+    return cross_entropy(model(b.inputs, {}, {.need_weights = uniform}), b.targets);
   };
   train(adam, loss_of_step, options);
   return run;

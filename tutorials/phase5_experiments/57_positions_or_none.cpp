@@ -168,7 +168,8 @@ double probe_error(const Transformer& model, Index layer) {
 double on_letter_before(const Transformer& model, Index layer) {
   Random data(8);
   const Capture seen;
-  model(draw_batch(Task::previous, model.options.is_causal, 64, data).inputs);
+  model(draw_batch(Task::previous, model.options.is_causal, 64, data).inputs, {},
+        {.need_weights = true});
   const Tensor& weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
   const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
   return double{max(mean(pattern_score(Pattern::previous, weights, mask), 0)).item()};

@@ -100,14 +100,14 @@ std::vector<double> best(const std::vector<Tensor>& scores) {
   return result;
 }
 
-double test_loss(const Transformer& model) {
+double test_loss(const Transformer& model, const ForwardContext& pass = {}) {
   return double{cross_entropy(model(test.inputs), test.targets).item()};
 }
 
 void look(Run& run, Index step) {
   const Capture seen;
   run.at.push_back(static_cast<double>(step));
-  run.loss.push_back(test_loss(run.model));
+  run.loss.push_back(test_loss(run.model, {.need_weights = true}));
   const auto weights = [&](Index layer) {
     return seen["blocks." + std::to_string(layer) + ".attention.weights"];
   };

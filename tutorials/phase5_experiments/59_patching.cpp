@@ -95,7 +95,8 @@ Indices read(const std::vector<Words>& texts) { return next_word_batch(vocabular
 // The logit difference of each pair: how far the words that may end the clean sentence are above
 // those that may end the corrupted one, (pairs).
 Tensor difference(const Transformer& model, const Indices& ids, const Pairs& list) {
-  const Tensor last = squeeze(slice(model(ids), 1, length - 1, length), 1);
+  const Tensor last =
+      squeeze(slice(model(ids, {}, {.need_weights = true}), 1, length - 1, length), 1);
   return sum(last * list.direction, -1);
 }
 
@@ -115,7 +116,7 @@ class Patching {
   Tensor restored(const std::string& name, const Tensor& cells,
                   const std::vector<Words>& source) const {
     Capture seen;
-    model_(read(source));
+    model_(read(source), {}, {.need_weights = true});
     const Tensor from = seen[name];
     seen.replace(name, [&](const Tensor& to) { return where(cells, from, to); });
     return (difference(model_, read(list_.corrupted), list_) - corrupted_) / gap_;
@@ -177,7 +178,7 @@ Findings findings(const Transformer& model, const Patching& patching, const Pair
     }
   }
   const Capture seen;
-  model(read(list.clean));
+  model(read(list.clean), {}, {.need_weights = true});
   const Tensor weights = concat({seen[layer_weights[0]], seen[layer_weights[1]]}, 1);
   f.weights = squeeze(slice(mean(weights, 0), 1, last, length), 1);
   return f;

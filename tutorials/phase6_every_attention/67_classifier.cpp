@@ -50,11 +50,12 @@ struct Classifier : Module {
         out(width, sentence_forms, random, {.initializer = init::lecun_normal}) {}
 
   // ids (rows, length) -> (rows, forms)
-  Tensor operator()(const Indices& ids, const std::vector<Index>& lengths) const {
+  Tensor operator()(const Indices& ids, const std::vector<Index>& lengths,
+                    const ForwardContext& pass = {}) const {
     Tensor x = words(ids);
     if (parts.positions) x = x + sinusoidal_positions(ids.shape[1], width);
     const Mask words_only = Mask::padding(lengths);
-    if (parts.attention) x = attention(x, parts.knows_padding ? words_only : Mask());
+    if (parts.attention) x = attention(x, parts.knows_padding ? words_only : Mask(), pass);
     if (!parts.knows_padding) return out(mean(x, 1));
     // The mean over the words alone: their sum, divided by how many they are.
     Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
@@ -204,7 +205,7 @@ plot::Heatmap where_heads_look(const Classifier& model, const SentenceForms& tas
                                const FormSentence& sentence) {
   const FormBatch one = task.batch({sentence});
   const Capture seen;
-  model(one.ids, one.lengths);
+  model(one.ids, one.lengths, {.need_weights = true});
   const Tensor weights = mean(squeeze(seen["weights"], 0), 1);  // (heads, keys)
   const std::vector<std::string> rows = {"head 1", "head 2", "head 3", "head 4"};
   plot::Heatmap map = attention_heatmap(weights, rows, sentence.words, to_string(sentence.form));

@@ -71,7 +71,7 @@ struct Translator : Module {
         out(v.hidden, task.target_words().size(), random, {.initializer = init::xavier_uniform}) {}
 
   // -> logits (rows, length of the target, words)
-  Tensor operator()(const TranslationBatch& b) const {
+  Tensor operator()(const TranslationBatch& b, const ForwardContext& pass = {}) const {
     const Lstm::Output read = encoder(source_words(b.source), b.source_lengths);
     const bool starts = sight != Sight::nothing;
     const Tensor states =
@@ -80,7 +80,7 @@ struct Translator : Module {
     const bool all = sight == Sight::all_states;
     const Tensor seen = all ? read.all : unsqueeze(read.last.h, 1);  // (rows, keys, hidden)
     const Mask mask = all ? Mask::padding(b.source_lengths) : Mask();
-    Tensor brought = attention.cross_attend(states, seen, mask);
+    Tensor brought = attention.cross_attend(states, seen, mask, pass);
     if (!starts) brought = Tensor::zeros(brought.shape());
     return out(tanh(join(attended_only ? brought : concat({states, brought}, -1))));
   }
@@ -126,7 +126,7 @@ Score evaluate(const Translator& model, Index phrases) {
   Random random(77);
   const TranslationBatch b = TranslationTask({phrases, phrases}).batch(Part::held_out, 300, random);
   const Capture seen;
-  const Tensor logits = model(b);
+  const Tensor logits = model(b, {.need_weights = true});
   Score score{double(exact_matches(logits, b.target.targets)) / 300,
               accuracy(logits, b.target.targets),
               0,
@@ -269,7 +269,7 @@ void draw_alignment(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (run.model.sight != Sight::all_states || run.seed != 1) continue;
     const Capture seen;
-    const bool right = exact_matches(run.model(b), b.target.targets) == 1;
+    const bool right = exact_matches(run.model(b, {.need_weights = true}), b.target.targets) == 1;
     plot::draw(canvas, panels[run.variant == 0 ? 1 : 2],
                alignment_map(words_only(seen["weights"]), one,
                              std::string(variants[run.variant].name) +

@@ -60,26 +60,28 @@ struct EncoderDecoder : Module {
         out(width, task.target_words().size(), random, {.initializer = init::xavier_uniform}) {}
 
   // -> logits (rows, length of the target, words)
-  Tensor operator()(const TranslationBatch& b) const {
+  Tensor operator()(const TranslationBatch& b, const ForwardContext& pass = {}) const {
     const Mask words_only = Mask::padding(b.source_lengths);
     return out(last_norm(decode(placed(target_words(b.target.inputs)),
-                                encode(placed(source_words(b.source)), words_only), words_only)));
+                                encode(placed(source_words(b.source)), words_only, pass),
+                                words_only, pass)));
   }
 
-  Tensor encode(const Tensor& x, const Mask& words_only) const {
+  Tensor encode(const Tensor& x, const Mask& words_only, const ForwardContext& pass) const {
     const Capture::Name name("source");
-    return encoded_norm(encoder(x, words_only));
+    return encoded_norm(encoder(x, words_only, pass));
   }
 
   // Padding behind the target needs no mask: it comes later, and has no part in the loss.
-  Tensor decode(const Tensor& x, const Tensor& encoded, const Mask& words_only) const {
+  Tensor decode(const Tensor& x, const Tensor& encoded, const Mask& words_only,
+                const ForwardContext& pass) const {
     const auto look_back = [&] {
       const Capture::Name name("target");
-      return said(x);
+      return said(x, {}, pass);
     };
     Tensor y = look_back();
     const Capture::Name name("cross");
-    y = y + cross.cross_attend(cross_norm(y), encoded, words_only);
+    y = y + cross.cross_attend(cross_norm(y), encoded, words_only, pass);
     return y + thought(thought_norm(y));
   }
 
@@ -215,7 +217,7 @@ void look(const EncoderDecoder& model) {
   Random random(77);
   const TranslationBatch b = TranslationTask({most, most}).batch(Part::held_out, 300, random);
   const Capture seen;
-  model(b);
+  model(b, {.need_weights = true});
   std::printf("3. Cross-attention in sentences of %d noun phrases: mean weight of each head\n",
               int(most));
   std::printf("                                 head 1  head 2  head 3  head 4    even\n");
@@ -268,7 +270,7 @@ void draw(const EncoderDecoder& model, const TranslationTask& task) {
   Random random(5);  // the sentence of step 68
   const Translation one = TranslationTask({4, 4}).sentence(Part::held_out, random);
   const Capture seen;
-  model(task.batch({one}));
+  model(task.batch({one}), {.need_weights = true});
   plot::HeatmapGrid grid;
   grid.columns = 2;
   grid.title = "Cross-attention of four heads while they translate";

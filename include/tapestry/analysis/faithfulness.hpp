@@ -18,6 +18,7 @@
 namespace tapestry {
 
 // Calls the model on one text and returns one number, the one to explain: a logit, for example.
+// Where weights are looked at, by a call with {.need_weights = true}.
 using Target = std::function<Tensor()>;
 
 // Weight times value: || a_ij v_j W_O^h ||, divided by the sum of its row; zeros stay zeros

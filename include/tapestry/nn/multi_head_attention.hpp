@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tapestry/attention.hpp"
+#include "tapestry/nn/forward_context.hpp"
 #include "tapestry/nn/linear.hpp"
 #include "tapestry/nn/module.hpp"
 #include "tapestry/nn/positions.hpp"
@@ -62,23 +63,28 @@ struct MultiHeadAttention : Module {
                      const MultiHeadAttentionOptions& options = {});
 
   // Self-attention: x (..., length, d_model) -> the same shape. A position sees what `mask` allows
-  // and, with `is_causal`, nothing later than itself. With a generator, i.e. while training,
-  // weights are dropped. With a cache, x holds positions that follow those in the cache: they are
-  // added to it, and see it; x must then be (batch, length, d_model). Positions are counted from 0,
-  // with a cache from its length on. Records for Capture: query, key, value (..., heads, length,
-  // width), rotated if rotary, keys and values once for each head that reads them; scores (with the
-  // bias of relative positions or ALiBi) and weights (..., heads, length, keys); heads (..., heads,
-  // length, d_v) and output. x without leading axes counts as a batch of one. Throws Error if x
-  // does not fit d_model, or mask or cache do not fit x; the cache is then unchanged.
-  Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
-                    KeyValueCache* cache = nullptr) const;
+  // and, with `is_causal`, nothing later than itself. While training, weights are dropped. With a
+  // cache, x holds positions that follow those in the cache: they are added to it, and see it; x
+  // must then be (batch, length, d_model). Positions are counted from 0, with a cache from its
+  // length on. Weights are stored (attention instead of fused_attention) with need_weights, when
+  // they are dropped, and with relative positions or ALiBi. Records for Capture: query (..., heads,
+  // length, d_k), key, value (..., key-value heads, keys, width), rotated if rotary; scores (with
+  // the bias of relative positions or ALiBi) and weights (..., heads, length, keys), where they are
+  // stored; heads (..., heads, length, d_v) and output. x without leading axes counts as a batch of
+  // one. Throws Error if x does not fit d_model, or mask or cache do not fit x; the cache is then
+  // unchanged.
+  Tensor operator()(const Tensor& x, const Mask& mask = {}, const ForwardContext& pass = {}) const;
 
   // Cross-attention: queries from x (..., length, d_model), keys and values from context
   // (..., keys, d_context) -> (..., length, d_model). With `is_causal`, query i sees keys 0 to i.
-  // Throws Error as above, and for rotary, relative and alibi, which need distances within one
-  // sequence.
+  // Throws Error as above, for a cache, and for rotary, relative and alibi, which need distances
+  // within one sequence.
   Tensor cross_attend(const Tensor& x, const Tensor& context, const Mask& mask = {},
-                      Random* random = nullptr) const;
+                      const ForwardContext& pass = {}) const;
+
+  // Recorded keys or values (..., num_key_value_heads, keys, width), once for each
+  // head that reads them: (..., num_heads, keys, width).
+  Tensor by_heads(const Tensor& x) const;
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
@@ -97,11 +103,11 @@ struct MultiHeadAttention : Module {
  private:
   void refuse_distances(const char* what) const;
   Tensor turned(const Tensor& x, Index first) const;
-  Tensor by_heads(const Tensor& x) const;
   Tensor distance_bias(Index queries, Index keys, Index first) const;
-  Tensor mix(const Tensor& queries, const Tensor& keys, const Tensor& values, const Mask& mask,
-             Random* random,
-             const Tensor& bias) const;  // (..., heads, length, width) -> (..., length, d_model)
+  Tensor mix(
+      const Tensor& queries, const Tensor& keys, const Tensor& values, const Mask& mask,
+      const ForwardContext& pass,
+      const Tensor& bias) const;  // (..., num_heads, length, width) -> (..., length, d_model)
 };
 
 }  // namespace tapestry

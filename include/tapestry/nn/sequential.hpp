@@ -12,12 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "tapestry/mask.hpp"
+#include "tapestry/nn/forward_context.hpp"
 #include "tapestry/nn/module.hpp"
 
 namespace tapestry {
 
-// Each layer is something that makes a Tensor from a Tensor: a module, a function. To copy a
-// Sequential is to share its layers.
+// Each layer is something that makes a Tensor from a Tensor: a module, a function. Those that take
+// a mask and a ForwardContext get them. To copy a Sequential is to share its layers.
 class Sequential : public Module {
  public:
   template <class... Layers>
@@ -32,10 +34,18 @@ class Sequential : public Module {
     const auto shared = std::make_shared<const Layer>(std::move(layer));
     std::shared_ptr<const Module> module;  // null for a function
     if constexpr (std::is_base_of_v<Module, Layer>) module = shared;
-    layers_.push_back({module, [shared](const Tensor& x) { return (*shared)(x); }});
+    layers_.push_back({module, [shared](const Tensor& x, [[maybe_unused]] const Mask& mask,
+                                        [[maybe_unused]] const ForwardContext& pass) {
+                         if constexpr (requires { (*shared)(x, mask, pass); }) {
+                           return (*shared)(x, mask, pass);
+                         } else {
+                           return (*shared)(x);
+                         }
+                       }});
   }
 
-  Tensor operator()(const Tensor& x) const;
+  // Throws Error for a cache, which is of one layer, and as the layers do.
+  Tensor operator()(const Tensor& x, const Mask& mask = {}, const ForwardContext& pass = {}) const;
 
   // Under their numbers, from 0; functions count.
   Members members() const override;
@@ -43,7 +53,7 @@ class Sequential : public Module {
  private:
   struct Step {
     std::shared_ptr<const Module> module;
-    std::function<Tensor(const Tensor&)> call;
+    std::function<Tensor(const Tensor&, const Mask&, const ForwardContext&)> call;
   };
 
   std::vector<Step> layers_;

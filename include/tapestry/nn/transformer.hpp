@@ -48,13 +48,13 @@ struct Transformer : Module {
   Transformer(const TransformerOptions& options, Random& random);
 
   // ids (length) or (batch, length) -> logits (..., length, vocab_size). A position sees what
-  // `mask` allows and, in a decoder, nothing later. With a generator, i.e. while training, dropout
-  // applies.
+  // `mask` allows and, in a decoder, nothing later. While training, dropout applies.
   // Records for Capture: "embedding" (token_embedding + positions), the tensors of block i as
   // "blocks.i.*", "norm" (if there is one) and "logits".
-  // Throws Error for an id without a word, more positions than learned, or a mask that does not
-  // fit.
-  Tensor operator()(const Indices& ids, const Mask& mask = {}, Random* random = nullptr) const;
+  // Throws Error for an id without a word, more positions than learned, a mask that does not fit,
+  // or a cache: next() takes one for each block.
+  Tensor operator()(const Indices& ids, const Mask& mask = {},
+                    const ForwardContext& pass = {}) const;
 
   // Incremental decoding: ids (batch, new) follow those in the caches, one per block (initially an
   // empty list); returns the logits of the new ids. They equal the rows of operator() on the whole
@@ -72,7 +72,7 @@ struct Transformer : Module {
   }
 
  private:
-  Tensor run(const Indices& ids, const Mask& mask, Random* random,
+  Tensor run(const Indices& ids, const Mask& mask, ForwardContext pass,
              std::vector<KeyValueCache>* caches) const;
   Tensor embed(const Indices& ids, Index first) const;
 };

@@ -37,11 +37,10 @@ struct TransformerBlock : Module {
   TransformerBlock(Index d_model, Index num_heads, Random& random,
                    const TransformerBlockOptions& options = {});
 
-  // x (..., length, d_model) -> the same shape; mask, generator and cache as in MultiHeadAttention.
+  // x (..., length, d_model) -> the same shape; mask and context as in MultiHeadAttention.
   // Records for Capture: the tensors of attention as "attention.*", "middle", the sum after
   // attention, and "output" (..., length, d_model).
-  Tensor operator()(const Tensor& x, const Mask& mask = {}, Random* random = nullptr,
-                    KeyValueCache* cache = nullptr) const;
+  Tensor operator()(const Tensor& x, const Mask& mask = {}, const ForwardContext& pass = {}) const;
 
   Members members() const override {
     return {{"attention_norm", attention_norm},

@@ -1,0 +1,21 @@
+// What a forward pass has to know beside its input, handed on from a model to its layers.
+//
+//   model(ids);                                // to use it
+//   model(ids, mask, {.random = &random});     // to train it
+//   model(ids, mask, {.need_weights = true});  // to look inside, by a Capture
+#pragma once
+
+namespace tapestry {
+
+class Random;
+struct KeyValueCache;
+
+struct ForwardContext {
+  Random* random = nullptr;        // given while training: dropout drops, and draws from it
+  KeyValueCache* cache = nullptr;  // of one attention layer: x follows what it holds
+  bool need_weights = false;       // attention stores its scores and weights, for a Capture
+
+  bool training() const { return random != nullptr; }
+};
+
+}  // namespace tapestry
