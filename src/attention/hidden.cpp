@@ -19,7 +19,7 @@ bool all_finite(const Tensor& x) {
 }
 
 Tensor equal(const Tensor& a, const Tensor& b) {
-  return apply("equal", kernels::active().equal, a, b);
+  return apply("equal", kernels::active().of<kernels::Equal>(), a, b);
 }
 
 // Zeros where x is NaN or infinite.

@@ -1,7 +1,7 @@
 // What operations call: kernels over whole arrays, split among threads.
 //
 // Functions that take an entry are called with one of the table in use, such as
-// unary(active().exp, x, y, n); the others look theirs up. Arrays are row-major and contiguous
+// unary(active().of<Exp>(), x, y, n); the others look theirs up. Arrays are row-major and contiguous
 // unless strides are passed, and nothing is checked. The bits of every result are the same for any
 // number of threads: where parts are added up, their size depends on the shape alone.
 #pragma once

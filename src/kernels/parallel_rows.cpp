@@ -95,8 +95,8 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
   });
   for (Index i = 0; i < blocks; ++i) {
     const real* sums = partial + i * 2 * n;
-    t.add(d_gain, 1, sums, 1, d_gain, n);
-    t.add(d_bias, 1, sums + n, 1, d_bias, n);
+    t.of<Add>()(d_gain, 1, sums, 1, d_gain, n);
+    t.of<Add>()(d_bias, 1, sums + n, 1, d_bias, n);
   }
 }
 

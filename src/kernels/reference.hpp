@@ -2,7 +2,8 @@
 //
 // These say what the library computes; the SIMD sets only compute it faster, and a test holds each
 // of them against this file. Elementary functions and sums run in double and round once, so that
-// the reference is also the most accurate set. table.hpp holds the contract of each function.
+// the reference is also the most accurate set. table.hpp holds the contract of each kernel; the
+// functions of single numbers stand in functions.hpp and functions_of_two.hpp.
 #pragma once
 
 #include <cmath>
@@ -14,47 +15,6 @@
 namespace tapestry::kernels::reference {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr double square_root_half = 0.70710678118654752440;  // sqrt(1/2)
-inline constexpr double gauss_peak = 0.39894228040143267794;        // 1 / sqrt(2 pi)
-inline constexpr double gelu_tanh_scale = 0.79788456080286535588;   // sqrt(2 / pi)
-inline constexpr double gelu_tanh_cubic = 0.044715;                 // Hendrycks & Gimpel 2016
-
-// ---- Numbers: one function of one number each, in double
-
-inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-inline double relu(double x) { return x <= 0 ? 0 : x; }  // NaN <= 0 is false: NaN stays
-inline double elu(double x) { return x > 0 ? x : std::expm1(x); }
-
-// log(1 + exp(x)) without overflow
-inline double softplus(double x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x))); }
-
-// x times the normal distribution function, x * (1 + erf(x / sqrt 2)) / 2. Below -40 the true
-// value is less than the smallest double; stopping there keeps -inf * 0 from becoming NaN.
-inline double gelu(double x) {
-  if (x < -40) x = -40;
-  return x * std::erfc(-x * square_root_half) / 2;
-}
-
-// d gelu / dx = Phi(x) + x phi(x); beyond 40 on either side it is 1 or 0 to the last bit
-inline double gelu_slope(double x) {
-  if (std::abs(x) > 40) x = std::copysign(40.0, x);
-  return std::erfc(-x * square_root_half) / 2 + x * gauss_peak * std::exp(-x * x / 2);
-}
-
-inline double gelu_tanh(double x) {
-  if (x < -40) x = -40;
-  return x * sigmoid(2 * gelu_tanh_scale * (x + gelu_tanh_cubic * x * x * x));
-}
-
-// With u = sqrt(2/pi) (x + c x^3): (1 + tanh u) / 2 = sigmoid(2u), whose slope is s (1 - s).
-inline double gelu_tanh_slope(double x) {
-  if (std::abs(x) > 40) x = std::copysign(40.0, x);
-  const double s = sigmoid(2 * gelu_tanh_scale * (x + gelu_tanh_cubic * x * x * x));
-  return s + x * s * (1 - s) * 2 * gelu_tanh_scale * (1 + 3 * gelu_tanh_cubic * x * x);
-}
-
-inline double maximum(double a, double b) { return (a > b || a != a) ? a : b; }
-inline double minimum(double a, double b) { return (a < b || a != a) ? a : b; }
 
 // ---- Elementwise loops
 
@@ -98,10 +58,10 @@ inline void sum(const real* x, Index outer, Index length, Index inner, real* y) 
   reduce(x, outer, length, inner, y, 0, [](double a, double b) { return a + b; });
 }
 inline void max(const real* x, Index outer, Index length, Index inner, real* y) {
-  reduce(x, outer, length, inner, y, -infinity, maximum);
+  reduce(x, outer, length, inner, y, -infinity, Maximum::plain);
 }
 inline void min(const real* x, Index outer, Index length, Index inner, real* y) {
-  reduce(x, outer, length, inner, y, infinity, minimum);
+  reduce(x, outer, length, inner, y, infinity, Minimum::plain);
 }
 
 inline double sum_squares(const real* x, Index n) {
@@ -115,7 +75,7 @@ inline double sum_squares(const real* x, Index n) {
 // The largest of n numbers: -inf for none, NaN if any is.
 inline double row_max(const real* x, Index n) {
   double largest = -infinity;
-  for (Index i = 0; i < n; ++i) largest = maximum(largest, x[i]);
+  for (Index i = 0; i < n; ++i) largest = Maximum::plain(largest, x[i]);
   return largest;
 }
 

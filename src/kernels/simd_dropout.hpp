@@ -6,23 +6,6 @@
 
 namespace tapestry::kernels::simd {
 
-#if defined(__x86_64__)  // AArch64 stays with the reference: it has no such product
-
-template <class A>
-using Words = xsimd::batch<std::uint64_t, A>;
-
-// The 64-bit products of the low halves of all lanes: xsimd has no word for it.
-template <class A>
-TAPESTRY_INLINE Words<A> product(const Words<A>& a, std::uint64_t b) {
-#if defined(__AVX512F__)
-  return Words<A>(_mm512_mul_epu32(a, Words<A>(b)));
-#elif defined(__AVX2__)
-  return Words<A>(_mm256_mul_epu32(a, Words<A>(b)));
-#else
-  return Words<A>(_mm_mul_epu32(a, Words<A>(b)));
-#endif
-}
-
 // Four words each of as many blocks as there are lanes, their numbers in `block`. The high halves
 // of the lanes of a, b, c and d hold what is left of the products, and are never looked at.
 template <class A>
@@ -82,14 +65,7 @@ void dropout(const real* x, real* y, Index n, RandomWords random, std::uint32_t 
 
 template <class A>
 void fill_dropout(Table& t) {
-  t.dropout = dropout<A>;
+  if constexpr (multiplies_words) t.dropout = dropout<A>;
 }
-
-#else
-
-template <class A>
-void fill_dropout(Table&) {}
-
-#endif
 
 }  // namespace tapestry::kernels::simd

@@ -1,33 +1,35 @@
-// Elementwise entries: one loop over batches per shape of operation, one line per operation.
+// Elementwise entries: one loop over batches per shape of operation, run for each function of
+// functions.hpp and functions_of_two.hpp that has a SIMD form.
 #pragma once
 
 #include "kernels/simd_loops.hpp"
-#include "kernels/simd_math.hpp"
 #include "kernels/simd_trigonometry.hpp"
 
 namespace tapestry::kernels::simd {
 
+// What the SIMD forms of functions are given as M: Math, with sine and cosine.
+template <class A>
+using All = Trigonometry<A>;
+
 // y[i] = f(x[i])
 template <class A, class F>
-Unary unary(F) {
-  return [](const real* x, real* y, Index n) {
-    const bool stream = y != x && n >= stream_from;
-    sweep_out<A>(y, n, stream,
-                 [=](Index i, auto part) { store<A>(y + i, F{}(load<A>(x + i, part)), part); });
-    finish_stream(stream);
-  };
+void unary(const real* x, real* y, Index n) {
+  const bool stream = y != x && n >= stream_from;
+  sweep_out<A>(y, n, stream, [=](Index i, auto part) {
+    store<A>(y + i, F::template simd<All<A>>(load<A>(x + i, part)), part);
+  });
+  finish_stream(stream);
 }
 
 // dx[i] = f(dy[i], saved[i])
 template <class A, class F>
-UnaryBackward backward(F) {
-  return [](const real* dy, const real* saved, real* dx, Index n) {
-    const bool stream = dx != dy && dx != saved && n >= stream_from;
-    sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
-      store<A>(dx + i, F{}(load<A>(dy + i, part), load<A>(saved + i, part)), part);
-    });
-    finish_stream(stream);
-  };
+void unary_backward(const real* dy, const real* saved, real* dx, Index n) {
+  const bool stream = dx != dy && dx != saved && n >= stream_from;
+  sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
+    const Floats<A> up = load<A>(dy + i, part);
+    store<A>(dx + i, F::template simd_backward<All<A>>(up, load<A>(saved + i, part)), part);
+  });
+  finish_stream(stream);
 }
 
 // One operand of an elementwise loop with two or three: an array, or one number repeated.
@@ -47,15 +49,13 @@ struct Operand {
 
 // y[i] = f(a[i], b[i])
 template <class A, class F>
-Binary binary(F) {
-  return [](const real* a, Index a_step, const real* b, Index b_step, real* y, Index n) {
-    const Operand<A> left(a, a_step, n), right(b, b_step, n);
-    const bool stream = y != a && y != b && n >= stream_from;
-    sweep_out<A>(y, n, stream, [&](Index i, auto part) {
-      store<A>(y + i, F{}(left.at(i, part), right.at(i, part)), part);
-    });
-    finish_stream(stream);
-  };
+void binary(const real* a, Index a_step, const real* b, Index b_step, real* y, Index n) {
+  const Operand<A> left(a, a_step, n), right(b, b_step, n);
+  const bool stream = y != a && y != b && n >= stream_from;
+  sweep_out<A>(y, n, stream, [&](Index i, auto part) {
+    store<A>(y + i, F::template simd<All<A>>(left.at(i, part), right.at(i, part)), part);
+  });
+  finish_stream(stream);
 }
 
 template <class A>
@@ -102,53 +102,26 @@ void adam_loop(real* weight, const real* gradient, real* mean, real* square, Ada
 }
 
 template <class A>
-void fill_two_operands(Table& t) {
+void fill_elementwise(Table& t) {
+  using M = All<A>;
   using V = Floats<A>;
-  t.add = binary<A>([](V a, V b) { return a + b; });
-  t.subtract = binary<A>([](V a, V b) { return a - b; });
-  t.multiply = binary<A>([](V a, V b) { return a * b; });
-  t.divide = binary<A>([](V a, V b) { return quotient(a, b); });
-  t.maximum = binary<A>([](V a, V b) { return maximum<A>(a, b); });
-  t.minimum = binary<A>([](V a, V b) { return minimum<A>(a, b); });
-  t.equal = binary<A>([](V a, V b) { return xsimd::select(a == b, V(1.0f), V(0.0f)); });
-  t.less = binary<A>([](V a, V b) { return xsimd::select(a < b, V(1.0f), V(0.0f)); });
+  UnaryFunctions::each([&](auto f) {
+    using F = decltype(f);
+    constexpr int place = UnaryFunctions::place<F>();
+    if constexpr (requires(V x) { F::template simd<M>(x); }) t.unary[place] = unary<A, F>;
+    if constexpr (requires(V x) { F::template simd_backward<M>(x, x); }) {
+      t.unary_backward[place] = unary_backward<A, F>;
+    }
+  });
+  BinaryFunctions::each([&](auto f) {
+    using F = decltype(f);
+    if constexpr (requires(V x) { F::template simd<M>(x, x); }) {
+      t.binary[BinaryFunctions::place<F>()] = binary<A, F>;
+    }
+  });
   t.select = select_loop<A>;
   t.sgd = sgd_loop<A>;
   t.adam = adam_loop<A>;
-}  // power stays with the reference
-
-template <class A>
-void fill_one_operand(Table& t) {
-  using V = Floats<A>;
-  using M = Math<A>;
-  t.negate = unary<A>([](V x) { return negative(x); });
-  t.sqrt = unary<A>([](V x) { return square_root(x); });
-  t.exp = unary<A>([](V x) { return M::exp(x); });
-  t.log = unary<A>([](V x) { return M::log(x); });
-  t.sin = unary<A>([](V x) { return Trigonometry<A>::sin(x); });
-  t.cos = unary<A>([](V x) { return Trigonometry<A>::cos(x); });
-  t.tanh = unary<A>([](V x) { return M::tanh(x); });
-  t.erf = unary<A>([](V x) { return M::erf(x); });
-  t.sigmoid = unary<A>([](V x) { return M::sigmoid(x); });
-  t.relu = unary<A>([](V x) { return M::relu(x); });
-  t.elu = unary<A>([](V x) { return M::elu(x); });
-  t.gelu = unary<A>([](V x) { return M::gelu(x); });
-  t.gelu_tanh = unary<A>([](V x) { return M::gelu_tanh(x); });
-  t.softplus = unary<A>([](V x) { return M::softplus(x); });
-}
-
-template <class A>
-void fill_backward(Table& t) {
-  using V = Floats<A>;
-  using M = Math<A>;
-  t.tanh_backward = backward<A>([](V dy, V y) { return dy * (V(1.0f) - y * y); });
-  t.sigmoid_backward = backward<A>([](V dy, V y) { return dy * y * (V(1.0f) - y); });
-  t.relu_backward = backward<A>([](V dy, V y) { return xsimd::select(y <= V(0.0f), V(0.0f), dy); });
-  t.elu_backward =
-      backward<A>([](V dy, V y) { return xsimd::select(y > V(0.0f), dy, dy * (y + V(1.0f))); });
-  t.gelu_backward = backward<A>([](V dy, V x) { return dy * M::gelu_slope(x); });
-  t.gelu_tanh_backward = backward<A>([](V dy, V x) { return dy * M::gelu_tanh_slope(x); });
-  t.softplus_backward = backward<A>([](V dy, V x) { return dy * M::sigmoid(x); });
 }
 
 }  // namespace tapestry::kernels::simd

@@ -75,15 +75,7 @@ TAPESTRY_INLINE Floats<A> load(const float* p, Stream, float = 0) {
 
 template <class A>
 TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Stream) {
-#if defined(__AVX512F__)  // xsimd has no word for these
-  _mm512_stream_ps(p, x);
-#elif defined(__AVX__)
-  _mm256_stream_ps(p, x);
-#elif defined(__SSE2__)
-  _mm_stream_ps(p, x);
-#else
-  x.store_aligned(p);
-#endif
+  store_streamed(p, x);
 }
 
 // Whether an output of rows x n goes past the caches. Not when it replaces an input, which is
@@ -93,10 +85,8 @@ TAPESTRY_INLINE bool streams(const real* y, const real* x, Index rows, Index n) 
 }
 
 // Makes streamed numbers visible to other threads before what follows: once, at the end.
-TAPESTRY_INLINE void finish_stream([[maybe_unused]] bool stream) {
-#if defined(__SSE2__)
-  if (stream) _mm_sfence();
-#endif
+TAPESTRY_INLINE void finish_stream(bool stream) {
+  if (stream) fence_streamed();
 }
 
 // As `sweep`, for a body that writes y[i] and treats every number alike: past the caches if told

@@ -14,9 +14,7 @@ namespace tapestry::kernels::simd {
 // `registers` is how many SIMD registers the instruction set has: it sizes the tile of a product.
 template <class A, int registers>
 void fill(Table& t) {
-  fill_two_operands<A>(t);
-  fill_one_operand<A>(t);
-  fill_backward<A>(t);
+  fill_elementwise<A>(t);
   fill_reductions<A>(t);
   fill_rows<A>(t);
   fill_norm<A>(t);

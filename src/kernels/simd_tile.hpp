@@ -33,13 +33,6 @@ struct Blocking {
   static constexpr Index columns_to_pack_a = 256, group = 8, packed_rows = group * rows;
 };
 
-// Whether part of a batch can be loaded where it is: AVX-512 has masks for that.
-#if defined(__AVX512F__)
-inline constexpr bool loads_parts = true;
-#else
-inline constexpr bool loads_parts = false;
-#endif
-
 // c (height x vectors batches) += a (height, depth) b (depth, vectors batches). b's batches are
 // contiguous, its rows b_row apart. `fresh` starts from 0 without reading c. Only `part` of the
 // last batch of each row belongs to c; b must be readable there in full unless `loads_parts`.

@@ -5,10 +5,6 @@
 
 namespace tapestry::kernels::simd {
 
-// Four numbers: the unit that every instruction set shuffles cheaply. xsimd's own shuffles differ
-// between versions and sets, so the compiler's are used here.
-typedef float Quad __attribute__((vector_size(16)));
-
 // The first `count` of four numbers at p, zeros behind.
 TAPESTRY_INLINE Quad quad(const real* p, Index count) {
   Quad four = {0, 0, 0, 0};
@@ -18,53 +14,6 @@ TAPESTRY_INLINE Quad quad(const real* p, Index count) {
     std::memcpy(&four, p, std::size_t(count) * sizeof(real));
   }
   return four;
-}
-
-// A batch made of quads, the first one lowest.
-template <class A>
-TAPESTRY_INLINE Floats<A> joined(const Quad* q) {
-  using Register = typename Floats<A>::register_type;
-#if defined(__AVX512F__)
-  // Inserts from memory: of a shuffle of vectors g++ makes slower shuffles of registers.
-  if constexpr (lanes<A> == 16) {
-    Register x = _mm512_castps128_ps512(q[0]);
-    x = _mm512_insertf32x4(x, q[1], 1);
-    x = _mm512_insertf32x4(x, q[2], 2);
-    return Floats<A>(_mm512_insertf32x4(x, q[3], 3));
-  } else
-#endif
-      if constexpr (lanes<A> == 4) {
-    return Floats<A>(Register(q[0]));
-  } else {
-    return Floats<A>(Register(__builtin_shufflevector(q[0], q[1], 0, 1, 2, 3, 4, 5, 6, 7)));
-  }
-}
-
-// In each quad of the result: a0 b0 a1 b1, or a2 b2 a3 b3, of the same quad of a and b.
-template <class A>
-TAPESTRY_INLINE Floats<A> interleave_low(const Floats<A>& x, const Floats<A>& y) {
-  const typename Floats<A>::register_type a = x, b = y;
-  if constexpr (lanes<A> == 4) {
-    return Floats<A>(__builtin_shufflevector(a, b, 0, 4, 1, 5));
-  } else if constexpr (lanes<A> == 8) {
-    return Floats<A>(__builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13));
-  } else {
-    return Floats<A>(
-        __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29));
-  }
-}
-
-template <class A>
-TAPESTRY_INLINE Floats<A> interleave_high(const Floats<A>& x, const Floats<A>& y) {
-  const typename Floats<A>::register_type a = x, b = y;
-  if constexpr (lanes<A> == 4) {
-    return Floats<A>(__builtin_shufflevector(a, b, 2, 6, 3, 7));
-  } else if constexpr (lanes<A> == 8) {
-    return Floats<A>(__builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15));
-  } else {
-    return Floats<A>(
-        __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31));
-  }
 }
 
 // Four columns of a batch of rows, turned: line t holds column t. The quads of a batch come from

@@ -134,7 +134,7 @@ void scatter_add_rows(const real* dy, const std::int32_t* ids, Index count, Inde
     const Index first = begin * line, columns = std::min(end * line, width) - first;
     for (Index i = 0; i < count; ++i) {
       real* const row = d_table + ids[i] * width + first;
-      t.add(row, 1, dy + i * width + first, 1, row, columns);
+      t.of<Add>()(row, 1, dy + i * width + first, 1, row, columns);
     }
   });
 }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "kernels/functions_of_two.hpp"
 #include "tapestry/real.hpp"
 #include "tapestry/visibility.hpp"
 
@@ -84,19 +85,31 @@ struct RandomWords {
 struct Table {
   const char* name;  // "reference", "sse2", "avx2", "avx512" or "neon64"
 
-  // Elementwise, two operands. maximum and minimum give NaN where either side is NaN.
-  Binary add, subtract, multiply, divide, power, maximum, minimum;
-  // 1 where true, 0 where false; a comparison with NaN is false.
-  Binary equal, less;
+  // Elementwise: an entry for each function in the lists of functions.hpp and functions_of_two.hpp
+  Unary unary[UnaryFunctions::count];
+  UnaryBackward unary_backward[UnaryFunctions::count];  // null for a function without
+  Binary binary[BinaryFunctions::count];
+
+  // The entry of one of them: of<Exp>(), of<Add>(), backward_of<Tanh>()
+  template <class F>
+  auto of() const {
+    constexpr int place = UnaryFunctions::place<F>();
+    if constexpr (place < UnaryFunctions::count) {
+      return unary[place];
+    } else {
+      static_assert(BinaryFunctions::place<F>() < BinaryFunctions::count, "it is in no list");
+      return binary[BinaryFunctions::place<F>()];
+    }
+  }
+  template <class F>
+  UnaryBackward backward_of() const {
+    static_assert(has_backward<F>, "it has no kernel for its gradient");
+    return unary_backward[UnaryFunctions::place<F>()];
+  }
+
   // y[i] = condition[i] != 0 ? a[i] : b[i], with steps as in Binary; a NaN condition counts as true
   void (*select)(const real* condition, Index condition_step, const real* a, Index a_step,
                  const real* b, Index b_step, real* y, Index n);
-
-  // Elementwise, one operand. All give NaN for NaN.
-  // elu has alpha = 1. gelu is x * (1 + erf(x / sqrt 2)) / 2; gelu_tanh is its tanh form.
-  Unary negate, sqrt, exp, log, sin, cos, tanh, erf, sigmoid, relu, elu, gelu, gelu_tanh, softplus;
-  UnaryBackward tanh_backward, sigmoid_backward, relu_backward, elu_backward;  // saved: y
-  UnaryBackward gelu_backward, gelu_tanh_backward, softplus_backward;          // saved: x
 
   // Reductions. The order of additions depends on length and inner only. An empty sum is 0, an
   // empty max -inf, an empty min +inf. max and min give NaN if any element is NaN.

@@ -8,7 +8,7 @@ namespace tapestry {
 using kernels::active;
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
-  return Tape::record("add", {a, b}, apply("add", active().add, a, b),
+  return Tape::record("add", {a, b}, apply("add", active().of<kernels::Add>(), a, b),
                       [](const Tensor& dy, GradientSink& to) {
                         to.accumulate(0, dy);
                         to.accumulate(1, dy);
@@ -16,7 +16,7 @@ Tensor operator+(const Tensor& a, const Tensor& b) {
 }
 
 Tensor operator-(const Tensor& a, const Tensor& b) {
-  return Tape::record("subtract", {a, b}, apply("subtract", active().subtract, a, b),
+  return Tape::record("subtract", {a, b}, apply("subtract", active().of<kernels::Subtract>(), a, b),
                       [](const Tensor& dy, GradientSink& to) {
                         to.accumulate(0, dy);
                         if (to.needs_gradient(1)) to.accumulate(1, -dy);
@@ -24,7 +24,7 @@ Tensor operator-(const Tensor& a, const Tensor& b) {
 }
 
 Tensor operator*(const Tensor& a, const Tensor& b) {
-  const Tensor y = apply("multiply", active().multiply, a, b);
+  const Tensor y = apply("multiply", active().of<kernels::Multiply>(), a, b);
   return Tape::record("multiply", {a, b}, y,
                       [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
                         if (to.needs_gradient(0)) to.accumulate(0, dy * b);
@@ -33,7 +33,7 @@ Tensor operator*(const Tensor& a, const Tensor& b) {
 }
 
 Tensor operator/(const Tensor& a, const Tensor& b) {
-  const Tensor y = apply("divide", active().divide, a, b);
+  const Tensor y = apply("divide", active().of<kernels::Divide>(), a, b);
   return Tape::record("divide", {a, b}, y,
                       [y = Tape::save(y), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
                         const Tensor da = dy / b;
@@ -43,12 +43,12 @@ Tensor operator/(const Tensor& a, const Tensor& b) {
 }
 
 Tensor operator-(const Tensor& x) {
-  return Tape::record("negate", {x}, apply(active().negate, x),
+  return Tape::record("negate", {x}, apply(active().of<kernels::Negate>(), x),
                       [](const Tensor& dy, GradientSink& to) { to.accumulate(0, -dy); });
 }
 
 Tensor pow(const Tensor& a, const Tensor& b) {
-  const Tensor y = apply("pow", active().power, a, b);
+  const Tensor y = apply("pow", active().of<kernels::Power>(), a, b);
   return Tape::record(
       "pow", {a, b}, y,
       [a = Tape::save(a), b = Tape::save(b), y = Tape::save(y)](const Tensor& dy,

@@ -25,7 +25,7 @@ Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
 
 // 1 where a wins the comparison, 1/2 where a and b are equal, 0 where b wins.
 Tensor share(const Tensor& winner, const Tensor& a, const Tensor& b) {
-  return winner + 0.5 * apply("compare", active().equal, a, b);
+  return winner + 0.5 * apply("compare", active().of<kernels::Equal>(), a, b);
 }
 
 }  // namespace
@@ -52,32 +52,32 @@ Tensor clamp(const Tensor& x, double low, double high) {
     throw Error("clamp: low is " + std::to_string(low) + ", high is " + std::to_string(high) +
                 ": low must not be above high.");
   }
-  const Tensor raised = apply("clamp", active().maximum, x, low);
-  return Tape::record("clamp", {x}, apply("clamp", active().minimum, raised, high),
+  const Tensor raised = apply("clamp", active().of<kernels::Maximum>(), x, low);
+  return Tape::record("clamp", {x}, apply("clamp", active().of<kernels::Minimum>(), raised, high),
                       [x = Tape::save(x), low, high](const Tensor& dy, GradientSink& to) {
-                        const Tensor below = apply("clamp", active().less, x, low);
-                        const Tensor above = apply("clamp", active().less, high, x);
+                        const Tensor below = apply("clamp", active().of<kernels::Less>(), x, low);
+                        const Tensor above = apply("clamp", active().of<kernels::Less>(), high, x);
                         to.accumulate(0, select(below + above, 0, dy));
                       });
 }
 
 Tensor maximum(const Tensor& a, const Tensor& b) {
-  const Tensor y = apply("maximum", active().maximum, a, b);
+  const Tensor y = apply("maximum", active().of<kernels::Maximum>(), a, b);
   return Tape::record("maximum", {a, b}, y,
                       [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
-                        const Tensor a_wins = apply("maximum", active().less, b, a);
-                        const Tensor b_wins = apply("maximum", active().less, a, b);
+                        const Tensor a_wins = apply("maximum", active().of<kernels::Less>(), b, a);
+                        const Tensor b_wins = apply("maximum", active().of<kernels::Less>(), a, b);
                         if (to.needs_gradient(0)) to.accumulate(0, dy * share(a_wins, a, b));
                         if (to.needs_gradient(1)) to.accumulate(1, dy * share(b_wins, a, b));
                       });
 }
 
 Tensor minimum(const Tensor& a, const Tensor& b) {
-  const Tensor y = apply("minimum", active().minimum, a, b);
+  const Tensor y = apply("minimum", active().of<kernels::Minimum>(), a, b);
   return Tape::record("minimum", {a, b}, y,
                       [a = Tape::save(a), b = Tape::save(b)](const Tensor& dy, GradientSink& to) {
-                        const Tensor a_wins = apply("minimum", active().less, a, b);
-                        const Tensor b_wins = apply("minimum", active().less, b, a);
+                        const Tensor a_wins = apply("minimum", active().of<kernels::Less>(), a, b);
+                        const Tensor b_wins = apply("minimum", active().of<kernels::Less>(), b, a);
                         if (to.needs_gradient(0)) to.accumulate(0, dy * share(a_wins, a, b));
                         if (to.needs_gradient(1)) to.accumulate(1, dy * share(b_wins, a, b));
                       });

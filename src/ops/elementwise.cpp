@@ -11,14 +11,14 @@ namespace tapestry {
 using kernels::active;
 
 Tensor sqrt(const Tensor& x) {
-  const Tensor y = apply(active().sqrt, x);
+  const Tensor y = apply(active().of<kernels::Sqrt>(), x);
   return Tape::record("sqrt", {x}, y, [y = Tape::save(y)](const Tensor& dy, GradientSink& to) {
     to.accumulate(0, dy / (2 * y));
   });
 }
 
 Tensor exp(const Tensor& x) {
-  const Tensor y = apply(active().exp, x);
+  const Tensor y = apply(active().of<kernels::Exp>(), x);
   return Tape::record("exp", {x}, y, [y = Tape::save(y)](const Tensor& dy, GradientSink& to) {
     to.accumulate(0, dy * y);
   });
@@ -26,25 +26,25 @@ Tensor exp(const Tensor& x) {
 
 Tensor log(const Tensor& x) {
   return Tape::record(
-      "log", {x}, apply(active().log, x),
+      "log", {x}, apply(active().of<kernels::Log>(), x),
       [x = Tape::save(x)](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy / x); });
 }
 
 Tensor sin(const Tensor& x) {
   return Tape::record(
-      "sin", {x}, apply(active().sin, x),
+      "sin", {x}, apply(active().of<kernels::Sin>(), x),
       [x = Tape::save(x)](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy * cos(x)); });
 }
 
 Tensor cos(const Tensor& x) {
-  return Tape::record("cos", {x}, apply(active().cos, x),
+  return Tape::record("cos", {x}, apply(active().of<kernels::Cos>(), x),
                       [x = Tape::save(x)](const Tensor& dy, GradientSink& to) {
                         to.accumulate(0, -(dy * sin(x)));
                       });
 }
 
 Tensor erf(const Tensor& x) {
-  return Tape::record("erf", {x}, apply(active().erf, x),
+  return Tape::record("erf", {x}, apply(active().of<kernels::Erf>(), x),
                       [x = Tape::save(x)](const Tensor& dy, GradientSink& to) {
                         const double scale = 2 / std::sqrt(std::numbers::pi);
                         to.accumulate(0, dy * exp(-(x * x)) * scale);
@@ -53,45 +53,26 @@ Tensor erf(const Tensor& x) {
 
 namespace {
 
-// A function whose slope is known from its output y ...
-Tensor by_output(const char* name, const Tensor& x, kernels::Unary forward,
-                 kernels::UnaryBackward backward) {
-  const Tensor y = apply(forward, x);
-  return Tape::record(name, {x}, y,
-                      [y = Tape::save(y), backward](const Tensor& dy, GradientSink& to) {
-                        to.accumulate(0, apply(backward, dy, y));
-                      });
-}
-
-// ... or from its input x.
-Tensor by_input(const char* name, const Tensor& x, kernels::Unary forward,
-                kernels::UnaryBackward backward) {
-  return Tape::record(name, {x}, apply(forward, x),
-                      [x = Tape::save(x), backward](const Tensor& dy, GradientSink& to) {
-                        to.accumulate(0, apply(backward, dy, x));
-                      });
+// A function with a kernel of its own for the gradient, which reads the output or the input.
+template <class F>
+Tensor elementwise(const Tensor& x) {
+  const Tensor y = apply(active().of<F>(), x);
+  const kernels::UnaryBackward backward = active().backward_of<F>();
+  return Tape::record(
+      F::name, {x}, y,
+      [saved = Tape::save(F::saves_output ? y : x), backward](const Tensor& dy, GradientSink& to) {
+        to.accumulate(0, apply(backward, dy, saved));
+      });
 }
 
 }  // namespace
 
-Tensor tanh(const Tensor& x) { return by_output("tanh", x, active().tanh, active().tanh_backward); }
-
-Tensor sigmoid(const Tensor& x) {
-  return by_output("sigmoid", x, active().sigmoid, active().sigmoid_backward);
-}
-
-Tensor relu(const Tensor& x) { return by_output("relu", x, active().relu, active().relu_backward); }
-
-Tensor elu(const Tensor& x) { return by_output("elu", x, active().elu, active().elu_backward); }
-
-Tensor softplus(const Tensor& x) {
-  return by_input("softplus", x, active().softplus, active().softplus_backward);
-}
-
-Tensor gelu(const Tensor& x) { return by_input("gelu", x, active().gelu, active().gelu_backward); }
-
-Tensor gelu_tanh(const Tensor& x) {
-  return by_input("gelu_tanh", x, active().gelu_tanh, active().gelu_tanh_backward);
-}
+Tensor tanh(const Tensor& x) { return elementwise<kernels::Tanh>(x); }
+Tensor sigmoid(const Tensor& x) { return elementwise<kernels::Sigmoid>(x); }
+Tensor relu(const Tensor& x) { return elementwise<kernels::Relu>(x); }
+Tensor elu(const Tensor& x) { return elementwise<kernels::Elu>(x); }
+Tensor softplus(const Tensor& x) { return elementwise<kernels::Softplus>(x); }
+Tensor gelu(const Tensor& x) { return elementwise<kernels::Gelu>(x); }
+Tensor gelu_tanh(const Tensor& x) { return elementwise<kernels::GeluTanh>(x); }
 
 }  // namespace tapestry

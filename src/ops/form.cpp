@@ -175,7 +175,8 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
   return Tape::record("slice", {x}, sliced(x, at, first, count, step),
                       [at, first, count, step](const Tensor& dy, GradientSink& to) {
                         const Tensor part = sliced(to.gradient_buffer(0), at, first, count, step);
-                        copy_into(apply("slice", kernels::active().add, part, dy), part);
+                        copy_into(apply("slice", kernels::active().of<kernels::Add>(), part, dy),
+                                  part);
                       });
 }
 

@@ -99,14 +99,16 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 kernels::Unary function_of(Activation activation) {
   if (activation == Activation::none) return nullptr;
-  return activation == Activation::relu ? active().relu : active().gelu;
+  return activation == Activation::relu ? active().of<kernels::Relu>()
+                                        : active().of<kernels::Gelu>();
 }
 
 // Gradient of the product from that of the output; `saved` is relu's output or gelu's input.
 Tensor before_activation(Activation activation, const Tensor& dy, const Tensor& saved) {
   if (activation == Activation::none) return dy;
   const bool relu = activation == Activation::relu;
-  return apply(relu ? active().relu_backward : active().gelu_backward, dy, saved);
+  return apply(relu ? active().backward_of<kernels::Relu>() : active().backward_of<kernels::Gelu>(),
+               dy, saved);
 }
 
 }  // namespace

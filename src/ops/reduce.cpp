@@ -88,7 +88,7 @@ Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const 
   return Tape::record(
       name, {x}, keepdims ? y : reshaped(y, reduction.squeezed),
       [x = Tape::save(x), y = Tape::save(y), axes](const Tensor& dy, GradientSink& to) {
-        const Tensor is_extreme = apply("max", active().equal, x, y);
+        const Tensor is_extreme = apply("max", active().of<kernels::Equal>(), x, y);
         const Tensor ties = sum(is_extreme, axes, true);
         to.accumulate(0, is_extreme * (reshaped(dy.contiguous(), y.shape()) / ties));
       });
@@ -109,7 +109,7 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   const Reduction reduction = plan("mean", x.shape(), axes);
   const double share = 1 / static_cast<double>(reduction.count);
-  const Tensor y = apply("mean", active().multiply, run(active().sum, x, reduction),
+  const Tensor y = apply("mean", active().of<kernels::Multiply>(), run(active().sum, x, reduction),
                          reduction.count == 0 ? std::numeric_limits<double>::quiet_NaN() : share);
   return Tape::record(
       "mean", {x}, keepdims ? y : reshaped(y, reduction.squeezed),

@@ -138,7 +138,7 @@ void GradientSink::accumulate(std::size_t input, Tensor gradient) {
   } else if (sum.buffer().owners() == 1 && sum.is_contiguous()) {
     add_to(sum, gradient);
   } else {
-    sum = apply("backward", kernels::active().add, sum, gradient);
+    sum = apply("backward", kernels::active().of<kernels::Add>(), sum, gradient);
   }
 }
 

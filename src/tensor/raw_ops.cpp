@@ -50,8 +50,8 @@ Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Te
 
 void add_to(Tensor& y, const Tensor& x) {
   const Tensor right = broadcast_view(x, y.shape());
-  kernels::binary(kernels::active().add, sizes(y.shape()), y.data(), y.strides().data(),
-                  right.data(), right.strides().data(), y.data());
+  kernels::binary(kernels::active().of<kernels::Add>(), sizes(y.shape()), y.data(),
+                  y.strides().data(), right.data(), right.strides().data(), y.data());
 }
 
 Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {

@@ -97,8 +97,8 @@ double clip_gradient_norm(Gradients& gradients, double max_norm) {
     const Tensor& gradient = gradients.at(i);
     kernels::Sizes sizes{1, {gradient.count()}};
     const Index every = 1, same = 0;
-    kernels::binary(kernels::active().multiply, sizes, gradient.data(), &every, &scale, &same,
-                    gradient.data());
+    kernels::binary(kernels::active().of<kernels::Multiply>(), sizes, gradient.data(), &every,
+                    &scale, &same, gradient.data());
   }
   return norm;
 }

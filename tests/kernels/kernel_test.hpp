@@ -75,6 +75,62 @@ inline bool close(real got, real want, double relative, double absolute) {
   return std::abs(double(got) - double(want)) <= relative * std::abs(double(want)) + absolute;
 }
 
+// |got - want| in distances of neighbouring floats at `want`
+inline double ulps(real got, double want) {
+  if (std::isnan(got)) return std::isnan(want) ? 0 : 1e9;
+  if (std::isinf(got) || std::isinf(want)) return got == static_cast<real>(want) ? 0 : 1e9;
+  const int exponent = std::max(want == 0 ? -126 : std::ilogb(want), -126);
+  return std::abs(double(got) - want) / std::ldexp(1.0, exponent - 23);
+}
+
+// What the lists of functions say, for loops over them.
+struct FunctionRow {
+  const char* name;
+  int place;  // in Table::unary and Table::unary_backward
+  double (*plain)(double);
+  Claim claim;
+  bool backward, saves_output;
+  double slope_error;
+};
+
+inline std::vector<FunctionRow> unary_rows() {
+  std::vector<FunctionRow> rows;
+  UnaryFunctions::each([&](auto f) {
+    using F = decltype(f);
+    FunctionRow row{F::name, UnaryFunctions::place<F>(), F::plain, F::claim, has_backward<F>, false,
+                    0};
+    if constexpr (has_backward<F>) {
+      row.saves_output = F::saves_output;
+      row.slope_error = F::slope_error;
+    }
+    rows.push_back(row);
+  });
+  return rows;
+}
+
+struct BinaryRow {
+  const char* name;
+  int place;  // in Table::binary
+  double (*plain)(double, double);
+};
+
+inline std::vector<BinaryRow> binary_rows() {
+  std::vector<BinaryRow> rows;
+  BinaryFunctions::each([&](auto f) {
+    using F = decltype(f);
+    rows.push_back({F::name, BinaryFunctions::place<F>(), F::plain});
+  });
+  return rows;
+}
+
+// How far a result is off, in shares of what its function claims; `exact` is the true result.
+inline double share_of_claim(const Claim& claim, double x, real got, double exact) {
+  const double distance = ulps(got, exact);
+  if (distance == 0 || distance <= claim.ulp) return claim.ulp > 0 ? distance / claim.ulp : 0;
+  if (claim.absolute == 0) return claim.ulp > 0 ? distance / claim.ulp : 1e9;
+  return std::abs(double(got) - exact) / (claim.absolute * std::max(1.0, std::abs(x)));
+}
+
 // Index of the first pair that is not close, or -1.
 inline Index first_apart(const std::vector<real>& got, const std::vector<real>& want,
                          double relative, double absolute) {

@@ -247,13 +247,13 @@ TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0
       const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
       const std::vector<real> bias = Numbers(3).some(n);
       if (set == &reference_set() && m * n * k > 1'000'000) continue;
-      for (Unary f : {Unary(nullptr), set->relu, set->gelu}) {
+      for (Unary f : {Unary(nullptr), set->of<Relu>(), set->of<Gelu>()}) {
         for (const bool with_bias : {true, false}) {
           std::vector<real> want(std::size_t(m * row), nan), want_y = want;
           set->matmul(m, n, k, a.data(), k, 1, b.data(), n, 1, want.data(), row);
           for (Index i = 0; i < m; ++i) {
             real* c = want.data() + i * row;
-            if (with_bias) set->add(c, 1, bias.data(), 1, c, n);
+            if (with_bias) set->of<Add>()(c, 1, bias.data(), 1, c, n);
             if (f) f(c, want_y.data() + i * row, n);
           }
           Guarded c(std::vector<real>(std::size_t(m * row), nan), 1);
@@ -294,7 +294,7 @@ TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
           const MatrixView left{a.memory.data(), nullptr, a.row, a.column};
           const MatrixView right{b.memory.data(), nullptr, b.row, b.column};
           matmul(shape, left, right, y.data());
-          linear(shape, left, right, {bias.data(), set->gelu, c.data()}, c.data());
+          linear(shape, left, right, {bias.data(), set->of<Gelu>(), c.data()}, c.data());
           if (threads == 1) first[0] = y, first[1] = c;
           CAPTURE(set->name, threads, shape.m, shape.n, int(layout));
           CHECK(y == first[0]);

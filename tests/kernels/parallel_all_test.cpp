@@ -24,7 +24,7 @@ void check_binary(const std::vector<Index>& size, const std::vector<Index>& a_st
   Sizes sizes;
   for (Index n : size) sizes.size[sizes.rank++] = n;
   Guarded y(sizes.count(), 1), z(sizes.count(), 2);
-  binary(active().subtract, sizes, a.data(), a_strides.data(), b.data(), b_strides.data(),
+  binary(active().of<Subtract>(), sizes, a.data(), a_strides.data(), b.data(), b_strides.data(),
          y.data());
   select(sizes, b.data(), b_strides.data(), a.data(), a_strides.data(), b.data(), b_strides.data(),
          z.data());
@@ -103,22 +103,24 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
     CAPTURE(set->name);
-    same_bits(all, [&](real* y) { unary(set->tanh, x.data(), y, all); });
-    same_bits(all,
-              [&](real* y) { unary_backward(set->gelu_backward, dy.data(), x.data(), y, all); });
+    same_bits(all, [&](real* y) { unary(set->of<Tanh>(), x.data(), y, all); });
+    same_bits(all, [&](real* y) {
+      unary_backward(set->backward_of<Gelu>(), dy.data(), x.data(), y, all);
+    });
     const Index one = 1;
     Sizes whole;
     whole.rank = 1;
     whole.size[0] = all;
-    same_bits(all,
-              [&](real* y) { binary(set->subtract, whole, x.data(), &one, dy.data(), &one, y); });
+    same_bits(all, [&](real* y) {
+      binary(set->of<Subtract>(), whole, x.data(), &one, dy.data(), &one, y);
+    });
     same_bits(all, [&](real* y) {  // minus a row
       Sizes sizes;
       sizes.rank = 2;
       sizes.size[0] = rows_count;
       sizes.size[1] = n;
       const Index strides[] = {n, 1}, same[] = {0, 1};
-      binary(set->subtract, sizes, x.data(), strides, gain.data(), same, y);
+      binary(set->of<Subtract>(), sizes, x.data(), strides, gain.data(), same, y);
     });
     same_bits(all,
               [&](real* y) { select(whole, dy.data(), &one, x.data(), &one, dy.data(), &one, y); });
@@ -243,11 +245,13 @@ TEST_CASE("elementwise outputs that go past the caches hold the same bits", "[ph
   PastCaches c(37);
   const real *x = c.x.data(), *saved = c.saved.data();
   for (const Table* set : usable_sets()) {
-    c.same(*set, c.all, "relu", [&](Index a, Index b, real* y) { set->relu(x + a, y, b - a); });
+    c.same(*set, c.all, "relu",
+           [&](Index a, Index b, real* y) { set->of<Relu>()(x + a, y, b - a); });
     c.same(*set, c.all, "add",
-           [&](Index a, Index b, real* y) { set->add(x + a, 1, saved + a, 1, y, b - a); });
-    c.same(*set, c.all, "relu_backward",
-           [&](Index a, Index b, real* y) { set->relu_backward(x + a, saved + a, y, b - a); });
+           [&](Index a, Index b, real* y) { set->of<Add>()(x + a, 1, saved + a, 1, y, b - a); });
+    c.same(*set, c.all, "relu_backward", [&](Index a, Index b, real* y) {
+      set->backward_of<Relu>()(x + a, saved + a, y, b - a);
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 // Choosing a kernel set: what can run, what is refused and in which words.
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,13 +16,25 @@ bool contains(const std::string& text, const std::string& part) {
 
 using Entry = void (*)();
 
-// A table is a name and function pointers, nothing else.
-std::vector<Entry> entries(const Table& set) {
+// A table is a name and function pointers, nothing else. Those from the `first`-th byte on.
+std::vector<Entry> entries(const Table& set, std::size_t first, std::size_t bytes) {
   static_assert((sizeof(Table) - sizeof(const char*)) % sizeof(Entry) == 0);
-  std::vector<Entry> all((sizeof(Table) - sizeof(const char*)) / sizeof(Entry));
-  const char* const first = reinterpret_cast<const char*>(&set) + sizeof(const char*);
-  std::memcpy(all.data(), first, all.size() * sizeof(Entry));
+  std::vector<Entry> all(bytes / sizeof(Entry));
+  std::memcpy(all.data(), reinterpret_cast<const char*>(&set) + first, bytes);
   return all;
+}
+
+// All but the elementwise ones, which have lists of their own.
+std::vector<Entry> other_entries(const Table& set) {
+  return entries(set, offsetof(Table, select), sizeof(Table) - offsetof(Table, select));
+}
+
+// How many entries of one set are those of another, too.
+template <class Entries>
+std::size_t shared(const Entries& one, const Entries& other) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < std::size(one); ++i) count += one[i] != nullptr && one[i] == other[i];
+  return count;
 }
 
 std::string refusal(const char* name) {
@@ -82,20 +95,24 @@ TEST_CASE("a burst of multiply-adds is all done, and told right", "[phase0][kern
 }
 
 TEST_CASE("every entry of every set is filled, and each set has its own", "[phase0][kernels]") {
-  std::vector<std::vector<Entry>> earlier;
-  for (const Table* set : usable_sets()) {
-    CAPTURE(set->name);
-    const std::vector<Entry> own = entries(*set);
-    std::size_t filled = 0;
-    for (const Entry entry : own) filled += entry != nullptr;
-    CHECK(filled == own.size());
-    for (const std::vector<Entry>& other : earlier) {
-      std::size_t shared = 0;
-      for (std::size_t i = 0; i < own.size(); ++i) shared += own[i] == other[i];
-      CHECK(shared == 1);  // `power`, which only the reference computes
+  const std::vector<const Table*> sets = usable_sets();
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const Table& set = *sets[i];
+    CAPTURE(set.name);
+    for (const Entry entry : other_entries(set)) CHECK(entry != nullptr);
+    for (const Binary entry : set.binary) CHECK(entry != nullptr);
+    for (const FunctionRow& row : unary_rows()) {
+      CAPTURE(row.name);
+      CHECK(set.unary[row.place] != nullptr);
+      CHECK((set.unary_backward[row.place] != nullptr) == row.backward);
     }
-    CHECK(set->power == reference_set().power);
-    earlier.push_back(own);
+    for (std::size_t j = 0; j < i; ++j) {
+      CHECK(shared(set.unary, sets[j]->unary) == 0);
+      CHECK(shared(set.unary_backward, sets[j]->unary_backward) == 0);
+      CHECK(shared(set.binary, sets[j]->binary) == 1);  // power, which only the reference computes
+      CHECK(shared(other_entries(set), other_entries(*sets[j])) == 0);
+    }
+    CHECK(set.of<Power>() == reference_set().of<Power>());
   }
 }
 

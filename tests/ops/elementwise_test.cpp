@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "kernels/table.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
 
@@ -67,6 +68,16 @@ TEST_CASE("functions of each element agree with the standard library", "[phase0]
     CHECK(wrong_values(function, slice(x, 1, 1, 14, 3)) == "");
     CHECK(wrong_values(function, expand(slice(x, 0, 0, 1), {4, 14})) == "");
   }
+}
+
+TEST_CASE("no function of the table of kernels is missing here", "[phase0][ops]") {
+  kernels::UnaryFunctions::each([](auto f) {
+    const std::string name = decltype(f)::name;
+    if (name == "negate") return;  // an operator: arithmetic_test.cpp
+    CAPTURE(name);
+    const auto is_named = [&](const Unary& function) { return name == function.name; };
+    CHECK(std::any_of(functions.begin(), functions.end(), is_named));
+  });
 }
 
 TEST_CASE("functions of each element have the right gradient", "[phase0][ops]") {

@@ -1,0 +1,61 @@
+// What sets without masks share: the tail of an array goes through a buffer, powers of two through
+// the bits of their exponents.
+#pragma once
+
+#include "kernels/coefficients.hpp"
+#include "kernels/traits.hpp"
+
+namespace tapestry::kernels::simd {
+
+inline constexpr bool loads_parts = false;
+
+template <class A>
+TAPESTRY_INLINE Floats<A> load(const float* p, Tail tail, float fill) {
+  alignas(64) float buffer[lanes<A>];
+  Floats<A>(fill).store_aligned(buffer);
+  std::memcpy(buffer, p, tail.count * sizeof(float));
+  return Floats<A>::load_aligned(buffer);
+}
+
+template <class A>
+TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Tail tail) {
+  alignas(64) float buffer[lanes<A>];
+  x.store_aligned(buffer);
+  std::memcpy(p, buffer, tail.count * sizeof(float));
+}
+
+// 2^k for -126 <= k <= 127
+template <class A>
+TAPESTRY_INLINE Floats<A> power_of_two(const Ints<A>& k) {
+  return from_bits<A>((k + Ints<A>(127)) << 23);
+}
+
+template <class A>
+TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
+                                 const Floats<A>& x, float least) {
+  using V = Floats<A>;
+  const Ints<A> n = bits<A>(power) - Ints<A>(rounder_bits), half = n >> 1;  // -150 <= n <= 130
+  const V part = number * power_of_two<A>(half);  // a product: added to its bits, NaN would be lost
+  return xsimd::select(x < V(least), V(0.0f), part) * power_of_two<A>(n - half);
+}
+
+template <class A>
+TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
+                                           const Floats<A>& x, float least) {
+  using V = Floats<A>;
+  const V factor = from_bits<A>((bits<A>(power) << 23) + Ints<A>(127 << 23));
+  return xsimd::select(x < V(least), V(0.0f), number * factor);
+}
+
+template <class A>
+TAPESTRY_INLINE Floats<A> exp2(const Floats<A>& any) {
+  using V = Floats<A>;
+  // at -127 the power below is 0; NaN stays
+  const V x = xsimd::select(any < V(-127.0f), V(-127.0f), any);
+  const V shifted = x + V(rounder + 127.0f);
+  const V r = x - (shifted - V(rounder + 127.0f));
+  const V part = multiply_add(polynomial(r, coefficients::exp2), r, V(1.0f));
+  return part * from_bits<A>(bits<A>(shifted) << 23);
+}
+
+}  // namespace tapestry::kernels::simd
