@@ -5,13 +5,13 @@
 
 namespace tapestry {
 
-// The index of the largest number along the last axis: x (..., n) -> (...). Of equal numbers the
-// lowest index; -1 if one of them is NaN, and if n is 0. Throws Error for rank 0.
-Indices argmax(const Tensor& x);
+// What a model says: argmax of logits (..., classes) -> (...), but -1, which no target is, where one
+// of them is NaN and where there are no classes. Throws Error for logits without an axis.
+Indices predicted_classes(const Tensor& logits);
 
-// The share of targets that equal argmax(logits): logits (..., classes), targets (...), as in
-// cross_entropy. Negative targets do not count; without targets it is 0. Throws Error if
-// the shapes do not fit, and for a target that is no class.
+// The share of targets that equal predicted_classes(logits): logits (..., classes), targets (...),
+// as in cross_entropy. Negative targets do not count; without targets it is 0. Throws Error if the
+// shapes do not fit, and for a target that is no class.
 double accuracy(const Tensor& logits, const Indices& targets);
 
 }  // namespace tapestry

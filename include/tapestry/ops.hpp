@@ -11,6 +11,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "tapestry/random.hpp"
@@ -30,6 +31,20 @@ Tensor operator-(const Tensor& x);
 // 0 where a is 0 and b >= 0.
 Tensor pow(const Tensor& a, const Tensor& b);
 
+// The angle of the point (x, y), from -pi to pi. The gradient at (0, 0) is NaN, as in PyTorch.
+Tensor atan2(const Tensor& y, const Tensor& x);
+
+// ---- comparisons (ops/compare.cpp): 1 where true, 0 where not; a and b broadcast. With NaN only
+// != is true. No gradient passes them: to a tape their results are constants, as in PyTorch.
+
+Tensor operator<(const Tensor& a, const Tensor& b);
+Tensor operator<=(const Tensor& a, const Tensor& b);
+Tensor operator>(const Tensor& a, const Tensor& b);
+Tensor operator>=(const Tensor& a, const Tensor& b);
+Tensor operator==(const Tensor& a, const Tensor& b);
+Tensor operator!=(const Tensor& a, const Tensor& b);
+Tensor isnan(const Tensor& x);
+
 // ---- functions of each element (ops/elementwise.cpp): the result is shaped like x
 
 Tensor sqrt(const Tensor& x);  // NaN below 0; the gradient at 0 is infinite
@@ -45,6 +60,13 @@ Tensor relu(const Tensor& x);      // max(x, 0); the gradient at 0 is 0
 Tensor elu(const Tensor& x);       // x above 0, exp(x) - 1 below (Clevert et al. 2016, alpha 1)
 Tensor gelu(const Tensor& x);  // x Phi(x), Phi the normal distribution (Hendrycks & Gimpel 2016)
 Tensor gelu_tanh(const Tensor& x);  // the tanh approximation of gelu from the same paper (GPT-2)
+Tensor abs(const Tensor& x);        // the gradient at 0 is 0
+
+// Steps, whose gradient is 0 everywhere, as in PyTorch.
+Tensor sign(const Tensor& x);  // -1, 0 or 1
+Tensor floor(const Tensor& x);
+Tensor ceil(const Tensor& x);
+Tensor round(const Tensor& x);  // halves to the even neighbour: round(2.5) is 2
 
 // ---- choosing (ops/choose.cpp)
 
@@ -80,7 +102,11 @@ struct Axes {
 
   Axes() = default;
   Axes(int axis) : list{axis}, count(1) {}
-  Axes(std::initializer_list<int> axes);  // throws Error for more than six
+  // Several, also those that are known only when the program runs; none of them: none is reduced.
+  // Throws Error for more than six.
+  Axes(std::initializer_list<int> axes) : Axes(std::span(axes.begin(), axes.size())) {}
+  Axes(const std::vector<int>& axes) : Axes(std::span(axes)) {}
+  explicit Axes(std::span<const int> axes);
 };
 
 // With keepdims the reduced axes stay, with size 1. sum of nothing is 0, mean and var of nothing
@@ -90,9 +116,34 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 Tensor var(const Tensor& x, const Axes& axes = {},
            bool keepdims = false);  // divides by n, not n - 1
 
+// The product; of nothing 1. Its gradient divides by nothing, so that zeros do no harm.
+Tensor prod(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+
 // Equal extremes share the gradient equally. The max of nothing is -inf, the min +inf.
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+
+// ---- along one axis (ops/cumsum.cpp, ops/order.cpp)
+
+Tensor cumsum(const Tensor& x, int axis);  // y[j] = x[0] + ... + x[j] along the axis
+
+// Where the largest (smallest) number along an axis stands: of equal ones the first, and the first
+// NaN where there is one, as in NumPy. The axis disappears unless kept. Throws Error for an axis of
+// size 0.
+Indices argmax(const Tensor& x, int axis = -1, bool keepdims = false);
+Indices argmin(const Tensor& x, int axis = -1, bool keepdims = false);
+
+// The k largest (or smallest) numbers along an axis, best first, and where they stand: of equal
+// ones the first comes first, and a NaN is larger than every number, as in PyTorch. The gradient
+// goes to those that were chosen. Throws Error for a k below 0 or above the axis' size.
+struct TopK {
+  Tensor values;    // x's shape with k along the axis
+  Indices indices;  // the same
+};
+TopK topk(const Tensor& x, Index k, int axis = -1, bool largest = true);
+
+// 1 where argmax stands, 0 elsewhere: softmax without its softness. Its gradient is 0.
+Tensor hardmax(const Tensor& x, int axis = -1);
 
 // ---- form (ops/form.cpp): views that copy nothing, except concat, stack and some reshapes
 
@@ -103,10 +154,17 @@ Tensor reshape(const Tensor& x, const Shape& shape);
 
 Tensor transpose(const Tensor& x);  // the last two axes; (..., m, n) -> (..., n, m)
 Tensor transpose(const Tensor& x, int one, int other);
-Tensor permute(const Tensor& x, std::initializer_list<int> order);  // axis i of y is order[i] of x
+
+// Axis i of y is order[i] of x. The order may be written out, or be known only when the program
+// runs (a std::vector).
+Tensor permute(const Tensor& x, std::span<const int> order);
+inline Tensor permute(const Tensor& x, std::initializer_list<int> order) {
+  return permute(x, std::span(order.begin(), order.size()));
+}
 
 // Positions begin, begin + step, ... before end along one axis. Negative positions count from the
-// back. Throws Error for a step below 1 or positions outside.
+// back. A step below 0 goes backwards, down to the position after end: slice(x, 0, -1, -n - 1, -1)
+// turns an axis of size n around. Throws Error for a step of 0 or positions outside.
 Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step = 1);
 
 Tensor concat(const std::vector<Tensor>& parts, int axis);          // sizes equal except along axis
@@ -133,6 +191,12 @@ Tensor logsumexp(const Tensor& x, int axis = -1, bool keepdims = false);
 // eps) * weight + bias, the variance dividing by n (Ba, Kiros, Hinton 2016). Throws Error for an
 // eps below 0. With 0 a row of equal numbers is 0 / 0, NaN; so layers require more.
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps = 1e-5);
+
+// ---- root mean square normalisation (ops/rms_norm.cpp)
+
+// Over the last axis, n: x (..., n), weight (n) -> (..., n). x / sqrt(mean of x^2 + eps) * weight
+// (Zhang & Sennrich 2019). Throws Error for an eps below 0. With 0 a row of zeros is NaN.
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps = 1e-5);
 
 // ---- looking up (ops/lookup.cpp)
 

@@ -1,78 +1,11 @@
-// Functions of one number, each in one place: a struct with its name, its plain form, its SIMD
-// form, and what tests try. UnaryFunctions, at the end, is the list that the table of kernels, every
-// set and the tests walk: a new function is one struct, and its name there.
-//
-//   plain(x)      in double; the reference set rounds it once
-//   simd<M>(x)    the same for a batch of floats; M is Math<A> of the set, with all that it offers.
-//                 Without one the plain form serves every set.
-//   claim         where tests sweep it, and how far off a float may be
-//
-// and with a kernel of its own for the gradient (without one, ops/ makes it of other operations):
-//
-//   saves_output  whether the gradient reads the output y, or else the input x
-//   plain_backward(dy, saved), simd_backward<M>(dy, saved)
-//   slope_error   how far off the derivative may be, relative to max(1, |x|)
-//
-// Nothing here but templates reaches the files of an instruction set (simd.hpp tells why).
+// Functions of one number: elementary ones, activations, and the list of all (function_list.hpp
+// tells what a function is).
 #pragma once
 
-#include <cmath>
-
 #include "kernels/coefficients.hpp"
-#include "kernels/function_list.hpp"
-
-#define TAPESTRY_INLINE [[gnu::always_inline]] inline
+#include "kernels/functions_exact.hpp"
 
 namespace tapestry::kernels {
-
-// Off by at most `ulp` distances of neighbouring floats, or else by `absolute` * max(1, |x|), for
-// every x in [low, high].
-struct Claim {
-  double low, high, ulp, absolute = 0;
-};
-
-// Whether a function has a kernel of its own for the gradient.
-template <class F>
-concept has_backward = requires { F::saves_output; };
-
-// ---- Without arithmetic, or correctly rounded
-
-struct Negate {
-  static constexpr const char* name = "negate";
-  static constexpr Claim claim{-1e30, 1e30, 0};
-  static double plain(double x) { return -x; }
-  template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
-    return M::negative(x);
-  }
-};
-
-struct Sqrt {
-  static constexpr const char* name = "sqrt";
-  static constexpr Claim claim{0, 3e38, 0.5001};
-  static double plain(double x) { return std::sqrt(x); }
-  template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
-    return M::square_root(x);
-  }
-};
-
-struct Relu {
-  static constexpr const char* name = "relu";
-  static constexpr Claim claim{-1e30, 1e30, 0};
-  static constexpr bool saves_output = true;
-  static constexpr double slope_error = 0;
-  static double plain(double x) { return x <= 0 ? 0 : x; }  // NaN <= 0 is false: NaN stays
-  static double plain_backward(double dy, double y) { return y <= 0 ? 0 : dy; }
-  template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
-    return M::select(x <= V(0.0f), V(0.0f), x);
-  }
-  template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V y) {
-    return M::select(y <= V(0.0f), V(0.0f), dy);
-  }
-};
 
 // ---- Elementary functions: simd_math.hpp and simd_trigonometry.hpp have the SIMD forms, since
 // other kernels are made of them, too.
@@ -294,6 +227,6 @@ struct GeluTanh {
 };
 
 using UnaryFunctions = FunctionList<Negate, Sqrt, Exp, Log, Sin, Cos, Tanh, Erf, Sigmoid, Relu, Elu,
-                                    Gelu, GeluTanh, Softplus>;
+                                    Gelu, GeluTanh, Softplus, Abs, Sign, Floor, Ceil, Round, IsNan>;
 
 }  // namespace tapestry::kernels

@@ -1,9 +1,9 @@
-// Functions of two numbers, each in one place: as in functions.hpp.
+// Functions of two numbers (function_list.hpp tells what a function is).
 #pragma once
 
 #include <cmath>
 
-#include "kernels/functions.hpp"
+#include "kernels/function_list.hpp"
 
 namespace tapestry::kernels {
 
@@ -43,6 +43,11 @@ struct Divide {
   }
 };
 
+struct Atan2 {  // the angle of the point (b, a), from -pi to pi
+  static constexpr const char* name = "atan2";
+  static double plain(double a, double b) { return std::atan2(a, b); }
+};
+
 struct Power {
   static constexpr const char* name = "power";
   static double plain(double a, double b) { return std::pow(a, b); }
@@ -68,7 +73,7 @@ struct Minimum {
   }
 };
 
-// Comparisons: 1 where true, 0 where false; one with NaN is false.
+// Comparisons: 1 where true, 0 where false; with NaN all are false but "not equal".
 
 struct Equal {
   static constexpr const char* name = "equal";
@@ -88,7 +93,25 @@ struct Less {
   }
 };
 
-using BinaryFunctions =
-    FunctionList<Add, Subtract, Multiply, Divide, Power, Maximum, Minimum, Equal, Less>;
+struct LessEqual {
+  static constexpr const char* name = "less_equal";
+  static double plain(double a, double b) { return a <= b ? 1 : 0; }
+  template <class M, class V = typename M::V>
+  TAPESTRY_INLINE static V simd(V a, V b) {
+    return M::select(a <= b, V(1.0f), V(0.0f));
+  }
+};
+
+struct NotEqual {
+  static constexpr const char* name = "not_equal";
+  static double plain(double a, double b) { return a != b ? 1 : 0; }
+  template <class M, class V = typename M::V>
+  TAPESTRY_INLINE static V simd(V a, V b) {  // xsimd's != is false for NaN on some sets
+    return M::select(a == b, V(0.0f), V(1.0f));
+  }
+};
+
+using BinaryFunctions = FunctionList<Add, Subtract, Multiply, Divide, Power, Atan2, Maximum,
+                                     Minimum, Equal, NotEqual, Less, LessEqual>;
 
 }  // namespace tapestry::kernels

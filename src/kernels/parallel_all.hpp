@@ -1,7 +1,7 @@
 // What operations call: kernels over whole arrays, split among threads.
 //
 // Functions that take an entry are called with one of the table in use, such as
-// unary(active().of<Exp>(), x, y, n); the others look theirs up. Arrays are row-major and contiguous
+// unary(active().of<Exp>(), x, y, n); the others look theirs up. Arrays are row-major, contiguous
 // unless strides are passed, and nothing is checked. The bits of every result are the same for any
 // number of threads: where parts are added up, their size depends on the shape alone.
 #pragma once
@@ -39,6 +39,11 @@ void layer_norm(const real* x, const real* gain, const real* bias, real epsilon,
 void layer_norm_backward(const real* dy, const real* x, const real* gain, const real* mean,
                          const real* inverse_deviation, real* dx, real* d_gain, real* d_bias,
                          Index row_count, Index n);
+// inverse_rms (rows) is written; d_gain (n) is added to
+void rms_norm(const real* x, const real* gain, real epsilon, real* y, real* inverse_rms,
+              Index row_count, Index n);
+void rms_norm_backward(const real* dy, const real* x, const real* gain, const real* inverse_rms,
+                       real* dx, real* d_gain, Index row_count, Index n);
 // target (rows), negative = ignored; log_sum (rows) is the logsumexp of each row
 void cross_entropy_backward(const real* logits, const real* log_sum, const std::int32_t* target,
                             real scale, real* d_logits, Index row_count, Index n);

@@ -100,6 +100,28 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
   }
 }
 
+void rms_norm(const real* x, const real* gain, real epsilon, real* y, real* inverse_rms,
+              Index row_count, Index n) {
+  const Table& t = active();
+  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+    t.rms_norm(x + begin * n, gain, epsilon, y + begin * n, inverse_rms + begin, end - begin, n);
+  });
+}
+
+void rms_norm_backward(const real* dy, const real* x, const real* gain, const real* inverse_rms,
+                       real* dx, real* d_gain, Index row_count, Index n) {
+  const Table& t = active();
+  const Index blocks = (row_count + norm_block - 1) / norm_block;
+  real* partial = workspace(blocks * n);
+  std::fill(partial, partial + blocks * n, real(0));
+  parallel_parts(blocks, row_grain(norm_block * n), [&](Index begin, Index end) {
+    const Index first = begin * norm_block, last = std::min(end * norm_block, row_count);
+    t.rms_norm_backward(dy + first * n, x + first * n, gain, inverse_rms + first, dx + first * n,
+                        partial + begin * n, last - first, n, norm_block);
+  });
+  for (Index i = 0; i < blocks; ++i) t.of<Add>()(d_gain, 1, partial + i * n, 1, d_gain, n);
+}
+
 void cross_entropy_backward(const real* logits, const real* log_sum, const std::int32_t* target,
                             real scale, real* d_logits, Index row_count, Index n) {
   const Table& t = active();

@@ -41,6 +41,7 @@ void fill_reference(Table& t) {
   t.sum = reference::sum;
   t.max = reference::max;
   t.min = reference::min;
+  t.prod = reference::prod;
   t.softmax = reference::softmax;
   t.log_softmax = reference::log_softmax;
   t.softmax_backward = reference::softmax_backward;
@@ -48,6 +49,8 @@ void fill_reference(Table& t) {
   t.logsumexp = reference::logsumexp;
   t.layer_norm = reference::layer_norm;
   t.layer_norm_backward = reference::layer_norm_backward;
+  t.rms_norm = reference::rms_norm;
+  t.rms_norm_backward = reference::rms_norm_backward;
   t.cross_entropy_backward = reference::cross_entropy_backward;
   t.dropout = reference::dropout;
   t.sum_squares = reference::sum_squares;

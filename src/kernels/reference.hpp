@@ -64,6 +64,10 @@ inline void min(const real* x, Index outer, Index length, Index inner, real* y) 
   reduce(x, outer, length, inner, y, infinity, Minimum::plain);
 }
 
+inline void prod(const real* x, Index outer, Index length, Index inner, real* y) {
+  reduce(x, outer, length, inner, y, 1, Multiply::plain);
+}
+
 inline double sum_squares(const real* x, Index n) {
   double total = 0;
   for (Index i = 0; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
@@ -180,6 +184,36 @@ inline void layer_norm_backward(const real* dy, const real* x, const real* gain,
       d_gain[i] = static_cast<real>(d_gain[i] + up * z);
       d_bias[i] = static_cast<real>(d_bias[i] + up);
       dx[i] = static_cast<real>(inverse * (up * gain[i] - mean_g - z * mean_gz));
+    }
+  }
+}
+
+inline void rms_norm(const real* x, const real* gain, real epsilon, real* y, real* inverse_rms,
+                     Index rows, Index n) {
+  for (Index r = 0; r < rows; ++r, x += n, y += n) {
+    double squares = 0;
+    for (Index i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * x[i];
+    const double inverse = 1 / std::sqrt(squares / static_cast<double>(n) + epsilon);
+    for (Index i = 0; i < n; ++i) y[i] = static_cast<real>(x[i] * inverse * gain[i]);
+    inverse_rms[r] = static_cast<real>(inverse);
+  }
+}
+
+// With z = x * inverse_rms and g = dy * gain: dx = inverse_rms * (g - z * mean(g * z));
+// d_gain += dy * z
+inline void rms_norm_backward(const real* dy, const real* x, const real* gain,
+                              const real* inverse_rms, real* dx, real* sums, Index rows, Index n,
+                              Index block) {
+  for (Index r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
+    const double inverse = inverse_rms[r];
+    double sum_gz = 0;
+    for (Index i = 0; i < n; ++i) sum_gz += static_cast<double>(dy[i]) * gain[i] * x[i] * inverse;
+    const double mean_gz = sum_gz / static_cast<double>(n);
+    real* const share = sums + r / block * n;
+    for (Index i = 0; i < n; ++i) {
+      const double z = x[i] * inverse, up = dy[i];
+      share[i] = static_cast<real>(share[i] + up * z);
+      dx[i] = static_cast<real>(inverse * (up * gain[i] - z * mean_gz));
     }
   }
 }

@@ -54,6 +54,12 @@ struct Math {
     return from_bits<A>(bits<A>(magnitude) | (bits<A>(x) & I(sign_bit)));
   }
 
+  // The nearest whole number, of two the even one: adding 2^23 leaves a float no fraction.
+  TAPESTRY_INLINE static V rounded(V x) {
+    const V a = absolute(x), whole = (a + V(8388608.0f)) - V(8388608.0f);
+    return xsimd::select(a < V(8388608.0f), with_sign(whole, x), x);  // NaN stays
+  }
+
   // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
 
   struct Scaled {

@@ -7,6 +7,7 @@
 #include "kernels/simd_matmul.hpp"
 #include "kernels/simd_norm.hpp"
 #include "kernels/simd_reduce.hpp"
+#include "kernels/simd_rms_norm.hpp"
 #include "kernels/simd_rows.hpp"
 
 namespace tapestry::kernels::simd {
@@ -18,6 +19,7 @@ void fill(Table& t) {
   fill_reductions<A>(t);
   fill_rows<A>(t);
   fill_norm<A>(t);
+  fill_rms_norm<A>(t);
   fill_dropout<A>(t);
   fill_matmul<A, registers>(t);
   t.attention = attention<A, registers>;

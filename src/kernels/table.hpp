@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "kernels/functions.hpp"
 #include "kernels/functions_of_two.hpp"
 #include "tapestry/real.hpp"
 #include "tapestry/visibility.hpp"
@@ -112,8 +113,8 @@ struct Table {
                  const real* b, Index b_step, real* y, Index n);
 
   // Reductions. The order of additions depends on length and inner only. An empty sum is 0, an
-  // empty max -inf, an empty min +inf. max and min give NaN if any element is NaN.
-  Reduce sum, max, min;
+  // empty max -inf, an empty min +inf, an empty prod 1. max and min give NaN if any element is NaN.
+  Reduce sum, max, min, prod;
 
   // Rows of length n. A row of softmax that is all -inf (nothing may be seen) becomes zeros, of
   // log_softmax -inf; its logsumexp is -inf. Any NaN or +inf makes the row NaN (logsumexp: +inf
@@ -136,6 +137,15 @@ struct Table {
   void (*layer_norm_backward)(const real* dy, const real* x, const real* gain, const real* mean,
                               const real* inverse_deviation, real* dx, real* sums, Index rows,
                               Index n, Index block);
+
+  // Root mean square normalisation (Zhang & Sennrich 2019): y = x * inverse_rms * gain with
+  // inverse_rms = 1 / sqrt(mean of x^2 + epsilon), which is written. x, y (rows, n); gain (n);
+  // inverse_rms (rows). Back as layer_norm_backward, with sums (blocks, n).
+  void (*rms_norm)(const real* x, const real* gain, real epsilon, real* y, real* inverse_rms,
+                   Index rows, Index n);
+  void (*rms_norm_backward)(const real* dy, const real* x, const real* gain,
+                            const real* inverse_rms, real* dx, real* sums, Index rows, Index n,
+                            Index block);
 
   // Gradient of cross entropy from logits: d_logits[r, c] = scale * (softmax(logits)[r, c] - [c ==
   // target[r]]), and zeros for a row whose target is negative (ignored). log_sum is the logsumexp

@@ -1,5 +1,5 @@
-// What an instruction set gives in its own way: declared and described here, defined for each set in
-// a header of its own, traits_<set>.hpp. All else is made of these and of xsimd's batches.
+// What an instruction set gives in its own way: declared and described here, defined for each set
+// in a header of its own, traits_<set>.hpp. All else is made of these and of xsimd's batches.
 //
 // Every template here takes the instruction set as a tag type that its source file declares in an
 // anonymous namespace. Whatever is instantiated with such a tag, xsimd's own templates included,

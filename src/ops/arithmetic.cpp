@@ -1,4 +1,4 @@
-// a + b, a - b, a * b, a / b, -x, pow.
+// a + b, a - b, a * b, a / b, -x, pow, atan2.
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -61,6 +61,15 @@ Tensor pow(const Tensor& a, const Tensor& b) {
           to.accumulate(1, where(y, dy * y * log_a, 0));
         }
       });
+}
+
+Tensor atan2(const Tensor& y, const Tensor& x) {
+  return Tape::record("atan2", {y, x}, apply("atan2", active().of<kernels::Atan2>(), y, x),
+                      [y = Tape::save(y), x = Tape::save(x)](const Tensor& dy, GradientSink& to) {
+                        const Tensor share = dy / (x * x + y * y);
+                        if (to.needs_gradient(0)) to.accumulate(0, share * x);
+                        if (to.needs_gradient(1)) to.accumulate(1, -(share * y));
+                      });
 }
 
 }  // namespace tapestry

@@ -1,4 +1,5 @@
-// Functions of each element: sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu.
+// Functions of each element: sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu abs sign
+// floor ceil round.
 #include <cmath>
 #include <numbers>
 
@@ -65,8 +66,16 @@ Tensor elementwise(const Tensor& x) {
       });
 }
 
+// A function of steps: its gradient is 0, also where it jumps.
+template <class F>
+Tensor steps(const Tensor& x) {
+  const Tensor y = apply(active().of<F>(), x);
+  return Tape::record(F::name, {x}, y, [](const Tensor&, GradientSink&) {});
+}
+
 }  // namespace
 
+Tensor abs(const Tensor& x) { return elementwise<kernels::Abs>(x); }
 Tensor tanh(const Tensor& x) { return elementwise<kernels::Tanh>(x); }
 Tensor sigmoid(const Tensor& x) { return elementwise<kernels::Sigmoid>(x); }
 Tensor relu(const Tensor& x) { return elementwise<kernels::Relu>(x); }
@@ -74,5 +83,10 @@ Tensor elu(const Tensor& x) { return elementwise<kernels::Elu>(x); }
 Tensor softplus(const Tensor& x) { return elementwise<kernels::Softplus>(x); }
 Tensor gelu(const Tensor& x) { return elementwise<kernels::Gelu>(x); }
 Tensor gelu_tanh(const Tensor& x) { return elementwise<kernels::GeluTanh>(x); }
+
+Tensor sign(const Tensor& x) { return steps<kernels::Sign>(x); }
+Tensor floor(const Tensor& x) { return steps<kernels::Floor>(x); }
+Tensor ceil(const Tensor& x) { return steps<kernels::Ceil>(x); }
+Tensor round(const Tensor& x) { return steps<kernels::Round>(x); }
 
 }  // namespace tapestry

@@ -1,6 +1,7 @@
 // reshape transpose permute slice concat stack split expand squeeze: other views of the same
 // numbers. Only concat, stack and a reshape that strides cannot express copy anything.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "kernels/strided.hpp"
@@ -140,12 +141,12 @@ Tensor transpose(const Tensor& x, int one, int other) {
                       });
 }
 
-Tensor permute(const Tensor& x, std::initializer_list<int> order) {
+Tensor permute(const Tensor& x, std::span<const int> order) {
   std::array<int, Shape::max_ndim> forward{}, inverse{};
   std::array<bool, Shape::max_ndim> seen{};
   bool valid = static_cast<int>(order.size()) == x.ndim();
   for (std::size_t i = 0; valid && i < order.size(); ++i) {
-    forward[i] = normalized_axis("permute", order.begin()[i], x.ndim());
+    forward[i] = normalized_axis("permute", order[i], x.ndim());
     const auto axis = static_cast<std::size_t>(forward[i]);
     valid = !std::exchange(seen[axis], true);
     inverse[axis] = static_cast<int>(i);
@@ -163,15 +164,19 @@ Tensor permute(const Tensor& x, std::initializer_list<int> order) {
 Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
   const int at = normalized_axis("slice", axis, x.ndim());
   const Index size = x.size(at);
-  const Index first = begin < 0 ? begin + size : begin, last = end < 0 ? end + size : end;
-  if (first < 0 || first > last || last > size || step < 1) {
+  const Index start = begin < 0 ? begin + size : begin, stop = end < 0 ? end + size : end;
+  const bool inside = step > 0   ? 0 <= start && start <= stop && stop <= size
+                      : step < 0 ? -1 <= stop && stop <= start && start < size
+                                 : false;
+  if (!inside) {
     throw Error("slice: x is " + to_string(x.shape()) + "; positions " + std::to_string(begin) +
                 " to " + std::to_string(end) + " in steps of " + std::to_string(step) +
                 " are not within axis " + std::to_string(axis) + " of size " +
-                std::to_string(size) + ", forwards.");
+                std::to_string(size) + (step < 0 ? ", backwards." : ", forwards."));
   }
-  step = std::min(step, size + 1);  // a longer step finds no more, and could overflow
-  const Index count = (last - first + step - 1) / step;
+  step = std::clamp(step, -size - 1, size + 1);  // a longer step finds no more, and could overflow
+  const Index longest = std::abs(step), count = (std::abs(stop - start) + longest - 1) / longest;
+  const Index first = count == 0 ? 0 : start;
   return Tape::record("slice", {x}, sliced(x, at, first, count, step),
                       [at, first, count, step](const Tensor& dy, GradientSink& to) {
                         const Tensor part = sliced(to.gradient_buffer(0), at, first, count, step);

@@ -1,7 +1,8 @@
-// sum, mean, var, max, min over any axes.
+// sum, mean, var, prod, max, min over any axes.
 #include <algorithm>
 #include <limits>
 
+#include "kernels/axis.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -11,7 +12,7 @@ namespace tapestry {
 
 using kernels::active;
 
-Axes::Axes(std::initializer_list<int> axes) : count(static_cast<int>(axes.size())) {
+Axes::Axes(std::span<const int> axes) : count(static_cast<int>(axes.size())) {
   if (axes.size() > list.size()) {
     throw Error("axes: " + std::to_string(axes.size()) + " given, but a tensor has at most " +
                 std::to_string(list.size()) + ".");
@@ -49,6 +50,24 @@ Reduction plan(const char* operation, const Shape& shape, const Axes& axes) {
   return plan;
 }
 
+// The axes of x, those that stay first.
+struct ReducedLast {
+  std::array<int, Shape::max_ndim> order{}, inverse{};
+  std::size_t count = 0;
+
+  ReducedLast(const Reduction& plan, int ndim) {
+    for (const bool last : {false, true}) {
+      for (int axis = 0; axis < ndim; ++axis) {
+        if (plan.reduced[static_cast<std::size_t>(axis)] != last) continue;
+        inverse[static_cast<std::size_t>(axis)] = static_cast<int>(count);
+        order[count++] = axis;
+      }
+    }
+  }
+  Tensor apply_to(const Tensor& x) const { return permuted_view(x, {order.data(), count}); }
+  Tensor undone(const Tensor& y) const { return permuted_view(y, {inverse.data(), count}); }
+};
+
 // Runs the kernel over x; the result has the shape plan.kept.
 Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
   const auto* const all = plan.reduced.end();
@@ -60,15 +79,8 @@ Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
     for (auto axis = end - plan.reduced.begin(); axis < x.ndim(); ++axis) {
       inner *= x.size(static_cast<int>(axis));
     }
-  } else {  // bring the reduced axes to the end
-    std::array<int, Shape::max_ndim> order{};
-    std::size_t filled = 0;
-    for (const bool last : {false, true}) {
-      for (int axis = 0; axis < x.ndim(); ++axis) {
-        if (plan.reduced[static_cast<std::size_t>(axis)] == last) order[filled++] = axis;
-      }
-    }
-    ordered = permuted_view(x, std::span(order.data(), filled));
+  } else {
+    ordered = ReducedLast(plan, x.ndim()).apply_to(x);
   }
   ordered = ordered.contiguous();
   Tensor y = Tensor::empty(plan.kept);
@@ -121,6 +133,20 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
 Tensor var(const Tensor& x, const Axes& axes, bool keepdims) {
   const Tensor centred = x - mean(x, axes, true);
   return mean(centred * centred, axes, keepdims);
+}
+
+Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
+  const Reduction reduction = plan("prod", x.shape(), axes);
+  const Tensor y = run(active().prod, x, reduction);
+  return Tape::record("prod", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
+                      [x = Tape::save(x), reduction](const Tensor& dy, GradientSink& to) {
+                        const ReducedLast last(reduction, x.ndim());
+                        const Tensor runs = last.apply_to(x).contiguous(), up = dy.contiguous();
+                        const Tensor dx = Tensor::empty(runs.shape());
+                        kernels::prod_backward(up.data(), runs.data(), up.count(), reduction.count,
+                                               1, dx.data());
+                        to.accumulate(0, last.undone(dx));
+                      });
 }
 
 Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {

@@ -2,31 +2,25 @@
 
 #include <cmath>
 
+#include "kernels/axis.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
-namespace {
-
-std::int32_t place_of_greatest(std::span<const real> row) {
-  std::int32_t best = row.empty() ? -1 : 0;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    if (std::isnan(row[i])) return -1;
-    if (row[i] > row[static_cast<std::size_t>(best)]) best = static_cast<std::int32_t>(i);
+Indices predicted_classes(const Tensor& logits) {
+  if (logits.ndim() < 1) {
+    throw Error("predicted_classes: logits are " + to_string(logits.shape()) +
+                ": they have no axis of classes.");
   }
-  return best;
-}
-
-}  // namespace
-
-Indices argmax(const Tensor& x) {
-  if (x.ndim() < 1) throw Error("argmax: x is " + to_string(x.shape()) + ": it has no last axis.");
-  const Tensor dense = x.contiguous();
-  const auto classes = static_cast<std::size_t>(x.size(-1));
-  const Shape shape = x.shape().removed(-1);
-  std::vector<std::int32_t> places;
-  for (Index row = 0; row < shape.count(); ++row) {
-    places.push_back(
-        place_of_greatest({dense.data() + static_cast<std::size_t>(row) * classes, classes}));
+  const Shape shape = logits.shape().removed(-1);
+  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.count()), -1);
+  const Index classes = logits.size(-1);
+  if (classes == 0) return {shape, std::move(places)};
+  const Tensor dense = logits.contiguous();
+  kernels::arg_extreme(dense.data(), shape.count(), classes, 1, true, places.data());
+  const real* row = dense.data();
+  for (std::int32_t& place : places) {
+    if (std::isnan(row[place])) place = -1;
+    row += classes;
   }
   return {shape, std::move(places)};
 }
@@ -38,7 +32,7 @@ double accuracy(const Tensor& logits, const Indices& targets) {
                 to_string(targets.shape) +
                 ": logits must be the targets' shape with one axis of classes behind it.");
   }
-  const Indices said = argmax(logits);
+  const Indices said = predicted_classes(logits);
   Index asked = 0, right = 0;
   for (std::size_t i = 0; i < targets.values.size(); ++i) {
     const std::int32_t target = targets.values[i];

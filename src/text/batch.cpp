@@ -55,7 +55,7 @@ Index exact_matches(const Tensor& logits, const Indices& targets) {
                 ": logits must be (rows, length, vocabulary), targets (rows, length).");
   }
   targets.check("exact_matches");
-  const Indices said = argmax(logits);
+  const Indices said = predicted_classes(logits);
   const auto length = static_cast<std::size_t>(targets.shape[1]);
   Index right = 0;
   for (Index row = 0; row < targets.shape[0]; ++row) {

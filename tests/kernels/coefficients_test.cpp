@@ -1,8 +1,8 @@
-// The polynomials of the SIMD functions, fitted anew: how good those in kernels/coefficients.hpp are,
-// and how good any could be.
+// The polynomials of the SIMD functions, fitted anew: how good those in coefficients.hpp are, and how
+// good any could be.
 //
-// A fit makes the largest weighted error as small as it gets (minimax), by the exchange algorithm of
-// Remez (1934), in double. Its coefficients are then rounded to float one after another, the
+// A fit makes the largest weighted error as small as it gets (minimax), by the exchange algorithm
+// of Remez (1934), in double. Its coefficients are then rounded to float one after another, the
 // lowest first, and those above are fitted again each time, so that they absorb the rounding. To
 // print them beside those in use: run the tests with "[coefficients]".
 #include "kernels/coefficients.hpp"

@@ -160,4 +160,37 @@ TEST_CASE("equal numbers, however large, are normalised to the bias", "[phase0][
   }
 }
 
+TEST_CASE("rms_norm and its gradient agree with the reference", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const Index n : {1, 3, 15, 16, 17, 66, 130}) {
+      for (const double size : {1.0, 1e-25, 1e25}) {  // also where squares of floats are none
+        constexpr Index rows = 5, block = 2;
+        Numbers numbers{std::uint64_t(n)};
+        std::vector<real> x = numbers.some(rows * n, -2, 2), gain = numbers.some(n, -1, 1);
+        for (real& value : x) value *= real(size);
+        if (n > 3) x[std::size_t(2 * n)] = nan, x[std::size_t(3 * n)] = inf;
+        const std::vector<real> dy = numbers.some(rows * n, -2, 2);
+        std::vector<real> results[2][4];
+        for (int i = 0; i < 2; ++i) {
+          const Table& table = i == 0 ? *set : reference_set();
+          Guarded in(x, 1), up(dy, 2), g(gain, 3), y(rows * n, i), inverse(rows, 1);
+          Guarded dx(rows * n, i), sums(std::vector<real>(std::size_t(3 * n), real(0.5)), 2);
+          table.rms_norm(in.data(), g.data(), real(1e-5), y.data(), inverse.data(), rows, n);
+          table.rms_norm_backward(up.data(), in.data(), g.data(), inverse.data(), dx.data(),
+                                  sums.data(), rows, n, block);
+          REQUIRE((y.intact() && inverse.intact() && dx.intact() && sums.intact()));
+          results[i][0] = y.values(), results[i][1] = inverse.values();
+          results[i][2] = dx.values(), results[i][3] = sums.values();
+        }
+        CAPTURE(set->name, n, size);
+        const double slope = double(results[1][1][0]);  // gradients are in proportion to it
+        CHECK(first_apart(results[0][0], results[1][0], 1e-6, 1e-6) == -1);
+        CHECK(first_apart(results[0][1], results[1][1], 1e-6, 0) == -1);
+        CHECK(first_apart(results[0][2], results[1][2], 1e-5, 2e-6 * slope) == -1);
+        CHECK(first_apart(results[0][3], results[1][3], 1e-5, 2e-6) == -1);
+      }
+    }
+  }
+}
+
 }  // namespace tapestry::kernels

@@ -109,10 +109,11 @@ TEST_CASE("every entry of every set is filled, and each set has its own", "[phas
     for (std::size_t j = 0; j < i; ++j) {
       CHECK(shared(set.unary, sets[j]->unary) == 0);
       CHECK(shared(set.unary_backward, sets[j]->unary_backward) == 0);
-      CHECK(shared(set.binary, sets[j]->binary) == 1);  // power, which only the reference computes
-      CHECK(shared(other_entries(set), other_entries(*sets[j])) == 0);
+      CHECK(shared(set.binary, sets[j]->binary) == 2);  // only the reference has power and atan2
+      CHECK(shared(other_entries(set), other_entries(*sets[j])) == 1);  // and prod
     }
     CHECK(set.of<Power>() == reference_set().of<Power>());
+    CHECK(set.prod == reference_set().prod);
   }
 }
 

@@ -158,3 +158,19 @@ TEST_CASE("operands that do not fit are named with the operation", "[phase0][ops
                     {operation.name, "a is (2, 3)", "b is (4, 3)", "axis -2", "2 and 4"}) == "");
   }
 }
+
+TEST_CASE("atan2 gives the angle of a point, in every quadrant", "[phase0][ops]") {
+  const Tensor y = random_tensor({5, 7}, 1), x = random_tensor({7}, 2);
+  CHECK(difference(atan2(y, x), {5, 7}, tabulate({5, 7}, [&](const Place& place) {
+                     return std::atan2(element(y, place), element(x, place));
+                   })) == "");
+  const Tensor ys({6}, {0, 0, 1, -1, infinity, NAN}), xs({6}, {1, -1, 0, 0, infinity, 1});
+  const double pi = std::acos(-1.0);
+  CHECK(difference(atan2(ys, xs), {6}, {0, pi, pi / 2, -pi / 2, pi / 4, NAN}) == "");
+  const Function f = [](const std::vector<Tensor>& in) { return atan2(in[0], in[1]); };
+  CHECK(wrong_gradient(f, {y, x}) == "");
+  CHECK(wrong_gradient(f, {transpose(y), random_tensor({7, 1}, 3)}) == "");
+  const auto by_y = [](const Tensor& in) { return atan2(in, Tensor::zeros({1})); };
+  CHECK(difference(slope(by_y, Tensor::zeros({1})), {1}, {NAN}) == "");  // no angle, as in PyTorch
+  CHECK(atan2(Tensor::zeros({0, 2}), Tensor::zeros({2})).shape() == Shape{0, 2});
+}

@@ -1,4 +1,4 @@
-// sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu gelu_tanh.
+// sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu gelu_tanh abs sign floor ceil round.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -15,6 +15,7 @@ namespace {
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus_of(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double relu_of(double x) { return x <= 0 ? 0 : x; }
+double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 double elu_of(double x) { return x > 0 ? x : std::expm1(x); }
 double gelu_of(double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); }
 double gelu_tanh_of(double x) {
@@ -46,6 +47,12 @@ const std::vector<Unary> functions = {
     {"elu, below 0", elu, elu_of, -20, 3, -3, -0.2, -1, infinity},
     {"gelu", gelu, gelu_of, -6, 6, -3, 3, 0, infinity},
     {"gelu_tanh", gelu_tanh, gelu_tanh_of, -6, 6, -3, 3, 0, infinity},
+    {"abs", abs, std::fabs, -3, 3, 0.2, 3, infinity, infinity},
+    {"abs, below 0", abs, std::fabs, -3, 3, -3, -0.2, infinity, infinity},
+    {"sign", sign, sign_of, -3, 3, 0.2, 3, -1, 1},
+    {"floor", floor, std::floor, -9, 9, 1.2, 1.8, -infinity, infinity},
+    {"ceil", ceil, std::ceil, -9, 9, -1.8, -1.2, -infinity, infinity},
+    {"round", round, std::nearbyint, -9, 9, 1.6, 2.4, -infinity, infinity},
 };
 
 std::string wrong_values(const Unary& function, const Tensor& x) {
@@ -73,7 +80,7 @@ TEST_CASE("functions of each element agree with the standard library", "[phase0]
 TEST_CASE("no function of the table of kernels is missing here", "[phase0][ops]") {
   kernels::UnaryFunctions::each([](auto f) {
     const std::string name = decltype(f)::name;
-    if (name == "negate") return;  // an operator: arithmetic_test.cpp
+    if (name == "negate" || name == "isnan") return;  // arithmetic_test.cpp, compare_test.cpp
     CAPTURE(name);
     const auto is_named = [&](const Unary& function) { return name == function.name; };
     CHECK(std::any_of(functions.begin(), functions.end(), is_named));
@@ -149,8 +156,20 @@ TEST_CASE("gradients at kinks and poles are as documented", "[phase0][ops]") {
   const Tensor x({3}, {-1, 0, 1});
   CHECK(difference(slope(relu, x), {3}, {0, 0, 1}) == "");
   CHECK(difference(slope(elu, x), {3}, {std::exp(-1.0), 1, 1}) == "");
+  CHECK(difference(slope(tapestry::abs, x), {3}, {-1, 0, 1}) == "");
   CHECK(difference(slope(tapestry::sqrt, Tensor({2}, {0, 4})), {2}, {infinity, 0.25}) == "");
   CHECK(difference(log(x), {3}, {NAN, -infinity, 0}) == "");
   CHECK(difference(sqrt(x), {3}, {NAN, 0, 1}) == "");
   CHECK(difference(slope(tapestry::log, Tensor({2}, {0, 4})), {2}, {infinity, 0.25}) == "");
+}
+
+TEST_CASE("steps: halves go to the even neighbour, large numbers stay", "[phase0][ops]") {
+  const Tensor x({8}, {-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 8388609, -3e30});
+  CHECK(difference(round(x), {8}, {-2, -2, 0, 0, 2, 2, 8388609, double{real(-3e30)}}, 0) == "");
+  CHECK(difference(floor(x), {8}, {-3, -2, -1, 0, 1, 2, 8388609, double{real(-3e30)}}, 0) == "");
+  CHECK(difference(ceil(x), {8}, {-2, -1, 0, 1, 2, 3, 8388609, double{real(-3e30)}}, 0) == "");
+  CHECK(difference(sign(Tensor({3}, {-0.0, 0, -1e-40})), {3}, {0, 0, -1}, 0) == "");
+  for (const auto f : {round, floor, ceil, tapestry::sign}) {
+    CHECK(difference(slope(f, x), {8}, std::vector<double>(8, 0)) == "");
+  }
 }

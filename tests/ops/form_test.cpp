@@ -85,6 +85,8 @@ TEST_CASE("transpose and permute move axes and copy nothing", "[phase0][ops]") {
   CHECK(turned.at({3, 1, 2}) == x.at({1, 2, 3}));
   CHECK(shares(turned, x));
   CHECK(permute(Tensor(1), {}).shape() == Shape{});
+  const std::vector<int> order = {2, 0, 1};  // known only when the program runs
+  CHECK(difference_to(permute(x, order), permute(x, {2, 0, 1})) == "");
 }
 
 TEST_CASE("slice takes positions in steps, from either end", "[phase0][ops]") {
@@ -156,6 +158,8 @@ TEST_CASE("gradients of every change of form, also through views", "[phase0][ops
       [](const Tensor& t) { return slice(t, 2, 1, 4, 2); },
       [](const Tensor& t) { return slice(transpose(t), 1, -2, 4); },
       [](const Tensor& t) { return slice(t, 0, 1, 1); },
+      [](const Tensor& t) { return slice(t, 2, -1, 0, -2); },
+      [](const Tensor& t) { return slice(transpose(t), 0, 1, -3, -1); },
       [](const Tensor& t) { return concat({t, 2 * t, transpose(permute(t, {0, 2, 1}))}, 1); },
       [](const Tensor& t) { return stack({t, t * t}, -1); },
       [](const Tensor& t) { return split(t, 2, 2)[1] * split(t, 2, 2)[0]; },
@@ -195,6 +199,9 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
   CHECK(complaint([&] { slice(x, 1, 2, 1); }, {"slice", "2 to 1", "forwards"}) == "");
   CHECK(complaint([&] { slice(x, 1, -4, 3); }, {"slice", "-4 to 3"}) == "");
   CHECK(complaint([&] { slice(x, 1, 0, 3, 0); }, {"slice", "steps of 0"}) == "");
+  CHECK(complaint([&] { slice(x, 1, 0, 2, -1); }, {"0 to 2 in steps of -1", "backwards"}) == "");
+  CHECK(complaint([&] { slice(x, 1, 3, 0, -1); }, {"3 to 0", "backwards"}) == "");
+  CHECK(complaint([&] { slice(x, 1, 2, -5, -1); }, {"2 to -5", "backwards"}) == "");
   CHECK(complaint([&] { concat({}, 0); }, {"concat", "empty"}) == "");
   CHECK(complaint([&] { concat({x, transpose(x)}, 0); },
                   {"concat", "(2, 3) and (3, 2)", "except along axis 0"}) == "");
@@ -212,4 +219,36 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
   CHECK(complaint([&] { expand(x, {3}); }, {"expand: x is (2, 3)", "to (3)"}) == "");
   CHECK(complaint([&] { squeeze(x, 0); }, {"squeeze", "(2, 3)", "size 2", "size 1"}) == "");
   CHECK(complaint([&] { unsqueeze(x, 3); }, {"unsqueeze: axis 3", "-3 to 2"}) == "");
+}
+
+TEST_CASE("a slice in negative steps goes backwards", "[phase0][ops]") {
+  const Tensor x = reshape(Tensor::arange(15), {3, 5});
+  CHECK(difference(slice(x, 1, -1, -6, -1), {3, 5},
+                   {4, 3, 2, 1, 0, 9, 8, 7, 6, 5, 14, 13, 12, 11, 10}) == "");
+  CHECK(difference(slice(x, 1, 3, 0, -2), {3, 2}, {3, 1, 8, 6, 13, 11}) == "");
+  CHECK(difference(slice(x, 0, 2, -4, -2), {2, 5}, {10, 11, 12, 13, 14, 0, 1, 2, 3, 4}) == "");
+  constexpr Index far = std::numeric_limits<Index>::min();
+  CHECK(difference(slice(x, 1, 4, 1, far), {3, 1}, {4, 9, 14}) == "");
+  CHECK(slice(x, 1, 2, 2, -1).shape() == Shape{3, 0});
+  CHECK(slice(Tensor::zeros({0, 2}), 0, -1, -1, -1).shape() == Shape{0, 2});
+  CHECK(shares(slice(x, 1, -1, -6, -1), x));
+}
+
+TEST_CASE("operations read views with negative strides", "[phase0][ops]") {
+  const Tensor x = random_tensor({6, 7}, 1), y = random_tensor({7, 6}, 2);
+  const Tensor turned = slice(slice(x, 0, -1, -7, -1), 1, 5, -8, -2);  // (6, 3)
+  const Tensor copy = turned.clone();
+  const Tensor other = slice(y, 0, 2, -8, -1);  // (3, 6)
+  CHECK(difference_to(turned + 1, copy + 1) == "");
+  CHECK(difference_to(turned * transpose(other), copy * transpose(other.clone())) == "");
+  CHECK(difference_to(exp(turned), exp(copy)) == "");
+  CHECK(difference_to(matmul(turned, other), matmul(copy, other.clone())) == "");
+  CHECK(difference_to(matmul(other, turned), matmul(other.clone(), copy)) == "");
+  CHECK(difference_to(sum(turned, 0), sum(copy, 0)) == "");
+  CHECK(difference_to(reshape(turned, {18}), reshape(copy, {18})) == "");
+  CHECK(difference_to(reshape(turned, {2, 3, 3}), reshape(copy, {2, 3, 3})) == "");
+  CHECK(difference_to(softmax(turned, 0), softmax(copy, 0)) == "");
+  CHECK(difference_to(concat({turned, turned}, 1), concat({copy, copy}, 1)) == "");
+  CHECK(difference_to(expand(slice(turned, 0, 2, 1, -1), {4, 3}),
+                      expand(slice(copy, 0, 2, 3), {4, 3})) == "");
 }

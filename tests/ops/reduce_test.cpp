@@ -1,4 +1,4 @@
-// sum, mean, var, max, min over any axes.
+// sum, mean, var, prod, max, min over any axes.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -23,6 +23,11 @@ double var_of(const std::vector<double>& x) {
   for (const double value : x) squares.push_back(std::pow(value - mean_of(x), 2));
   return mean_of(squares);
 }
+double prod_of(const std::vector<double>& x) {
+  double product = 1;
+  for (const double value : x) product *= value;
+  return product;
+}
 double max_of(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 double min_of(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
 
@@ -34,7 +39,7 @@ struct Reduction {
 
 const std::vector<Reduction> reductions = {
     {"sum", sum, sum_of}, {"mean", mean, mean_of}, {"var", var, var_of},
-    {"max", max, max_of}, {"min", min, min_of},
+    {"max", max, max_of}, {"min", min, min_of},    {"prod", prod, prod_of},
 };
 
 using Flags = std::vector<bool>;  // per axis: reduced or not
@@ -232,4 +237,29 @@ TEST_CASE("axes that cannot be reduced are refused in words", "[phase0][ops]") {
     CHECK(complaint([&] { reduction.f(Tensor(1), 0, false); }, {"axis 0", "none"}) == "");
   }
   CHECK(complaint([] { Axes{0, 1, 2, 3, 4, 5, 6}; }, {"axes", "7", "at most 6"}) == "");
+}
+
+TEST_CASE("the gradient of prod is right where numbers are 0", "[phase0][ops]") {
+  const auto of = [](std::initializer_list<double> x) {
+    const Tensor in({static_cast<Index>(x.size())}, x);
+    return slope([](const Tensor& t) { return prod(t); }, in);
+  };
+  CHECK(difference(of({2, 3, 4}), {3}, {12, 8, 6}) == "");
+  CHECK(difference(of({2, 0, 4}), {3}, {0, 8, 0}) == "");
+  CHECK(difference(of({0, 3, 0}), {3}, {0, 0, 0}) == "");
+  CHECK(difference(of({7}), {1}, {1}) == "");
+  CHECK(difference(prod(Tensor::zeros({0})), {}, {1}) == "");
+  CHECK(difference(prod(Tensor({3}, {2, NAN, 0})), {}, {NAN}) == "");
+  CHECK(difference(prod(Tensor({2}, {0, infinity})), {}, {NAN}) == "");
+}
+
+TEST_CASE("axes may be known only when the program runs", "[phase0][ops]") {
+  const Tensor x = random_tensor({2, 3, 4});
+  std::vector<int> axes = {2};
+  axes.push_back(0);
+  CHECK(difference_to(sum(x, axes), sum(x, {0, 2})) == "");
+  CHECK(difference_to(max(x, axes, true), max(x, {0, 2}, true)) == "");
+  CHECK(difference_to(sum(x, std::vector<int>()), x) == "");  // none of them
+  CHECK(complaint([&] { sum(x, std::vector<int>(7)); }, {"axes: 7 given"}) == "");
+  CHECK(complaint([&] { sum(x, std::vector<int>{1, 1}); }, {"sum: axis 1 is named twice"}) == "");
 }

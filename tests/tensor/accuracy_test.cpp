@@ -10,25 +10,27 @@ using namespace tapestry;
 
 using Ids = std::vector<std::int32_t>;
 
-TEST_CASE("argmax tells the place of the greatest along the last axis", "[phase1]") {
-  const Indices two = argmax(Tensor({2, 3}, {1, 5, 2, -1, -3, -2}));
+TEST_CASE("predicted_classes tells the place of the greatest along the last axis", "[phase1]") {
+  const Indices two = predicted_classes(Tensor({2, 3}, {1, 5, 2, -1, -3, -2}));
   CHECK(two.shape == Shape{2});
   CHECK(two.values == Ids{1, 0});
-  const Indices turned = argmax(transpose(Tensor({2, 3}, {1, 5, 2, -1, -3, 2.5})));  // a view
+  const Indices turned =
+      predicted_classes(transpose(Tensor({2, 3}, {1, 5, 2, -1, -3, 2.5})));  // a view
   CHECK(turned.shape == Shape{3});
   CHECK(turned.values == Ids{0, 0, 1});
-  const Indices one = argmax(Tensor({4}, {0, 1, 2, 3}));
+  const Indices one = predicted_classes(Tensor({4}, {0, 1, 2, 3}));
   CHECK(one.shape == Shape{});
   CHECK(one.values == Ids{3});
-  CHECK(argmax(Tensor::zeros({2, 1, 7})).shape == Shape{2, 1});
-  CHECK(argmax(Tensor::zeros({0, 3})).values.empty());
-  CHECK(argmax(Tensor::zeros({2, 0})).values == Ids{-1, -1});
-  CHECK(complaint([] { argmax(Tensor(1)); }, {"argmax: x is ()", "no last axis"}) == "");
+  CHECK(predicted_classes(Tensor::zeros({2, 1, 7})).shape == Shape{2, 1});
+  CHECK(predicted_classes(Tensor::zeros({0, 3})).values.empty());
+  CHECK(predicted_classes(Tensor::zeros({2, 0})).values == Ids{-1, -1});
+  CHECK(complaint([] { predicted_classes(Tensor(1)); },
+                  {"predicted_classes: logits are ()", "no axis of classes"}) == "");
 }
 
-TEST_CASE("of equal numbers argmax takes the first, and with NaN none", "[phase1]") {
+TEST_CASE("of equal numbers predicted_classes takes the first, and with NaN none", "[phase1]") {
   const auto place = [](double a, double b, double c) {
-    return argmax(Tensor({3}, {a, b, c})).values[0];
+    return predicted_classes(Tensor({3}, {a, b, c})).values[0];
   };
   CHECK(place(1, 1, 0) == 0);
   CHECK(place(0, 1, 1) == 1);

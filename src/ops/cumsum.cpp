@@ -1,0 +1,29 @@
+// Running sums along one axis.
+#include "kernels/axis.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "tensor/raw_ops.hpp"
+
+namespace tapestry {
+namespace {
+
+Tensor running_sums(const Tensor& x, int axis, bool from_the_end) {
+  const Tensor dense = x.contiguous(), y = Tensor::empty(x.shape());
+  Index outer = 1, inner = 1;
+  for (int i = 0; i < axis; ++i) outer *= x.size(i);
+  for (int i = axis + 1; i < x.ndim(); ++i) inner *= x.size(i);
+  kernels::cumsum(dense.data(), outer, x.size(axis), inner, from_the_end, y.data());
+  return y;
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& x, int axis) {
+  const int at = normalized_axis("cumsum", axis, x.ndim());
+  return Tape::record(
+      "cumsum", {x}, running_sums(x, at, false), [at](const Tensor& dy, GradientSink& to) {
+        to.accumulate(0, running_sums(dy, at, true));  // an x is in all sums after it
+      });
+}
+
+}  // namespace tapestry

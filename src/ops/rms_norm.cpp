@@ -1,0 +1,38 @@
+// Root mean square normalisation over the last axis.
+#include <cmath>
+
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+#include "tensor/raw_ops.hpp"
+
+namespace tapestry {
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  if (x.ndim() < 1 || weight.shape() != Shape{x.size(-1)}) {
+    throw Error("rms_norm: x is " + to_string(x.shape()) + ", weight is " +
+                to_string(weight.shape()) +
+                ": the weight must have one axis, as long as x's last.");
+  }
+  if (!(eps >= 0 && std::isfinite(eps))) {
+    throw Error("rms_norm: eps is " + std::to_string(eps) + ", but must be a number of 0 or more.");
+  }
+  const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
+  const Tensor input = x.contiguous(), w = weight.contiguous();
+  const Tensor y = Tensor::empty(x.shape()), inverse = Tensor::empty({rows});
+  kernels::rms_norm(input.data(), w.data(), static_cast<real>(eps), y.data(), inverse.data(), rows,
+                    n);
+  return Tape::record("rms_norm", {x, weight}, y,
+                      [x = Tape::save(input), weight = Tape::save(w), inverse = Tape::save(inverse),
+                       rows, n](const Tensor& dy, GradientSink& to) {
+                        const Tensor dense = dy.contiguous();
+                        const Tensor dx = Tensor::empty(x.shape()), d_weight = Tensor::zeros({n});
+                        kernels::rms_norm_backward(dense.data(), x.data(), weight.data(),
+                                                   inverse.data(), dx.data(), d_weight.data(), rows,
+                                                   n);
+                        to.accumulate(0, dx);
+                        to.accumulate(1, d_weight);
+                      });
+}
+
+}  // namespace tapestry
