@@ -35,7 +35,8 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
 // 1 is multi-query attention (Shazeer 2019). By fused_attention, over views: the forward pass
 // copies no key or value. A mask counts batch elements before the heads; without such an axis there
 // is one. Throws Error unless groups divide heads, and for more than five axes.
-Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {});
+Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
+                         const ScoreOptions& how = {});
 
 // ---- linear attention (src/attention/linear.cpp; Katharopoulos et al. 2020)
 //

@@ -29,8 +29,9 @@ class Mask {
   Mask() = default;  // every query may attend to every key
 
   // Query i stands at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached
-  // keys the offset is their number. Throw Error for a negative offset or one above 2^60,
-  // a negative window, or a size below 1.
+  // keys the offset is their number. Below 0, for causal only, the first queries stand before
+  // every key, and see none. Throw Error for another negative offset, one beyond 2^60 either way, a
+  // negative window, or a size below 1.
   static Mask causal(Index offset = 0);                 // keys at or before the query
   static Mask local(Index window, Index offset = 0);    // keys at most `window` away, either side
   static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
@@ -45,14 +46,19 @@ class Mask {
   // negative length.
   static Mask padding(std::vector<Index> lengths);
 
-  // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1, queries, keys).
+  // A mask of its own for each head, or for each sequence, of scores (batch, heads, queries, keys):
+  // heads are what the axes between the first and the last two count. Throw Error for an empty list.
+  static Mask per_head(const std::vector<Mask>& masks);
+  static Mask per_sequence(const std::vector<Mask>& masks);
+
+  // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1 or heads, queries, keys).
   // Throws Error for values that are not of the encoding, naming one and its place.
   static Mask from(MaskEncoding encoding, const Tensor& matrix);
 
   friend Mask operator&(const Mask& a, const Mask& b);  // allowed by both
   friend Mask operator|(const Mask& a, const Mask& b);  // allowed by either
 
-  bool allows(Index batch, Index query, Index key) const;
+  bool allows(Index batch, Index query, Index key, Index head = 0) const;
 
   // The mask of a submatrix of the scores: its query 0 and key 0 are `query` and `key` here, and it
   // fits scores of just these sizes. Throws Error for one outside a matrix or below 0.
@@ -64,7 +70,7 @@ class Mask {
   // whether query i of the block may attend to it; bits beyond the queries are undefined. Fused
   // attention skips invisible keys. Not checked: call check_fits first.
   BlockVisibility visible_in_block(Index batch, Index query, Index queries, Index key, Index keys,
-                                   std::uint64_t* keep) const;
+                                   std::uint64_t* keep, Index head = 0) const;
 
   // How much of the scores of one batch element is visible: in pairs of a query and a key, and in
   // blocks of visibility_block x visibility_block pairs, of which fused attention skips the fully
@@ -73,17 +79,17 @@ class Mask {
     Index pairs, allowed;
     Index blocks, skipped;
   };
-  Density density(Index queries, Index keys, Index batch = 0) const;
+  Density density(Index queries, Index keys, Index batch = 0, Index head = 0) const;
 
-  // Throws Error unless the mask suits scores (batch, ..., queries, keys).
-  void check_fits(Index batch, Index queries, Index keys) const;
+  // Throws Error unless the mask suits scores (batch, heads, queries, keys).
+  void check_fits(Index batch, Index queries, Index keys, Index heads = 1) const;
 
   // True for Mask(): nothing is masked, for any lengths.
   bool allows_everything() const { return rule_ == nullptr; }
 
   // 1 where allowed, 0 where not, in a shape that broadcasts to `scores` (..., queries, keys):
-  // (queries, keys), or (batch, 1, ..., queries, keys) if it depends on the batch element, which is
-  // then the first axis of scores. Throws Error if sizes do not fit.
+  // (queries, keys), or with axes before these if it depends on the batch element, which is the first
+  // axis of scores, or on the head. Throws Error if sizes do not fit.
   Tensor tensor(const Shape& scores) const;
 
   // Converts to another library's convention. `upper_triangle` throws Error if the mask is not
@@ -91,11 +97,12 @@ class Mask {
   Tensor to(MaskEncoding encoding, const Shape& scores) const;
 
   // Rows are queries, columns are keys: ✓ may attend, ✗ may not.
-  std::string text(Index queries, Index keys, Index batch = 0) const;
+  std::string text(Index queries, Index keys, Index batch = 0, Index head = 0) const;
 
  private:
   struct Rule;
   explicit Mask(Rule rule);
+  static Mask of_each(bool heads, const std::vector<Mask>& masks);
   std::shared_ptr<const Rule> rule_;  // null: everything
 };
 

@@ -16,6 +16,23 @@
 namespace tapestry {
 namespace {
 
+double scale_of(const ScoreOptions& how, Index width) {
+  const double scale = how.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
+  if (!std::isfinite(scale)) {
+    throw Error("attention: the scale is " + std::to_string(scale) + ", but must be finite.");
+  }
+  if (!(how.softcap >= 0 && std::isfinite(how.softcap))) {
+    throw Error("attention: the softcap is " + std::to_string(how.softcap) +
+                ", but must be a number above 0, or 0 for none.");
+  }
+  return scale;
+}
+
+// Scores within -cap and cap, or as they are for a cap of 0.
+Tensor capped(const Tensor& scores, double cap) {
+  return cap > 0 ? tanh(scores / cap) * cap : scores;
+}
+
 // The bias may be seen in the shape of the scores, and must not ask for more.
 Tensor biased(const Tensor& scores, const Tensor& bias) {
   if (!bias.defined()) return scores;
@@ -30,11 +47,10 @@ Tensor biased(const Tensor& scores, const Tensor& bias) {
 }  // namespace
 
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, double p,
-                    Random* random, const Tensor& bias) {
+                    Random* random, const Tensor& bias, const ScoreOptions& how) {
   const AttentionOperands of("attention", q, k, v);
-  const double scale = 1 / std::sqrt(static_cast<double>(of.width));
-  const Tensor scores =
-      Capture::record("scores", biased(product_of_pairs(q, k, mask) * scale, bias));
+  const Tensor scaled = product_of_pairs(q, k, mask) * scale_of(how, of.width);
+  const Tensor scores = Capture::record("scores", biased(capped(scaled, how.softcap), bias));
   Tensor visible = scores;
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
@@ -87,16 +103,17 @@ struct Operands {
     return *this;
   }
 
-  kernels::AttentionShape shape(const Mask& mask) const {
-    const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  kernels::AttentionShape shape(const Mask& mask, const ScoreOptions& how) const {
+    const double scale = scale_of(how, q.size(-1));
     kernels::AttentionShape s{sizes(batch), q.size(-2), k.size(-2),
                               q.size(-1),   v.size(-1), static_cast<real>(scale)};
+    s.softcap = static_cast<real>(how.softcap);
     if (mask.allows_everything()) return s;
     s.mask = &mask;
     s.visible_in_block = [](const kernels::AttentionHead& h, Index query, Index queries, Index key,
                             Index keys, std::uint64_t* keep) {
       const Mask& seen = *static_cast<const Mask*>(h.mask);
-      return seen.visible_in_block(h.batch, query, queries, key, keys, keep);
+      return seen.visible_in_block(h.batch, query, queries, key, keys, keep, h.number);
     };
     return s;
   }
@@ -119,9 +136,9 @@ Tensor room_like(const Tensor& q, const Shape& shape) {
   return permuted_view(Tensor::empty(swapped), std::span(order.data(), rank));
 }
 
-void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, const Tensor& log_sum,
-                    const Tensor& d_out, GradientSink& to) {
-  const kernels::AttentionShape shape = x.shape(mask);
+void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how, const Tensor& out,
+                    const Tensor& log_sum, const Tensor& d_out, GradientSink& to) {
+  const kernels::AttentionShape shape = x.shape(mask, how);
   const Index parts = kernels::attention_parts(shape);
   const Tensor shares = Tensor::empty({parts, x.q.count()});
   const Tensor d_k = Tensor::empty(x.k.shape());
@@ -141,18 +158,19 @@ void give_gradients(const Operands& x, const Mask& mask, const Tensor& out, cons
 
 }  // namespace
 
-Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+                       const ScoreOptions& how) {
   const AttentionOperands of("attention", q, k, v);
-  mask.check_fits(of.sequences(), of.queries, of.keys);
+  mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
   const Operands x(of.batch, q, k, v);
   const Tensor out = room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));
   const Tensor log_sum = Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));
-  kernels::attention(x.shape(mask), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
+  kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
                      out.strides().data(), rows_of(out).row, log_sum.data());
   return Tape::record("fused_attention", {q, k, v}, out,
-                      [x = x.saved(), mask, out = Tape::save(out), log_sum = Tape::save(log_sum)](
-                          const Tensor& d_out, GradientSink& to) {
-                        give_gradients(x, mask, out, log_sum, d_out, to);
+                      [x = x.saved(), mask, how, out = Tape::save(out),
+                       log_sum = Tape::save(log_sum)](const Tensor& d_out, GradientSink& to) {
+                        give_gradients(x, mask, how, out, log_sum, d_out, to);
                       });
 }
 

@@ -19,7 +19,18 @@ bool MaskBits::allows(Index batch, Index query, Index key) const {
   return (who(batch, query, key) & 1) != 0;
 }
 
-bool Mask::Rule::allows(Index batch, Index query, Index key) const {
+// The rule of one head, or of one sequence.
+const Mask::Rule* Mask::Rule::one_of(Index batch, Index head) const {
+  const Index place = kind == Kind::heads ? head : batch;
+  if (place < 0 || place >= static_cast<Index>(each.size())) {
+    throw Error("mask: " + std::string(kind == Kind::heads ? "head " : "batch element ") +
+                std::to_string(place) + " of a mask for " + std::to_string(each.size()) +
+                " does not exist.");
+  }
+  return each[static_cast<std::size_t>(place)].get();
+}
+
+bool Mask::Rule::allows(Index batch, Index query, Index key, Index head) const {
   const Index position = offset + query;
   switch (kind) {
     case Kind::causal:
@@ -41,11 +52,16 @@ bool Mask::Rule::allows(Index batch, Index query, Index key) const {
     case Kind::matrix:
       return matrix.allows(batch, query, key);
     case Kind::part:
-      return left->allows(batch, area.query + query, area.key + key);
+      return left->allows(batch, area.query + query, area.key + key, head);
     case Kind::both:
-      return left->allows(batch, query, key) && right->allows(batch, query, key);
+      return left->allows(batch, query, key, head) && right->allows(batch, query, key, head);
     case Kind::either:
-      return left->allows(batch, query, key) || right->allows(batch, query, key);
+      return left->allows(batch, query, key, head) || right->allows(batch, query, key, head);
+    case Kind::heads:
+    case Kind::sequences: {
+      const Rule* const rule = one_of(batch, head);
+      return rule == nullptr || rule->allows(batch, query, key, head);
+    }
   }
   return false;
 }
@@ -54,10 +70,21 @@ Index Mask::Rule::batches() const {
   if (kind == Kind::padding) return static_cast<Index>(lengths.size());
   if (kind == Kind::matrix) return matrix.batches == 1 ? 0 : matrix.batches;
   if (kind == Kind::part) return left->batches();
-  return left == nullptr ? 0 : std::max(left->batches(), right->batches());
+  if (kind == Kind::sequences) return static_cast<Index>(each.size());
+  Index most = left == nullptr ? 0 : std::max(left->batches(), right->batches());
+  for (const auto& rule : each) most = std::max(most, rule == nullptr ? 0 : rule->batches());
+  return most;
 }
 
-void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
+Index Mask::Rule::heads() const {
+  if (kind == Kind::part) return left->heads();
+  if (kind == Kind::heads) return static_cast<Index>(each.size());
+  Index most = left == nullptr ? 0 : std::max(left->heads(), right->heads());
+  for (const auto& rule : each) most = std::max(most, rule == nullptr ? 0 : rule->heads());
+  return most;
+}
+
+void Mask::Rule::check_fits(Index batch, Index queries, Index keys, Index head_count) const {
   if (kind == Kind::part) {
     if (queries != area.queries || keys != area.keys) {
       throw Error("mask: the part is for " + std::to_string(area.queries) + " queries and " +
@@ -65,8 +92,15 @@ void Mask::Rule::check_fits(Index batch, Index queries, Index keys) const {
                   std::to_string(queries) + " and " + std::to_string(keys) + ".");
     }
   } else if (left != nullptr) {
-    left->check_fits(batch, queries, keys);
-    right->check_fits(batch, queries, keys);
+    left->check_fits(batch, queries, keys, head_count);
+    right->check_fits(batch, queries, keys, head_count);
+  }
+  for (const auto& rule : each) {
+    if (rule != nullptr) rule->check_fits(batch, queries, keys, head_count);
+  }
+  if (heads() != 0 && heads() != head_count) {
+    throw Error("mask: it is for " + std::to_string(heads()) + " heads, but the scores have " +
+                std::to_string(head_count) + "; they must be (batch, heads, queries, keys).");
   }
   if (batches() != 0 && batches() != batch) {
     throw Error("mask: it is for " + std::to_string(batches()) +
@@ -93,9 +127,11 @@ constexpr Index most = Index{1} << 60;
 }  // namespace
 
 Mask::Mask(Rule rule) : rule_(std::make_shared<const Rule>(std::move(rule))) {
-  if (rule_->offset < 0 || rule_->offset > most) {
+  const bool goes_back = rule_->kind == Rule::Kind::causal;
+  if (rule_->offset < (goes_back ? -most : 0) || rule_->offset > most) {
     throw Error("mask: the offset is " + std::to_string(rule_->offset) +
-                ", but counts cached keys: it cannot be negative, nor above 2^60.");
+                (goes_back ? ", but must be within -2^60 and 2^60."
+                           : ", but counts cached keys: it cannot be negative, nor above 2^60."));
   }
 }
 
@@ -138,8 +174,23 @@ Mask Mask::padding(std::vector<Index> lengths) {
 bool Mask::Rule::has(Index queries, Index keys) const {
   if (kind == Kind::matrix) return queries <= matrix.queries && keys <= matrix.keys;
   if (kind == Kind::part) return queries <= area.queries && keys <= area.keys;
+  for (const auto& rule : each) {
+    if (rule != nullptr && !rule->has(queries, keys)) return false;
+  }
   return left == nullptr || (left->has(queries, keys) && right->has(queries, keys));
 }
+
+Mask Mask::of_each(bool heads, const std::vector<Mask>& masks) {
+  if (masks.empty()) {
+    throw Error("mask: a list for " + std::string(heads ? "heads" : "sequences") + " is empty.");
+  }
+  Rule rule{heads ? Rule::Kind::heads : Rule::Kind::sequences};
+  for (const Mask& mask : masks) rule.each.push_back(mask.rule_);
+  return Mask(std::move(rule));
+}
+
+Mask Mask::per_head(const std::vector<Mask>& masks) { return of_each(true, masks); }
+Mask Mask::per_sequence(const std::vector<Mask>& masks) { return of_each(false, masks); }
 
 Mask Mask::part(Index query, Index queries, Index key, Index keys) const {
   if (rule_ == nullptr) return Mask();
@@ -167,21 +218,21 @@ Mask operator|(const Mask& a, const Mask& b) {
   return Mask(Mask::Rule{Mask::Rule::Kind::either, 0, 0, {}, {}, a.rule_, b.rule_});
 }
 
-bool Mask::allows(Index batch, Index query, Index key) const {
-  return rule_ == nullptr || rule_->allows(batch, query, key);
+bool Mask::allows(Index batch, Index query, Index key, Index head) const {
+  return rule_ == nullptr || rule_->allows(batch, query, key, head);
 }
 
 namespace {
 
 // One matrix (queries, keys) of 1 and 0, block by block.
-void write(const Mask& mask, Index batch, Index queries, Index keys, real* out) {
+void write(const Mask& mask, Index batch, Index head, Index queries, Index keys, real* out) {
   constexpr Index side = visibility_block;
   std::uint64_t keep[side];
   for (Index i = 0; i < queries; i += side) {
     const Index rows = std::min(side, queries - i);
     for (Index j = 0; j < keys; j += side) {
       const Index columns = std::min(side, keys - j);
-      const BlockVisibility sight = mask.visible_in_block(batch, i, rows, j, columns, keep);
+      const BlockVisibility sight = mask.visible_in_block(batch, i, rows, j, columns, keep, head);
       for (Index c = 0; c < columns; ++c) {
         const std::uint64_t word = c < sight.clear  ? ~std::uint64_t{0}
                                    : c < sight.keys ? keep[c]
@@ -201,28 +252,36 @@ Tensor Mask::tensor(const Shape& scores) const {
     throw Error("mask: scores are " + to_string(scores) + ", but must be (..., queries, keys).");
   }
   const Index queries = scores[-2], keys = scores[-1];
+  const Shape leading = scores.removed(-1).removed(-1);
+  const Index batch = leading.ndim() > 0 ? leading[0] : 1;
+  const Index head_count = leading.ndim() > 1 ? leading.removed(0).count() : 1;
+  check_fits(batch, queries, keys, head_count);
   const Index batches = rule_ == nullptr ? 0 : rule_->batches();
-  const Index batch = scores.ndim() > 2 ? scores[0] : 1;
-  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
+  const Index heads = rule_ == nullptr ? 0 : rule_->heads();
   Shape shape{queries, keys};
-  if (batches != 0) {
-    while (shape.ndim() < scores.ndim()) shape = shape.inserted(0, 1);
-    if (scores.ndim() > 2) shape = shape.with(0, batches);
+  if (batches != 0 || heads != 0) {
+    shape = scores;
+    for (int axis = 0; axis < leading.ndim(); ++axis) {
+      const bool same = axis == 0 ? batches == 0 : heads == 0;
+      if (same) shape = shape.with(axis, 1);
+    }
   }
   Tensor result = Tensor::empty(shape);
   real* out = result.data();
-  for (Index b = 0; b < std::max<Index>(batches, 1); ++b, out += queries * keys) {
-    write(*this, b, queries, keys, out);
+  for (Index b = 0; b < std::max<Index>(batches, 1); ++b) {
+    for (Index h = 0; h < std::max<Index>(heads, 1); ++h, out += queries * keys) {
+      write(*this, b, h, queries, keys, out);
+    }
   }
   return result;
 }
 
-std::string Mask::text(Index queries, Index keys, Index batch) const {
+std::string Mask::text(Index queries, Index keys, Index batch, Index head) const {
   std::string text;
   for (Index i = 0; i < queries; ++i) {
     for (Index j = 0; j < keys; ++j) {
       text += j > 0 ? " " : "";
-      text += allows(batch, i, j) ? "✓" : "✗";
+      text += allows(batch, i, j, head) ? "✓" : "✗";
     }
     text += '\n';
   }

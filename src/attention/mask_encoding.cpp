@@ -6,6 +6,7 @@
 #include "attention/mask_rule.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/mask.hpp"
+#include "tapestry/ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -58,10 +59,17 @@ const char* rule_of(MaskEncoding encoding) {
 
 Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
   const int rank = matrix.ndim();
-  if (rank < 2 || rank > 4 || (rank == 4 && matrix.size(1) != 1)) {
+  if (rank < 2 || rank > 4 || (rank == 4 && matrix.size(1) == 0)) {
     throw Error("mask: the matrix is " + to_string(matrix.shape()) +
-                ", but must be (queries, keys), (batch, queries, keys) or (batch, 1, queries, "
+                ", but must be (queries, keys), (batch, queries, keys) or (batch, heads, queries, "
                 "keys).");
+  }
+  if (rank == 4 && matrix.size(1) > 1) {
+    std::vector<Mask> masks;
+    for (Index head = 0; head < matrix.size(1); ++head) {
+      masks.push_back(from(encoding, squeeze(slice(matrix.detached(), 1, head, head + 1), 1)));
+    }
+    return per_head(masks);
   }
   Rule rule{Rule::Kind::matrix};
   rule.matrix = MaskBits(rank == 2 ? 1 : matrix.size(0), matrix.size(-2), matrix.size(-1));

@@ -48,6 +48,11 @@ BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
               last < number ? b.keys : within(number - b.key)};
     case Kind::part:
       return left->extent(within_left(b));
+    case Kind::heads:
+    case Kind::sequences: {
+      const Rule* const rule = one_of(b.batch, b.head);
+      return rule == nullptr ? BlockVisibility{b.keys, b.keys} : rule->extent(b);
+    }
     case Kind::both:
     case Kind::either:
       return joined(kind == Kind::both, left->extent(b), right->extent(b));
@@ -58,7 +63,7 @@ BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
 
 // A block of a part, in the numbers of the mask that it is a part of.
 MaskBlock Mask::Rule::within_left(const MaskBlock& b) const {
-  return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys};
+  return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys, b.head};
 }
 
 // Which queries of the block see this key: bit i for its query i.
@@ -94,6 +99,11 @@ std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
 // anything.
 void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t* keep) const {
   if (kind == Kind::part) return left->fill(within_left(b), begin, end, keep);
+  if (!each.empty()) {
+    const Rule* const rule = one_of(b.batch, b.head);
+    if (rule != nullptr) return rule->fill(b, begin, end, keep);
+    return std::fill(keep + begin, keep + end, everyone);
+  }
   if (left == nullptr) {
     for (Index j = begin; j < end; ++j) keep[j] = who(b, b.key + j);
     return;
@@ -117,17 +127,22 @@ BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint64_t* 
 }
 
 BlockVisibility Mask::visible_in_block(Index batch, Index query, Index queries, Index key,
-                                       Index keys, std::uint64_t* keep) const {
+                                       Index keys, std::uint64_t* keep, Index head) const {
   if (rule_ == nullptr) return {keys, keys};
-  return rule_->visible_in_block({batch, query, queries, key, keys}, keep);
+  return rule_->visible_in_block({batch, query, queries, key, keys, head}, keep);
 }
 
-Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
+Mask::Density Mask::density(Index queries, Index keys, Index batch, Index head) const {
   const Index batches = rule_ == nullptr ? 0 : rule_->batches();
-  check_fits(std::max<Index>(batches, 1), queries, keys);
+  const Index heads = rule_ == nullptr ? 0 : rule_->heads();
+  check_fits(std::max<Index>(batches, 1), queries, keys, std::max<Index>(heads, 1));
   if (batch < 0 || (batches != 0 && batch >= batches)) {
     throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
                 std::to_string(batches) + " sequences does not exist.");
+  }
+  if (head < 0 || (heads != 0 && head >= heads)) {
+    throw Error("mask: head " + std::to_string(head) + " of a mask for " + std::to_string(heads) +
+                " does not exist.");
   }
   Density sum{queries * keys, 0, 0, 0};
   std::uint64_t keep[visibility_block];
@@ -135,7 +150,7 @@ Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
     const Index rows = std::min(visibility_block, queries - i);
     for (Index j = 0; j < keys; j += visibility_block) {
       const BlockVisibility sight =
-          visible_in_block(batch, i, rows, j, std::min(visibility_block, keys - j), keep);
+          visible_in_block(batch, i, rows, j, std::min(visibility_block, keys - j), keep, head);
       sum.allowed += sight.clear * rows;
       for (Index c = sight.clear; c < sight.keys; ++c) {
         sum.allowed += std::popcount(keep[c] & bits(0, rows));
@@ -147,8 +162,8 @@ Mask::Density Mask::density(Index queries, Index keys, Index batch) const {
   return sum;
 }
 
-void Mask::check_fits(Index batch, Index queries, Index keys) const {
-  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys);
+void Mask::check_fits(Index batch, Index queries, Index keys, Index heads) const {
+  if (rule_ != nullptr) rule_->check_fits(batch, queries, keys, heads);
 }
 
 }  // namespace tapestry

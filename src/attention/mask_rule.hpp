@@ -10,6 +10,7 @@ namespace tapestry {
 // A part of the scores: queries [query, query + queries), keys [key, key + keys).
 struct MaskBlock {
   Index batch, query, queries, key, keys;
+  Index head = 0;
 };
 
 // A matrix bit by bit, for each key the queries, 64 to a word: so it is read as fast as a rule.
@@ -38,16 +39,31 @@ struct MaskBits {
 };
 
 struct Mask::Rule {
-  enum class Kind { causal, local, strided, blocked, global, padding, matrix, part, both, either };
+  enum class Kind {
+    causal,
+    local,
+    strided,
+    blocked,
+    global,
+    padding,
+    matrix,
+    part,
+    both,
+    either,
+    heads,
+    sequences
+  };
   Kind kind;
   Index number = 0;  // window, stride, size of a block, or how many positions are global
   Index offset = 0;
   std::vector<Index> lengths = {};  // padding
   MaskBits matrix = {};             // of 1 batch element, which stands for all, or of several
   std::shared_ptr<const Rule> left = nullptr, right = nullptr;
-  MaskBlock area = {};  // part: where of left it lies
+  MaskBlock area = {};                                 // part: where of left it lies
+  std::vector<std::shared_ptr<const Rule>> each = {};  // heads, sequences: null allows everything
 
-  bool allows(Index batch, Index query, Index key) const;
+  bool allows(Index batch, Index query, Index key, Index head) const;
+  const Rule* one_of(Index batch, Index head) const;  // heads, sequences
   BlockVisibility visible_in_block(const MaskBlock& block, std::uint64_t* keep) const;
   BlockVisibility extent(const MaskBlock& block) const;
   void fill(const MaskBlock& block, Index first, Index last, std::uint64_t* keep) const;
@@ -55,7 +71,8 @@ struct Mask::Rule {
   std::uint64_t who(const MaskBlock& block, Index key) const;
   MaskBlock within_left(const MaskBlock& block) const;
   Index batches() const;  // 0: the same for every batch element
-  void check_fits(Index batch, Index queries, Index keys) const;
+  Index heads() const;    // 0: the same for every head
+  void check_fits(Index batch, Index queries, Index keys, Index heads) const;
   bool has(Index queries, Index keys) const;  // what its matrices are large enough for
 };
 

@@ -19,6 +19,7 @@ struct AttentionOperands {
 
   // Those that a mask may tell apart.
   Index sequences() const { return batch.ndim() == 0 ? 1 : batch[0]; }
+  Index heads() const { return batch.ndim() < 2 ? 1 : batch.removed(0).count(); }
 };
 
 }  // namespace tapestry

@@ -21,7 +21,7 @@ Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
     throw Error("chunked attention: chunks of " + std::to_string(chunk) +
                 " queries: it must be at least 1.");
   }
-  mask.check_fits(of.sequences(), of.queries, of.keys);
+  mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
   std::vector<Tensor> parts;
   for (Index begin = 0, end = 0; begin < of.queries || parts.empty(); begin = end) {
     end = begin + std::min(chunk, of.queries - begin);
@@ -43,7 +43,7 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
                 "it is self-attention: there must be as many queries as keys.");
   }
   const Mask seen = Mask::local(window) & mask;
-  seen.check_fits(of.sequences(), length, length);
+  seen.check_fits(of.sequences(), length, length, of.heads());
   constexpr Index least = 64;  // queries that are worth a product of their own
   const Index reach = std::min(window, length), block = std::max(reach, least);
   std::vector<Tensor> parts;
@@ -57,7 +57,8 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
   return concat(parts, -2);
 }
 
-Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
+Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
+                         const ScoreOptions& how) {
   const char* const name = "grouped attention";
   const auto fits = [](const Tensor& x) { return x.ndim() >= 3 && x.ndim() < Shape::max_ndim; };
   if (!fits(q) || !fits(k) || !fits(v)) {
@@ -72,10 +73,12 @@ Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
                 "), and that number must divide the heads of q (" + std::to_string(heads) + ").");
   }
   if (q.ndim() == 3 && k.ndim() == 3 && v.ndim() == 3) {
-    return squeeze(grouped_attention(unsqueeze(q, 0), unsqueeze(k, 0), unsqueeze(v, 0), mask), 0);
+    return squeeze(grouped_attention(unsqueeze(q, 0), unsqueeze(k, 0), unsqueeze(v, 0), mask, how),
+                   0);
   }
   const Shape parts = q.shape().with(-3, groups).inserted(q.ndim() - 2, heads / groups);
-  const Tensor y = fused_attention(reshape(q, parts), unsqueeze(k, -3), unsqueeze(v, -3), mask);
+  const Tensor y =
+      fused_attention(reshape(q, parts), unsqueeze(k, -3), unsqueeze(v, -3), mask, how);
   return reshape(y, y.shape().removed(-3).with(-3, heads));
 }
 

@@ -95,6 +95,7 @@ struct AttentionShape {
   BlockVisibility (*visible_in_block)(const AttentionHead& head, Index query, Index queries,
                                       Index key, Index keys, std::uint64_t* keep) = nullptr;
   const void* mask = nullptr;
+  real softcap = 0;  // as in AttentionHead
 };
 
 // The entry `attention` of the table for each head. Views have rows of contiguous numbers (column =

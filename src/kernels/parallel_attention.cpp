@@ -33,9 +33,12 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   h.k_row = k.row;
   h.v_row = v.row;
   h.scale = s.scale;
+  h.softcap = s.softcap;
   h.visible_in_block = s.visible_in_block;
   h.mask = s.mask;
-  h.batch = s.batch.rank == 0 ? 0 : position / (s.batch.count() / s.batch.size[0]);
+  const Index heads = s.batch.rank == 0 ? 1 : s.batch.count() / s.batch.size[0];
+  h.batch = position / heads;
+  h.number = position % heads;
   return h;
 }
 

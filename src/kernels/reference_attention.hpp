@@ -22,7 +22,14 @@ inline double score(const AttentionHead& h, Index query, Index key) {
   for (Index p = 0; p < h.width; ++p) {
     total += static_cast<double>(h.q[query * h.q_row + p]) * h.k[key * h.k_row + p];
   }
-  return total * h.scale;
+  total *= h.scale;
+  return h.softcap > 0 ? h.softcap * std::tanh(total / h.softcap) : total;
+}
+
+// d score / d (scale * q k^T) where the score is this
+inline double cap_slope(const AttentionHead& h, double score) {
+  const double share = h.softcap > 0 ? score / h.softcap : 0;
+  return 1 - share * share;
 }
 
 inline constexpr real hidden = -1;  // stands for the weight of a key that may not be seen
@@ -64,7 +71,7 @@ inline bool attention(const AttentionHead& h, Index first, Index count, real* ou
 }
 
 // With P the weights and dP = dO V^T: dV = P^T dO, dS = P (dP - row sums of dO O), dQ = scale dS K,
-// dK = scale dS^T Q.
+// dK = scale dS^T Q. With a cap, dS is also multiplied by the slope of the cap.
 inline void attention_backward(const AttentionHead& h, const real* out, Index out_row,
                                const real* d_out, Index d_out_row, const real*, Index first,
                                Index count, real* d_q, real* d_k, real* d_v) {
@@ -84,7 +91,8 @@ inline void attention_backward(const AttentionHead& h, const real* out, Index ou
         d_p += static_cast<double>(d_o[e]) * h.v[j * h.v_row + e];
         d_v[(j - first) * h.value_width + e] += weights[j] * d_o[e];
       }
-      const real d_s = static_cast<real>(weights[j] * (d_p - delta) * h.scale);
+      const double slope = h.scale * cap_slope(h, score(h, i, j));
+      const real d_s = static_cast<real>(weights[j] * (d_p - delta) * slope);
       for (Index w = 0; w < h.width; ++w) {
         d_q[i * h.width + w] += d_s * h.k[j * h.k_row + w];
         d_k[(j - first) * h.width + w] += d_s * h.q[i * h.q_row + w];

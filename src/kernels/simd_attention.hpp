@@ -52,6 +52,20 @@ TAPESTRY_INLINE void product(Index rows, Index columns, Index depth, Matrix a, c
   }
 }
 
+// What Q is multiplied by: scores then come in base 2, or, where there is a cap, as shares of it.
+TAPESTRY_INLINE float query_factor(const AttentionHead& h) {
+  return h.softcap > 0 ? h.scale / h.softcap : h.scale * log2_e;
+}
+
+// n scores, whole batches, from shares of the cap to base 2: s = softcap tanh(s)
+template <class A>
+void cap_scores(Index n, float softcap, real* s) {
+  for (Index i = 0; i < n; i += lanes<A>) {
+    const Floats<A> capped = Math<A>::tanh(Floats<A>::load_unaligned(s + i));
+    (capped * Floats<A>(softcap * log2_e)).store_unaligned(s + i);
+  }
+}
+
 // What a block of queries sees of a block of keys, and which parts of their scores need no work.
 template <class A>
 struct View {
@@ -155,6 +169,7 @@ struct Strip {
     if (keys == 0) return;
     const Matrix k{h.k + key * h.k_row, h.k_row, 1};
     product<A, registers>(keys, width, h.width, k, q, width, s, width, true);
+    if (h.softcap > 0) cap_scores<A>(keys * width, h.softcap, s);
     view.hide(width, s);
     alignas(64) real correction[strip<A>];
     bool same = true;
@@ -249,7 +264,7 @@ bool attend_band(const AttentionHead& h, Index first, Index count, real* out, In
     for (Index r = 0; r < now.count; ++r) {
       prefetch_row(h.q + (now.first + r) * h.q_row, h.width);
     }
-    transpose<A>(h.q + now.first * h.q_row, h.q_row, now.count, h.width, h.scale * log2_e, now.q,
+    transpose<A>(h.q + now.first * h.q_row, h.q_row, now.count, h.width, query_factor(h), now.q,
                  now.width);
   }
   for (Index key = 0; key < h.keys; key += key_block) {

@@ -79,7 +79,7 @@ struct QueryBlock {
       });
       delta[i] = fold_sum<A>(sum) * h.scale;
     }
-    transpose<A>(from_q, h.q_row, count, h.width, h.scale * log2_e, q, width);
+    transpose<A>(from_q, h.q_row, count, h.width, query_factor(h), q, width);
     transpose<A>(from_d, gradient_row, count, h.value_width, h.scale, d_out, width);
   }
 };
@@ -90,14 +90,22 @@ struct KeyScratch {
   real *d_k, *d_v;  // (key_block, padded width), (key_block, padded value width)
 };
 
-// P^T and dS^T from S^T and dP^T, in place. dP is scaled already, and so is delta.
-template <class A>
-void weigh(const View<A>& view, const QueryBlock<A>& b, real* s, real* d_p) {
+// P^T and dS^T from S^T and dP^T, in place. dP is scaled already, and so is delta. With a cap, S^T
+// holds shares of it: tanh makes them scores, and its slope is part of dS^T.
+template <class A, bool capped>
+void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, real* d_p) {
   using V = Floats<A>;
   for (Index j = 0; j < view.sight.keys; ++j, s += b.width, d_p += b.width) {
     for (Index i = 0; i < b.width; i += lanes<A>) {
-      V p = Math<A>::exp2(V::load_unaligned(s + i) - V::load_unaligned(b.log_sum + i));
+      V score = V::load_unaligned(s + i), slope(1.0f);
+      if constexpr (capped) {
+        const V share = Math<A>::tanh(score);
+        slope = V(1.0f) - share * share;
+        score = share * V(softcap * log2_e);
+      }
+      V p = Math<A>::exp2(score - V::load_unaligned(b.log_sum + i));
       V d_s = p * (V::load_unaligned(d_p + i) - V::load_unaligned(b.delta + i));
+      if constexpr (capped) d_s *= slope;
       if (j >= view.sight.clear) {
         const Mask<A> hidden = view.hidden(j, i);
         p = xsimd::select(hidden, V(0.0f), p);
@@ -153,7 +161,11 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
   const Matrix k{h.k + key * h.k_row, h.k_row, 1}, v{h.v + key * h.v_row, h.v_row, 1};
   seen_product<A, registers>(view, h.width, k, b.q, b.width, to.s);
   seen_product<A, registers>(view, h.value_width, v, b.d_out, b.width, to.d_p);
-  weigh<A>(view, b, to.s, to.d_p);
+  if (h.softcap > 0) {
+    weigh<A, true>(view, b, h.softcap, to.s, to.d_p);
+  } else {
+    weigh<A, false>(view, b, 0.0f, to.s, to.d_p);
+  }
   add_over_queries<A, registers>(view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
                                  padded<A>(h.value_width), to.d_v);
   add_over_queries<A, registers>(view, b.count, to.d_p, b.width, b.q_rows, b.q_row,

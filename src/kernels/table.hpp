@@ -75,6 +75,8 @@ struct AttentionHead {
                                       Index key, Index keys, std::uint64_t* keep);
   const void* mask;  // for `visible_in_block`
   Index batch;       // for `visible_in_block`: which sequence this is
+  Index number = 0;  // for `visible_in_block`: which of its heads
+  real softcap = 0;  // above 0: scores = softcap * tanh(scale * q k^T / softcap)
 };
 
 // Words of the generator in random.hpp: word i of a stream of a seed is a function of these alone.

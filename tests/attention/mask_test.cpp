@@ -40,10 +40,11 @@ bool at_or_before(Index query, Index key) { return key <= query; }
 }  // namespace
 
 TEST_CASE("each mask allows what it says, also behind cached keys", "[phase1][mask]") {
-  for (const Index offset : {0, 1, 4}) {
+  for (const Index offset : {-9, -2, 0, 1, 4}) {
     CAPTURE(offset);
     CHECK(disagreement(Mask::causal(offset), 6, 10,
                        [&](Index i, Index j) { return j <= i + offset; }) == "");
+    if (offset < 0) continue;
     for (const Index window : {0, 1, 3}) {
       CHECK(disagreement(Mask::local(window, offset), 6, 10, [&](Index i, Index j) {
               return std::abs(static_cast<int>(i + offset - j)) <= window;
@@ -183,7 +184,9 @@ TEST_CASE("windows, blocks and offsets may be larger than any sequence", "[phase
 // ---------------------------------------------------------------- errors
 
 TEST_CASE("masks that cannot be are refused in words", "[phase1][mask]") {
-  CHECK(complaint([] { Mask::causal(-1); }, {"mask: the offset is -1", "negative"}) == "");
+  CHECK(complaint([] { Mask::blocked(2, -1); }, {"mask: the offset is -1", "negative"}) == "");
+  constexpr Index far_back = -(Index{1} << 60) - 1;
+  CHECK(complaint([] { Mask::causal(far_back); }, {"mask: the offset is -", "-2^60"}) == "");
   CHECK(complaint([] { Mask::local(2, -3); }, {"offset is -3"}) == "");
   CHECK(complaint([] { Mask::local(-1); }, {"window of -1"}) == "");
   CHECK(complaint([] { Mask::strided(0); }, {"stride of 0", "at least 1"}) == "");
@@ -230,8 +233,8 @@ TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phas
   CHECK(complaint(from(MaskEncoding::upper_triangle, lower),
                   {"query 0, key 0", "upper_triangle", "diagonal would forbid"}) == "");
   CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({3})), {"the matrix is (3)"}) == "");
-  CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({2, 2, 3, 3})),
-                  {"(2, 2, 3, 3)", "(batch, 1, queries, keys)"}) == "");
+  CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({2, 0, 3, 3})),
+                  {"(2, 0, 3, 3)", "(batch, heads, queries, keys)"}) == "");
 }
 
 TEST_CASE("a block of a mask says of each query and key what the mask says", "[phase1][mask]") {

@@ -43,6 +43,14 @@ void add_reductions(std::vector<Row>& rows) {
     const Tensor x = numbers({4096, 512});
     return ours([=] { return max(x, -1); });
   }));
+  rows.push_back(simple_row("cumsum of rows 4096 x 512", 2 * block, block, [] {
+    const Tensor x = numbers({4096, 512});
+    return ours([=] { return cumsum(x, -1); });
+  }));
+  rows.push_back(simple_row("cumsum of columns 4096 x 512", 2 * block, block, [] {
+    const Tensor x = numbers({4096, 512});
+    return ours([=] { return cumsum(x, 0); });
+  }));
   rows.push_back(simple_row("sum of 16777216", 1 << 24, 1 << 24, [] {
     const Tensor x = Tensor::ones({1 << 24});
     return ours([=] { return sum(x); });

@@ -1,4 +1,4 @@
-// Softmax, layer normalisation and GELU. Arithmetic is counted roughly; memory decides most.
+// Softmax, normalisation and GELU. Arithmetic is counted roughly; memory decides most.
 #include "ours.hpp"
 #include "peers.hpp"
 #include "tapestry/ops.hpp"
@@ -58,6 +58,22 @@ Row layer_norm_row(const Shape& shape, bool backward) {
   return row;
 }
 
+Row rms_norm_row(const Shape& shape, bool backward) {
+  const auto count = double(shape.count());
+  Row row{"rms norm",
+          (backward ? "backward " : "forward ") + shape_text(shape),
+          (backward ? 10 : 4) * count,
+          bytes_of((backward ? 3 : 2) * count),
+          {}};
+  row.prepare = [shape, backward] {
+    const Tensor x = numbers(shape), dy = numbers(shape), weight = numbers({shape[1]});
+    const auto normalise = [=] { return rms_norm(x, weight); };
+    if (!backward) return std::vector<Contestant>{ours(normalise)};
+    return std::vector<Contestant>{ours_backward({x, weight}, normalise, dy)};
+  };
+  return row;
+}
+
 Row gelu_row(const Shape& shape, bool backward) {
   const auto count = double(shape.count());
   Row row{"gelu",
@@ -82,6 +98,7 @@ void add_softmax_rows(std::vector<Row>& rows) {
     rows.push_back(softmax_backward_row(shape));
   }
   for (const bool backward : {false, true}) rows.push_back(layer_norm_row({4096, 512}, backward));
+  for (const bool backward : {false, true}) rows.push_back(rms_norm_row({4096, 512}, backward));
   for (const bool backward : {false, true}) rows.push_back(gelu_row({4096, 512}, backward));
 }
 
