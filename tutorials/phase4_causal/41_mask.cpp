@@ -36,39 +36,39 @@ void print_row(const char* name, const Tensor& row, int digits = 3) {
   std::printf("\n");
 }
 
-// The whole of it: one line more than attention has.
+// Masked attention, written out. q, k and v: 6 words of width 16. One line is new.
 void written_out() {
   Random random(42);
   const Tensor q = random.normal({6, 16}), k = random.normal({6, 16}), v = random.normal({6, 16});
-  const Tensor allowed = Mask::causal().tensor({6, 6});  // 1 may attend, 0 may not
-  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(16.0);
-  const Tensor visible = where(allowed, scores, -infinity);  // the new line
-  const Tensor weights = softmax(visible);
-  const Tensor output = matmul(weights, v);
+  const Tensor allowed = Mask::causal().tensor({6, 6});  // (6, 6): 1 may attend, 0 may not
+  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(16.0);  // (6, 6)
+  const Tensor visible = where(allowed, scores, -infinity);         // (6, 6): the new line
+  const Tensor weights = softmax(visible);                          // (6, 6)
+  const Tensor output = matmul(weights, v);                         // (6, 16)
 
   std::printf("1. The causal mask (rows ask, columns answer), and weights under it\n");
   std::printf("%s\n%s", Mask::causal().text(6, 6).c_str(),
               plot::matrix_with_words(doubles(weights), words, words).c_str());
-  const Tensor later = Mask::causal().to(MaskEncoding::drop, {6, 6});
+  const Tensor later = Mask::causal().to(MaskEncoding::drop, {6, 6});  // (6, 6)
   std::printf("Largest weight above the diagonal: %.2g\n", double{max(weights * later).item()});
   std::printf("Row sums %s\n", largest_difference(sum(weights, -1), Tensor::ones({6})) < 1e-6
                                    ? "are all 1"
                                    : "ARE NOT 1");
-  const Attention library = attention(q, k, v, Mask::causal());
+  const Attention library = attention(q, k, v, Mask::causal());  // output (6, 16)
   std::printf("attention(q, k, v, Mask::causal()) differs by %s\n\n",
               largest_difference(library.output, output) < 1e-6 ? "less than 1e-6" : "TOO MUCH");
 }
 
 // Hide the middle one of three keys, right and wrong.
 void hide_the_middle() {
-  const Tensor high({3}, {2, 0.5, 3}), low({3}, {-2, 0.5, -3}), keep({3}, {1, 0, 1});
+  const Tensor high({3}, {2, 0.5, 3}), low({3}, {-2, 0.5, -3}), keep({3}, {1, 0, 1});  // (3) each
   std::printf("2. Hide the middle one of three keys\n");
   print_row("scores", high, 1);
   print_row("weights, nothing hidden", softmax(high));
   print_row("its score becomes -inf: right", softmax(where(keep, high, -infinity)));
   print_row("its score becomes -1e9: right here", softmax(where(keep, high, -1e9)));
   print_row("its score becomes 0: still seen", softmax(where(keep, high, 0)));
-  const Tensor late = softmax(high) * keep;
+  const Tensor late = softmax(high) * keep;  // (3)
   print_row("its weight becomes 0 afterwards", late);
   std::printf("   ... and the row sums to %.3f, not 1\n", double{sum(late).item()});
   print_row("lower scores", low, 1);
@@ -93,7 +93,7 @@ void five_encodings() {
               {"upper_triangle: triu(ones, 1)", MaskEncoding::upper_triangle}};
   std::printf("3. Five ways to write the causal mask of three words, row by row\n");
   for (const auto& [name, encoding] : list) {
-    const Tensor matrix = Mask::causal().to(encoding, {3, 3});
+    const Tensor matrix = Mask::causal().to(encoding, {3, 3});  // (3, 3)
     std::string text;
     for (Index i = 0; i < 3; ++i) {
       for (Index j = 0; j < 3; ++j) {
@@ -111,10 +111,10 @@ void five_encodings() {
 
 // A query that may attend to nothing: a sentence of padding, say.
 void nothing_to_see() {
-  const Tensor scores({3}, {2, 0.5, 3}), nothing = Tensor::zeros({3});
-  const Tensor hidden = where(nothing, scores, -infinity);
-  const Tensor powers = exp(hidden - max(hidden, -1, true));  // -inf - -inf is not a number
-  const Tensor low = where(nothing, scores, -1e9);
+  const Tensor scores({3}, {2, 0.5, 3}), nothing = Tensor::zeros({3});  // (3) each
+  const Tensor hidden = where(nothing, scores, -infinity);              // (3)
+  const Tensor powers = exp(hidden - max(hidden, -1, true));  // (3): -inf - -inf is not a number
+  const Tensor low = where(nothing, scores, -1e9);            // (3)
   std::printf("4. Every key is hidden\n");
   print_row("-inf, softmax by the book", powers / sum(powers));
   print_row("-1e9 in place of each score", softmax(low));
@@ -146,7 +146,7 @@ void combine() {
   const auto print_pairs = [](const char* name, const Mask& mask) {
     std::printf("%-28s", name);
     for (const Index length : {16, 128, 1024}) {
-      const Tensor allowed = mask.tensor({length, length});
+      const Tensor allowed = mask.tensor({length, length});  // (length, length)
       std::printf(" %8.0f", double{sum(allowed).item()});
     }
     std::printf("\n");

@@ -1,8 +1,8 @@
 // Step 42. Does it really not see the future?
 //
-// New here: two proofs. Change the future, and nothing before it moves. Then the derivative of
-// every output by every input, by the tape: a picture of who depends on whom, which no wrong line
-// of code can hide from.
+// New here: two proofs. Change the future, and no earlier output moves. Then the Jacobian: the
+// derivative of every output by every input, computed by the tape. Its zeros show which position
+// depends on which, so no wrong line of code can hide.
 // Writes out/plots/phase4_jacobian.png; takes about a second.
 #include <algorithm>
 #include <cmath>
@@ -31,27 +31,27 @@ const std::vector<std::string> words = {"the", "cat", "sat", "on", "the", "mat"}
 using Function = std::function<Tensor(const Tensor& x)>;  // (length, d_model) -> the same shape
 
 // Entry (i, j) is || d y_i / d x_j ||, the root of the sum of squares of the d_model * d_model
-// derivatives of one position by another. Each walk back gives those of one number of the output.
+// derivatives of one position by another. Each backward pass gives those of one output number.
 Tensor jacobian_norms(const Function& f, const Tensor& x) {
-  Tensor squares = Tensor::zeros({length, length});
+  Tensor squares = Tensor::zeros({length, length});  // (length, length)
   for (Index i = 0; i < length; ++i) {
     for (Index c = 0; c < d_model; ++c) {
-      Tensor seed = Tensor::zeros({length, d_model});
+      Tensor seed = Tensor::zeros({length, d_model});  // (length, d_model)
       seed.set({i, c}, 1);
       Tape tape({x});
       const Tensor dx = tape.backward(f(x), seed)[x];  // (length, d_model): row j by x_j
-      const Tensor row = sum(dx * dx, -1);
+      const Tensor row = sum(dx * dx, -1);             // (length)
       for (Index j = 0; j < length; ++j) {
         squares.set({i, j}, double{squares.at({i, j})} + double{row.at({j})});
       }
     }
   }
-  return sqrt(squares);
+  return sqrt(squares);  // (length, length)
 }
 
 struct Case {
   std::string name;
-  Mask mask;  // what ought to be seen
+  Mask mask;  // what each position should see
   Function f;
 };
 
@@ -60,21 +60,21 @@ struct Case {
 // rightly.
 Tensor wrong_split(const MultiHeadAttention& layer, const Tensor& x, bool joined_rightly) {
   const auto cut = [](const Tensor& t) { return reshape(t, {heads, length, d_model / heads}); };
-  const Tensor mixed =
+  const Tensor mixed =  // (heads, length, d_k)
       attention(cut(layer.query(x)), cut(layer.key(x)), cut(layer.value(x)), Mask::causal()).output;
   return layer.output(joined_rightly ? concatenate_heads(mixed)
-                                     : reshape(mixed, {length, d_model}));
+                                     : reshape(mixed, {length, d_model}));  // (length, d_model)
 }
 
 // The first three words, then the rest one by one, with the keys and values kept from before.
 Tensor with_cache(const MultiHeadAttention& layer, const Tensor& x) {
   KeyValueCache cache;
-  const Tensor rows = unsqueeze(x, 0);
+  const Tensor rows = unsqueeze(x, 0);  // (1, length, d_model)
   std::vector<Tensor> parts = {layer(slice(rows, 1, 0, cached), {}, {.cache = &cache})};
   for (Index i = cached; i < length; ++i) {
-    parts.push_back(layer(slice(rows, 1, i, i + 1), {}, {.cache = &cache}));
+    parts.push_back(layer(slice(rows, 1, i, i + 1), {}, {.cache = &cache}));  // (1, 1, d_model)
   }
-  return squeeze(concat(parts, 1), 0);
+  return squeeze(concat(parts, 1), 0);  // (length, d_model)
 }
 
 std::vector<Case> cases(const MultiHeadAttention& layer, const MultiHeadAttention& open) {
@@ -104,11 +104,11 @@ std::string change(const Tensor& a, const Tensor& b, Index begin, Index end) {
 void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& random) {
   std::printf("1. Change the last two words: how far outputs 1 to 4 move, and 5 to 6\n");
   std::printf("%-26s other words          swapped\n", "");
-  const Tensor past = slice(x, 0, 0, 4);
-  const Tensor noise = concat({past, random.normal({2, d_model})}, 0);
-  const Tensor swapped = concat({past, slice(x, 0, 5, 6), slice(x, 0, 4, 5)}, 0);
+  const Tensor past = slice(x, 0, 0, 4);                                           // (4, 16)
+  const Tensor noise = concat({past, random.normal({2, d_model})}, 0);             // (6, 16)
+  const Tensor swapped = concat({past, slice(x, 0, 5, 6), slice(x, 0, 4, 5)}, 0);  // (6, 16)
   for (const Case& one : list) {
-    const Tensor before = one.f(x), a = one.f(noise), b = one.f(swapped);
+    const Tensor before = one.f(x), a = one.f(noise), b = one.f(swapped);  // (length, d_model)
     std::printf("%-24s %8s %8s %11s %8s\n", one.name.c_str(), change(before, a, 0, 4).c_str(),
                 change(before, a, 4, 6).c_str(), change(before, b, 0, 4).c_str(),
                 change(before, b, 4, 6).c_str());
@@ -155,7 +155,7 @@ int main() try {
                                  {.is_causal = true, .initializer = init::xavier_uniform});
   const MultiHeadAttention open(d_model, heads, same,
                                 {.initializer = init::xavier_uniform});  // unmasked
-  const Tensor x = random.normal({length, d_model});
+  const Tensor x = random.normal({length, d_model});                     // (length, d_model)
   const std::vector<Case> list = cases(layer, open);
   change_the_future(list, x, random);
 
@@ -164,7 +164,7 @@ int main() try {
   std::printf("%-24s largest, j > i   open but 0   hidden, not 0\n", "");
   std::vector<Tensor> norms;
   for (const Case& one : list) {
-    norms.push_back(jacobian_norms(one.f, x));
+    norms.push_back(jacobian_norms(one.f, x));  // (length, length)
     judge(one, norms.back());
   }
   std::printf("cached and causal differ by %s\n",

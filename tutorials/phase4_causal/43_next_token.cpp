@@ -47,7 +47,7 @@ Batch draw(Index count, bool held_out, Random& random) {
 }
 
 void print_one_row() {
-  const Batch batch = next_word_batch(vocabulary, {grammar.example().words});
+  const Batch batch = next_word_batch(vocabulary, {grammar.example().words});  // (1, length)
   std::printf("1. One sentence, seven things to learn, all in one pass\n");
   for (std::size_t i = 0; i < length; ++i) {
     std::printf("%-6s -> %-6s given", vocabulary.word(batch.inputs.values[i]).c_str(),
@@ -67,8 +67,8 @@ Transformer trained(bool causal) {
   Adam adam(model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));
-    const Batch batch = draw(rows, false, data);
-    return cross_entropy(model(batch.inputs), batch.targets);
+    const Batch batch = draw(rows, false, data);               // inputs and targets (rows, length)
+    return cross_entropy(model(batch.inputs), batch.targets);  // logits (rows, length, vocabulary)
   };
   const auto rate = [](Index step) {
     return cosine_schedule(step, {.peak = 3e-3, .warmup_steps = 50, .steps = steps});
@@ -95,8 +95,8 @@ void print_size(const Transformer& model) {
               static_cast<long long>(model.options.num_layers));
 }
 
-// The mean loss when each word is predicted from the words before it, and nothing else exists: the
-// model is given every prefix on its own, as when it writes.
+// The mean loss when each word is predicted from the words before it alone: the model is given
+// every prefix separately, as in generation.
 double loss_word_by_word(const Transformer& model, const Batch& batch) {
   const Index count = batch.inputs.shape[0];
   double total = 0;
@@ -117,7 +117,7 @@ double loss_word_by_word(const Transformer& model, const Batch& batch) {
 
 Words written_by(const Transformer& model, Random& random) {
   const auto next_logits = [&](const Indices& ids) {
-    return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // of the last position
+    return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // (vocabulary), last position
   };
   const Indices ids = generate(next_logits, Indices({1}, {Vocabulary::bos}), random,
                                {.max_new_tokens = length, .eos = Vocabulary::eos});
@@ -165,7 +165,7 @@ void print_test(const Transformer& causal, const Transformer& peeking,
   const int by_untrained = print_written("untrained", untrained);
 
   Random random(3);
-  const Batch batch = draw(1000, true, random);
+  const Batch batch = draw(1000, true, random);  // (1000, length)
   std::printf("\n4. Test on 1000 sentences that were held out\n");
   std::printf("           loss, whole row at once   loss, word by word   allowed of 200 written\n");
   const auto print = [&](const char* name, const Transformer& model, int allowed) {

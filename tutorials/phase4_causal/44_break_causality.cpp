@@ -41,8 +41,9 @@ struct Result {
 };
 
 // Mean weight on keys after the query, over all queries but the last, which has none.
+// weights (sentences, heads, length, length).
 double weight_on_future(const Tensor& weights) {
-  const Tensor later = Mask::causal().to(MaskEncoding::drop, {length, length});
+  const Tensor later = Mask::causal().to(MaskEncoding::drop, {length, length});  // (length, length)
   return double{sum(mean(weights, {0, 1}) * later).item()} / (length - 1);
 }
 
@@ -57,7 +58,7 @@ Result run(const Transformer& model, const Batch& batch) {
     for (Index row = 0; row < sentences; ++row) {
       targets.values.push_back(batch.targets.values[static_cast<std::size_t>(row * length + i)]);
     }
-    const Tensor here = squeeze(slice(logits, 1, i, i + 1), 1).contiguous();
+    const Tensor here = squeeze(slice(logits, 1, i, i + 1), 1).contiguous();  // (1000, vocabulary)
     result.losses[static_cast<std::size_t>(i)] = double{cross_entropy(here, targets).item()};
     const Index classes = here.size(1);
     for (Index row = 0; row < sentences; ++row) {
@@ -103,7 +104,7 @@ int main() try {
   const Vocabulary vocabulary(grammar.words());
   const Transformer causal = read_model("causal_model"), peeking = read_model("peeking_model");
   Random random(11);
-  const Batch batch = grammar.batch(vocabulary, sentences, random);
+  const Batch batch = grammar.batch(vocabulary, sentences, random);  // (sentences, length)
 
   std::printf("Loss of each word, over %lld sentences, and weight on the future by layer\n",
               static_cast<long long>(sentences));
@@ -114,7 +115,7 @@ int main() try {
   print("none/none", run(with_mask(peeking, false), batch));
   print("none/mask", run(with_mask(peeking, true), batch));
   print_bounds(grammar);
-  const Tensor even = Tensor::full({1, 1, length, length}, 1.0 / length);
+  const Tensor even = Tensor::full({1, 1, length, length}, 1.0 / length);  // (1, 1, length, length)
   std::printf("Even weights without a mask would give the future %.2f.\n", weight_on_future(even));
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

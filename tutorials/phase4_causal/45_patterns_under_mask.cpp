@@ -45,24 +45,24 @@ struct Patterns {
 
 // 1 where key - query = offset, else 0.
 Tensor diagonal(Index offset) {
-  Tensor result = Tensor::zeros({length, length});
+  Tensor result = Tensor::zeros({length, length});  // (length, length)
   for (Index i = std::max<Index>(0, -offset); i < length && i + offset < length; ++i) {
     result.set({i, i + offset}, 1);
   }
   return result;
 }
 
-Tensor mean_of_queries(const Tensor& by_query) {  // (sentences, heads, length) -> (heads)
-  return mean(slice(by_query, -1, 2, length), {0, -1});
+Tensor mean_of_queries(const Tensor& by_query) {         // (sentences, heads, length) -> (heads)
+  return mean(slice(by_query, -1, 2, length), {0, -1});  // (heads)
 }
 
 Patterns patterns(const Tensor& weights, bool causal) {  // (sentences, heads, length, length)
-  const Tensor place = Tensor::arange(length);
-  const Tensor gaps = place - unsqueeze(place, 1);  // (length, length): key - query
-  const Tensor even = log(causal ? place + 1 : Tensor::full({length}, length));
-  const Tensor entropy = -sum(weights * log(weights + 1e-30), -1);
+  const Tensor place = Tensor::arange(length);           // (length)
+  const Tensor gaps = place - unsqueeze(place, 1);       // (length, length): key - query
+  const Tensor even = log(causal ? place + 1 : Tensor::full({length}, length));  // (length)
+  const Tensor entropy = -sum(weights * log(weights + 1e-30), -1);  // (sentences, heads, length)
   const auto on = [&](Index offset) {
-    return mean_of_queries(sum(weights * diagonal(offset), -1));
+    return mean_of_queries(sum(weights * diagonal(offset), -1));  // (heads)
   };
   return {mean_of_queries(sum(weights * sqrt(gaps * gaps), -1)),
           mean_of_queries(entropy / even),
@@ -93,7 +93,7 @@ std::vector<double> on_deciding_word(const Transformer& model, Role role, bool s
   model(next_word_batch(vocabulary, texts).inputs, {}, {.need_weights = true});
   std::vector<double> result;
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
-    const Tensor weights = weights_of(seen, layer);
+    const Tensor weights = weights_of(seen, layer);  // (sentences, heads, length, length)
     for (Index head = 0; head < model.options.num_heads; ++head) {
       double total = 0;
       for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -33,22 +33,22 @@ const Vocabulary vocabulary(grammar.words());
 
 Indices prompt(const std::string& text) { return vocabulary.ids("<bos> " + text); }
 
-// Everything is read again for each word.
+// Without a cache: the whole text is read again for each word.
 NextLogits simple(const Transformer& model) {
   return [&model](const Indices& ids) {
-    return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // of the last position
+    return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);  // (vocabulary), last position
   };
 }
 
-// Only what is new is read; keys and values of the words before are kept. For one text.
+// With a cache: only new words are read; keys and values of earlier words are kept. One text.
 NextLogits cached(const Transformer& model) {
   return [&model, caches = std::vector<KeyValueCache>()](const Indices& ids) mutable {
     const Index known = caches.empty() ? 0 : caches.front().length();
     Indices fresh;
     fresh.values.assign(ids.values.begin() + known, ids.values.end());
     fresh.shape = {1, ids.shape[0] - known};
-    const Tensor logits = squeeze(model.next(fresh, caches), 0);
-    return squeeze(slice(logits, 0, -1, logits.size(0)), 0);
+    const Tensor logits = squeeze(model.next(fresh, caches), 0);  // (new words, vocabulary)
+    return squeeze(slice(logits, 0, -1, logits.size(0)), 0);      // (vocabulary)
   };
 }
 
@@ -59,10 +59,11 @@ Words written(const Indices& ids) {  // without <bos> and <eos>
   return words;
 }
 
-// The weights of the last position, mean of all heads of a layer.
+// The weights of the last position, mean over the heads of a layer; n words.
 std::vector<double> last_row(const Capture& seen, Index layer) {
+  // (1, heads, n, n)
   const Tensor weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
-  const Tensor map = mean(squeeze(weights, 0), 0);  // (length, length)
+  const Tensor map = mean(squeeze(weights, 0), 0);  // (n, n)
   return doubles(slice(map, 0, -1, map.size(0)));
 }
 
@@ -147,7 +148,7 @@ void compare_with_cache(const Transformer& model) {
 
 // What the model expects after a text, beside what the grammar does.
 plot::BarChart expectation(const Transformer& model, const std::string& text) {
-  const Tensor shares = sampling_probabilities(simple(model)(prompt(text)));
+  const Tensor shares = sampling_probabilities(simple(model)(prompt(text)));  // (vocabulary)
   plot::BarChart chart;
   chart.title = "“" + text + " …”: the next word";
   chart.y_axis.name = "probability";

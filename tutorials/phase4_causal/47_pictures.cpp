@@ -53,15 +53,15 @@ Tensor all_weights(const Transformer& model, const Indices& ids) {
   std::vector<Tensor> layers;
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const std::string name = "blocks." + std::to_string(layer) + ".attention.weights";
-    layers.push_back(squeeze(seen[name], 0));
+    layers.push_back(squeeze(seen[name], 0));  // (heads, length, length)
   }
-  return concat(layers, 0);
+  return concat(layers, 0);  // (layers * heads, length, length)
 }
 
-// The head that looks ahead most when it may.
+// The head with most weight on later words when the mask is off.
 Index most_ahead(const Tensor& weights) {
-  const Tensor later = Mask::causal().to(MaskEncoding::drop, {length, length});
-  const Tensor ahead = sum(weights * later, {1, 2});
+  const Tensor later = Mask::causal().to(MaskEncoding::drop, {length, length});  // (length, length)
+  const Tensor ahead = sum(weights * later, {1, 2});                             // (layers * heads)
   Index best = 0;
   for (Index i = 1; i < ahead.count(); ++i) {
     if (ahead.at({i}) > ahead.at({best})) best = i;
@@ -70,7 +70,7 @@ Index most_ahead(const Tensor& weights) {
 }
 
 plot::Heatmap map_of(const Tensor& weights, Index head, bool causal) {
-  const Tensor one = squeeze(slice(weights, 0, head, head + 1), 0);
+  const Tensor one = squeeze(slice(weights, 0, head, head + 1), 0);  // (length, length)
   plot::Heatmap map = attention_heatmap(one, words, words,
                                         causal ? "With the mask, as trained" : "Without the mask");
   map.subtitle = causal ? "crossed: the mask forbids it" : "the same model, the same sentence";
@@ -92,7 +92,8 @@ int main() try {
   Transformer open = causal;
   for (TransformerBlock& block : open.blocks) block.attention.is_causal = false;
   const Vocabulary vocabulary(Grammar().words());
-  const Indices ids = vocabulary.batch({words});
+  const Indices ids = vocabulary.batch({words});  // (1, length)
+  // (layers * heads, length, length) each
   const Tensor with = all_weights(causal, ids), without = all_weights(open, ids);
   const Index head = most_ahead(without);
   std::printf("drawn: the head that looks ahead most when it may, layer %lld, head %lld\n",
