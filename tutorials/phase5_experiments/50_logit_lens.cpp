@@ -1,9 +1,9 @@
 // Step 50. What does the model know after each layer?
 //
 // New here: the logit lens (nostalgebraist 2020). Layers only add to what is there, so the last
-// norm and the matrix of logits can be laid on after any of them: what would the model say if it
+// norm and the matrix of logits can be applied after any of them: what would the model say if it
 // had to answer now? Beside it what can be known (the grammar's entropy), an untrained model, and
-// readers that learn to read what stands there, where the lens reads as the end does.
+// trained readers (a tuned lens): for each layer a norm and a matrix of its own that learn.
 // Reads the model of step 43; writes out/plots/phase5_logit_lens.png; takes about 7 seconds.
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ const Vocabulary vocabulary(grammar.words());
 
 const Batch test = [] {
   Random random(5);
-  return grammar.batch(vocabulary, sentences, random);
+  return grammar.batch(vocabulary, sentences, random);  // (sentences, length)
 }();
 
 // A place in the model: its name, and the one under which it files what it has there.
@@ -49,15 +49,15 @@ std::vector<Place> places(const Transformer& model, bool within_layers) {
   return list;
 }
 
-// A last norm and a matrix of logits: the model's own are the lens.
+// A last norm and a matrix of logits; with the model's own ones it is the lens.
 struct Reader {
   LayerNorm norm;
   Linear logits;
-  Tensor operator()(const Tensor& x) const { return logits(norm(x)); }
+  Tensor operator()(const Tensor& x) const { return logits(norm(x)); }  // (..., vocabulary)
 };
 Reader lens(const Transformer& model) { return {*model.norm, model.lm_head}; }
 
-// One reader for each place, which begins as a copy of the lens and learns; the model does not.
+// One reader for each place. It begins as a copy of the lens and is trained; the model is not.
 std::vector<Reader> trained_readers(const Transformer& model, const std::vector<Place>& at) {
   std::vector<Reader> readers;
   Parameters parameters;
@@ -72,7 +72,7 @@ std::vector<Reader> trained_readers(const Transformer& model, const std::vector<
   Adam adam(parameters, {.learning_rate = 3e-3});
   const auto loss_of_step = [&](Index step) {
     Random data(8, static_cast<std::uint64_t>(step));
-    const Batch batch = grammar.batch(vocabulary, 64, data);
+    const Batch batch = grammar.batch(vocabulary, 64, data);  // (64, length)
     const Capture seen;
     model(batch.inputs);
     Tensor loss = 0;
@@ -93,8 +93,8 @@ Transformer deep_model(int seed, Index steps) {
   Adam adam(model.parameters(), {.learning_rate = 3e-3});
   const auto loss_of_step = [&](Index step) {
     Random data(static_cast<std::uint64_t>(seed) + 10, static_cast<std::uint64_t>(step));
-    const Batch batch = grammar.batch(vocabulary, 64, data);
-    return cross_entropy(model(batch.inputs), batch.targets);
+    const Batch batch = grammar.batch(vocabulary, 64, data);   // (64, length)
+    return cross_entropy(model(batch.inputs), batch.targets);  // logits (64, 7, vocabulary)
   };
   if (steps > 0) train(adam, loss_of_step, {.steps = steps, .what = "six layers"});
   return model;
@@ -108,8 +108,8 @@ struct Said {
 };
 
 Said said(const Reader& reader, const Tensor& x) {
-  const Tensor logs = log_softmax(reader(x));
-  Said result{Tensor::zeros({length})};
+  const Tensor logs = log_softmax(reader(x));  // (sentences, length, vocabulary)
+  Said result{Tensor::zeros({length})};        // (length)
   result.entropy = double{mean(sum(-exp(logs) * logs, -1)).item()};
   const std::vector<real> values = logs.values();
   const Index width = vocabulary.size();
@@ -145,8 +145,8 @@ Findings findings(const Transformer& model, bool within_layers) {
 // The loss of guessing by how often each word comes, whatever stands before it.
 double frequency_loss() {
   Random random(6);
-  const Batch counted = grammar.batch(vocabulary, 5000, random);
-  Tensor counts = Tensor::ones({vocabulary.size()});
+  const Batch counted = grammar.batch(vocabulary, 5000, random);  // (5000, length)
+  Tensor counts = Tensor::ones({vocabulary.size()});              // (vocabulary)
   for (const auto word : counted.targets.values) counts.data()[word] += 1;
   const Tensor logits = expand(log(counts), {sentences, length, vocabulary.size()});
   return double{cross_entropy(logits, test.targets).item()};

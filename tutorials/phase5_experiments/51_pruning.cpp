@@ -45,7 +45,7 @@ std::vector<Subject> subjects() {
   const Vocabulary vocabulary(grammar.words());
   std::vector<Words> texts;
   for (Index i = 0; i < 4 * rows; ++i) texts.push_back(grammar.sentence(random).words);
-  const Batch hidden = masked_lm_batch(vocabulary, texts, random);
+  const Batch hidden = masked_lm_batch(vocabulary, texts, random);  // (600, 6)
   std::vector<Subject> result = {
       {"hidden word", read("multi_head"), hidden},
       {"next word", read("causal"), grammar.batch(vocabulary, rows, random)}};
@@ -63,12 +63,12 @@ double quality(const Subject& subject, Heads kept) {
   Capture reach;
   const Index heads = subject.model.options.num_heads;
   for (Index layer = 0; layer < subject.model.options.num_layers; ++layer) {
-    Tensor keep = Tensor::zeros({heads, 1, 1});
+    Tensor keep = Tensor::zeros({heads, 1, 1});  // (heads, 1, 1)
     for (Index h = 0; h < heads; ++h) keep.set({h, 0, 0}, kept >> (layer * heads + h) & 1U);
     reach.replace("blocks." + std::to_string(layer) + ".attention.heads",
-                  [keep](const Tensor& said) { return said * keep; });
+                  [keep](const Tensor& said) { return said * keep; });  // (..., heads, length, d_k)
   }
-  const Tensor logits = subject.model(subject.test.inputs);
+  const Tensor logits = subject.model(subject.test.inputs);  // (texts, length, vocabulary)
   const std::vector<real> said = softmax(logits).values();
   const std::vector<std::int32_t>& right = subject.test.targets.values;
   const auto words = static_cast<std::size_t>(logits.size(-1));

@@ -38,7 +38,7 @@ Batch draw(Index rows, Random& random) {
       text.insert(text.end(), words.begin(), words.end());
     }
   }
-  Batch batch{vocabulary.batch(texts), vocabulary.batch(texts), {}};
+  Batch batch{vocabulary.batch(texts), vocabulary.batch(texts), {}};  // (rows, length)
   for (std::size_t i = 0; i < batch.inputs.values.size(); ++i) {
     if (random.randint(6) == 0) {
       batch.inputs.values[i] = Vocabulary::mask;
@@ -71,12 +71,12 @@ double learn(const Transformer& model, std::uint64_t seed) {
   };
   const auto loss_of_step = [&](Index step) {
     Random random(seed, static_cast<std::uint64_t>(step));
-    const Batch b = draw(16, random);
-    return cross_entropy(model(b.inputs), b.targets);
+    const Batch b = draw(16, random);                  // (16, length)
+    return cross_entropy(model(b.inputs), b.targets);  // logits (16, length, vocabulary)
   };
   train(adam, loss_of_step, options);
   Random random(77);
-  const Batch test = draw(500, random);
+  const Batch test = draw(500, random);  // (500, length)
   return double{cross_entropy(model(test.inputs), test.targets).item()};
 }
 
@@ -87,11 +87,11 @@ struct Looks {
   Tensor evenness;  // 1: looks at all keys alike
 };
 
-Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, length, length)
+Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, places, places)
   const auto of_heads = [&](const Tensor& by_query) {
-    return mean(mean_of_rows(by_query, rows_that_count(weights.shape(), mask)), 0);
+    return mean(mean_of_rows(by_query, rows_that_count(weights.shape(), mask)), 0);  // (heads)
   };
-  const Tensor distance = of_heads(attention_distance(weights));
+  const Tensor distance = of_heads(attention_distance(weights));  // (heads), like uniform
   const Tensor uniform = of_heads(attention_distance(uniform_attention(weights.shape(), mask)));
   return {distance, distance / uniform, of_heads(normalized_entropy(weights, mask))};
 }
@@ -100,7 +100,7 @@ std::vector<Looks> look(const Transformer& model, const Indices& texts) {
   const Capture seen;
   model(texts, {}, {.need_weights = true});
   std::vector<Looks> result;
-  for (const Tensor& weights : filed_weights(seen)) {
+  for (const Tensor& weights : filed_weights(seen)) {  // (texts, heads, places, places)
     result.push_back(look(weights, model.options.is_causal ? Mask::causal() : Mask()));
   }
   return result;
@@ -118,7 +118,7 @@ struct Layer {
 };
 
 Spread of(const std::vector<double>& values) {
-  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});
+  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});  // (values.size())
   for (std::size_t i = 0; i < values.size(); ++i) list.set({static_cast<Index>(i)}, values[i]);
   return spread(list);
 }
@@ -148,7 +148,7 @@ std::vector<Layer> hidden_words(bool causal) {
   const std::string name = causal ? "causal" : "no mask";
   std::vector<Layer> trained(layers), untrained(layers);
   Random random(78);
-  const Indices texts = draw(200, random).inputs;
+  const Indices texts = draw(200, random).inputs;  // (200, length)
   double loss = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Transformer model = new_model(causal, seed);
@@ -178,7 +178,7 @@ std::vector<Layer> tasks() {
     Random random(42);
     TransformerOptions options = model.options;
     options.initializer = init::lecun_normal;
-    const Indices texts = task.batch(Part::held_out, 200, random).inputs;
+    const Indices texts = task.batch(Part::held_out, 200, random).inputs;  // (200, places)
     const std::vector<Looks> looks = look(model, texts);
     const std::vector<Looks> fresh = look(Transformer(options, random), texts);
     for (std::size_t layer = 0; layer < looks.size(); ++layer) {

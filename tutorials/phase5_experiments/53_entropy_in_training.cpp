@@ -1,8 +1,8 @@
 // Step 53. When do heads become sharp: before the loss falls, or after?
 //
-// New here: the entropy of every head during training, where the model has to say something. When
-// it has made half of its way stands beside when the loss has made half of its own, over several
-// seeds. And a control that can never be sharp: its weights are replaced by uniform ones.
+// New here: the entropy of every head during training, at the places that count in the loss. The
+// step at which it is half-way to its last value stands beside the step at which the loss is, over
+// several seeds. And a control that can never be sharp: its weights are replaced by uniform ones.
 // Writes out/plots/phase5_entropy_in_training.png; takes about 9 seconds.
 #include <algorithm>
 #include <array>
@@ -75,9 +75,9 @@ struct Run {
   double uniform = 0;                          // the entropy of uniform attention
 };
 
-// 1 for the queries that have to say something, else 0: (rows, 1, length).
+// 1 for the queries that count in the loss, else 0.
 Tensor says(const Indices& targets) {
-  Tensor result = Tensor::zeros({targets.shape[0], 1, targets.shape[1]});
+  Tensor result = Tensor::zeros({targets.shape[0], 1, targets.shape[1]});  // (rows, 1, length)
   for (std::size_t i = 0; i < targets.values.size(); ++i) {
     result.data()[i] = targets.values[i] >= 0 ? 1 : 0;
   }
@@ -100,10 +100,10 @@ void measure(const Transformer& model, const Batch& test, bool uniform, Run& run
       double{cross_entropy(model(test.inputs, {}, {.need_weights = true}), test.targets).item()});
   const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
   const auto of_heads = [&](const Tensor& weights) {
-    return mean(mean_of_rows(attention_entropy(weights), says(test.targets)), 0);
+    return mean(mean_of_rows(attention_entropy(weights), says(test.targets)), 0);  // (heads)
   };
   std::vector<double> now;
-  for (const Tensor& weights : filed_weights(seen)) {
+  for (const Tensor& weights : filed_weights(seen)) {  // (60, heads, length, length)
     for (const real entropy : of_heads(weights).values()) now.push_back(double{entropy});
     run.uniform = double{of_heads(uniform_attention(weights.shape(), mask)).at({0})};
   }
@@ -114,7 +114,7 @@ void measure(const Transformer& model, const Batch& test, bool uniform, Run& run
 Run learn(const Problem& problem, std::uint64_t seed, bool uniform) {
   Random start(seed), fresh(77);
   const Transformer model(problem.options, start);
-  const Batch test = problem.draw(Part::held_out, 60, fresh);
+  const Batch test = problem.draw(Part::held_out, 60, fresh);  // (60, length)
   Run run;
   measure(model, test, uniform, run);
   Adam adam(model.parameters());
@@ -129,7 +129,7 @@ Run learn(const Problem& problem, std::uint64_t seed, bool uniform) {
   };
   const auto loss_of_step = [&](Index step) {
     Random random(seed, static_cast<std::uint64_t>(step));
-    const Batch b = problem.draw(Part::train, 32, random);
+    const Batch b = problem.draw(Part::train, 32, random);  // (32, length)
     std::optional<Capture> reach;
     if (uniform) keep_uniform(reach.emplace(), problem.options);
     return cross_entropy(model(b.inputs, {}, {.need_weights = uniform}), b.targets);
@@ -138,7 +138,7 @@ Run learn(const Problem& problem, std::uint64_t seed, bool uniform) {
   return run;
 }
 
-// The step at which a curve has made half of its way.
+// The step at which a curve is half-way between its first and its last value.
 double half_way(const std::vector<double>& curve) {
   const double middle = (curve.front() + curve.back()) / 2;
   std::size_t i = 1;
@@ -156,7 +156,7 @@ struct Sharpening {
 };
 
 Spread of(const std::vector<double>& values) {
-  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});
+  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});  // (values.size())
   for (std::size_t i = 0; i < values.size(); ++i) list.set({static_cast<Index>(i)}, values[i]);
   return spread(list);
 }

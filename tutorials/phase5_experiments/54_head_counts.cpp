@@ -65,7 +65,7 @@ Transformer new_model(const Setting& setting, std::uint64_t seed) {
 
 double share_right(const Transformer& model) {
   Random random(77);
-  const Batch test = task.batch(Part::held_out, tested, random);
+  const Batch test = task.batch(Part::held_out, tested, random);  // (tested, length)
   return static_cast<double>(exact_matches(model(test.inputs), test.targets)) / tested;
 }
 
@@ -73,8 +73,8 @@ void run(const Setting& setting, std::uint64_t seed, Result& result) {
   const Transformer model = new_model(setting, seed);
   const auto loss_of_step = [&](Index step) {
     Random random(seed, static_cast<std::uint64_t>(step));
-    const Batch b = task.batch(Part::train, 24, random);
-    return cross_entropy(model(b.inputs), b.targets);
+    const Batch b = task.batch(Part::train, 24, random);  // (24, length)
+    return cross_entropy(model(b.inputs), b.targets);     // logits (24, length, vocabulary)
   };
   Adam adam(model.parameters());
   TrainingOptions options;
@@ -98,7 +98,7 @@ void run(const Setting& setting, std::uint64_t seed, Result& result) {
 }
 
 Spread of(const std::vector<double>& values) {
-  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});
+  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});  // (values.size())
   for (std::size_t i = 0; i < values.size(); ++i) list.set({static_cast<Index>(i)}, values[i]);
   return spread(list);
 }

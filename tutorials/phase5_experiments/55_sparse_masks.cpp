@@ -43,7 +43,7 @@ const std::vector<Choice> choices = {
 // Can the letter `distance` places back arrive at the last place? One layer passes on what its mask
 // shows, so two pass on what the product of their masks shows.
 bool in_reach(const Mask& mask, Index distance) {
-  const Tensor one = mask.tensor({length, length});
+  const Tensor one = mask.tensor({length, length});  // (length, length)
   return matmul(one, one).at({length - 1, length - 1 - distance}) > 0;
 }
 
@@ -69,8 +69,8 @@ void learn(const Transformer& model, const Mask& mask, const Draw& draw, Index s
       .peak = rate, .floor = rate / 30, .warmup_steps = 20, .steps = steps};
   const auto loss_of_step = [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));
-    const Batch batch = draw(data);
-    return cross_entropy(model(batch.inputs, mask), batch.targets);
+    const Batch batch = draw(data);                                  // (texts, places)
+    return cross_entropy(model(batch.inputs, mask), batch.targets);  // (texts, places, words)
   };
   const auto rate_of_step = [&](Index step) { return cosine_schedule(step, rates); };
   train(adam, loss_of_step, {.steps = steps, .learning_rate = rate_of_step, .what = ""});
@@ -89,8 +89,8 @@ double share_right(const Mask& mask, Index distance, std::uint64_t seed) {
                           random);
   const auto draw = [&](Random& r) { return letters_back(distance, rows, r); };
   learn(model, mask, draw, 220, 1e-2);
-  const Batch test = letters_back(distance, 32, data);
-  const std::vector<real> said = model(test.inputs, mask).values();
+  const Batch test = letters_back(distance, 32, data);               // (32, length)
+  const std::vector<real> said = model(test.inputs, mask).values();  // (32, length, letters)
   double right = 0, asked = 0;
   for (std::size_t i = 0; i < test.targets.values.size(); ++i) {
     if (test.targets.values[i] < 0) continue;
@@ -164,21 +164,21 @@ void measure_grammar() {
     const Transformer model(
         {.vocab_size = vocabulary.size(), .max_length = 7, .d_model = 32, .num_heads = 2}, random);
     learn(model, mask, [&](Random& r) { return grammar.batch(vocabulary, 32, r); }, 200, 1e-2);
-    const Batch test = grammar.batch(vocabulary, 500, data);
-    const Tensor seen = mask.tensor({7, 7});
+    const Batch test = grammar.batch(vocabulary, 500, data);  // (500, 7)
+    const Tensor seen = mask.tensor({7, 7});                  // (7, 7)
     std::printf("%-12s %.2f  %2.0f of 28 pairs\n", name.c_str(),
                 double{cross_entropy(model(test.inputs, mask), test.targets).item()},
                 double{sum(seen).item()});
   }
 }
 
-// Places that stride `far` apart are brought together: x (length, d) -> (far, length / far, d).
+// Places that stride `far` apart are brought together: x (places, d) -> (far, places / far, d).
 // Strided attention is then causal attention in each of `far` short sequences.
 Tensor brought_together(const Tensor& x) {
-  return transpose(reshape(x, {x.size(0) / far, far, x.size(1)}), 0, 1);
+  return transpose(reshape(x, {x.size(0) / far, far, x.size(1)}), 0, 1);  // (far, places / far, d)
 }
 Tensor put_back(const Tensor& x) {
-  return reshape(transpose(x, 0, 1), {x.size(0) * x.size(1), x.size(2)});
+  return reshape(transpose(x, 0, 1), {x.size(0) * x.size(1), x.size(2)});  // (places, d)
 }
 
 struct Timed {
@@ -187,9 +187,9 @@ struct Timed {
   bool together = false;
 
   Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v) const {
-    if (!together) return fused_attention(q, k, v, mask);
+    if (!together) return fused_attention(q, k, v, mask);  // (places, d)
     return put_back(fused_attention(brought_together(q), brought_together(k), brought_together(v),
-                                    Mask::causal()));
+                                    Mask::causal()));  // (places, d)
   }
 };
 const std::vector<Timed> timed = {{"all before", Mask::causal()},
@@ -203,13 +203,14 @@ void print_seen() {
               static_cast<long long>(places), static_cast<long long>(places));
   for (const Timed& t : timed) {
     if (t.together) continue;
-    const Tensor seen = t.mask.tensor({places, places});
+    const Tensor seen = t.mask.tensor({places, places});  // (places, places)
+    // (places / 64, places / 64)
     const Tensor blocks = max(reshape(seen, {places / 64, 64, places / 64, 64}), {1, 3});
     std::printf("%-18s %5.1f %% %5.1f %%\n", t.name.c_str(), 100 * double{mean(seen).item()},
                 100 * double{mean(blocks).item()});
   }
   Random random(4);
-  const Tensor x = random.normal({places, 64});
+  const Tensor x = random.normal({places, 64});  // (places, 64)
   const double difference = largest_difference(timed[2].attend(x, x, x), timed[3].attend(x, x, x));
   std::printf("strided and strided, together: largest difference below 1e-5: %s\n",
               difference < 1e-5 ? "yes" : "no");
@@ -220,7 +221,7 @@ void print_seen() {
 std::vector<double> milliseconds(Index places) {
   Random random(3);
   const Tensor q = random.normal({places, 64}), k = random.normal({places, 64}),
-               v = random.normal({places, 64});
+               v = random.normal({places, 64});  // (places, 64) each
   std::vector<double> best(timed.size(), std::numeric_limits<double>::infinity());
   for (int round = 0; round < 4; ++round) {
     for (std::size_t i = 0; i < timed.size(); ++i) {

@@ -40,7 +40,7 @@ struct Look {
 // The task of step 13: find the item that a noisy copy of its features was made from, and say its
 // value. Only W_Q and W_K learn.
 struct Lookup {
-  Tensor features, values, w_q, w_k;
+  Tensor features, values, w_q, w_k;  // (items, width), (items, 8), (width, d_k) twice
   double scale;
 
   Lookup(bool scaled, Random& random)
@@ -51,22 +51,23 @@ struct Lookup {
         scale(scaled ? 1 / std::sqrt(double{d_k}) : 1) {}
 
   Tensor scores(const Tensor& x) const {
-    return matmul(matmul(x, w_q), transpose(matmul(features, w_k))) * scale;
+    return matmul(matmul(x, w_q), transpose(matmul(features, w_k))) * scale;  // (queries, items)
   }
 
   Look look() const {
-    const Tensor none = Tensor::zeros({items, items});  // added to A, so that d / d none = d / d A
-    const Tensor also = none.clone();                   // likewise for the scores
+    const Tensor none = Tensor::zeros({items, items});  // (items, items); d / d none is d / d A
+    const Tensor also = none.clone();                   // (items, items), for the scores
     Tape tape({w_q, w_k, none, also});
-    const Tensor weights = softmax(scores(features) + also) + none;
+    const Tensor weights = softmax(scores(features) + also) + none;  // (items, items)
     const Tensor loss = mse(matmul(weights, values), values);
     const Gradients gradients = tape.backward(loss);
     Look look{weights.detached(), gradients[none], double{loss.item()}, 0, 0, 0, 0};
     look.entropy = double{mean(attention_entropy(look.weights)).item()};
-    const auto norms = [](const Tensor& x) { return sqrt(sum(x * x, -1)); };
+    const auto norms = [](const Tensor& x) { return sqrt(sum(x * x, -1)); };  // (rows) or ()
+    // (2 * width * d_k)
     const Tensor to_w = concat({reshape(gradients[w_q], {-1}), reshape(gradients[w_k], {-1})}, 0);
     look.norm = double{norms(to_w).item()};
-    const Tensor passed = norms(gradients[also]) / (norms(gradients[none]) + 1e-30);
+    const Tensor passed = norms(gradients[also]) / (norms(gradients[none]) + 1e-30);  // (items)
     for (Index i = 0; i < items; ++i) {
       if (passed.at({i}) >= 0.01) continue;
       look.dead += 1;
@@ -84,13 +85,13 @@ Film train(bool scaled, double rate, std::uint64_t seed) {
   Sgd descent({{"w_q", lookup.w_q}, {"w_k", lookup.w_k}}, {.learning_rate = rate});
   Film film = {lookup.look()};
   for (Index step = 1; step <= steps; ++step) {
-    Indices wanted({batch}, std::vector<std::int32_t>(batch));
+    Indices wanted({batch}, std::vector<std::int32_t>(batch));  // (batch)
     for (auto& item : wanted.values) item = static_cast<std::int32_t>(random.randint(items));
-    const Tensor noise = random.normal({batch, width}, 0, 0.3);
+    const Tensor noise = random.normal({batch, width}, 0, 0.3);  // (batch, width)
     {
       Tape tape({lookup.w_q, lookup.w_k});
-      const Tensor x = embedding(lookup.features, wanted) + noise;
-      const Tensor said = matmul(softmax(lookup.scores(x)), lookup.values);
+      const Tensor x = embedding(lookup.features, wanted) + noise;           // (batch, width)
+      const Tensor said = matmul(softmax(lookup.scores(x)), lookup.values);  // (batch, 8)
       descent.step(tape.backward(mse(said, embedding(lookup.values, wanted))));
     }
     film.push_back(lookup.look());
@@ -152,7 +153,7 @@ plot::Heatmap square(const Tensor& values, const std::string& title) {
   return map;
 }
 
-// A and, beside it, the gradient that arrives there.
+// The weights A and, beside them, their gradient.
 void draw_maps(plot::Canvas& canvas, plot::Rect area, const Setting& setting, Index step) {
   const Look& look = setting.films[0][static_cast<std::size_t>(step)];
   const std::vector<plot::Rect> sides = plot::panels(area, 1, 2, 16);

@@ -73,8 +73,8 @@ void learn(const Transformer& model, Task task, std::uint64_t seed) {
   constexpr ScheduleOptions rates = {.peak = 4e-3, .floor = 1e-4, .warmup_steps = 20, .steps = 250};
   const auto loss_of_step = [&](Index step) {
     Random data(10 + seed, static_cast<std::uint64_t>(step));
-    const Batch batch = draw_batch(task, model.options.is_causal, 24, data);
-    return cross_entropy(model(batch.inputs), batch.targets);
+    const Batch batch = draw_batch(task, model.options.is_causal, 24, data);  // (24, length)
+    return cross_entropy(model(batch.inputs), batch.targets);                 // logits (24, 13, 13)
   };
   const auto rate = [&](Index step) { return cosine_schedule(step, rates); };
   train(adam, loss_of_step, {.steps = rates.steps, .learning_rate = rate, .what = ""});
@@ -83,8 +83,8 @@ void learn(const Transformer& model, Task task, std::uint64_t seed) {
 // Share of new letters said right.
 double share_right(const Transformer& model, Task task) {
   Random data(99);
-  const Batch test = draw_batch(task, model.options.is_causal, 64, data);
-  const std::vector<real> said = model(test.inputs).values();
+  const Batch test = draw_batch(task, model.options.is_causal, 64, data);  // (64, length)
+  const std::vector<real> said = model(test.inputs).values();  // (64, length, letters + 1)
   double right = 0, asked = 0;
   for (std::size_t i = 0; i < test.targets.values.size(); ++i) {
     if (test.targets.values[i] < 0) continue;
@@ -100,7 +100,7 @@ double share_right(const Transformer& model, Task task) {
 double best_without_order(bool causal) {
   Random data(98);
   constexpr Index rows = 2000;
-  const Batch test = draw_batch(Task::previous, causal, rows, data);
+  const Batch test = draw_batch(Task::previous, causal, rows, data);  // (rows, length)
   double right = 0;
   for (Index row = 0; row < rows; ++row) {
     const std::int32_t* x = test.inputs.values.data() + row * length;
@@ -136,8 +136,8 @@ Trained train_some(bool causal, Task task, Positions positions, Index layers) {
 // Two letters near the start change places: how much does the output at the last place change?
 double change_by_swap(const Transformer& model) {
   Random data(5);
-  Indices ids = draw_batch(Task::previous, true, 1, data).inputs;
-  const Tensor before = slice(model(ids), 1, length - 1, length);
+  Indices ids = draw_batch(Task::previous, true, 1, data).inputs;  // (1, length)
+  const Tensor before = slice(model(ids), 1, length - 1, length);  // (1, 1, 13)
   std::swap(ids.values[2], ids.values[5]);
   return largest_difference(before, slice(model(ids), 1, length - 1, length));
 }
@@ -149,18 +149,18 @@ double probe_error(const Transformer& model, Index layer) {
   const auto features = [&] {
     const Capture seen;
     model(draw_batch(Task::previous, model.options.is_causal, 64, data).inputs);
-    const Tensor& x = seen["blocks." + std::to_string(layer) + ".output"];
-    return slice(x, 1, 1, length).contiguous();
+    const Tensor& x = seen["blocks." + std::to_string(layer) + ".output"];  // (64, 13, 32)
+    return slice(x, 1, 1, length).contiguous();                             // (64, length - 1, 32)
   };
-  const Tensor train_x = features(), test_x = features();
+  const Tensor train_x = features(), test_x = features();  // (64, length - 1, 32) each
   Indices place({64, length - 1}, std::vector<std::int32_t>(64 * (length - 1)));
   for (std::size_t i = 0; i < place.values.size(); ++i) place.values[i] = i % (length - 1);
   const Linear probe(train_x.size(-1), length - 1, data, {.initializer = init::normal});
   Adam adam(probe.parameters(), {.learning_rate = 0.03});
   train(adam, [&](Index) { return cross_entropy(probe(train_x), place); },
         {.steps = 150, .what = ""});
-  const Tensor places = Tensor::arange(length - 1);
-  const Tensor off = sum(softmax(probe(test_x)) * places, -1) - places;
+  const Tensor places = Tensor::arange(length - 1);                      // (length - 1)
+  const Tensor off = sum(softmax(probe(test_x)) * places, -1) - places;  // (64, 12)
   return double{mean(sqrt(off * off)).item()};
 }
 

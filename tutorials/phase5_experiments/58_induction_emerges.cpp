@@ -50,7 +50,7 @@ Batch repetitions(Index rows, Random& random) {
     }
     texts.push_back(words);
   }
-  Batch batch = next_word_batch(vocabulary, texts);
+  Batch batch = next_word_batch(vocabulary, texts);  // (rows, length + 1)
   for (Index row = 0; row < rows; ++row) {  // the target of position i is letter i; <eos> is last
     const auto target = batch.targets.values.begin() + row * (length + 1);
     std::fill_n(target, pieces[static_cast<std::size_t>(row)] + 1, -1);
@@ -61,12 +61,12 @@ Batch repetitions(Index rows, Random& random) {
 
 const Batch test = [] {
   Random random(99);
-  return repetitions(60, random);
+  return repetitions(60, random);  // (60, length + 1)
 }();
 
 // Hides the rows of the test that ask for nothing.
 const Mask asked = [] {
-  Tensor keep = Tensor::zeros({test.inputs.shape[0], length + 1, length + 1});
+  Tensor keep = Tensor::zeros({test.inputs.shape[0], length + 1, length + 1});  // (60, 25, 25)
   const Index width = keep.size(2);
   for (Index i = 0; i < keep.count() / width; ++i) {
     if (test.targets.values[static_cast<std::size_t>(i)] < 0) continue;
@@ -90,7 +90,7 @@ struct Run {
   const Setting* setting;
   Transformer model;
   std::vector<double> at = {}, loss = {};             // every ten steps
-  std::vector<Tensor> previous = {}, induction = {};  // of each head: layer 0, last layer
+  std::vector<Tensor> previous = {}, induction = {};  // (heads): layer 0, last layer
   bool formed() const { return double{max(induction.back()).item()} >= formed_from; }
 };
 
@@ -108,7 +108,7 @@ void look(Run& run, Index step) {
   const Capture seen;
   run.at.push_back(static_cast<double>(step));
   run.loss.push_back(test_loss(run.model, {.need_weights = true}));
-  const auto weights = [&](Index layer) {
+  const auto weights = [&](Index layer) {  // (60, heads, length + 1, length + 1)
     return seen["blocks." + std::to_string(layer) + ".attention.weights"];
   };
   run.previous.push_back(mean(pattern_score(Pattern::previous, weights(0), Mask::causal()), 0));
@@ -128,8 +128,8 @@ Run trained(const Setting& setting, int seed) {
   Adam adam(run.model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data(static_cast<std::uint64_t>(seed) + 1, static_cast<std::uint64_t>(step));
-    const Batch batch = repetitions(32, data);
-    return cross_entropy(run.model(batch.inputs), batch.targets);
+    const Batch batch = repetitions(32, data);                     // (32, length + 1)
+    return cross_entropy(run.model(batch.inputs), batch.targets);  // logits (32, 25, vocabulary)
   };
   TrainingOptions options{.steps = steps};
   options.learning_rate = [](Index step) {
@@ -159,7 +159,7 @@ Jump jump(const std::vector<double>& curve) {
   return result;
 }
 
-// The step at which a score has made half of its way.
+// The step at which a score is half-way between its first and its last value.
 double half_way(const std::vector<double>& curve) {
   const double half = (curve.front() + curve.back()) / 2;
   const auto found = std::find_if(curve.begin(), curve.end(), [&](double x) { return x >= half; });
@@ -207,9 +207,9 @@ void print_order(const std::vector<Run>& runs) {
 double cut(const Run& run, Index layer, Index head) {
   Capture seen;
   seen.replace("blocks." + std::to_string(layer) + ".attention.heads", [&](const Tensor& heads) {
-    Tensor keep = Tensor::ones({heads.size(1), 1, 1});
+    Tensor keep = Tensor::ones({heads.size(1), 1, 1});  // (heads, 1, 1)
     keep.set({head, 0, 0}, 0);
-    return heads * keep;
+    return heads * keep;  // (60, heads, length + 1, d_k)
   });
   return test_loss(run.model);
 }

@@ -93,11 +93,11 @@ Pairs draw_pairs(const std::string& name, Role role, Index changed) {
 Indices read(const std::vector<Words>& texts) { return next_word_batch(vocabulary, texts).inputs; }
 
 // The logit difference of each pair: how far the words that may end the clean sentence are above
-// those that may end the corrupted one, (pairs).
+// those that may end the corrupted one.
 Tensor difference(const Transformer& model, const Indices& ids, const Pairs& list) {
   const Tensor last =
       squeeze(slice(model(ids, {}, {.need_weights = true}), 1, length - 1, length), 1);
-  return sum(last * list.direction, -1);
+  return sum(last * list.direction, -1);  // (pairs)
 }
 
 // What is measured of one list of pairs.
@@ -117,15 +117,15 @@ class Patching {
                   const std::vector<Words>& source) const {
     Capture seen;
     model_(read(source), {}, {.need_weights = true});
-    const Tensor from = seen[name];
+    const Tensor from = seen[name];  // (pairs, ...)
     seen.replace(name, [&](const Tensor& to) { return where(cells, from, to); });
-    return (difference(model_, read(list_.corrupted), list_) - corrupted_) / gap_;
+    return (difference(model_, read(list_.corrupted), list_) - corrupted_) / gap_;  // (pairs)
   }
 
  private:
   const Transformer& model_;
   const Pairs& list_;
-  Tensor corrupted_, gap_;
+  Tensor corrupted_, gap_;  // (pairs) each
 };
 
 // The two places where a layer can be patched head by head, and where its weights are filed.
@@ -138,7 +138,7 @@ constexpr Index heads = 4, all_heads = -1;
 
 // 1 for one head, or all of them, at one position.
 Tensor cell(Index head, Index position) {
-  Tensor result = Tensor::zeros({heads, length, 1});
+  Tensor result = Tensor::zeros({heads, length, 1});  // (heads, length, 1)
   for (Index h = 0; h < heads; ++h) {
     if (head == all_heads || h == head) result.set({h, position, 0}, 1);
   }
@@ -170,7 +170,7 @@ Findings findings(const Transformer& model, const Patching& patching, const Pair
     }
     for (Index i = 0; i < all; ++i) {
       const std::string& name = layer_heads[static_cast<std::size_t>(i / heads)];
-      const Tensor shares = patching.restored(name, cell(i % heads, at), list.clean);
+      const Tensor shares = patching.restored(name, cell(i % heads, at), list.clean);  // (pairs)
       f.by_head.set({i, at}, mean_of(shares));
       if (at < last) continue;
       f.deviation.set({i}, spread(shares).deviation);
@@ -180,7 +180,7 @@ Findings findings(const Transformer& model, const Patching& patching, const Pair
   const Capture seen;
   model(read(list.clean), {}, {.need_weights = true});
   const Tensor weights = concat({seen[layer_weights[0]], seen[layer_weights[1]]}, 1);
-  f.weights = squeeze(slice(mean(weights, 0), 1, last, length), 1);
+  f.weights = squeeze(slice(mean(weights, 0), 1, last, length), 1);  // (all, length)
   return f;
 }
 
@@ -216,11 +216,11 @@ void print_heads(const Findings& f, const Pairs& list) {
 
 // All heads of a layer at once; and whether the weights put heads in the order of what they carry.
 void print_together(const Findings& f, const Patching& patching, const Pairs& list) {
-  const Tensor carried = squeeze(slice(f.by_head, 1, length - 1, length), 1);
-  const Tensor looked = squeeze(slice(f.weights, 1, list.changed, list.changed + 1), 1);
+  const Tensor carried = squeeze(slice(f.by_head, 1, length - 1, length), 1);             // (8)
+  const Tensor looked = squeeze(slice(f.weights, 1, list.changed, list.changed + 1), 1);  // (8)
   for (Index layer = 0; layer < 2; ++layer) {
     const std::string& name = layer_heads[static_cast<std::size_t>(layer)];
-    const Tensor all = cell(all_heads, length - 1);
+    const Tensor all = cell(all_heads, length - 1);  // (heads, length, 1)
     std::printf(
         "layer %d, all heads at the last word %.2f, added one by one %.2f, unrelated %.2f\n",
         static_cast<int>(layer), shown(mean_of(patching.restored(name, all, list.clean))),
