@@ -75,7 +75,7 @@ std::vector<Reader> trained_readers(const Transformer& model, const std::vector<
     const Batch batch = grammar.batch(vocabulary, 64, data);  // (64, length)
     const Capture seen;
     model(batch.inputs);
-    Tensor loss = 0;
+    Tensor loss = 0;  // ()
     for (std::size_t i = 0; i < at.size(); ++i) {
       loss = loss + cross_entropy(readers[i](seen[at[i].filed].detached()), batch.targets);
     }

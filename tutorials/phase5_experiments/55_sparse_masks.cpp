@@ -43,8 +43,8 @@ const std::vector<Choice> choices = {
 // Can the letter `distance` places back arrive at the last place? One layer passes on what its mask
 // shows, so two pass on what the product of their masks shows.
 bool in_reach(const Mask& mask, Index distance) {
-  const Tensor one = mask.tensor({length, length});  // (length, length)
-  return matmul(one, one).at({length - 1, length - 1 - distance}) > 0;
+  const Tensor one = mask.tensor({length, length});                     // (length, length)
+  return matmul(one, one).at({length - 1, length - 1 - distance}) > 0;  // of (length, length)
 }
 
 // Random letters; each place is to say the letter `distance` places before it.

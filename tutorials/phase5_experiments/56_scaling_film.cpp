@@ -59,7 +59,7 @@ struct Lookup {
     const Tensor also = none.clone();                   // (items, items), for the scores
     Tape tape({w_q, w_k, none, also});
     const Tensor weights = softmax(scores(features) + also) + none;  // (items, items)
-    const Tensor loss = mse(matmul(weights, values), values);
+    const Tensor loss = mse(matmul(weights, values), values);        // ()
     const Gradients gradients = tape.backward(loss);
     Look look{weights.detached(), gradients[none], double{loss.item()}, 0, 0, 0, 0};
     look.entropy = double{mean(attention_entropy(look.weights)).item()};
