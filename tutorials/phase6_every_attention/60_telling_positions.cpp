@@ -1,7 +1,7 @@
 // Step 60. In how many ways can attention be told where a word stands?
 //
-// New here: sinusoids looked at closely; rotary positions, which turn queries and keys; and biases
-// by distance (T5's buckets, ALiBi's slopes). What each lets a score depend on is measured.
+// New here: sinusoids looked at closely; rotary positions, which rotate queries and keys; and
+// biases by distance (T5's buckets, ALiBi's slopes). What each lets a score depend on is measured.
 // Writes no picture (step 61 draws the sinusoids); takes less than a second.
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ void like_digits() {
   std::printf(
       "1. Sinusoids count as binary digits do: each pair changes more slowly than the last\n");
   std::printf("position   binary   sines of base 8, width 6\n");
-  const Tensor p = sinusoidal_positions(8, 6, 0, 8);
+  const Tensor p = sinusoidal_positions(8, 6, 0, 8);  // (8, 6)
   for (Index i = 0; i < 8; ++i) {
     const int at = static_cast<int>(i);
     std::printf("%8d   %d %d %d    %5.2f %5.2f %5.2f\n", at, at / 4, at / 2 % 2, at % 2,
@@ -39,24 +39,25 @@ void like_digits() {
 }
 
 void turn_and_compare() {
-  // As (cosine, sine) pairs a position is a point on each circle, and rotary() turns it.
-  const auto as_pairs = [](const Tensor& x) {
+  // As (cosine, sine) pairs a position is a point on each circle, and rotary() rotates it.
+  const auto as_pairs = [](const Tensor& x) {  // (positions, 1, width)
     return unsqueeze(concat({slice(x, 1, 1, width, 2), slice(x, 1, 0, width, 2)}, 1), 1);
   };
-  const Tensor all = sinusoidal_positions(1024, width);
+  const Tensor all = sinusoidal_positions(1024, width);  // (1024, width)
   double error = 0;
   for (const Index k : {1, 7, 100, 500}) {
+    // (1024 - k, 1, width)
     const Tensor turned = rotary(as_pairs(slice(all, 0, 0, 1024 - k)), RotaryLayout::half_split, k);
     error = std::max(error, largest_difference(turned, as_pairs(slice(all, 0, k, 1024))));
   }
   std::printf("\nTurned by k, position m becomes m + k, whatever m: error %s\n", if_small(error));
-  const Tensor products = matmul(all, transpose(all));
-  const Tensor alike = where(Tensor::eye(1024), 0, products);
+  const Tensor products = matmul(all, transpose(all));         // (1024, 1024)
+  const Tensor alike = where(Tensor::eye(1024), 0, products);  // (1024, 1024)
   std::printf("p(m) . p(m) is %.2f; of 1024 different positions the most alike two: %.2f\n",
               double{products.at({0, 0})}, number(max(alike)));
   std::printf("p(m) . p(m + k) for m = 0 to 999, smallest and largest:\n");
   for (const Index k : {1, 5, 20}) {
-    const Tensor row = sum(slice(all, 0, 0, 1000) * slice(all, 0, k, 1000 + k), -1);
+    const Tensor row = sum(slice(all, 0, 0, 1000) * slice(all, 0, k, 1000 + k), -1);  // (1000)
     std::printf("   k = %2d   %.3f  %.3f\n", static_cast<int>(k), number(min(row)),
                 number(max(row)));
   }
@@ -93,9 +94,9 @@ void print_spread(const char* name, const std::function<Tensor(Index place)>& sc
 void rotations() {
   constexpr RotaryLayout pairs = RotaryLayout::interleaved;
   Random random(4);
-  const Tensor x = random.normal({1, 8}), y = random.normal({1, 8});
+  const Tensor x = random.normal({1, 8}), y = random.normal({1, 8});  // (1, 8) each
   const Tensor w_q = init::lecun_normal({8, 8}, random), w_k = init::lecun_normal({8, 8}, random);
-  const auto dot = [](const Tensor& q, const Tensor& k) { return sum(q * k); };
+  const auto dot = [](const Tensor& q, const Tensor& k) { return sum(q * k); };  // ()
   std::printf("\n2. Rotary: one query, one key three positions before it, at twenty places\n");
   std::printf("   the score's smallest and largest value:\n");
   print_spread("queries and keys are turned", [&](Index at) {
@@ -114,14 +115,14 @@ void layouts() {
   constexpr RotaryLayout pairs = RotaryLayout::interleaved, halves = RotaryLayout::half_split;
   Random random(5);
   const Tensor w_q = init::lecun_normal({8, 8}, random), w_k = init::lecun_normal({8, 8}, random);
-  const Tensor text = random.normal({6, 8});
-  const auto scores = [&](const Tensor& q, const Tensor& k, RotaryLayout layout) {
+  const Tensor text = random.normal({6, 8});                                        // (6, 8)
+  const auto scores = [&](const Tensor& q, const Tensor& k, RotaryLayout layout) {  // (6, 6)
     return matmul(rotary(matmul(text, q), layout), transpose(rotary(matmul(text, k), layout)));
   };
-  const Tensor right = scores(w_q, w_k, pairs), wrong = scores(w_q, w_k, halves);
-  const Tensor converted =
+  const Tensor right = scores(w_q, w_k, pairs), wrong = scores(w_q, w_k, halves);  // (6, 6) each
+  const Tensor converted =                                                         // (6, 6)
       scores(convert_rotary(w_q, 1, pairs, halves), convert_rotary(w_k, 1, pairs, halves), halves);
-  const auto first = [](const Tensor& s) { return slice(slice(s, 0, 0, 1), 1, 0, 1); };
+  const auto first = [](const Tensor& s) { return slice(slice(s, 0, 0, 1), 1, 0, 1); };  // (1, 1)
   std::printf("   weights of the interleaved layout, read as half split: scores are wrong\n");
   std::printf("   by %.3f at position 0, by up to %.3f later; converted: by %s\n",
               largest_difference(first(wrong), first(right)), largest_difference(wrong, right),

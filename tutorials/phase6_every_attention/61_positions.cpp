@@ -63,8 +63,8 @@ Transformer trained_model(Task task, Positions positions, Index seed) {
   Adam adam(model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data{static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(step)};
-    const Texts t = texts(task, 32, trained, data);
-    return cross_entropy(model(t.words), t.answers);
+    const Texts t = texts(task, 32, trained, data);   // (32, trained)
+    return cross_entropy(model(t.words), t.answers);  // logits (32, trained, letters)
   };
   TrainingOptions options{.steps = 300};
   options.learning_rate = [](Index step) {
@@ -79,8 +79,8 @@ Transformer trained_model(Task task, Positions positions, Index seed) {
 // The share of right answers at the last eight positions of texts that were never seen.
 double accuracy(const Transformer& model, Task task, Index length) {
   Random random{1000, static_cast<std::uint64_t>(length)};
-  const Texts t = texts(task, 128, length, random);
-  const std::vector<double> logits = doubles(model(t.words));
+  const Texts t = texts(task, 128, length, random);            // (128, length)
+  const std::vector<double> logits = doubles(model(t.words));  // (128, length, letters)
   double right = 0, count = 0;
   for (std::size_t at = 0; at < t.answers.values.size(); ++at) {
     if (static_cast<Index>(at) % length < length - last || t.answers.values[at] < 0) continue;
@@ -91,9 +91,9 @@ double accuracy(const Transformer& model, Task task, Index length) {
   return right / count;
 }
 
-// Shares of right answers, one for each seed and length: (seeds, lengths).
+// Shares of right answers, one for each seed and length.
 Tensor measure(Task task, Positions positions) {
-  Tensor shares = Tensor::zeros({seeds, static_cast<Index>(lengths.size())});
+  Tensor shares = Tensor::zeros({seeds, static_cast<Index>(lengths.size())});  // (seeds, lengths)
   for (Index seed = 0; seed < seeds; ++seed) {
     const Transformer model = trained_model(task, positions, seed);
     for (Index i = 0; i < shares.size(1); ++i) {
@@ -116,8 +116,8 @@ plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest) 
   chart.x_axis = {.name = "words", .low = 10, .high = 65};
   chart.y_axis = {.name = "right at the last eight words", .low = 0, .high = 1.02};
   for (std::size_t s = 0; s < schemes.size(); ++s) {
-    const Tensor shares = measure(task, static_cast<Positions>(s));
-    const std::vector<double> means = doubles(mean(shares, 0));
+    const Tensor shares = measure(task, static_cast<Positions>(s));  // (seeds, lengths)
+    const std::vector<double> means = doubles(mean(shares, 0));      // (lengths)
     std::printf("%-12s", schemes[s].c_str());
     for (const double share : means) std::printf("  %5.2f", share);
     std::size_t holds = 0;  // at how many lengths, from the shortest on
@@ -149,11 +149,11 @@ plot::LineChart chart_of(const char* title, const std::vector<std::string>& name
 }
 
 void draw_sinusoids(plot::Canvas& canvas, const std::vector<plot::Rect>& panels) {
-  const Tensor p = sinusoidal_positions(65, width);
+  const Tensor p = sinusoidal_positions(65, width);  // (65, width)
   std::vector<Tensor> sines, products;
   for (const Index column : {0, 4, 8, 12}) sines.push_back(slice(p, 1, column, column + 1));
   for (const Index m : {0, 20, 50}) {
-    products.push_back(matmul(p, transpose(slice(p, 0, m, m + 1))));
+    products.push_back(matmul(p, transpose(slice(p, 0, m, m + 1))));  // (65, 1)
   }
   plot::draw(
       canvas, panels[0],

@@ -1,8 +1,8 @@
 // Step 62. Must every word look at every other?
 //
-// New here: patterns. A window, every s-th word, blocks, a few words that see all, any matrix of
-// yes and no; alone, and combined by & and |. What nobody sees is skipped, in blocks of 64 words by
-// 64, so blocks are counted, and time is measured.
+// New here: patterns. A window, every s-th word, blocks, a few words that see all, any matrix of 0
+// and 1; alone, and combined by & and |. Blocks of 64 queries by 64 keys that are hidden altogether
+// are skipped, so blocks are counted, and time is measured.
 // Writes out/plots/phase6_patterns.png and phase6_density.png; takes about a second. Times are
 // yours, so the lesson quotes none of them.
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Pattern {
 // Each word sees itself and `links` others, drawn at random: a pattern that has no rule.
 Mask random_links(Index length, Index links) {
   Random random(3);
-  Tensor matrix = Tensor::eye(length);
+  Tensor matrix = Tensor::eye(length);  // (length, length)
   for (Index i = 0; i < length; ++i) {
     for (Index link = 0; link < links; ++link) matrix.set({i, random.randint(length)}, 1);
   }
@@ -73,11 +73,12 @@ void show(Index length) {
   }
 }
 
+// q, k, v and the output are (length, d); scores and weights (length, length).
 Tensor written_out(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
   const Tensor scores = matmul(q, transpose(k)) / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor allowed = mask.tensor(scores.shape());
+  const Tensor allowed = mask.tensor(scores.shape());  // (length, length)
   const Tensor visible = where(allowed, scores, -std::numeric_limits<double>::infinity());
-  return matmul(softmax(visible), v);
+  return matmul(softmax(visible), v);  // (length, d)
 }
 
 const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "TOO MUCH"; }
@@ -86,7 +87,7 @@ void compare() {
   const Index length = 100;
   Random random(1);
   const Tensor q = random.normal({length, 16}), k = random.normal({length, 16});
-  const Tensor v = random.normal({length, 16});
+  const Tensor v = random.normal({length, 16});  // (length, 16), as q and k
   double worst = 0;
   for (const auto& [name, mask] : small_patterns(length)) {
     worst = std::max(
@@ -107,7 +108,7 @@ void printed_code() {
   const Index n = 16, w = 4;
   Random random(2);
   const Tensor q = random.normal({n, n}), k = random.normal({n, n}), v = random.normal({n, n});
-  Tensor seen = Tensor::zeros({n, n});
+  Tensor seen = Tensor::zeros({n, n});  // (n, n)
   for (Index i = 0; i < n; ++i) {
     const Index start = std::max<Index>(0, i - w / 2), end = std::min(n, i + w / 2);
     for (Index j = start; j < end; ++j) seen.set({i, j}, 1);
@@ -140,8 +141,8 @@ Tensor sorted_by_rest(const Tensor& q, const Tensor& k, const Tensor& v, Index s
   const auto sorted = [stride](const Tensor& x) {
     return transpose(reshape(x, {-1, stride, x.size(-1)}), 0, 1);  // (stride, length / stride, d)
   };
-  const Tensor mixed = fused_attention(sorted(q), sorted(k), sorted(v));
-  return reshape(transpose(mixed, 0, 1), q.shape());
+  const Tensor mixed = fused_attention(sorted(q), sorted(k), sorted(v));  // as sorted(q)
+  return reshape(transpose(mixed, 0, 1), q.shape());                      // (length, d)
 }
 
 // One pattern, counted and timed; shares of what there is without one.
@@ -160,7 +161,7 @@ Cost cost_of(const Pattern& pattern, const std::vector<Tensor>& in,
   cost.forward = processor_seconds([&] { f(); });
   cost.both = processor_seconds([&] {
     Tape tape(in);
-    const Tensor y = f();
+    const Tensor y = f();  // (length, 64)
     tape.backward(y, y);
   });
   return cost;
@@ -169,7 +170,7 @@ Cost cost_of(const Pattern& pattern, const std::vector<Tensor>& in,
 std::vector<Cost> measure(Index length) {
   Random random(4);
   const std::vector<Tensor> in = {random.normal({length, 64}), random.normal({length, 64}),
-                                  random.normal({length, 64})};
+                                  random.normal({length, 64})};  // (length, 64) each
   const std::vector<Pattern> patterns = {
       {"nothing hidden", {}},
       {"causal", Mask::causal()},
@@ -189,7 +190,7 @@ std::vector<Cost> measure(Index length) {
                         [&] { return sorted_by_rest(in[0], in[1], in[2], 64); });
   sorted.blocks = 1.0 / 64;  // of what its 64 sequences of 32 words would fill
   costs.push_back(sorted);
-  const Tensor masked = fused_attention(in[0], in[1], in[2], Mask::strided(64));
+  const Tensor masked = fused_attention(in[0], in[1], in[2], Mask::strided(64));  // (2048, 64)
   std::printf("   strided(64) and strided(64), sorted, differ by %s\n",
               if_small(largest_difference(masked, sorted_by_rest(in[0], in[1], in[2], 64))));
   return costs;
@@ -215,7 +216,7 @@ void print(const std::vector<Cost>& costs) {
               100 * by_pairs, 100 * by_blocks);
 }
 
-// Time of the way there and back against the share of pairs or of blocks.
+// Time, forward and with the backward pass, against the share of pairs or of blocks.
 plot::LineChart chart_of(const std::vector<Cost>& costs, double Cost::* share, const char* what) {
   plot::LineChart chart;
   chart.title = std::string("Time against ") + what;

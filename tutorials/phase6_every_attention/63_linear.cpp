@@ -35,21 +35,21 @@ Operands draw_operands(Index length, Index width) {
           random.normal({length, width})};
 }
 
-Tensor phi(const Tensor& x) { return elu(x) + 1; }  // positive, so that weights are
+Tensor phi(const Tensor& x) { return elu(x) + 1; }  // shape of x; positive, so that weights are
 
 // The plain way: a matrix of weights, whose rows sum to 1.
 Tensor by_weights(const Operands& x, const Mask& mask) {
   const Index length = x.q.size(0);
-  const Tensor products = matmul(phi(x.q), transpose(phi(x.k)));
-  const Tensor visible = products * mask.tensor({length, length});
-  return matmul(visible / sum(visible, -1, true), x.v);
+  const Tensor products = matmul(phi(x.q), transpose(phi(x.k)));    // (length, length)
+  const Tensor visible = products * mask.tensor({length, length});  // (length, length)
+  return matmul(visible / sum(visible, -1, true), x.v);             // (length, width)
 }
 
 // (Q K^T) V = Q (K^T V): the small product first. All queries see all keys.
 Tensor regrouped(const Operands& x) {
   const Tensor s = matmul(transpose(phi(x.k)), x.v);   // (width, width)
   const Tensor z = transpose(sum(phi(x.k), 0, true));  // (width, 1)
-  return matmul(phi(x.q), s) / matmul(phi(x.q), z);
+  return matmul(phi(x.q), s) / matmul(phi(x.q), z);    // (length, width)
 }
 
 // Causal: query i needs the sums over the keys up to i. All of them at once, by doubling: after the
@@ -57,32 +57,34 @@ Tensor regrouped(const Operands& x) {
 Tensor up_to_here(Tensor x) {
   const Index length = x.size(0);
   for (Index step = 1; step < length; step *= 2) {
-    const Tensor nothing = Tensor::zeros(x.shape().with(0, step));
-    x = x + concat({nothing, slice(x, 0, 0, length - step)}, 0);
+    const Tensor nothing = Tensor::zeros(x.shape().with(0, step));  // (step, ...)
+    x = x + concat({nothing, slice(x, 0, 0, length - step)}, 0);    // (length, ...)
   }
   return x;
 }
 
 Tensor by_prefix_sums(const Operands& x) {
+  // (length, width, 1) and (length, 1, width)
   const Tensor keys = unsqueeze(phi(x.k), -1), queries = unsqueeze(phi(x.q), -2);
   const Tensor s = up_to_here(matmul(keys, unsqueeze(x.v, -2)));  // (length, width, width)
   const Tensor z = up_to_here(keys);                              // (length, width, 1)
-  return squeeze(matmul(queries, s) / matmul(queries, z), -2);
+  return squeeze(matmul(queries, s) / matmul(queries, z), -2);    // (length, width)
 }
 
 // Causal, word by word: what is known of all words before are the sums s and z, and no more.
 Tensor recurrent(const Operands& x) {
   const Index width = x.q.size(1);
+  // (width, width) and (width, 1)
   Tensor s = Tensor::zeros({width, width}), z = Tensor::zeros({width, 1});
   std::vector<Tensor> rows;
   for (Index i = 0; i < x.q.size(0); ++i) {
-    const auto row = [i](const Tensor& all) { return slice(all, 0, i, i + 1); };
-    const Tensor key = transpose(phi(row(x.k))), query = phi(row(x.q));
-    s = s + matmul(key, row(x.v));
-    z = z + key;
-    rows.push_back(matmul(query, s) / matmul(query, z));
+    const auto row = [i](const Tensor& all) { return slice(all, 0, i, i + 1); };  // (1, width)
+    const Tensor key = transpose(phi(row(x.k))), query = phi(row(x.q));  // (width, 1), (1, width)
+    s = s + matmul(key, row(x.v));                                       // (width, width)
+    z = z + key;                                                         // (width, 1)
+    rows.push_back(matmul(query, s) / matmul(query, z));                 // (1, width)
   }
-  return concat(rows, 0);
+  return concat(rows, 0);  // (length, width)
 }
 
 void compare() {
@@ -113,29 +115,29 @@ void compare() {
 
 // As a guide prints it.
 Tensor printed(const Operands& x) {
-  const Tensor q = elu(x.q) + 1, k = elu(x.k) + 1;
-  const Tensor qkv = matmul(q, matmul(transpose(k), x.v));
-  return qkv / (matmul(q, transpose(sum(k, -2, true))) + 1e-8);
+  const Tensor q = elu(x.q) + 1, k = elu(x.k) + 1;               // (length, width) each
+  const Tensor qkv = matmul(q, matmul(transpose(k), x.v));       // (length, width)
+  return qkv / (matmul(q, transpose(sum(k, -2, true))) + 1e-8);  // (length, width)
 }
 
 void printed_code() {
   Operands x = draw_operands(64, 16);
-  x.v = Tensor::ones({64, 16});
+  x.v = Tensor::ones({64, 16});  // (64, 16)
   std::printf(
       "\n2. A guide's code. All values are 1, so every mean of them is 1; smallest output\n");
   std::printf("q and k less      0       4       8      12      16      20\n");
   for (const bool ours : {false, true}) {
     std::printf("%-11s", ours ? "library" : "printed");
     for (const double shift : {0., 4., 8., 12., 16., 20.}) {
-      const Operands low{x.q - shift, x.k - shift, x.v};
-      const Tensor y = ours ? linear_attention(low.q, low.k, low.v) : printed(low);
+      const Operands low{x.q - shift, x.k - shift, x.v};  // (64, 16) each
+      const Tensor y = ours ? linear_attention(low.q, low.k, low.v) : printed(low);  // (64, 16)
       std::printf("%8.4f", double{min(y).item()});
     }
     std::printf("\n");
   }
-  x = draw_operands(64, 16);
+  x = draw_operands(64, 16);  // (64, 16) each
   Operands changed = x;
-  changed.k = concat({slice(x.k, 0, 0, 63), slice(x.k, 0, 63, 64) * -1}, 0);
+  changed.k = concat({slice(x.k, 0, 0, 63), slice(x.k, 0, 63, 64) * -1}, 0);  // (64, 16)
   const auto moved = [](const Tensor& a, const Tensor& b) {
     return largest_difference(slice(a, 0, 0, 63), slice(b, 0, 0, 63));
   };
@@ -146,11 +148,11 @@ void printed_code() {
 
 // The weights of both for the same q and k.
 struct Both {
-  Tensor softmax, linear;
+  Tensor softmax, linear;  // (24, 24) each
 };
 
 Both weights_of(double gain) {
-  const Tensor x = draw_operands(24, 16).q * gain;  // words that look for themselves: q = k
+  const Tensor x = draw_operands(24, 16).q * gain;  // (24, 16): words look for themselves, q = k
   return {attention(x, x, x).weights, explicit_linear_attention(x, x, x).weights};
 }
 
@@ -172,7 +174,7 @@ plot::LineChart compare_with_softmax() {
   std::printf("                   softmax    linear\n");
   for (const double gain : {0.25, 0.5, 1., 2., 4., 8., 16.}) {
     const Both w = weights_of(gain);
-    const Tensor apart = maximum(w.softmax - w.linear, 0);
+    const Tensor apart = maximum(w.softmax - w.linear, 0);  // (24, 24)
     soft.x.push_back(gain), soft.y.push_back(on_itself(w.softmax));
     line.x.push_back(gain), line.y.push_back(on_itself(w.linear));
     std::printf("%13.2f      %8.3f  %8.3f     %8.3f\n", gain, soft.y.back(), line.y.back(),
@@ -187,7 +189,7 @@ void time_both() {
   std::printf("\n4. Milliseconds here, causal, width 64\n");
   std::printf("words      softmax, fused       linear      ratio\n");
   for (const Index length : {256, 1024, 4096, 8192}) {
-    const Operands x = draw_operands(length, 64);
+    const Operands x = draw_operands(length, 64);  // (length, 64) each
     const double soft = processor_seconds([&] { fused_attention(x.q, x.k, x.v, Mask::causal()); });
     const double line = processor_seconds([&] { causal_linear_attention(x.q, x.k, x.v); });
     std::printf("%5d %19.2f %12.2f %10.2f\n", static_cast<int>(length), 1e3 * soft, 1e3 * line,

@@ -1,7 +1,7 @@
 // Step 64. How can attention be computed without its matrix of weights?
 //
-// New here: the scores are made tile by tile and forgotten. What a query carries from tile to tile
-// is its largest score so far, the sum of its exponentials, and its mixture of values so far
+// New here: the scores are computed tile by tile and not kept. A query carries from tile to tile
+// its largest score so far, the sum of its exponentials, and its mixture of values so far
 // (Milakov & Gimelshein 2018; Dao et al. 2022). First in plain numbers, then for whole tiles, and
 // compared with attention() and fused_attention(), bytes included.
 // Writes out/plots/phase6_flash_tiles.gif; takes about a second.
@@ -52,7 +52,7 @@ void in_numbers() {
     whole += std::exp(scores[i]), output += std::exp(scores[i]) * values[i];
   }
   std::printf("all at once, by the book %27.4f\n", output / whole);
-  const Tensor powers = exp(Tensor({2}, {100, 90})), bare = powers / sum(powers);
+  const Tensor powers = exp(Tensor({2}, {100, 90})), bare = powers / sum(powers);  // (2) each
   std::printf("Without the maximum, scores of 100 and 90 in 32 bits: weights %s and %s\n\n",
               plot::number_text(double{bare.at({0})}, 2).c_str(),
               plot::number_text(double{bare.at({1})}, 2).c_str());
@@ -64,58 +64,58 @@ struct Running {
   Tensor total;  // (rows, 1): sum of exp(score - top)
   Tensor mixed;  // (rows, d_v): sum of exp(score - top) value
 
-  Tensor output() const { return mixed / total; }
+  Tensor output() const { return mixed / total; }  // (rows, d_v)
 };
 
-// Takes in the scores (rows, keys) of one tile, and leaves exp(score - top) for whoever watches.
+// Adds one tile's scores (rows, keys) to what is carried along; returns exp(score - top).
 // (Every row must have seen something by the end of its first tile, as under a causal mask.)
 Tensor meet(Running& now, const Tensor& scores, const Tensor& v) {
-  const Tensor top = maximum(now.top, max(scores, -1, true));
-  const Tensor correction = exp(now.top - top);  // 1 where the maximum stays
-  const Tensor terms = exp(scores - top);
-  now.total = now.total * correction + sum(terms, -1, true);
-  now.mixed = now.mixed * correction + matmul(terms, v);
+  const Tensor top = maximum(now.top, max(scores, -1, true));  // (rows, 1)
+  const Tensor correction = exp(now.top - top);  // (rows, 1): 1 where the maximum stays
+  const Tensor terms = exp(scores - top);        // (rows, keys)
+  now.total = now.total * correction + sum(terms, -1, true);  // (rows, 1)
+  now.mixed = now.mixed * correction + matmul(terms, v);      // (rows, d_v)
   now.top = top;
   return terms;
 }
 
 struct Visit {
   Index query, key;  // where the tile begins
-  bool skipped;      // nobody sees any of it
-  Tensor terms;      // exp(score - top), unless skipped
+  bool skipped;      // the mask hides all of it
+  Tensor terms;      // (rows, keys): exp(score - top), unless skipped
   Running now;
 };
 
 // softmax(q k^T / sqrt(d_k), where the mask allows) v, by tiles of size x size.
 Tensor attention_by_tiles(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
                           Index size, const std::function<void(const Visit&)>& watch = {}) {
-  const auto rows = [size](const Tensor& x, Index from) {
+  const auto rows = [size](const Tensor& x, Index from) {  // (size, d), fewer at the end
     return slice(x, 0, from, std::min(from + size, x.size(0)));
   };
   std::vector<Tensor> outputs;
   for (Index i = 0; i < q.size(0); i += size) {
-    const Tensor queries = rows(q, i) / std::sqrt(static_cast<double>(q.size(1)));
+    const Tensor queries = rows(q, i) / std::sqrt(static_cast<double>(q.size(1)));  // (count, d_k)
     const Index count = queries.size(0);
     Running now{Tensor::full({count, 1}, -infinity), Tensor::zeros({count, 1}),
-                Tensor::zeros({count, v.size(1)})};
+                Tensor::zeros({count, v.size(1)})};  // (count, 1) twice, (count, d_v)
     for (Index j = 0; j < k.size(0); j += size) {
-      const Tensor keys = rows(k, j);
+      const Tensor keys = rows(k, j);  // (keys, d_k)
       const Mask part = mask.part(i, count, j, keys.size(0));
       const bool skipped = part.density(count, keys.size(0)).allowed == 0;
-      Tensor terms;
+      Tensor terms;  // (count, keys)
       if (!skipped) {
-        const Tensor scores = matmul(queries, transpose(keys));  // the only ones there are
+        const Tensor scores = matmul(queries, transpose(keys));  // (count, keys): no others exist
         terms = meet(now, where(part.tensor(scores.shape()), scores, -infinity), rows(v, j));
       }
       if (watch) watch({i, j, skipped, terms, now});
     }
-    outputs.push_back(now.output());
+    outputs.push_back(now.output());  // (count, d_v)
   }
-  return concat(outputs, 0);
+  return concat(outputs, 0);  // (queries, d_v)
 }
 
 struct Operands {
-  Tensor q, k, v;
+  Tensor q, k, v;  // (length, width) each
 };
 
 Operands draw_operands(Index length, Index width) {
@@ -140,13 +140,13 @@ const struct {
 
 std::vector<Tensor> there_and_back(const Function& f, const Operands& x) {
   Tape tape({x.q, x.k, x.v});
-  const Tensor y = f(x);
+  const Tensor y = f(x);  // (length, width)
   const Gradients gradients = tape.backward(y, cos(x.v));
-  return {y, gradients.at(0), gradients.at(1), gradients.at(2)};
+  return {y, gradients.at(0), gradients.at(1), gradients.at(2)};  // (length, width) each
 }
 
 void compare() {
-  const Operands x = draw_operands(200, 16);
+  const Operands x = draw_operands(200, 16);  // (200, 16) each
   const std::vector<Tensor> expected = there_and_back(ways[0].f, x);
   std::printf("2. 200 words, causal: differ from attention() by\n");
   std::printf("%-20s %-18s %s\n", "", "output", "gradients");
@@ -176,14 +176,14 @@ void print_bytes() {
     for (const bool back : {false, true}) {
       std::printf(" ");
       for (const Index count : {512, 1024, 2048}) {
-        const Operands x = draw_operands(count, 64);
+        const Operands x = draw_operands(count, 64);  // (count, 64) each
         std::printf("%7.0f", peak_kilobytes([&, f = f] { back ? there_and_back(f, x)[0] : f(x); }));
       }
     }
-    const Operands x = draw_operands(2048, 64);
+    const Operands x = draw_operands(2048, 64);  // (2048, 64) each
     const Tape tape({x.q, x.k, x.v});
     const std::size_t before = memory_stats().live_bytes;
-    const Tensor y = f(x);
+    const Tensor y = f(x);  // (length, width)
     std::printf("%10.0f\n", static_cast<double>(memory_stats().live_bytes - before) / 1024);
   }
 }
@@ -191,25 +191,25 @@ void print_bytes() {
 // A visit, and of each query of the block what was so after each tile that it met.
 struct Moment {
   Visit visit;
-  std::vector<Tensor> tops, totals, distances;  // distance of the output from the final one
+  std::vector<Tensor> tops, totals, distances;  // (size, 1); distances from the final output
 };
 
 constexpr Index length = 32, size = 8;
 
 std::vector<Moment> watch_tiles() {
-  Operands x = draw_operands(length, 8);
-  x.q = x.q * 1.5;
-  const Tensor truth = attention(x.q, x.k, x.v, causal).output;
+  Operands x = draw_operands(length, 8);                         // (length, 8) each
+  x.q = x.q * 1.5;                                               // (length, 8)
+  const Tensor truth = attention(x.q, x.k, x.v, causal).output;  // (length, 8)
   std::vector<Moment> moments;
   attention_by_tiles(x.q, x.k, x.v, causal, size, [&](const Visit& visit) {
     Moment now{visit, {}, {}, {}};
     if (visit.key > 0) now = moments.back(), now.visit = visit;
     if (!visit.skipped) {
-      const Tensor goal = slice(truth, 0, visit.query, visit.query + size);
-      const Tensor off = visit.now.output() - goal;
+      const Tensor goal = slice(truth, 0, visit.query, visit.query + size);  // (size, 8)
+      const Tensor off = visit.now.output() - goal;                          // (size, 8)
       now.tops.push_back(visit.now.top);
       now.totals.push_back(visit.now.total);
-      now.distances.push_back(sqrt(sum(off * off, -1, true)));
+      now.distances.push_back(sqrt(sum(off * off, -1, true)));  // (size, 1)
     }
     moments.push_back(now);
   });

@@ -22,7 +22,7 @@ using namespace tapestry;
 namespace {
 
 struct Operands {
-  Tensor q, k, v;
+  Tensor q, k, v;  // (length, width) each
 };
 
 Operands draw_operands(Index length, Index width) {
@@ -32,7 +32,7 @@ Operands draw_operands(Index length, Index width) {
 }
 
 Tensor rows(const Tensor& x, Index begin, Index end) {
-  return slice(x, -2, begin, std::min(end, x.size(-2)));
+  return slice(x, -2, begin, std::min(end, x.size(-2)));  // (end - begin, width)
 }
 
 double peak_megabytes(const std::function<void()>& f) {
@@ -44,7 +44,7 @@ using Function = std::function<Tensor(const Operands&)>;
 double peak_there_and_back(const Function& f, const Operands& x) {
   return peak_megabytes([&] {
     Tape tape({x.q, x.k, x.v});
-    const Tensor y = f(x);
+    const Tensor y = f(x);  // (length, width)
     tape.backward(y, y);
   });
 }
@@ -59,36 +59,36 @@ void estimate() {
   }
 }
 
-// Each row of weights is made by its own query alone, so the rows may be made one after the other.
+// Each row of weights depends on one query alone, so the rows may be computed one after the other.
 // The mask of a chunk must know where in the text its queries stand: mask.part().
 Tensor by_chunks(const Operands& x, const Mask& mask, Index chunk, bool checkpointed) {
   const Index length = x.q.size(0);
   std::vector<Tensor> parts;
   for (Index i = 0; i < length; i += chunk) {
-    const Tensor queries = rows(x.q, i, i + chunk);
+    const Tensor queries = rows(x.q, i, i + chunk);  // (chunk, width)
     const Mask seen = mask.part(i, queries.size(0), 0, length);
     const auto attend = [seen](const std::vector<Tensor>& in) {
-      return attention(in[0], in[1], in[2], seen).output;
+      return attention(in[0], in[1], in[2], seen).output;  // (chunk, width)
     };
-    const std::vector<Tensor> in = {queries, x.k, x.v};
+    const std::vector<Tensor> in = {queries, x.k, x.v};  // (chunk, width), (length, width) twice
     parts.push_back(checkpointed ? checkpoint(attend, in) : attend(in));
   }
-  return concat(parts, 0);
+  return concat(parts, 0);  // (length, width)
 }
 
-// Each chunk believes that its first query stands at 0.
+// What is wrong if each chunk takes its first query for position 0.
 double error_of_forgotten_place(const Operands& x, const Mask& mask, const Tensor& expected) {
   std::vector<Tensor> parts;
   for (Index i = 0; i < x.q.size(0); i += 256) {
-    parts.push_back(attention(rows(x.q, i, i + 256), x.k, x.v, mask).output);
+    parts.push_back(attention(rows(x.q, i, i + 256), x.k, x.v, mask).output);  // (256, width)
   }
   return largest_difference(concat(parts, 0), expected);
 }
 
 plot::LineChart chunks() {
-  const Operands x = draw_operands(1024, 64);
+  const Operands x = draw_operands(1024, 64);  // (1024, 64) each
   const Mask causal = Mask::causal();
-  const Tensor expected = attention(x.q, x.k, x.v, causal).output;
+  const Tensor expected = attention(x.q, x.k, x.v, causal).output;  // (1024, 64)
   std::printf("\n2. Chunks of queries: 1024 words, width 64, causal. Peak memory in MB\n");
   std::printf("chunk    forward   there and back   with checkpoint   output differs by\n");
   plot::Series forward{"forward", {}, {}, true, true}, both{"there and back", {}, {}, true, true},
@@ -123,7 +123,7 @@ plot::LineChart chunks() {
 
 // A guide's windows: [0, w), [w/2, 3w/2), ..., each with full attention inside; all are joined.
 struct Windows {
-  Tensor outputs;       // (rows, d): all of them, one window after the other
+  Tensor outputs;       // (rows, width): all of them, one window after the other
   Indices first, last;  // of the rows that a word has, one or two
 };
 
@@ -134,7 +134,8 @@ Windows printed(const Operands& x, Index window) {
   std::vector<Tensor> parts;
   std::int32_t count = 0;
   for (Index i = 0; i < length; i += window / 2) {
-    const Tensor q = rows(x.q, i, i + window);
+    const Tensor q = rows(x.q, i, i + window);  // (window, width), fewer at the end
+    // (window, width)
     parts.push_back(attention(q, rows(x.k, i, i + window), rows(x.v, i, i + window)).output);
     for (auto word = static_cast<std::size_t>(i); word < static_cast<std::size_t>(i + q.size(0));
          ++word, ++count) {
@@ -142,29 +143,30 @@ Windows printed(const Operands& x, Index window) {
       if (all.first.values[word] < 0) all.first.values[word] = count;
     }
   }
-  all.outputs = concat(parts, 0);
+  all.outputs = concat(parts, 0);  // (rows, width)
   return all;
 }
 
 void windows() {
   const Index length = 512, window = 64;
-  const Operands x = draw_operands(length, 16);
-  const Tensor expected = attention(x.q, x.k, x.v, Mask::local(window / 2)).output;
+  const Operands x = draw_operands(length, 16);  // (length, 16) each
+  const Tensor expected = attention(x.q, x.k, x.v, Mask::local(window / 2)).output;  // (512, 16)
   const Windows all = printed(x, window);
   std::printf("\n3. Windows of 64 that overlap by half, as a guide prints them, on 512 words\n");
   std::printf("%d words in, %d rows out\n", static_cast<int>(length),
               static_cast<int>(all.outputs.size(0)));
   std::printf("to make one row for each word, take       largest error   mean error\n");
   const auto print = [&](const char* name, const Tensor& y) {
-    const Tensor off = maximum(y - expected, expected - y);
+    const Tensor off = maximum(y - expected, expected - y);  // (length, 16)
     std::printf("%-40s %12.4f %12.4f\n", name, double{max(off).item()}, double{mean(off).item()});
   };
+  // (length, 16) each
   const Tensor first = embedding(all.outputs, all.first), last = embedding(all.outputs, all.last);
   print("the first of its rows", first);
   print("the last", last);
   print("their mean", (first + last) / 2);
   print("sliding_window_attention(..., 32)", sliding_window_attention(x.q, x.k, x.v, window / 2));
-  const Operands large = draw_operands(1024, 64);
+  const Operands large = draw_operands(1024, 64);  // (1024, 64) each
   const Function sliding = [](const Operands& o) {
     return sliding_window_attention(o.q, o.k, o.v, 32);
   };
@@ -178,14 +180,14 @@ void windows() {
 // The guide's layer reads (batch, length, width) as (length, batch, width).
 void axes() {
   Random random(5);
-  const Tensor x = random.normal({2, 6, 8});
-  const auto moved = [&](bool own) {  // how far text 0, word 3 moves
-    Tensor changed = x.clone();
+  const Tensor x = random.normal({2, 6, 8});  // (2, 6, 8)
+  const auto moved = [&](bool own) {          // how far text 0, word 3 moves
+    Tensor changed = x.clone();               // (2, 6, 8)
     for (Index i = 0; i < 8; ++i) changed.set({own ? 0 : 1, own ? 2 : 3, i}, 0);
     const auto output = [](const Tensor& in) {
-      const Tensor t = transpose(in, 0, 1);  // what it takes for the batch is the length
-      const Tensor y = transpose(attention(t, t, t).output, 0, 1);
-      return slice(slice(y, 0, 0, 1), 1, 3, 4);
+      const Tensor t = transpose(in, 0, 1);  // (6, 2, 8): it takes the length for the batch
+      const Tensor y = transpose(attention(t, t, t).output, 0, 1);  // (2, 6, 8)
+      return slice(slice(y, 0, 0, 1), 1, 3, 4);                     // (1, 1, 8)
     };
     return largest_difference(output(x), output(changed));
   };
@@ -213,9 +215,9 @@ plot::Heatmap map_of(const Tensor& weights, const std::string& title, const std:
 
 void draw(const plot::LineChart& by_chunk) {
   const Index length = 64;
-  const Tensor even = Tensor::zeros({length, 4});  // equal scores: what is seen shows
-  const Operands x{even, even, Tensor::eye(length)};
-  const Tensor guide = printed(x, 16).outputs;
+  const Tensor even = Tensor::zeros({length, 4});     // (length, 4): equal scores show what is seen
+  const Operands x{even, even, Tensor::eye(length)};  // (length, 4) twice, (length, length)
+  const Tensor guide = printed(x, 16).outputs;        // (rows, length)
   plot::Canvas canvas(1500, 520);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 3);
   plot::draw(canvas, panels[0],

@@ -28,7 +28,7 @@ constexpr Index heads = 2, d_k = 8;
 const std::vector<Index> source_lengths = {5, 3}, target_lengths = {4, 2};
 
 struct Data {
-  Tensor x, context;  // (2, 4, 16) what asks; (2, 5, 24) what answers
+  Tensor x, context;  // (2, 4, 16) for queries; (2, 5, 24) for keys and values
   MultiHeadAttention layer;
 };
 
@@ -40,10 +40,10 @@ Data make_data() {
       MultiHeadAttention(16, heads, random, {.d_context = 24, .initializer = init::lecun_normal})};
 }
 
-// The same numbers with one row replaced by noise.
+// x with one row replaced by noise; the same shape.
 Tensor with_noise(const Tensor& x, Index batch, Index place) {
   Random random(7);
-  Tensor changed = x.clone();
+  Tensor changed = x.clone();  // (2, length, width)
   for (Index i = 0; i < x.size(2); ++i) changed.set({batch, place, i}, random.normal());
   return changed;
 }
@@ -51,21 +51,22 @@ Tensor with_noise(const Tensor& x, Index batch, Index place) {
 // How far the output of one sentence moved, over its first `length` rows.
 double moved(const Tensor& a, const Tensor& b, Index batch, Index length) {
   const auto rows = [&](const Tensor& y) {
-    return slice(slice(y, 0, batch, batch + 1), 1, 0, length);
+    return slice(slice(y, 0, batch, batch + 1), 1, 0, length);  // (1, length, width)
   };
   return largest_difference(rows(a), rows(b));
 }
 
-// The whole of it. Where self-attention has x three times, x stands once and the context twice.
+// Cross-attention, written out: queries from x, keys and values from the context. `real` is 1
+// for words, 0 for <pad>.
 void written_out(const Data& data) {
-  const Tensor q = split_heads(matmul(data.x, data.layer.query.weight), heads);
-  const Tensor k = split_heads(matmul(data.context, data.layer.key.weight), heads);
-  const Tensor v = split_heads(matmul(data.context, data.layer.value.weight), heads);
-  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(double{d_k});
-  const Tensor real = Mask::padding(source_lengths).tensor(scores.shape());  // 1 word, 0 <pad>
-  const Tensor weights = softmax(where(real, scores, -infinity));
-  const Tensor mixed = concatenate_heads(matmul(weights, v));
-  const Tensor output = matmul(mixed, data.layer.output.weight);
+  const Tensor q = split_heads(matmul(data.x, data.layer.query.weight), heads);      // (2, 2, 4, 8)
+  const Tensor k = split_heads(matmul(data.context, data.layer.key.weight), heads);  // (2, 2, 5, 8)
+  const Tensor v = split_heads(matmul(data.context, data.layer.value.weight), heads);  // as k
+  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(double{d_k});    // (2, heads, 4, 5)
+  const Tensor real = Mask::padding(source_lengths).tensor(scores.shape());  // (2, 1, 4, 5)
+  const Tensor weights = softmax(where(real, scores, -infinity));            // (2, heads, 4, 5)
+  const Tensor mixed = concatenate_heads(matmul(weights, v));                // (2, 4, 16)
+  const Tensor output = matmul(mixed, data.layer.output.weight);             // (2, 4, 16)
 
   std::printf("1. Written out\n");
   const auto print = [](const char* name, const Tensor& tensor) {
@@ -83,13 +84,13 @@ void written_out(const Data& data) {
     std::printf("%s\n", i < target_lengths[1] ? "" : "   <pad> asks, too");
   }
   const Tensor across =
-      data.layer.cross_attend(data.x, data.context, Mask::padding(source_lengths));
+      data.layer.cross_attend(data.x, data.context, Mask::padding(source_lengths));  // (2, 4, 16)
   const double difference = largest_difference(output, across);
   std::printf("MultiHeadAttention::cross_attend differs by %.1g: %s\n\n", difference,
               difference < 1e-5 ? "the same" : "NOT THE SAME");
 }
 
-// What must not matter is replaced by noise, and the second sentence's two real rows are watched.
+// <pad> is replaced by noise: do the two real rows of the second sentence move?
 void padding_on_both_sides(const Data& data) {
   const Mask words_only = Mask::padding(source_lengths);
   const auto change = [&](const Tensor& x, const Tensor& context, const Mask& mask) {
@@ -97,11 +98,12 @@ void padding_on_both_sides(const Data& data) {
                  data.layer.cross_attend(x, context, mask), 1, target_lengths[1]);
   };
   const Tensor source_noise = with_noise(data.context, 1, 4),
-               target_noise = with_noise(data.x, 1, 3);
+               target_noise = with_noise(data.x, 1, 3);  // (2, 5, 24), (2, 4, 16)
   std::printf("2. Noise in place of <pad>: how far the rows of real words move\n");
   std::printf("in the source, no mask     %.2f\n", change(data.x, source_noise, Mask()));
   std::printf("in the source, with mask   %.2f\n", change(data.x, source_noise, words_only));
   std::printf("in the target, no mask     %.2f\n", change(target_noise, data.context, Mask()));
+  // (2, 4, 16)
   const Tensor nothing = data.layer.cross_attend(data.x, data.context, Mask::padding({5, 0}));
   std::printf("a source without words: output between %.2f and %.2f\n\n",
               double{min(slice(nothing, 0, 1, 2)).item()},
@@ -114,6 +116,7 @@ void three_uses(const Data& data) {
   const MultiHeadAttention source(24, heads, random, {.initializer = init::lecun_normal});
   const MultiHeadAttention target(16, heads, random,
                                   {.is_causal = true, .initializer = init::lecun_normal});
+  // (2, 4, 16) and (2, 5, 24)
   const Tensor later = with_noise(data.x, 0, 3), other = with_noise(data.context, 0, 4);
   const auto cell = [](std::optional<double> number) {
     char text[16] = "-";
@@ -132,7 +135,7 @@ void three_uses(const Data& data) {
   print("self     source   source   <pad>     5 x 5 ", {},
         change(source(data.context), source(other)));
   print("masked   target   target   causal    4 x 4 ", change(target(data.x), target(later)), {});
-  const Tensor y = data.layer.cross_attend(data.x, data.context);
+  const Tensor y = data.layer.cross_attend(data.x, data.context);  // (2, 4, 16)
   print("cross    target   source   <pad>     4 x 5 ",
         change(y, data.layer.cross_attend(later, data.context)),
         change(y, data.layer.cross_attend(data.x, other)));
@@ -142,10 +145,12 @@ void three_uses(const Data& data) {
 // A layer that expects (length, batch, width), given (batch, length, width).
 void axes_confused(const Data& data) {
   Random random(44);
+  // (2, 5, 16) and (2, 5, 24)
   const Tensor x = random.normal({2, 5, 16}), other = with_noise(data.context, 1, 0);
-  const auto confused = [&](const Tensor& context) {
+  const auto confused = [&](const Tensor& context) {  // (2, 5, 16)
     return transpose(data.layer.cross_attend(transpose(x, 0, 1), transpose(context, 0, 1)), 0, 1);
   };
+  // (2, 5, 16) each
   const Tensor right = data.layer.cross_attend(x, data.context), wrong = confused(data.context);
   std::printf("4. Batch and length confused: a word of sentence 2 becomes another\n");
   std::printf("%27s sentence 1 moves by  shape of the output\n", "");

@@ -52,14 +52,14 @@ struct Classifier : Module {
   // ids (rows, length) -> (rows, forms)
   Tensor operator()(const Indices& ids, const std::vector<Index>& lengths,
                     const ForwardContext& pass = {}) const {
-    Tensor x = words(ids);
+    Tensor x = words(ids);  // (rows, length, width)
     if (parts.positions) x = x + sinusoidal_positions(ids.shape[1], width);
     const Mask words_only = Mask::padding(lengths);
     if (parts.attention) x = attention(x, parts.knows_padding ? words_only : Mask(), pass);
-    if (!parts.knows_padding) return out(mean(x, 1));
+    if (!parts.knows_padding) return out(mean(x, 1));  // (rows, forms)
     // The mean over the words alone: their sum, divided by how many they are.
     Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
-    return out(sum(x * real, 1) / sum(real, 1));
+    return out(sum(x * real, 1) / sum(real, 1));                                  // (rows, forms)
   }
 
   Members members() const override {
@@ -77,8 +77,8 @@ Classifier learn(const Parts& parts, const SentenceForms& task, std::uint64_t se
   };
   const auto loss_of_step = [&](Index step) {
     Random drawn(seed, static_cast<std::uint64_t>(step));
-    const FormBatch b = task.batch(Part::train, batch_rows, drawn);
-    return cross_entropy(model(b.ids, b.lengths), b.forms);
+    const FormBatch b = task.batch(Part::train, batch_rows, drawn);  // ids (64, length)
+    return cross_entropy(model(b.ids, b.lengths), b.forms);          // logits (64, forms)
   };
   train(adam, loss_of_step, options);
   return model;
@@ -109,14 +109,14 @@ Indices padded(const Indices& ids, Index length) {
 // How far the first word alone gets: count in training which form it goes with.
 double first_word_alone(const SentenceForms& task, const FormBatch& test) {
   const Index words = task.vocabulary().size();
-  Tensor counts = Tensor::zeros({words, sentence_forms});
+  Tensor counts = Tensor::zeros({words, sentence_forms});  // (words, forms)
   Random random(78);
   for (int i = 0; i < 20000; ++i) {
     const FormSentence one = task.sentence(Part::train, random);
     const Index first = task.vocabulary().id(one.words.front()), form = Index(one.form);
     counts.set({first, form}, double{counts.at({first, form})} + 1);
   }
-  const Tensor first = slice(embedding(counts, test.ids), 1, 0, 1);
+  const Tensor first = slice(embedding(counts, test.ids), 1, 0, 1);  // (2000, 1, forms)
   return accuracy(squeeze(first, 1), test.forms);
 }
 
@@ -138,7 +138,7 @@ std::vector<Variant> measure(const SentenceForms& task, const FormBatch& test) {
       const Classifier model = learn(variant.parts, task, seed);
       variant.right.emplace_back();
       for (const Index length : row_lengths) {
-        const Tensor logits = model(padded(test.ids, length), test.lengths);
+        const Tensor logits = model(padded(test.ids, length), test.lengths);  // (2000, forms)
         variant.right.back().push_back(accuracy(logits, test.forms));
       }
     }
@@ -220,7 +220,7 @@ int main() try {
   std::printf("Step 67: a classifier (takes about 6 seconds)\n\n");
   const SentenceForms task;
   Random random(77);
-  const FormBatch test = task.batch(Part::held_out, 2000, random);
+  const FormBatch test = task.batch(Part::held_out, 2000, random);  // ids (2000, 9)
   const double first_word = first_word_alone(task, test);
   const std::vector<Variant> variants = measure(task, test);
   print(variants, first_word);

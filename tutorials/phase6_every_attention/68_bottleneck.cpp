@@ -37,7 +37,7 @@ struct Variant {
   const char* name;
   Sight sight;
   Index hidden;        // how many numbers a state has
-  bool attended_only;  // the output sees what attention brings, and not the decoder's own state
+  bool attended_only;  // the output layer sees the attention's output without the decoder's state
   Index steps;
   std::uint64_t seeds;
 };
@@ -74,13 +74,13 @@ struct Translator : Module {
   Tensor operator()(const TranslationBatch& b, const ForwardContext& pass = {}) const {
     const Lstm::Output read = encoder(source_words(b.source), b.source_lengths);
     const bool starts = sight != Sight::nothing;
-    const Tensor states =
+    const Tensor states =  // (batch, target, hidden)
         decoder(target_words(b.target.inputs), {}, starts ? read.last : LstmState{}).all;
     // The bottleneck is attention over one thing.
     const bool all = sight == Sight::all_states;
     const Tensor seen = all ? read.all : unsqueeze(read.last.h, 1);  // (rows, keys, hidden)
     const Mask mask = all ? Mask::padding(b.source_lengths) : Mask();
-    Tensor brought = attention.cross_attend(states, seen, mask, pass);
+    Tensor brought = attention.cross_attend(states, seen, mask, pass);  // (batch, target, hidden)
     if (!starts) brought = Tensor::zeros(brought.shape());
     return out(tanh(join(attended_only ? brought : concat({states, brought}, -1))));
   }
@@ -109,7 +109,7 @@ Translator learn(const Variant& variant, const TranslationTask& task, std::uint6
   const auto loss_of_step = [&](Index step) {
     Random drawn(seed, static_cast<std::uint64_t>(step));
     const TranslationBatch b = task.batch(Part::train, rows, drawn);
-    return cross_entropy(model(b), b.target.targets);
+    return cross_entropy(model(b), b.target.targets);  // logits (rows, target, words)
   };
   train(adam, loss_of_step, options);
   return model;
@@ -126,7 +126,7 @@ Score evaluate(const Translator& model, Index phrases) {
   Random random(77);
   const TranslationBatch b = TranslationTask({phrases, phrases}).batch(Part::held_out, 300, random);
   const Capture seen;
-  const Tensor logits = model(b, {.need_weights = true});
+  const Tensor logits = model(b, {.need_weights = true});  // (300, target, words)
   Score score{double(exact_matches(logits, b.target.targets)) / 300,
               accuracy(logits, b.target.targets),
               0,
@@ -143,8 +143,8 @@ Score evaluate(const Translator& model, Index phrases) {
   score.aligned = mean_on(weights, b.from);
   score.next = mean_on(slice(weights, 2, 1, keys), slice(b.from, 2, 0, keys - 1));
   score.agreeing = mean_on(weights, b.ends_as);
-  const std::vector<double> on = doubles(sum(weights * b.from, -1));
-  const std::vector<double> greatest = doubles(max(weights, -1));
+  const std::vector<double> on = doubles(sum(weights * b.from, -1));  // (300, target)
+  const std::vector<double> greatest = doubles(max(weights, -1));     // (300, target)
   for (std::size_t i = 0; i < on.size(); ++i) score.top += on[i] == greatest[i] ? 1 : 0;
   score.top /= double{sum(b.from).item()};
   score.even = 300 / double{sum(b.from).item()};

@@ -69,7 +69,7 @@ struct EncoderDecoder : Module {
 
   Tensor encode(const Tensor& x, const Mask& words_only, const ForwardContext& pass) const {
     const Capture::Name name("source");
-    return encoded_norm(encoder(x, words_only, pass));
+    return encoded_norm(encoder(x, words_only, pass));  // (batch, source, width)
   }
 
   // Padding behind the target needs no mask: it comes later, and has no part in the loss.
@@ -77,14 +77,15 @@ struct EncoderDecoder : Module {
                 const ForwardContext& pass) const {
     const auto look_back = [&] {
       const Capture::Name name("target");
-      return said(x, {}, pass);
+      return said(x, {}, pass);  // (batch, target, width)
     };
-    Tensor y = look_back();
+    Tensor y = look_back();  // (batch, target, width)
     const Capture::Name name("cross");
-    y = y + cross.cross_attend(cross_norm(y), encoded, words_only, pass);
-    return y + thought(thought_norm(y));
+    y = y + cross.cross_attend(cross_norm(y), encoded, words_only, pass);  // (batch, target, width)
+    return y + thought(thought_norm(y));  // (batch, target, width)
   }
 
+  // (batch, length, width)
   static Tensor placed(const Tensor& x) { return x + sinusoidal_positions(x.size(1), width); }
 
   Members members() const override {
@@ -136,7 +137,7 @@ EncoderDecoder learn(const Variant& variant, const TranslationTask& task, std::u
     silence(capture, variant);
     Random drawn(seed, static_cast<std::uint64_t>(step));
     const TranslationBatch b = task.batch(Part::train, rows, drawn);
-    return cross_entropy(model(b), b.target.targets);
+    return cross_entropy(model(b), b.target.targets);  // logits (rows, target, words)
   };
   train(adam, loss_of_step, options);
   return model;
@@ -187,7 +188,7 @@ Words write(const EncoderDecoder& model, const TranslationTask& task, const Word
   so_far.target = {};
   while (so_far.target.size() < 40) {
     so_far.from = so_far.ends_as = std::vector<Index>(so_far.target.size(), -1);
-    const std::vector<double> logits = doubles(model(task.batch({so_far})));
+    const std::vector<double> logits = doubles(model(task.batch({so_far})));  // (1, target, words)
     const std::string word = greatest(task, logits, static_cast<Index>(so_far.target.size()));
     if (word == "<eos>") break;
     so_far.target.push_back(word);
@@ -224,7 +225,7 @@ void look(const EncoderDecoder& model) {
   const auto print = [&](const char* name, const Tensor& marked) {
     const double words = double{sum(marked).item()};
     std::printf("%-32s", name);
-    for (const Tensor& weights : split(seen["cross.weights"], heads, 1)) {
+    for (const Tensor& weights : split(seen["cross.weights"], heads, 1)) {  // (300, 1, ...)
       std::printf("   %.2f ", double{sum(squeeze(weights, 1) * marked).item()} / words);
     }
     double even = 0;
@@ -246,11 +247,11 @@ void silence_heads(const EncoderDecoder& model, const TranslationTask& task) {
   std::printf("4. The verb of the same sentences with one head of the cross-attention silenced\n");
   std::printf("                stem right  ending right\n");
   for (Index silenced = 0; silenced <= heads; ++silenced) {
-    Tensor keep = Tensor::ones({heads, 1, 1});
+    Tensor keep = Tensor::ones({heads, 1, 1});  // (heads, 1, 1)
     if (silenced > 0) keep.set({silenced - 1, 0, 0}, 0);
     Capture capture;
     capture.replace("cross.heads", [&](const Tensor& x) { return x * keep; });
-    const std::vector<double> logits = doubles(model(b));
+    const std::vector<double> logits = doubles(model(b));  // (300, target, words)
     double stems = 0, endings = 0;
     for (std::size_t row = 0; row < 300; ++row) {
       const auto at =

@@ -1,8 +1,8 @@
 // Step 6a. How can a deep network be trained in little memory?
 //
-// New here: checkpoints, for any function: keep its inputs alone on the way there, compute what is
-// between again on the way back. Memory, gradients and time are measured, by how many layers one
-// checkpoint holds, and memory is compared with the formula.
+// New here: checkpoints, for any function: keep only its inputs in the forward pass, and compute
+// what is between again in the backward pass. Memory, gradients and time are measured, by how many
+// layers one checkpoint holds, and memory is compared with the formula.
 // Writes out/plots/phase6_checkpoints.png; takes about a second. Times are yours, so the lesson
 // quotes none of them.
 #include <algorithm>
@@ -34,11 +34,11 @@ double peak_megabytes(const std::function<void()>& f) {
   return static_cast<double>(peak_memory_of(f)) / 1024 / 1024;
 }
 
-// Attention of one head, added to what comes in.
+// Attention of one head with a residual connection.
 Tensor layer(const Tensor& x, const Tensor& w) {
-  const std::vector<Tensor> parts =
+  const std::vector<Tensor> parts =  // q, k, v: (words, width) each
       split(matmul(layer_norm(x, Tensor::ones({width}), Tensor::zeros({width})), w), 3, -1);
-  return x + attention(parts[0], parts[1], parts[2]).output;
+  return x + attention(parts[0], parts[1], parts[2]).output;  // (words, width)
 }
 
 // The layers one after the other, with a checkpoint around every `segment` of them (0: none).
@@ -46,20 +46,20 @@ Tensor network(Tensor x, const std::vector<Tensor>& weights, std::size_t segment
   const std::size_t together = segment == 0 ? weights.size() : segment;
   for (std::size_t i = 0; i < weights.size(); i += together) {
     const auto some = [&weights, i, together](const std::vector<Tensor>& in) {
-      Tensor y = in[0];
+      Tensor y = in[0];  // (words, width)
       for (std::size_t l = i; l < std::min(i + together, weights.size()); ++l) {
-        y = layer(y, weights[l]);
+        y = layer(y, weights[l]);  // (words, width)
       }
       return y;
     };
-    x = segment == 0 ? some({x}) : checkpoint(some, {x});
+    x = segment == 0 ? some({x}) : checkpoint(some, {x});  // (words, width)
   }
   return x;
 }
 
 Gradients there_and_back(const Tensor& x, const std::vector<Tensor>& weights, std::size_t segment) {
   Tape tape(weights);
-  const Tensor y = network(x, weights, segment);
+  const Tensor y = network(x, weights, segment);  // (words, width)
   return tape.backward(y, y);
 }
 
@@ -117,10 +117,10 @@ int main() try {
   std::printf("Step 6a: checkpoints (takes about a second)\n\n");
   use_threads(1);  // so that processor time is time
   Random random(9);
-  const Tensor x = random.normal({words, width});
+  const Tensor x = random.normal({words, width});  // (words, width)
   std::vector<Tensor> weights;
   while (weights.size() < layers) {
-    weights.push_back(init::lecun_normal({width, 3 * width}, random));
+    weights.push_back(init::lecun_normal({width, 3 * width}, random));  // (width, 3 * width)
   }
   std::printf("%zu layers of attention, %d words, width %d\n", layers, static_cast<int>(words),
               static_cast<int>(width));
