@@ -26,25 +26,26 @@ struct Scores {
 
 // What uniform attention scores where each head has its own best offset.
 Tensor uniform_at_offsets(const Attended& seen, const Tensor& even) {
-  const Tensor offsets = best_offset(seen.weights, seen.mask);
+  const Tensor offsets = best_offset(seen.weights, seen.mask);  // (heads)
   const Shape& shape = even.shape();
-  std::vector<Tensor> heads = {Tensor::zeros({shape[0], 0})};
+  std::vector<Tensor> heads = {Tensor::zeros({shape[0], 0})};  // (sentences, 0)
   for (const real offset : offsets.values()) {
     const bool found = offset != 0;
     heads.push_back(found ? weight_on(even, keys_at(static_cast<Index>(offset), shape), seen.mask)
-                          : Tensor::zeros({shape[0], 1}));
+                          : Tensor::zeros({shape[0], 1}));  // (sentences, 1)
   }
-  return concat(heads, 1);
+  return concat(heads, 1);  // (sentences, heads)
 }
 
 Scores scores_of(Pattern pattern, const Attended& seen) {
   const Shape& shape = seen.weights.shape();
-  const Tensor even = uniform_attention(shape.with(1, 1), seen.mask);  // alike for all heads
-  const auto of_even = [&](Pattern p) {
+  // Alike for all heads: (sentences, 1, queries, keys).
+  const Tensor even = uniform_attention(shape.with(1, 1), seen.mask);
+  const auto of_even = [&](Pattern p) {  // (sentences, heads)
     return expand(pattern_score(p, even, seen.mask, seen.ids), {shape[0], shape[1]});
   };
   Scores result;
-  result.values = pattern_score(pattern, seen.weights, seen.mask, seen.ids);
+  result.values = pattern_score(pattern, seen.weights, seen.mask, seen.ids);  // (sentences, heads)
   result.uniform =
       pattern == Pattern::fixed_offset ? uniform_at_offsets(seen, even) : of_even(pattern);
   // Uniform attention scores 0 only where no row counts, but is never sparse.
@@ -102,7 +103,7 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
                                                     const Attended& shuffled) {
   check(model, untrained, shuffled);
   std::vector<std::vector<Evidence>> result(static_cast<std::size_t>(model.weights.size(1)));
-  const Tensor offsets = best_offset(model.weights, model.mask);
+  const Tensor offsets = best_offset(model.weights, model.mask);  // (heads)
   for (const Pattern pattern : all_patterns) {
     if (pattern == Pattern::induction && model.ids.shape.ndim() == 0) continue;
     const Scores trained = scores_of(pattern, model), random = scores_of(pattern, untrained),

@@ -63,7 +63,7 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return aa == 0 || bb == 0 ? std::numeric_limits<double>::infinity() : ab / std::sqrt(aa * bb);
 }
 
-// Of one row; infinity if it says nothing.
+// Of one row; infinity for fewer than three visible keys, or where a map has equal values only.
 double row_agreement(const real* a, const real* b, const real* visible, Index keys) {
   std::vector<double> of_a, of_b;
   for (Index j = 0; j < keys; ++j) {
@@ -89,38 +89,39 @@ Tensor value_shares(const Tensor& weights, const Tensor& values, const Tensor& o
                 ": they must be (..., heads, queries, keys), (..., heads, keys, d_v) and "
                 "(heads d_v, d_model).");
   }
+  // (heads, d_v, d_model)
   const Tensor by_head = reshape(output_weight, {values.size(-3), values.size(-1), -1});
-  const Tensor given = matmul(values, by_head);  // (..., heads, keys, d_model)
-  const Tensor norms = unsqueeze(sqrt(sum(given * given, -1)), -2);
-  const Tensor taken = weights * norms, total = sum(taken, -1, true);
-  return taken / where(total, total, 1);
+  const Tensor given = matmul(values, by_head);                      // (..., heads, keys, d_model)
+  const Tensor norms = unsqueeze(sqrt(sum(given * given, -1)), -2);  // (..., heads, 1, keys)
+  const Tensor taken = weights * norms, total = sum(taken, -1, true);  // total (..., queries, 1)
+  return taken / where(total, total, 1);  // (..., heads, queries, keys)
 }
 
 Tensor gradient_times_attention(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
-  const Tensor weights = filed(target, name);
-  const Tensor added = Tensor::zeros(weights.shape());  // the derivative by it is that by weights
+  const Tensor weights = filed(target, name);           // (..., heads, queries, keys)
+  const Tensor added = Tensor::zeros(weights.shape());  // as weights, with the same gradient
   Tape tape({added});
   Capture seen;
   seen.replace(name, [&](const Tensor& w) { return w + added; });
-  const Tensor y = target();
-  return weights * tape.backward(y)[added];
+  const Tensor y = target();                 // ()
+  return weights * tape.backward(y)[added];  // (..., heads, queries, keys)
 }
 
 Tensor link_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
-  const Tensor weights = filed(target, name).clone();
+  const Tensor weights = filed(target, name).clone();  // (..., heads, queries, keys)
   const Index size = weights.size(-3) * weights.size(-2) * weights.size(-1);
   if (weights.count() != size) {
     throw Error("link_ablation: '" + name + "' is " + to_string(weights.shape()) +
                 ": one text at a time.");
   }
-  const double whole = target_with(target, name, {});  // on the same path, to the last bit
-  const Tensor result = Tensor::zeros(weights.shape());
+  const double whole = target_with(target, name, {});    // computed as below, bit for bit
+  const Tensor result = Tensor::zeros(weights.shape());  // (..., heads, queries, keys)
   for (Index i = 0; i < weights.count(); ++i) {
     if (weights.data()[i] == 0) continue;
     const double without = target_with(target, name, [&](const Tensor& w) {
-      const Tensor cut = w.clone();
+      const Tensor cut = w.clone();  // (..., heads, queries, keys)
       cut.data()[i] = 0;
       return cut;
     });
@@ -132,13 +133,13 @@ Tensor link_ablation(const Target& target, const std::string& layer) {
 Tensor head_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "heads");
   const Index heads = filed(target, name).size(-3);
-  const double whole = target_with(target, name, {});  // on the same path, to the last bit
-  const Tensor result = Tensor::empty({heads});
+  const double whole = target_with(target, name, {});  // computed as below, bit for bit
+  const Tensor result = Tensor::empty({heads});        // (heads)
   for (Index head = 0; head < heads; ++head) {
     const double without = target_with(target, name, [&](const Tensor& outputs) {
-      Tensor gone = Tensor::zeros({heads, 1, 1});
+      Tensor gone = Tensor::zeros({heads, 1, 1});  // (heads, 1, 1)
       gone.set({head, 0, 0}, 1);
-      return masked_fill(outputs, gone, 0);
+      return masked_fill(outputs, gone, 0);  // (..., heads, queries, d_v)
     });
     result.data()[head] = static_cast<real>(whole - without);
   }
@@ -147,7 +148,7 @@ Tensor head_ablation(const Target& target, const std::string& layer) {
 
 LinkMaps link_maps(const Target& target, const std::string& layer,
                    const MultiHeadAttention& attention) {
-  const Tensor weights = filed(target, name_in(layer, "weights"));
+  const Tensor weights = filed(target, name_in(layer, "weights"));  // (..., heads, queries, keys)
   const Tensor values = attention.by_heads(filed(target, name_in(layer, "value")));
   return {weights, value_shares(weights, values, attention.output.weight),
           gradient_times_attention(target, layer), link_ablation(target, layer)};
@@ -158,10 +159,10 @@ Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
     throw Error("rank_agreement: the maps are " + to_string(a.shape()) + " and " +
                 to_string(b.shape()) + ": both must be (..., queries, keys), of the same sizes.");
   }
-  const Tensor seen = expand(mask.tensor(a.shape()), a.shape()).contiguous();
-  const Tensor one = a.contiguous(), other = b.contiguous();
+  const Tensor seen = expand(mask.tensor(a.shape()), a.shape()).contiguous();  // as a
+  const Tensor one = a.contiguous(), other = b.contiguous();  // (..., queries, keys)
   const Index queries = a.size(-2), keys = a.size(-1);
-  const Tensor result = Tensor::empty(a.shape().removed(-1).removed(-1));
+  const Tensor result = Tensor::empty(a.shape().removed(-1).removed(-1));  // (...)
   for (Index map = 0; map < result.count(); ++map) {
     double sum = 0, rows = 0;
     for (Index i = 0; i < queries; ++i) {

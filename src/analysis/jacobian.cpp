@@ -17,7 +17,7 @@ void check(const char* name, const Tensor& tensor) {
               ": it must be (..., positions, width).");
 }
 
-// Adds the squares of `gradient` to sums[position].
+// Adds the squares of gradient (..., positions, width) to sums[position].
 void add_squares(const Tensor& gradient, double* sums) {
   const Index width = gradient.size(-1), positions = gradient.size(-2);
   for (Index i = 0; i < gradient.count(); ++i) {
@@ -30,22 +30,22 @@ void add_squares(const Tensor& gradient, double* sums) {
 
 Tensor jacobian_norms(const std::function<Tensor(const Tensor&)>& f, const Tensor& at) {
   check("x", at);
-  const Tensor x = at.clone();  // a tape watches no view
+  const Tensor x = at.clone();  // (..., columns, width of x); a tape takes no view
   const Shape shape = [&] {
-    const Tensor y = f(x);
+    const Tensor y = f(x);  // (..., positions, width)
     check("f(x)", y);
     return y.shape();
   }();
   const Index columns = x.size(-2), width = shape[-1];
   std::vector<double> squares(static_cast<std::size_t>(shape[-2] * columns), 0);
   for (Index i = 0; i < shape.count(); ++i) {
-    Tensor seed = Tensor::zeros(shape);
+    Tensor seed = Tensor::zeros(shape);  // (..., positions, width)
     seed.data()[i] = 1;
     Tape tape({x});
-    const Tensor y = f(x);
+    const Tensor y = f(x);  // (..., positions, width)
     add_squares(tape.backward(y, seed)[x], squares.data() + i / width % shape[-2] * columns);
   }
-  const Tensor norms = Tensor::empty({shape[-2], columns});
+  const Tensor norms = Tensor::empty({shape[-2], columns});  // (positions, columns)
   for (std::size_t i = 0; i < squares.size(); ++i) {
     norms.data()[i] = static_cast<real>(std::sqrt(squares[i]));
   }

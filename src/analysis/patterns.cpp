@@ -16,17 +16,17 @@ void check(const Shape& weights) {
               ": they must be (..., queries, keys).");
 }
 
-// How many keys each row may see: (queries), or as many axes as rows have.
+// How many keys each row may see.
 Tensor visible_keys(const Shape& weights, const Mask& mask) {
   check(weights);
-  return sum(mask.tensor(weights), -1);
+  return sum(mask.tensor(weights), -1);  // (queries) or (batch, 1, ..., queries)
 }
 
 Tensor at_least(const Tensor& x, double least) { return clamp(x - (least - 1), 0, 1); }  // whole x
 
 // x for rows that see two keys or more, 0 for the others.
 Tensor where_a_choice(const Tensor& keys, const Tensor& x) {
-  return where(at_least(keys, 2), x, 0);
+  return where(at_least(keys, 2), x, 0);  // (..., queries)
 }
 
 // 1 at the key of each query: (queries, keys), or (batch, 1, ..., queries, keys).
@@ -43,7 +43,7 @@ Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
   Shape shape{weights[-2], weights[-1]};
   while (batched && shape.ndim() < weights.ndim()) shape = shape.inserted(0, 1);
   if (batched) shape = shape.with(0, weights[0]);
-  Tensor result = Tensor::zeros(shape);
+  Tensor result = Tensor::zeros(shape);  // (queries, keys) or (batch, 1, ..., queries, keys)
   for (std::size_t i = 0; i < keys.values.size(); ++i) {
     if (keys.values[i] >= weights[-1]) {
       throw Error(std::string(name) + ": there is no key " + std::to_string(keys.values[i]) +
@@ -56,10 +56,10 @@ Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
 }
 
 Tensor diagonal(const Shape& weights, Index offset) {
-  return marked("attention pattern", weights, keys_at(offset, weights));
+  return marked("attention pattern", weights, keys_at(offset, weights));  // (queries, keys)
 }
 
-Tensor first_key(const Shape& weights) {
+Tensor first_key(const Shape& weights) {  // (queries, keys)
   const auto queries = static_cast<std::size_t>(weights[-2]);
   const std::int32_t first = weights[-1] > 0 ? 0 : -1;
   return marked("attention pattern", weights,
@@ -81,7 +81,8 @@ Indices after_last_place(const Indices& ids) {
   return keys;
 }
 
-// Mean weight on the marked keys, of the rows that count and may see theirs; `visible` is the mask.
+// Mean weight on the marked keys, over the rows that count and may see theirs; visible is the mask.
+// weights (..., queries, keys), rows (..., queries) -> (...).
 Tensor mean_weight_on(const Tensor& target, const Tensor& weights, const Tensor& visible) {
   const Tensor rows = sum(visible * target, -1) * at_least(sum(visible, -1), 2);
   return mean_of_rows(sum(where(target, weights, 0), -1), rows);
@@ -94,12 +95,12 @@ struct Offset {
 
 // Those that fixed_offset may choose.
 std::vector<Offset> offsets(const Shape& weights, const Tensor& visible) {
-  const Tensor count = at_least(sum(visible, -1, true), 2);
+  const Tensor count = at_least(sum(visible, -1, true), 2);  // (..., queries, 1)
   const double rows = double{sum(count).item()};
   std::vector<Offset> result;
   for (Index offset = 1 - weights[-2]; offset < weights[-1]; ++offset) {
     if (offset >= -1 && offset <= 1) continue;
-    const Tensor seen = visible * count * diagonal(weights, offset);
+    const Tensor seen = visible * count * diagonal(weights, offset);  // (..., queries, keys)
     const double see_it = double{sum(seen).item()};
     if (see_it == 0 || 2 * see_it < rows) continue;
     result.push_back({offset, double{mean(clamp(sum(seen, {-2, -1}), 0, 1)).item()}});
@@ -110,27 +111,27 @@ std::vector<Offset> offsets(const Shape& weights, const Tensor& visible) {
 // Mean over all axes but the last: (..., heads) -> (heads), () -> ().
 std::vector<real> by_head(const Tensor& scores) {
   if (scores.ndim() == 0) return scores.values();
-  return mean(reshape(scores, {-1, scores.size(-1)}), 0).values();
+  return mean(reshape(scores, {-1, scores.size(-1)}), 0).values();  // (heads)
 }
 
 struct BestOffset {
   std::vector<Index> offsets;  // of each head
-  Tensor scores;               // (..., heads)
+  Tensor scores;               // (..., heads), without axes if weights are (queries, keys)
 };
 
 BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
   check(weights.shape());
   BestOffset best;
   std::vector<real> greatest;
-  best.scores = Tensor::zeros(weights.shape().removed(-1).removed(-1));
+  best.scores = Tensor::zeros(weights.shape().removed(-1).removed(-1));  // (...)
   best.offsets.assign(weights.ndim() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
   if (best.scores.count() == 0) return best;
-  const Tensor visible = mask.tensor(weights.shape());
+  const Tensor visible = mask.tensor(weights.shape());  // (queries, keys) or (batch, 1, ...)
   for (const auto& [offset, share] : offsets(weights.shape(), visible)) {
     const Tensor scores = mean_weight_on(diagonal(weights.shape(), offset), weights, visible);
     const std::vector<real> means = by_head(scores / share);
     if (greatest.empty()) greatest.assign(means.size(), -1);
-    Tensor better = Tensor::zeros({static_cast<Index>(means.size())});
+    Tensor better = Tensor::zeros({static_cast<Index>(means.size())});  // (heads)
     for (std::size_t h = 0; h < means.size(); ++h) {
       if (means[h] <= greatest[h]) continue;  // of equals the first; NaN is taken
       greatest[h] = means[h];
@@ -143,45 +144,45 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
 }
 
 Tensor sparseness(const Tensor& weights, const Mask& mask) {
-  const Tensor keys = visible_keys(weights.shape(), mask);
-  const Tensor beyond = exp(attention_entropy(weights)) - 1;  // keys looked at, beyond the first
-  return clamp(1 - where_a_choice(keys, beyond / maximum(keys - 1, 1)), 0, 1);
+  const Tensor keys = visible_keys(weights.shape(), mask);    // (..., queries)
+  const Tensor beyond = exp(attention_entropy(weights)) - 1;  // (..., queries): keys but the first
+  return clamp(1 - where_a_choice(keys, beyond / maximum(keys - 1, 1)), 0, 1);  // (..., queries)
 }
 
 }  // namespace
 
 Tensor attention_entropy(const Tensor& weights) {
   check(weights.shape());
-  const Tensor some = where(weights, weights, 1);  // 1 ln 1 = 0, as 0 ln 0 shall be
-  return maximum(-sum(some * log(some), -1), 0);
+  const Tensor some = where(weights, weights, 1);  // (..., queries, keys); 1 ln 1 = 0, as 0 ln 0 is
+  return maximum(-sum(some * log(some), -1), 0);   // (..., queries)
 }
 
 Tensor normalized_entropy(const Tensor& weights, const Mask& mask) {
-  const Tensor keys = visible_keys(weights.shape(), mask);
-  const Tensor share = attention_entropy(weights) / log(maximum(keys, 2));
-  return where_a_choice(keys, minimum(share, 1));
+  const Tensor keys = visible_keys(weights.shape(), mask);                  // (..., queries)
+  const Tensor share = attention_entropy(weights) / log(maximum(keys, 2));  // (..., queries)
+  return where_a_choice(keys, minimum(share, 1));                           // (..., queries)
 }
 
 Tensor attention_distance(const Tensor& weights) {
   check(weights.shape());
-  const Tensor queries = unsqueeze(Tensor::arange(weights.size(-2)), 1);
-  const Tensor keys = Tensor::arange(weights.size(-1));
-  return sum(weights * maximum(queries - keys, keys - queries), -1);
+  const Tensor queries = unsqueeze(Tensor::arange(weights.size(-2)), 1);  // (queries, 1)
+  const Tensor keys = Tensor::arange(weights.size(-1));                   // (keys)
+  return sum(weights * maximum(queries - keys, keys - queries), -1);      // (..., queries)
 }
 
 Tensor rows_that_count(const Shape& weights, const Mask& mask) {
-  return at_least(visible_keys(weights, mask), 2);
+  return at_least(visible_keys(weights, mask), 2);  // (queries) or (batch, 1, ..., queries)
 }
 
 Tensor mean_of_rows(const Tensor& by_row, const Tensor& rows) {
-  const Tensor each = expand(rows, by_row.shape());
-  return sum(where(each, by_row, 0), -1) / maximum(sum(each, -1), 1);
+  const Tensor each = expand(rows, by_row.shape());                    // (..., queries)
+  return sum(where(each, by_row, 0), -1) / maximum(sum(each, -1), 1);  // (...)
 }
 
 Tensor uniform_attention(const Shape& weights, const Mask& mask) {
   check(weights);
-  const Tensor visible = mask.tensor(weights);
-  return expand(visible / maximum(sum(visible, -1, true), 1), weights);
+  const Tensor visible = mask.tensor(weights);  // (queries, keys) or (batch, 1, ..., queries, keys)
+  return expand(visible / maximum(sum(visible, -1, true), 1), weights);  // (..., queries, keys)
 }
 
 Indices keys_at(Index offset, const Shape& weights) {
@@ -197,7 +198,7 @@ Indices keys_at(Index offset, const Shape& weights) {
 Tensor weight_on(const Tensor& weights, const Indices& keys, const Mask& mask) {
   check(weights.shape());
   return mean_weight_on(marked("weight_on", weights.shape(), keys), weights,
-                        mask.tensor(weights.shape()));
+                        mask.tensor(weights.shape()));  // (...)
 }
 
 std::string to_string(Pattern pattern) {
@@ -214,20 +215,21 @@ Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask, c
   if (pattern == Pattern::uniform || pattern == Pattern::sparse) {
     const bool even = pattern == Pattern::uniform;
     return mean_of_rows(even ? normalized_entropy(weights, mask) : sparseness(weights, mask),
-                        rows_that_count(shape, mask));
+                        rows_that_count(shape, mask));  // (...)
   }
+  // (queries, keys) or, for induction, (batch, 1, ..., queries, keys)
   const Tensor target = pattern == Pattern::self       ? diagonal(shape, 0)
                         : pattern == Pattern::previous ? diagonal(shape, -1)
                         : pattern == Pattern::next     ? diagonal(shape, 1)
                         : pattern == Pattern::first
                             ? first_key(shape)
                             : marked("induction", shape, after_last_place(ids));
-  return mean_weight_on(target, weights, mask.tensor(shape));
+  return mean_weight_on(target, weights, mask.tensor(shape));  // (...)
 }
 
 Tensor best_offset(const Tensor& weights, const Mask& mask) {
   const std::vector<Index> offsets = find_best_offset(weights, mask).offsets;
-  Tensor result = Tensor::empty({static_cast<Index>(offsets.size())});
+  Tensor result = Tensor::empty({static_cast<Index>(offsets.size())});  // (heads)
   std::copy(offsets.begin(), offsets.end(), result.data());
   return weights.ndim() == 2 ? squeeze(result, 0) : result;
 }

@@ -11,7 +11,7 @@
 namespace tapestry {
 namespace {
 
-// with_residual of each layer, all of one shape.
+// with_residual of each layer, all of one shape (..., length, length).
 std::vector<Tensor> links(const char* name, const std::vector<Tensor>& layers) {
   if (layers.empty()) throw Error(std::string(name) + ": there are no layers.");
   for (const Tensor& weights : layers) {
@@ -24,7 +24,7 @@ std::vector<Tensor> links(const char* name, const std::vector<Tensor>& layers) {
   return result;
 }
 
-// Water pipes between layers of `length` places each. Level 0 is behind the last layer; pipes of
+// A flow network: levels of `length` places each. Level 0 is the output of the last layer; pipes of
 // level l lead from its places to those of level l + 1. The last level holds the words.
 class FlowNetwork {
  public:
@@ -111,7 +111,7 @@ std::vector<Tensor> filed_weights(const Capture& seen) {
   const auto name = [](std::size_t i) {
     return "blocks." + std::to_string(i) + ".attention.weights";
   };
-  std::vector<Tensor> result = {seen[name(0)]};
+  std::vector<Tensor> result = {seen[name(0)]};  // (batch, heads, length, length) each
   while (seen.contains(name(result.size()))) result.push_back(seen[name(result.size())]);
   return result;
 }
@@ -121,13 +121,14 @@ Tensor with_residual(const Tensor& weights) {
     throw Error("attention rollout: weights are " + to_string(weights.shape()) +
                 ": they must be (..., heads, length, length), with a head at least.");
   }
+  // (..., length, length)
   const Tensor mixed = mean(weights, -3) * 0.5 + Tensor::eye(weights.size(-1)) * 0.5;
-  return mixed / sum(mixed, -1, true);
+  return mixed / sum(mixed, -1, true);  // (..., length, length)
 }
 
 Tensor attention_rollout(const std::vector<Tensor>& layers) {
   const std::vector<Tensor> list = links("attention_rollout", layers);
-  Tensor result = list[0];
+  Tensor result = list[0];  // (..., length, length)
   for (std::size_t i = 1; i < list.size(); ++i) result = matmul(list[i], result);
   return result;
 }
@@ -136,7 +137,7 @@ Tensor attention_flow(const std::vector<Tensor>& layers) {
   std::vector<Tensor> list = links("attention_flow", layers);
   for (const Tensor& weights : layers) check_weights(weights);
   for (Tensor& matrix : list) matrix = matrix.contiguous();
-  const Tensor result = Tensor::zeros(list[0].shape());
+  const Tensor result = Tensor::zeros(list[0].shape());  // (..., length, length)
   const Index length = result.size(-1), size = length * length;
   for (Index at = 0; at < result.count(); ++at) {
     std::vector<const real*> matrices;  // the last layer comes first

@@ -15,11 +15,11 @@ namespace tapestry {
 namespace {
 
 Tensor by_softmax(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
-  return attention(q, k, v, mask).output;
+  return attention(q, k, v, mask).output;  // (batch, heads, queries, width)
 }
 
 Tensor by_products(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
-  return explicit_linear_attention(q, k, v, mask).output;
+  return explicit_linear_attention(q, k, v, mask).output;  // (batch, heads, queries, width)
 }
 
 // A layer of several heads whose maps let q, k and v through as they are: queries are x, keys and
@@ -29,10 +29,11 @@ Variant multi_head_layer(const LaboratorySizes& s, const Mask& mask) {
   Random unused(0);
   MultiHeadAttention layer(width, s.num_heads, unused, {.d_context = 2 * width});
   const Tensor same = Tensor::eye(width), nothing = Tensor::zeros({width, width});
-  layer.query.weight = layer.output.weight = same;
-  layer.key.weight = concat({same, nothing}, 0);
-  layer.value.weight = concat({nothing, same}, 0);
+  layer.query.weight = layer.output.weight = same;  // (width, width)
+  layer.key.weight = concat({same, nothing}, 0);    // (2 * width, width)
+  layer.value.weight = concat({nothing, same}, 0);  // (2 * width, width)
   const auto run = [layer, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
+    // (batch, length, 2 * width)
     const Tensor context = concat({concatenate_heads(k), concatenate_heads(v)}, -1);
     return split_heads(layer.cross_attend(concatenate_heads(q), context, mask), layer.num_heads);
   };
@@ -41,31 +42,31 @@ Variant multi_head_layer(const LaboratorySizes& s, const Mask& mask) {
       by_softmax};
 }
 
-// The weights of one head exist at a time, on the way back, too.
+// The weights of one head exist at a time, in the backward pass, too.
 Tensor head_by_head(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) {
   const auto attend = [mask](const std::vector<Tensor>& in) {
-    return attention(in[0], in[1], in[2], mask).output;
+    return attention(in[0], in[1], in[2], mask).output;  // (batch, 1, length, width)
   };
   std::vector<Tensor> heads;
   for (Index h = 0; h < q.size(-3); ++h) {
-    const auto one = [h](const Tensor& x) { return slice(x, -3, h, h + 1); };
+    const auto one = [h](const Tensor& x) { return slice(x, -3, h, h + 1); };  // (batch, 1, ...)
     heads.push_back(checkpoint(attend, {one(q), one(k), one(v)}));
   }
-  return concat(heads, -3);
+  return concat(heads, -3);  // (batch, heads, length, width)
 }
 
-// As a text is written: each position adds its key and value to those of before, and looks at all.
+// As in generation: each position appends its key and value to the cache and attends to all of it.
 Tensor token_by_token(const Tensor& q, const Tensor& k, const Tensor& v) {
   KeyValueCache cache;
   std::vector<Tensor> outputs;
   for (Index i = 0; i < q.size(-2); ++i) {
-    const auto row = [i](const Tensor& x) { return slice(x, -2, i, i + 1); };
+    const auto row = [i](const Tensor& x) { return slice(x, -2, i, i + 1); };  // (..., 1, width)
     cache = i == 0 ? KeyValueCache{row(k), row(v)}
                    : KeyValueCache{concat({cache.keys, row(k)}, -2),
-                                   concat({cache.values, row(v)}, -2)};
-    outputs.push_back(fused_attention(row(q), cache.keys, cache.values));
+                                   concat({cache.values, row(v)}, -2)};    // (..., i + 1, width)
+    outputs.push_back(fused_attention(row(q), cache.keys, cache.values));  // (..., 1, width)
   }
-  return concat(outputs, -2);
+  return concat(outputs, -2);  // (batch, heads, length, width)
 }
 
 Variant cached(const LaboratorySizes& s) {
@@ -81,7 +82,7 @@ Variant cached(const LaboratorySizes& s) {
 Variant fused(const char* name, const std::string& about, VariantKind kind, double time_growth,
               const Mask& mask) {
   const auto run = [mask](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return fused_attention(q, k, v, mask);
+    return fused_attention(q, k, v, mask);  // (batch, heads, length, width)
   };
   return {name, about, kind, time_growth, 1, mask, run, by_softmax};
 }
@@ -91,18 +92,20 @@ Tensor repeated(const Tensor& x, Index heads) {
   std::vector<Tensor> list;
   for (Index h = 0; h < heads; ++h) {
     const Index group = h * x.size(-3) / heads;
-    list.push_back(slice(x, -3, group, group + 1));
+    list.push_back(slice(x, -3, group, group + 1));  // (batch, 1, length, width)
   }
-  return concat(list, -3);
+  return concat(list, -3);  // (batch, heads, length, width)
 }
 
 Variant grouped(const char* name, Index heads, Index groups, const Mask& mask) {
+  // (batch, groups, length, width)
   const auto first = [groups](const Tensor& x) { return slice(x, -3, 0, groups); };
   const auto run = [first, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return grouped_attention(q, first(k), first(v), mask);
+    return grouped_attention(q, first(k), first(v), mask);  // (batch, heads, length, width)
   };
   const auto explicitly = [first, heads](const Tensor& q, const Tensor& k, const Tensor& v,
                                          const Mask& seen) {
+    // (batch, heads, queries, width)
     return attention(q, repeated(first(k), heads), repeated(first(v), heads), seen).output;
   };
   const std::string about = std::to_string(groups) + (groups == 1 ? " head" : " heads") +
@@ -112,13 +115,13 @@ Variant grouped(const char* name, Index heads, Index groups, const Mask& mask) {
 
 void add_exact(std::vector<Variant>& list, const LaboratorySizes& s, const Mask& all) {
   const auto in_chunks = [all, chunk = s.chunk](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return chunked_attention(q, k, v, all, chunk);
+    return chunked_attention(q, k, v, all, chunk);  // (batch, heads, length, width)
   };
   const auto plain = [all](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return by_softmax(q, k, v, all);
+    return by_softmax(q, k, v, all);  // (batch, heads, length, width)
   };
   const auto by_heads = [all](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return head_by_head(q, k, v, all);
+    return head_by_head(q, k, v, all);  // (batch, heads, length, width)
   };
   constexpr VariantKind exact = VariantKind::exact;
   list.push_back({"explicit", "every weight is kept", exact, 2, 2, all, plain, by_softmax});
@@ -136,7 +139,7 @@ void add_patterns(std::vector<Variant>& list, const LaboratorySizes& s, const Ma
   const Mask near = Mask::local(s.window);
   const std::string away = "at most " + std::to_string(s.window) + " positions away";
   const auto slide = [all, window = s.window](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return sliding_window_attention(q, k, v, window, all);
+    return sliding_window_attention(q, k, v, window, all);  // (..., length, width)
   };
   list.push_back(fused("local", away + ", fused", kind, 1, near & all));
   list.push_back(
@@ -153,10 +156,10 @@ void add_patterns(std::vector<Variant>& list, const LaboratorySizes& s, const Ma
 void add_others(std::vector<Variant>& list, const LaboratorySizes& s, const Mask& all) {
   constexpr VariantKind kind = VariantKind::other;
   const auto linear = [](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return linear_attention(q, k, v);
+    return linear_attention(q, k, v);  // (batch, heads, length, width)
   };
   const auto causal_linear = [](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return causal_linear_attention(q, k, v);
+    return causal_linear_attention(q, k, v);  // (batch, heads, length, width)
   };
   list.push_back({"linear", "elu + 1 in place of exp", kind, 1, 1, {}, linear, by_products});
   if (s.is_causal) list.back().skipped = "it sees what comes later; causal linear does not";

@@ -22,8 +22,8 @@ namespace {
 constexpr double block_pairs = 1 << 22, probe_pairs = 1 << 18;
 
 struct Outcome {
-  Tensor output;
-  std::vector<Tensor> gradients;  // by q, k, v
+  Tensor output;                  // (batch, heads, length, width)
+  std::vector<Tensor> gradients;  // by q, k, v, each of its shape
 };
 
 using Work = std::function<Outcome(const Tensor& q, const Tensor& k, const Tensor& v)>;
@@ -37,7 +37,7 @@ Index queries(const LaboratorySizes& s, double pairs) {
 }
 
 Tensor rows(const Tensor& x, Index begin, Index end) {
-  return slice(x, -2, begin, end).contiguous();
+  return slice(x, -2, begin, end).contiguous();  // (batch, heads, end - begin, width)
 }
 
 // Calls each(begin, end) for parts of the compared queries, few enough to write out their weights.
@@ -55,18 +55,18 @@ Tensor expected_output(const Variant& variant, const LaboratoryInput& in) {
     const Mask mask = variant.mask.part(begin, end - begin, 0, in.sizes.length);
     parts.push_back(variant.reference(rows(in.q, begin, end), in.k, in.v, mask));
   });
-  return concat(parts, -2);
+  return concat(parts, -2);  // (batch, heads, compared, width)
 }
 
 // By q (compared rows only), k and v: of these the parts add up.
 std::vector<Tensor> expected_gradients(const Variant& variant, const LaboratoryInput& in) {
-  std::vector<Tensor> by_q;
+  std::vector<Tensor> by_q;  // (batch, heads, end - begin, width) each
   Tensor by_k = Tensor::zeros(in.k.shape()), by_v = Tensor::zeros(in.v.shape());
   for_blocks(in, [&](Index begin, Index end) {
     const Mask mask = variant.mask.part(begin, end - begin, 0, in.sizes.length);
-    const Tensor q = rows(in.q, begin, end);
+    const Tensor q = rows(in.q, begin, end);  // (batch, heads, end - begin, width)
     Tape tape({q, in.k, in.v});
-    const Tensor y = variant.reference(q, in.k, in.v, mask);
+    const Tensor y = variant.reference(q, in.k, in.v, mask);  // (batch, heads, end - begin, width)
     const Gradients gradients = tape.backward(y, rows(in.d_output, begin, end));
     by_q.push_back(gradients[q]);
     by_k = by_k + gradients[in.k];
@@ -115,6 +115,7 @@ Cost estimate(const Variant& variant, const Work& work, const LaboratoryInput& i
   const Index few =
       std::clamp(static_cast<Index>(std::sqrt(probe_pairs / one)), Index{1}, in.sizes.length);
   if (few == in.sizes.length) return {0, 0};
+  // (batch, heads, few, width) each
   const Tensor q = rows(in.q, 0, few), k = rows(in.k, 0, few), v = rows(in.v, 0, few);
   Outcome unused;
   Cost cost = first_cost(work, q, k, v, unused);
@@ -154,7 +155,7 @@ Timing forward_backward(const Variant& variant, const LaboratoryInput& in,
   if (!passage.skipped.empty()) return passage;
   const auto work = [&](const Tensor& q, const Tensor& k, const Tensor& v) -> Outcome {
     Tape tape({q, k, v});
-    const Tensor y = variant.run(q, k, v);
+    const Tensor y = variant.run(q, k, v);  // (batch, heads, length, width)
     const Gradients gradients = tape.backward(y, rows(in.d_output, 0, q.size(-2)));
     return {y, {gradients[q], gradients[k], gradients[v]}};
   };
@@ -199,9 +200,9 @@ LaboratoryInput laboratory_input(const LaboratorySizes& s, const LaboratoryOptio
                      {}};
   const Index compared = queries(s, options.compared_pairs);
   in.first = s.length - compared;
-  in.d_output = concat(
+  in.d_output = concat(  // (batch, heads, length, width)
       {Tensor::zeros(shape.with(-2, in.first)), random.normal(shape.with(-2, compared))}, -2);
-  in.full = expected_output(attention_variants(s).front(), in);
+  in.full = expected_output(attention_variants(s).front(), in);  // (batch, heads, compared, width)
   return in;
 }
 
@@ -215,7 +216,7 @@ Measurement measure(const Variant& variant, const LaboratoryInput& in,
   Outcome made;
   found.forward = pass(variant, work, in, options, made);
   if (found.forward.skipped.empty()) {
-    const Tensor output = rows(made.output, in.first, in.sizes.length);
+    const Tensor output = rows(made.output, in.first, in.sizes.length);  // (..., compared, width)
     made = {};
     found.forward.error = largest_difference(output, expected_output(variant, in));
     found.error_vs_full = largest_difference(output, in.full);

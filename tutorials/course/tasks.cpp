@@ -111,7 +111,7 @@ Batch TinyTask::batch(Part part, Index rows, Random& random) const {
     sequences.push_back(sequence(part, random));
     texts.push_back(sequences.back().words);
   }
-  Batch batch = next_word_batch(vocabulary_, texts);
+  Batch batch = next_word_batch(vocabulary_, texts);  // (rows, length)
   auto target = batch.targets.values.begin();
   for (const TaskSequence& sequence : sequences) {
     std::fill_n(target, sequence.given, -1);

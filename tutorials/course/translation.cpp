@@ -135,7 +135,7 @@ class Translator {
 // 1 at (row, target word, source word) where the translation names that place.
 Tensor places_of(const std::vector<Translation>& sentences,
                  std::vector<Index> Translation::* places, const Shape& shape) {
-  Tensor result = Tensor::zeros(shape);
+  Tensor result = Tensor::zeros(shape);  // (sentences, target words, source words)
   for (std::size_t row = 0; row < sentences.size(); ++row) {
     Index said = 0;
     for (const Index place : sentences[row].*places) {
