@@ -21,10 +21,10 @@ void check(const Attended& model, const Attended& untrained, const Attended& shu
 
 struct Scores {
   Tensor values, uniform;  // (sentences, heads): of the heads, and of uniform attention
-  Tensor counted;          // not 0 where the sentence has a row that counts
+  Tensor counted;          // nonzero where the sentence has a row that counts
 };
 
-// What uniform attention scores where each head has its own best offset.
+// The score of uniform attention at each head's own best offset.
 Tensor uniform_at_offsets(const Attended& seen, const Tensor& even) {
   const Tensor offsets = best_offset(seen.weights, seen.mask);  // (heads)
   const Shape& shape = even.shape();

@@ -18,14 +18,14 @@ std::string name_in(const std::string& layer, const char* what) {
   return layer.empty() ? what : layer + "." + what;
 }
 
-// What is filed under that name when the target is computed.
+// The tensor recorded under that name when the target is computed.
 Tensor filed(const Target& target, const std::string& name) {
   const Capture seen;
   target();
   return seen[name];
 }
 
-// The target when f(tensor) stands there instead.
+// The target with f(tensor) in its place.
 double target_with(const Target& target, const std::string& name, const Capture::Replacement& f) {
   Capture seen;
   seen.replace(name, f);
@@ -51,7 +51,7 @@ bool has_nan(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
 }
 
-// Pearson's correlation; infinity if one of them is the same everywhere.
+// Pearson's correlation; infinity if one of them is constant.
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const double middle = static_cast<double>(a.size() - 1) / 2;  // the mean of all ranks
   double ab = 0, aa = 0, bb = 0;

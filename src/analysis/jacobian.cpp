@@ -59,7 +59,7 @@ Tensor jacobian_norms(const std::function<void()>& run, const std::string& from,
     run();
     return seen[from].shape();
   }();
-  // The derivative by what is added there: adding 0 changes nothing.
+  // The derivative by a zero that is added there.
   const auto f = [&](const Tensor& added) {
     Capture seen;
     seen.replace(from, [&](const Tensor& x) { return x + added; });

@@ -29,7 +29,7 @@ Tensor where_a_choice(const Tensor& keys, const Tensor& x) {
   return where(at_least(keys, 2), x, 0);  // (..., queries)
 }
 
-// 1 at the key of each query: (queries, keys), or (batch, 1, ..., queries, keys).
+// One-hot keys of each query: (queries, keys), or (batch, 1, ..., queries, keys).
 Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
   const bool batched = keys.shape.ndim() == 2 && weights.ndim() > 2 && keys.shape[0] == weights[0];
   if (keys.shape.ndim() < 1 || (keys.shape.ndim() > 1 && !batched) ||
@@ -66,7 +66,7 @@ Tensor first_key(const Shape& weights) {  // (queries, keys)
                 Indices({weights[-2]}, std::vector<std::int32_t>(queries, first)));
 }
 
-// The key after the last earlier place of the word at each query; -1 for words seen first.
+// The key after the previous occurrence of the word at each query; -1 for the first occurrence.
 Indices after_last_place(const Indices& ids) {
   Indices keys = ids;
   const Index length = ids.shape.ndim() == 0 ? 1 : std::max<Index>(ids.shape[-1], 1);
@@ -90,10 +90,10 @@ Tensor mean_weight_on(const Tensor& target, const Tensor& weights, const Tensor&
 
 struct Offset {
   Index offset;
-  double share;  // of the sentences, those in which a row that counts sees it
+  double share;  // sentences in which a row that counts sees it
 };
 
-// Those that fixed_offset may choose.
+// The candidates of fixed_offset.
 std::vector<Offset> offsets(const Shape& weights, const Tensor& visible) {
   const Tensor count = at_least(sum(visible, -1, true), 2);  // (..., queries, 1)
   const double rows = double{sum(count).item()};
@@ -133,7 +133,7 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
     if (greatest.empty()) greatest.assign(means.size(), -1);
     Tensor better = Tensor::zeros({static_cast<Index>(means.size())});  // (heads)
     for (std::size_t h = 0; h < means.size(); ++h) {
-      if (means[h] <= greatest[h]) continue;  // of equals the first; NaN is taken
+      if (means[h] <= greatest[h]) continue;  // of equals the first; NaN counts as larger
       greatest[h] = means[h];
       best.offsets[h] = offset;
       better.data()[h] = 1;

@@ -35,7 +35,7 @@ class FlowNetwork {
     used_.assign(free_.size(), 0);
   }
 
-  // Along shortest paths with room, until there is none (Edmonds & Karp 1972).
+  // Along shortest augmenting paths, until there is none (Edmonds & Karp 1972).
   double greatest_flow(Index from, Index to) {
     double flow = 0;
     while (find_path(from, last_ + to)) {
@@ -48,12 +48,12 @@ class FlowNetwork {
   }
 
  private:
-  // The pipe between a place and one of the next level.
+  // The edge between a node and one of the next level.
   std::size_t pipe(Index place, Index next) const {
     return static_cast<std::size_t>(place * length_ + next % length_);
   }
 
-  // Breadth first: through pipes with room, and back through pipes in use.
+  // Breadth-first search: forward along edges with residual capacity, backward along edges in use.
   bool find_path(Index from, Index to) {
     came_from_.assign(static_cast<std::size_t>(last_ + length_), -1);
     came_from_[static_cast<std::size_t>(from)] = from;
@@ -77,7 +77,7 @@ class FlowNetwork {
     return came_from_[static_cast<std::size_t>(to)] >= 0;
   }
 
-  // f(room along the path's direction, room against it) for each pipe of the path found.
+  // f(residual capacity along the path, that against it) for each edge of the path found.
   template <class Function>
   void walk(const Function& f) {
     Index place = end_;
@@ -92,7 +92,7 @@ class FlowNetwork {
   }
 
   Index length_, last_;              // `last_`: number of the first word
-  std::vector<double> free_, used_;  // of pipe (place, place of the next level)
+  std::vector<double> free_, used_;  // of edge (node, node of the next level)
   std::vector<Index> came_from_, queue_;
   Index end_ = 0;
 };

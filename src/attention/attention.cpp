@@ -83,7 +83,7 @@ namespace {
 
 using kernels::MatrixView;
 
-// The sizes of one call of the fused kernels, and its operands with all leading axes spelled out.
+// The sizes of one call of the fused kernels, and its operands with all leading axes explicit.
 struct Operands {
   Shape batch;  // leading axes of all three
   Tensor q, k, v;
@@ -91,7 +91,7 @@ struct Operands {
   Operands(const Shape& leading, const Tensor& a, const Tensor& b, const Tensor& c)
       : batch(leading), q(with_rows(a)), k(with_rows(b)), v(with_rows(c)) {}
 
-  // The numbers of a row must lie side by side; a copy where they do not.
+  // The numbers of a row must be contiguous; else a copy.
   Tensor with_rows(const Tensor& x) const {
     const bool side_by_side = x.strides()[static_cast<std::size_t>(x.ndim()) - 1] == 1;
     const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();

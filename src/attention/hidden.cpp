@@ -28,7 +28,7 @@ Tensor finite_part(const Tensor& x) {
   return where(equal(plain - plain, 0), plain, 0);
 }
 
-// What the NaN and the infinities of v add to the output of the queries that see them.
+// The contribution of NaN and infinities of v to the output of the queries that see them.
 Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
   const Tensor plain = v.detached();
   Tensor sum = 0;

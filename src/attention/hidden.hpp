@@ -1,5 +1,5 @@
-// The two products of attention. What a mask hides does not count in them, whatever it holds: 0
-// times NaN or infinity would be NaN.
+// The two products of attention, without any influence of masked elements: 0 times a masked NaN or
+// infinity would be NaN.
 #pragma once
 
 #include "tapestry/mask.hpp"
@@ -7,8 +7,8 @@
 
 namespace tapestry {
 
-// q k^T, (..., queries, keys). Where a gradient is 0 since the mask hides the pair, a NaN or an
-// infinity of the key or the query stays out of the other's gradient.
+// q k^T, (..., queries, keys). Where a gradient is 0 since the pair is masked, a NaN or an infinity
+// of one side does not enter the other's gradient.
 Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask);
 
 // weights v, (..., queries, d_v), where a weight is 0 wherever `mask` hides the key. A NaN or an

@@ -1,5 +1,5 @@
-// Linear attention. The normaliser rides along as one more column of the values, always 1: whatever
-// sums up values sums up weights, too.
+// Linear attention. The normaliser is one more column of the values, always 1: the sums of weighted
+// values then include the sum of weights.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@
 namespace tapestry {
 namespace {
 
-constexpr Index chunk = 64;  // positions whose weights are made
+constexpr Index chunk = 64;  // positions whose weights are computed
 
 // elu(x) + 1, exact also where elu(x) is close to -1
 Tensor positive(const Tensor& x) {
@@ -39,7 +39,7 @@ Tensor prefix_sums(Tensor x) {
   return x;
 }
 
-// (..., length, width) -> (..., chunks, size, width), with rows of zeros behind the last
+// (..., length, width) -> (..., chunks, size, width), with rows of zeros after the last
 Tensor in_chunks(const Tensor& x, Index chunks, Index size) {
   const Index missing = chunks * size - x.size(-2);
   const Shape shape = x.shape().with(-2, chunks).inserted(x.ndim() - 1, size);

@@ -121,7 +121,7 @@ void Mask::Rule::check_fits(Index batch, Index queries, Index keys, Index head_c
 
 namespace {
 
-// Sums of a few offsets, windows and positions stay whole numbers below this.
+// Sums of a few offsets, windows and positions below this do not overflow.
 constexpr Index most = Index{1} << 60;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Masks as other programs write them down, there and back.
+// Conversion of masks from and to the conventions of other libraries.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -27,7 +27,7 @@ const char* name_of(MaskEncoding encoding) {
   return "";
 }
 
-// 1 if this entry lets the query attend, 0 if not, -1 if the encoding has no such value.
+// 1 if this entry allows attention, 0 if not, -1 if the encoding has no such value.
 int decode(MaskEncoding encoding, real value, Index query, Index key) {
   switch (encoding) {
     case MaskEncoding::keep:

@@ -1,4 +1,4 @@
-// Masks seen block by block: the words of bits that fused attention reads.
+// Masks block by block, as words of bits for fused attention.
 #include <algorithm>
 #include <bit>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t everyone = ~std::uint64_t{0};
 
-// Bits [low, high), as far as they lie in [0, 64).
+// Bits [low, high) within [0, 64).
 std::uint64_t bits(Index low, Index high) {
   low = std::clamp<Index>(low, 0, 64);
   high = std::clamp<Index>(high, 0, 64);
@@ -25,7 +25,7 @@ BlockVisibility joined(bool both, const BlockVisibility& one, const BlockVisibil
 
 }  // namespace
 
-// Bounds of what visible_in_block() answers, found without touching the keys one by one.
+// Bounds for visible_in_block(), found without a loop over keys.
 BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
   const Index first = offset + b.query, last = first + b.queries - 1;  // positions
   const auto within = [&](Index keys) { return std::clamp<Index>(keys, 0, b.keys); };
@@ -61,7 +61,7 @@ BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
   }
 }
 
-// A block of a part, in the numbers of the mask that it is a part of.
+// A block of a part, in positions of the whole mask.
 MaskBlock Mask::Rule::within_left(const MaskBlock& b) const {
   return {b.batch, area.query + b.query, b.queries, area.key + b.key, b.keys, b.head};
 }
@@ -90,7 +90,7 @@ std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
       return key < lengths[static_cast<std::size_t>(b.batch)] ? everyone : 0;
     case Kind::matrix:
       return matrix.who(b.batch, b.query, key);
-    default:  // made of others: see fill
+    default:  // combinations: see fill
       return 0;
   }
 }

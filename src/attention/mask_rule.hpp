@@ -1,4 +1,4 @@
-// What a mask is made of: a tree of rules. Shared by the files that implement Mask.
+// The representation of a mask: a tree of rules. Shared by the files that implement Mask.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct MaskBlock {
   Index head = 0;
 };
 
-// A matrix bit by bit, for each key the queries, 64 to a word: so it is read as fast as a rule.
+// A matrix of bits, for each key the queries, 64 to a word: so it is read as fast as a rule.
 struct MaskBits {
   Index batches = 0, queries = 0, keys = 0;
   std::vector<std::uint64_t> words = {};
@@ -23,14 +23,14 @@ struct MaskBits {
       : batches(all_batches), queries(all_queries), keys(all_keys) {
     words.resize(static_cast<std::size_t>(std::max<Index>(batches, 1) * keys * row()));
   }
-  Index row() const { return queries / 64 + 2; }  // words of a key: one more than they need
+  Index row() const { return queries / 64 + 2; }  // words per key: one more than needed
   std::size_t place(Index batch, Index query, Index key) const {
     return static_cast<std::size_t>(((batches <= 1 ? 0 : batch) * keys + key) * row() + query / 64);
   }
   void allow(Index batch, Index query, Index key) {
     words[place(batch, query, key)] |= std::uint64_t{1} << query % 64;
   }
-  bool allows(Index batch, Index query, Index key) const;  // throws Error if it has no such place
+  bool allows(Index batch, Index query, Index key) const;  // throws Error if it is out of range
   // Of the queries [query, query + 64), one bit each; bits beyond the last one are 0.
   std::uint64_t who(Index batch, Index query, Index key) const {
     const std::uint64_t* word = words.data() + place(batch, query, key);
@@ -57,7 +57,7 @@ struct Mask::Rule {
   Index number = 0;  // window, stride, size of a block, or how many positions are global
   Index offset = 0;
   std::vector<Index> lengths = {};  // padding
-  MaskBits matrix = {};             // of 1 batch element, which stands for all, or of several
+  MaskBits matrix = {};             // of 1 batch element, for all, or of several
   std::shared_ptr<const Rule> left = nullptr, right = nullptr;
   MaskBlock area = {};                                 // part: where of left it lies
   std::vector<std::shared_ptr<const Rule>> each = {};  // heads, sequences: null allows everything

@@ -17,7 +17,7 @@ struct AttentionOperands {
   // Throws Error unless they fit each other.
   AttentionOperands(const char* name, const Tensor& q, const Tensor& k, const Tensor& v);
 
-  // Those that a mask may tell apart.
+  // Those that a mask distinguishes.
   Index sequences() const { return batch.ndim() == 0 ? 1 : batch[0]; }
   Index heads() const { return batch.ndim() < 2 ? 1 : batch.removed(0).count(); }
 };

@@ -1,4 +1,4 @@
-// Attention in parts of the queries, in windows, and with keys and values that heads share.
+// Attention in chunks of queries, in windows, and with keys and values shared by heads.
 #include <algorithm>
 
 #include "attention/operands.hpp"

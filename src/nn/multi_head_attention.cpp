@@ -47,7 +47,7 @@ void check_rows(const char* name, const Tensor& x, const char* width, const Line
               std::to_string(map.weight.size(0)) + ", of at most five axes.");
 }
 
-// The newest keys and values behind those of before.
+// The new keys and values after the earlier ones.
 KeyValueCache joined(const KeyValueCache& before, const KeyValueCache& newest) {
   if (before.length() == 0) return newest;
   if (before.keys.size(0) != newest.keys.size(0)) {
@@ -158,7 +158,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask,
   const Mask visible = is_causal ? Mask::causal(before) & mask : mask;
   const Tensor y = mix(q, seen.keys, seen.values, visible, pass,
                        distance_bias(q.size(-2), seen.keys.size(-2), before));
-  if (cache != nullptr) *cache = seen;  // now that nothing can go wrong
+  if (cache != nullptr) *cache = seen;  // only now, when nothing can throw
   return y;
 }
 

@@ -22,13 +22,13 @@ void check_distances(const char* what, Index queries, Index keys, Index first) {
               ": none may be negative.");
 }
 
-// Where the other number of its pair stands.
+// The index of the other number of its pair.
 Index partner(Index i, Index width, RotaryLayout layout) {
   if (layout == RotaryLayout::interleaved) return i % 2 == 0 ? i + 1 : i - 1;
   return i < width / 2 ? i + width / 2 : i - width / 2;
 }
 
-// What rotation multiplies a row by: y = row * cosine + (row * swap) * sine, where the matrix swap
+// The factors of a rotation: y = row * cosine + (row * swap) * sine, where the matrix swap
 // exchanges the numbers of each pair and the first of them has a negative sine.
 struct Turn {
   Tensor cosine, sine, swap;  // (length, width), (length, width), (width, width)
@@ -106,8 +106,8 @@ Index relative_bucket(Index offset, bool is_causal, Index buckets, Index max_dis
         ": there must be at least two on each side, as many ahead as behind, and max_distance "
         "must be above half of a side.");
   }
-  const Index begin = !is_causal && offset > 0 ? side : 0;   // keys ahead have the second half
-  offset = std::clamp(offset, -max_distance, max_distance);  // further away makes no difference
+  const Index begin = !is_causal && offset > 0 ? side : 0;   // later keys have the second half
+  offset = std::clamp(offset, -max_distance, max_distance);  // all larger distances share it
   const Index distance = is_causal ? std::max<Index>(-offset, 0) : std::abs(offset);
   if (distance < exact) return begin + distance;
   if (distance >= max_distance) return begin + side - 1;
@@ -122,7 +122,7 @@ RelativeBias::RelativeBias(Index heads, bool is_causal_, Random& random, Initial
 
 Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
   check_distances("relative bias", queries, keys, first);
-  std::vector<std::int32_t> by_offset;  // from the last query to the first key, and on
+  std::vector<std::int32_t> by_offset;  // from the last query to the first key upwards
   for (Index offset = 1 - queries - first; offset < keys - first; ++offset) {
     by_offset.push_back(static_cast<std::int32_t>(relative_bucket(offset, is_causal)));
   }

@@ -63,7 +63,7 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
   }
   const Tensor x = token_embedding(ids);
   const Index length = ids.shape[-1], end = first + length;
-  if (!positions && !sinusoids.defined()) return x;  // layers know them, or nobody does
+  if (!positions && !sinusoids.defined()) return x;  // layers add them, or there are none
   if (sinusoids.defined() && end > options.max_length) {
     return x + sinusoidal_positions(length, options.d_model, first);
   }

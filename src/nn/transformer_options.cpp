@@ -17,7 +17,7 @@ const Names norm_names = {"pre", "post"};
 const Names activation_names = {"none", "relu", "gelu"};
 const Names bool_names = {"false", "true"};
 
-// Files come from anywhere: one line, and not a long one, whatever stands there.
+// Files are not trusted: one short line, whatever the text holds.
 [[noreturn]] void refuse(const std::string& name, const std::string& text,
                          const std::string& rule) {
   std::string shown = text.substr(0, 40);
@@ -47,7 +47,7 @@ Number number(const Metadata& metadata, const std::string& name, Number low, Num
 }
 
 Index size(const Metadata& metadata, const std::string& name) {
-  constexpr Index most = Index{1} << 24;  // of any model here, so that no product overflows
+  constexpr Index most = Index{1} << 24;  // above any model here, so that no product overflows
   return number<Index>(metadata, name, 0, most + 1, "a whole number from 0 to 16777216");
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& problem) { throw Error("Epochs: " + problem); }
 
-// Shape of what take() gives, after everything was checked.
+// The shape of the result of take(), after all checks.
 Shape taken_shape(const Shape& data, const Indices& ids) {
   ids.check("take");
   if (data.ndim() < 1) throw Error("take: data is (): it has no items.");

@@ -90,7 +90,7 @@ double clip_gradient_norm(Gradients& gradients, double max_norm) {
                 " in the order of the tape's list on. Nothing was changed. Skip this step, or find "
                 "the first bad number with Tape::first_non_finite().");
   }
-  const double divisor = norm + 1e-6;  // as PyTorch: gradients of nothing but zeros stay so
+  const double divisor = norm + 1e-6;  // as PyTorch: zero gradients stay zero
   if (divisor <= max_norm) return norm;
   const auto scale = static_cast<real>(max_norm / divisor);
   for (std::size_t i = 0; i < gradients.size(); ++i) {

@@ -19,7 +19,7 @@ std::string duration(double seconds) {
   return formatted("%.1f h", seconds / 3600);
 }
 
-// As wide as a line of a terminal that renews itself may be, with what was there before wiped out.
+// Cut to the width of a line that is updated in place, and padded to overwrite the text before.
 std::string fitted(const std::string& line) {
   constexpr int columns = 79;
   const std::string text = cut_to_width(line, columns);
@@ -62,7 +62,7 @@ void Progress::print(const std::string& note) {
       formatted(", %.*f%s/s, ", shown < 10 ? 1 : 0, shown, tokens_ > 0 ? " tokens" : "");
   const std::string line = what_ + " " + std::to_string(done_) + "/" + std::to_string(total_) +
                            " " + unit_ + speed + duration(left) + " left  " + note;
-  if (live_) {  // standard error keeps nothing back
+  if (live_) {  // standard error is unbuffered
     std::fprintf(stderr, "\r%s", fitted(line).c_str());
   } else {
     std::fprintf(stderr, "%s\n", line.c_str());

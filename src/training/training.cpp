@@ -22,7 +22,7 @@ void check(const LossOfStep& loss_of_step, const TrainingOptions& options) {
   }
 }
 
-// Runs a step that failed once more, with everything kept, to say what went wrong.
+// Repeats a failed step with all values kept, to find the reason.
 std::string cause(const Parameters& parameters, const LossOfStep& loss_of_step, Index step) {
   Tape tape(parameters, Tape::Keep::values);
   const Tensor loss = loss_of_step(step);
