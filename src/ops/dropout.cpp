@@ -1,4 +1,4 @@
-// Dropout: forgetting at random while training.
+// Dropout: zeros at random while training.
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -31,7 +31,7 @@ Tensor dropout(const Tensor& x, double p, Random& random) {
                   static_cast<std::uint32_t>(p * 0x1p32),
                   static_cast<real>(1 / (1 - p))};
   random.seek(random.position() + static_cast<std::uint64_t>(x.count()));
-  // Nothing is saved for the way back: the same numbers are drawn again.
+  // Nothing is saved for the backward pass: it draws the same numbers again.
   return Tape::record("dropout", {x}, draw(x),
                       [draw](const Tensor& dy, GradientSink& to) { to.accumulate(0, draw(dy)); });
 }

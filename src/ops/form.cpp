@@ -28,8 +28,8 @@ Tensor without_ones(const Tensor& x) {
   return x.view(Shape(std::span(sizes.data(), rank)), strides, x.offset());
 }
 
-// Strides with which x reads as `shape` without a copy, if there are any: axes of x that lie in
-// one even row are merged, then cut anew.
+// Strides with which x is `shape` without a copy, if there are any: axes of x that are contiguous
+// to each other are merged, then split.
 std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
   Strides strides = row_major(shape);
   if (any.is_contiguous() || shape.count() == 0) return strides;
@@ -38,7 +38,7 @@ std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
   while (from < x.ndim() && to < shape.ndim()) {
     int from_end = from + 1, to_end = to + 1;
     Index in = x.size(from), out = shape[to];
-    while (in != out) {  // grow both groups until they hold equally many elements
+    while (in != out) {  // grow both groups until their element counts are equal
       if (in < out) {
         in *= x.size(from_end++);
       } else {
@@ -235,7 +235,7 @@ std::vector<Tensor> split(const Tensor& x, Index parts, int axis) {
                 " equal parts do not divide axis " + std::to_string(axis) + " of size " +
                 std::to_string(size) + ". Use slice for unequal parts.");
   }
-  if (parts > most_parts) {  // each is a tensor; and a size of 0 is divided by any number
+  if (parts > most_parts) {  // each part is a tensor; and any number divides a size of 0
     throw Error("split: x is " + to_string(x.shape()) + ": " + std::to_string(parts) +
                 " parts are too many for a list, which holds at most " +
                 std::to_string(most_parts) + ". Use slice for those that are needed.");

@@ -1,4 +1,4 @@
-// embedding and gather: picking by number; on the way back, adding where it was picked.
+// embedding and gather: gather forward, scatter-add backward.
 #include "kernels/strided.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"

@@ -1,4 +1,4 @@
-// cross_entropy, binary_cross_entropy and mse: how wrong a model is, as one number.
+// The losses cross_entropy, binary_cross_entropy and mse.
 #include <algorithm>
 #include <cmath>
 
@@ -72,8 +72,8 @@ void check(const Tensor& logits, const Tensor& targets) {
   }
 }
 
-// -(t log p + (1 - t) log(1 - p)) = |x| miss + log(1 + exp(-|x|)): miss is how much of the target
-// lies on the other side of x. An infinity that misses nothing costs nothing.
+// -(t log p + (1 - t) log(1 - p)) = |x| miss + log(1 + exp(-|x|)): miss is the share of the target
+// on the other side of x. For an infinite x the first term is 0 where miss is 0.
 double binary_loss(double x, double target) {
   const double miss = x > 0 ? 1 - target : target;
   return (miss == 0 ? 0 : std::abs(x) * miss) + std::log1p(std::exp(-std::abs(x)));

@@ -34,7 +34,7 @@ kernels::MatrixView matrix_view(const Tensor& x) {
   return {x.data(), x.strides().data(), x.strides()[last - 1], x.strides()[last]};
 }
 
-// Room for a product, and its operands spread over the whole batch.
+// The result of a product, and its operands broadcast over the whole batch.
 struct Operands {
   kernels::MatmulShape shape;
   Tensor a, b, c;
@@ -55,14 +55,14 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
   return x.c;
 }
 
-// A^T dC. A weight matrix that all batches share gets one long product, not a sum of many.
+// A^T dC. For a weight matrix shared by all batches it is one long product, not a sum of many.
 Tensor right_gradient(const Tensor& a, const Tensor& dc, int b_rank) {
   if (b_rank > 2 || a.ndim() == 2) return multiply(transpose(a), dc);
   const Index rows = leading(a).count() * a.size(-2);
   return multiply(transpose(reshape(a, {rows, a.size(-1)})), reshape(dc, {rows, dc.size(-1)}));
 }
 
-// `saved` if the gradient by `input` will need it, or nothing.
+// `saved` if the gradient by `input` needs it, else undefined.
 Tensor save_for(const Tensor& input, const Tensor& saved) {
   return Tape::needs_gradient(input) ? Tape::save(saved) : Tensor();
 }
@@ -103,7 +103,7 @@ kernels::Unary function_of(Activation activation) {
                                         : active().of<kernels::Gelu>();
 }
 
-// Gradient of the product from that of the output; `saved` is relu's output or gelu's input.
+// The gradient of the product from that of the output; `saved` is relu's output or gelu's input.
 Tensor before_activation(Activation activation, const Tensor& dy, const Tensor& saved) {
   if (activation == Activation::none) return dy;
   const bool relu = activation == Activation::relu;

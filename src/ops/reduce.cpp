@@ -26,7 +26,7 @@ struct Reduction {
   std::array<bool, Shape::max_ndim> reduced{};
   Shape kept;      // x's shape with 1 for the reduced axes
   Shape squeezed;  // without them
-  Index count;     // elements that meet in one
+  Index count;     // elements reduced to one
 };
 
 Reduction plan(const char* operation, const Shape& shape, const Axes& axes) {

@@ -25,7 +25,7 @@ Tensor by_rows_backward(kernels::RowsBackward kernel, const Tensor& dy, const Te
   return dx;
 }
 
-// The kernels know the last axis only: any other is swapped there and back.
+// The kernels work on the last axis only: any other is swapped with it before and after.
 Tensor along(const char* name, const Tensor& x, int axis, kernels::Rows forward,
              kernels::RowsBackward backward) {
   const int at = normalized_axis(name, axis, x.ndim());

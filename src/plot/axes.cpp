@@ -66,14 +66,14 @@ void draw_minor_grid(Canvas& canvas, const Axes& axes, const Range& range, bool 
   }
 }
 
-// What texts keep away from.
+// Obstacles for texts.
 struct Ink {
   std::vector<Rect> boxes;    // texts and dots
   std::vector<Point> points;  // along lines
 };
 
-// A text that stands apart from its point p is joined to it by a thin line: points along it, beyond
-// the dot at p. None for a text nearby.
+// A thin line joins a text to its point p if they are apart: points along that line, outside the
+// dot at p. None for a text nearby.
 std::vector<Point> leader(Point p, const Rect& box) {
   const Point end{std::clamp(p.x, box.x, box.right()), std::clamp(p.y, box.y, box.bottom())};
   const double length = std::hypot(end.x - p.x, end.y - p.y);
@@ -84,8 +84,8 @@ std::vector<Point> leader(Point p, const Rect& box) {
   return points;
 }
 
-// How much a text for p in `box` would hide: other texts and dots, the data, or itself behind the
-// rim. A line to it should not run through other texts either.
+// The cost of a text for p in `box`: overlap with other texts, dots and data, and what the rim cuts
+// off. Its line should not cross other texts either.
 double hidden_by(const Rect& box, Point p, const Rect& plot, const Ink& ink) {
   double cost = 0;
   const std::vector<Point> line = leader(p, box);
@@ -98,7 +98,7 @@ double hidden_by(const Rect& box, Point p, const Rect& plot, const Ink& ink) {
   return cost + (inside ? 0 : 1000);
 }
 
-// Of eight places around p, at several distances, the one that hides least; near ones first.
+// Of eight places around p, at several distances, the one of least cost; near ones first.
 Rect best_place(const Rect& plot, Point p, Size size, const Ink& ink) {
   const double w = size.width, h = size.height;
   Rect best{};
@@ -160,7 +160,7 @@ Ticks ticks_for(const Range& range, double room, double pitch) {
   const int count = std::max(2, static_cast<int>(room / pitch));
   std::vector<double> at = range.log ? log_ticks(range.low, range.high, count)
                                      : linear_ticks(range.low, range.high, std::min(count, 6));
-  // One number alone tells no scale.
+  // One tick alone does not show a scale.
   if (at.size() < 2) at = linear_ticks(range.low, range.high, 2 * count);
   return {at, tick_texts(at, range.log)};
 }

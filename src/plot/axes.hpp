@@ -8,33 +8,33 @@
 
 namespace tapestry::plot {
 
-// One axis with its range settled.
+// One axis with a fixed range.
 struct Range {
   double low, high;
   bool log;
-  // Where `value` lies between low (0) and high (1); NaN where it has no place.
+  // The position of `value` between low (0) and high (1); NaN if it is not on the axis.
   double share(double value) const;
 };
 
-// Takes in the range of `values` (those that have a place on the axis) with round ends; `chart`
-// names the caller in errors. `tight` keeps the ends at the data.
+// Computes the range of `values` (those that can be on the axis) with round ends; `chart` names the
+// caller in errors. `tight` keeps the ends at the data.
 Range settle(const Axis& axis, const std::vector<double>& values, const std::string& chart,
              bool tight = false);
 
 struct Axes {
   Rect plot;
   Range x, y;
-  Point at(double data_x, double data_y) const;  // non-finite where there is no place
+  Point at(double data_x, double data_y) const;  // non-finite if not on an axis
 };
 
-// Ticks and their labels for a settled range; `room` in logical units, `pitch` per label.
+// Ticks and their labels for a fixed range; `room` in logical units, `pitch` per label.
 struct Ticks {
   std::vector<double> at;
   std::vector<std::string> texts;
 };
 Ticks ticks_for(const Range& range, double room, double pitch);
 
-// Room that the y axis takes on the left: tick labels and the turned name.
+// Room for the y axis on the left: tick labels and the rotated name.
 double y_axis_room(const Ticks& ticks, const std::string& name);
 // Room for tick labels and name under the plot.
 double x_axis_room(const std::string& name);
@@ -44,7 +44,7 @@ void draw_x_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std
 void draw_reference_lines(Canvas& canvas, const Axes& axes,
                           const std::vector<ReferenceLine>& lines);
 
-// Puts texts beside their points, away from each other, from `obstacles` and from the rim.
+// Places texts beside their points, away from each other, from `obstacles` and from the rim.
 void draw_annotations(Canvas& canvas, const Axes& axes, const std::vector<Annotation>& annotations,
                       const std::vector<Point>& obstacles);
 

@@ -78,7 +78,7 @@ Bars bars_for(const BarChart& chart, double width) {
   return bars;
 }
 
-// Where the bar of one value stands; of height 0 when the value is not finite.
+// The rectangle of the bar of one value; of height 0 when the value is not finite.
 Rect bar_place(const Axes& axes, const BarChart& chart, const Bars& bars, std::size_t group,
                std::size_t series) {
   const double value = chart.series[series].values[group];
@@ -99,7 +99,7 @@ void draw_bar(Canvas& canvas, Rect place, const BarChart& chart, std::size_t ser
   canvas.fill_rect(canvas.snap(place), colour_of(chart, series));
 }
 
-// On a patch of paper, so that a reference line does not strike the number through.
+// On a patch of background, so that a reference line does not cross the number.
 void draw_value(Canvas& canvas, const Rect& place, double value, int digits, double size) {
   const bool below = value < 0 && std::isfinite(value);
   const std::string text = number_text(value, digits);
@@ -110,7 +110,7 @@ void draw_value(Canvas& canvas, const Rect& place, double value, int digits, dou
   canvas.text(at, text, style, Role::value);
 }
 
-// Labels are broken at blanks where all words then fit under their bars, otherwise turned.
+// Labels are broken at blanks if all words then fit under their bars, otherwise rotated.
 struct BarLabels {
   std::vector<std::vector<std::string>> lines;
   bool upright = false;

@@ -114,7 +114,7 @@ void Canvas::curve(Point from, Point control_from, Point control_to, Point to,
   polyline(curve_points(from, control_from, control_to, to), stroke);
 }
 
-// Without a length there is no direction: points that are not finite leave no ink.
+// Without a length there is no direction; points that are not finite draw nothing.
 void Canvas::arrow(Point from, Point to, const Stroke& stroke, double head) {
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   // The line ends inside the head, or its round cap would blunt the tip.

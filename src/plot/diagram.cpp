@@ -36,7 +36,7 @@ void check(const Diagram& diagram) {
   }
 }
 
-// Cells between 2 and 14 units, so that a 6 × 6 and a 6 × 64 matrix both look right.
+// Cells between 2 and 14 units, which suits a 6 × 6 and a 6 × 64 matrix.
 Size thumbnail_size(const Thumbnail& image) {
   const double rows = static_cast<double>(image.rows), columns = static_cast<double>(image.columns);
   const double cell_width = std::clamp(128 / columns, 0.5, 14.0);
@@ -101,7 +101,7 @@ void draw_arrow(Canvas& canvas, const Arrow& arrow, Point origin, double zoom) {
   for (const Point p : arrow.path) path.push_back(origin + zoom * p);
   const double head = 9 * zoom;
   const Point tip = path.back();
-  // The curve ends straight, so the head points the way of the last two points.
+  // The curve ends straight, so the last two points give the head's direction.
   while (path.size() > 2 && std::hypot(tip.x - path.back().x, tip.y - path.back().y) < 0.8 * head) {
     path.pop_back();
   }
@@ -169,7 +169,7 @@ std::vector<Point> route(const LayerPlan& plan, const std::vector<NodePlace>& pa
   return path;
 }
 
-// A slight bend looks like a mistake: such arrows run straight between the two levels.
+// A slight bend looks like an error: such arrows run straight between the two levels.
 void level_out(Point& from, Point& to, bool direct) {
   if (!direct || std::abs(from.y - to.y) > 8) return;
   from.y = to.y = (from.y + to.y) / 2;

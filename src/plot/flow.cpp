@@ -23,12 +23,12 @@ struct Link {
   double weight;
 };
 
-// What is drawn of a flow, and what is said about the rest.
+// The links drawn, and the text about the rest.
 struct Drawn {
   std::vector<std::string> queries, keys;
-  std::vector<Link> links;  // weakest first, so that the strongest lie on top
+  std::vector<Link> links;  // weakest first, so that the strongest are on top
   bool same_words = false;
-  std::size_t possible = 0;  // links of a weight above 0: a mask leaves the others none
+  std::size_t possible = 0;  // links of a weight above 0; masked ones are 0
   std::string note;
 };
 
@@ -152,8 +152,8 @@ void draw_column(Canvas& canvas, const Column& column, double size, Align align,
   }
 }
 
-// A ribbon with the head of an arrow, in one piece: with opacity, two would be darker where they
-// overlap. It leaves and arrives level.
+// A ribbon with the head of an arrow, as one shape: with opacity, two would be darker where they
+// overlap. Both ends are horizontal.
 void draw_ribbon(Canvas& canvas, Point from, Point to, double width, Colour colour) {
   const double head = 5 + 1.5 * width, half_head = 2.5 + 0.85 * width;
   const Point base = to - Point{head, 0};
@@ -180,7 +180,7 @@ Colour with_opacity(Colour colour, double weight) {
 
 double ribbon_width(double weight, double pitch) { return weight * std::min(11.0, 0.38 * pitch); }
 
-// Where the link touches its word: the links of one word are spread in the order of the others.
+// Where the link meets its word: the links of a word are spread in the order of their other ends.
 double port(const Drawn& drawn, const Link& link, bool at_key, double pitch) {
   double before = 0, count = 0;
   for (const Link& other : drawn.links) {
@@ -209,7 +209,7 @@ struct LegendLink {
   Colour colour;
 };
 
-// The weakest link is left out first where there is no room for all.
+// Without room for all, the weakest links are left out.
 void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, double pitch) {
   const TextStyle style{type::subtitle, theme::ink, false, Align::left, VerticalAlign::middle};
   std::vector<LegendLink> entries = {
@@ -261,7 +261,7 @@ void draw(Canvas& canvas, Rect area, const Flow& flow) {
         "room or fewer words");
   }
   const double top = room.y + heads_height;
-  // The shorter list stands in the middle of the longer one.
+  // The shorter list is centred beside the longer one.
   const auto column = [&](double x, double width, const std::vector<std::string>& words) {
     const double spare = pitch * (most - static_cast<double>(words.size()));
     return Column{{x, top + spare / 2, width, height - spare}, words, pitch};

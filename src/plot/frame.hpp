@@ -1,4 +1,4 @@
-// What all charts share: type sizes, the title block, the legend, axes with ticks.
+// Common parts of all charts: type sizes, the title block, the legend, axes with ticks.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct LegendEntry {
 // One entry after another from the left, in as many rows as needed; returns the area below.
 Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entries);
 
-// How many values a matrix has to bring, both sizes at least 1. Throws Error, begun by `told`,
-// where the product is more than memory can hold: one that wraps would agree with too few values.
+// The number of values of a matrix, both sizes at least 1. Throws Error, begun by `told`, if the
+// product exceeds memory: an overflow would accept too few values.
 std::size_t cells_of(const std::string& told, std::int64_t rows, std::int64_t columns);
 
 // The largest width of the texts, 0 for none.

@@ -48,7 +48,7 @@ class Encoder {
     if (map == nullptr) throw Error("encode_gif: out of memory. Draw a smaller picture.");
     EGifSetGifVersion(file_, true);
     check(EGifPutScreenDesc(file_, width, height, 8, 0, map.get()));
-    // Netscape's extension: loop, 0 times means for ever.
+    // Netscape's extension: loop, 0 times means without end.
     const GifByteType loop[] = {1, 0, 0};
     check(EGifPutExtensionLeader(file_, APPLICATION_EXT_FUNC_CODE));
     check(EGifPutExtensionBlock(file_, 11, "NETSCAPE2.0"));
@@ -116,7 +116,7 @@ Bytes places_of(const Canvas& frame, const Palette& palette) {
   return places;
 }
 
-// Writes the smallest rectangle in which `now` differs from `before`; one pixel if nowhere.
+// Writes the smallest rectangle where `now` differs from `before`; one pixel if they are equal.
 void add_changes(Encoder& encoder, const Bytes& before, const Bytes& now, int width,
                  int hundredths) {
   const int height = static_cast<int>(now.size()) / width;
@@ -132,7 +132,7 @@ void add_changes(Encoder& encoder, const Bytes& before, const Bytes& now, int wi
     }
   }
   if (left >= right) left = top = 0, right = bottom = 1;
-  // Leaving out unchanged pixels within it, as transparent ones, made landscapes larger by 15 %.
+  // Transparent unchanged pixels inside it made landscapes 15 % larger.
   Bytes changes;
   for (int row = top; row < bottom; ++row) {
     const auto start = now.begin() + static_cast<std::ptrdiff_t>(row) * width;

@@ -47,7 +47,7 @@ double value_size(const Heatmap& map, Size cell) {
   return size < smallest_type && map.print == PrintValues::automatic ? 0 : size;
 }
 
-// Neighbours share an edge to the pixel: both compute it from the same number.
+// Neighbours share an edge exactly: both compute it from the same number.
 Rect cell_at(const Canvas& canvas, const Rect& grid, const Heatmap& map, std::int64_t i,
              std::int64_t j) {
   const double width = grid.width / static_cast<double>(map.columns);
@@ -143,7 +143,7 @@ void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const Colo
       mark_cell(canvas, cell_at(canvas, grid, map, i, j), map, colours[at], at, size);
     }
   }
-  if (std::min(cell.width, cell.height) >= 10) {  // thin gaps tell neighbours apart
+  if (std::min(cell.width, cell.height) >= 10) {  // thin gaps separate neighbours
     const double width = 1 / canvas.scale();
     for (std::int64_t i = 1; i < map.rows; ++i) {
       const double y = canvas.snap(grid.y + static_cast<double>(i) * cell.height);

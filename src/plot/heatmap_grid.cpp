@@ -14,12 +14,12 @@ constexpr std::int64_t most_cells = 128;  // per side of a map; beyond, blocks a
 constexpr double gap = 14, caption = 18, name_room = 24, longest_word = 80, least_side = 16;
 constexpr double word_pitch = 11.5;  // of cells, from which on words are written
 
-// A grid with its maps pooled, and what they share.
+// A grid with pooled maps, and their common settings.
 struct Shared {
   std::vector<PooledHeatmap> maps;
   ColourRange range;
   std::int64_t rows = 1, columns = 1;  // of maps
-  bool same_words = false;             // do all maps have the labels of the first?
+  bool same_words = false;             // all maps have the labels of the first
   std::string subtitle;
   const PooledHeatmap& first() const { return maps[0]; }
 };
@@ -38,7 +38,7 @@ void check_grid(const HeatmapGrid& grid) {
   }
 }
 
-// The range that low and high of the first map give, or all values together.
+// The range from low and high of the first map, or from the values of all maps.
 ColourRange common_range(const std::vector<PooledHeatmap>& maps) {
   Heatmap all;
   all.colours = maps[0].colours;
@@ -89,7 +89,7 @@ std::vector<std::string> cut(const std::vector<std::string>& words) {
   return shorter;
 }
 
-// Where things go: the panels with their captions, and the room of words and names around them.
+// The layout: the panels with their captions, and the room for words and names around them.
 struct GridLayout {
   double left = 0, bottom = 0, right = 0;
   bool words = false;
@@ -159,7 +159,7 @@ void draw_words(Canvas& canvas, const std::vector<Rect>& places, const Shared& s
   }
 }
 
-// The names of axes and bar, once for all.
+// The names of axes and bar, once for all maps.
 void draw_common(Canvas& canvas, const Rect& all, const Shared& shared, const GridLayout& layout) {
   const Heatmap& first = shared.first();
   TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
@@ -172,7 +172,7 @@ void draw_common(Canvas& canvas, const Rect& all, const Shared& shared, const Gr
                  std::clamp(all.height - caption, shortest_bar, 320.0)};
   draw_colour_bar(canvas, bar, first.colours, shared.range.low, shared.range.high,
                   first.colour_bar_name);
-  Heatmap grey;  // what any of the maps has
+  Heatmap grey;  // of all maps together
   for (const Heatmap& map : shared.maps) {
     grey.values.insert(grey.values.end(), map.values.begin(), map.values.end());
     grey.masked.insert(grey.masked.end(), map.masked.begin(), map.masked.end());

@@ -64,7 +64,7 @@ double bar_room(const Heatmap& map, const ColourRange& range) {
   return bar_gap + bar_width + 7 + texts + (map.colour_bar_name.empty() ? 0 : 22);
 }
 
-// Which labels of columns do not fit flat below their cells; when that are many, all are turned.
+// Column labels that do not fit horizontally below their cells; if there are many, all are rotated.
 std::vector<bool> turned_labels(const std::vector<std::string>& labels, double cell_width) {
   constexpr double gap = 6;
   std::vector<bool> turned;
@@ -176,7 +176,7 @@ HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width) {
   layout.range = range_of(map);
   const TextStyle style = label_style();
   layout.turned.assign(layout.column_labels.size(), false);
-  // Indices are thinned instead of turned.
+  // Indices are thinned out instead of rotated.
   if (!map.column_labels.empty()) layout.turned = turned_labels(layout.column_labels, cell_width);
   layout.left = widest(layout.row_labels, style) + 9 + (map.row_axis.empty() ? 0 : 26);
   layout.bottom = column_label_room(layout) + (map.column_axis.empty() ? 0 : 24);
@@ -194,7 +194,7 @@ TextStyle label_style() {
 Size comfortable_cells(const Heatmap& map) {
   const double side = comfortable_cell(std::max(map.rows, map.columns));
   const std::int64_t shorter = std::min(map.rows, map.columns);
-  // Very long strips get cells up to twice as deep as wide, so that they stay visible.
+  // Very long strips get cells up to twice as high as wide, so that they stay visible.
   const double deep = std::clamp(60.0 / static_cast<double>(shorter), side, 2 * side);
   return {map.columns < map.rows ? deep : side, map.rows < map.columns ? deep : side};
 }

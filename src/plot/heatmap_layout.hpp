@@ -1,4 +1,4 @@
-// Where the parts of a heatmap go: checks, pooling, colour range, and room for labels.
+// The layout of a heatmap: checks, pooling, colour range, and room for labels.
 #pragma once
 
 #include <limits>
@@ -20,24 +20,24 @@ struct ColourRange {
 struct HeatmapLayout {
   std::vector<std::string> row_labels, column_labels;
   double left = 0, bottom = 0, right = 0;  // room for labels and bar around the cells
-  std::vector<bool> turned;                // column labels that stand upright
+  std::vector<bool> turned;                // column labels that are vertical
   ColourRange range;
 };
 
 // Throws Error as draw(Canvas&, Rect, const Heatmap&) documents.
 void check(const Heatmap& map);
 
-// From values that are finite and not masked, unless low and high are given. Throws Error for
-// ends that are not finite or the wrong way round.
+// From values that are finite and not masked, unless low and high are given. Throws Error for ends
+// that are not finite or in the wrong order.
 ColourRange range_of(const Heatmap& map);
 
-// The heatmap itself, or, when a side is too long, means of blocks and the words that admit it.
+// The heatmap itself, or, when a side is too long, means of blocks and a note that says so.
 struct PooledHeatmap : Heatmap {
   std::int64_t row_block = 1, column_block = 1;
 };
 PooledHeatmap pooled(const Heatmap& map, std::int64_t most_cells = 1024);
 
-// Column labels lie flat where they fit below cells of this width.
+// Column labels are horizontal if they fit below cells of this width.
 constexpr double any_width = std::numeric_limits<double>::infinity();
 HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width);
 
@@ -50,7 +50,7 @@ std::int64_t label_stride(double pitch, double needed);
 // The cells alone, filling `grid`, with their values where they are printed.
 void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const ColourRange& range);
 
-// What grey cells mean, for below the bar; nothing when there are none.
+// The legend of grey cells, for below the bar; empty when there are none.
 void draw_key(Canvas& canvas, Point at, const Heatmap& map);
 
 // Width and height of cells at which values can be read.

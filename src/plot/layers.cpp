@@ -8,19 +8,19 @@
 namespace tapestry::plot {
 namespace {
 
-constexpr double pass_width = 12;  // room across for a link that passes through a layer
+constexpr double pass_width = 12;  // width for a link that passes through a layer
 
-// The graph with links cut at every layer they cross, by nodes that only let them pass.
+// The graph with a dummy node wherever a link crosses a layer.
 struct LayeredGraph {
   std::vector<std::size_t> layer;
   std::vector<Size> extent;
-  std::vector<std::vector<std::size_t>> before, after;  // neighbours one layer back, one on
+  std::vector<std::vector<std::size_t>> before, after;  // neighbours in the layer before, after
   std::vector<std::vector<std::size_t>> order;          // the nodes of each layer, sorted across
-  std::vector<std::vector<std::size_t>> chain;          // per link: its passing nodes
+  std::vector<std::vector<std::size_t>> chain;          // per link: its dummy nodes
   std::vector<double> across;
 };
 
-// The longest path from a node without incoming links (Kahn's order; what remains is a circle).
+// The longest path from a node without incoming links (Kahn's order; what remains is a cycle).
 std::vector<std::size_t> longest_paths(std::size_t nodes, const std::vector<Link>& links) {
   std::vector<std::size_t> layer(nodes, 0), open(nodes, 0), ready;
   for (const Link& link : links) ++open[link.to];
@@ -40,7 +40,7 @@ std::vector<std::size_t> longest_paths(std::size_t nodes, const std::vector<Link
   return layer;
 }
 
-// A leaf that is first used late is drawn just before its first use.
+// A source that is first used late is drawn just before its first use.
 void pull_sources_forward(std::vector<std::size_t>& layer, const std::vector<Link>& links) {
   std::vector<bool> has_input(layer.size(), false);
   for (const Link& link : links) has_input[link.to] = true;
@@ -91,7 +91,7 @@ LayeredGraph cut_links(const std::vector<Size>& extent, const std::vector<Link>&
   return graph;
 }
 
-// Crossings between neighbouring layers, given everyone's rank in its layer.
+// Crossings between neighbouring layers, given each node's rank in its layer.
 std::size_t count_crossings(const LayeredGraph& graph) {
   std::vector<std::size_t> rank(graph.layer.size());
   for (const auto& layer : graph.order) {
@@ -147,17 +147,17 @@ double needed_between(const LayeredGraph& graph, std::size_t p, std::size_t q, d
   return (graph.extent[p].height + graph.extent[q].height) / 2 + gap;
 }
 
-// Where a node would like to be, and how much that matters.
+// The preferred position of a node, and its weight.
 struct Wish {
   double across = 0, weight = 1;
 };
 
-// Moves nodes to where they want to be, keeping their order and distances: groups that would
-// overlap settle at the weighted mean of what their members want (pool adjacent violators).
+// Moves nodes to their preferred positions, keeping order and distances: groups that would overlap
+// take the weighted mean of their members' preferences (pool adjacent violators).
 void settle_layer(LayeredGraph& graph, const std::vector<std::size_t>& nodes,
                   const std::vector<Wish>& wishes, double gap) {
   struct Group {
-    double sum, weight;  // of wanted positions, each less the member's offset from the first node
+    double sum, weight;  // of preferred positions, each less its node's offset from the first
     std::size_t count, first;
     double position() const { return sum / weight; }
   };
@@ -182,8 +182,8 @@ void settle_layer(LayeredGraph& graph, const std::vector<std::size_t>& nodes,
   }
 }
 
-// How strongly a link pulls its ends level: long links should run straight, and so should those
-// that are the only one at both ends.
+// The weight of a link's slope: long links should run straight, and so should those that are the
+// only one at both ends.
 double pull(const LayeredGraph& graph, std::size_t from, std::size_t to, std::size_t boxes) {
   const int passes = (from >= boxes ? 1 : 0) + (to >= boxes ? 1 : 0);
   if (passes > 0) return passes == 2 ? 16 : 4;
@@ -201,8 +201,8 @@ Wish wish_of(const LayeredGraph& graph, std::size_t node, std::size_t boxes) {
   return weight == 0 ? Wish{graph.across[node], 1} : Wish{sum / weight, weight};
 }
 
-// Everyone wants to be level with the weighted mean of its neighbours. Layer by layer this lowers
-// the sum of weighted squared slopes, so it settles.
+// Each node moves to the weighted mean of its neighbours. Layer by layer this lowers the sum of
+// weighted squared slopes, so it converges.
 void straighten(LayeredGraph& graph, std::size_t boxes, double gap) {
   const std::size_t layers = graph.order.size();
   for (int sweep = 0; sweep < 600; ++sweep) {
@@ -257,7 +257,7 @@ LayerPlan place_in_layers(const std::vector<Size>& extent, const std::vector<Lin
   reduce_crossings(graph);
   place_across(graph, extent.size(), gap_across);
   std::vector<double> gap(graph.order.size(), gap_along);
-  for (std::size_t i = 0; i < links.size(); ++i) {  // the label sits in the last gap
+  for (std::size_t i = 0; i < links.size(); ++i) {  // the label is in the last gap
     double& room = gap[graph.layer[links[i].to] - 1];
     room = std::max(room, link_room[i]);
   }

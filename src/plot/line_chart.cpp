@@ -20,7 +20,7 @@ void check(const LineChart& chart) {
   }
 }
 
-// All values of one coordinate at points where both coordinates have a place.
+// All values of one coordinate at points where both coordinates are on their axes.
 std::vector<double> values_of(const LineChart& chart, bool of_x) {
   const auto fits = [](double v, const Axis& axis) {
     return std::isfinite(v) && (!axis.log || v > 0);
@@ -74,7 +74,7 @@ void draw_series(Canvas& canvas, const Axes& axes, const Series& series, Colour 
   canvas.set_clip(axes.plot.inset(-6));
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!is_finite(points[i])) continue;
-    // A point between two gaps would be lost as a line.
+    // A point between two gaps would be invisible as a line.
     const bool lonely = (i == 0 || !is_finite(points[i - 1])) &&
                         (i + 1 == points.size() || !is_finite(points[i + 1]));
     if (!series.markers && !lonely) continue;
@@ -84,7 +84,7 @@ void draw_series(Canvas& canvas, const Axes& axes, const Series& series, Colour 
   canvas.set_clip(std::nullopt);
 }
 
-// Points every few units along all lines, which annotations keep away from.
+// Points every few units along all lines, as obstacles for annotations.
 std::vector<Point> obstacles_of(const LineChart& chart, const Axes& axes) {
   std::vector<Point> obstacles;
   for (const Series& series : chart.series) {

@@ -69,7 +69,7 @@ std::vector<double> linear_ticks(double low, double high, int count) {
   if (!(step > 0)) return ticks;
   const double slack = 1e-9 * (high - low);
   const double first = std::ceil((low - slack) / step), last = std::floor((high + slack) / step);
-  // Counting by whole numbers keeps 0 exactly 0; the guard is for ranges narrower than a rounding.
+  // Integer steps keep 0 exactly 0; the guard is for ranges narrower than a rounding.
   for (double k = first; k <= last && ticks.size() < 1000; ++k) ticks.push_back(k * step + 0.0);
   return ticks;
 }

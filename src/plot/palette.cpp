@@ -10,11 +10,11 @@ namespace {
 // The mean colour of a bin that occurs.
 struct Shade {
   std::size_t bin;
-  double weight;  // the root of how often it occurs: rare colours are seen, too
+  double weight;  // the square root of its count, so that rare colours matter, too
   std::array<double, 3> channel;
 };
 
-// A run of shades that one colour of the palette stands for.
+// A range of shades with one colour of the palette.
 struct Group {
   std::size_t first, last;  // last is one past the end
   std::array<double, 3> mean{};
@@ -42,7 +42,7 @@ Group group_of(const std::vector<Shade>& shades, std::size_t first, std::size_t 
   return group;
 }
 
-// Cuts the group at its mean, across the channel in which it is widest.
+// Splits the group at its mean, in the channel where it is widest.
 Group cut(std::vector<Shade>& shades, Group& group) {
   const std::size_t c = group.widest();
   const auto at = [&](std::size_t i) { return shades.begin() + static_cast<std::ptrdiff_t>(i); };
@@ -67,8 +67,8 @@ void Palette::count(Colour colour) {
   sum.b += colour.b;
 }
 
-// Like the median cut of Heckbert (1982), but always the group with the largest error is cut, and
-// at its mean.
+// Like the median cut of Heckbert (1982), but always splits the group with the largest error, at
+// its mean.
 void Palette::choose(std::size_t most) {
   std::vector<Shade> shades;
   for (std::size_t bin = 0; bin < sums_.size(); ++bin) {

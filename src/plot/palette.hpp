@@ -1,4 +1,4 @@
-// A few colours for many pictures.
+// Colour quantisation: one palette for many pictures.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Palette {
   void choose(std::size_t most);
 
   const std::vector<Colour>& colours() const { return colours_; }
-  // The place of the colour that stands for `colour`, which was counted.
+  // The palette index for `colour`, which was counted.
   std::uint8_t place_of(Colour colour) const { return place_[bin_of(colour)]; }
 
  private:

@@ -1,5 +1,5 @@
-// Reading PNG files; writing is in png.cpp. stb_image decodes; what a file may ask for is decided
-// here, before and while it does.
+// Reading PNG files; writing is in png.cpp. stb_image decodes; size and memory are limited here,
+// before and while it does.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// A few bytes can unpack to gigabytes: the decoder gets as much at once as the picture needs.
+// A few bytes can unpack to gigabytes: an allocation of the decoder is limited to the picture.
 thread_local std::size_t most_bytes = 0;
 
 void* limited_malloc(std::size_t bytes) {
@@ -48,7 +48,7 @@ std::uint64_t big_endian(const std::uint8_t* bytes) {
   return std::uint64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
-// What the file says of itself: after the signature, the first chunk is always the header.
+// The header of the file: always the first chunk after the signature.
 Header read_header(std::span<const std::uint8_t> bytes) {
   constexpr std::array<std::uint8_t, 16> start = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n',
                                                   0,    0,   0,   13,  'I',  'H',  'D',  'R'};
@@ -61,8 +61,8 @@ Header read_header(std::span<const std::uint8_t> bytes) {
   return {big_endian(&bytes[16]), big_endian(&bytes[20]), bytes[24], bytes[25]};
 }
 
-// Throws Error for a picture that is too large, or that so few bytes cannot hold. Returns how much
-// memory the decoder may ask for at once.
+// Throws Error for a picture that is too large, or that so few bytes cannot hold. Returns the limit
+// for one allocation of the decoder.
 std::size_t allowed_bytes(const Header& header, std::uint64_t file_bytes) {
   const std::string size = std::to_string(header.width) + " × " + std::to_string(header.height);
   if (header.width == 0 || header.height == 0 || header.width > longest_side ||
@@ -76,7 +76,7 @@ std::size_t allowed_bytes(const Header& header, std::uint64_t file_bytes) {
                                              : header.colour_type == 6 ? 4
                                                                        : 1);
   const std::uint64_t packed = header.height * (1 + (header.width * bits + 7) / 8);
-  if (packed / 1032 > file_bytes) {  // deflate makes nothing smaller than 1/1032
+  if (packed / 1032 > file_bytes) {  // deflate compresses by 1032 at most
     throw Error("its " + size + " pixels cannot be in " + std::to_string(file_bytes) +
                 " bytes: the file is cut off or damaged.");
   }
@@ -85,7 +85,7 @@ std::size_t allowed_bytes(const Header& header, std::uint64_t file_bytes) {
          65536;
 }
 
-// The file without data chunks that hold nothing: the decoder would copy them to nowhere.
+// The file without empty data chunks, which the decoder would copy through a null pointer.
 std::vector<std::uint8_t> without_empty_data(std::span<const std::uint8_t> bytes) {
   constexpr std::array<std::uint8_t, 8> empty = {0, 0, 0, 0, 'I', 'D', 'A', 'T'};
   constexpr std::size_t signature = 8, around = 12;  // length, name and checksum of a chunk
@@ -113,7 +113,7 @@ Image decode(std::span<const std::uint8_t> file) {
                             &image.height, &image.channels, 0),
       &std::free);
   if (values == nullptr) {
-    // The reason may hold the name of a chunk: any four bytes.
+    // The reason may contain the name of a chunk: any four bytes.
     throw Error("it is cut off or damaged (" + in_quotes(stbi_failure_reason()) + ").");
   }
   const auto count = static_cast<std::size_t>(image.width) *

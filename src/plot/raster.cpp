@@ -131,7 +131,7 @@ bool clip_segment(Point& from, Point& to, const Rect& box) {
 // Keeps the largest coverage, so that overlapping pieces of one stroke do not add up.
 void stroke_piece(Mask& mask, Point from, Point to, double half_width) {
   const PixelBox box = bounds({{from, to}}, half_width + 1, mask.box);
-  const double most = std::min(1.0, 2 * half_width);  // hairlines get paler, not thinner
+  const double most = std::min(1.0, 2 * half_width);  // very thin lines get paler, not thinner
   for (int y = box.top; y < box.bottom; ++y) {
     for (int x = box.left; x < box.right; ++x) {
       const double reach = half_width + 0.5 - distance_to_segment({x + 0.5, y + 0.5}, from, to);

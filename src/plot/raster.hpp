@@ -24,7 +24,7 @@ struct Mask {
 };
 
 // Closed contours, filled. Coverage is the exact area |winding number × area|, at most 1: contours
-// of opposite direction cut holes, of equal direction unite. A non-finite point gives no ink.
+// of opposite direction cut holes, of equal direction unite. A non-finite point draws nothing.
 Mask fill_mask(const std::vector<Contour>& contours, const PixelBox& clip);
 
 // Open lines of the given half width with round caps and joins, united. Coverage falls from 1 to 0

@@ -1,5 +1,5 @@
-// A floor of square cells with room above it, seen from one side: where points of the landscape
-// lie on the canvas, and in which order cells have to be drawn.
+// Projection of a 3-D bar chart: where its points are on the canvas, and in which order its cells
+// have to be drawn. The floor is a grid of square cells.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Point3 {
   double x = 0, y = 0, z = 0;
 };
 
-// One of the four sides of the floor, by the direction in which it looks: (±1, 0) or (0, ±1).
+// One of the four sides of the floor, by its outward normal: (±1, 0) or (0, ±1).
 struct Side {
   double x = 0, y = 0;
 };
@@ -27,31 +27,31 @@ class Scene {
   Scene(std::int64_t rows, std::int64_t columns, View view, double unit, Point origin);
 
   Point at(Point3 p) const;
-  // From the viewer on: larger lies behind.
+  // Distance from the viewer: larger is behind.
   double depth(double x, double y) const { return sin_turn_ * x + cos_turn_ * y; }
   bool faces_viewer(Side side) const { return depth(side.x, side.y) < 0; }
-  // How much a side looks to the right, from -1 to 1.
+  // How much a side faces right, from -1 to 1.
   double to_the_right(Side side) const { return cos_turn_ * side.x - sin_turn_ * side.y; }
-  // On the canvas, of length 1: away from the middle of the floor, across that side.
+  // The outward normal of that side on the canvas, of length 1.
   Point outward(Side side) const;
 
-  // The side whose edge bears the words of the rows (of the columns): the nearer one.
+  // The side with the labels of the rows (of the columns): the nearer one.
   Side row_side() const { return {sin_turn_ < -1e-9 ? 1.0 : -1.0, 0}; }
   Side column_side() const { return {0, cos_turn_ < -1e-9 ? 1.0 : -1.0}; }
 
-  // How far apart, at least, lines outwards from two neighbouring marks run, whatever the turn.
+  // The least distance of outward lines from two neighbouring marks, at any turn.
   double least_pitch() const { return sin_tilt_ * unit_; }
 
   double width() const { return width_; }    // of the floor, along x
   double length() const { return length_; }  // along y
   double height() const { return height_; }  // of the highest bar
-  // The corners of the floor, around.
+  // The corners of the floor, in order.
   std::vector<Point3> corners() const;
-  // The floor's middle of cell (row, column).
+  // The centre of cell (row, column) on the floor.
   Point3 middle(double row, double column) const {
     return {column + 0.5 - width_ / 2, length_ / 2 - row - 0.5, 0};
   }
-  // Where the label of that row (column) starts, at the edge.
+  // The start of the label of that row (column), at the edge.
   Point3 row_mark(double row) const;
   Point3 column_mark(double column) const;
 

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::int64_t most_bars = 32;  // per side; beyond, blocks are averaged
 constexpr double longest_word = 72, word_gap = 7, name_room = 24;
-constexpr double bar_share = 0.84;  // of a cell; the gap tells neighbours apart
+constexpr double bar_share = 0.84;  // of a cell; the gap separates neighbours
 constexpr Colour floor_colour{244, 246, 249}, wall_colour{250, 251, 252};
 
-// All that stays the same while the landscape turns.
+// All that does not depend on the turn.
 struct Landscape {
   PooledHeatmap map;
   ColourRange range;
@@ -58,7 +58,7 @@ void check_view(View view) {
                 view.turn, view.tilt));
 }
 
-// The corner of the floor that stands farthest to the left: there the heights are written.
+// The leftmost corner of the floor: there the heights are written.
 Point3 left_corner(const Scene& scene) {
   Point3 left = scene.corners()[0];
   for (const Point3 corner : scene.corners()) {
@@ -91,7 +91,7 @@ std::vector<Point> outermost(const Scene& scene, const Landscape& land) {
   return points;
 }
 
-// The box of all that must be inside, whatever the turn.
+// The bounding box of all these points, for any turn.
 Rect reach(const Landscape& land, double tilt, double unit) {
   Point low{0, 0}, high{0, 0};
   for (int turn = 0; turn < 360; turn += 6) {
@@ -152,7 +152,7 @@ void draw_room(Canvas& canvas, const Scene& scene, const Landscape& land) {
   double free = scene.at(corner).y + type::tick;  // above the last text
   for (std::size_t i = 0; i < land.ticks.size(); ++i) {
     const double share = land.range.share(land.ticks[i]);
-    if (share < 0.02) continue;  // the floor, where the words of an edge begin
+    if (share < 0.02) continue;  // the floor, where the labels of an edge begin
     const Point p = scene.at({corner.x, corner.y, share * scene.height()});
     canvas.line(p, p - Point{4, 0}, {theme::frame, 1});
     if (p.y > free) continue;  // it would touch
@@ -161,8 +161,8 @@ void draw_room(Canvas& canvas, const Scene& scene, const Landscape& land) {
   }
 }
 
-// A face with a rim, slightly darker: the smoothed edges of two faces would let a third shine
-// through.
+// A face with a slightly darker rim: between the anti-aliased edges of two faces a third would be
+// visible.
 void draw_face(Canvas& canvas, std::vector<Point> points, Colour colour) {
   canvas.fill_polygon(points, colour);
   points.push_back(points.front());
@@ -181,7 +181,7 @@ void draw_flat(Canvas& canvas, const Scene& scene, Point3 middle, Colour colour,
   canvas.line(corner(-0.3, 0.3), corner(0.3, -0.3), stroke);
 }
 
-// The two sides that can be seen, then the top. The light stays with the viewer, at the left.
+// The two sides that can be seen, then the top. The light comes from the viewer's left.
 void draw_bar(Canvas& canvas, const Scene& scene, Point3 middle, double share, Colour colour) {
   const double half = bar_share / 2, top = share * scene.height();
   const auto corner = [&](double x, double y, double z) {
@@ -213,8 +213,8 @@ void draw_cell(Canvas& canvas, const Scene& scene, const Landscape& land, std::s
   draw_bar(canvas, scene, middle, share, colour_at(land.map.colours, share));
 }
 
-// The painter's order: what is behind comes first. A cell that hides another lies nearer in both
-// directions of the floor, so comparing the depth of the middles is enough.
+// Painter's algorithm: back to front. A cell that hides another is nearer in both directions of the
+// floor, so comparing the depth of the centres is enough.
 void draw_bars(Canvas& canvas, const Scene& scene, const Landscape& land) {
   const auto columns = static_cast<std::size_t>(land.map.columns);
   std::vector<std::pair<double, std::size_t>> order;
@@ -227,7 +227,7 @@ void draw_bars(Canvas& canvas, const Scene& scene, const Landscape& land) {
   for (const auto& [nearness, at] : order) draw_cell(canvas, scene, land, at);
 }
 
-// A style for text along `direction` that can be read without turning the head over.
+// A style for text along `direction`, never upside down.
 TextStyle running_along(Point direction, TextStyle style) {
   const double angle = std::atan2(-direction.y, direction.x) * 180 / std::numbers::pi;
   const bool over = angle > 90 || angle <= -90;
@@ -237,7 +237,7 @@ TextStyle running_along(Point direction, TextStyle style) {
   return style;
 }
 
-// Words that run on outwards where the lines of cells end, and the name of the axis beside them.
+// Labels outwards from the ends of rows or columns, and the name of the axis beside them.
 void draw_words(Canvas& canvas, const Scene& scene, const Landscape& land, bool of_rows) {
   const std::vector<std::string>& words = of_rows ? land.row_words : land.column_words;
   const auto mark = of_rows ? &Scene::row_mark : &Scene::column_mark;

@@ -15,7 +15,7 @@ bool is_word(char32_t point) {
          (point >= 'a' && point <= 'z');
 }
 
-// Is the sign at `i` an underscore after a letter that stands alone, as in d_model or √d_k?
+// True if `i` is an underscore after a single letter, as in d_model or √d_k.
 bool starts_subscript(const std::vector<char32_t>& points, std::size_t i) {
   return points[i] == '_' && i > 0 && i + 1 < points.size() && points[i - 1] > '9' &&
          is_word(points[i - 1]) && is_word(points[i + 1]) && (i == 1 || !is_word(points[i - 2]));

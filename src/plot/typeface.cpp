@@ -22,7 +22,7 @@ struct Font::Tables {
 
 namespace {
 
-// A quadratic with control point off the chord by d strays d/2 from it; n pieces stray d/(2n²).
+// A quadratic with control point off the chord by d deviates d/2 from it; n pieces, d/(2n²).
 void add_quadratic(Contour& contour, Point from, Point control, Point to, double tolerance) {
   const Point bend = 0.5 * (from + to) - control;
   const double stray = std::hypot(bend.x, bend.y) / 2;
@@ -86,7 +86,7 @@ std::vector<Contour> Font::outline(char32_t point, double tolerance) const {
       contours.push_back({to});
     } else if (vertex.type == STBTT_vline) {
       contours.back().push_back(to);
-    } else {  // TrueType outlines know lines and quadratic curves only
+    } else {  // TrueType outlines have lines and quadratic curves only
       add_quadratic(contours.back(), contours.back().back(), scaled(vertex.cx, vertex.cy), to,
                     tolerance);
     }

@@ -19,7 +19,7 @@ class Font {
   double descent() const { return descent_; }
   double cap_height() const { return cap_height_; }
 
-  // How far the pen moves for type of size 1, kerning with the next sign included (0 at the end).
+  // The advance width for type of size 1, kerning with the next glyph included (0 at the end).
   double advance(char32_t point, char32_t next) const;
 
   // The outline for type of size 1 with the pen at the origin and y down; curves are flattened to

@@ -8,8 +8,8 @@
 
 namespace tapestry::plot {
 
-// The text with white space that would be lost made visible: ␣ for blanks at either end, ↵ for
-// line ends, ⇥ for tabs, · for other control characters. For token labels.
+// The text with invisible white space made visible: ␣ for blanks at either end, ↵ for line ends, ⇥
+// for tabs, · for other control characters. For token labels.
 std::string visible(std::string_view text);
 
 }  // namespace tapestry::plot
