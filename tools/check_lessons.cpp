@@ -1,6 +1,6 @@
 // check_lessons [--links | --texts FOLDER]: compares the lessons with what their programs printed
-// (kept in out/text/, or in FOLDER, by tools/run_tutorials), so that no number in a text can drift.
-// Run it from the repository root. It checks, for every tutorials/phase*/README.md:
+// (kept in out/text/, or in FOLDER, by tools/run_tutorials), so that every number in a text stays
+// right. Run it from the repository root. It checks, for every tutorials/phase*/README.md:
 // - a block opened by "```text 13_why_scale", or by "```" right below the comment
 //   <!-- output: 13_why_scale -->: its lines stand in out/text/13_why_scale.txt, in that order
 //   (others may lie between them; a line "..." and empty lines are skipped). Numbers agree when
@@ -42,10 +42,10 @@ double option(const std::string& text, const std::string& key, double otherwise)
   return at == std::string::npos ? otherwise : std::strtod(text.c_str() + at + key.size(), nullptr);
 }
 
-// One text and what is wrong with it.
+// One text and its errors.
 class Document {
  public:
-  // texts: the folder of what the programs printed; empty: only links are checked.
+  // texts: the folder of the programs' output; empty: only links are checked.
   Document(fs::path path, fs::path texts)
       : path_(std::move(path)), texts_(std::move(texts)), lines_(read_file(path_)) {
     const fs::path folder = path_.parent_path();
@@ -56,7 +56,7 @@ class Document {
     std::sort(programs_.begin(), programs_.end());
   }
 
-  // True if all is well.
+  // True if there are no errors.
   bool check() {
     const bool links_only = texts_.empty();
     if (!links_only) read_outputs();
@@ -92,7 +92,7 @@ class Document {
     }
   }
 
-  // The text of a line without its comments, whose orders are followed.
+  // The text of a line without its comments, which are obeyed.
   std::string without_comments(const std::string& text) {
     std::string prose = text;
     while (true) {
@@ -195,7 +195,7 @@ class Document {
                       (closest ? "; closest is " + closest->text + " (" + printed_by + ")" : ""));
   }
 
-  // Takes the targets of links out of `prose` and looks whether they exist.
+  // Removes the targets of links from `prose` and checks that they exist.
   void check_links(std::string& prose) {
     for (const auto& [before, after] : {std::pair{"](", ')'}, {"src=\"", '"'}, {"href=\"", '"'}}) {
       const std::string start = before;

@@ -25,11 +25,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Mean difference of a channel that still counts as the same picture, of 255: training ends a
-// little differently on each set of kernels, and moves a curve by a pixel or two.
+// The largest mean difference of a channel, of 255, for the same picture: training ends a little
+// differently on each set of kernels, and moves a curve by a pixel or two.
 constexpr double most_difference = 6;
 
-// Pictures of a measurement: no two machines draw the same, so only their size is compared.
+// Pictures of a measurement: they differ between machines, so only their size is compared.
 const std::map<std::string, std::string> measured = {
     {"phase0_roofline.png", "speed of this machine"},
     {"phase6_density.png", "times on this machine"},
@@ -59,7 +59,7 @@ std::string size_of(const Image& image) {
   return std::to_string(image.width) + "x" + std::to_string(image.height);
 }
 
-// What is wrong with the kept picture; empty if nothing is.
+// The error in the kept picture; empty if there is none.
 std::string compare(const fs::path& kept_path, const fs::path& fresh_path) {
   if (!fs::exists(fresh_path)) return fresh_path.string() + " was not drawn: run `make tutorials`";
   const Image kept = read_image(kept_path), fresh = read_image(fresh_path);

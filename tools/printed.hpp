@@ -1,5 +1,5 @@
-// Lines of printed text, taken apart into words and numbers, so that they can be compared with a
-// tolerance. Used by check_lessons.
+// Printed lines, split into words and numbers, so that they can be compared with a tolerance. Used
+// by check_lessons.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Number {
 
 struct Line {
   std::string text;
-  std::string words;  // the text without its numbers, every run of spaces as one
+  std::string words;  // the text without its numbers, each run of spaces as one
   std::vector<Number> numbers;
 };
 
@@ -56,7 +56,7 @@ inline Number read_number(const std::string& text, std::size_t& start) {
   return number;
 }
 
-// Takes a minus sign off the end of `words`, unless it joins two words as in "3-4".
+// Removes a minus sign from the end of `words`, unless it joins two words as in "3-4".
 inline bool take_minus(std::string& words) {
   for (const std::string minus : {"-", "\u2212"}) {
     if (!words.ends_with(minus)) continue;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double mib = 1 << 20;
 
-// From here on the system remembers the largest size of this process afresh; false: it cannot.
+// Resets the system's record of this process's peak size; false: it cannot.
 bool reset_largest_size() {
   std::ofstream file("/proc/self/clear_refs");
   file << "5" << std::flush;

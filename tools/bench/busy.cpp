@@ -1,4 +1,4 @@
-// How training fares while other programs want the processors, which this file sees to itself.
+// The speed of training while other programs, started here, use the processors.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int runs = 5, steps = 50;
 
-// Processes that do nothing, as fast as they can, as long as it lives.
+// Processes in busy loops while it is in scope.
 class Load {
  public:
   explicit Load(int count) {
@@ -51,7 +51,7 @@ class Load {
 
 Cost run_once(const Contestant& training, int threads) {
   use_threads(threads);
-  training.run();  // memory is there, threads are made
+  training.run();  // memory is allocated, threads are created
   const double start = now(), busy = processor_now();
   for (int step = 0; step < steps; ++step) training.run();
   return {now() - start, processor_now() - busy};

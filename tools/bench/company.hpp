@@ -1,4 +1,4 @@
-// Whether other programs used the machine while we measured.
+// The load by other programs during a measurement.
 #pragma once
 
 namespace tapestry::bench {
@@ -6,8 +6,7 @@ namespace tapestry::bench {
 class Company {
  public:
   Company();
-  // How many processors others kept busy since the start of this object, on average; negative
-  // where the system does not tell.
+  // How many processors others used since the construction, on average; negative if unknown.
   double processors() const;
 
  private:

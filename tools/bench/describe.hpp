@@ -1,4 +1,4 @@
-// How oneDNN 2 and oneDNN 3 describe the same primitives. Results are shaped like their operands.
+// Descriptions of the same primitives for oneDNN 2 and 3. Results are shaped like their operands.
 #pragma once
 
 #include <dnnl.hpp>

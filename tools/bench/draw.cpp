@@ -11,7 +11,7 @@
 namespace tapestry::bench {
 namespace {
 
-// What the roofline names: what the README quotes, and what stands out. The rest is dots.
+// The rows named in the roofline: those in the README, and outliers. The others are dots.
 const std::map<std::string, std::string> labels = {
     {"matmul 64 x 64 x 64", "64 x 64 x 64"},
     {"matmul 1 x 768 x 768, B transposed", "vector times matrix"},

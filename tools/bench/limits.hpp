@@ -1,4 +1,4 @@
-// What this machine can do at most: multiply-adds, and reading from wherever the arrays lie.
+// The limits of this machine: multiply-adds, and reading from caches and memory.
 #pragma once
 
 #include <map>
@@ -6,8 +6,8 @@
 
 namespace tapestry::bench {
 
-// The limits for one number of threads, under the kernel set in use. More threads are never taken
-// to do less than `fewer`, whatever else the machine was busy with at that moment.
+// The limits for one number of threads, under the kernel set in use. They are never below those of
+// `fewer` threads, even if other programs disturbed the measurement.
 class Limits {
  public:
   explicit Limits(int threads, Limits* fewer = nullptr) : threads_(threads), fewer_(fewer) {}

@@ -15,11 +15,11 @@ Contestant ours(Operation operation) {
   return {"Tapestry", [operation] { const Tensor result = operation(); }};
 }
 
-// The way back alone: the operation is recorded first, untimed.
+// The backward pass alone: the operation is recorded first, untimed.
 Contestant ours_backward(const std::vector<Tensor>& watched, std::function<Tensor()> operation,
                          const Tensor& dy);
 
-// Both ways on a new tape.
+// Forward and backward on a new tape.
 Contestant ours_both_ways(const std::vector<Tensor>& watched, std::function<Tensor()> operation,
                           const Tensor& dy);
 

@@ -41,7 +41,7 @@ void give_openblas_its_best(char** arguments) {
   const std::string better = better_core(openblas_core());
   if (better.empty() || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
   setenv("OPENBLAS_CORETYPE", better.c_str(), 1);
-  execv("/proc/self/exe", arguments);  // comes back only if it fails: then go on as we are
+  execv("/proc/self/exe", arguments);  // returns only if it fails: then continue as it is
 }
 
 std::string openblas_version() {
@@ -60,7 +60,7 @@ std::string onednn_version() {
 
 void use_threads_everywhere(int count) {
   use_threads(count);
-  // oneDNN asks OpenMP, whichever library it brought along.
+  // oneDNN uses OpenMP, through whichever library it is linked to.
   const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (set != nullptr) set(count);
   openblas_set_num_threads(count);

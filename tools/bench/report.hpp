@@ -1,4 +1,4 @@
-// Where results go: the screen, out/bench.json and two pictures.
+// The output: the screen, out/bench.json and two pictures.
 #pragma once
 
 #include <filesystem>
@@ -20,10 +20,10 @@ struct AttentionMemory {
                             // and by whatever the allocator rounds up; -1: unknown
   static constexpr double target_mib = 64;
 };
-// Before other work: what that leaves in the allocator can make the process grow by more.
+// Before other work, whose memory in the allocator could make the process grow by more.
 AttentionMemory measure_attention_memory();
 
-// Training beside processes that want all processors: what it costs with one thread and with all.
+// Training beside processes that use all processors: its time with one thread and with all.
 struct Cost {
   double wall = 0, processor = 0;  // seconds
 };
@@ -31,7 +31,7 @@ struct Busy {
   int others = 0, threads = 1;
   Cost one, all;
 };
-// Starts the other processes itself. Before other work: threads of peers look out for work, too.
+// Starts the other processes itself. Before other work: threads of peers wait actively, too.
 std::vector<Busy> measure_busy(int threads);
 
 struct Report {
@@ -48,21 +48,21 @@ void print_heading(const std::string& group);
 void print_result(const Result& result);
 void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
 void print_curves(const std::vector<Result>& results);
-void print_memory(const std::vector<Result>& results);  // of the rows that want it
+void print_memory(const std::vector<Result>& results);  // of the rows that request it
 void print_attention_memory(const AttentionMemory& memory);
 void print_busy(const std::vector<Busy>& results);
 void print_company(double processors);
 
 void write_json(const Report& report, const std::filesystem::path& file);
-// False where there is nothing to draw.
+// False if there is nothing to draw.
 bool draw_roofline(Report& report, const std::filesystem::path& file);
 bool draw_threads(const Report& report, const std::filesystem::path& file);
 
 // The results of each row that was measured for several numbers of threads.
 std::vector<std::vector<Result>> curves(const std::vector<Result>& results);
 
-// A line that tells what runs and how long it will take, where standard error is a terminal. It
-// renews itself, and steps aside for lines on standard output.
+// A progress line with what runs and the time left, if standard error is a terminal. It is updated
+// in place, and cleared for lines on standard output.
 class Ticker {
  public:
   explicit Ticker(std::size_t total);

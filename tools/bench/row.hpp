@@ -1,4 +1,4 @@
-// What is measured: rows, each the same work done by the library and by its peers.
+// The rows of the bench: each is the same work by the library and by its peers.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ struct Contestant {
 };
 
 struct Row {
-  std::string group;  // rows of a group stand together; --rows asks for groups or names
+  std::string group;  // rows of a group are together; --rows takes groups or names
   std::string name;
   double flops;  // floating point operations; a multiply-add counts as 2
-  double bytes;  // that have to be moved: each array once, also when it is updated in place
+  double bytes;  // moved at least: each array once, also when it is updated in place
   std::function<std::vector<Contestant>()> prepare;  // the first one is ours
   bool curve = false;   // measured for 1, 2, 4, ... threads, not only for 1 and all
   bool memory = false;  // what its tensors take is printed, too
@@ -31,8 +31,8 @@ struct Result {
   int threads = 1;
   std::vector<std::string> names;  // of the contestants, ours first
   std::vector<double> seconds;     // of one call each, the best of many
-  double limit_seconds = 0;        // no program can be faster on this machine
-  bool limited_by_memory = false;  // else by arithmetic
+  double limit_seconds = 0;        // a lower bound on this machine
+  bool limited_by_memory = false;  // else compute-bound
   double tensors_mib = 0;          // most in use at once by our side, its operands included
 
   double ours() const { return seconds.front(); }
@@ -48,7 +48,7 @@ struct Result {
 // the plain products.
 void add_matmul_rows(std::vector<Row>& rows);   // also batched
 void add_softmax_rows(std::vector<Row>& rows);  // and layer normalisation and GELU
-void add_memory_rows(std::vector<Row>& rows);   // what mostly moves numbers
+void add_memory_rows(std::vector<Row>& rows);   // memory-bound work
 void add_attention_rows(std::vector<Row>& rows);
 void add_model_rows(std::vector<Row>& rows);  // layers and training steps
 

@@ -1,5 +1,5 @@
-// Fused causal attention. Only what the mask lets see is counted: each visible pair of a query and
-// a key takes two products forward, and seven in all with the way back (Dao et al. 2022).
+// Fused causal attention. Only visible pairs of a query and a key are counted: each takes two
+// products forward, and seven in all with the backward pass (Dao et al. 2022).
 #include "ours.hpp"
 #include "tapestry/attention.hpp"
 

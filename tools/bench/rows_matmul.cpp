@@ -6,8 +6,8 @@
 namespace tapestry::bench {
 namespace {
 
-// The kernel writes into an array that is there, as those of the peers do: an operation would also
-// make a new tensor, a tenth of the time of the smallest products.
+// The kernel writes into an existing array, as those of the peers do: an operation would also make
+// a new tensor, a tenth of the time of the smallest products.
 Contestant our_product(const Product& p, const Tensor& a, const Tensor& b) {
   const Tensor c = Tensor::empty({p.m, p.n});
   return {"Tapestry", [=] {

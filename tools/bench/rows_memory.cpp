@@ -1,4 +1,4 @@
-// Work that mostly moves numbers. No peers in this process: see the README for PyTorch.
+// Memory-bound work. No peers in this process: see the README for PyTorch.
 #include <memory>
 
 #include "ours.hpp"

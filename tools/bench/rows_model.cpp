@@ -1,5 +1,5 @@
 // Whole layers and whole training steps. Only products of matrices are counted, and of attention
-// what the mask lets see: norms, activations, Adam and the like are overhead here.
+// the visible pairs: norms, activations, Adam and the like are overhead here.
 #include <memory>
 
 #include "ours.hpp"
@@ -12,8 +12,8 @@
 namespace tapestry::bench {
 namespace {
 
-// Multiply-adds of causal attention, all heads together: forward 2, with the way back 7 for each
-// visible pair and each number of a row.
+// Multiply-adds of causal attention, all heads together: forward 2, with the backward pass 7 for
+// each visible pair and each number of a row.
 double visible_pairs(double batch, double length, double width) {
   return batch * length * (length + 1) / 2 * width;
 }
@@ -21,7 +21,7 @@ double visible_pairs(double batch, double length, double width) {
 Row layer_row(bool forward_backward) {
   const Index batch = 32, length = 128, width = 512, heads = 8;
   const double rows = double(batch * length), square = double(width * width);
-  // Four maps; on the way back a gradient by each weight, and by the rows of the last one alone.
+  // Four maps; backward a gradient by each weight, and by the rows of the last one alone.
   const double maps = (forward_backward ? 9 : 4) * rows * square;
   const double seen = (forward_backward ? 7 : 2) * visible_pairs(batch, length, width);
   Row row{"model",
@@ -84,7 +84,7 @@ Row training_row(const Gpt& s) {
   const double weights = layers * 12 * double(s.width * s.width) + double(s.width * s.vocabulary);
   const double seen =
       7 * layers * visible_pairs(double(s.batch), double(s.length), double(s.width));
-  // Weights are read both ways, and by Adam, which changes them, their means and mean squares.
+  // Weights are read in both passes and by Adam, which changes them, their means and mean squares.
   Row row{"model", "GPT step", 2 * (3 * tokens * weights + seen), bytes_of(10 * weights), {}};
   const auto add = [&](const char* letter, Index size) {
     row.name += std::string(letter) + std::to_string(size);

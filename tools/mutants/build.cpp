@@ -10,7 +10,7 @@ namespace mutants {
 namespace {
 
 // The mutants on the lines of errors; if there are none, those on the lines of the notes around
-// them, or else all of the files that have errors.
+// them, or else all in the files that have errors.
 std::set<std::string> blamed(const std::vector<std::string>& messages,
                              const std::vector<Mutant>& mutants) {
   std::set<std::string> of_errors, of_notes, of_files;

@@ -9,9 +9,8 @@
 
 namespace mutants {
 
-// Runs this command, which compiles the woven sources. Empty if all went well; else the mutants
-// that its messages speak of, by their names. Throws std::runtime_error, with the messages, when
-// they speak of none.
+// Runs this command, which compiles the mutated sources. Empty on success; else the names of the
+// mutants in its messages. Throws std::runtime_error, with the messages, if they name none.
 std::set<std::string> build(const std::string& command, const std::vector<Mutant>& mutants);
 
 }  // namespace mutants

@@ -36,7 +36,7 @@ std::vector<Candidate> candidates(const std::vector<Source>& sources, std::uint6
       all.push_back({file, std::move(site), name, -std::log1p(-u)});
     }
   }
-  // The smallest of many exponential numbers is drawn in proportion to their rates.
+  // Of exponential random numbers each is the smallest in proportion to its rate.
   for (Candidate& each : all) each.turn *= number[static_cast<std::size_t>(each.site.rule)];
   std::sort(all.begin(), all.end(),
             [](const Candidate& a, const Candidate& b) { return a.turn < b.turn; });

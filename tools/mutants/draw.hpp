@@ -1,4 +1,4 @@
-// Which of all sites become mutants.
+// The choice of the sites that become mutants.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace mutants {
 struct Mutant {
   const Source* source;
   Site site;
-  // File and lines, as they stand in lists: the name of a mutant, whatever else changes.
+  // File and lines, as in lists: the name of a mutant, whatever else changes.
   std::string name() const;
 };
 
@@ -21,9 +21,9 @@ std::string name_of(const std::string& path, const std::string& original,
                     const std::string& mutated);
 
 // `count` mutants, drawn by seed: the first of each file that has any, then from all in proportion
-// to their code, each rule as often as the others. A site's turn depends on its lines alone, so
-// that most of the draw stays when the sources change. None of `refused` is drawn, and no two that
-// would cross. They stand in the order of files and lines.
+// to their code, all rules equally often. A site's rank depends on its lines alone, so that most of
+// the draw stays when the sources change. None of `refused` is drawn, and no two that overlap in
+// part. They are in the order of files and lines.
 std::vector<Mutant> draw(const std::vector<Source>& sources, std::size_t count, std::uint64_t seed,
                          const std::set<std::string>& refused);
 

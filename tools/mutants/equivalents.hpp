@@ -1,5 +1,5 @@
-// tests/mutants.txt: mutants that no test can find, each with its reason. An entry is a file, the
-// line before and after, and why nothing differs:
+// tests/mutants.txt: equivalent mutants, which no test can find, each with its reason. An entry is
+// a file, the line before and after, and why nothing differs:
 //
 //   src/plot/axes.cpp
 //   - if (a < b) return b;
@@ -18,7 +18,7 @@
 namespace mutants {
 
 // Each mutant's name and its reason. Throws std::runtime_error when an entry is incomplete, or when
-// no site of the sources has these lines any more.
+// no site of the sources has these lines.
 std::map<std::string, std::string> read_equivalents(const std::string& path,
                                                     const std::vector<Source>& sources);
 

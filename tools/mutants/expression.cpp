@@ -52,7 +52,7 @@ void fix(std::vector<bool>& fixed, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i <= to && i < fixed.size(); ++i) fixed[i] = true;
 }
 
-// The first of these signs from i on, brackets passed over.
+// The first of these tokens from i on, outside brackets.
 std::size_t next_sign(const Source& s, std::size_t i, const char* sign) {
   for (; i < s.tokens.size() && !s.is(i, sign); ++i) {
     if (s.opens(i)) i = s.partner[i];
@@ -64,7 +64,7 @@ std::size_t next_sign(const Source& s, std::size_t i, const char* sign) {
 bool size_of_array(const Source& s, std::size_t i) {
   if (!s.is(i, "[") || i < 2) return false;
   if (s.is(i - 1, "]")) return size_of_array(s, s.partner[i - 1]);
-  if (s.is(i - 1, ")")) return s.is(s.partner[i - 1] + 1, "&");  // an array handed over
+  if (s.is(i - 1, ")")) return s.is(s.partner[i - 1] + 1, "&");  // an array argument
   if (!s.is_word(i - 1)) return false;
   if (s.closes(i - 2) && s.is(i - 2, ">")) return true;
   if (s.is(i - 2, "return") || s.is(i - 2, "throw") || s.is(i - 2, "else") || s.is(i - 2, "do") ||
@@ -74,7 +74,7 @@ bool size_of_array(const Source& s, std::size_t i) {
   return s.is_word(i - 2) && s.tokens[i - 1].space_before;
 }
 
-// Whether the statement [i, end] is a function's last one, and stands there without a condition.
+// Whether the statement [i, end] is a function's last one, without a condition.
 bool ends_function(const Source& s, std::size_t i, std::size_t end) {
   if (!s.is(end + 1, "}") || !(s.is(i - 1, "{") || s.is(i - 1, ";") || s.is(i - 1, "}"))) {
     return false;
@@ -216,7 +216,7 @@ std::vector<bool> fixed_tokens(const Source& s) {
     const bool computed = s.is(i, "alignas") || s.is(i, "noexcept") || s.is(i, "sizeof") ||
                           s.is(i, "decltype") || s.is(i, "requires") ||
                           (s.is(i, "constexpr") && s.is(i - 1, "if"));
-    // The numbers in calls of the processor's own instructions are part of these.
+    // The numbers in calls of intrinsics are part of the instruction.
     const bool instruction = s.is_word(i) && (s.tokens[i].text.starts_with("_mm") ||
                                               s.tokens[i].text.starts_with("__builtin_shuffle"));
     if (!(computed || instruction) || !s.is(i + 1, "(")) continue;

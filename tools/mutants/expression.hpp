@@ -1,4 +1,4 @@
-// Where expressions and statements begin and end, told from the tokens around them.
+// The extent of expressions and statements, from their tokens.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@ namespace mutants {
 
 constexpr int assignment_rank = 1, choice_rank = 2;
 
-// How tightly a binary operator binds: * more than +, + more than <; 0 for any other token.
+// The precedence of a binary operator: * more than +, + more than <; 0 for any other token.
 int rank_of(const Source& source, std::size_t i);
 
-// The first token of what stands to the left of operator i, and the token after what stands to its
-// right, as far as an operator of this rank reaches.
+// The first token of the left operand of operator i, and the token after its right operand, for an
+// operator of this precedence.
 std::size_t left_end(const Source& source, std::size_t i, int rank);
 std::size_t right_end(const Source& source, std::size_t i, int rank);
 
@@ -21,7 +21,7 @@ std::size_t right_end(const Source& source, std::size_t i, int rank);
 std::size_t colon_of(const Source& source, std::size_t i);
 
 // The ; of the statement that begins at i, if it is an expression, `throw`, `break` or `continue`;
-// else `nowhere`. So it is of a `throw` that ends a function: compilers need not go on without it.
+// else `nowhere`. Also `nowhere` for a `throw` at a function's end, which compilers require.
 std::size_t end_of_statement(const Source& source, std::size_t i);
 
 // A declaration with `constexpr`
@@ -32,12 +32,12 @@ struct Constant {
 };
 std::vector<Constant> constants_of(const Source& source);
 
-// Tokens that have to stay, for the compiler needs their value or they are no code that runs:
+// Tokens that cannot be mutated, since the compiler needs their value or they are not executed:
 // arguments of templates, cases, sizes of arrays, attributes, enumerators, assertions.
 std::vector<bool> fixed_tokens(const Source& source);
 
-// Tokens that nothing but speed depends on: memory reserved, and fetched ahead; how much work is
-// worth a thread (`_grain`), and in what blocks a product is computed.
+// Tokens that affect only speed: memory reserved, prefetches; how much work is worth a thread
+// (`_grain`), and the blocks of a product.
 std::vector<bool> tokens_for_speed(const Source& source);
 
 }  // namespace mutants

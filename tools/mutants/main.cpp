@@ -1,6 +1,6 @@
-// mutants: can the tests fail? It changes the library in small ways, one at a time, and runs the
-// tests that come past the change: a test that fails has killed the mutant. `make mutants` starts
-// it; CONTRIBUTING.md tells how to work with it.
+// mutants: mutation testing. It changes the library in small ways, one at a time, and runs the
+// tests that reach the change: a test that fails has killed the mutant. `make mutants` starts it;
+// CONTRIBUTING.md tells how to work with it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,7 @@ double seconds() {
   return tapestry::now() - start;
 }
 
-// The lines that the compiler sees, of the files that were asked about: PATH:LINE each.
+// The lines that the compiler sees, of the files with such a list: PATH:LINE each.
 std::map<std::string, std::set<int>> read_lines(const std::string& folder) {
   std::map<std::string, std::set<int>> lines;
   if (folder.empty()) return lines;
@@ -84,7 +84,7 @@ void say(const std::string& what) {
   std::fflush(stdout);
 }
 
-// What did not compile is remembered for the next run, whose build then has nothing to do twice.
+// Mutants that did not compile are remembered for the next run, to save builds.
 std::string refused_path(const Options& options) {
   return "build/mutants/refused-" + std::to_string(options.seed);
 }
@@ -99,7 +99,7 @@ std::set<std::string> read_refused(const Options& options) {
   return names;
 }
 
-// Draws, weaves and builds, until all that is drawn compiles: the library, and then the rest.
+// Draws, writes and builds, until all mutants drawn compile: the library, and then the rest.
 std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& options) {
   const char* const make = std::getenv("MAKE");
   const std::string command = std::string(make ? make : "make") + " -k MODE=mutants ";
@@ -119,7 +119,7 @@ std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& o
   }
 }
 
-// Those of this share, in the files that were asked for.
+// Those of this share, in the files given.
 std::vector<std::size_t> chosen(const std::vector<Mutant>& mutants, const Options& options) {
   std::vector<std::size_t> ids;
   const auto [part, parts] = options.share;
@@ -149,7 +149,7 @@ struct Scratch {
 
 using Equivalents = std::map<std::string, std::string>;  // with their reasons
 
-// What the tests say of each. Equivalents take no time.
+// The result of each mutant. Equivalents are not run.
 std::vector<Verdict> verdicts_on(const std::vector<Mutant>& mutants,
                                  const std::vector<std::size_t>& ids,
                                  const Equivalents& equivalents) {
@@ -168,7 +168,7 @@ struct Counts {
   std::size_t killed = 0, equivalent = 0, surviving = 0;
 };
 
-// What became of a mutant. It is counted.
+// The result of a mutant as text; also counts it.
 std::string fate(const Verdict& verdict, const std::string* reason, Counts& counts) {
   if (!verdict.killer.empty()) {
     ++counts.killed;
@@ -182,7 +182,7 @@ std::string fate(const Verdict& verdict, const std::string* reason, Counts& coun
   return "  survives " + std::to_string(verdict.tests) + " tests\n";
 }
 
-// Writes what became of each mutant, and says which survive. True if few enough do.
+// Writes the result of each mutant, and prints the survivors. True if there are few enough.
 bool report(const std::vector<Mutant>& mutants, const std::vector<std::size_t>& ids,
             const Equivalents& equivalents, std::uint64_t seed) {
   const std::vector<Verdict> verdicts = verdicts_on(mutants, ids, equivalents);

@@ -1,4 +1,4 @@
-// What was asked for on the command line.
+// The command line.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Options {
   std::pair<std::size_t, std::size_t> share = {1, 1};  // of all mutants: {3, 10} is the third tenth
   std::string only;                                    // only those in files that begin so
   bool list = false;                                   // draw, and run nothing
-  std::string lines;  // a folder of lists of the lines that are compiled here
-  std::string sites;  // a file whose sites are listed, and nothing else
+  std::string lines;  // a folder with lists of the lines compiled here
+  std::string sites;  // list the sites of this file, and nothing else
 };
 
 // Throws std::runtime_error with one line; ends the program after --help.

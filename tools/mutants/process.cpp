@@ -16,7 +16,7 @@ namespace mutants {
 namespace {
 
 std::atomic<bool> interrupted{false};
-// Groups of processes to be killed; negative: to be asked, for make then removes what is half made.
+// Process groups to be killed; negative: to be sent SIGTERM, so that make removes incomplete files.
 std::array<std::atomic<pid_t>, 1024> groups{};
 
 void end(pid_t group) { ::kill(-std::abs(group), group > 0 ? SIGKILL : SIGTERM); }
@@ -28,10 +28,10 @@ void end_children(int) {
   }
 }
 
-// A child that leads a group of its own.
+// A child with a process group of its own.
 class Child {
  public:
-  // In the child, become() does not come back.
+  // In the child, become() does not return.
   Child(const std::function<void()>& become, bool killed) : pid_(::fork()) {
     if (pid_ < 0) throw std::runtime_error("mutants: cannot start a process");
     ::setpgid(pid_, pid_);  // the child's own number is 0 in the child
@@ -44,7 +44,7 @@ class Child {
     if (interrupted) end(group);
   }
 
-  // Its exit status, as waitpid tells it, when all of its group has ended.
+  // Its exit status, as from waitpid, when all of its group has ended.
   int wait() {
     siginfo_t ignored;
     ::waitid(P_PID, static_cast<id_t>(pid_), &ignored, WEXITED | WNOWAIT);
@@ -66,7 +66,7 @@ void limit(__rlimit_resource what, rlim_t value) {
   ::setrlimit(what, &both);
 }
 
-// Limits that a mutant may run into, and the tests do not. The alarm outlives exec.
+// Limits that a mutant may reach, and the tests do not. The alarm persists across exec.
 void be_limited(double seconds) {
   limit(RLIMIT_AS, rlim_t(8) << 30);
   limit(RLIMIT_FSIZE, rlim_t(1) << 30);

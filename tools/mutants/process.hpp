@@ -1,4 +1,4 @@
-// Other programs, which end when this one is told to.
+// Child processes, which end with this one on a signal.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace mutants {
 
-// What waits for a program throws this after Ctrl-C and the like.
+// Waiting for a program throws this after Ctrl-C and the like.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("mutants: interrupted") {}
 };
@@ -18,11 +18,11 @@ void end_children_on_signals();
 
 enum class Outcome { passed, failed, too_long };
 
-// Runs a program unheard, at most so long; then what it started is ended with it.
+// Runs a program without output, up to a time limit; then its whole process group is ended.
 Outcome run_program(std::vector<std::string> words, std::vector<std::string> environment,
                     double seconds);
 
-// Runs a command of the shell, and hands over each line that it writes. True if it went well.
+// Runs a shell command, and passes on each line of its output. True if it succeeded.
 bool run_command(const std::string& command,
                  const std::function<void(const std::string&)>& take_line);
 

@@ -26,7 +26,7 @@ std::string integer(unsigned long long value, bool hexadecimal, const std::strin
   return text + suffix;
 }
 
-// What a number may become: one more, one less; a fraction twice and half as large.
+// The mutations of a number: one more, one less; a fraction twice and half as large.
 std::vector<std::string> neighbours(std::string number) {
   number.erase(std::remove(number.begin(), number.end(), '\''), number.end());
   const bool hexadecimal = number.starts_with("0x") || number.starts_with("0X");
@@ -153,7 +153,7 @@ class Finder {
     }
   }
 
-  // Whether this is `a < b ? a : b` or the like, where `a <= b` chooses an equal number.
+  // Whether this is `a < b ? a : b` or the like, where `a <= b` gives an equal number.
   bool chooses_an_operand(std::size_t from, std::size_t i, std::size_t to) const {
     const std::size_t colon = s_.is(to, "?") ? colon_of(s_, to) : nowhere;
     if (colon == nowhere || s_.is(i, "==") || s_.is(i, "!=")) return false;
@@ -163,7 +163,7 @@ class Finder {
     return (one == left && other == right) || (one == right && other == left);
   }
 
-  // Whether tokens [from, to) are an argument of a function that asks for no sign.
+  // Whether tokens [from, to) are an argument of an even function.
   bool unsigned_argument(std::size_t from, std::size_t to) const {
     const std::size_t open = s_.outer[from];
     if (open == nowhere || open == 0 || !(s_.is(open - 1, "abs") || s_.is(open - 1, "hypot"))) {
@@ -199,7 +199,7 @@ class Finder {
     if (end != nowhere && !fixed_[i]) add(Rule::dropped, i, end + 1, {{i, end + 1, ";"}});
   }
 
-  // Texts are joined by + and have no -.
+  // Strings are joined by + and have no -.
   bool texts(std::size_t from, std::size_t to) const {
     for (std::size_t i = from; i < to; ++i) {
       if (s_.tokens[i].kind == Kind::text && s_.tokens[i].text.back() == '"') return true;
@@ -244,7 +244,7 @@ std::set<std::string> needed_names(const std::vector<Source>& sources) {
       if (fixed[i]) take(source, i);
     }
   }
-  // And what these are computed from.
+  // And the names that these are computed from.
   for (bool more = true; std::exchange(more, false);) {
     for (const Source& source : sources) {
       for (const Constant& constant : constants_of(source)) {

@@ -1,5 +1,5 @@
-// Where a source file can be mutated, by rule: a constant changed, < and <= (or == and !=)
-// exchanged, + and - exchanged, a statement dropped, a neighbouring index, operands swapped.
+// The sites where a source file can be mutated, by rule: a constant changed, < and <= (or == and
+// !=) exchanged, + and - exchanged, a statement dropped, a neighbouring index, operands swapped.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ namespace mutants {
 enum class Rule { constant, comparison, sign, dropped, index, swapped };
 constexpr int rules = 6;
 
-// Tokens [from, to) become this text. It is put in before `from` where they are none.
+// Tokens [from, to) become this text. It is inserted before `from` if they are none.
 struct Edit {
   std::size_t from, to;
   std::string text;
@@ -25,14 +25,14 @@ struct Site {
   std::size_t from, to;  // the tokens of the whole expression or statement
   std::vector<Edit> edits;
   int line;                       // the first of the edits
-  std::string original, mutated;  // these lines, in one and without comments
+  std::string original, mutated;  // these lines, joined and without comments
 };
 
-// Names that the compiler needs the value of: those in sizes of arrays, arguments of templates and
-// the like.
+// Names whose value must be known at compile time: in sizes of arrays, template arguments and the
+// like.
 std::set<std::string> needed_names(const std::vector<Source>& sources);
 
-// All sites, in the order of the file, but none in constants of these names.
+// All sites, in the order of the file, except in constants of these names.
 std::vector<Site> sites_of(const Source& source, const std::set<std::string>& needed);
 
 // The tokens [from, to) with these edits, in one line.

@@ -13,7 +13,7 @@ namespace {
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Cuts a file into tokens.
+// Splits a file into tokens.
 class Reader {
  public:
   explicit Reader(Source& source) : source_(source), text_(source.text) {}
@@ -155,7 +155,7 @@ void find_partners(Source& s) {
   }
 }
 
-// What stands in { } is told by the words before it, back to the end of the statement before.
+// The kind of a { } follows from the tokens before it, back to the end of the last statement.
 Braces kind_of_braces(const Source& s, std::size_t brace) {
   if (brace == 0) return Braces::block;
   const std::size_t before = brace - 1;

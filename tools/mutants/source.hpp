@@ -1,6 +1,6 @@
-// A source file as the mutants need it: its tokens, which brackets belong together, and what the
-// braces hold. It relies on the layout that clang-format gives: a binary operator stands between
-// blanks, the `<` of a template's arguments does not.
+// A source file as the mutants need it: its tokens, matching brackets, and the kind of each brace.
+// It relies on the layout that clang-format gives: a binary operator stands between blanks, the `<`
+// of a template's arguments does not.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Token {
   bool space_before;
 };
 
-// What stands between { and }
+// What is between { and }
 enum class Braces { none, block, values, type, enumerators, space };
 
 constexpr std::size_t nowhere = std::size_t(-1);
@@ -30,24 +30,24 @@ struct Source {
   std::vector<Token> tokens;           // without comments and preprocessor lines
   std::set<std::size_t> after_a_line;  // tokens that follow a preprocessor line
   std::vector<std::size_t> partner;    // of ( [ { and a template's <, and of what closes them
-  std::vector<std::size_t> outer;      // the innermost bracket that is open around a token
+  std::vector<std::size_t> outer;      // the innermost open bracket around a token
   std::vector<Braces> braces;          // of each {
-  bool conditional = false;            // whether the compiler leaves out what is not among these:
+  bool conditional = false;            // whether the compiler skips lines that are not among these:
   std::set<int> compiled;              // lines
 
   bool is(std::size_t i, const char* word) const {
     return i < tokens.size() && tokens[i].text == word;
   }
   bool is_word(std::size_t i) const { return i < tokens.size() && tokens[i].kind == Kind::word; }
-  // a word that the language keeps for itself and that no operand begins or ends with
+  // a keyword that no operand begins or ends with
   bool is_keyword(std::size_t i) const;
   bool opens(std::size_t i) const;
   bool closes(std::size_t i) const;
-  // The last token of an operand: a name, a number, a text, a closing bracket.
+  // The last token of an operand: a name, a number, a string, a closing bracket.
   bool ends_operand(std::size_t i) const;
   // In a function's body, directly: not within the parentheses of a call or a list of values.
   bool in_block(std::size_t i) const;
-  // The tokens [from, to) in one line, one blank where there are any.
+  // The tokens [from, to) in one line, runs of blanks as one.
   std::string joined(std::size_t from, std::size_t to) const;
 };
 

@@ -19,7 +19,7 @@
 namespace mutants {
 namespace {
 
-// As Catch2 wants a name that is to be taken word by word.
+// A test name escaped for Catch2, to be taken literally.
 std::string escaped(const std::string& name) {
   std::string all;
   for (const char c : name) {
@@ -30,7 +30,7 @@ std::string escaped(const std::string& name) {
 }
 
 std::vector<std::string> test_names(const std::string& program) {
-  // Catch2 2 lists bare names by the first, 3 by the second; both after the program's own line.
+  // Catch2 2 lists plain names by the first, 3 by the second; both after the program's own line.
   for (const char* option : {" --list-test-names-only", " --list-tests --verbosity quiet"}) {
     std::vector<std::string> names;
     run_command(program + option + " 2>/dev/null",
@@ -42,7 +42,7 @@ std::vector<std::string> test_names(const std::string& program) {
   throw std::runtime_error("mutants: " + program + " lists no tests");
 }
 
-// Runs one test, with one more setting in its environment.
+// Runs one test, with one more environment variable.
 Outcome run_test(const std::string& program, const std::string& name, const std::string& setting,
                  double seconds) {
   std::vector<std::string> environment = {setting};
@@ -92,7 +92,7 @@ Suite::Suite(const std::string& program, const std::string& folder) : program_(p
 
 Test Suite::record(const std::string& name, const std::string& path) const {
   std::ofstream(path) << std::string(most_mutants, '\0');
-  for (int attempt = 0; attempt < 3; ++attempt) {  // one that depends on time may fail
+  for (int attempt = 0; attempt < 3; ++attempt) {  // a test that depends on time may fail
     const double start = tapestry::now();
     if (run_test(program_, name, "TAPESTRY_MUTANTS_REACHED=" + path, 300) != Outcome::passed) {
       continue;

@@ -14,27 +14,27 @@ namespace mutants {
 struct Test {
   std::string name;
   double seconds;                      // without a mutant
-  std::vector<unsigned char> reached;  // for each mutant, whether this test comes past it
+  std::vector<unsigned char> reached;  // for each mutant, whether this test reaches it
 };
 
 struct Verdict {
-  std::size_t tests = 0;  // that come past the mutant
-  std::string killer;     // the test that failed; "": it survives
+  std::size_t tests = 0;  // that reach the mutant
+  std::string killer;     // the test that failed; "": the mutant survives
 };
 
-// Calls work(i) for i = 0 ... count - 1, on all processors, and tells how far it is.
+// Calls work(i) for i = 0 ... count - 1, on all processors, and shows the progress.
 void in_parallel(const std::string& what, std::size_t count, const std::string& unit,
                  const std::function<void(std::size_t)>& work);
 
 // The tests of a program that is built with mutants in it.
 class Suite {
  public:
-  // Runs each test with nothing mutated, and keeps what it reaches and how long it takes. `folder`
-  // is for files in between. A test that fails is named and left out.
+  // Runs each test without a mutant, and notes which mutants it reaches and its time. `folder` is
+  // for temporary files. A test that fails is named and left out.
   Suite(const std::string& program, const std::string& folder);
 
-  // Whether a test notices this mutant: first those that killed another one of this file, then
-  // the quick ones. May be called by several threads.
+  // Whether a test kills this mutant: first those that killed another one of this file, then the
+  // fast ones. Thread-safe.
   Verdict try_mutant(std::size_t id, const std::string& file);
 
  private:

@@ -10,9 +10,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// mutant(id), which the woven files include. Test programs and commands share the library, so it
-// works in all of them: TAPESTRY_MUTANT chooses one; TAPESTRY_MUTANTS_REACHED names a file in which
-// each byte tells whether a mutant was reached, by any process.
+// mutant(id), which the mutated sources include. Test programs and commands share the library, so
+// it works in all of them: TAPESTRY_MUTANT chooses one; TAPESTRY_MUTANTS_REACHED names a file in
+// which each byte tells whether a mutant was reached, by any process.
 const char* const header = R"(#pragma once
 namespace tapestry {
 extern int chosen_mutant;  // -1: none
@@ -53,8 +53,7 @@ void renew(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// What `constexpr` becomes where a mutant has to be chosen at run time: nothing may be computed
-// while compiling then.
+// The replacement of `constexpr` where a mutant is chosen at run time.
 std::string loosened(const Source& s, const Constant& constant) {
   const auto is_inline = [&] {
     bool found = false;
@@ -88,7 +87,7 @@ class Weaver {
   }
 
  private:
-  // The tokens and what is between them. Sites are sorted, the outer before the inner ones.
+  // The tokens and the text between them. Sites are sorted, the outer before the inner ones.
   std::string tokens(std::size_t from, std::size_t to) {
     std::string text;
     for (std::size_t i = from; i < to;) {

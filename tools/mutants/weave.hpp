@@ -1,4 +1,4 @@
-// The sources with all mutants in them, each behind a question to `mutant(id)`.
+// The sources with all mutants in them, each switched by `mutant(id)`.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace mutants {
 
 constexpr std::size_t most_mutants = 4096;
 
-// The files of src/, and of tutorials/course/ where there is one, and where they stand below the
-// folder of woven files: course/ beside the rooms of src/.
+// The files of src/, and of tutorials/course/ where there is one, and their places in the folder of
+// mutated sources: course/ beside the rooms of src/.
 std::map<std::filesystem::path, std::filesystem::path> places();
 
-// Writes them below `to`, with the mutants; ids count from 0. Files that already stand there with
-// the same text are left alone, others than these are removed.
+// Writes them below `to`, with the mutants; ids count from 0. Files there with the same text are
+// left alone; others than these are removed.
 void weave(const std::filesystem::path& to, const std::vector<Mutant>& mutants);
 
 }  // namespace mutants

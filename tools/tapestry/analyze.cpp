@@ -1,4 +1,4 @@
-// `tapestry analyze`: who attends to whom while a model reads a text.
+// `tapestry analyze`: attention weights and patterns of a model on a text.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +32,7 @@ struct Head {
 std::vector<Head> heads_asked_for(const ModelFile& file, const Capture& seen, Index layer,
                                   Index head) {
   const TransformerOptions& o = file.model.options();
-  constexpr Index most = 64;  // that one picture can show
+  constexpr Index most = 64;  // shown in one picture
   if ((layer < 0 && o.num_layers > most) || (head < 0 && o.num_heads > most)) {
     throw Error(description(file) + ": too many for one picture; choose with --layer and --head.");
   }
@@ -76,7 +76,7 @@ void print_summary(const std::vector<Head>& heads, const Words& words, bool caus
 }
 
 std::string score_text(const Spread& s) {
-  if (s.count == 0) return "-";  // no row can show the pattern
+  if (s.count == 0) return "-";  // no row counts for the pattern
   if (s.count == 1) return formatted("%.2f", s.mean);
   return formatted("%.2f ±%.2f", s.mean, s.deviation);
 }
@@ -89,7 +89,7 @@ void print_score(const Evidence& one) {
         std::isnan(one.uniform) ? "   -" : score_text({one.uniform, 0, 1}).c_str());
 }
 
-// Of one head all patterns, of several that in which each is foremost.
+// All patterns of one head; of several heads the best one each.
 void print_detectors(const Detected& found, const std::vector<Head>& heads) {
   print("patterns     %s this text  untrained    shuffled     uniform\n", left("", 17).c_str());
   for (const Head& head : heads) {
@@ -132,7 +132,7 @@ void print_links(const std::vector<Head>& heads, const Words& words, bool causal
   print("\n");
 }
 
-// "cat 0.31, dog 0.22, ...": the five likeliest by logits (length, vocabulary) at a place.
+// "cat 0.31, dog 0.22, ...": the five likeliest by logits (length, vocabulary) at a position.
 std::string likeliest(const ModelFile& file, const Tensor& logits, Index place) {
   const Tensor shares = softmax(squeeze(slice(logits, 0, place, place + 1), 0));
   std::string text;
@@ -144,7 +144,7 @@ std::string likeliest(const ModelFile& file, const Tensor& logits, Index place) 
   return text;
 }
 
-// What the model says behind the text, or in place of each <mask>: as it has learned.
+// The model's prediction after the text, or for each <mask>, as it was trained.
 void print_guesses(const ModelFile& file, const Reading& reading, const Tensor& logits) {
   const Index length = reading.ids.shape[0];
   const Guess guess = file.feeding.guess;
@@ -164,7 +164,7 @@ Tensor mean_of(const std::vector<Head>& heads) {
   return mean(stack(maps, 0), 0);
 }
 
-// A decoder's query sees nothing later: these cells are crossed out.
+// A decoder's query does not see later keys: these cells are crossed out.
 plot::Heatmap map_of(const Tensor& weights, const Words& words, bool causal,
                      const std::string& title) {
   plot::Heatmap map = attention_heatmap(weights, words, words, title);

@@ -28,7 +28,7 @@ using Number = typename NumberOf<Value>::Type;
 
 std::string is_named(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
 
-// A sub-command and the options that it fills; when it was asked for, `work` is called with them.
+// A sub-command and the options that it fills; when it is given, `work` is called with them.
 template <class Options>
 struct Command {
   CLI::App* app;
@@ -39,7 +39,7 @@ struct Command {
       : app(parent.add_subcommand(name, what)) {
     app->footer(examples);
     app->callback([work, chosen = options] {
-      kernel_set();  // throws Error, before there is anything to undo, if the environment is wrong
+      kernel_set();  // throws Error at once, if the environment is wrong
       work(*chosen);
     });
   }
@@ -48,7 +48,7 @@ struct Command {
   CLI::Option* add(const char* name, Value Options::* member, const char* what) {
     return app->add_option(name, (*options).*member, what);
   }
-  // Of files, folders and tensors: "" names none, nor does it mean that none was given.
+  // For files, folders and tensors: "" is no name, and does not mean that the option was absent.
   template <class Value>
   CLI::Option* name(const char* option, Value Options::* member, const char* what) {
     return add(option, member, what)->check(is_named);

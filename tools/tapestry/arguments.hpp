@@ -7,7 +7,7 @@ class App;
 
 namespace tapestry::command {
 
-// Adds all sub-commands with their options. Parsing then calls the one that was asked for.
+// Adds all sub-commands with their options. Parsing then calls the one that was given.
 void add_commands(CLI::App& app);
 
 }  // namespace tapestry::command

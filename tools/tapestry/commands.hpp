@@ -1,5 +1,5 @@
-// What the sub-commands of `tapestry` do, without the command line: arguments.cpp fills the
-// structs. Each prints to standard output and throws Error where it cannot do its work.
+// The sub-commands of `tapestry`, without the command line: arguments.cpp fills the structs. Each
+// prints to standard output and throws Error if it fails.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace tapestry::command {
 
 using Path = std::filesystem::path;
 
-// Of what can be asked for in training.
+// Limits of the training options.
 inline constexpr Index most_length = 1024, most_batch = 4096, most_steps = 10000000;
 
 // Where pictures go, and what they are.
@@ -38,7 +38,7 @@ struct WhyOptions {
 };
 void why(const WhyOptions& options);
 
-// What is not given is as in the file that a run goes on with, or else the default.
+// What is not given is as in the file of a resumed run, or else the default.
 struct TrainOptions : PictureOptions {
   std::string task;  // copy, reverse, sort, induction, grammar, or a text file
   Path checkpoint;   // empty: out/checkpoints/<task>.safetensors
@@ -56,7 +56,7 @@ void train(const TrainOptions& options);
 struct GenerateOptions {
   Path checkpoint;
   std::string text;   // how it begins
-  Index length = -1;  // at most so many new words; -1: 20, or 200 characters
+  Index length = -1;  // most new words; -1: 20, or 200 characters
   Index count = 1;
   double temperature = 1;
   Index top_k = 0;
@@ -80,7 +80,7 @@ struct LabOptions {
   std::vector<Index> lengths = {64, 256, 1024};
   Index heads = 4, width = 128, batch = 1, window = 32;
   Index repeats = 5;
-  Index threads = 0;  // 0: as many as the library takes by itself
+  Index threads = 0;  // 0: the library's default
   double seconds = 5;
   bool causal = false;
 };

@@ -9,7 +9,7 @@
 namespace tapestry::command {
 namespace {
 
-// ids (sentences, length) as one model reads them: what each layer attended to.
+// The attention weights of each layer when a model reads ids (sentences, length).
 std::vector<Attended> attended(const Model& model, const Indices& ids) {
   const Capture seen;
   model(ids, {.need_weights = true});
@@ -19,7 +19,7 @@ std::vector<Attended> attended(const Model& model, const Indices& ids) {
   return layers;
 }
 
-// The words in random order, a first <bos> in its place.
+// The words in random order; a first <bos> keeps its place.
 Indices shuffled(const Indices& ids, int seed) {
   const auto length = static_cast<Index>(ids.values.size());
   const Index stay = length > 0 && ids.values.front() == Vocabulary::bos ? 1 : 0;
@@ -31,7 +31,7 @@ Indices shuffled(const Indices& ids, int seed) {
   return Indices(ids.shape, std::move(result));
 }
 
-// Mean and deviation of one baseline over all runs in which the pattern could show.
+// Mean and deviation of one baseline over all runs in which the pattern is possible.
 template <class Baseline>
 Spread over(const std::vector<Detected>& runs, std::size_t layer, std::size_t head,
             std::size_t pattern, Baseline baseline) {
@@ -80,7 +80,7 @@ const Evidence& foremost(const std::vector<Evidence>& of_head) {
   const Evidence* best = &of_head.front();
   for (const Evidence& one : of_head) {
     const bool told_by_entropy = one.pattern == Pattern::uniform || one.pattern == Pattern::sparse;
-    // A score that no row can show is NaN, and never ahead.
+    // A score without any row that counts is NaN, and never the best.
     if (!told_by_entropy && (lead(one) > lead(*best) || !(lead(*best) == lead(*best)))) best = &one;
   }
   return *best;

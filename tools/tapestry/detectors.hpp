@@ -1,4 +1,4 @@
-// Which patterns the heads of a model follow on one text, beside what scores without learning.
+// The patterns that a model's heads follow on one text, with baselines that learned nothing.
 #pragma once
 
 #include <vector>
@@ -13,12 +13,12 @@ inline constexpr int baselines = 8;  // untrained models, and orders of the word
 using Detected = std::vector<std::vector<std::vector<Evidence>>>;
 
 // Of each layer, each head: all patterns (analysis/evidence.hpp). The score is that of this text
-// alone; untrained: models of the same sizes with random weights that read it; shuffled: the model
-// reading its words in random order, a first <bos> in its place. No Capture may live.
+// alone; untrained: models of the same sizes with random weights; shuffled: the model on its words
+// in random order, a first <bos> in place. No Capture may be active.
 Detected detect(const ModelFile& file, const Indices& ids);
 
 // The pattern in which a head is furthest above the untrained models and uniform attention. Without
-// uniform and sparse, which the entropy tells.
+// uniform and sparse, which entropy shows.
 const Evidence& foremost(const std::vector<Evidence>& of_head);
 
 }  // namespace tapestry::command

@@ -1,4 +1,4 @@
-// `tapestry doctor`: is everything here that pictures and training need?
+// `tapestry doctor`: checks everything that pictures and training need.
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -44,7 +44,7 @@ std::string threads() {
          std::to_string(std::thread::hardware_concurrency()) + " processors";
 }
 
-// The same attention by every set; the plain loops tell what is right.
+// The same attention by every set, compared with the plain loops.
 std::string attention_agrees() {
   Random random(1);
   const Tensor q = random.normal({2, 17, 8}), k = random.normal({2, 17, 8});
@@ -75,7 +75,7 @@ std::string can_write(const Path& folder) {
   return "can be written";
 }
 
-// One line; true if all is well.
+// Prints one line; true if all is well.
 bool check(const std::string& name, const std::function<std::string()>& look) {
   try {
     print("  ok    %s %s\n", left(name, 16).c_str(), folded(look(), 25).c_str());

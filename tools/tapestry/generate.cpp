@@ -1,4 +1,4 @@
-// `tapestry generate`: texts that a decoder writes, word after word.
+// `tapestry generate`: texts from a decoder, word after word.
 #include <algorithm>
 
 #include "commands.hpp"
@@ -11,8 +11,8 @@
 namespace tapestry::command {
 namespace {
 
-// Reads the last words again for each new one: as many as the model has positions for, behind <bos>
-// if it was fed so.
+// Reads the last words again for each new one: as many as the model has positions, after <bos> if
+// it was trained so.
 NextLogits next_logits_of(const ModelFile& file) {
   return [&file](const Indices& ids) {
     const TransformerOptions& options = file.model.options();
@@ -50,7 +50,7 @@ void check_writes(const ModelFile& file) {
   }
 }
 
-// Signs that would command the terminal are not a text's; line ends are.
+// Control characters are replaced, since a terminal would obey them; line ends stay.
 std::string shown(const ModelFile& file, const Indices& ids) {
   std::string text;
   for (const std::int32_t id : ids.values) {

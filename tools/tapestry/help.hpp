@@ -1,4 +1,4 @@
-// What --help prints: how to call, what each option means, and examples to copy.
+// The text of --help: usage, options, and examples.
 #pragma once
 
 #include <CLI/Formatter.hpp>

@@ -1,4 +1,4 @@
-// Ctrl-C and its like, noticed between two steps instead of in the middle of one.
+// SIGINT (Ctrl-C) and SIGTERM, handled between two steps instead of within one.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tapestry::command {
 
-// While one lives, SIGINT and SIGTERM are noted: what is being written is finished, and who asks
-// stops in order. The second one of a kind ends the program at once, as if none lived. A signal
-// that whoever started the program has switched off (nohup, say) stays so.
+// While in scope, SIGINT and SIGTERM are only noted: writes finish, and the program stops in order
+// when it asks. A second one of a kind ends the program at once. A signal that the parent process
+// ignores (as under nohup) stays ignored.
 class Interruption {
  public:
   Interruption();
@@ -21,7 +21,7 @@ class Interruption {
   static int signal();  // that came, or 0
 };
 
-// Thrown where work stops because of a signal; the words say where, and the command how to go on.
+// Thrown where work stops because of a signal; the text says where, and how to resume.
 struct Interrupted : Error {
   int signal;
   std::string command;

@@ -85,7 +85,7 @@ void print_row(const Variant& variant, const Measurement& found) {
         cost(found.forward_backward).c_str());
 }
 
-// Why there is no number in this row; what is so for every length was said at the beginning.
+// Why there is no number in this row; reasons for all lengths were printed at the beginning.
 void print_reason(const Variant& variant, const char* way, const std::string& reason) {
   if (reason.empty() || reason == variant.skipped || reason == variant.forward_only) return;
   print("%s\n", folded(variant.name + ", " + way + ": " + reason, 2).c_str());
@@ -127,7 +127,7 @@ Measurements measure_all(const LaboratoryInput& in, const std::vector<Variant>& 
   return found;
 }
 
-// By length, of one variant.
+// One variant, by length.
 struct Curve {
   std::vector<double> lengths, seconds, bytes;
 

@@ -17,7 +17,7 @@ CsvLogOptions rows_to_keep(const Run& run) {
   return {.resume_after = double(run.adam.steps())};
 }
 
-// The points that have a value; of more than a thousand the means of neighbours.
+// The points that have a value; if more than a thousand, means of neighbours.
 plot::Series series(const CsvTable& table, const char* column, const std::string& name) {
   constexpr std::size_t most = 1000;
   const std::vector<double> steps = table.column("step"), values = table.column(column);

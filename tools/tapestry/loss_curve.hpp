@@ -1,4 +1,4 @@
-// The losses of a run: a CSV file that grows while it learns, and a picture of it.
+// The losses of a run: a CSV file, appended to during training, and a picture of it.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace tapestry::command {
 class LossCurve {
  public:
   // In the folder: train_NAME_loss.csv and the picture, where NAME is that of the checkpoint. The
-  // rows of an earlier part of the run stay. Throws Error for what cannot be written.
+  // rows of an earlier part of the run are kept. Throws Error for what cannot be written.
   LossCurve(const Run& run, const PictureOptions& options);
 
   // `loss` of the batch of a step, before the step; `held_out` after it, where it was measured.

@@ -1,4 +1,4 @@
-// tapestry: questions to a small transformer, answered. `tapestry --help` tells which.
+// The `tapestry` command: `tapestry --help` lists its sub-commands.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -30,8 +30,8 @@ std::string guess(const std::string& word, const std::vector<std::string>& names
   return similar.empty() ? "" : " Did you mean " + similar + "?";
 }
 
-// What is wrong with the first word, for CLI11 would only say that it is unexpected; "" if it is a
-// command or an option.
+// The error in the first word, for which CLI11 only says "unexpected"; "" if it is a command or an
+// option.
 std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -45,7 +45,7 @@ std::string unknown_command(const CLI::App& app, int count, char** arguments) {
          guess(first, names);
 }
 
-// The first option that does not exist, or a word too many.
+// The first unknown option, or surplus word.
 std::string unexpected(const CLI::App& app, const std::string& otherwise) {
   const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
   std::vector<std::string> names;
@@ -60,7 +60,7 @@ std::string unexpected(const CLI::App& app, const std::string& otherwise) {
   return otherwise;
 }
 
-// The option's name stands before the colon; what CLI11 says behind it is about its types.
+// The option's name is before the colon; CLI11's text after it is about C++ types.
 std::string without_value(const CLI::ArgumentMismatch& error) {
   const std::string words = error.what();
   if (!words.ends_with(" missing")) return words;
@@ -90,7 +90,7 @@ int run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // a file above the size limit is then an error like a full disk
   try {
     const int status = run(count, arguments);
     if (status == 0) tapestry::command::flush();

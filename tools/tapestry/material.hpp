@@ -1,4 +1,4 @@
-// What `tapestry train` can learn from: the tiny tasks, the grammar, a text file by characters.
+// Training data of `tapestry train`: the tiny tasks, the grammar, a text file by characters.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@ struct Material {
   Vocabulary vocabulary;
   Index length = 0;  // positions of the longest sequence
   std::function<Batch(Index rows, Random& random)> train = {}, test = {};
-  std::string test_is = {};      // what `test` draws from, in a word: "held out"
-  bool has_answers = false;      // exact_matches means something
-  double best_loss = 0;          // no model can be better; 0: unknown
-  std::string fingerprint = {};  // of a text file's content, to know it again
-  std::string prompt = {};       // something to let the model go on with
+  std::string test_is = {};      // the kind of data in `test`: "held out"
+  bool has_answers = false;      // exact_matches is meaningful
+  double best_loss = 0;          // lower bound of the loss; 0: unknown
+  std::string fingerprint = {};  // of a text file's content, to recognise it
+  std::string prompt = {};       // to generate from
 };
 
 // `task` is copy, reverse, sort, induction, grammar, or the path of a text file, which is read in
-// pieces of `length` characters. Throws Error for what is none of these, and for a file that
-// cannot be read, is no text, or is too short.
+// pieces of `length` characters. Throws Error for anything else, and for a file that cannot be
+// read, is no text, or is too short.
 Material material(const std::string& task, Index length);
 
 }  // namespace tapestry::command

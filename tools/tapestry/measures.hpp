@@ -13,7 +13,7 @@ struct Measures {
 };
 
 // weights (queries, keys), one query at least. A query sees all keys, or, if causal, those up to
-// its own place. What is measured: analysis/patterns.hpp.
+// its own position. Definitions: analysis/patterns.hpp.
 Measures measure(const Tensor& weights, bool causal);
 
 struct Link {
@@ -21,8 +21,8 @@ struct Link {
   double weight;
 };
 
-// The `count` largest weights, largest first, the earlier place first among equals. With `causal`
-// the first query is left out: it has no choice but itself.
+// The `count` largest weights, largest first, the earlier position first among equals. With
+// `causal` the first query is left out: it has no choice but itself.
 std::vector<Link> strongest_links(const Tensor& weights, std::size_t count, bool causal);
 
 }  // namespace tapestry::command

@@ -31,7 +31,7 @@ TransformerOptions sizes_of(const OneHead& head) {
           .is_causal = false};
 }
 
-// For a file that is a safetensors file but no model.
+// For a safetensors file without a model.
 [[noreturn]] void refuse(const Safetensors& file) {
   constexpr std::size_t shown = 3;
   std::string names;
@@ -55,7 +55,7 @@ OneHead::OneHead(const Safetensors& file)
         const Index d_model = words.size(1);
         const Tensor query = matrix(file, "head.query.weight", d_model, -1);
         const Tensor value = matrix(file, "head.value.weight", d_model, -1);
-        Random random(0);  // these weights do not stay
+        Random random(0);  // these weights are overwritten
         MultiHeadAttention made(d_model, 1, random, {.d_k = query.size(1), .d_v = value.size(1)});
         made.query.weight = query;
         made.key.weight = matrix(file, "head.key.weight", d_model, query.size(1));
@@ -65,7 +65,7 @@ OneHead::OneHead(const Safetensors& file)
       }()),
       guess(matrix(file, "guess", words.size(1), words.size(0))) {}
 
-// As step 14 begins.
+// As in step 14.
 OneHead::OneHead(const TransformerOptions& o, Random& random)
     : words(random.normal({o.vocab_size, o.d_model}, 0, 0.1)),
       positions(random.normal({o.max_length, o.d_model}, 0, 0.1)),
@@ -98,7 +98,7 @@ Model Model::untrained(std::uint64_t seed) const {
   Random random(seed);
   if (is_one_head()) return Model(OneHead(options_, random));
   TransformerOptions options = options_;
-  options.initializer = init::lecun_normal;  // how it began is in no file
+  options.initializer = init::lecun_normal;  // its initial weights are not stored
   return Model(Transformer(options, random));
 }
 

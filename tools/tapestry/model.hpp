@@ -1,4 +1,4 @@
-// What the sub-commands look into: a transformer, or the single head that step 14 writes out.
+// The models of the sub-commands: a transformer, or the single head that step 14 writes.
 #pragma once
 
 #include <variant>
@@ -8,7 +8,7 @@
 
 namespace tapestry::command {
 
-// logits = head(words[ids] + positions) W_guess: attention alone, with nothing passed by it.
+// logits = head(words[ids] + positions) W_guess: attention without a residual connection.
 struct OneHead {
   Tensor words, positions;       // (vocabulary, d_model), (length, d_model)
   MultiHeadAttention attention;  // of one head
@@ -27,7 +27,7 @@ class Model {
   explicit Model(Transformer transformer);
   explicit Model(OneHead head);
 
-  // Of a single head: those of an encoder of one layer that has its sizes.
+  // For a single head: the options of an encoder of one layer with its sizes.
   const TransformerOptions& options() const { return options_; }
   bool is_one_head() const { return std::holds_alternative<OneHead>(parts_); }
   const MultiHeadAttention& attention(Index layer) const;
@@ -43,7 +43,7 @@ class Model {
   std::variant<Transformer, OneHead> parts_;
 };
 
-// Throws Error that tells what the file is, if it is neither.
+// Throws an Error that says what the file is, if it is neither.
 Model to_model(const Safetensors& file);
 
 }  // namespace tapestry::command

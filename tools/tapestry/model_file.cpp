@@ -12,7 +12,7 @@
 namespace tapestry::command {
 namespace {
 
-// How files were fed that do not say: decoders of words by next_word_batch, say.
+// The default input format: for decoders of words that of next_word_batch.
 Feeding guessed(const std::filesystem::path& path, bool causal, bool by_characters) {
   const Feeding feeding{causal && !by_characters, causal ? Guess::next_word : Guess::hidden_word};
   warn(path.string() + " does not say how its model was fed; texts are read " +

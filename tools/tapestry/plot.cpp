@@ -1,4 +1,4 @@
-// `tapestry plot`: pictures of the numbers in a file, whichever program wrote it.
+// `tapestry plot`: pictures of the tensors in a file, from any program.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -31,12 +31,12 @@ void write(const plot::Canvas& canvas, const Path& path) {
 Safetensors tensors_in(const Path& path) {
   char begin[6] = {};
   read_file("plot", path, [&](std::ifstream& file, std::uint64_t) {
-    file.read(begin, sizeof begin);  // what is shorter is neither
+    file.read(begin, sizeof begin);  // a shorter one is neither
   });
   if (std::string(begin, sizeof begin) == "\x93NUMPY") {
     return {{{path.stem().string(), read_npy(path)}}, {}};
   }
-  return read_checkpoint(path).weights;  // without what the optimiser remembers
+  return read_checkpoint(path).weights;  // without the optimiser's state
 }
 
 Parameters chosen(const PlotOptions& options) {
@@ -60,7 +60,7 @@ Parameters chosen(const PlotOptions& options) {
               " for example.");
 }
 
-// A name from a file, as a file name that cannot lead anywhere else; never the same one twice.
+// A name from a file as a file name without a path; never the same one twice.
 std::string file_name(const std::string& tensor, std::set<std::string>& used) {
   std::string name;
   for (const char c : tensor.substr(0, 80)) {
@@ -74,7 +74,7 @@ std::string file_name(const std::string& tensor, std::set<std::string>& used) {
   return "plot_" + one;
 }
 
-// Each row adds up to 1, or to 0 where nothing may be seen; nothing is negative.
+// Each row sums to 1, or to 0 if fully masked; no element is negative.
 bool is_attention(const Tensor& x) {
   if (x.ndim() < 2 || x.size(-1) < 2 || x.size(-2) < 1) return false;
   for (const real total : sum(x, -1).values()) {
@@ -138,7 +138,7 @@ void draw_list(const Tensor& x, const std::string& title, const Path& path) {
   write(plot::render(chart), path);
 }
 
-// maps (n, queries, keys): entropy and distance of each, with those of even weights as a line.
+// maps (n, queries, keys): entropy and distance of each, with those of equal weights as a line.
 void draw_measures(const Tensor& maps, const std::string& title, const Path& path) {
   const bool causal = is_causal(maps);
   plot::BarChart entropy, distance;
@@ -173,7 +173,7 @@ std::vector<std::string> places(Index count) {
   return names;
 }
 
-// maps (n, queries, keys): their mean as arrows and as a landscape.
+// maps (n, queries, keys): their mean as arrows and as a 3-D chart.
 void draw_mean(const Tensor& maps, const PictureOptions& out, const std::string& name) {
   const Tensor weights = mean(maps, 0);
   const std::string title =

@@ -8,17 +8,17 @@ namespace tapestry::command {
 // printf, to standard output; throws Error if it cannot be written (a full disk).
 [[gnu::format(printf, 1, 2)]] void print(const char* format, ...);
 
-// Shows what was printed by now. Throws Error if any of it could not be written.
+// Flushes what was printed. Throws Error if any of it could not be written.
 void flush();
 
-// One line on standard error, for what is strange but no reason to stop.
+// A warning: one line on standard error.
 void warn(const std::string& words);
 
-// The text with blanks behind (left) or before it, up to so many columns; longer ones end in "…".
+// The text padded with blanks after (left) or before it to `width` columns; longer ones end in "…".
 std::string left(const std::string& text, int columns);
 std::string right(const std::string& text, int columns);
 
-// Lines of at most 80 columns, each begun by so many blanks but the first, broken between words.
+// Lines of at most 80 columns, all but the first indented, broken between words.
 std::string folded(const std::string& text, int indent);
 
 // "--name value", quoted for a shell, and so that a value which begins with "-" is no option.

@@ -93,7 +93,7 @@ std::string numbers(const Tensor& x) {
   return text;
 }
 
-// The drawing shows single numbers in digits; here small lists and matrices get theirs too.
+// The diagram shows single numbers in digits; here small vectors and matrices, too.
 plot::Diagram drawing(const Tape& record, const std::string& title) {
   plot::Diagram diagram = tape_diagram(record, title);
   const std::vector<Tape::Entry> entries = record.entries();

@@ -1,5 +1,5 @@
-// `tapestry train`: a transformer learns, is tested now and then, and is saved so that a run that
-// was interrupted goes on with the same bits.
+// `tapestry train`: trains a transformer, evaluates it at intervals, and saves it so that an
+// interrupted run resumes bitwise equal.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 namespace tapestry::command {
 namespace {
 
-// A line that renews itself must make room for a row of the table.
+// The progress line must be cleared for a row of the table.
 void clear_progress_line() {
   if (isatty(2) == 1 && isatty(1) == 1) std::fputs("\r\033[K", stderr);
 }
 
-// What the model is tested with, always the same rows.
+// The evaluation data, always the same rows.
 class Test {
  public:
   struct Result {
@@ -86,8 +86,7 @@ void introduce(const Run& run) {
                     command_to_resume(run, o));
 }
 
-// Files that are to be made; those that were not there before can be taken away again, with the
-// folders that were made for them.
+// The output files. Those that did not exist before can be removed again, with their new folders.
 class NewFiles {
  public:
   explicit NewFiles(const std::vector<Path>& paths) {
@@ -100,7 +99,7 @@ class NewFiles {
   }
 
   void remove() const {
-    std::error_code ignored;  // a folder may hold something of others by now
+    std::error_code ignored;  // a folder may hold other files by now
     for (const Path& path : made_) std::filesystem::remove(path, ignored);
   }
 
@@ -113,8 +112,8 @@ class NewFiles {
   std::vector<Path> made_;
 };
 
-// Makes all files now, so that a place that cannot be written is not found out at the end; an old
-// file is not touched before it is sure that somebody reads what is said here.
+// Creates all files now, so that an unwritable place is found before the training; an old file is
+// not changed before standard output has been written to.
 void begin(Run& run, const TrainOptions& o) {
   const Path csv = LossCurve::csv_of(run, o);
   const NewFiles files({run.checkpoint, run.best_model, csv});
@@ -131,7 +130,7 @@ void begin(Run& run, const TrainOptions& o) {
   if (is_old) save(run);
 }
 
-// Measures, prints and saves what is due after a step, and ends the work if a signal came.
+// Measures, prints and saves what is due after a step, and stops if a signal came.
 void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& curve, double loss) {
   const Index step = run.adam.steps(), steps = run.settings.steps,
               every = std::max<Index>(1, steps / 10);

@@ -36,7 +36,7 @@ Metadata to_metadata(const Settings& s) {
           {"train.seed", exact(s.seed)}};
 }
 
-// Settings, sizes, words, and how the model is fed.
+// Settings, sizes, vocabulary and input format.
 Metadata to_metadata(const Run& run) {
   Random random(0);
   const Batch batch = run.material.train(1, random);
@@ -144,7 +144,7 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
   check_same("--batch", s.batch, o.batch);
   check_same("--rate", s.rate, o.rate);
   check_same("--seed", s.seed, o.seed);
-  if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // tasks have their own
+  if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // not for tasks
   check_same("--layers", model.num_layers, o.layers);
   check_same("--heads", model.num_heads, o.heads);
   check_same("--width", model.d_model, o.width);
@@ -154,7 +154,7 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
       "begin anew with --overwrite.");
 }
 
-// What an earlier part of this run has left; of any other file nothing is believed.
+// What an earlier part of this run wrote; any other file is ignored.
 Best best_in_file(const Run& run) {
   try {
     const Metadata metadata = read_checkpoint(run.best_model).weights.metadata;

@@ -1,4 +1,4 @@
-// A run of `tapestry train`, as it begins and as it goes on out of its file.
+// A run of `tapestry train`: new, or resumed from its file.
 #pragma once
 
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace tapestry::command {
 
-// What has to be the same when a run goes on; kept in the checkpoint as text.
+// What must be the same in a resumed run; kept in the checkpoint as text.
 struct Settings {
   std::string task, fingerprint;
   Index length = 0, batch = 0, steps = 0;
@@ -19,14 +19,14 @@ struct Settings {
   std::uint64_t seed = 0;
 };
 
-// The lowest loss of what is not learned from, and after which step it was measured.
+// The lowest loss on held-out data, and after which step it was measured.
 struct Best {
   double loss = std::numeric_limits<double>::infinity();
   Index step = 0;
 };
 
 struct Run {
-  Path checkpoint, best_model;  // the latter empty where nothing can lie beside the former
+  Path checkpoint, best_model;  // the latter empty if no file can be beside the former
   Settings settings;
   Material material;
   Transformer model;
@@ -34,15 +34,15 @@ struct Run {
   Best best = {};
 };
 
-// As --resume says, a new run or the one in the file. Throws Error for options that make no sense,
-// or contradict the file.
+// A new run, or with --resume the one in the file. Throws Error for options that are invalid or
+// contradict the file.
 Run make_run(const TrainOptions& options);
 
-// The whole state, to go on from; the model alone as the best by now, with its loss.
+// Saves the whole state, to resume from; the model alone as the best so far, with its loss.
 void save(const Run& run);
 void save_best(Run& run, double loss);
 
-// What to type to go on with the run that the options began.
+// The command line that resumes the run of these options.
 std::string command_to_resume(const Run& run, const TrainOptions& options);
 
 }  // namespace tapestry::command

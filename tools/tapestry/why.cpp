@@ -1,5 +1,5 @@
-// `tapestry why`: the whole arithmetic behind one attention weight, done again from the queries,
-// keys and values that the model used, and compared with the weight that it used.
+// `tapestry why`: all the arithmetic of one attention weight, recomputed from the queries, keys and
+// values of the model, and compared with the model's weight.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -21,7 +21,7 @@ std::string short_word(const std::string& word) {
   return part.substr(0, part.find_last_not_of(' ') + 1);
 }
 
-// One head's part of what the model computed.
+// The tensors of one head.
 struct Cell {
   const ModelFile& file;
   const Words& words;
@@ -45,8 +45,8 @@ std::string all_places(const Words& words, const std::string& name) {
   return places;
 }
 
-// "sat", "the@4" or "4" -> the place in the text. `what` is --query or --key. A number that the
-// vocabulary has as a word is that word, and no place.
+// "sat", "the@4" or "4" -> the position in the text. `what` is --query or --key. A number that is a
+// word of the vocabulary means that word, not a position.
 Index place_of(const char* what, const Words& words, const Vocabulary& vocabulary,
                const std::string& given) {
   const std::string asked = printable(given);
@@ -148,8 +148,8 @@ void value(const Cell& c) {
         norm(row(c.output, c.query)));
 }
 
-// The head's rows of W_O carry that into the stream of which all later layers read. A single head
-// has no stream: what it makes is all there is.
+// The head's rows of W_O add that to the residual stream, which all later layers read. A single
+// head has no residual stream.
 void output(const Cell& c, const Capture& seen) {
   const Tensor added = row(c.v, c.key) * number(c.weights, c.query, c.key);
   const SingleHeadAttention head = c.file.model.attention(c.layer).head(c.head);
