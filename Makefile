@@ -10,8 +10,8 @@ SHELL := bash
 .SECONDARY:
 .SECONDEXPANSION:
 .SUFFIXES:
-# Lines that begin with $(live) are shown as they come, which + does; but with make -n, -q and -t, +
-# would run them all the same.
+# $(live) shows output as it comes, as + does; but + would run the line even with make -n, -q and
+# -t.
 letters := $(firstword -$(MAKEFLAGS))
 dry := $(findstring n,$(letters))$(findstring q,$(letters))$(findstring t,$(letters))
 live := $(if $(dry),,+)
@@ -47,13 +47,13 @@ $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
   -Iinclude $(seen) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
-# Private headers are for the library, its tests and tools that look inside; lessons, what they share
-# (tutorials/course) and the command make do with what is installed.
+# Private headers are for the library, its tests and some tools; lessons, tutorials/course and the
+# command use only installed headers.
 seen = -I$(src)
 $(build)/obj/tests/% $(build)/obj/tools/%: private seen = -I$(src) -Itutorials
 $(build)/obj/tutorials/% $(build)/obj/tools/tapestry/%: private seen = -Itutorials
-# Asked when needed, not now: on a bare machine the compiler arrives while make runs. What it
-# answers is kept, for every file asks again.
+# Evaluated when needed, not now: on a bare machine make installs the compiler first. The result is
+# kept, since every file needs it.
 asked = answer$(subst =,,$(1))
 ask = $(if $($(asked)),,$(eval $(asked) := $$(shell $(CXX) $(1) 2>/dev/null)))$($(asked))
 # What g++ 12 warns about wrongly: strings (its bug 105329), AVX-512 headers (its bug 105593), and
@@ -73,10 +73,10 @@ find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
 objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
 library := $(build)/libtapestry.a
 library_objects := $(call objects,$(call find,$(src),*.cpp) $(wildcard $(src)/plot/font.S))
-# What lessons and the command share, beside the library. Mutants of it are woven into the library.
+# Shared by lessons and the command, outside the library. Mutants of it are built into the library.
 course := $(build)/libcourse.a
 course_objects := $(if $(filter mutants,$(MODE)),,$(call objects,$(wildcard tutorials/course/*.cpp)))
-# What the first steps need, so that they run while the rest is compiled: the lower layers.
+# The lower layers, which the first steps need, so that they run while the rest is compiled.
 ground := $(build)/libground.a
 ground_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
   attention/mask% plot/% pictures/%),$(library_objects))
@@ -102,14 +102,14 @@ all: $(library) $(tutorials) $(tools)
 everything: all $(build)/tests ; @:
 programs: $(tutorials) ; @:
 
-# ---- How things are made. What the machine lacks is installed, or named, before the first file.
+# ---- Rules. Missing packages are installed, or named, before the first file is compiled.
 setup = CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' FONTS='$(FONTS)' \
   CLANG_FORMAT='$(CLANG_FORMAT)' tools/setup
 build/setup/%: tools/setup
 	$(live)@$(setup) $*
 	@mkdir -p $(@D) && touch $@
 
-# These files change only when their content does; what depends on them is then made again. (GNU
+# These files are written only if their content changes; then their dependents are rebuilt. (GNU
 # make 4.3 may leave the last newline of a file, which strip takes.)
 same = $(and $(findstring |$(1)|,|$(2)|),$(findstring |$(2)|,|$(1)|))
 unless_it_is = $(if $(call same,$(strip $(1)),$(if $(wildcard $@),$(strip $(file <$@)))),,FORCE)
@@ -123,8 +123,8 @@ $(build)/library.files: $$(call unless_it_is,$(library_objects)) | build/setup/b
 $(build)/tests.files: $$(call unless_it_is,$(test_objects)) | build/setup/build
 	$(call keep,$(test_objects))
 
-# On a terminal the lines of the compiler are counted, and tell how long the rest will take: `made`
-# of the `left` that this make began with. FILES_IN_ALL also counts those of makes before it.
+# On a terminal each compiled file is counted, with the time left: `made` of the `left` that this
+# make began with. FILES_IN_ALL also counts those of makes before it.
 self := $(MAKE)
 made :=
 begun :=
@@ -189,15 +189,15 @@ ifeq ($(filter f64 neon,$(MODE)),)  # of these, `make test` and check-neon run o
 $(build)/tests: | $(build)/tools/tapestry
 endif
 
-# Which lines of the kernels the compiler sees here: others belong to other processors. Each source
-# that has conditions, or headers with conditions beside it, has its list.
+# Lists of the lines of the kernels that are compiled here: others are for other processors. Each
+# source with #if, in it or in its headers, has its list.
 compiled_lines := $(addprefix $(build)/lines/,$(basename $(sort $(wildcard src/kernels/*.cpp) \
   $(shell grep -lE '^\#if' -r src --include='*.cpp'))))
 $(build)/lines/%: %.cpp $(build)/flags FORCE
 	@mkdir -p $(@D)
 	$(quiet)$(CXX) $(flags) $(extra) -E $< | awk '/^# [0-9]+ "/ { line = $$2; file = $$3; gsub(/"/, "", file); next } \
 	  file ~ /^src\// && NF { print file ":" line } { ++line }' >$@
-# Fuzz targets: each of them one file, with the library and what the command is made of. One that
+# Fuzz targets: each is one file, linked with the library and the command's objects. One that
 # defines a sub-command itself gets its own.
 $(build)/libcommand.a: $(filter-out %/main.o,$(tapestry_objects))
 	@echo '  lib  $@'
@@ -219,7 +219,7 @@ $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(s
   $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
 
-# ---- Tutorials. A step that reads what others write comes with the programs of those.
+# ---- Tutorials. A step that reads the files of others needs their programs, too.
 numbered = $(foreach number,$(1),$(filter $(build)/tutorials/$(number)_%,$(tutorials)))
 chosen = $(call numbered,$(1) $(shell tools/run_tutorials --needs $(1)))
 of_phase = $(foreach source,$(wildcard tutorials/phase$(1)_*/[0-9][0-9a-z]_*.cpp),\
@@ -235,7 +235,7 @@ opening: $(first_tutorials)
 	$(live)@tools/run_tutorials --block $(first_tutorials)
 rest: $(first_tutorials)
 	@$(MAKE) programs
-else  # another goal may compile the same files at that time
+else  # another goal may compile the same files then
 tutorials: $(tutorials)
 	$(live)@tools/run_tutorials $(tutorials)
 endif
@@ -308,7 +308,7 @@ mutants: $(build)/tools/mutants $(compiled_lines)
 $(build)/tools/mutants: $(mutants_objects)
 	$(call link)
 
-# ---- The state of the sources
+# ---- Checks of the sources
 ## check          format, layers, symbols, warnings, lessons, links and pictures; a report of sizes
 check: build/setup/format
 	@$(MAKE) WERROR=1 everything
@@ -329,7 +329,7 @@ quoted = '$(subst ','\'',$(1))'
 installer = PREFIX=$(call quoted,$(PREFIX)) DESTDIR=$(call quoted,$(DESTDIR)) LIBDIR='$(LIBDIR)' \
   MODE=$(MODE) CXX='$(CXX)' VERSION=$(VERSION) DEFINES='$(filter -DTAPESTRY%,$(mode_$(MODE)))' \
   tools/packaging/install
-ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)  # said before anything is compiled
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)  # checked before anything is compiled
 refusal := $(shell $(installer) check $(filter uninstall,$(MAKECMDGOALS)))
 $(if $(refusal),$(error $(refusal)))
 endif

@@ -1,5 +1,5 @@
 // Catch2, whichever version is installed: 2 (one header) or 3 (a library).
-// Tests use what both share: TEST_CASE, SECTION, REQUIRE, CHECK, REQUIRE_THROWS_AS, INFO, CAPTURE,
+// Tests use what both have: TEST_CASE, SECTION, REQUIRE, CHECK, REQUIRE_THROWS_AS, INFO, CAPTURE,
 // Approx.
 #pragma once
 

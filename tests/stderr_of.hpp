@@ -1,4 +1,4 @@
-// What a piece of a program writes to standard error.
+// The text that a function writes to standard error.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// For tests that write files: a fresh folder, and what stands in a file.
+// For tests that write files: a new folder, and the content of a file.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 #include "tapestry/error.hpp"
 
-// It is removed, with all that is in it, at the end of a test.
+// It is removed, with its content, at the end of a test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -6,7 +6,7 @@
 
 namespace tapestry {
 
-// While it lives, even the smallest work is shared among threads; then all is as before.
+// While in scope, even the smallest work is shared among threads.
 class SmallWorkShared {
  public:
   SmallWorkShared() { kernels::divide_everything = true; }

@@ -1,4 +1,4 @@
-// What the tests of patterns share.
+// Helpers for the tests of patterns.
 #pragma once
 
 #include "ops/expect.hpp"
@@ -9,7 +9,7 @@ namespace tapestry {
 
 inline constexpr double nearly_equal = in_double ? 1e-12 : 2e-6;
 
-// Weights as softmax makes them, with zeros where the mask hides; one key stands out.
+// Weights as from softmax, 0 where masked; one key has a larger score.
 inline Tensor weights_under(const Mask& mask, const Shape& shape, std::uint64_t seed = 1) {
   const Tensor scores = random_tensor(shape, seed) * 2;
   return softmax(where(mask.tensor(shape), scores, -infinity));

@@ -1,5 +1,4 @@
-// Command lines: each line of an input is an argument. The commands do nothing here but look at
-// the numbers that they were given.
+// Command lines: each line of an input is an argument. The commands only check their numbers here.
 #include "tapestry/arguments.hpp"
 
 #include <CLI/App.hpp>

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Tensor logits = file.model(ids);
     fuzz::require(logits.shape() == Shape{ids.shape[0], options.vocab_size}, "a row for each word");
   });
-  fuzz::done([&] {  // what of it a training would go on with
+  fuzz::done([&] {  // what a resumed training would use of it
     const Checkpoint checkpoint = read_checkpoint(input.path());
     Adam adam(checkpoint.weights.tensors);
     load_checkpoint(checkpoint.weights.tensors, adam, checkpoint);

@@ -1,6 +1,5 @@
-// What the fuzz targets share. libFuzzer calls each with bytes of its own; whatever they are, the
-// library answers, or throws an Error of one line. All else stops the program: libFuzzer then keeps
-// the bytes.
+// Helpers for the fuzz targets. libFuzzer calls each with any bytes; the library must return or
+// throw an Error of one line. All else stops the program, and libFuzzer keeps the bytes.
 #pragma once
 
 #include <sys/mman.h>
@@ -28,7 +27,7 @@ inline std::string text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// A regular file in memory while it lives.
+// A regular file in memory while in scope.
 class File {
  public:
   explicit File(std::string_view bytes) : file_(::memfd_create("fuzz", 0)) {
@@ -45,7 +44,7 @@ class File {
   int file_;
 };
 
-// True if the work was done, false if an Error refused it.
+// True if the work succeeded, false if it threw an Error.
 template <class Work>
 bool done(Work work) {
   try {

@@ -1,4 +1,4 @@
-// What must be true of a file that holds one array, whatever its format: .npy and IDX.
+// The properties required of any file with one array: .npy and IDX.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tapestry::fuzz {
 
-// Reads the bytes as a file, as numbers and as indices; where both can be had, they are the same.
+// Reads the bytes as a file, as numbers and as indices; if both succeed, they are equal.
 inline void read_both_ways(const std::uint8_t* data, std::size_t size,
                            Tensor (*read)(const std::filesystem::path&),
                            Indices (*read_indices)(const std::filesystem::path&)) {

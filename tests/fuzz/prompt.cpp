@@ -1,4 +1,4 @@
-// Prompts: the first two lines of an input are words to look at, the rest is what a model reads.
+// Prompts: the first two lines of an input are --query and --key, the rest is the text.
 #include <algorithm>
 
 #include "fuzz.hpp"
@@ -11,7 +11,7 @@ using namespace tapestry;
 
 namespace {
 
-// Two models, by words and by characters; what the command prints goes nowhere.
+// Two models, by words and by characters; the command's output is discarded.
 class Desk {
  public:
   Desk() {

@@ -1,4 +1,4 @@
-// Texts: to learn from, as words, as characters, as sentences of the toy languages.
+// Texts as training data: as words, as characters, as sentences of the toy languages.
 #include "course/grammar.hpp"
 #include "course/translation.hpp"
 #include "fuzz.hpp"

@@ -1,4 +1,4 @@
-// A safetensors file as other programs, or nobody's friends, may write it.
+// A safetensors file as other programs, or attackers, may write it.
 #pragma once
 
 #include <cstdint>

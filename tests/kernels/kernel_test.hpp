@@ -1,4 +1,4 @@
-// What the kernel tests share: numbers, arrays with guards on both sides, comparisons.
+// Helpers for the kernel tests: numbers, arrays with guards on both sides, comparisons.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ struct Numbers {
   }
 };
 
-// An array of n numbers that starts `offset` elements past a 64-byte boundary, between two bands of
-// a value that no kernel produces.
+// An array of n numbers that starts `offset` elements past a 64-byte boundary, between two guard
+// bands of a value that no kernel produces.
 class Guarded {
  public:
   Guarded(Index n, Index offset)
@@ -148,13 +148,13 @@ inline std::vector<const Table*> usable_sets() {
 
 inline const Table& reference_set() { return *usable_sets().front(); }
 
-// Fills the scratch memory that kernels of this thread get next: what it held must not count.
+// Fills the scratch memory of this thread's kernels, whose old content must have no effect.
 inline void poison_scratch(real value) {
   constexpr Index n = 1 << 16;
   std::fill_n(workspace(n), n, value);
 }
 
-// Makes a set the active one for as long as it lives.
+// Makes a set the active one while in scope.
 class Using {
  public:
   explicit Using(const Table& table) : before_(active()) { use(table); }

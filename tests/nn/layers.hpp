@@ -1,4 +1,4 @@
-// What the tests of layers share.
+// Helpers for the tests of layers.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tapestry {
 
 constexpr double nearly = in_double ? 1e-11 : 2e-5;  // after a few layers
 
-// Other numbers in every parameter: a bias of zeros or a gain of ones would hide that it is unused.
+// Changes every parameter: an unused bias of zeros or gain of ones would not be noticed.
 inline void scatter(const Parameters& parameters, Random& random, double deviation = 0.5) {
   for (const Parameter& parameter : parameters) {
     const std::vector<real> values = random.normal(parameter.value.shape(), 0, deviation).values();

@@ -1,7 +1,7 @@
-// What the tests share: tensors compared with numbers that plain loops compute, error messages
-// compared with the words they must hold, gradients compared with differences.
+// Checks shared by the tests: tensors against plain loops, error messages against words they must
+// contain, gradients against finite differences.
 //
-// Each check returns what is wrong as text, "" if nothing is: CHECK(difference(...) == "").
+// Each check returns an error as text, "" if there is none: CHECK(difference(...) == "").
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ inline std::string difference_to(const Tensor& y, const Tensor& expected,
   return difference(y, expected.shape(), doubles(expected), tolerance);
 }
 
-// Element of x that `place` of a larger shape reads: aligned at the last axis, size 1 repeated.
+// The element of x for `place` of a larger shape: aligned at the last axis, size 1 repeated.
 inline double element(const Tensor& x, const Place& place) {
   Index at = 0;
   const std::size_t rank = static_cast<std::size_t>(x.ndim()), missing = place.size() - rank;
@@ -85,7 +85,7 @@ inline std::vector<double> tabulate(const Shape& shape,
   return result;
 }
 
-// The first name of a list that one message must hold, and does not.
+// The first name of a list that a message lacks.
 inline std::string missing_word(const std::string& message,
                                 std::initializer_list<const char*> words) {
   for (const char* word : words) {
@@ -96,7 +96,7 @@ inline std::string missing_word(const std::string& message,
   return message.find('\n') == std::string::npos ? "" : "not one line: " + message;
 }
 
-// f must throw an Error of one line that holds all these words.
+// f must throw an Error of one line with all these words.
 inline std::string complaint(const std::function<void()>& f,
                              std::initializer_list<const char*> words) {
   try {

@@ -24,14 +24,14 @@ Decoded decode_png(const Canvas& canvas);
 
 std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path);
 
-// Does any pixel within the box differ from `paper`? In device pixels, clipped to the picture.
+// True if a pixel within the box differs from `paper`. In device pixels, clipped to the picture.
 bool has_ink(const Decoded& picture, int left, int top, int right, int bottom,
              Colour paper = white);
 
-// Is the outermost frame of pixels clean? What is cut off by the border leaves ink there.
+// True if the outermost frame of pixels is empty, so that nothing is cut off by the border.
 bool has_clean_border(const Decoded& picture);
 
-// The words of the Error that `action` throws; empty when it throws none.
+// The message of the Error that `action` throws; empty when it throws none.
 template <typename Action>
 std::string words_of_error(Action action) {
   try {

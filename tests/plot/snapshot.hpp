@@ -1,9 +1,9 @@
-// Pictures as they were when somebody last looked at them.
+// Snapshot tests: pictures as they were at the last inspection.
 //
-// Such a test tells only *that* a picture changed, not whether it was right before or is wrong now:
-// what a picture has to mean is tested beside it, in the other files of this folder. It is here for
-// what no single test would ask for: a margin, a tick, a label half a cell off. After a change that
-// was meant, look at the picture that the failure names, and put the new fingerprint in.
+// Such a test tells only *that* a picture changed, not which one is right: the other files of this
+// folder test the meaning of pictures. It finds what has no test of its own: a margin, a tick, a
+// label half a cell off. After an intended change, inspect the picture that the failure names, and
+// enter the new fingerprint.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace tapestry::plot {
 
-// Of the size and all pixels: FNV-1a, 64 bits. The same on every compiler and machine, for the same
-// input gives the same bytes.
+// A hash of the size and all pixels: FNV-1a, 64 bits. The same with every compiler and machine,
+// since pictures are.
 std::uint64_t fingerprint(const std::vector<Canvas>& frames);
 
-// Fails when the picture (or one frame of a film) is not the one with this fingerprint. Then it is
-// written to the folder for temporary files, and the message says where, and the new fingerprint.
+// Fails if the picture (or a frame of an animation) has another fingerprint; then it writes the
+// picture to the folder for temporary files, and the message gives the path and the fingerprint.
 void check_snapshot(const std::string& name, std::uint64_t expected,
                     const std::vector<Canvas>& frames);
 inline void check_snapshot(const std::string& name, std::uint64_t expected, const Canvas& canvas) {

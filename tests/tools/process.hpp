@@ -22,7 +22,7 @@ struct Result {
   std::string out, err;  // what it wrote
 };
 
-// The names of all that lies in a folder and below, sorted.
+// The names of everything in a folder and below, sorted.
 inline std::vector<std::string> all_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -38,8 +38,8 @@ inline std::string command() {
       .string();
 }
 
-// Runs `before tapestry arguments` in `folder`, as a shell reads them. Its words go to files
-// outside of the folder.
+// Runs the shell command `before tapestry arguments` in `folder`. Its output goes to files outside
+// the folder.
 inline Result tapestry_in(const std::filesystem::path& folder, const std::string& arguments,
                           const std::string& before = "") {
   const TemporaryFolder words;
@@ -59,8 +59,7 @@ inline int widest(const std::string& text) {
   return most;
 }
 
-// A folder with two small trained models, which no test changes: "words" of the grammar, and
-// "copy".
+// A folder with two small trained models, read-only for tests: "words" of the grammar, and "copy".
 inline const std::filesystem::path& models() {
   static const TemporaryFolder folder;
   static const std::filesystem::path path = [] {
@@ -72,7 +71,7 @@ inline const std::filesystem::path& models() {
   return path;
 }
 
-// All went well, nothing is wider than 80 columns, no colour, and not a word on standard error.
+// Success, no line wider than 80 columns, no colour, and nothing on standard error.
 inline std::string wrong(const Result& result) {
   if (result.status != 0) return std::to_string(result.status) + ": " + result.err;
   if (!result.err.empty()) return "on standard error: " + result.err;
