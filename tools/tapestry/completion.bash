@@ -1,4 +1,4 @@
-# Completion of the tapestry command for bash. `make install` puts it where bash-completion looks;
+# Completion of the tapestry command for bash. `make install` copies it to bash-completion's folder;
 # zsh takes it after `autoload bashcompinit; bashcompinit`.
 _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
