@@ -155,7 +155,8 @@ Mask Mask::blocked(Index size, Index offset) {
 
 Mask Mask::global(Index count, Index offset) {
   if (count < 0) {
-    throw Error("mask: " + std::to_string(count) + " global positions are less than none.");
+    throw Error("mask: " + std::to_string(count) +
+                " global positions: the count cannot be negative.");
   }
   return Mask(Rule{Rule::Kind::global, std::min(count, 2 * most), offset});
 }

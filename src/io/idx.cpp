@@ -36,7 +36,7 @@ NumberType type_of(unsigned code) {
       return NumberType::f64;
     default:
       throw Error("its numbers are of type " + std::to_string(code) +
-                  ": IDX knows 8, 9, 11, 12, 13 and 14.");
+                  ": IDX has 8, 9, 11, 12, 13 and 14.");
   }
 }
 

@@ -42,7 +42,7 @@ class HeaderReader {
       break;
     }
     skip_blanks();
-    if (!rest_.empty()) fail("there is something behind its '}'");
+    if (!rest_.empty()) fail("there is something after its '}'");
     for (const char* key : {"descr", "fortran_order", "shape"}) {
       if (!seen_.contains(key)) fail("it has no '" + std::string(key) + "'");
     }
@@ -194,9 +194,8 @@ constexpr NamedType types[] = {
 
 [[noreturn]] void refuse_type(const std::string& type, const std::string& way_out) {
   const bool objects = type.find('O') != std::string::npos;
-  throw Error(
-      "its numbers are of type " + in_quotes(type) + ": " +
-      (objects ? "Python objects, which are programs of strangers, are never read." : way_out));
+  throw Error("its numbers are of type " + in_quotes(type) + ": " +
+              (objects ? "Python objects can run any code, and are never read." : way_out));
 }
 
 // The type that "<f4", ">f4" (big-endian) or "|u1" (bytes, which have no order) names.

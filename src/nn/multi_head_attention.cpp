@@ -95,7 +95,7 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index num_heads_, Random& 
   const Index d_k = query.weight.size(1) / num_heads;
   if (positions == Positions::rotary && d_k % 2 != 0) {
     throw Error("multi-head attention: d_k is " + std::to_string(d_k) +
-                ", but rotary positions turn pairs: it must be even.");
+                ", but rotary positions rotate pairs: it must be even.");
   }
   if (positions == Positions::relative) {
     relative.emplace(num_heads, is_causal, random, o.initializer);
@@ -107,10 +107,9 @@ void MultiHeadAttention::refuse_distances(const char* what) const {
       positions != Positions::alibi) {
     return;
   }
-  throw Error(
-      std::string("multi-head attention: ") + what +
-      " knows no distances between queries and keys, but this layer's positions are rotary, "
-      "relative or alibi.");
+  throw Error(std::string("multi-head attention: ") + what +
+              " has no distances between queries and keys, but this layer's positions are rotary, "
+              "relative or alibi.");
 }
 
 Tensor MultiHeadAttention::turned(const Tensor& x, Index first) const {

@@ -100,11 +100,10 @@ Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryL
 Index relative_bucket(Index offset, bool is_causal, Index buckets, Index max_distance) {
   const Index side = is_causal ? buckets : buckets / 2, exact = side / 2;
   if (exact < 1 || (!is_causal && buckets % 2 != 0) || max_distance <= exact) {
-    throw Error(
-        "relative bucket: buckets is " + std::to_string(buckets) + " and max_distance " +
-        std::to_string(max_distance) + (is_causal ? "" : ", not causal") +
-        ": there must be at least two on each side, as many ahead as behind, and max_distance "
-        "must be above half of a side.");
+    throw Error("relative bucket: buckets is " + std::to_string(buckets) + " and max_distance " +
+                std::to_string(max_distance) + (is_causal ? "" : ", not causal") +
+                ": there must be at least two on each side, equally many on both, and max_distance "
+                "must be above half of a side.");
   }
   const Index begin = !is_causal && offset > 0 ? side : 0;   // later keys have the second half
   offset = std::clamp(offset, -max_distance, max_distance);  // all larger distances share it

@@ -99,8 +99,8 @@ Tensor Transformer::operator()(const Indices& ids, const Mask& mask,
 Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches) const {
   if (!options.is_causal) {
     throw Error(
-        "transformer: next() is for a decoder: in an encoder, words that come later would change "
-        "the earlier ones. Call the model on the whole text.");
+        "transformer: next() is for a decoder: in an encoder, later words would change the earlier "
+        "ones. Call the model on the whole text.");
   }
   std::vector<KeyValueCache> seen = caches;
   if (seen.empty()) seen.resize(blocks.size());

@@ -95,7 +95,7 @@ Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
     if (known[i] != -1) {
       too_large = __builtin_mul_overflow(product, known[i], &product) || too_large;
     } else if (unknown >= 0) {
-      throw Error(request + ": only one size may be -1, to be worked out.");
+      throw Error(request + ": only one size may be -1, to be inferred.");
     } else {
       unknown = static_cast<int>(i);
     }
@@ -105,7 +105,7 @@ Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
     if (product <= 0 || x.count() % product != 0) {
       throw Error(request + " with " + std::to_string(x.count()) +
                   " elements, which the known sizes (product " + std::to_string(product) +
-                  ") do not divide, so -1 cannot be worked out.");
+                  ") do not divide, so -1 cannot be inferred.");
     }
     known[static_cast<std::size_t>(unknown)] = x.count() / product;
   }

@@ -15,7 +15,7 @@ void check(const Tensor& logits, const Indices& targets) {
   if (logits.ndim() < 1 || logits.shape().removed(-1) != targets.shape) {
     throw Error("cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +
-                ": logits must be the targets' shape with one axis of classes behind it.");
+                ": logits must be the targets' shape and one more axis, of classes.");
   }
   const Index classes = logits.size(-1);
   for (std::size_t i = 0; i < targets.values.size(); ++i) {
@@ -23,7 +23,7 @@ void check(const Tensor& logits, const Indices& targets) {
       throw Error("cross_entropy: target " + std::to_string(targets.values[i]) + " at place " +
                   std::to_string(i) + " is not one of the " + std::to_string(classes) +
                   " classes (0 to " + std::to_string(classes - 1) +
-                  "). Use a negative target to ignore a place.");
+                  "). Use a negative target to ignore a position.");
     }
   }
 }

@@ -89,7 +89,7 @@ class Encoder {
 };
 
 void check_film(const std::vector<Canvas>& frames, double seconds) {
-  if (frames.empty()) throw Error("encode_gif: there are no frames; a film needs at least one");
+  if (frames.empty()) throw Error("encode_gif: there are no frames; give at least one");
   if (!(seconds >= 0.02 && seconds <= 655)) {
     throw Error(formatted("encode_gif: %g seconds per frame; choose 0.02 to 655", seconds));
   }

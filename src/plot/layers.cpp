@@ -35,7 +35,7 @@ std::vector<std::size_t> longest_paths(std::size_t nodes, const std::vector<Link
     }
   }
   if (ready.size() < nodes) {
-    throw Error("diagram: the arrows run in a circle; layers need a beginning, so leave one out");
+    throw Error("diagram: the arrows form a cycle; remove one of them");
   }
   return layer;
 }

@@ -114,7 +114,7 @@ Scene fitted_scene(const Rect& room, const Landscape& land, View view) {
   }
   if (unit * static_cast<double>(std::max(land.map.rows, land.map.columns)) < 40) {
     throw Error(
-        "surface: the area is too small for the landscape and its words; give it more room or "
+        "surface: the area is too small for the chart and its labels; give it more room or "
         "leave out the labels or the colour bar");
   }
   const Rect box = reach(land, view.tilt, unit);

@@ -16,8 +16,8 @@ thread_local Capture* living = nullptr;
 Capture::Capture() {
   if (living != nullptr) {
     throw Error(
-        "capture: another Capture lives on this thread. End that one first (it files until its "
-        "scope ends), or read from it.");
+        "capture: another Capture is active on this thread. End that one first (it records until "
+        "its scope ends), or read from it.");
   }
   living = this;
 }
@@ -43,7 +43,7 @@ Tensor Capture::replaced(const std::string& name, const Tensor& tensor) const {
   if (!f) return tensor;
   const Tensor result = f(tensor);
   if (result.defined() && result.shape() == tensor.shape()) return result;
-  throw Error("capture: '" + name + "' is " + to_string(tensor.shape()) + ", what replaces it is " +
+  throw Error("capture: '" + name + "' is " + to_string(tensor.shape()) + ", its replacement is " +
               (result.defined() ? to_string(result.shape()) : "undefined") +
               ": it must have the same shape.");
 }
@@ -87,9 +87,10 @@ const Tensor& Capture::operator[](std::string_view name) const {
   }
   std::string list;
   for (const Parameter& filed : filed_) list += (list.empty() ? "" : ", ") + filed.name;
-  throw Error("capture: nothing was filed as '" + std::string(name) + "'. " +
-              (list.empty() ? "Nothing was filed at all: call the model while the Capture lives."
-                            : "There are: " + list + "."));
+  throw Error("capture: nothing was recorded as '" + std::string(name) + "'. " +
+              (list.empty()
+                   ? "Nothing was recorded at all: call the model while the Capture is in scope."
+                   : "There are: " + list + "."));
 }
 
 Capture::Name::Name(const char* part, Index number) : capture_(living) {

@@ -20,8 +20,9 @@ using PartFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 using Bits = std::conditional_t<sizeof(real) == 8, std::uint64_t, std::uint32_t>;
 
 constexpr const char* changed =
-    "checkpoint: f gave other numbers, or read other tensors, when it ran again on the way back: "
-    "its gradient would be wrong. If it draws random numbers, make the generator inside f, from a "
+    "checkpoint: f gave other numbers, or read other tensors, when it ran again in the backward "
+    "pass: its gradient would be wrong. If it draws random numbers, make the generator inside f, "
+    "from a "
     "seed.";
 
 constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
@@ -29,8 +30,8 @@ constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
 void check_that_nobody_looks() {
   if (!Capture::active()) return;
   throw Error(
-      "checkpoint: a Capture lives. f runs twice and would be filed twice, and attention that is "
-      "looked at takes another path. End the Capture first, or call f itself.");
+      "checkpoint: a Capture is active. f runs twice and would be recorded twice, and attention "
+      "takes another path under a Capture. End the Capture first, or call f itself.");
 }
 
 // A hash: different bits almost surely give different values.

@@ -34,13 +34,13 @@ void Tape::State::refuse_earlier_view(const Tensor& view, const Tensor& original
   throw Error("tape: a view " + to_string(view.shape()) +
               ", made before the tape began, shares the numbers of a watched tensor " +
               to_string(original.shape()) +
-              ", so its gradient would be lost. Make the view while the tape lives, or use "
+              ", so its gradient would be lost. Make the view while the tape records, or use "
               "detached() if no gradient is wanted.");
 }
 
 void Tape::State::refuse_more_records() const {
   if (records.size() < nothing) return;
-  throw Error("tape: more than four thousand million records. Walk back more often.");
+  throw Error("tape: more than four thousand million records. Call backward more often.");
 }
 
 void Tape::State::refuse_loss(const Tensor& loss) {
@@ -52,7 +52,8 @@ void Tape::State::refuse_loss(const Tensor& loss) {
 void Tape::State::refuse_walk(const Tensor& y, const Tensor& seed) const {
   if (walked) {
     throw Error(
-        "backward: this tape was walked already, and what it saved is freed. Make a new Tape for "
+        "backward: it was already called on this tape, and what the tape saved is freed. Make a "
+        "new Tape for "
         "each step.");
   }
   if (!seed.defined()) throw Error("backward: the seed is undefined: it holds no numbers.");
@@ -62,8 +63,8 @@ void Tape::State::refuse_walk(const Tensor& y, const Tensor& seed) const {
   }
   if (current() != this) {
     throw Error(
-        "backward: this tape does not record here. Walk back on the thread that made it, outside "
-        "of what checkpoint computes.");
+        "backward: this tape does not record here. Call backward on the thread that made it, "
+        "outside the function of checkpoint.");
   }
 }
 
@@ -71,9 +72,9 @@ void Tape::State::refuse_constant(const Tensor& y) {
   const bool made_before = y.tape_ != 0 && y.tape_ != Tensor::detached_id;
   throw Error(made_before
                   ? "backward: the loss was made on another tape; to this one it is a constant. "
-                    "Walk back on that tape, or compute the loss again while this one lives."
+                    "Call backward on that tape, or compute the loss again while this one records."
                   : "backward: the loss does not depend on any watched tensor. Compute it while "
-                    "the tape lives, from the tensors given to Tape(...).");
+                    "the tape records, from the tensors given to Tape(...).");
 }
 
 const Tensor& Gradients::operator[](const Tensor& watched) const {

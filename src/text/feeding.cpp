@@ -47,8 +47,8 @@ Feeding feeding_of(const Batch& batch) {
   }
   if (!asked) {
     throw Error(
-        "feeding_of: no position of the batch has a target, so that it does not tell what the "
-        "model is to say. Give one of those that it learned from.");
+        "feeding_of: no position of the batch has a target, so it does not show what the model "
+        "predicts. Give a batch of its training.");
   }
   return {all_begin_with_bos(inputs), hidden ? Guess::hidden_word
                                       : next ? Guess::next_word

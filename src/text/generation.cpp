@@ -49,13 +49,13 @@ void check_logits(const std::vector<double>& logits) {
   for (std::size_t id = 0; id < logits.size(); ++id) {
     if (std::isnan(logits[id]) || logits[id] > std::numeric_limits<double>::max()) {
       refuse("sampling_probabilities", "the logit", id, logits[id],
-             "only finite numbers and -inf can be drawn by. Were the weights trained into NaN?");
+             "logits must be finite or -inf. Did the training diverge?");
     }
     any = any || std::isfinite(logits[id]);
   }
   if (!any) {
     throw Error("sampling_probabilities: none of " + std::to_string(logits.size()) +
-                " logits is above -inf: there is no word to draw.");
+                " logits is above -inf: there is no word to sample.");
   }
 }
 
@@ -104,7 +104,7 @@ std::int32_t sample(const Tensor& probabilities, Random& random) {
     refuse("sample", "the probability", id, shares[id], "it must be 0 or more, and finite.");
   }
   const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
-  if (total == 0) throw Error("sample: all probabilities are 0: there is nothing to draw.");
+  if (total == 0) throw Error("sample: all probabilities are 0: there is nothing to sample.");
   const double drawn = random.uniform() * total;
   double sum = 0;
   std::size_t last = 0;  // with a probability: rounding may leave `drawn` at the end

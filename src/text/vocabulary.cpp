@@ -77,7 +77,7 @@ std::int32_t Vocabulary::id(std::string_view word) const {
   const std::string similar = unit_ == Unit::word ? closest(word, words_) : "";
   throw Error("vocabulary: " + in_quotes(word) + " is not one of the " + std::to_string(size()) +
               " words." +
-              (similar.empty() ? " UnknownWord::replace would take <unk>."
+              (similar.empty() ? " UnknownWord::replace gives <unk>."
                                : " Did you mean '" + similar + "'?"));
 }
 

@@ -32,7 +32,7 @@ std::string cause(const Parameters& parameters, const LossOfStep& loss_of_step, 
   if (std::isfinite(loss.item()) && std::isfinite(gradient_norm(gradients))) {
     return "run again, the step has no such number, so loss_of_step depends on more than the step";
   }
-  return "no single operation is to blame: finite numbers grew too large together";
+  return "no single operation made it: finite numbers overflowed together";
 }
 
 [[noreturn]] void stop(const Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,

@@ -136,9 +136,9 @@ TEST_CASE("errors of derivatives say what is missing", "[phase3][analysis]") {
   const Transformer model = small_transformer(4, 0.5);
   const auto run = [&] { model(ids); };
   CHECK(complaint([&] { jacobian_norms(run, "nothing", "logits"); },
-                  {"nothing was filed as 'nothing'", "embedding"}) == "");
+                  {"nothing was recorded as 'nothing'", "embedding"}) == "");
   CHECK(complaint([&] { jacobian_norms(run, "embedding", "nothing"); },
-                  {"nothing was filed as 'nothing'"}) == "");
+                  {"nothing was recorded as 'nothing'"}) == "");
   CHECK(complaint([&] { jacobian_norms(run, "logits", "embedding"); },
                   {"does not depend on any watched tensor"}) == "");
   CHECK(complaint([] { jacobian_norms([](const Tensor& x) { return sum(x); }, Tensor::eye(2)); },
@@ -146,6 +146,6 @@ TEST_CASE("errors of derivatives say what is missing", "[phase3][analysis]") {
   CHECK(complaint([] { jacobian_norms([](const Tensor& x) { return x; }, Tensor::ones({2})); },
                   {"x is (2)"}) == "");
   const Capture mine;
-  CHECK(complaint([&] { jacobian_norms(run, "embedding", "logits"); }, {"another Capture lives"}) ==
-        "");
+  CHECK(complaint([&] { jacobian_norms(run, "embedding", "logits"); },
+                  {"another Capture is active"}) == "");
 }

@@ -134,7 +134,7 @@ TEST_CASE("the five encodings of a causal mask mean the same", "[phase1][mask]")
   CHECK(difference_to(causal.to(MaskEncoding::upper_triangle, {2, 3}), slice(drop, 0, 0, 2)) == "");
 }
 
-TEST_CASE("any mask survives the way there and back", "[phase1][mask]") {
+TEST_CASE("any mask survives encoding and decoding", "[phase1][mask]") {
   const Mask mask = (Mask::causal(1) & Mask::padding({4, 2})) | Mask::blocked(2);
   for (const MaskEncoding encoding :
        {MaskEncoding::keep, MaskEncoding::drop, MaskEncoding::additive, MaskEncoding::zero_one}) {

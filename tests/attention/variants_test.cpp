@@ -89,7 +89,7 @@ TEST_CASE("chunked attention is attention, for any mask and chunk", "[phase6][at
   CHECK(chunked_attention(none[0], none[1], none[2]).shape() == Shape{2, 0, 3});
 }
 
-TEST_CASE("chunked attention needs less memory, also for the way back", "[phase6][attention]") {
+TEST_CASE("chunked attention needs less memory, also in the backward pass", "[phase6][attention]") {
   const std::vector<Tensor> in = {random_tensor({512, 8}, 1), random_tensor({512, 8}, 2),
                                   random_tensor({512, 8}, 3)};
   const auto step = [&](const Function& f) {

@@ -93,7 +93,7 @@ TEST_CASE("how far another function is from softmax attention is told, not hidde
   CHECK(named(list, "cached").kind == VariantKind::pattern);
 }
 
-TEST_CASE("the laboratory finds a variant that is wrong, also on the way back",
+TEST_CASE("the laboratory finds a variant that is wrong, also in the backward pass",
           "[phase6][laboratory]") {
   const LaboratoryInput in = laboratory_input({.length = 20, .width = 8}, once);
   Variant variant = attention_variants(in.sizes).front();

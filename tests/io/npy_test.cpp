@@ -172,7 +172,7 @@ TEST_CASE("headers that are not what they should be are refused", "[phase2][io]"
                "?'") == "");
   CHECK(header("{'descr': [('x', '<f4')]}", "named fields") == "");
   CHECK(header(header_of("<f4", "(1,)", "1"), "neither True nor False") == "");
-  CHECK(header(header_of("<f4", "(1,)") + "x", "something behind its '}'") == "");
+  CHECK(header(header_of("<f4", "(1,)") + "x", "something after its '}'") == "");
 }
 
 TEST_CASE("shapes that make no sense are refused", "[phase2][io]") {

@@ -83,8 +83,7 @@ TEST_CASE("a transformer's file with a weight missing is refused", "[phase4][io]
   CHECK(complaint([&] { read_transformer(folder / "part.safetensors"); }, {"logits.weight"}) == "");
 }
 
-TEST_CASE("a transformer is read from a checkpoint too, without what Adam remembers",
-          "[phase5][io]") {
+TEST_CASE("a transformer is read from a checkpoint too, without Adam's state", "[phase5][io]") {
   const TemporaryFolder folder;
   const Transformer model = small(true);
   save_checkpoint(folder / "m", model.parameters(), Adam(model.parameters()),

@@ -124,7 +124,7 @@ TEST_CASE("ALiBi takes the slope away for each step of distance, either way", "[
 TEST_CASE("biases by distance say what cannot be", "[phase6][nn]") {
   CHECK(complaint([] { relative_bucket(0, true, 1); }, {"relative bucket: buckets is 1"}) == "");
   CHECK(complaint([] { relative_bucket(0, false, 2); }, {"buckets is 2", "not causal"}) == "");
-  CHECK(complaint([] { relative_bucket(0, false, 7); }, {"as many ahead as behind"}) == "");
+  CHECK(complaint([] { relative_bucket(0, false, 7); }, {"equally many on both"}) == "");
   CHECK(complaint([] { relative_bucket(0, true, 32, 16); }, {"max_distance 16", "above half"}) ==
         "");
   CHECK(complaint([] { relative_bucket(0, true, -4); }, {"buckets is -4"}) == "");

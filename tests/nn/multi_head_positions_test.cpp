@@ -168,9 +168,9 @@ TEST_CASE("what has no distances is refused by layers that need them", "[phase6]
     const MultiHeadAttention m = layer(positions, false);
     const Tensor x = random_tensor({2, 3, 8});
     CHECK(complaint([&] { m.cross_attend(x, x); },
-                    {"multi-head attention: cross-attention knows no distances", "rotary"}) == "");
-    CHECK(complaint([&] { m.head(0); }, {"one head alone knows no distances"}) == "");
+                    {"multi-head attention: cross-attention has no distances", "rotary"}) == "");
+    CHECK(complaint([&] { m.head(0); }, {"one head alone has no distances"}) == "");
   }
   CHECK(complaint([] { scattered(8, 2, {.d_k = 3, .positions = Positions::rotary}); },
-                  {"d_k is 3", "rotary positions turn pairs", "even"}) == "");
+                  {"d_k is 3", "rotary positions rotate pairs", "even"}) == "");
 }

@@ -148,11 +148,11 @@ TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
   circle.add({"b"});
   circle.connect(0, 1);
   circle.connect(1, 0);
-  CHECK(contains(words_of_error([&] { layout(circle); }), "run in a circle"));
+  CHECK(contains(words_of_error([&] { layout(circle); }), "form a cycle"));
   Diagram self;
   self.add({"a"});
   self.connect(0, 0);
-  CHECK(contains(words_of_error([&] { layout(self); }), "run in a circle"));
+  CHECK(contains(words_of_error([&] { layout(self); }), "form a cycle"));
   Diagram thumbnail;
   thumbnail.add({"W", {}, Thumbnail{2, 2, {1, 2, 3}}});
   CHECK(contains(words_of_error([&] { layout(thumbnail); }), "2 x 2 but has 3 values"));

@@ -187,7 +187,7 @@ TEST_CASE("a film says what does not fit together", "[phase3][plot]") {
   const auto words = [](const std::vector<Canvas>& frames, double seconds) {
     return words_of_error([&] { encode_gif(frames, seconds); });
   };
-  CHECK(contains(words({}, 0.1), "there are no frames; a film needs at least one"));
+  CHECK(contains(words({}, 0.1), "there are no frames; give at least one"));
   CHECK(contains(words({Canvas(2, 2, 1), Canvas(2, 2, 1), Canvas(3, 2, 1)}, 0.1),
                  "frame 2 has 3 x 2 pixels, but frame 0 has 2 x 2"));
   for (const double seconds : {0.0, -1.0, 0.01, 656.0, std::numeric_limits<double>::quiet_NaN()}) {

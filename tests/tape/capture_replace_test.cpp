@@ -32,7 +32,7 @@ const std::vector<std::string> filed_names = {"embedding",
 
 }  // namespace
 
-TEST_CASE("what is filed can be replaced, and the model goes on with it", "[phase3][nn]") {
+TEST_CASE("what is recorded can be replaced, and the model continues with it", "[phase3][nn]") {
   const Transformer model = small_transformer();
   const Tensor untouched = model(ids, {}, with_weights);
   for (const std::string& name : filed_names) {
@@ -122,7 +122,7 @@ TEST_CASE("a replacement of another shape is refused", "[phase3][nn]") {
   Capture seen;
   seen.replace("a", [](const Tensor&) { return Tensor::ones({2, 1}); });
   CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); },
-                  {"capture: 'a' is (2, 3), what replaces it is (2, 1)", "same shape"}) == "");
+                  {"capture: 'a' is (2, 3), its replacement is (2, 1)", "same shape"}) == "");
   seen.replace("a", [](const Tensor&) { return Tensor(); });
   CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); }, {"it is undefined"}) == "");
   CHECK_FALSE(seen.contains("a"));

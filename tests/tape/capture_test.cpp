@@ -17,7 +17,7 @@ const Indices ids({2, 5}, {1, 2, 3, 4, 5, 6, 0, 1, 2, 3});
 
 }  // namespace
 
-TEST_CASE("without a Capture nothing is filed, and names do nothing", "[phase2][nn]") {
+TEST_CASE("without a Capture nothing is recorded, and names do nothing", "[phase2][nn]") {
   CHECK_FALSE(Capture::active());
   {
     const Capture::Name name("blocks", 3);
@@ -26,11 +26,11 @@ TEST_CASE("without a Capture nothing is filed, and names do nothing", "[phase2][
   const Capture seen;
   CHECK(Capture::active());
   CHECK(seen.all().empty());
-  CHECK(complaint([&] { seen["weights"]; },
-                  {"capture: nothing was filed as 'weights'", "Nothing was filed at all"}) == "");
+  CHECK(complaint([&] { seen["weights"]; }, {"capture: nothing was recorded as 'weights'",
+                                             "Nothing was recorded at all"}) == "");
 }
 
-TEST_CASE("names are put together while they live", "[phase2][nn]") {
+TEST_CASE("names are joined while in scope", "[phase2][nn]") {
   const Capture seen;
   Capture::record("embedding", Tensor(1));
   {
@@ -53,7 +53,7 @@ TEST_CASE("names are put together while they live", "[phase2][nn]") {
   CHECK(seen.contains("blocks.0.output"));
   CHECK_FALSE(seen.contains("output"));
   CHECK(complaint([&] { seen["blocks.1.output"]; },
-                  {"nothing was filed as 'blocks.1.output'", "There are: embedding, blocks.0.a",
+                  {"nothing was recorded as 'blocks.1.output'", "There are: embedding, blocks.0.a",
                    "blocks.12.output, logits."}) == "");
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("one Capture per thread, and one after the other", "[phase2][nn]") {
   {
     const Capture seen;
     CHECK(complaint([] { const Capture second; },
-                    {"capture: another Capture lives on this thread", "scope ends"}) == "");
+                    {"capture: another Capture is active on this thread", "scope ends"}) == "");
     CHECK(Capture::active());  // the refusal did not end the first
     Capture::record("kept", Tensor(1));
     CHECK(seen.contains("kept"));
@@ -112,7 +112,7 @@ TEST_CASE("a transformer files every stage, in order", "[phase2][nn]") {
   CHECK(seen["blocks.1.middle"].shape() == Shape{2, 5, 8});
 }
 
-TEST_CASE("what is filed is what was used, stage by stage", "[phase2][nn]") {
+TEST_CASE("what is recorded is what was used, stage by stage", "[phase2][nn]") {
   const Transformer model = small_transformer();
   const Capture seen;
   const Tensor logits = model(ids, {}, {.need_weights = true});
@@ -179,7 +179,7 @@ TEST_CASE("looking while a tape records gives the same gradients", "[phase2][nn]
   CHECK(seen.contains("blocks.1.attention.weights"));
 }
 
-TEST_CASE("what was filed on a tape can be differentiated", "[phase2][nn]") {
+TEST_CASE("what was recorded on a tape can be differentiated", "[phase2][nn]") {
   const Transformer model = small_transformer();
   Tape tape(std::vector<Tensor>{model.token_embedding.weight});
   const Capture seen;

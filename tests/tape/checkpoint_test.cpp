@@ -109,7 +109,7 @@ TEST_CASE("checkpoint: a transformer's gradients are the same bits, with far les
   CHECK(ours.peak * 2 < plain.peak);
 }
 
-TEST_CASE("checkpoint: what f computes is let go on the way forward, and kept on the way back",
+TEST_CASE("checkpoint: what f computes is freed in the forward pass, and kept in the backward pass",
           "[phase6][tape]") {
   const Tensor x = random_tensor({1000}, 1);
   std::vector<std::size_t> live;  // at the end of each run of f
@@ -225,7 +225,7 @@ TEST_CASE("checkpoint with kept values, and a gradient that is not wanted", "[ph
   CHECK(difference(tape.entries()[2].gradient, {2}, {1, 1}) == "");
 }
 
-TEST_CASE("checkpoint refuses a function that is another on the way back", "[phase6][tape]") {
+TEST_CASE("checkpoint refuses a function that is another in the backward pass", "[phase6][tape]") {
   const Tensor x = random_tensor({4, 4}, 1), w = random_tensor({4, 4}, 2);
   const auto told = [&](const Layer& f, std::initializer_list<const char*> words) {
     return complaint(
@@ -312,6 +312,6 @@ TEST_CASE("checkpoint: nobody may look while f runs", "[phase6][tape]") {
   Tape tape({x});
   const Tensor y = checkpoint(square, {x});
   const Capture seen;
-  CHECK(complaint([&] { checkpoint(square, {x}); }, {"a Capture lives", "runs twice"}) == "");
-  CHECK(complaint([&] { tape.backward(sum(y)); }, {"a Capture lives"}) == "");
+  CHECK(complaint([&] { checkpoint(square, {x}); }, {"a Capture is active", "runs twice"}) == "");
+  CHECK(complaint([&] { tape.backward(sum(y)); }, {"a Capture is active"}) == "");
 }

@@ -215,7 +215,7 @@ TEST_CASE("detached stops the gradient, also through views of it", "[phase0][tap
   CHECK(difference(gradients[x], {2, 1}, {2 * 2 + 1, 2 * 3 + 1}) == "");
 }
 
-TEST_CASE("gradients go through views made while the tape lives", "[phase0][tape]") {
+TEST_CASE("gradients go through views made while the tape records", "[phase0][tape]") {
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
   Tape tape({x});
   const Tensor y = transpose(x), z = slice(y, 0, 0, 3, 2);  // columns 0 and 2
@@ -298,7 +298,7 @@ TEST_CASE("a tape outlives the thread that made it", "[phase0][tape]") {
   CHECK(next.backward(x * 4)[x].item() == 4);
 }
 
-TEST_CASE("walking back on another thread is refused and disturbs no tape", "[phase0][tape]") {
+TEST_CASE("backward on another thread is refused and disturbs no tape", "[phase0][tape]") {
   const Tensor x(3);
   Tape tape({x});
   const Tensor y = x * x;
@@ -307,7 +307,7 @@ TEST_CASE("walking back on another thread is refused and disturbs no tape", "[ph
   std::thread([&] {
     Tape other({x});
     const Tensor z = x * 5;
-    said = complaint([&] { tape.backward(y); }, {"backward", "Walk back on the thread"});
+    said = complaint([&] { tape.backward(y); }, {"backward", "Call backward on the thread"});
     gradient = double{other.backward(z)[x].item()};
   }).join();
   CHECK(said == "");
@@ -315,15 +315,15 @@ TEST_CASE("walking back on another thread is refused and disturbs no tape", "[ph
   CHECK(tape.backward(y)[x].item() == 6);
 }
 
-TEST_CASE("walking back twice is refused", "[phase0][tape]") {
+TEST_CASE("a second backward is refused", "[phase0][tape]") {
   const Tensor x(1);
   Tape tape({x});
   const Tensor y = x * 2;
   tape.backward(y);
-  CHECK(complaint([&] { tape.backward(y); }, {"backward", "walked already", "new Tape"}) == "");
+  CHECK(complaint([&] { tape.backward(y); }, {"backward", "already called", "new Tape"}) == "");
 }
 
-TEST_CASE("a loss that cannot be walked from is refused in words", "[phase0][tape]") {
+TEST_CASE("a loss without a backward pass is refused in words", "[phase0][tape]") {
   const Tensor x({2}, {1, 2}), other(7);
   Tape tape({x});
   CHECK(complaint([&] { tape.backward(x * 2); },
@@ -523,7 +523,7 @@ TEST_CASE("after the walk only the gradients remain", "[phase0][tape]") {
 
 // ---------------------------------------------------------------- looking at the tape
 
-TEST_CASE("a record counts what it saves for the way back", "[phase0][tape]") {
+TEST_CASE("a record counts what it saves for the backward pass", "[phase0][tape]") {
   const std::size_t six = 6 * sizeof(real);
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
   Tape tape({x});
@@ -689,7 +689,7 @@ Tensor cube(const Tensor& x, double factor) {
 
 }  // namespace
 
-TEST_CASE("a user's own operation is one record with its own way back", "[phase0][tape]") {
+TEST_CASE("a user's own operation is one record with its own backward function", "[phase0][tape]") {
   const Tensor x({2}, {2, -1});
   Tape tape({x});
   const Tensor y = cube(x, 3);
