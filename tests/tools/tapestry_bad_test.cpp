@@ -63,13 +63,13 @@ class Desk {
 
 TEST_CASE("bad commands and options are refused", "[phase5][tools]") {
   Desk place;
-  CHECK(place.refused("", {"say what to do", "analyze", "doctor", "--help"}) == "");
-  CHECK(place.refused("trian", {"'trian' is no command", "Did you mean train?"}) == "");
-  CHECK(place.refused("''", {"is no command"}) == "");
-  CHECK(place.refused("--frobnicate", {"'--frobnicate' is no command"}) == "");
-  CHECK(place.refused("'\x1b[31m'", {"is no command"}) == "");
+  CHECK(place.refused("", {"give a command", "analyze", "doctor", "--help"}) == "");
+  CHECK(place.refused("trian", {"'trian' is not a command", "Did you mean train?"}) == "");
+  CHECK(place.refused("''", {"is not a command"}) == "");
+  CHECK(place.refused("--frobnicate", {"'--frobnicate' is not a command"}) == "");
+  CHECK(place.refused("'\x1b[31m'", {"is not a command"}) == "");
   CHECK(place.refused("train copy --stepz 5", {"'--stepz'", "Did you mean --steps?"}) == "");
-  CHECK(place.refused("doctor --stepz=5", {"'--stepz=5' is no option of doctor"}) == "");
+  CHECK(place.refused("doctor --stepz=5", {"'--stepz=5' is not an option of doctor"}) == "");
   CHECK(place.refused("doctor now", {"not expected", "now"}) == "");
   CHECK(place.refused("train copy sort", {"not expected", "sort"}) == "");
   CHECK(place.refused("generate --checkpoint", {"--checkpoint: a value must follow it ("}) == "");
@@ -116,7 +116,7 @@ TEST_CASE("a format of pictures that does not exist is refused", "[phase5][tools
   for (const std::string command :
        {"tape", "plot m", "train copy", "analyze --checkpoint m --text the"}) {
     CHECK(place.refused(command + " --format jpg",
-                        {"--format", "'jpg' is no format; there are png and svg"}) == "");
+                        {"--format", "'jpg' is not a format; there are png and svg"}) == "");
   }
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("words, layers, heads and places that are not there are refused", "[ph
   CHECK(place.refused("generate --checkpoint m --text doge", {"'doge'"}) == "");
   const std::string why = "why --checkpoint m --text 'the cat sat on the mat' ";
   CHECK(place.refused(why + "--query sat", {"--key is required"}) == "");
-  CHECK(place.refused(why + "--query the --key cat", {"several places", "the@1, the@5"}) == "");
+  CHECK(place.refused(why + "--query the --key cat", {"several positions", "the@1, the@5"}) == "");
   CHECK(place.refused(why + "--query dog --key cat", {"--query 'dog'", "cat@2"}) == "");
   CHECK(place.refused(why + "--query sat --key cat@3", {"--key 'cat@3'"}) == "");
   CHECK(place.refused(why + "--query sat --key 7", {"--key '7'"}) == "");
@@ -202,7 +202,7 @@ TEST_CASE("results that cannot be written are refused before the work", "[phase5
   CHECK(place.refused("train copy --checkpoint ./", {"names no file"}) == "");
   CHECK(place.refused("train copy --checkpoint loop", {"cannot write loop: Too many"}) == "");
   CHECK(place.refused("tape --out loop", {"loop", "Too many"}) == "");
-  CHECK(place.refused("train copy --checkpoint m", {"is there already", "--overwrite"}) == "");
+  CHECK(place.refused("train copy --checkpoint m", {"exists already", "--overwrite"}) == "");
   CHECK(place.refused("train copy --checkpoint n --out text.txt", {"text.txt"}) == "");
   CHECK(place.refused("analyze --checkpoint m --text the --out text.txt", {"text.txt"}) == "");
   CHECK(place.refused("tape --out text.txt", {"text.txt"}) == "");
@@ -222,19 +222,19 @@ TEST_CASE("a run that goes on does not take options that contradict its file", "
   CHECK(resumed("--batch 32", {"--batch 2, not 32"}) == "");
   CHECK(resumed("--rate 0.01", {"--rate 0.003, not 0.01"}) == "");
   CHECK(resumed("--seed 2", {"--seed 1, not 2"}) == "");
-  CHECK(resumed("--attention-only", {"feed-forward parts, not --attention-only"}) == "");
+  CHECK(resumed("--attention-only", {"feed-forward layers, not --attention-only"}) == "");
   CHECK(resumed("--overwrite", {"--resume goes on", "--overwrite replaces it"}) == "");
 }
 
 TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   Desk place;
-  CHECK(place.refused("train", {"say what to learn"}) == "");
+  CHECK(place.refused("train", {"give the task"}) == "");
   CHECK(place.refused("train copyy", {"neither a task", "Did you mean copy?"}) == "");
   CHECK(place.refused("train .", {"not a regular file"}) == "");
   CHECK(place.refused("train text.txt", {"too short"}) == "");
   CHECK(place.refused("train empty.txt", {"empty"}) == "");
   CHECK(place.refused("train latin.txt", {"not UTF-8"}) == "");
-  CHECK(place.refused("train --resume", {"say what to learn"}) == "");
+  CHECK(place.refused("train --resume", {"give the task"}) == "");
   CHECK(place.refused("train --resume --checkpoint nowhere", {"no such file"}) == "");
   CHECK(place.refused("train --resume --checkpoint lying", {"not written by `tapestry train`"}) ==
         "");

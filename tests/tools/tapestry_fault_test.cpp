@@ -95,7 +95,7 @@ TEST_CASE("a signal stops the training after a step, and the file holds it", "[p
     char of_step[32] = "";
     if (steps > 0) std::snprintf(of_step, sizeof of_step, " (loss %.3f)", losses.back());
     CHECK(result.err == "tapestry: stopped after step " + std::to_string(steps) + " of 5000000" +
-                            of_step + ", which m holds; to go on:\n" +
+                            of_step + ", which m holds; to resume:\n" +
                             "  tapestry train --resume --checkpoint m\n");
     CHECK(is_picture(folder / "out/plots/train_m_loss.png"));
 
@@ -110,7 +110,7 @@ TEST_CASE("a signal stops the training after a step, and the file holds it", "[p
   }
 }
 
-TEST_CASE("what to type to go on asks for the same pictures", "[phase5][tools]") {
+TEST_CASE("the command line to resume asks for the same pictures", "[phase5][tools]") {
   const TemporaryFolder folder;
   Training training(folder / "",
                     "copy --steps 5000000 --checkpoint m --out o --format svg" + small);

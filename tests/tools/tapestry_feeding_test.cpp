@@ -75,7 +75,7 @@ std::string written_by(const Transformer& model, const std::string& begin, bool 
 
 }  // namespace
 
-TEST_CASE("a model of characters is read with <bos> if it was fed so", "[phase5][tools]") {
+TEST_CASE("a model of characters is read with <bos> if it was trained so", "[phase5][tools]") {
   const TemporaryFolder folder;
   Random random(1);
   const Batch windows = random_windows(characters.ids("1+2=3+4=7"), 2, 5, random);
@@ -85,13 +85,13 @@ TEST_CASE("a model of characters is read with <bos> if it was fed so", "[phase5]
   const Result with = tapestry_in(folder / "", "analyze --checkpoint with --text '1+2='");
   CHECK(wrong(with) == "");
   CHECK(has(with.out, "text:  <bos>1+2=\n"));
-  CHECK(has(with.out, "decoder, fed with <bos>,"));
+  CHECK(has(with.out, "decoder, input with <bos>,"));
   const std::int32_t next = likeliest(model, after_bos(characters.ids("1+2=")));
   CHECK(has(with.out, "\nnext: " + characters.word(next) + " 0."));
   const Result why =
       tapestry_in(folder / "", "why --checkpoint with --text 1+ --query + --key '<bos>'");
   CHECK(why.err == "");
-  CHECK(has(why.out, "how much does +@2 look at <bos>@0?"));
+  CHECK(has(why.out, "the attention of +@2 to <bos>@0"));
   // 2 is a character that the model knows, and not the place 2.
   CHECK(has(tapestry_in(folder / "", "why --checkpoint with --text 1+ --query 2 --key 1").err,
             "--query '2' is not in the text, which is: <bos>@0 1@1 +@2"));
@@ -99,7 +99,7 @@ TEST_CASE("a model of characters is read with <bos> if it was fed so", "[phase5]
   const Result without = tapestry_in(folder / "", "analyze --checkpoint without --text '1+2='");
   CHECK(wrong(without) == "");
   CHECK(has(without.out, "text:  1+2=\n"));
-  CHECK(has(without.out, "decoder, fed without"));
+  CHECK(has(without.out, "decoder, input without"));
 }
 
 TEST_CASE("a model that writes reads the last words it has positions for, behind <bos> if fed so",
@@ -156,7 +156,7 @@ TEST_CASE("a model is asked for what it has learned: the next word, hidden ones,
   CHECK_FALSE(has(other, "\nnext: "));
 }
 
-TEST_CASE("a model that does not write says what it can be asked", "[phase5][tools]") {
+TEST_CASE("a model that cannot generate names the command to use", "[phase5][tools]") {
   const TemporaryFolder folder;
   write_three(folder / "");
   std::filesystem::rename(folder / "hidden", folder / "it's");
@@ -169,7 +169,7 @@ TEST_CASE("a model that does not write says what it can be asked", "[phase5][too
   CHECK(has(refusal("other"), "has not learned to say the next word"));
 }
 
-TEST_CASE("a file that does not say how it was fed is read as ever, with one line that tells so",
+TEST_CASE("a file without the input format is read in the default one, with a warning",
           "[phase5][tools]") {
   const TemporaryFolder folder;
   written(folder / "a", characters, true, next_characters());
@@ -183,7 +183,7 @@ TEST_CASE("a file that does not say how it was fed is read as ever, with one lin
         folder / "", std::string("analyze --checkpoint old_") + name + " --text '" + text + "'");
     CHECK(result.status == 0);
     CHECK(result.err == std::string("tapestry: old_") + name +
-                            " does not say how its model was fed; texts are read " +
+                            " lacks the format of the model's input; texts are read " +
                             (*name == 'b' ? "with" : "without") + " <bos> before them.\n");
     return result.out;
   };
@@ -246,7 +246,7 @@ TEST_CASE("the single head of step 14 is looked into like any model", "[phase1][
 
   const Result seen = tapestry_in(folder / "", "analyze --out o" + text);
   CHECK(wrong(seen) == "");
-  CHECK(has(seen.out, "a single head, width 6, 8 words, encoder, fed without"));
+  CHECK(has(seen.out, "a single head, width 6, 8 words, encoder, input without"));
   Index best = 0;
   for (Index id = 1; id < words.size(); ++id) {
     if (shares.at({1, id}) > shares.at({1, best})) best = id;

@@ -76,7 +76,7 @@ TEST_CASE("plot names the tensors that cannot be read", "[phase5][tools]") {
   CHECK(all_in(folder / "o") == std::vector<std::string>{"plot_half.png"});
   const Result one = tapestry_in(folder / "", "plot one --out o");
   CHECK(one.status == 1);
-  CHECK(has(one.err, "one holds no tensor that is read. Of 'odd': numbers of its dtype"));
+  CHECK(has(one.err, "one holds no readable tensor. Of 'odd': numbers of its dtype"));
   CHECK(has(tapestry_in(folder / "", "plot two --tensor odd").err, "'odd' was not read"));
 }
 

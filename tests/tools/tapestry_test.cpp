@@ -74,7 +74,7 @@ TEST_CASE("a run that goes on ends with the same bits as one that never stopped"
   CHECK(content(folder / "part") != content(folder / "whole"));
   const Result rest = tapestry_in(folder / "", "train --resume --checkpoint part --steps 6");
   CHECK(wrong(rest) == "");
-  CHECK(has(rest.out, "going on after step 2"));
+  CHECK(has(rest.out, "resuming after step 2"));
   CHECK(content(folder / "part") == content(folder / "whole"));
   CHECK(content(folder / "out/plots/train_part_loss.csv") ==
         content(folder / "out/plots/train_whole_loss.csv"));
@@ -203,7 +203,7 @@ TEST_CASE("analyze scores patterns beside their baselines", "[phase5][tools]") {
   std::snprintf(score, sizeof score, "%9.2f", previous);
   CHECK(has(result.out, "    1    0   previous word     " + std::string(score) + "  "));
   CHECK(has(result.out, "    1    0   induction "));
-  CHECK(has(result.out, "One text names no head"));
+  CHECK(has(result.out, "One text is no evidence"));
 }
 
 TEST_CASE("why does the arithmetic of one weight, and comes to the model's", "[phase5][tools]") {
@@ -225,7 +225,7 @@ TEST_CASE("why says of a later word that the mask forbids it", "[phase5][tools]"
   const Result result =
       tapestry_in(models(), "why" + words_model() + sentence + " --query cat --key 6");
   CHECK(wrong(result) == "");
-  CHECK(has(result.out, "3. Mask: forbidden"));
+  CHECK(has(result.out, "3. Mask: masked"));
   CHECK(has(result.out, "The weight of cat@2 on mat@6 is 0.0000."));
 }
 

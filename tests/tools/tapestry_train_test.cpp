@@ -144,7 +144,7 @@ TEST_CASE("a run that goes on knows its best model, and a new one does not", "[p
   const std::string other = fit + " --checkpoint n --steps 5";
   const Result refused = tapestry_in(folder / "", other);
   CHECK(refused.status == 1);
-  CHECK(has(refused.err, "n_best_model is there already"));
+  CHECK(has(refused.err, "n_best_model exists already"));
   CHECK_FALSE(std::filesystem::exists(folder / "n"));
   CHECK(wrong(tapestry_in(folder / "", other + " --overwrite")) == "");
   std::filesystem::copy_file(folder / "m_best_model", folder / "n_best_model",
@@ -168,7 +168,7 @@ TEST_CASE("options that are the file's own may be given to a run that goes on", 
   CHECK(has(other.err, "n: its run has --length 8, not 9. "));
 }
 
-TEST_CASE("the files of training say how the model was fed", "[phase5][tools]") {
+TEST_CASE("the files of training hold the format of the model's input", "[phase5][tools]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "book") << std::string(300, 'a') + std::string(300, 'b');
   CHECK(wrong(tapestry_in(folder / "", "train book --checkpoint n --length 8 --steps 1" + small)) ==

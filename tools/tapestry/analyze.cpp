@@ -72,7 +72,7 @@ void print_summary(const std::vector<Head>& heads, const Words& words, bool caus
     }
     print("\n");
   }
-  print("\neven: of weights that are all equal. Entropy 0: all weight on one word.\n\n");
+  print("\neven: for equal weights. Entropy 0: all weight on one word.\n\n");
 }
 
 std::string score_text(const Spread& s) {
@@ -104,7 +104,7 @@ void print_detectors(const Detected& found, const std::vector<Head>& heads) {
                        " models of this size with random weights. shuffled: this model, the "
                        "words in random order. ";
   if (heads.size() > 1) legend += "Of each head the pattern furthest above its baselines. ";
-  legend += "One text names no head: `make run-33` shows what does.";
+  legend += "One text is no evidence for a head's name: see `make run-33`.";
   print("\n%s\n\n", folded(legend, 0).c_str());
 }
 

@@ -37,7 +37,7 @@ std::string kernels() {
 std::string threads() {
   const char* const asked = std::getenv("OMP_NUM_THREADS");
   if (asked != nullptr && *asked != '\0' && thread_count_in(asked) == 0) {
-    throw Error("OMP_NUM_THREADS is " + in_quotes(asked) + ", which is no number of threads; " +
+    throw Error("OMP_NUM_THREADS is " + in_quotes(asked) + ", which is not a number of threads; " +
                 std::to_string(threads_in_use()) + " are used. Set a number of 1 or more.");
   }
   return std::to_string(threads_in_use()) + " in use, " +
@@ -65,7 +65,7 @@ std::string fonts() {
   for (const plot::Colour& pixel : canvas.pixels()) {
     if (pixel.r < 128) return "built into the program";
   }
-  throw Error("letters leave no ink");
+  throw Error("letters are not drawn");
 }
 
 std::string can_write(const Path& folder) {

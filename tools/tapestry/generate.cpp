@@ -32,21 +32,21 @@ Indices prompt(const ModelFile& file, const std::string& text) {
       split_words(text).empty() && !(file.vocabulary.by_characters() && !text.empty());
   if (!empty) return read_text_for(file, text).ids;
   if (file.feeding.bos) return Indices({1}, {Vocabulary::bos});
-  throw Error("this model needs a beginning: give one with --text \"...\".");
+  throw Error("this model needs a prompt: give one with --text \"...\".");
 }
 
 void check_writes(const ModelFile& file) {
   const bool hidden = file.feeding.guess == Guess::hidden_word && !file.vocabulary.by_characters();
   if (!file.model.options().is_causal) {
     throw Error(
-        "the model is an encoder: it sees all words at once and does not write. Ask it with: "
-        "tapestry analyze " +
+        "the model is an encoder: it sees all words at once and cannot generate. Use: tapestry "
+        "analyze " +
         shell_option("--checkpoint", file.path.string()) + " " +
         shell_option("--text", file.vocabulary.words().at(hidden ? Vocabulary::mask
                                                                  : file.vocabulary.size() - 1)));
   }
   if (file.feeding.guess != Guess::next_word) {
-    throw Error("the model has not learned to say the next word, so that it does not write.");
+    throw Error("the model was not trained to predict the next word, so it cannot generate.");
   }
 }
 

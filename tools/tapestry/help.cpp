@@ -36,9 +36,9 @@ std::string options(const CLI::App& app) {
 std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
   const auto commands = app->get_subcommands({});
   const bool whole = !commands.empty();
-  std::string text = whole ? "tapestry: questions to a small transformer, answered\n\n"
+  std::string text = whole ? "tapestry: train small transformers and look into their attention\n\n"
                            : "tapestry " + app->get_name() + ": " + app->get_description() + "\n\n";
-  text += "Use: tapestry " + (whole ? "COMMAND" : app->get_name());
+  text += "Usage: tapestry " + (whole ? "COMMAND" : app->get_name());
   for (const CLI::Option* option : app->get_options({})) {
     if (option->get_positional()) text += " " + option->get_name(true);
   }

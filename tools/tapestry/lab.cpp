@@ -164,7 +164,7 @@ void print_growth(const std::vector<Variant>& variants, const std::vector<Index>
 }  // namespace
 
 void lab(const LabOptions& o) {
-  if (!(o.seconds >= 0)) throw Error("--seconds is nan: how long may one run take?");
+  if (!(o.seconds >= 0)) throw Error("--seconds is nan: give the most seconds of a run.");
   const LaboratoryOptions options{.seconds = o.seconds, .repeats = static_cast<int>(o.repeats)};
   for (const Index length : o.lengths) check_fits(sizes_of(o, length), options);
   if (o.threads > 0) use_threads(static_cast<int>(o.threads));

@@ -37,11 +37,11 @@ std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  if (count < 2) return "say what to do: " + all + "; --help tells more.";
+  if (count < 2) return "give a command: " + all + ". See --help.";
   const std::string first = arguments[1];
   names.insert(names.end(), {"-h", "--help", "--version"});
   if (std::find(names.begin(), names.end(), first) != names.end()) return "";
-  return tapestry::in_quotes(first) + " is no command; there are " + all + "." +
+  return tapestry::in_quotes(first) + " is not a command; there are " + all + "." +
          guess(first, names);
 }
 
@@ -54,7 +54,7 @@ std::string unexpected(const CLI::App& app, const std::string& otherwise) {
   }
   for (const std::string& word : command->remaining()) {
     if (!word.starts_with("-")) continue;
-    return tapestry::in_quotes(word) + " is no option of " + command->get_name() + "." +
+    return tapestry::in_quotes(word) + " is not an option of " + command->get_name() + "." +
            guess(word.substr(0, word.find('=')), names);
   }
   return otherwise;
@@ -68,7 +68,7 @@ std::string without_value(const CLI::ArgumentMismatch& error) {
 }
 
 int run(int count, char** arguments) {
-  CLI::App app("questions to a small transformer, answered", "tapestry");
+  CLI::App app("train small transformers and look into their attention", "tapestry");
   try {
     tapestry::command::add_commands(app);
     const std::string unknown = unknown_command(app, count, arguments);

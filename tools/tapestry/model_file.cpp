@@ -15,7 +15,7 @@ namespace {
 // The default input format: for decoders of words that of next_word_batch.
 Feeding guessed(const std::filesystem::path& path, bool causal, bool by_characters) {
   const Feeding feeding{causal && !by_characters, causal ? Guess::next_word : Guess::hidden_word};
-  warn(path.string() + " does not say how its model was fed; texts are read " +
+  warn(path.string() + " lacks the format of the model's input; texts are read " +
        (feeding.bos ? "with" : "without") + " <bos> before them.");
   return feeding;
 }
@@ -39,7 +39,7 @@ void check_known(const Vocabulary& vocabulary, const std::string& word) {
   const bool by_characters = vocabulary.by_characters();
   const std::string similar = by_characters ? "" : closest(word, vocabulary.words());
   throw Error(in_quotes(word) + " is none of the " + std::to_string(vocabulary.size()) +
-              (by_characters ? " characters" : " words") + " that the model knows." +
+              (by_characters ? " characters" : " words") + " of the model." +
               (similar.empty() ? "" : " Did you mean '" + similar + "'?"));
 }
 
@@ -54,13 +54,13 @@ void check_length(const ModelFile& file, std::size_t length) {
               (file.vocabulary.by_characters() ? " characters, " : " words, ") +
               (file.feeding.bos ? "<bos> included, " : "") + "but at most " +
               std::to_string(longest) + " can be read" +
-              (longest < most ? ": the model has learned no more positions." : "."));
+              (longest < most ? ": the model has no more positions." : "."));
 }
 
 const char* says(Guess guess) {
-  return guess == Guess::next_word     ? "says the next word"
-         : guess == Guess::hidden_word ? "says hidden words"
-                                       : "says no word of the text";
+  return guess == Guess::next_word     ? "predicts the next word"
+         : guess == Guess::hidden_word ? "predicts hidden words"
+                                       : "predicts no word of the text";
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::string printable(const std::string& word) {
 
 Reading read_text_for(const ModelFile& file, const std::string& text) {
   Words words = file.vocabulary.by_characters() ? split_characters(text) : split_words(text);
-  if (words.empty()) throw Error("the text is empty: say what to read, as in --text \"the cat\".");
+  if (words.empty()) throw Error("the text is empty: give one, as in --text \"the cat\".");
   for (const std::string& word : words) check_known(file.vocabulary, word);
   if (file.feeding.bos && words.front() != "<bos>") words.insert(words.begin(), "<bos>");
   check_length(file, words.size());
@@ -106,7 +106,7 @@ std::string description(const ModelFile& file) {
          ", width " + std::to_string(o.d_model) + ", " + std::to_string(o.vocab_size) +
          (file.vocabulary.by_characters() ? " characters, " : " words, ") +
          (o.is_causal ? "decoder" : "encoder") +
-         (file.feeding.bos ? ", fed with <bos>, " : ", fed without <bos>, ") +
+         (file.feeding.bos ? ", input with <bos>, " : ", input without <bos>, ") +
          says(file.feeding.guess);
 }
 
@@ -117,16 +117,16 @@ Tensor of_head(const Tensor& captured, Index head) {
 void check_layer(const ModelFile& file, Index layer) {
   const Index layers = file.model.options().num_layers;
   if (layer >= 0 && layer < layers) return;
-  if (layers == 0) throw Error("the model has no layers, so there is nothing to look at.");
-  throw Error("there is no layer " + std::to_string(layer) + ": the model's are numbered 0 to " +
+  if (layers == 0) throw Error("the model has no layers, and so no attention.");
+  throw Error("there is no layer " + std::to_string(layer) + ": the model's are 0 to " +
               std::to_string(layers - 1) + ".");
 }
 
 void check_head(const ModelFile& file, Index head) {
   const Index heads = file.model.options().num_heads;
   if (head >= 0 && head < heads) return;
-  throw Error("there is no head " + std::to_string(head) + ": those of each layer are numbered 0 " +
-              "to " + std::to_string(heads - 1) + ".");
+  throw Error("there is no head " + std::to_string(head) + ": those of each layer are 0 " + "to " +
+              std::to_string(heads - 1) + ".");
 }
 
 }  // namespace tapestry::command

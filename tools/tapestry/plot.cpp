@@ -45,7 +45,7 @@ Parameters chosen(const PlotOptions& options) {
   if (!options.tensor.empty()) return {{options.tensor, file[options.tensor]}};
   const Parameters& all = file.tensors;
   if (all.empty() && !file.skipped.empty()) {
-    throw Error(options.file.string() + " holds no tensor that is read. Of " +
+    throw Error(options.file.string() + " holds no readable tensor. Of " +
                 in_quotes(file.skipped.front().name) + ": " + file.skipped.front().why + ".");
   }
   if (all.empty()) throw Error(options.file.string() + " holds no tensors.");

@@ -81,8 +81,8 @@ Model chosen(const std::string& name) {
     names.push_back(model.name);
   }
   const std::string similar = closest(name, names);
-  throw Error(in_quotes(name) + " is no model that can be drawn; there are neuron, softmax and " +
-              "attention." + (similar.empty() ? "" : " Did you mean " + similar + "?"));
+  throw Error(in_quotes(name) + " is not a model; there are neuron, softmax and " + "attention." +
+              (similar.empty() ? "" : " Did you mean " + similar + "?"));
 }
 
 std::string numbers(const Tensor& x) {
@@ -127,7 +127,7 @@ void tape(const TapeOptions& options) {
   plot::write_picture(plot::render(drawing(record, std::string("The tape of ") + model.name)),
                       path);
   print("%s\n\n%s\n", model.formula, table.c_str());
-  print("loss = %.4f; walking back, the gradients are\n", double{loss.item()});
+  print("loss = %.4f; the backward pass gives the gradients\n", double{loss.item()});
   for (const Parameter& input : model.inputs) {
     print("d loss / d %s = %s\n", input.name.c_str(), to_string(gradients[input.value]).c_str());
   }

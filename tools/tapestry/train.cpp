@@ -82,7 +82,7 @@ void introduce(const Run& run) {
   throw Interrupted(Interruption::signal(),
                     "stopped after step " + std::to_string(run.adam.steps()) + " of " +
                         std::to_string(run.settings.steps) + of_step + ", which " +
-                        run.checkpoint.string() + " holds; to go on:",
+                        run.checkpoint.string() + " holds; to resume:",
                     command_to_resume(run, o));
 }
 

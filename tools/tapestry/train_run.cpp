@@ -54,7 +54,7 @@ void parse(const Metadata& metadata, const std::string& key, Number low, Number 
   if (problem == std::errc() && end == text.data() + text.size() && value >= low && value <= high) {
     return;
   }
-  throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which makes no sense.");
+  throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which is not valid.");
 }
 
 Settings settings_in(const Metadata& metadata) {
@@ -92,7 +92,7 @@ TransformerOptions model_options(const TrainOptions& o, const Material& material
   if (numbers <= most) return options;
   throw Error("a model of " + std::to_string(layers) + " layers of width " + std::to_string(width) +
               " would have " + std::to_string(Index(numbers / 1e6)) +
-              " million numbers; at most 20 million can be trained here in any patience.");
+              " million numbers; at most 20 million can be trained here in acceptable time.");
 }
 
 Path path_of(const TrainOptions& o) {
@@ -112,7 +112,7 @@ void refuse_old(const Path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return;
   throw Error(path.string() +
-              " is there already: go on with --resume, begin anew with --overwrite, or name "
+              " exists already: continue it with --resume, replace it with --overwrite, or name "
               "another --checkpoint.");
 }
 
@@ -137,7 +137,7 @@ template <class Number, class Given>
 void check_same(const char* option, Number of_file, const std::optional<Given>& given) {
   if (!given || Number(*given) == of_file) return;
   throw Error("its run has " + std::string(option) + " " + exact(of_file) + ", not " +
-              exact(*given) + ". Leave the option out, or begin anew with --overwrite.");
+              exact(*given) + ". Leave the option out, or start again with --overwrite.");
 }
 
 void check_same(const TrainOptions& o, const Settings& s, const TransformerOptions& model) {
@@ -150,8 +150,8 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
   check_same("--width", model.d_model, o.width);
   if (!o.attention_only || !model.has_feed_forward) return;
   throw Error(
-      "its run has feed-forward parts, not --attention-only. Leave the option out, or "
-      "begin anew with --overwrite.");
+      "its run has feed-forward layers, not --attention-only. Leave the option out, or start again "
+      "with --overwrite.");
 }
 
 // What an earlier part of this run wrote; any other file is ignored.
@@ -185,8 +185,8 @@ Run resumed_run(const TrainOptions& o) {
     if (what.fingerprint != settings.fingerprint || what.length != settings.length ||
         what.vocabulary.size() != model.options.vocab_size ||
         (model.options.positions == Positions::learned && model.options.max_length < what.length)) {
-      throw Error("what it learns, " + in_quotes(settings.task) +
-                  ", is no longer the same; begin anew with --overwrite.");
+      throw Error("its training data, " + in_quotes(settings.task) +
+                  ", is no longer the same; start again with --overwrite.");
     }
     Adam adam(model.parameters(), {.learning_rate = settings.rate});
     load_checkpoint(model.parameters(), adam, file);
@@ -203,15 +203,15 @@ Run resumed_run(const TrainOptions& o) {
 
 Run make_run(const TrainOptions& o) {
   if (o.task.empty() && !(o.resume && !o.checkpoint.empty())) {
-    throw Error("say what to learn: copy, reverse, sort, induction, grammar, or a text file.");
+    throw Error("give the task: copy, reverse, sort, induction, grammar, or a text file.");
   }
   if (o.resume && o.overwrite) {
-    throw Error("--resume goes on with the file, and --overwrite replaces it: give one of them.");
+    throw Error("--resume continues the file, and --overwrite replaces it: give one of them.");
   }
   Run run = o.resume ? resumed_run(o) : new_run(o);
   if (run.adam.steps() < run.settings.steps || run.adam.steps() == 0) return run;
   throw Error(run.checkpoint.string() + " has made its " + std::to_string(run.adam.steps()) +
-              " steps; ask for more with --steps.");
+              " steps; set more with --steps.");
 }
 
 void save(const Run& run) {

@@ -54,7 +54,7 @@ Index place_of(const char* what, const Words& words, const Vocabulary& vocabular
   if (count == 1) return std::find(words.begin(), words.end(), asked) - words.begin();
   const std::string start = std::string(what) + " " + in_quotes(asked);
   if (count > 1) {
-    throw Error(start + " stands in several places; name one: " + all_places(words, asked) + ".");
+    throw Error(start + " is at several positions; name one: " + all_places(words, asked) + ".");
   }
   const std::size_t at = asked.rfind('@');
   const std::string name = at == std::string::npos ? "" : asked.substr(0, at);
@@ -94,10 +94,10 @@ void scale_and_mask(const Cell& c, double dot) {
   print("2. Scale: %.4f / √%lld = %.4f, the score (the model's: %.4f)\n\n", dot,
         static_cast<long long>(c.width()), dot / root, number(c.scores, c.query, c.key));
   const bool causal = c.file.model.options().is_causal;
-  print("3. Mask: %s\n\n",
-        !causal         ? "none; an encoder sees all words"
-        : c.sees(c.key) ? "allowed; a decoder sees what stands before, and the word itself"
-                        : "forbidden; a decoder must not see what comes later. The weight is 0");
+  print("3. Mask: %s\n\n", !causal ? "none; an encoder sees all words"
+                           : c.sees(c.key)
+                               ? "allowed; a decoder sees earlier words and the word itself"
+                               : "masked; a decoder does not see later words. The weight is 0");
 }
 
 void softmax_row(const Cell& c) {
@@ -160,10 +160,10 @@ void output(const Cell& c, const Capture& seen) {
                         : c.layer == 0 ? seen["embedding"]
                                        : seen[block + ".output"];
   print("6. W_O turns that into %lld numbers, which %s %s:\n", (long long)through.size(0),
-        alone ? "are a part of all that is said at" : "are added to what stands at",
+        alone ? "are a part of the prediction at" : "are added to the residual stream at",
         c.word(c.query).c_str());
   print("   length %.4f, beside %.4f of %s\n\n", norm(through), norm(row(beside, c.query)),
-        alone ? "all keys together" : "what stood there before this layer");
+        alone ? "all keys together" : "the stream before this layer");
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ void why(const WhyOptions& options) {
       file,          reading.labels, options.layer, options.head,   query,           key,
       part("query"), part("key"),    part("value"), part("scores"), part("weights"), part("heads")};
   print("%s\n", folded("text: " + reading.text, 6).c_str());
-  print("layer %lld, head %lld: how much does %s look at %s?\n\n", (long long)options.layer,
+  print("layer %lld, head %lld: the attention of %s to %s\n\n", (long long)options.layer,
         (long long)options.head, cell.at(query).c_str(), cell.at(key).c_str());
   scale_and_mask(cell, product(cell));
   softmax_row(cell);
