@@ -1,4 +1,4 @@
-// Whether it pays to share loops: an account of what it saves and what it loses. All times are in
+// Decides whether sharing loops pays, from the time that it saves and loses. All times are in
 // nanoseconds.
 #pragma once
 
@@ -11,11 +11,11 @@ namespace tapestry::kernels {
 
 class Account {
  public:
-  static constexpr Index grace = 50'000;  // nothing is lost yet when others end so much later
+  static constexpr Index grace = 50'000;  // tolerated wait for others to end
 
-  // Of one loop: what others took off its caller, and how long it then waited for their last parts,
-  // none of which should have taken more than `part`. When all that was saved is lost, loops are
-  // not shared for twenty times what was lost beyond: so that at most a twentieth is lost for good.
+  // For one loop: the work that others did for its caller, and how long it then waited for their
+  // last parts, each of which should take at most `part`. When losses exceed savings, loops are not
+  // shared for twenty times the excess: so that at most a twentieth of the time is lost.
   void add(Index now, Index saved, Index waited, Index part) {
     saved_ = std::min(saved_ + saved, most_saved) - std::max(waited - part - grace, Index{0});
     if (saved_ >= 0) return;
@@ -26,7 +26,7 @@ class Account {
   bool alone(Index now) const { return now < alone_until_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr Index most_saved = 50'000'000;  // what was longer ago is forgotten
+  static constexpr Index most_saved = 50'000'000;  // a cap, so that old savings do not count
   static constexpr Index longest_alone = 2'000'000'000;
 
   Index saved_ = 0;

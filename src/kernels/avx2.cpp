@@ -5,7 +5,7 @@
 #include "kernels/simd_set.hpp"
 
 namespace {
-struct Avx2 : xsimd::fma3<xsimd::avx2> {};  // local to this file, and so is all made from it
+struct Avx2 : xsimd::fma3<xsimd::avx2> {};  // local to this file, with all its template instances
 }  // namespace
 
 namespace xsimd::types {

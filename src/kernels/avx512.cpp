@@ -12,7 +12,7 @@
 #include "kernels/simd_set.hpp"
 
 namespace {
-struct Avx512 : xsimd::avx512bw {};  // local to this file, and so is all made from it
+struct Avx512 : xsimd::avx512bw {};  // local to this file, with all its template instances
 }  // namespace
 
 namespace xsimd::types {

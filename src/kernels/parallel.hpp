@@ -6,12 +6,12 @@
 
 namespace tapestry::kernels {
 
-// So many numbers (some 40 microseconds of work) are worth waking a thread. One that is awake takes
-// part from a quarter of that on: it looks out for work a while before it goes to sleep.
+// The count of numbers (some 40 microseconds of work) that justifies waking a thread. A thread that
+// is awake takes part from a quarter of that: it spins for a while before it sleeps.
 inline constexpr Index parallel_grain = 1 << 18;
 
-// Set by tests: even the smallest work is divided, so that small arrays show what large ones would,
-// and each thread does its own share of it.
+// Set by tests: even the smallest work is divided, so that small arrays behave like large ones, and
+// each thread does its own share of it.
 inline bool divide_everything = false;
 
 // Calls body(begin, end) on consecutive parts of [0, count), of about `part` each.
@@ -32,16 +32,16 @@ void parallel_ranges(Index count, Index grain, Index part, const Body& body) {
 }
 
 // Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than
-// two threads are worth it: each wants `grain` of them, or a quarter if it is awake. What `body`
-// computes must not depend on where the parts end. They are long, for kernels write large arrays
-// past the caches.
+// two threads are worth it: each needs `grain` of them, or a quarter if it is awake. The results of
+// `body` must not depend on the ends of parts. Parts are long, for kernels write large arrays past
+// the caches.
 template <class Body>
 void parallel_parts(Index count, Index grain, Body body) {
   parallel_ranges(count, grain, 4 * grain, body);
 }
 
-// Calls body(i) for each i in [0, count), where tasks may differ in length: cut finer, so that
-// threads end together. Each task writes what no other does.
+// Calls body(i) for each i in [0, count), where tasks may differ in length: divided more finely, so
+// that threads end together. Each task writes its own memory.
 template <class Body>
 void parallel_tasks(Index count, Index grain, Body body) {
   parallel_ranges(count, grain, grain / 4, [&](Index begin, Index end) {

@@ -1,4 +1,4 @@
-// What operations call: kernels over whole arrays, split among threads.
+// The interface for operations: kernels over whole arrays, split among threads.
 //
 // Functions that take an entry are called with one of the table in use, such as
 // unary(active().of<Exp>(), x, y, n); the others look theirs up. Arrays are row-major, contiguous
@@ -52,7 +52,7 @@ void cross_entropy_backward(const real* logits, const real* log_sum, const std::
 void dropout(const real* x, real* y, Index n, const RandomWords& random, std::uint32_t limit,
              real scale);
 
-// The sum of all squares; order of additions by n alone
+// The sum of all squares; the order of additions depends on n alone
 double sum_squares(const real* x, Index n);
 
 // Updates of n weights in place.
@@ -109,8 +109,8 @@ void attention(const AttentionShape& shape, const MatrixView& q, const MatrixVie
 // and many keys. It depends on the shape alone.
 Index attention_parts(const AttentionShape& shape);
 
-// The way back. d_k (batch..., keys, width) and d_v (batch..., keys, value_width) are overwritten;
-// d_q (parts, batch..., queries, width) gets the share of each range of keys, to be added up.
+// Backward. d_k (batch..., keys, width) and d_v (batch..., keys, value_width) are overwritten; d_q
+// (parts, batch..., queries, width) gets the contribution of each range of keys, to be added up.
 void attention_backward(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
                         const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
                         const real* log_sum, real* d_q, real* d_k, real* d_v);

@@ -1,5 +1,5 @@
-// The drivers of fused attention: bands of queries on the way there, ranges of keys on the way
-// back.
+// The drivers of fused attention: bands of queries in the forward pass, ranges of keys in the
+// backward pass.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index band = 128;            // queries of one task, a multiple of what kernels do at once
-constexpr Index task_grain = 1 << 21;  // multiply-adds that are worth a thread of their own
+constexpr Index task_grain = 1 << 21;  // multiply-adds that justify one more thread
 constexpr Index enough_heads = 16;     // tasks that keep the threads of common machines busy
 constexpr Index most_parts = 4;        // into which the keys of few heads are cut
 constexpr Index least_keys = 1024;     // of one part
@@ -75,7 +75,7 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
     if (attend(t) || h.visible_in_block == nullptr ||
         finite_rows(h.v, h.v_row, h.keys, h.value_width))
       return;
-    attend(plain_loops());  // a hidden value may have spoiled rows that do not see it
+    attend(plain_loops());  // a masked NaN or infinity may have changed rows
   });
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr Index chunk = 1024;  // numbers of a strided run that are gathered at a time (4 KB)
 
-// One operand of an elementwise run: either walked by the kernel itself (steps 0 and 1), or
-// gathered chunk by chunk into a small buffer.
+// One operand of an elementwise run: either read by the kernel itself (steps 0 and 1), or gathered
+// chunk by chunk into a small buffer.
 struct Run {
   const real* data;
   Index step;
@@ -26,8 +26,8 @@ struct Run {
   Index kernel_step() const { return step == 0 ? 0 : 1; }
 };
 
-// Runs body(begin, end, position) over parts of the walk. A walk of one long run is cut along it;
-// any other is cut between runs.
+// Runs body(begin, end, position) over parts of the walk. A walk of one long run is divided within
+// it; any other between runs.
 template <class Body>
 void parallel_runs(const Walk& w, Body body) {
   const Index outer = w.outer(), n = w.size[w.rank - 1];

@@ -1,4 +1,4 @@
-// The driver of matrix products: one kernel call per matrix of the batch, or per piece of one.
+// The driver of matrix products: one kernel call per matrix of the batch, or per part of one.
 #include <algorithm>
 
 #include "kernels/parallel.hpp"
@@ -7,19 +7,19 @@
 namespace tapestry::kernels {
 namespace {
 
-constexpr Index operation_grain = 1 << 21;  // multiply-adds that are worth a thread of their own
+constexpr Index operation_grain = 1 << 21;  // multiply-adds that justify one more thread
 constexpr Index vector_grain = 1 << 17;     // the same where each reads a number of its own
 constexpr Index least_rows = 32;            // of a piece: thinner ones would pack b too often
 constexpr Index least_columns = 256;        // likewise a, where it is packed
 constexpr Index column_unit = 64;           // a multiple of every tile's width
 
 // (batch..., m, k) times one (k, n) for all is a single product when the rows of the whole batch
-// lie at one distance. Then this makes them the rows of one matrix.
+// have one stride. Then this makes them the rows of one matrix.
 void merge_batch(MatmulShape& s, MatrixView& a, const MatrixView& b) {
   Index rows = s.m, row = a.row;
   for (int d = s.batch.rank - 1; d >= 0; --d) {
     if (s.batch.size[d] == 1) continue;
-    if (rows == 1) row = a.batch_strides[d];  // the stride of a single row says nothing
+    if (rows == 1) row = a.batch_strides[d];  // the stride of a single row is arbitrary
     if (b.batch_strides[d] != 0 || a.batch_strides[d] != rows * row) return;
     rows *= s.batch.size[d];
   }
@@ -41,9 +41,9 @@ Index offset_of(const Sizes& batch, const Index* strides, Index position) {
 
 namespace {
 
-// One product, cut into pieces of whole rows and columns.
+// One product, divided into pieces of whole rows and columns.
 struct Cut {
-  Index rows, columns;  // how many pieces there are either way
+  Index rows, columns;  // number of pieces in each direction
   const MatmulShape& shape;
 
   // Enough pieces of each matrix for all threads. By columns first, so that each packs only its own

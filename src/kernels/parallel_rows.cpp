@@ -9,11 +9,11 @@
 namespace tapestry::kernels {
 namespace {
 
-// Reductions over more than this many numbers per output row are cut into blocks whose results are
-// reduced in turn: that gives threads work, and shortens the chains of float additions.
+// Reductions over more than this many numbers per output row are divided into blocks whose results
+// are reduced in turn: for parallel work, and for shorter chains of float additions.
 constexpr Index reduce_block = 32768;
 
-// Rows that share one partial sum of the gain's and the bias's gradient.
+// Rows with one partial sum of the gain's and the bias's gradient.
 constexpr Index norm_block = 64;
 
 }  // namespace

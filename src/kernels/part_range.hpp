@@ -1,4 +1,4 @@
-// What one thread has to do of a loop that threads share.
+// The share of one thread in a loop that threads share.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,9 @@
 
 namespace tapestry::kernels {
 
-// One thread's share of the parts: those from `first` to before `last` that nobody has begun. Its
-// owner takes them from the front, others from the back, so that each thread mostly touches what it
-// touched in the loop before.
+// One thread's share of the parts: those in [first, last) that no thread has begun. Its owner takes
+// them from the front, others steal from the back, so that each thread mostly accesses the same
+// memory as in the loop before.
 class PartRange {
  public:
   void set(Index first, Index last) { range_.store(pack(first, last), std::memory_order_relaxed); }

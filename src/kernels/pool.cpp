@@ -17,11 +17,11 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index microsecond = 1000;
-constexpr Index look_out_for = 50 * microsecond;  // work, before a thread goes to sleep
-constexpr Index awake_share = 4;  // this part of a grain is worth a thread that is awake
-constexpr int stream = 16;        // small loops without a pause: worth waking a thread
+constexpr Index look_out_for = 50 * microsecond;  // time without work before a thread sleeps
+constexpr Index awake_share = 4;  // this part of a grain justifies a thread that is awake
+constexpr int stream = 16;        // small loops without a pause, which justify waking a thread
 constexpr Index most_parts = 64;  // of each thread
-constexpr Index longest_spin = 1000 * microsecond;  // of one who waits for parts to end
+constexpr Index longest_spin = 1000 * microsecond;  // of a thread that waits for parts to end
 
 Index now() {
   using namespace std::chrono;
@@ -44,15 +44,15 @@ struct WithinPart {
   ~WithinPart() { within_part = false; }
 };
 
-// What there is of each thread; number 0 is whoever shares a loop.
+// The data of each thread; number 0 is the thread that shares a loop.
 struct alignas(64) Place {
   PartRange range;
   std::atomic<int> asleep{0};
 };
 
-// The loop in hand, as one word: how many threads are inside, how many more may join, whether the
-// one who shares it sleeps until all are out, and its number. One step joins, and never a loop that
-// has ended.
+// The current loop, as one atomic word: how many threads take part, how many more may join, whether
+// its owner sleeps until all have left, and its number. One atomic step joins, and never a loop
+// that has ended.
 constexpr std::uint64_t one_inside = 1, inside = 0xff, one_place = 0x100, places = 0xff00,
                         sleeper = 0x10000, one_loop = 0x20000;
 
@@ -62,7 +62,7 @@ class Pool {
   Sharing worthwhile(Index count, Index grain, Index part);
   bool is_alone() const { return account_.alone(now()); }
 
-  // False, and nothing done: another thread shares a loop.
+  // Returns false and does nothing if another thread shares a loop.
   bool share(const Sharing& sharing, const Parts& parts);
 
  private:
@@ -84,23 +84,23 @@ class Pool {
   void close(const Own& own);
 
   std::atomic<bool> taken_{false};
-  std::atomic<Index> last_small_{0};  // when a loop came that is worth only threads that are awake
-  std::atomic<int> small_{0};         // how many came so, each soon after the one before
+  std::atomic<Index> last_small_{0};  // when a loop came that justifies only threads that are awake
+  std::atomic<int> small_{0};         // how many such loops came, each soon after the one before
   Account account_;
   int hired_ = 0;
   bool can_hire_ = true;
   std::atomic<bool> failed_{false};
-  std::exception_ptr* error_ = nullptr;  // where the first one thrown goes
-  // The loop in hand, on one line of the cache: threads look at it while they wait.
+  std::exception_ptr* error_ = nullptr;  // the first one thrown
+  // The current loop, on a cache line of its own: threads poll it while they wait.
   alignas(64) std::atomic<std::uint64_t> loop_{0};
   Sharing sharing_;
   Parts parts_{};
   alignas(64) std::atomic<int> awake_{0};
-  std::atomic<int> ended_{0};  // changes when one who sleeps in close() is to look again
+  std::atomic<int> ended_{0};  // changes when a thread that sleeps in close() must check again
   Place place_[most_threads];
 };
 
-// Never destroyed, for its threads live as long as the process.
+// Never destroyed, for its threads run as long as the process.
 constinit Pool pool;
 
 // ---- The threads of the pool
@@ -118,7 +118,7 @@ void Pool::live(int self) {
   }
 }
 
-// False: for a while, no loop came other than `last`.
+// False if no loop other than `last` came for a while.
 bool Pool::look_out(std::uint64_t& last) {
   const Index start = now();
   for (int i = 1; !join(last); ++i) {
@@ -147,7 +147,7 @@ void Pool::sleep(int self, std::uint64_t& last) {
   std::atomic<int>& asleep = place_[self].asleep;
   awake_.fetch_sub(1);
   asleep.store(1);
-  // A loop that came just now has found it awake.
+  // A loop that came just now saw this thread awake, and did not wake it.
   const std::uint64_t loop = loop_.load();
   if ((loop & places) != 0 && loop / one_loop != last) wake(self);
   asleep.wait(1);
@@ -160,7 +160,7 @@ void Pool::wake(int other) {
   asleep.notify_one();
 }
 
-// Threads wake each other like a tree, so that none has to wake all.
+// Threads wake each other as a tree, so that none has to wake all.
 void Pool::wake_next(int self) {
   for (int other = 2 * self + 1; other <= 2 * self + 2 && other < sharing_.threads; ++other) {
     wake(other);
@@ -169,7 +169,7 @@ void Pool::wake_next(int self) {
 
 // ---- Work
 
-// Runs parts until all have been begun: its own first, then what others have left.
+// Runs parts until all have been begun: its own first, then those of others.
 Pool::Own Pool::work(int self) {
   Own own;
   Index before = now();
@@ -195,9 +195,9 @@ void Pool::run(Index part) {
   }
 }
 
-// ---- Who shares a loop
+// ---- The owner of a loop
 
-// A small loop came, one of many without a pause?
+// Whether this small loop is one of many without a pause.
 bool Pool::is_stream(Index time) {
   const Index last = last_small_.exchange(time, std::memory_order_relaxed);
   const int soon = time - last < look_out_for ? small_.load(std::memory_order_relaxed) + 1 : 0;
@@ -247,12 +247,12 @@ void forget_when_forked() {
   done = true;
 }
 
-// Threads that cannot be had are done without.
+// Continues without threads that cannot be created.
 void Pool::hire(int others) {
   if (hired_ >= others || !can_hire_) return;
   forget_when_forked();
   sigset_t signals, before;
-  sigfillset(&signals);  // they are the program's, but for those of a thread's own faults
+  sigfillset(&signals);  // for the program's threads; except a thread's own faults
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
     sigdelset(&signals, fault);
   }
@@ -281,8 +281,8 @@ void Pool::open() {
   }
 }
 
-// Nobody joins any more. Those inside have their last parts in hand: for these it waits, awake for
-// as long as they should take, and then asleep, for they may need this very processor.
+// No thread joins any more. Those inside run their last parts: it waits for them, spinning for
+// their expected time, and then asleep, for they may need this processor.
 void Pool::close(const Own& own) {
   loop_.fetch_and(~places);
   const Index start = now(), enough = start + std::min(own.longest, longest_spin) + Account::grace;

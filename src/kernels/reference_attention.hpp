@@ -32,7 +32,7 @@ inline double cap_slope(const AttentionHead& h, double score) {
   return 1 - share * share;
 }
 
-inline constexpr real hidden = -1;  // stands for the weight of a key that may not be seen
+inline constexpr real hidden = -1;  // marks a masked key's weight
 
 // The weights of one query for all keys, (keys); returns log sum exp of the scores that it sees.
 // Where those are all -inf, the weights are zeros.

@@ -20,7 +20,7 @@ void fill_avx512(Table& table);  // AVX-512 F, DQ, BW and VL
 void fill_neon64(Table& table);  // any AArch64
 
 // The usable set of this name. Throws Error, naming those that can run here, when it is unknown or
-// this machine cannot run it.
+// cannot run here.
 const Table& find(const char* name);
 
 // Makes `active()` return this set (one of `usable()`) from now on: for tests and benches, not

@@ -12,7 +12,7 @@ TAPESTRY_INLINE Floats<A> negative(const Floats<A>& x) {
   return from_bits<A>(bits<A>(x) ^ Ints<A>(sign_bit));
 }
 
-// ---- A loop over n numbers, a full batch at a time, then what is left
+// ---- A loop over n numbers, a full batch at a time, then the tail
 
 template <class A, class Body>
 TAPESTRY_INLINE void sweep(Index n, Body body) {
@@ -43,13 +43,13 @@ TAPESTRY_INLINE Floats<A> minimum(const Floats<A>& a, const Floats<A>& b) {
   return xsimd::select(a == a, smaller<A>(a, b), a);
 }
 
-// x held between low and high; NaN stays
+// x clamped to low and high; NaN stays
 template <class A>
 TAPESTRY_INLINE Floats<A> bounded(const Floats<A>& x, float low, float high) {
   return smaller<A>(Floats<A>(high), larger<A>(Floats<A>(low), x));
 }
 
-// ---- All lanes of a batch brought together, halving it each time: a fixed order
+// ---- Reductions of all lanes of a batch, by halving: a fixed order
 
 // f over all lanes, in every lane
 template <class A, Index distance = lanes<A> / 2, class F>

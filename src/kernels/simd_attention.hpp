@@ -1,11 +1,11 @@
-// Fused attention, the way there: block by block of keys, the matrix of weights is never stored.
+// Fused attention, forward: block by block of keys, without storing the matrix of weights.
 //
-// One query stands in each lane while its weights are made. Scores are computed transposed, keys
-// down and queries across, S^T (keys, queries) = K Q^T, so that maxima and sums over keys run down
-// the lanes without crossing them. Then O (queries, value width) += P V reads the columns of P^T.
-// So both products read K and V in place, and Q alone is turned, once. The running maximum and sum
-// are those of Milakov & Gimelshein (2018); the blocks are those of Dao et al. (2022). All
-// exponentials are powers of two: log2(e) is part of the scale of Q.
+// Each lane holds one query while its weights are computed. Scores are computed transposed, keys
+// down and queries across, S^T (keys, queries) = K Q^T, so that maxima and sums over keys stay
+// within lanes. Then O (queries, value width) += P V reads the columns of P^T. So both products
+// read K and V in place, and only Q is transposed, once. The running maximum and sum are those of
+// Milakov & Gimelshein (2018); the blocks are those of Dao et al. (2022). All exponentials are
+// powers of two: log2(e) is part of the scale of Q.
 //
 // The arithmetic of a query does not depend on the queries beside it, nor on how they are split.
 #pragma once
@@ -20,7 +20,7 @@ inline constexpr float log2_e = 1.44269504f, ln_2 = 0.693147181f;
 
 // Sizes. A block of scores, keys by a strip of two batches of queries, stays in the first cache
 // with the operands beside it, for the usual widths. A band of strips shares each block of keys and
-// values, so that a long sequence is read from far away once in so many queries.
+// values, so that a long sequence is read from memory once per band.
 inline constexpr Index key_block = visibility_block;
 inline constexpr Index strips = 4;
 template <class A>
@@ -86,7 +86,7 @@ struct View {
     return any;
   }
 
-  // How many of the first keys the queries [i, i + count), fewer than 64, see something of.
+  // How many of the first keys matter for the queries [i, i + count), fewer than 64.
   TAPESTRY_INLINE Index reach(Index i, Index count) const {
     const std::uint64_t these = ~(~std::uint64_t(0) << count);
     Index keys = sight.keys;
@@ -122,13 +122,13 @@ struct Running {
   using V = Floats<A>;
   V reference = V(-infinity), total = V(0.0f);
 
-  // Takes in one block of scores, (keys, width) with this batch at s, and leaves the terms in their
-  // place. Returns what earlier terms must be multiplied by. The reference moves up only when a
-  // score exceeds it by 8, for a term of 2^8 does no harm, and moving costs a pass over the output.
+  // Adds one block of scores, (keys, width) with this batch at s, and replaces them by the terms.
+  // Returns the factor for earlier terms. The reference increases only when a score exceeds it by
+  // 8, for a term of 2^8 is harmless, and rescaling costs a pass over the output.
   TAPESTRY_INLINE V fold(Index keys, Index width, real* s) {
-    V top = V::load_unaligned(s), other = top;  // two chains, so that neither waits long
+    V top = V::load_unaligned(s), other = top;  // two chains, to hide latency
     Index j = 1;
-    for (; j + 2 <= keys; j += 2) {  // a NaN that max drops shows in the sum
+    for (; j + 2 <= keys; j += 2) {  // a NaN that max drops appears in the sum
       top = xsimd::max(top, V::load_unaligned(s + j * width));
       other = xsimd::max(other, V::load_unaligned(s + (j + 1) * width));
     }
@@ -147,13 +147,13 @@ struct Running {
     return correction;
   }
 
-  // log sum exp of all scores met, which were in base 2
+  // logsumexp of all scores so far, which were in base 2
   TAPESTRY_INLINE V log_sum() const {
     return multiply_add(reference, V(ln_2), Math<A>::log(total));
   }
 };
 
-// One strip of queries on its way through the keys.
+// One strip of queries during the loop over keys.
 template <class A, int registers>
 struct Strip {
   using V = Floats<A>;
@@ -162,7 +162,7 @@ struct Strip {
   Running<A> running[2];
   bool fresh = true;  // o holds nothing yet
 
-  // Takes in the keys [key, key + block), whose values are rows at v, padded to whole batches.
+  // Adds the keys [key, key + block), whose values are rows at v, padded to whole batches.
   void meet(const AttentionHead& h, Index key, Index block, const real* v, Index v_row, real* s) {
     const View<A> view(h, first, count, key, block);
     const Index keys = view.sight.keys;
@@ -197,8 +197,8 @@ struct Strip {
     });
   }
 
-  // Divides by the sums. Rows that saw nothing become zeros with a log of their sum of -inf. False
-  // if out receives a NaN or an infinity.
+  // Divides by the sums. Fully masked rows become zeros with a log sum of -inf. False if out
+  // receives a NaN or an infinity.
   bool finish(const AttentionHead& h, real* out, Index out_row, real* log_sum) const {
     alignas(64) real inverse[strip<A>], sums[strip<A>];
     for (Index b = 0; b < width; b += lanes<A>) {
@@ -238,7 +238,7 @@ void pad_rows(const real* from, Index from_row, Index rows, Index width, real* t
   }
 }
 
-// Asks for a row that will be read out of order: caches bring rows in order far sooner.
+// Prefetches a row that will be read out of order: hardware prefetches rows in order.
 TAPESTRY_INLINE void prefetch_row(const real* row, Index width) {
   for (Index i = 0; i < width; i += 16) __builtin_prefetch(row + i);
 }

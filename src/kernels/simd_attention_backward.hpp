@@ -1,11 +1,11 @@
-// Fused attention, the way back (Dao 2023, algorithm 2): the weights of a block are computed again
-// from the logsumexp of each row, used, and forgotten. Layout and sizes as in simd_attention.hpp:
-// one query in each lane, scores transposed. With P the weights, per block of keys and queries:
+// Fused attention, backward (Dao 2023, algorithm 2): the weights of a block are recomputed from the
+// logsumexp of each row, used, and discarded. Layout and sizes as in simd_attention.hpp: one query
+// in each lane, scores transposed. With P the weights, per block of keys and queries:
 //
 //   S^T = K Q^T     P^T = 2^(S^T - log sum)     dV += P^T dO     dP^T = V dO^T
 //   dS^T = P^T (dP^T - delta), delta = row sums of dO O         dK += dS^T Q     dQ^T += K^T dS^T
 //
-// Q and dO are turned once per call; all else is read in place.
+// Q and dO are transposed once per call; all else is read in place.
 #pragma once
 
 #include <bit>
@@ -23,8 +23,8 @@ inline constexpr Index query_block =
 template <class A>
 struct QueryBlock {
   Index first, count, width;  // width in lanes: whole batches
-  real *q, *d_out, *d_q;      // turned: (h.width, width), (h.value_width, width), (h.width, width)
-  real *log_sum, *delta;      // (width): in base 2, +inf where nothing was seen; times the scale
+  real *q, *d_out, *d_q;      // (h.width, width), (h.value_width, width), (h.width, width)
+  real *log_sum, *delta;      // (width): in base 2, +inf where fully masked; times the scale
   real *q_copy, *d_out_copy;  // padded to whole batches, where the rows in place are not
   const real *q_rows, *d_out_rows;
   Index q_row, d_out_row;
@@ -117,7 +117,7 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
   }
 }
 
-// c (keys, queries) = a b where anybody sees; a (keys, depth), b (depth, width).
+// c (keys, queries) = a b where any pair is visible; a (keys, depth), b (depth, width).
 template <class A, int registers>
 void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Index width, real* c) {
   constexpr int full = tall<registers>;
@@ -152,7 +152,7 @@ void add_over_queries(const View<A>& view, Index queries, const real* a, Index w
   }
 }
 
-// One block of keys meets one block of queries.
+// One block of keys with one block of queries.
 template <class A, int registers>
 void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<A>& b,
                const KeyScratch& to) {

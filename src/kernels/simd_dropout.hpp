@@ -7,7 +7,7 @@
 namespace tapestry::kernels::simd {
 
 // Four words each of as many blocks as there are lanes, their numbers in `block`. The high halves
-// of the lanes of a, b, c and d hold what is left of the products, and are never looked at.
+// of the lanes of a, b, c and d hold remainders of the products, and are never read.
 template <class A>
 TAPESTRY_INLINE void draw(const Words<A>& block, const RandomWords& random, std::uint64_t* words) {
   using W = Words<A>;

@@ -1,4 +1,4 @@
-// Loops over arrays beyond `sweep`: several running results at once, and outputs that go past the
+// Loops over arrays besides `sweep`: several accumulators at once, and outputs that bypass the
 // caches.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace tapestry::kernels::simd {
 
-// ---- Running results. One alone would wait for each addition to finish, so four take turns.
+// ---- Accumulators. One alone would wait for each addition to finish, so four take turns.
 
 // Calls body(i, part, k) as `sweep` does, with k = 0, 1, 2, 3 in turn for full batches, in groups
-// of four; what is left goes to chain 0. k is a constant: an array it numbers stays in registers.
+// of four; the tail goes to chain 0. k is a constant: an array it numbers stays in registers.
 template <class A, class Whole = Full, class Body>
 TAPESTRY_INLINE void sweep_chains(Index n, Body body) {
   using std::integral_constant;
@@ -47,25 +47,25 @@ TAPESTRY_INLINE void fill_with(real* y, Index n, float value) {
   sweep<A>(n, [=](Index i, auto part) { store<A>(y + i, Floats<A>(value), part); });
 }
 
-// ---- Inputs fetched ahead. A first sweep over a row waits for memory and a later one for
-// arithmetic; the later one asks for the next row, so that both go on at once.
+// ---- Prefetching. A first sweep over a row waits for memory and a later one for
+// arithmetic; the later one prefetches the next row, so that both overlap.
 
-// How far ahead of row r's element that of row r + 1 stands, but not nearer than memory is slow.
+// The distance from row r's element to that of row r + 1, but at least the memory latency.
 TAPESTRY_INLINE Index fetch_distance(Index n) { return n < 1024 ? 1024 : n; }
 
 TAPESTRY_INLINE void fetch(const float* p) { __builtin_prefetch(p, 0, 2); }
 
-// ---- Outputs that go past the caches. A line that is written in full need not be read from memory
-// first, and one that the caches are too small to keep need not push out others.
+// ---- Outputs that bypass the caches. A line that is written in full need not be read from memory
+// first, and one that will not stay in the caches should not evict others.
 
 struct Stream {};  // a full batch, at an address that is a multiple of its size
 
-// The same part for an array that stays in the caches.
+// The same for an array that stays in the caches.
 TAPESTRY_INLINE Full kept(Stream) { return {}; }
 TAPESTRY_INLINE Full kept(Full) { return {}; }
 TAPESTRY_INLINE Tail kept(Tail part) { return part; }
 
-// From this many numbers on, 4 MB: more than the second cache of today's cores holds.
+// From this many numbers on, 4 MB: more than the L2 cache of today's cores.
 inline constexpr Index stream_from = 1 << 20;
 
 template <class A>
@@ -78,8 +78,8 @@ TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Stream) {
   store_streamed(p, x);
 }
 
-// Whether an output of rows x n goes past the caches. Not when it replaces an input, which is
-// there.
+// Whether an output of rows x n bypasses the caches. Not when it replaces an input, which is in
+// them.
 TAPESTRY_INLINE bool streams(const real* y, const real* x, Index rows, Index n) {
   return y != x && rows * n >= stream_from;
 }
@@ -89,8 +89,8 @@ TAPESTRY_INLINE void finish_stream(bool stream) {
   if (stream) fence_streamed();
 }
 
-// As `sweep`, for a body that writes y[i] and treats every number alike: past the caches if told
-// to, with batches that begin where y's alignment wants it.
+// As `sweep`, for a body that writes y[i], the same function for each i: bypassing the caches if
+// told to, with batches that begin where y's alignment wants it.
 template <class A, class Body>
 TAPESTRY_INLINE void sweep_out(const float* y, Index n, bool stream, Body body) {
   if (!stream) return sweep<A>(n, body);

@@ -1,21 +1,21 @@
 // Matrix products: register tiles, blocks that fit the caches, packing where it pays.
 //
-// After Goto and van de Geijn (2008), with one turn: a few rows of A, read where they are, stay in
-// the first cache while panels of B stream past them from the second.
+// After Goto and van de Geijn (2008), with one change: a few rows of A, read in place, stay in the
+// L1 cache while panels of B stream from L2.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of
 // rows or columns a thread was given, nor on the sizes of blocks. The exception are products with a
 // vector whose matrix lies in contiguous rows (`rows_times`), a chain per lane: those with one
-// column, whatever m is, and those of one row with a transposed B. The driver cuts no product into
-// such pieces.
+// column, whatever m is, and those of one row with a transposed B. The driver does not divide
+// products into such pieces.
 #pragma once
 
 #include "kernels/simd_tile.hpp"
 
 namespace tapestry::kernels::simd {
 
-// How one call reads its operands, and room for what it packs.
+// The layout of a call's operands, and buffers for packing.
 struct Packing {
   bool a, b;
   real *a_rows, *b_panels;
@@ -101,8 +101,8 @@ void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row
 }
 
 // y[i * y_step] = sum over p of a[i, p] * x[p * x_step], rows of a contiguous, at least a batch of
-// them and four columns: the last column of a product, which alone in a batch would cost as much as
-// a full one. The lanes are rows, so that each element is one chain here, too.
+// them and four columns: the last column of a product, which alone in a batch costs as much as a
+// full one. The lanes are rows, so that each element is one chain here, too.
 template <class A>
 void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* y, Index y_step) {
   using V = Floats<A>;
@@ -149,7 +149,7 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
   }
 }
 
-// x with its numbers side by side: itself, or a copy
+// x contiguous: itself, or a copy
 TAPESTRY_INLINE const real* contiguous(const real* x, Index step, Index n) {
   if (step == 1) return x;
   real* copy = workspace(n);

@@ -12,7 +12,7 @@ TAPESTRY_INLINE bool aligned_rows(const real* y, Index n) {
   return n % lanes<A> == 0 && reinterpret_cast<std::uintptr_t>(y) % sizeof(Floats<A>) == 0;
 }
 
-// The plain loops, in double. They take a row that holds a NaN, or whose sums overflow here:
+// The plain loops, in double. They handle a row that holds a NaN, or whose sums overflow here:
 // squares do from 1.8e19 on.
 template <class A>
 decltype(Table::layer_norm) plain_layer_norm = nullptr;
@@ -20,8 +20,8 @@ template <class A>
 decltype(Table::layer_norm_backward) plain_layer_norm_backward = nullptr;
 
 // Writes the mean as a sum of two floats, and 1 / sqrt(variance + epsilon); false if a sum
-// overflows. `total` is the sum of the row, each of whose additions was rounded: far from 0 too
-// coarsely. The differences to a number near the mean have digits enough. share is 1 / n.
+// overflows. `total` is the sum of the row, each of whose additions was rounded: too inexact far
+// from 0. The differences to a number near the mean are exact enough. share is 1 / n.
 template <class A>
 TAPESTRY_INLINE bool measure_row(const real* x, const Floats<A>& total, double epsilon, Index n,
                                  double share, real* mean, real* inverse_deviation) {
@@ -42,7 +42,7 @@ TAPESTRY_INLINE bool measure_row(const real* x, const Floats<A>& total, double e
 }
 
 // Layer normalisation needs a row twice, the second time to write. While one row is written the
-// next is read for the first time, so that memory is read and written all the while.
+// next is read for the first time, so that memory reads and writes overlap.
 
 template <class A, class Whole>
 TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real* bias,
@@ -85,8 +85,8 @@ void layer_norm(const real* x, const real* gain, const real* bias, real epsilon,
   }
 }
 
-// What a row's gradient needs to know of the whole row: sum(g) and sum(g * (x - high)), where high
-// is the first part of the mean
+// Sums over the whole row for its gradient: sum(g) and sum(g * (x - high)), where high is the first
+// part of the mean
 template <class A>
 struct NormSums {
   Floats<A> high;

@@ -5,7 +5,7 @@
 
 namespace tapestry::kernels::simd {
 
-// A matrix as the kernels see it: where it starts, and the distance of rows and of columns.
+// A matrix for kernels: its start, and the strides of rows and columns.
 struct Matrix {
   const real* data;
   Index row, column;
@@ -14,7 +14,7 @@ struct Matrix {
   TAPESTRY_INLINE Matrix from(Index i, Index j) const { return {at(i, j), row, column}; }
 };
 
-// `total` things in as few parts of at most `most` as will do, which differ by one at most.
+// Divides `total` items into the fewest parts of at most `most`, whose sizes differ by one at most.
 struct Parts {
   Index count, least, longer;  // the first `longer` parts have one more than `least`
 

@@ -41,9 +41,9 @@ struct Min {
   }
 };
 
-// Sums of many floats lose digits, the more the longer one running sum grows: so numbers meet in
-// blocks first, and then the blocks' results meet.
-inline constexpr Index run_block = 2048;   // numbers of one run; one lane adds up 32 with AVX-512
+// A longer running sum of floats loses more digits: so numbers are summed in blocks, and then the
+// blocks' results.
+inline constexpr Index run_block = 2048;   // numbers of one run; one lane sums 32 with AVX-512
 inline constexpr Index column_block = 64;  // rows
 
 template <class A, class R>
@@ -94,8 +94,8 @@ TAPESTRY_INLINE void reduce_columns(const real* x, Index length, Index inner, re
   }
 }
 
-// Narrow rows leave most lanes of a register empty. So 1024 / inner of them are taken as one: their
-// columns first, and then the rows of what that leaves.
+// Narrow rows leave most lanes of a register empty. So 1024 / inner of them are treated as one:
+// first their columns are reduced, then the rows of the result.
 template <class A, class R>
 TAPESTRY_INLINE void reduce_narrow(const real* x, Index length, Index inner, real* y) {
   constexpr Index width = 1024;
@@ -120,8 +120,8 @@ void reduce(const real* x, Index outer, Index length, Index inner, real* y) {
   }
 }
 
-// Squares of floats from 1e-19 to 1e19 are floats too; where a block's sum says that some may not
-// have been, it is done again in double.
+// Squares of floats from 1e-19 to 1e19 are floats too; where a block's sum shows that some may not
+// be, it is computed again in double.
 template <class A>
 double sum_squares(const real* x, Index n) {
   double total = 0;

@@ -1,6 +1,6 @@
-// Softmax and its kin, cross entropy. One row at a time, in two or three sweeps of which the first
-// fetches the row into the cache; sums run in the lanes of four batches, in an order that depends
-// on the row's length only.
+// Softmax, log_softmax, logsumexp and cross entropy. One row at a time, in two or three sweeps, the
+// first of which loads the row into the cache; sums run in the lanes of four batches, in an order
+// that depends on the row's length only.
 #pragma once
 
 #include "kernels/simd_loops.hpp"
@@ -18,8 +18,8 @@ TAPESTRY_INLINE Floats<A> true_max(const real* x, Index n) {
   return Floats<A>(fold_max<A>(largest));
 }
 
-// The same in a third of the time; where the answer is neither -inf nor inf, a NaN may have been
-// passed over. It will show in the sum of all exp(x - largest).
+// The same in a third of the time; where the result is neither -inf nor inf, a NaN may have been
+// missed. It will appear in the sum of all exp(x - largest).
 template <class A>
 TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
   using V = Floats<A>;
@@ -33,8 +33,8 @@ TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
   return value - value == 0 ? largest : true_max<A>(x, n);
 }
 
-// A running sum loses digits the longer it grows. So rows longer than this add up the sums of
-// blocks, in double.
+// A longer running sum loses more digits. So rows longer than this add the sums of blocks, in
+// double.
 inline constexpr Index sum_block = 4096;
 
 // sum_of(begin, end) over a whole row, in every lane.
@@ -48,9 +48,9 @@ TAPESTRY_INLINE Floats<A> sum_of_blocks(Index n, Sum sum_of) {
   return Floats<A>(float(total));
 }
 
-// sum of exp(x - shift), in every lane; y, where kept, takes the terms. shift is the row's maximum,
-// so that terms below the least normal float, 1e-38 of the largest, become 0. Lanes beyond the row
-// hold exp(-inf) = 0. What stands `ahead` is fetched meanwhile.
+// sum of exp(x - shift), in every lane; y, if given, receives the terms. shift is the row's
+// maximum, so that terms below the least normal float, 1e-38 of the largest, become 0. Lanes beyond
+// the row hold exp(-inf) = 0. What is `ahead` is prefetched meanwhile.
 template <class A, bool keep>
 TAPESTRY_INLINE Floats<A> block_sum_exp(const real* x, real* y, Index n, const Floats<A>& shift,
                                         Index ahead) {
@@ -64,7 +64,7 @@ TAPESTRY_INLINE Floats<A> block_sum_exp(const real* x, real* y, Index n, const F
   return total.sum();
 }
 
-// The same for a row of any length; the next row is fetched.
+// The same for a row of any length; prefetches the next row.
 template <class A, bool keep>
 TAPESTRY_INLINE Floats<A> sum_exp(const real* x, real* y, Index n, const Floats<A>& shift) {
   if (n <= sum_block) return block_sum_exp<A, keep>(x, y, n, shift, fetch_distance(n));
@@ -112,7 +112,7 @@ void softmax(const real* x, real* y, Index rows, Index n) {
 }
 
 // For each of up to log_rows rows: its largest number and log(sum(exp(x - largest))), 0 where the
-// largest is -inf. The logarithms are taken of all rows at once, since one takes as long as 16.
+// largest is -inf. The logarithms are computed for all rows at once, since one takes as long as 16.
 inline constexpr Index log_rows = 16;
 
 template <class A>
@@ -183,7 +183,7 @@ void log_softmax_backward(const real* dy, const real* y, real* dx, Index rows, I
   const bool stream = dx != dy && streams(dx, y, rows, n);
   const Index ahead = fetch_distance(n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    if (first_lane<A>(row_max<A>(y, n)) == -infinity) {  // nothing was seen
+    if (first_lane<A>(row_max<A>(y, n)) == -infinity) {  // fully masked
       fill_with<A>(dx, n, 0.0f);
       continue;
     }

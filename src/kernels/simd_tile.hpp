@@ -1,5 +1,5 @@
-// The register tile of matrix products: a few rows and a few batches of C, kept in registers while
-// columns of A and rows of B pass by.
+// The register tile of matrix products: a few rows and a few batches of C, kept in registers during
+// the loop over columns of A and rows of B.
 #pragma once
 
 #include <type_traits>
@@ -13,14 +13,14 @@ namespace tapestry::kernels::simd {
 // of it of B, and two for a number of A repeated and for a product where none is fused.
 template <class A, int registers>
 struct Blocking {
-  static constexpr Index l2 = 1024 * 1024, number = sizeof(real);  // bytes; a common second cache
+  static constexpr Index l2 = 1024 * 1024, number = sizeof(real);  // bytes; a common L2 cache
 
   static constexpr int rows = 6, batches = registers == 32 ? 4 : 2;
   static constexpr Index columns = batches * lanes<A>;  // of a panel of B
-  // A tile's rows of A (12 KB) stay in the first cache beside the panel that streams past. The
-  // deeper, the less often C is read and written.
+  // A tile's rows of A (12 KB) stay in the L1 cache beside the streaming panel. The deeper, the
+  // less often C is read and written.
   static constexpr Index depth = 512;
-  // A packed block of B (depth x width) takes half of the second cache; one read in place, all.
+  // A packed block of B (depth x width) takes half of the L2 cache; one read in place, all.
   static constexpr Index width = l2 / 2 / (depth * number) / columns * columns;
   static constexpr Index width_in_place = 2 * width;
   // Few rows wait for B's memory: they read a shallow, broad block of it in place, row after row.
@@ -118,7 +118,7 @@ TAPESTRY_INLINE int fitting(Index rows) {
   return rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
 }
 
-// For products that are one or two batches wide: taller tiles make up for it.
+// For products that are one or two batches wide: taller tiles compensate.
 template <int registers>
 inline constexpr int tall = (registers - 4) / 2;  // 14 for 32 registers, 6 for 16
 

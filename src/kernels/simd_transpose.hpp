@@ -1,4 +1,4 @@
-// Transposing numbers inside registers.
+// Transposition inside registers.
 #pragma once
 
 #include "kernels/simd.hpp"

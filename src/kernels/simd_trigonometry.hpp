@@ -13,7 +13,7 @@ struct Trigonometry : Math<A> {
   using I = Ints<A>;
   using M = Math<A>;
 
-  // Above this the products below stop being exact; such numbers take the slow path.
+  // Above this the products below stop being exact; such numbers use the slow path.
   static constexpr float largest = 10000.0f;
 
   // x - n pi/2 as a sum high + low, |high| <= pi/4. pi/2 comes in five parts, the first four of 11

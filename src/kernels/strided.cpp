@@ -10,7 +10,7 @@
 namespace tapestry::kernels {
 namespace {
 
-// Order of dimensions that writes `to` from left to right as far as possible.
+// The order of dimensions that writes `to` as sequentially as possible.
 struct WriteOrder {
   Sizes sizes;
   Index from[max_ndim] = {};
@@ -126,7 +126,7 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
 void scatter_add_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table) {
   // Threads share the columns: each adds all rows, in order. Parts are whole cache lines, so that
-  // no line is written by two.
+  // only one thread writes a line.
   constexpr Index line = 64 / Index(sizeof(real));
   const Index lines = (width + line - 1) / line;
   const Table& t = active();

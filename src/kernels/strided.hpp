@@ -1,5 +1,5 @@
-// Loops that move numbers without computing: strided copies, rows picked by number, and their
-// gradients. They are bound by memory, so plain code serves every instruction set.
+// Loops that move numbers: strided copies, gathers, and their gradients. They are bound by memory,
+// so plain code serves every instruction set.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct Sizes {
 };
 
 // to[i, j, ...] = from[i, j, ...], each side with strides in elements, one per dimension. Strides
-// of `from` may be 0 (repeat) or negative (reverse); those of `to` must not make elements meet.
+// of `from` may be 0 (repeat) or negative (reverse); those of `to` must not overlap elements.
 void copy(const Sizes& sizes, const real* from, const Index* from_strides, real* to,
           const Index* to_strides);
 
 // y[i, :] = table[ids[i], :] for `count` ids; rows are `width` long
 void gather_rows(const real* table, const std::int32_t* ids, Index count, Index width, real* y);
 
-// d_table[ids[i], :] += dy[i, :], in the order of i, so that repeated ids give the same bits always
+// d_table[ids[i], :] += dy[i, :], in the order of i, so that repeated ids always give the same bits
 void scatter_add_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table);
 

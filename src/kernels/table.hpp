@@ -129,9 +129,9 @@ struct Table {
 
   // Layer normalisation (Ba, Kiros, Hinton 2016): y = (x - mean) * inverse_deviation * gain + bias
   // with inverse_deviation = 1 / sqrt(variance + epsilon), the variance dividing by n.
-  // x, y (rows, n); gain, bias (n). For the way back, inverse_deviation (rows) is written, and mean
-  // (rows, 2), the sum of whose two numbers it is: one float keeps too few digits of a mean that is
-  // large beside the deviation.
+  // x, y (rows, n); gain, bias (n). For the backward pass, inverse_deviation (rows) is written, and
+  // mean (rows, 2), the sum of whose two numbers it is: one float keeps too few digits of a mean
+  // that is large beside the deviation.
   void (*layer_norm)(const real* x, const real* gain, const real* bias, real epsilon, real* y,
                      real* mean, real* inverse_deviation, Index rows, Index n);
   // dx (rows, n) for the rows given. Each `block` rows *add* their share of the gain's and the
@@ -186,17 +186,17 @@ struct Table {
   // (Milakov & Gimelshein 2018; Dao et al. 2022). out (queries, value_width), rows out_row apart;
   // log_sum (queries) receives the logsumexp of each row of scores. A query that sees nothing gets
   // zeros and -inf; NaN and +inf among the scores it sees make its row NaN. Returns false if `out`
-  // received a NaN or an infinity: then one in a hidden value may have met a weight of 0, and
-  // spoiled rows that do not see it. (So may, on the way back, one in a hidden key, query or
-  // gradient. The plain loops pass over what is hidden, and drive_attention.cpp asks them in such
-  // a case.)
+  // received a NaN or an infinity: then one in a masked value may have changed rows that do not see
+  // it, through a weight of 0. (So may, in the backward pass, one in a masked key, query or
+  // gradient. The plain loops skip what is masked, and parallel_attention.cpp uses them in such a
+  // case.)
   bool (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
                     real* log_sum);
 
-  // The way back for the keys [first, first + count): d_q (queries, width), d_k (count, width) and
-  // d_v (count, value_width) are overwritten, contiguous; d_q holds these keys' share. `out` and
-  // `log_sum` are those of the way there, d_out the gradient of out; rows lie out_row and d_out_row
-  // apart. The weights are computed again from log_sum (Dao 2023, algorithm 2).
+  // The backward pass for the keys [first, first + count): d_q (queries, width), d_k (count, width)
+  // and d_v (count, value_width) are overwritten, contiguous; d_q holds these keys' contribution.
+  // `out` and `log_sum` are those of the forward pass, d_out the gradient of out; rows lie out_row
+  // and d_out_row apart. The weights are computed again from log_sum (Dao 2023, algorithm 2).
   void (*attention_backward)(const AttentionHead& head, const real* out, Index out_row,
                              const real* d_out, Index d_out_row, const real* log_sum, Index first,
                              Index count, real* d_q, real* d_k, real* d_v);

@@ -1,4 +1,4 @@
-// How many threads loops are shared among.
+// The number of threads for loops.
 #include <sched.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 namespace tapestry::kernels {
 namespace {
 
-// Whether a step of `outer` equals a walk through all of `inner`, for every operand.
+// Whether one step of `outer` equals all steps of `inner`, for every operand.
 bool can_merge(const Walk& w, const Index* const* strides, int outer, int inner, Index inner_size) {
   for (int o = 0; o < w.operands; ++o) {
     if (w.stride[o][outer] != strides[o][inner] * inner_size) return false;

@@ -1,4 +1,4 @@
-// Walking over several strided arrays of one shape: merging of dimensions and a running position.
+// Iteration over several strided arrays of one shape: merged dimensions and a current position.
 #pragma once
 
 #include "kernels/strided.hpp"
@@ -6,8 +6,8 @@
 namespace tapestry::kernels {
 
 // The common shape of `operands` arrays, each with its own strides (0 repeats). Construction drops
-// dimensions of size 1 and merges neighbours that every operand can walk as one; rank is at least 1
-// afterwards.
+// dimensions of size 1 and merges neighbours that are contiguous for every operand; rank is at
+// least 1 afterwards.
 struct Walk {
   static constexpr int max_operands = 4;
 
@@ -18,7 +18,7 @@ struct Walk {
 
   Walk(const Sizes& sizes, int operand_count, const Index* const* strides);
 
-  // Numbers in all dimensions but the last.
+  // The count of all dimensions but the last.
   Index outer() const;
 };
 

@@ -1,4 +1,4 @@
-// One growing buffer per thread, so that packing a matrix allocates nothing once warm.
+// One growing buffer per thread, so that packing a matrix seldom allocates.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ real* workspace(Index n) {
   const Index wanted = n > 2 * buffer.capacity ? n : 2 * buffer.capacity;
   const Index bytes = (wanted * Index(sizeof(real)) + line - 1) / line * line;
   buffer.capacity = 0;
-  buffer.memory.reset();  // before the new one is asked for: its contents need not survive
+  buffer.memory.reset();  // freed before the new allocation: its content is not kept
   buffer.memory.reset(static_cast<real*>(std::aligned_alloc(line, std::size_t(bytes))));
   if (!buffer.memory) {
     throw Error(
