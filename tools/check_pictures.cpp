@@ -1,8 +1,8 @@
 // check_pictures [--update]: compares each picture that a lesson keeps beside itself
 // (tutorials/phaseN_*/pictures/NAME.png or NAME.gif) with the one that the programs just drew
-// (out/plots/NAME.*): same size, and nearly the same pixels; of a film the first frame. --update
-// copies instead: the fresh one over each picture that README.md or a lesson shows. Run it from the
-// repository root.
+// (out/plots/NAME.*): same size, and nearly the same pixels; of an animation the first frame.
+// --update copies instead: the fresh one over each picture that README.md or a lesson shows. Run it
+// from the repository root.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 
 namespace tapestry {
 
-// What printf prints. The compiler checks the arguments against the format.
+// The text that printf would print. The compiler checks the arguments against the format.
 [[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
 
 // The shortest text that reads back as the same number, whatever the locale.

@@ -63,7 +63,7 @@ class Buffer {
   static constexpr std::size_t header_bytes = 64;
   struct Block {
     std::atomic<long> owners;
-    std::size_t bytes;     // as asked for
+    std::size_t bytes;     // as requested
     std::size_t capacity;  // as taken from the system, header included
   };
   void free() noexcept;

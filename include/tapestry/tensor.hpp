@@ -14,8 +14,8 @@
 
 namespace tapestry {
 
-// A view of shared numbers: element (i, j, ...) stands at offset + i * strides[0] + j * strides[1]
-// + ... in the buffer. Transposing, slicing and splitting change shape and strides; they copy
+// A view of shared numbers: element (i, j, ...) is at offset + i * strides[0] + j * strides[1] +
+// ... in the buffer. Transposing, slicing and splitting change shape and strides; they copy
 // nothing.
 class Tensor {
  public:
@@ -76,7 +76,7 @@ class Tensor {
   Index offset_ = 0;
   Shape shape_;
   Strides strides_{};
-  // Which record of which tape made this tensor; tape 0 means none yet, `stranger` means never.
+  // Which record of which tape made this tensor; tape 0 means none yet, `detached_id` means never.
   static constexpr std::uint64_t detached_id = ~std::uint64_t{0};
   std::uint64_t tape_ = 0;
   std::uint32_t node_ = 0;
@@ -98,8 +98,8 @@ struct Indices {
   // Throws Error unless there are exactly shape.count() values.
   Indices(const Shape& shape, std::vector<std::int32_t> values);
 
-  // The same for numbers that were changed since; `operation` begins the message. All that read
-  // indices by their shape ask this first.
+  // The same for numbers that were changed since; `operation` begins the message. All functions
+  // that read indices by their shape call this first.
   void check(const char* operation) const;
 };
 

@@ -24,7 +24,7 @@ std::string encode_utf8(char32_t point);
 // sign before them and control characters none.
 int display_width(std::string_view text);
 
-// The text as far as so many columns reach; where something was cut, "…" stands in the last one.
+// The text cut to this many columns; where something was cut, the last one is "…".
 std::string cut_to_width(std::string_view text, int columns);
 
 // The text in single quotes on one short line: control characters and bytes that are not UTF-8

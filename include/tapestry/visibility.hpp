@@ -1,4 +1,4 @@
-// What a mask says about a block of attention scores, for kernels to skip what nobody sees.
+// The visibility of a block of attention scores under a mask, for kernels to skip masked parts.
 #pragma once
 
 #include "tapestry/real.hpp"
@@ -8,8 +8,8 @@ namespace tapestry {
 inline constexpr Index visibility_block = 64;  // most queries, and most keys, of a block
 
 struct BlockVisibility {
-  Index keys;   // how many of the block's first keys matter: nobody there may attend to the others
-  Index clear;  // how many of those, from the first on, every query there may attend to
+  Index keys;   // number of the block's first keys that matter: the others are fully masked
+  Index clear;  // how many of those, from the first on, are visible to every query there
 };
 
 }  // namespace tapestry

@@ -86,8 +86,8 @@ void linear(const MatmulShape& shape, const MatrixView& a, const MatrixView& b,
 Index offset_of(const Sizes& batch, const Index* strides, Index position);
 
 // Attention of every head of a batch: (queries, width) against (keys, width) and (keys,
-// value_width). `look` and `mask` are those of AttentionHead; the batch element that they are asked
-// about is the position along the first axis of the batch.
+// value_width). `look` and `mask` are those of AttentionHead; the batch element for them is the
+// position along the first axis of the batch.
 struct AttentionShape {
   Sizes batch;
   Index queries, keys, width, value_width;

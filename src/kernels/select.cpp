@@ -1,6 +1,6 @@
 // Which sets this machine can run, and which one is in use.
 //
-// The compiler's __builtin_cpu_supports also asks whether the operating system saves the wide
+// The compiler's __builtin_cpu_supports also tests whether the operating system saves the wide
 // registers; xsimd's own detection does not.
 #include <atomic>
 #include <cstdlib>

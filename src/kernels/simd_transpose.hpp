@@ -45,7 +45,7 @@ TAPESTRY_INLINE void turn(const real* from, Index row, Index height, Index width
 }
 
 // to[c, r] = factor * from[r, c] for rows x columns numbers. Rows of `to` are whole batches: zeros
-// stand behind the last of the `rows` numbers.
+// follow the last of the `rows` numbers.
 template <class A>
 void transpose(const real* from, Index from_row, Index rows, Index columns, float factor, real* to,
                Index to_row) {

@@ -132,7 +132,7 @@ void add_changes(Encoder& encoder, const Bytes& before, const Bytes& now, int wi
     }
   }
   if (left >= right) left = top = 0, right = bottom = 1;
-  // Transparent unchanged pixels inside it made landscapes 15 % larger.
+  // Transparent unchanged pixels inside it made 3-D charts 15 % larger.
   Bytes changes;
   for (int row = top; row < bottom; ++row) {
     const auto start = now.begin() + static_cast<std::ptrdiff_t>(row) * width;

@@ -67,7 +67,7 @@ Colour colour_of(const Heatmap& map, const ColourRange& range, std::size_t at) {
   return std::isnan(value) ? theme::missing : colour_at(map.colours, range.share(value));
 }
 
-// What stands on the colour of a cell.
+// The text on the colour of a cell.
 void mark_cell(Canvas& canvas, const Rect& cell, const Heatmap& map, Colour colour, std::size_t at,
                double size) {
   if (!map.masked.empty() && map.masked[at]) return cross_out(canvas, cell);

@@ -151,7 +151,7 @@ void draw_words(Canvas& canvas, const std::vector<Rect>& places, const Shared& s
                   layout.row_words[i], style, Role::row_label);
     }
     style.angle = 90;
-    if (k + columns < places.size()) continue;  // another map stands below
+    if (k + columns < places.size()) continue;  // another map is below
     for (std::size_t j = 0; j < layout.column_words.size(); ++j) {
       canvas.text({place.x + (static_cast<double>(j) + 0.5) * across, place.bottom() + 5},
                   layout.column_words[j], style, Role::column_label);

@@ -19,7 +19,7 @@ bool has_digit_above_zero(const std::string& text) {
   return text.find_first_of("123456789") != std::string::npos;
 }
 
-// "1.2×10⁷"; the mantissa is left out where it is exactly 1 and `short_form` is asked for.
+// "1.2×10⁷"; the mantissa is left out where it is exactly 1 and `short_form` is set.
 std::string power_text(double magnitude, int digits, bool short_form) {
   int exponent = static_cast<int>(std::floor(std::log10(magnitude)));
   double mantissa = magnitude / std::pow(10.0, exponent);

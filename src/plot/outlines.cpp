@@ -7,7 +7,7 @@
 namespace tapestry::plot {
 namespace {
 
-// A circle of n corners strays r (1 - cos(π/n)) from the true one; 1/100 pixel is not seen.
+// A polygon of n corners deviates r (1 - cos(π/n)) from the circle; 1/100 pixel is invisible.
 int corners_of_circle(double pixel_radius) {
   const double corners = std::ceil(std::numbers::pi * std::sqrt(50 * pixel_radius));
   return static_cast<int>(std::clamp(corners, 12.0, 720.0));
@@ -29,7 +29,7 @@ Contour circle(Point centre, double radius, double scale) {
 }
 
 Contour rounded(const Rect& rect, double corner_radius, double scale) {
-  // Not std::clamp: a negative width or height would cross its bounds.
+  // Not std::clamp: a negative width or height would swap its bounds.
   const double r = std::min({corner_radius, rect.width / 2, rect.height / 2});
   if (!(r > 0)) {
     return {{rect.x, rect.y},

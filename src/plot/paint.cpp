@@ -10,7 +10,7 @@
 namespace tapestry::plot {
 namespace {
 
-// Between two whole pixels; what is no number lies at the low end.
+// Between two whole pixels; NaN gives the low end.
 int between_pixels(double value, int low, int high) {
   if (std::isnan(value)) return low;
   return static_cast<int>(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
@@ -22,7 +22,7 @@ PixelBox clip_box(const Pixels& pixels, const std::optional<Rect>& area) {
     return between_pixels(std::round(value * pixels.scale), 0, most);
   };
   const int left = edge(area->x, pixels.width), top = edge(area->y, pixels.height);
-  // Never before the others, or clamps between them would have crossed bounds.
+  // Never before the others, or clamps between them would have swapped bounds.
   return {left, top, std::max(left, edge(area->right(), pixels.width)),
           std::max(top, edge(area->bottom(), pixels.height))};
 }
@@ -98,7 +98,7 @@ struct Painter {
     blend(stroke_mask(pieces, width / 2, clip), shape.stroke.colour);
   }
 
-  // Neighbours share an edge to the pixel: both compute it from the same number.
+  // Neighbours share an edge exactly: both compute it from the same number.
   void operator()(const Cells& block) const {
     const double width = block.area.width / static_cast<double>(block.columns);
     const double height = block.area.height / static_cast<double>(block.rows);

@@ -1,4 +1,4 @@
-// Elements of a picture to pixels.
+// Rasterises the elements of a picture.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Pixels as a PNG file: what canvases and pictures inside an SVG file have in common.
+// Pixels as a PNG file, for canvases and for pictures inside an SVG file.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,7 @@ std::string points_of(const std::vector<Point>& points) {
   return attribute("points", text);
 }
 
-// One sign as XML has it; "" for a control character, which leaves no ink either.
+// One character escaped for XML; "" for a control character, which is not drawn either.
 std::string escaped(char32_t point) {
   switch (point) {
     case '&':
@@ -157,7 +157,7 @@ struct Writer {
     out += "/>\n";
   }
 
-  // Without smoothing at the edges, or the ground would shine through between cells.
+  // Without anti-aliasing at the edges, or the background would be visible between cells.
   void operator()(const Cells& block) const {
     if (block.colours.empty()) return;
     if (block.colours.size() > most_rects) {
@@ -193,7 +193,7 @@ struct Writer {
     out += joined({">", signs_of(text), "</text>\n"});
   }
 
-  // Subscripts stand in a smaller, lower piece each; what follows goes up again.
+  // Each subscript is a smaller, lower piece; what follows is at the base line again.
   static std::string signs_of(const Text& text) {
     std::string signs, end;
     double level = 0;
@@ -212,7 +212,7 @@ struct Writer {
   }
 };
 
-// The first title, which may stand in several lines.
+// The first title, which may have several lines.
 std::string title_of(std::span<const Element> elements) {
   std::string title;
   for (const Element& element : elements) {

@@ -25,7 +25,7 @@ double horizontal_shift(double width, Align align) {
   return align == Align::left ? 0 : align == Align::centre ? -width / 2 : -width;
 }
 
-// The frame of a text that is aligned and turned: from type of size 1 with its pen at the origin to
+// The frame of an aligned and rotated text: from type of size 1 with its pen at the origin to
 // logical units.
 struct Placement {
   Point at, start;

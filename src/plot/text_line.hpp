@@ -1,4 +1,4 @@
-// One line of text: which signs it has, where each stands, and what it looks like.
+// One line of text: its glyphs, their positions and their outlines.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace tapestry::plot {
 
-// How much smaller than the line subscripts are, and how much lower they stand.
+// The relative size of subscripts, and how much lower they are.
 inline constexpr double subscript_size = 0.72, subscript_drop = 0.16;
 
-// One sign of a line: where its pen starts and how large it is, for type of size 1.
+// One glyph of a line: its pen position and size, for type of size 1.
 struct Glyph {
   char32_t point;
   Point pen;
@@ -26,10 +26,10 @@ struct TextLine {
 
 TextLine set_line(std::string_view text, const TextStyle& style);
 
-// How far the base line stands below the point that the style aligns, for type of size 1.
+// How far the base line is below the point that the style aligns, for type of size 1.
 double base_line(const TextStyle& style);
 
-// The outlines of all signs, in logical units; exact to a twentieth of a pixel at that scale.
+// The outlines of all glyphs, in logical units; exact to a twentieth of a pixel at that scale.
 std::vector<Contour> outlines(const Text& text, double scale);
 
 }  // namespace tapestry::plot

@@ -7,7 +7,7 @@
 namespace tapestry {
 namespace {
 
-// A label as Graphviz shows it unchanged: between quotes it reads \" and \\, and &names; of HTML.
+// A label escaped for Graphviz, which interprets \" and \\ between quotes, and HTML's &names;.
 std::string escaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {

@@ -1,4 +1,4 @@
-// What a picture says, and where: read from the list of its elements.
+// The words of a picture and their places, read from the list of its elements.
 #pragma once
 
 #include <string>
@@ -28,13 +28,13 @@ std::vector<Kind> all(const Canvas& canvas) {
 std::vector<Text> texts(const Canvas& canvas, Role role);
 Names words(const Canvas& canvas, Role role);
 
-// The middle of the capital letters, however the text is aligned and turned; and the box, with
-// sides along the axes, that holds its corners.
+// The middle of the capital letters, for any alignment and rotation; and the box, with sides along
+// the axes, that holds its corners.
 Point middle(const Text& text);
 Rect bounds(const Text& text);
 
-// What is wrong with the words of a picture: one lies partly outside, is cut by a clip rectangle,
-// or overlaps another. "" when all is well.
+// The errors in the words of a picture: one is partly outside, is cut by a clip rectangle, or
+// overlaps another. "" when all is well.
 std::string trouble(const Canvas& canvas);
 
 // The labels as they are written, with "…" where they are longer than 150 units.

@@ -1,4 +1,4 @@
-// What the command line asks for.
+// The command line.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct Options {
   std::filesystem::path out = "out";
   bool list = false;
 
-  bool ask_for(const std::string& name) const;  // does --rows ask for the row of this name?
+  bool ask_for(const std::string& name) const;  // whether --rows names this row
 };
 
 // Ends the program: with status 2 and one line where it cannot understand, with 0 after --help.

@@ -35,7 +35,7 @@ struct Busy {
 std::vector<Busy> measure_busy(int threads);
 
 struct Report {
-  std::string selection;         // what --rows asked for; empty: everything
+  std::string selection;         // from --rows; empty: everything
   std::map<int, Limits> limits;  // by number of threads
   std::vector<Result> results;
   std::vector<AttentionMemory> attention_memory;  // none or one

@@ -38,7 +38,7 @@ Reading read_text_for(const ModelFile& file, const std::string& text);
 // The word in printable form: blanks and line ends become visible characters.
 std::string printable(const std::string& word);
 
-// "2 layers, 4 heads each, width 64, 96 words, decoder, fed with <bos>, says the next word"
+// "2 layers, 4 heads each, width 64, 96 words, decoder, input with <bos>, predicts the next word"
 std::string description(const ModelFile& file);
 
 // The head's matrix (queries, keys) from weights or scores (1, heads, queries, keys); likewise

@@ -26,7 +26,7 @@ Spread spread(const Tensor& values);  // of all its elements; NaN gives NaN
 // What each baseline rules out:
 //   the same model untrained   that shape, mask or chance make the pattern
 //   uniform attention          that there are few keys to choose from
-//   shuffled text              that these words draw attention wherever they stand; it is a
+//   shuffled text              that these words draw attention in any order; it is a
 //                              baseline for claims about sentences ("from a verb to its subject").
 //                              A head that looks at places ("previous word") scores the same on it.
 inline constexpr double naming_margin = 0.2;

@@ -31,7 +31,7 @@ class CsvLog {
  public:
   // Writes the header. Missing folders are made. Throws Error if the file exists and no
   // option says what to do; if the file to continue has other columns, or is not a table of
-  // numbers; for no columns; for a name that is empty, stands twice or has control characters;
+  // numbers; for no columns; for a name that is empty, repeated or has control characters;
   // for both options at once; and for a failed system call.
   CsvLog(const std::filesystem::path& path, const std::vector<std::string>& columns,
          const CsvLogOptions& options = {});

@@ -1,8 +1,8 @@
 // A picture to draw on: anti-aliased shapes and text, in logical units.
 //
 // What is drawn is kept as a list of elements, from which the pixels and SVG (svg.hpp) are made.
-// A canvas of 600 × 400 units with scale 2 has 1200 × 800 pixels; drawing code never needs to know.
-// Whatever lies outside the canvas (or the clip rectangle) is cut off; shapes with non-finite
+// A canvas of 600 × 400 units with scale 2 has 1200 × 800 pixels; drawing code is independent of
+// it. Whatever lies outside the canvas (or the clip rectangle) is cut off; shapes with non-finite
 // coordinates draw nothing.
 #pragma once
 

@@ -40,7 +40,7 @@ double difference(Colour first, Colour second);
 double luminance(Colour colour);
 double contrast_ratio(Colour first, Colour second);
 
-// Black or white, whichever has the larger contrast on `background` (always at least 4.5).
+// Black or white, the one with the larger contrast on `background` (always at least 4.5).
 Colour readable_on(Colour background);
 
 // Linear interpolation from `from` to `to` at t (clamped to [0, 1]), in sRGB.

@@ -1,8 +1,8 @@
-// What a picture consists of: shapes, blocks of cells and words, each with its place and colour.
+// The elements of a picture: shapes, blocks of cells and words, each with its place and colour.
 //
 // A canvas keeps what is drawn on it as a list of these, in the order of drawing; pixels and SVG
-// are both made from that list, and a test can read in it what a picture says, and where. All
-// lengths are logical units.
+// are both made from that list, and tests read words and places from it. All lengths are logical
+// units.
 #pragma once
 
 #include <array>
@@ -36,10 +36,10 @@ struct TextStyle {
   Align align = Align::left;
   VerticalAlign vertical = VerticalAlign::baseline;
   double angle = 0;        // degrees counter-clockwise, around the given point
-  bool subscripts = true;  // what follows a single letter and "_" is set lower: d_model, W_Q
+  bool subscripts = true;  // text after a single letter and "_" becomes a subscript: d_model, W_Q
 };
 
-// What words are to the reader of a picture.
+// The role of words in a picture.
 enum class Role {
   other,
   title,
@@ -55,7 +55,7 @@ enum class Role {
   scale,  // the name of a colour bar
   scale_tick,
   legend,
-  value,  // a number printed on what it is the value of
+  value,  // a number printed on its cell or bar
   note,   // beside a point, on an arrow, in a box
 };
 
@@ -82,7 +82,7 @@ struct Polyline {
   Stroke stroke = {};
 };
 
-// A matrix of colours that fills `area`, row by row; edges lie between two pixels.
+// A matrix of colours that fills `area`, row by row; edges are between two pixels.
 struct Cells {
   Rect area = {};
   std::int64_t rows = 0, columns = 0;
@@ -108,7 +108,7 @@ using AnyElement = std::variant<FilledRect, FilledCircle, FilledPolygon, Polylin
 
 struct Element {
   AnyElement what = {};
-  std::optional<Rect> clip = {};  // what lies outside is not seen
+  std::optional<Rect> clip = {};  // what is outside is invisible
 };
 
 // Width from pen start to pen end, and the height from the ascent to the descent of the typeface,
@@ -118,8 +118,8 @@ Size measure_text(std::string_view text, const TextStyle& style);
 // The text, shortened with "…" until it is at most `width` wide.
 std::string fit_text(std::string_view text, double width, const TextStyle& style);
 
-// The corners of the box around the words, as they are aligned and turned: from pen start to pen
-// end, and from the top of the capital letters to the descent. In order around the box.
+// The corners of the box around the words, after alignment and rotation: from pen start to pen end,
+// and from the top of the capital letters to the descent. In order around the box.
 std::array<Point, 4> corners(const Text& text);
 
 }  // namespace tapestry::plot

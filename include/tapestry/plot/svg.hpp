@@ -8,13 +8,13 @@
 
 namespace tapestry::plot {
 
-// The text of an SVG file; the same canvas gives the same text. Words are set in DejaVu Sans, or
-// where that is missing in Verdana, which is as wide; what they are to the reader (Role) is their
-// class: row-label, x-tick. A block of more than 1024 cells is an embedded PNG, a pixel for each.
+// The text of an SVG file; the same canvas gives the same text. Words are in DejaVu Sans, or where
+// that is missing in Verdana, which is as wide; their Role is their class: row-label, x-tick. A
+// block of more than 1024 cells is an embedded PNG, a pixel for each.
 std::string encode_svg(const Canvas& canvas);
 
-// Writes the picture to `path` as write_png does: whole or not at all. Throws Error also with the
-// path and the reason.
+// Writes the picture to `path` atomically, as write_png does. Throws Error also with the path and
+// the reason.
 void write_svg(const Canvas& canvas, const std::filesystem::path& path);
 
 // Writes PNG where the name ends in .png, SVG where it ends in .svg. Throws Error for other names.

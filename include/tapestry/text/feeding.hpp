@@ -22,14 +22,14 @@ enum class Guess {
 };
 
 struct Feeding {
-  bool bos = false;  // <bos> stands before each text
+  bool bos = false;  // <bos> comes before each text
   Guess guess = Guess::next_word;
 };
 
 // The input format of a batch, from its rows: bos if each begins with <bos>; hidden_word if <mask>
-// stands at each position with a target; next_word if each target is the next word of its row,
-// where the row does not end. Throws Error if inputs and targets are not both (rows, length), or
-// there is no target.
+// is at each position with a target; next_word if each target is the next word of its row, where
+// the row does not end. Throws Error if inputs and targets are not both (rows, length), or there is
+// no target.
 Feeding feeding_of(const Batch& batch);
 
 // Vocabulary and input format as text, for the metadata of a file ("words" -> "cat dog ...",
