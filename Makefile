@@ -46,12 +46,12 @@ ifndef mode_$(MODE)
 $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants)
 endif
 flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
-  -Iinclude $(seen) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
+  -Iinclude $(include_paths) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
 # Private headers are for the library, its tests and some tools; lessons, tutorials/course and the
 # command use only installed headers.
-seen = -I$(src)
-$(build)/obj/tests/% $(build)/obj/tools/%: private seen = -I$(src) -Itutorials
-$(build)/obj/tutorials/% $(build)/obj/tools/tapestry/%: private seen = -Itutorials
+include_paths = -I$(src)
+$(build)/obj/tests/% $(build)/obj/tools/%: private include_paths = -I$(src) -Itutorials
+$(build)/obj/tutorials/% $(build)/obj/tools/tapestry/%: private include_paths = -Itutorials
 # Evaluated when needed, not now: on a bare machine make installs the compiler first. The result is
 # kept, since every file needs it.
 asked = answer$(subst =,,$(1))
@@ -77,8 +77,8 @@ library_objects := $(call objects,$(call find,$(src),*.cpp) $(wildcard $(src)/pl
 course := $(build)/libcourse.a
 course_objects := $(if $(filter mutants,$(MODE)),,$(call objects,$(wildcard tutorials/course/*.cpp)))
 # The lower layers, which the first steps need, so that they run while the rest is compiled.
-ground := $(build)/libground.a
-ground_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
+lower_layers := $(build)/liblower_layers.a
+lower_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
   attention/mask% plot/% pictures/%),$(library_objects))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
@@ -112,16 +112,16 @@ build/setup/%: tools/setup
 # These files are written only if their content changes; then their dependents are rebuilt. (GNU
 # make 4.3 may leave the last newline of a file, which strip takes.)
 same = $(and $(findstring |$(1)|,|$(2)|),$(findstring |$(2)|,|$(1)|))
-unless_it_is = $(if $(call same,$(strip $(1)),$(if $(wildcard $@),$(strip $(file <$@)))),,FORCE)
-keep = @mkdir -p $(@D) && echo '$(strip $(1))' >$@
+force_if_changed = $(if $(call same,$(strip $(1)),$(if $(wildcard $@),$(strip $(file <$@)))),,FORCE)
+write_text = @mkdir -p $(@D) && echo '$(strip $(1))' >$@
 flags_text = $(call ask,--version) $(call ask,-dumpmachine) $(flags) $(avx2) $(avx512) $(FONTS)
-$(build)/flags: $$(call unless_it_is,$$(flags_text)) | build/setup/build
+$(build)/flags: $$(call force_if_changed,$$(flags_text)) | build/setup/build
 	$(live)@$(setup) build
-	$(call keep,$(flags_text))
-$(build)/library.files: $$(call unless_it_is,$(library_objects)) | build/setup/build
-	$(call keep,$(library_objects))
-$(build)/tests.files: $$(call unless_it_is,$(test_objects)) | build/setup/build
-	$(call keep,$(test_objects))
+	$(call write_text,$(flags_text))
+$(build)/library.files: $$(call force_if_changed,$(library_objects)) | build/setup/build
+	$(call write_text,$(library_objects))
+$(build)/tests.files: $$(call force_if_changed,$(test_objects)) | build/setup/build
+	$(call write_text,$(test_objects))
 
 # On a terminal each compiled file is counted, with the time left: `made` of the `left` that this
 # make began with. FILES_IN_ALL also counts those of makes before it.
@@ -155,8 +155,8 @@ $(build)/obj/%.o: %.S $(build)/flags Makefile
 	$(call compile,-c -DFONT_SANS='"$(FONTS)/DejaVuSans.ttf"' \
 	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"')
 $(library): $(library_objects)
-$(ground): $(ground_objects)
-$(library) $(ground): $(build)/library.files
+$(lower_layers): $(lower_objects)
+$(library) $(lower_layers): $(build)/library.files
 	@echo '  lib  $@'
 	$(quiet)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 $(course): $(course_objects)
@@ -208,7 +208,7 @@ $(build)/targets/%: $(build)/obj/tests/fuzz/%.o $(build)/libcommand.a $(course) 
 
 define program
 $(build)/$(1): $(call objects,$(2)) \
-  $(if $(filter $(build)/$(1),$(first_tutorials)),$(ground),$(course) $(library))
+  $(if $(filter $(build)/$(1),$(first_tutorials)),$(lower_layers),$(course) $(library))
 	$$(call link)
 endef
 $(foreach source,$(tutorial_sources),\

@@ -44,7 +44,7 @@ class Capture {
   void replace(std::string_view name, Replacement f);
 
   // Everything, in the order of recording.
-  const Parameters& all() const { return filed_; }
+  const Parameters& all() const { return records_; }
 
   // A prefix for names while in scope: within Name("blocks", 0) and Name("attention"), "weights" is
   // recorded as "blocks.0.attention.weights". Does nothing without a Capture.
@@ -76,7 +76,7 @@ class Capture {
   const Parameter* find(std::string_view name) const;
   Tensor replaced(const std::string& name, const Tensor& tensor) const;
 
-  Parameters filed_;
+  Parameters records_;
   std::vector<std::pair<std::string, Replacement>> replacements_;
   std::map<std::string, std::string, std::less<>> not_stored_;  // the remedy, by name
   std::string prefix_;                                          // of the Names in scope

@@ -66,7 +66,7 @@ double squared_error(const Spread& s) {  // of the mean
   return s.count == 0 ? 0 : s.deviation * s.deviation / static_cast<double>(s.count);
 }
 
-bool says_little(Pattern pattern) {
+bool is_unspecific(Pattern pattern) {
   return pattern == Pattern::uniform || pattern == Pattern::sparse;
 }
 
@@ -128,9 +128,10 @@ std::string head_name(const std::vector<Evidence>& of_head, double margin) {
     std::vector<Spread> baselines = {one.untrained};
     if (one.pattern != Pattern::uniform) baselines.push_back({one.uniform, 0, 0});
     if (!(one.score.mean >= 0.5) || !may_be_named(one.score, baselines, margin)) continue;
-    if (best != nullptr && says_little(one.pattern) && !says_little(best->pattern)) continue;
-    const bool says_more = best == nullptr || says_little(best->pattern) > says_little(one.pattern);
-    if (says_more || one.score.mean > best->score.mean) best = &one;
+    if (best != nullptr && is_unspecific(one.pattern) && !is_unspecific(best->pattern)) continue;
+    const bool more_specific =
+        best == nullptr || is_unspecific(best->pattern) > is_unspecific(one.pattern);
+    if (more_specific || one.score.mean > best->score.mean) best = &one;
   }
   if (best == nullptr) return "no name";
   const bool has_offset = best->pattern == Pattern::fixed_offset;

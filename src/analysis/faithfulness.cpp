@@ -19,7 +19,7 @@ std::string name_in(const std::string& layer, const char* what) {
 }
 
 // The tensor recorded under that name when the target is computed.
-Tensor filed(const Target& target, const std::string& name) {
+Tensor recorded(const Target& target, const std::string& name) {
   const Capture seen;
   target();
   return seen[name];

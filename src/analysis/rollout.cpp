@@ -36,20 +36,20 @@ class FlowNetwork {
   }
 
   // Along shortest augmenting paths, until there is none (Edmonds & Karp 1972).
-  double greatest_flow(Index from, Index to) {
+  double maximum_flow(Index from, Index to) {
     double flow = 0;
     while (find_path(from, last_ + to)) {
-      double room = std::numeric_limits<double>::infinity();
-      walk([&](double& free, double&) { room = std::min(room, free); });
-      walk([&](double& free, double& back) { free -= room, back += room; });
-      flow += room;
+      double capacity = std::numeric_limits<double>::infinity();
+      walk([&](double& free, double&) { capacity = std::min(capacity, free); });
+      walk([&](double& free, double& back) { free -= capacity, back += capacity; });
+      flow += capacity;
     }
     return flow;
   }
 
  private:
   // The edge between a node and one of the next level.
-  std::size_t pipe(Index place, Index next) const {
+  std::size_t edge(Index place, Index next) const {
     return static_cast<std::size_t>(place * length_ + next % length_);
   }
 
@@ -58,8 +58,8 @@ class FlowNetwork {
     came_from_.assign(static_cast<std::size_t>(last_ + length_), -1);
     came_from_[static_cast<std::size_t>(from)] = from;
     queue_.assign(1, from);
-    const auto visit = [&](Index place, Index next, double room) {
-      if (room <= 0 || came_from_[static_cast<std::size_t>(next)] >= 0) return;
+    const auto visit = [&](Index place, Index next, double capacity) {
+      if (capacity <= 0 || came_from_[static_cast<std::size_t>(next)] >= 0) return;
       came_from_[static_cast<std::size_t>(next)] = place;
       queue_.push_back(next);
     };
@@ -67,10 +67,10 @@ class FlowNetwork {
          ++i) {
       const Index place = queue_[i], level = place - place % length_;
       for (Index k = 0; level < last_ && k < length_; ++k) {
-        visit(place, level + length_ + k, free_[pipe(place, k)]);
+        visit(place, level + length_ + k, free_[edge(place, k)]);
       }
       for (Index k = 0; level > 0 && k < length_; ++k) {
-        visit(place, level - length_ + k, used_[pipe(level - length_ + k, place)]);
+        visit(place, level - length_ + k, used_[edge(level - length_ + k, place)]);
       }
     }
     end_ = to;
@@ -84,9 +84,9 @@ class FlowNetwork {
     for (Index before; (before = came_from_[static_cast<std::size_t>(place)]) != place;
          place = before) {
       if (before < place) {
-        f(free_[pipe(before, place)], used_[pipe(before, place)]);
+        f(free_[edge(before, place)], used_[edge(before, place)]);
       } else {
-        f(used_[pipe(place, before)], free_[pipe(place, before)]);
+        f(used_[edge(place, before)], free_[edge(place, before)]);
       }
     }
   }
@@ -142,8 +142,7 @@ Tensor attention_flow(const std::vector<Tensor>& layers) {
   for (Index at = 0; at < result.count(); ++at) {
     std::vector<const real*> matrices;  // the last layer comes first
     for (const Tensor& m : list) matrices.insert(matrices.begin(), m.data() + at / size * size);
-    const double flow =
-        FlowNetwork(matrices, length).greatest_flow(at % size / length, at % length);
+    const double flow = FlowNetwork(matrices, length).maximum_flow(at % size / length, at % length);
     result.data()[at] = static_cast<real>(flow);
   }
   return result;

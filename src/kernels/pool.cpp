@@ -17,7 +17,7 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index microsecond = 1000;
-constexpr Index look_out_for = 50 * microsecond;  // time without work before a thread sleeps
+constexpr Index spin_time = 50 * microsecond;  // time without work before a thread sleeps
 constexpr Index awake_share = 4;  // this part of a grain justifies a thread that is awake
 constexpr int stream = 16;        // small loops without a pause, which justify waking a thread
 constexpr Index most_parts = 64;  // of each thread
@@ -67,8 +67,8 @@ class Pool {
 
  private:
   bool is_stream(Index time);
-  void live(int self);
-  bool look_out(std::uint64_t& last);
+  void run_worker(int self);
+  bool spin(std::uint64_t& last);
   bool join(std::uint64_t& last);
   void sleep(int self, std::uint64_t& last);
   void wake(int other);
@@ -79,7 +79,7 @@ class Pool {
   };
   Own work(int self);
   void run(Index part);
-  void hire(int others);
+  void start_threads(int others);
   void open();
   void close(const Own& own);
 
@@ -87,8 +87,8 @@ class Pool {
   std::atomic<Index> last_small_{0};  // when a loop came that justifies only threads that are awake
   std::atomic<int> small_{0};         // how many such loops came, each soon after the one before
   Account account_;
-  int hired_ = 0;
-  bool can_hire_ = true;
+  int started_ = 0;
+  bool can_start_ = true;
   std::atomic<bool> failed_{false};
   std::exception_ptr* error_ = nullptr;  // the first one thrown
   // The current loop, on a cache line of its own: threads poll it while they wait.
@@ -105,10 +105,10 @@ constinit Pool pool;
 
 // ---- The threads of the pool
 
-void Pool::live(int self) {
+void Pool::run_worker(int self) {
   const WithinPart within;
   for (std::uint64_t last = 0;;) {
-    if (!look_out(last)) {
+    if (!spin(last)) {
       sleep(self, last);
       continue;
     }
@@ -119,11 +119,11 @@ void Pool::live(int self) {
 }
 
 // False if no loop other than `last` came for a while.
-bool Pool::look_out(std::uint64_t& last) {
+bool Pool::spin(std::uint64_t& last) {
   const Index start = now();
   for (int i = 1; !join(last); ++i) {
     pause();
-    if (i % 16 == 0 && now() - start > look_out_for) return false;
+    if (i % 16 == 0 && now() - start > spin_time) return false;
   }
   return true;
 }
@@ -200,7 +200,7 @@ void Pool::run(Index part) {
 // Whether this small loop is one of many without a pause.
 bool Pool::is_stream(Index time) {
   const Index last = last_small_.exchange(time, std::memory_order_relaxed);
-  const int soon = time - last < look_out_for ? small_.load(std::memory_order_relaxed) + 1 : 0;
+  const int soon = time - last < spin_time ? small_.load(std::memory_order_relaxed) + 1 : 0;
   small_.store(soon, std::memory_order_relaxed);
   return soon >= stream;
 }
@@ -224,8 +224,8 @@ Sharing Pool::worthwhile(Index count, Index grain, Index part) {
 bool Pool::share(const Sharing& sharing, const Parts& parts) {
   if (taken_.exchange(true, std::memory_order_acquire)) return false;
   sharing_ = sharing;
-  if (sharing.wakes) hire(sharing.threads - 1);
-  sharing_.threads = std::min(sharing.threads, 1 + hired_);
+  if (sharing.wakes) start_threads(sharing.threads - 1);
+  sharing_.threads = std::min(sharing.threads, 1 + started_);
   parts_ = parts;
   std::exception_ptr error;
   error_ = &error;
@@ -241,16 +241,16 @@ bool Pool::share(const Sharing& sharing, const Parts& parts) {
 }
 
 // A child of fork() has none of the threads.
-void forget_when_forked() {
+void reset_after_fork() {
   static bool done = false;
   if (!done) pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
   done = true;
 }
 
 // Continues without threads that cannot be created.
-void Pool::hire(int others) {
-  if (hired_ >= others || !can_hire_) return;
-  forget_when_forked();
+void Pool::start_threads(int others) {
+  if (started_ >= others || !can_start_) return;
+  reset_after_fork();
   sigset_t signals, before;
   sigfillset(&signals);  // for the program's threads; except a thread's own faults
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
@@ -258,12 +258,12 @@ void Pool::hire(int others) {
   }
   pthread_sigmask(SIG_SETMASK, &signals, &before);
   try {
-    for (; hired_ < others; ++hired_) {
-      std::thread([this, self = hired_ + 1] { live(self); }).detach();
+    for (; started_ < others; ++started_) {
+      std::thread([this, self = started_ + 1] { run_worker(self); }).detach();
       awake_.fetch_add(1);
     }
   } catch (const std::exception&) {
-    can_hire_ = false;
+    can_start_ = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -34,7 +34,7 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
     const auto think = [&](const Tensor& seen) {
       return tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
     };
-    y = pre ? y + think((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + think(y));
+    y = pre ? y + transform((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + transform(y));
   }
   return Capture::record("output", y);
 }

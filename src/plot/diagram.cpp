@@ -25,12 +25,12 @@ void check(const Diagram& diagram) {
   for (const Box& box : diagram.boxes) {
     const auto& image = box.thumbnail;
     if (!image) continue;
-    const std::string told = "diagram: the thumbnail of box \"" + box.title + "\"";
+    const std::string error_prefix = "diagram: the thumbnail of box \"" + box.title + "\"";
     if (image->rows > 0 && image->columns > 0 &&
-        image->values.size() == cells_of(told, image->rows, image->columns)) {
+        image->values.size() == cells_of(error_prefix, image->rows, image->columns)) {
       continue;
     }
-    throw Error(told + " is " + std::to_string(image->rows) + " x " +
+    throw Error(error_prefix + " is " + std::to_string(image->rows) + " x " +
                 std::to_string(image->columns) + " but has " +
                 std::to_string(image->values.size()) + " values");
   }

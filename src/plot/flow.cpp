@@ -34,21 +34,21 @@ struct Drawn {
 
 void check(const Flow& flow) {
   const std::size_t queries = flow.queries.size(), keys = flow.keys.size();
-  const std::string told = formatted("flow: %zu queries x %zu keys ", queries, keys);
-  if (queries == 0 || keys == 0) throw Error(told + "give no links; both need a word");
+  const std::string error_prefix = formatted("flow: %zu queries x %zu keys ", queries, keys);
+  if (queries == 0 || keys == 0) throw Error(error_prefix + "give no links; both need a word");
   if (flow.weights.size() != queries * keys) {
-    throw Error(told + formatted("need %zu weights, but %zu were given", queries * keys,
-                                 flow.weights.size()));
+    throw Error(error_prefix + formatted("need %zu weights, but %zu were given", queries * keys,
+                                         flow.weights.size()));
   }
   if (!(flow.threshold >= 0 && flow.threshold <= 1)) {
-    throw Error(told + formatted("and a threshold of %g; choose 0 to 1", flow.threshold));
+    throw Error(error_prefix + formatted("and a threshold of %g; choose 0 to 1", flow.threshold));
   }
   const auto wrong = std::find_if(flow.weights.begin(), flow.weights.end(), [](double weight) {
     return weight < -1e-3 || weight > 1 + 1e-3;  // beyond rounding; NaN is allowed
   });
   if (wrong == flow.weights.end()) return;
   const auto i = static_cast<std::size_t>(wrong - flow.weights.begin());
-  throw Error(told +
+  throw Error(error_prefix +
               formatted("have the weight %g from query %zu to key %zu; weights lie between 0 "
                         "and 1, so divide by the largest first",
                         *wrong, i / keys, i % keys));

@@ -106,10 +106,10 @@ Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entr
   return {area.x, area.y + height, area.width, area.height - height};
 }
 
-std::size_t cells_of(const std::string& told, std::int64_t rows, std::int64_t columns) {
+std::size_t cells_of(const std::string& error_prefix, std::int64_t rows, std::int64_t columns) {
   std::size_t cells = 0;
   if (!__builtin_mul_overflow(rows, columns, &cells)) return cells;
-  throw Error(told + ": " + std::to_string(rows) + " x " + std::to_string(columns) +
+  throw Error(error_prefix + ": " + std::to_string(rows) + " x " + std::to_string(columns) +
               " values are more than memory can hold");
 }
 

@@ -34,9 +34,9 @@ struct LegendEntry {
 // One entry after another from the left, in as many rows as needed; returns the area below.
 Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entries);
 
-// The number of values of a matrix, both sizes at least 1. Throws Error, begun by `told`, if the
-// product exceeds memory: an overflow would accept too few values.
-std::size_t cells_of(const std::string& told, std::int64_t rows, std::int64_t columns);
+// The number of values of a matrix, both sizes at least 1. Throws Error, begun by error_prefix, if
+// the product exceeds memory: an overflow would accept too few values.
+std::size_t cells_of(const std::string& error_prefix, std::int64_t rows, std::int64_t columns);
 
 // The largest width of the texts, 0 for none.
 double widest(const std::vector<std::string>& texts, const TextStyle& style);

@@ -148,14 +148,14 @@ double needed_between(const LayeredGraph& graph, std::size_t p, std::size_t q, d
 }
 
 // The preferred position of a node, and its weight.
-struct Wish {
+struct Preference {
   double across = 0, weight = 1;
 };
 
 // Moves nodes to their preferred positions, keeping order and distances: groups that would overlap
 // take the weighted mean of their members' preferences (pool adjacent violators).
-void settle_layer(LayeredGraph& graph, const std::vector<std::size_t>& nodes,
-                  const std::vector<Wish>& wishes, double gap) {
+void place_layer(LayeredGraph& graph, const std::vector<std::size_t>& nodes,
+                 const std::vector<Preference>& preferences, double gap) {
   struct Group {
     double sum, weight;  // of preferred positions, each less its node's offset from the first
     std::size_t count, first;
@@ -165,8 +165,9 @@ void settle_layer(LayeredGraph& graph, const std::vector<std::size_t>& nodes,
   std::vector<Group> groups;
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (k > 0) offset[k] = offset[k - 1] + needed_between(graph, nodes[k - 1], nodes[k], gap);
-    const Wish wish = wishes[k];
-    groups.push_back({wish.weight * (wish.across - offset[k]), wish.weight, 1, k});
+    const Preference preference = preferences[k];
+    groups.push_back(
+        {preference.weight * (preference.across - offset[k]), preference.weight, 1, k});
     while (groups.size() > 1 && groups[groups.size() - 2].position() > groups.back().position()) {
       Group& merged = groups[groups.size() - 2];
       merged.sum += groups.back().sum;
@@ -190,7 +191,7 @@ double pull(const LayeredGraph& graph, std::size_t from, std::size_t to, std::si
   return graph.after[from].size() == 1 && graph.before[to].size() == 1 ? 24 : 1;
 }
 
-Wish wish_of(const LayeredGraph& graph, std::size_t node, std::size_t boxes) {
+Preference preference_of(const LayeredGraph& graph, std::size_t node, std::size_t boxes) {
   double sum = 0, weight = 0;
   const auto add = [&](std::size_t other, double strength) {
     sum += strength * graph.across[other];
@@ -198,7 +199,7 @@ Wish wish_of(const LayeredGraph& graph, std::size_t node, std::size_t boxes) {
   };
   for (const std::size_t other : graph.before[node]) add(other, pull(graph, other, node, boxes));
   for (const std::size_t other : graph.after[node]) add(other, pull(graph, node, other, boxes));
-  return weight == 0 ? Wish{graph.across[node], 1} : Wish{sum / weight, weight};
+  return weight == 0 ? Preference{graph.across[node], 1} : Preference{sum / weight, weight};
 }
 
 // Each node moves to the weighted mean of its neighbours. Layer by layer this lowers the sum of
@@ -208,18 +209,18 @@ void straighten(LayeredGraph& graph, std::size_t boxes, double gap) {
   for (int sweep = 0; sweep < 600; ++sweep) {
     for (std::size_t k = 0; k < layers; ++k) {
       const std::size_t l = sweep % 2 == 0 ? k : layers - 1 - k;
-      std::vector<Wish> wishes;
+      std::vector<Preference> preferences;
       for (const std::size_t node : graph.order[l]) {
-        wishes.push_back(wish_of(graph, node, boxes));
+        preferences.push_back(preference_of(graph, node, boxes));
       }
-      settle_layer(graph, graph.order[l], wishes, gap);
+      place_layer(graph, graph.order[l], preferences, gap);
     }
   }
 }
 
 void place_across(LayeredGraph& graph, std::size_t boxes, double gap) {
   for (const auto& layer : graph.order) {
-    settle_layer(graph, layer, std::vector<Wish>(layer.size()), gap);
+    place_layer(graph, layer, std::vector<Preference>(layer.size()), gap);
   }
   straighten(graph, boxes, gap);
   double least = 0;

@@ -75,9 +75,9 @@ void draw_series(Canvas& canvas, const Axes& axes, const Series& series, Colour 
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!is_finite(points[i])) continue;
     // A point between two gaps would be invisible as a line.
-    const bool lonely = (i == 0 || !is_finite(points[i - 1])) &&
-                        (i + 1 == points.size() || !is_finite(points[i + 1]));
-    if (!series.markers && !lonely) continue;
+    const bool isolated = (i == 0 || !is_finite(points[i - 1])) &&
+                          (i + 1 == points.size() || !is_finite(points[i + 1]));
+    if (!series.markers && !isolated) continue;
     canvas.fill_circle(points[i], 4.6, theme::paper);
     canvas.fill_circle(points[i], 3.6, colour);
   }

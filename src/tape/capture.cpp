@@ -5,7 +5,7 @@
 namespace tapestry {
 namespace {
 
-thread_local Capture* living = nullptr;
+thread_local Capture* current = nullptr;
 
 [[noreturn]] void refuse_not_stored(const std::string& name, const std::string& remedy) {
   throw Error("capture: '" + name + "' was not stored: " + remedy + ".");
@@ -14,17 +14,17 @@ thread_local Capture* living = nullptr;
 }  // namespace
 
 Capture::Capture() {
-  if (living != nullptr) {
+  if (current != nullptr) {
     throw Error(
-        "capture: another Capture is active on this thread. End that one first (it records until "
+        "capture: another Capture is active on this thread. End that entry first (it records until "
         "its scope ends), or read from it.");
   }
-  living = this;
+  current = this;
 }
 
-Capture::~Capture() { living = nullptr; }
+Capture::~Capture() { current = nullptr; }
 
-bool Capture::active() { return living != nullptr; }
+bool Capture::active() { return current != nullptr; }
 
 void Capture::replace(std::string_view name, Replacement f) {
   for (auto& [replaced, function] : replacements_) {
@@ -59,7 +59,7 @@ Tensor Capture::record(const char* name, const Tensor& tensor) {
       return result;
     }
   }
-  living->filed_.push_back({full, result});
+  current->records_.push_back({full, result});
   return result;
 }
 
@@ -74,8 +74,8 @@ void Capture::not_stored(const char* name, const char* remedy) {
 }
 
 const Parameter* Capture::find(std::string_view name) const {
-  for (const Parameter& filed : filed_) {
-    if (filed.name == name) return &filed;
+  for (const Parameter& entry : records_) {
+    if (entry.name == name) return &entry;
   }
   return nullptr;
 }
@@ -86,14 +86,14 @@ const Tensor& Capture::operator[](std::string_view name) const {
     refuse_not_stored(remedy->first, remedy->second);
   }
   std::string list;
-  for (const Parameter& filed : filed_) list += (list.empty() ? "" : ", ") + filed.name;
+  for (const Parameter& entry : records_) list += (list.empty() ? "" : ", ") + entry.name;
   throw Error("capture: nothing was recorded as '" + std::string(name) + "'. " +
               (list.empty()
                    ? "Nothing was recorded at all: call the model while the Capture is in scope."
                    : "There are: " + list + "."));
 }
 
-Capture::Name::Name(const char* part, Index number) : capture_(living) {
+Capture::Name::Name(const char* part, Index number) : capture_(current) {
   if (capture_ == nullptr) return;
   length_ = capture_->prefix_.size();
   capture_->prefix_ += part;
@@ -102,7 +102,7 @@ Capture::Name::Name(const char* part, Index number) : capture_(living) {
 }
 
 Capture::Name::~Name() {
-  if (capture_ != nullptr && capture_ == living) capture_->prefix_.resize(length_);
+  if (capture_ != nullptr && capture_ == current) capture_->prefix_.resize(length_);
 }
 
 }  // namespace tapestry

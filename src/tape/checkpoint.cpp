@@ -27,7 +27,7 @@ constexpr const char* changed =
 
 constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
 
-void check_that_nobody_looks() {
+void check_no_capture() {
   if (!Capture::active()) return;
   throw Error(
       "checkpoint: a Capture is active. f runs twice and would be recorded twice, and attention "
@@ -96,7 +96,7 @@ struct Tape::Checkpointed {
   }
 
   void operator()(const Tensor& dy, GradientSink& to) const {
-    check_that_nobody_looks();
+    check_no_capture();
     State part;
     Part own(part, to.state_);
     const Tensor y = run(part);
@@ -150,7 +150,7 @@ Tensor checkpoint(const PartFunction& f, const std::vector<Tensor>& inputs) {
     if (!y.defined()) throw Error(undefined);
     return y;
   }
-  check_that_nobody_looks();
+  check_no_capture();
   return Tape::Checkpointed{f, inputs}.record(*Tape::State::recording);
 }
 

@@ -83,16 +83,16 @@ std::string first_bad_value(const std::vector<Tape::Entry>& all) {
 std::string first_bad_gradient(const std::vector<Tape::Entry>& all) {
   for (std::size_t i = all.size(); i-- > 0;) {
     if (!all[i].gradient.defined() || !look_at(all[i].gradient).any()) continue;
-    std::string givers;
+    std::string sources;
     for (std::size_t j = i + 1; j < all.size(); ++j) {
       const std::vector<std::size_t>& inputs = all[j].inputs;
       const bool gives = std::find(inputs.begin(), inputs.end(), i) != inputs.end();
       if (gives && all[j].gradient.defined()) {
-        givers += (givers.empty() ? ", by way of " : " or ") + name_of(all, j);
+        sources += (sources.empty() ? ", by way of " : " or ") + name_of(all, j);
       }
     }
     return "the gradient of " + name_of(all, i) +
-           ", is the first with a number that is not finite: " + summary(all[i].gradient) + givers;
+           ", is the first with a number that is not finite: " + summary(all[i].gradient) + sources;
   }
   return "";
 }

@@ -11,8 +11,8 @@ namespace {
 
 // The mutants on the lines of errors; if there are none, those on the lines of the notes around
 // them, or else all in the files that have errors.
-std::set<std::string> blamed(const std::vector<std::string>& messages,
-                             const std::vector<Mutant>& mutants) {
+std::set<std::string> mutants_in(const std::vector<std::string>& messages,
+                                 const std::vector<Mutant>& mutants) {
   std::set<std::string> of_errors, of_notes, of_files;
   for (const std::string& message : messages) {
     const bool error = message.find("error: ") != std::string::npos;
@@ -45,7 +45,7 @@ std::set<std::string> build(const std::string& command, const std::vector<Mutant
     }
   });
   if (good) return {};
-  std::set<std::string> names = blamed(messages, mutants);
+  std::set<std::string> names = mutants_in(messages, mutants);
   if (!names.empty()) return names;
   std::string all = "mutants: this failed: " + command;
   for (const std::string& message : messages) all += "\n" + message;

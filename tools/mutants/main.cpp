@@ -169,7 +169,7 @@ struct Counts {
 };
 
 // The result of a mutant as text; also counts it.
-std::string fate(const Verdict& verdict, const std::string* reason, Counts& counts) {
+std::string result_of(const Verdict& verdict, const std::string* reason, Counts& counts) {
   if (!verdict.killer.empty()) {
     ++counts.killed;
     return "  killed by: " + verdict.killer + "\n";
@@ -194,7 +194,7 @@ bool report(const std::vector<Mutant>& mutants, const std::vector<std::size_t>& 
     const std::size_t before = counts.surviving;
     const std::string text =
         shown(mutant) +
-        fate(verdicts[i], listed == equivalents.end() ? nullptr : &listed->second, counts);
+        result_of(verdicts[i], listed == equivalents.end() ? nullptr : &listed->second, counts);
     if (counts.surviving > before) std::printf("\n%s", text.c_str());
     all += text + "\n";
   }

@@ -54,7 +54,7 @@ void renew(const fs::path& path, const std::string& text) {
 }
 
 // The replacement of `constexpr` where a mutant is chosen at run time.
-std::string loosened(const Source& s, const Constant& constant) {
+std::string as_run_time_constant(const Source& s, const Constant& constant) {
   const auto is_inline = [&] {
     bool found = false;
     for (std::size_t j = constant.from; s.is_word(--j);) found |= s.is(j, "inline");
@@ -75,7 +75,7 @@ class Weaver {
     for (const Constant& constant : constants_of(source)) {
       for (const Site& site : sites) {
         if (site.from < constant.from || site.from >= constant.to) continue;
-        instead_[constant.from] = loosened(source, constant);
+        instead_[constant.from] = as_run_time_constant(source, constant);
       }
     }
   }

@@ -95,7 +95,7 @@ void print_detectors(const Detected& found, const std::vector<Head>& heads) {
   for (const Head& head : heads) {
     const auto& scores = found[std::size_t(head.layer)][std::size_t(head.number)];
     for (const Evidence& one : scores) {
-      if (heads.size() > 1 && &one != &foremost(scores)) continue;
+      if (heads.size() > 1 && &one != &best_pattern(scores)) continue;
       print("%5lld %4lld   ", (long long)head.layer, (long long)head.number);
       print_score(one);
     }

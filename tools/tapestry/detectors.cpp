@@ -76,12 +76,13 @@ Detected detect(const ModelFile& file, const Indices& ids) {
   return result;
 }
 
-const Evidence& foremost(const std::vector<Evidence>& of_head) {
+const Evidence& best_pattern(const std::vector<Evidence>& of_head) {
   const Evidence* best = &of_head.front();
   for (const Evidence& one : of_head) {
-    const bool told_by_entropy = one.pattern == Pattern::uniform || one.pattern == Pattern::sparse;
+    const bool shown_by_entropy = one.pattern == Pattern::uniform || one.pattern == Pattern::sparse;
     // A score without any row that counts is NaN, and never the best.
-    if (!told_by_entropy && (lead(one) > lead(*best) || !(lead(*best) == lead(*best)))) best = &one;
+    if (!shown_by_entropy && (lead(one) > lead(*best) || !(lead(*best) == lead(*best))))
+      best = &one;
   }
   return *best;
 }

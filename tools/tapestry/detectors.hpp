@@ -19,6 +19,6 @@ Detected detect(const ModelFile& file, const Indices& ids);
 
 // The pattern in which a head is furthest above the untrained models and uniform attention. Without
 // uniform and sparse, which entropy shows.
-const Evidence& foremost(const std::vector<Evidence>& of_head);
+const Evidence& best_pattern(const std::vector<Evidence>& of_head);
 
 }  // namespace tapestry::command
