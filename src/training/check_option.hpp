@@ -13,8 +13,7 @@ namespace tapestry {
 inline void check_option(const std::string& owner, const char* name, double value, bool allowed,
                          const std::string& range) {
   if (allowed && std::isfinite(value)) return;
-  throw Error(
-      formatted("%s: %s is %g: it must be %s.", owner.c_str(), name, value, range.c_str()));
+  throw Error(formatted("%s: %s is %g: it must be %s.", owner.c_str(), name, value, range.c_str()));
 }
 
 }  // namespace tapestry

@@ -82,7 +82,7 @@ struct EncoderDecoder : Module {
     Tensor y = look_back();  // (batch, target, width)
     const Capture::Name name("cross");
     y = y + cross.cross_attend(cross_norm(y), encoded, words_only, pass);  // (batch, target, width)
-    return y + thought(thought_norm(y));  // (batch, target, width)
+    return y + thought(thought_norm(y));                                   // (batch, target, width)
   }
 
   // (batch, length, width)
