@@ -99,7 +99,7 @@ Tensor value_shares(const Tensor& weights, const Tensor& values, const Tensor& o
 
 Tensor gradient_times_attention(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
-  const Tensor weights = filed(target, name);           // (..., heads, queries, keys)
+  const Tensor weights = recorded(target, name);           // (..., heads, queries, keys)
   const Tensor added = Tensor::zeros(weights.shape());  // as weights, with the same gradient
   Tape tape({added});
   Capture seen;
@@ -110,7 +110,7 @@ Tensor gradient_times_attention(const Target& target, const std::string& layer) 
 
 Tensor link_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
-  const Tensor weights = filed(target, name).clone();  // (..., heads, queries, keys)
+  const Tensor weights = recorded(target, name).clone();  // (..., heads, queries, keys)
   const Index size = weights.size(-3) * weights.size(-2) * weights.size(-1);
   if (weights.count() != size) {
     throw Error("link_ablation: '" + name + "' is " + to_string(weights.shape()) +
@@ -132,7 +132,7 @@ Tensor link_ablation(const Target& target, const std::string& layer) {
 
 Tensor head_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "heads");
-  const Index heads = filed(target, name).size(-3);
+  const Index heads = recorded(target, name).size(-3);
   const double whole = target_with(target, name, {});  // computed as below, bit for bit
   const Tensor result = Tensor::empty({heads});        // (heads)
   for (Index head = 0; head < heads; ++head) {
@@ -148,8 +148,8 @@ Tensor head_ablation(const Target& target, const std::string& layer) {
 
 LinkMaps link_maps(const Target& target, const std::string& layer,
                    const MultiHeadAttention& attention) {
-  const Tensor weights = filed(target, name_in(layer, "weights"));  // (..., heads, queries, keys)
-  const Tensor values = attention.by_heads(filed(target, name_in(layer, "value")));
+  const Tensor weights = recorded(target, name_in(layer, "weights"));  // (..., heads, queries, keys)
+  const Tensor values = attention.by_heads(recorded(target, name_in(layer, "value")));
   return {weights, value_shares(weights, values, attention.output.weight),
           gradient_times_attention(target, layer), link_ablation(target, layer)};
 }

@@ -31,7 +31,7 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
   Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));
   y = Capture::record("middle", y);
   if (feed_forward) {
-    const auto think = [&](const Tensor& seen) {
+    const auto transform = [&](const Tensor& seen) {
       return tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
     };
     y = pre ? y + transform((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + transform(y));

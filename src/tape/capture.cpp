@@ -16,7 +16,7 @@ thread_local Capture* current = nullptr;
 Capture::Capture() {
   if (current != nullptr) {
     throw Error(
-        "capture: another Capture is active on this thread. End that entry first (it records until "
+        "capture: another Capture is active on this thread. End that one first (it records until "
         "its scope ends), or read from it.");
   }
   current = this;
@@ -49,13 +49,13 @@ Tensor Capture::replaced(const std::string& name, const Tensor& tensor) const {
 }
 
 Tensor Capture::record(const char* name, const Tensor& tensor) {
-  if (living == nullptr) return tensor;
-  const std::string full = living->prefix_ + name;
-  const Tensor result = living->replaced(full, tensor);
-  living->not_stored_.erase(full);
-  for (Parameter& filed : living->filed_) {
-    if (filed.name == full) {
-      filed.value = result;
+  if (current == nullptr) return tensor;
+  const std::string full = current->prefix_ + name;
+  const Tensor result = current->replaced(full, tensor);
+  current->not_stored_.erase(full);
+  for (Parameter& entry : current->records_) {
+    if (entry.name == full) {
+      entry.value = result;
       return result;
     }
   }
@@ -64,13 +64,13 @@ Tensor Capture::record(const char* name, const Tensor& tensor) {
 }
 
 void Capture::not_stored(const char* name, const char* remedy) {
-  if (living == nullptr) return;
-  const std::string full = living->prefix_ + name;
-  for (const auto& [replaced, function] : living->replacements_) {
+  if (current == nullptr) return;
+  const std::string full = current->prefix_ + name;
+  for (const auto& [replaced, function] : current->replacements_) {
     if (replaced == full && function) refuse_not_stored(full, remedy);
   }
-  std::erase_if(living->filed_, [&](const Parameter& filed) { return filed.name == full; });
-  living->not_stored_[full] = remedy;
+  std::erase_if(current->records_, [&](const Parameter& entry) { return entry.name == full; });
+  current->not_stored_[full] = remedy;
 }
 
 const Parameter* Capture::find(std::string_view name) const {
@@ -81,7 +81,7 @@ const Parameter* Capture::find(std::string_view name) const {
 }
 
 const Tensor& Capture::operator[](std::string_view name) const {
-  if (const Parameter* filed = find(name)) return filed->value;
+  if (const Parameter* entry = find(name)) return entry->value;
   if (const auto remedy = not_stored_.find(name); remedy != not_stored_.end()) {
     refuse_not_stored(remedy->first, remedy->second);
   }
