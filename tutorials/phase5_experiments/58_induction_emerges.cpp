@@ -101,7 +101,7 @@ std::vector<double> best(const std::vector<Tensor>& scores) {
 }
 
 double test_loss(const Transformer& model, const ForwardContext& pass = {}) {
-  return double{cross_entropy(model(test.inputs), test.targets).item()};
+  return double{cross_entropy(model(test.inputs, {}, pass), test.targets).item()};
 }
 
 void look(Run& run, Index step) {
