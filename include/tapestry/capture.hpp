@@ -8,8 +8,8 @@
 //   seen.replace("blocks.0.attention.heads", [&](const Tensor& heads) { return heads * keep; });
 //   const Tensor without_head_1 = model(ids);
 //
-// Without an active Capture nothing is recorded. With one, layers compute what they compute without:
-// attention stores its weights only if {.need_weights = true} (nn/forward_context.hpp) says so.
+// Without an active Capture nothing is recorded. With one, layers compute the same; attention
+// stores its weights only if {.need_weights = true} (nn/forward_context.hpp) says so.
 #pragma once
 
 #include <functional>
