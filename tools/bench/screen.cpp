@@ -10,6 +10,7 @@
 #include "course/timing.hpp"
 #include "peers.hpp"
 #include "report.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/kernels.hpp"
 
 namespace tapestry::bench {
@@ -18,9 +19,7 @@ namespace {
 std::string in_milliseconds(double seconds) {  // four digits, more before the point
   const double ms = 1e3 * seconds;
   const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(ms))), 0, 5);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", decimals, ms);
-  return text;
+  return formatted("%.*f", decimals, ms);
 }
 
 // The next line of a curve's table: one row of work, a column for each number of threads.

@@ -17,6 +17,7 @@
 #include "options.hpp"
 #include "process.hpp"
 #include "suite.hpp"
+#include "tapestry/format.hpp"
 #include "weave.hpp"
 
 namespace mutants {
@@ -198,14 +199,13 @@ bool report(const std::vector<Mutant>& mutants, const std::vector<std::size_t>& 
     if (counts.surviving > before) std::printf("\n%s", text.c_str());
     all += text + "\n";
   }
-  char line[160];
-  std::snprintf(line, sizeof line,
-                "%zu mutants: %zu killed, %zu equivalent, %zu surviving (seed %llu, %.0f s)",
-                ids.size(), counts.killed, counts.equivalent, counts.surviving,
-                static_cast<unsigned long long>(seed), seconds());
+  const std::string line = tapestry::formatted(
+      "%zu mutants: %zu killed, %zu equivalent, %zu surviving (seed %llu, %.0f s)", ids.size(),
+      counts.killed, counts.equivalent, counts.surviving, static_cast<unsigned long long>(seed),
+      seconds());
   fs::create_directories("out");
   std::ofstream("out/mutants.txt") << all << line << "\n";
-  std::printf("\n%s\n", line);
+  std::printf("\n%s\n", line.c_str());
   return seed == default_seed ? counts.surviving == 0 : 100 * counts.surviving <= 3 * ids.size();
 }
 

@@ -1,29 +1,25 @@
 #include "sites.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <utility>
 
 #include "expression.hpp"
+#include "tapestry/format.hpp"
 
 namespace mutants {
 namespace {
 
 std::string decimal(double value, const std::string& suffix) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  std::string result = text;
+  std::string result = tapestry::formatted("%.9g", value);
   if (result.find_first_of(".e") == std::string::npos) result += ".0";
   return result + suffix;
 }
 
 std::string integer(unsigned long long value, bool hexadecimal, const std::string& suffix) {
-  char text[40];
-  std::snprintf(text, sizeof text, hexadecimal ? "0x%llX" : "%llu", value);
-  return text + suffix;
+  return tapestry::formatted(hexadecimal ? "0x%llX" : "%llu", value) + suffix;
 }
 
 // The mutations of a number: one more, one less; a fraction twice and half as large.
