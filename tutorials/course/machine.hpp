@@ -19,8 +19,8 @@ struct Machine {
 // memory (tapestry/memory.hpp), which keeps them.
 Machine measure_machine();
 
-// The two for so many threads at once, the best in about so many seconds. The second reads arrays of
-// `bytes` in all again and again: small ones come from the caches. It takes them from the same pool.
+// The two for so many threads at once, the best in about so many seconds. The second reads arrays
+// of `bytes` in all again and again: small ones come from the caches. They are of the same pool.
 double peak_gflops(int threads, double seconds);
 double read_gb_per_second(int threads, double bytes, double seconds);
 
