@@ -1,7 +1,7 @@
 // What a function of each element is: a struct, in one place, with its name, its plain form, its
-// SIMD form and what tests try. UnaryFunctions (functions.hpp) and BinaryFunctions
-// (functions_of_two.hpp) are the lists that the table of kernels, every set and the tests walk: a
-// new function is one struct, and its name there.
+// SIMD form and what tests try. Each header of functions ends with their list: a new function is one
+// struct, and its name there. The table of kernels, every set and the tests walk UnaryFunctions
+// (functions.hpp and functions_exact.hpp) and BinaryFunctions (functions_of_two.hpp).
 //
 //   plain(x)      in double; the reference set rounds it once
 //   simd<M>(x)    the same for a batch of floats; M is Math<A> of the set, with all that it offers.
@@ -51,6 +51,13 @@ struct FunctionList {
     static_cast<void>(((std::is_same_v<F, Wanted> || (++place, false)) || ...));
     return place;
   }
+};
+
+template <class One, class Other>
+struct JoinedLists;
+template <class... F, class... G>
+struct JoinedLists<FunctionList<F...>, FunctionList<G...>> {
+  using List = FunctionList<F..., G...>;
 };
 
 }  // namespace tapestry::kernels

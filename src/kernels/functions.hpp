@@ -226,7 +226,8 @@ struct GeluTanh {
   }
 };
 
-using UnaryFunctions = FunctionList<Negate, Sqrt, Exp, Log, Sin, Cos, Tanh, Erf, Sigmoid, Relu, Elu,
-                                    Gelu, GeluTanh, Softplus, Abs, Sign, Floor, Ceil, Round, IsNan>;
+using SmoothFunctions =
+    FunctionList<Exp, Log, Sin, Cos, Tanh, Erf, Sigmoid, Elu, Gelu, GeluTanh, Softplus>;
+using UnaryFunctions = JoinedLists<ExactFunctions, SmoothFunctions>::List;
 
 }  // namespace tapestry::kernels

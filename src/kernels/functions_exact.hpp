@@ -114,4 +114,6 @@ struct IsNan {  // 1 or 0
   }
 };
 
+using ExactFunctions = FunctionList<Negate, Sqrt, Relu, Abs, Sign, Floor, Ceil, Round, IsNan>;
+
 }  // namespace tapestry::kernels
