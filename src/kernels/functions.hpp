@@ -15,7 +15,7 @@ struct Exp {
   static constexpr Claim claim{-104, 88.72, 1.1};
   static double plain(double x) { return std::exp(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::exp(x);
   }
 };
@@ -25,7 +25,7 @@ struct Log {
   static constexpr Claim claim{1e-45, 3e38, 0.85};
   static double plain(double x) { return std::log(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::log(x);
   }
 };
@@ -35,7 +35,7 @@ struct Sin {
   static constexpr Claim claim{-1e4, 1e4, 1.05};
   static double plain(double x) { return std::sin(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::sin(x);
   }
 };
@@ -45,7 +45,7 @@ struct Cos {
   static constexpr Claim claim{-1e4, 1e4, 1.05};
   static double plain(double x) { return std::cos(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::cos(x);
   }
 };
@@ -58,11 +58,11 @@ struct Tanh {
   static double plain(double x) { return std::tanh(x); }
   static double plain_backward(double dy, double y) { return dy * (1 - y * y); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::tanh(x);
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V y) {
+  static V simd_backward(V dy, V y) {
     return dy * (V(1.0f) - y * y);
   }
 };
@@ -72,7 +72,7 @@ struct Erf {
   static constexpr Claim claim{-6, 6, 1.5};
   static double plain(double x) { return std::erf(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::erf(x);
   }
 };
@@ -85,11 +85,11 @@ struct Sigmoid {
   static double plain(double x) { return 1 / (1 + std::exp(-x)); }
   static double plain_backward(double dy, double y) { return dy * y * (1 - y); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::sigmoid(x);
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V y) {
+  static V simd_backward(V dy, V y) {
     return dy * y * (V(1.0f) - y);
   }
 };
@@ -105,12 +105,12 @@ struct Elu {  // with alpha = 1
   static double plain_backward(double dy, double y) { return y > 0 ? dy : dy * (y + 1); }
   // exp(x) - 1 = 2 t / (1 - t) with t = tanh(x / 2), where x < 0 cancels nothing. 2.26 ULP
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     const V t = M::tanh(V(0.5f) * x);
     return M::select(x > V(0.0f), x, M::quotient(t + t, V(1.0f) - t));
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V y) {
+  static V simd_backward(V dy, V y) {
     return M::select(y > V(0.0f), dy, dy * (y + V(1.0f)));
   }
 };
@@ -124,11 +124,11 @@ struct Softplus {  // log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which do
   static double plain_backward(double dy, double x) { return dy * Sigmoid::plain(x); }
   // 2.52 ULP
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     return M::select(x > V(0.0f), x, V(0.0f)) + M::log_one_plus(M::exp(M::negative_magnitude(x)));
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V x) {
+  static V simd_backward(V dy, V x) {
     return dy * M::sigmoid(x);
   }
 };
@@ -157,7 +157,7 @@ struct Gelu {  // x times the normal distribution function, x * (1 + erf(x / sqr
   // it was fitted. It stops at 10, with 1e-23: further on, denormals would come up, which take a
   // hundred times as long. Off by 8.9e-8 of max(1, |x|)
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     const V a = M::smaller(V(10.0f), M::absolute(x));
     const V positive = M::larger(V(0.0f), x);
     const V tail = M::exp2(M::polynomial(a, coefficients::log2_normal_tail));
@@ -166,7 +166,7 @@ struct Gelu {  // x times the normal distribution function, x * (1 + erf(x / sqr
   // Phi(x) + x phi(x) is S(a) below 0 and 1 - S(a) above, where S(a) = Phi(-a) - a phi(a) =
   // exp(-a^2 / 2) r(a)
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V x) {
+  static V simd_backward(V dy, V x) {
     constexpr float half_log2_e = 0.721347520f;
     const V a = M::smaller(V(10.0f), M::absolute(x));
     const V s = M::exp2(V(-half_log2_e) * a * a) * M::polynomial(a, coefficients::gelu_slope);
@@ -213,12 +213,12 @@ struct GeluTanh {
   // These two stop at -30 (the slope at 30, too): otherwise an infinite x meets a factor of 0. Off by
   // 1.4e-7 of max(1, |x|)
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     x = M::larger(V(-30.0f), x);
     return x * Share<M>(x).s;
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V x) {
+  static V simd_backward(V dy, V x) {
     x = M::bounded(x, -30.0f, 30.0f);
     const Share<M> share(x);
     const V inner = V(1.59576912f) * M::multiply_add(V(0.134145f) * x, x, V(1.0f));

@@ -13,7 +13,7 @@ struct Negate {
   static constexpr Claim claim{-1e30, 1e30, 0};
   static double plain(double x) { return -x; }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::negative(x);
   }
 };
@@ -23,7 +23,7 @@ struct Sqrt {
   static constexpr Claim claim{0, 3e38, 0.5001};
   static double plain(double x) { return std::sqrt(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::square_root(x);
   }
 };
@@ -36,11 +36,11 @@ struct Relu {
   static double plain(double x) { return x <= 0 ? 0 : x; }  // NaN <= 0 is false: NaN stays
   static double plain_backward(double dy, double y) { return y <= 0 ? 0 : dy; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     return M::select(x <= V(0.0f), V(0.0f), x);
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V y) {
+  static V simd_backward(V dy, V y) {
     return M::select(y <= V(0.0f), V(0.0f), dy);
   }
 };
@@ -53,11 +53,11 @@ struct Abs {
   static double plain(double x) { return std::abs(x); }
   static double plain_backward(double dy, double x) { return x > 0 ? dy : x < 0 ? -dy : dy * x; }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::absolute(x);
   }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd_backward(V dy, V x) {
+  static V simd_backward(V dy, V x) {
     return M::select(x > V(0.0f), dy, M::select(x < V(0.0f), M::negative(dy), dy * x));
   }
 };
@@ -67,7 +67,7 @@ struct Sign {  // -1, 0 or 1
   static constexpr Claim claim{-1e30, 1e30, 0};
   static double plain(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }  // NaN stays
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     return M::select(x > V(0.0f), V(1.0f), M::select(x < V(0.0f), V(-1.0f), x));
   }
 };
@@ -77,7 +77,7 @@ struct Floor {
   static constexpr Claim claim{-1e30, 1e30, 0};
   static double plain(double x) { return std::floor(x); }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     const V near = M::rounded(x);
     return M::select(near > x, near - V(1.0f), near);
   }
@@ -88,7 +88,7 @@ struct Ceil {
   static constexpr Claim claim{-1e30, 1e30, 0};
   static double plain(double x) { return std::ceil(x); }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     const V near = M::rounded(x);
     return M::select(near < x, near + V(1.0f), near);
   }
@@ -99,7 +99,7 @@ struct Round {  // halves to the even neighbour
   static constexpr Claim claim{-1e30, 1e30, 0};
   static double plain(double x) { return std::nearbyint(x); }
   template <class M>
-  TAPESTRY_INLINE static auto simd(typename M::V x) {
+  static auto simd(typename M::V x) {
     return M::rounded(x);
   }
 };
@@ -109,7 +109,7 @@ struct IsNan {  // 1 or 0
   static constexpr Claim claim{-1e30, 1e30, 0};
   static double plain(double x) { return std::isnan(x) ? 1 : 0; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V x) {
+  static V simd(V x) {
     return M::select(x == x, V(0.0f), V(1.0f));
   }
 };

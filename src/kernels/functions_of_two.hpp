@@ -11,7 +11,7 @@ struct Add {
   static constexpr const char* name = "add";
   static double plain(double a, double b) { return a + b; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return a + b;
   }
 };
@@ -20,7 +20,7 @@ struct Subtract {
   static constexpr const char* name = "subtract";
   static double plain(double a, double b) { return a - b; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return a - b;
   }
 };
@@ -29,7 +29,7 @@ struct Multiply {
   static constexpr const char* name = "multiply";
   static double plain(double a, double b) { return a * b; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return a * b;
   }
 };
@@ -38,7 +38,7 @@ struct Divide {
   static constexpr const char* name = "divide";
   static double plain(double a, double b) { return a / b; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return M::quotient(a, b);
   }
 };
@@ -59,7 +59,7 @@ struct Maximum {
   static constexpr const char* name = "maximum";
   static double plain(double a, double b) { return (a > b || a != a) ? a : b; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return M::maximum(a, b);
   }
 };
@@ -68,7 +68,7 @@ struct Minimum {
   static constexpr const char* name = "minimum";
   static double plain(double a, double b) { return (a < b || a != a) ? a : b; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return M::minimum(a, b);
   }
 };
@@ -79,7 +79,7 @@ struct Equal {
   static constexpr const char* name = "equal";
   static double plain(double a, double b) { return a == b ? 1 : 0; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return M::select(a == b, V(1.0f), V(0.0f));
   }
 };
@@ -88,7 +88,7 @@ struct Less {
   static constexpr const char* name = "less";
   static double plain(double a, double b) { return a < b ? 1 : 0; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return M::select(a < b, V(1.0f), V(0.0f));
   }
 };
@@ -97,7 +97,7 @@ struct LessEqual {
   static constexpr const char* name = "less_equal";
   static double plain(double a, double b) { return a <= b ? 1 : 0; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {
+  static V simd(V a, V b) {
     return M::select(a <= b, V(1.0f), V(0.0f));
   }
 };
@@ -106,7 +106,7 @@ struct NotEqual {
   static constexpr const char* name = "not_equal";
   static double plain(double a, double b) { return a != b ? 1 : 0; }
   template <class M, class V = typename M::V>
-  TAPESTRY_INLINE static V simd(V a, V b) {  // xsimd's != is false for NaN on some sets
+  static V simd(V a, V b) {  // xsimd's != is false for NaN on some sets
     return M::select(a == b, V(0.0f), V(1.0f));
   }
 };

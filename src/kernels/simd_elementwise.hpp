@@ -11,11 +11,15 @@ namespace tapestry::kernels::simd {
 template <class A>
 using All = Trigonometry<A>;
 
+// A loop's body stands in the loop, or it would be called for each batch; whether the function does,
+// the compiler may decide.
+#define TAPESTRY_BODY __attribute__((always_inline))
+
 // y[i] = f(x[i])
 template <class A, class F>
 void unary(const real* x, real* y, Index n) {
   const bool stream = y != x && n >= stream_from;
-  sweep_out<A>(y, n, stream, [=](Index i, auto part) {
+  sweep_out<A>(y, n, stream, [=](Index i, auto part) TAPESTRY_BODY {
     store<A>(y + i, F::template simd<All<A>>(load<A>(x + i, part)), part);
   });
   finish_stream(stream);
@@ -25,7 +29,7 @@ void unary(const real* x, real* y, Index n) {
 template <class A, class F>
 void unary_backward(const real* dy, const real* saved, real* dx, Index n) {
   const bool stream = dx != dy && dx != saved && n >= stream_from;
-  sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
+  sweep_out<A>(dx, n, stream, [=](Index i, auto part) TAPESTRY_BODY {
     const Floats<A> up = load<A>(dy + i, part);
     store<A>(dx + i, F::template simd_backward<All<A>>(up, load<A>(saved + i, part)), part);
   });
@@ -52,7 +56,7 @@ template <class A, class F>
 void binary(const real* a, Index a_step, const real* b, Index b_step, real* y, Index n) {
   const Operand<A> left(a, a_step, n), right(b, b_step, n);
   const bool stream = y != a && y != b && n >= stream_from;
-  sweep_out<A>(y, n, stream, [&](Index i, auto part) {
+  sweep_out<A>(y, n, stream, [&](Index i, auto part) TAPESTRY_BODY {
     store<A>(y + i, F::template simd<All<A>>(left.at(i, part), right.at(i, part)), part);
   });
   finish_stream(stream);
