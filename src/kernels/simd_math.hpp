@@ -63,7 +63,7 @@ struct Math {
   // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
 
   struct Scaled {
-    V number, power;  // number * 2^n, n given as n + rounder
+    V number, power, n;  // number * 2^n; power is n + rounder
   };
 
   TAPESTRY_INLINE static Scaled scaled_exp(V x) {
@@ -73,19 +73,19 @@ struct Math {
     const V power = multiply_add(x, V(log2_e), V(rounder));
     const V n = power - V(rounder);
     const V r = negative_multiply_add(n, V(ln2_low), negative_multiply_add(n, V(ln2_high), x));
-    return {multiply_add(polynomial(r, coefficients::exp), r * r, r) + V(1.0f), power};
+    return {multiply_add(polynomial(r, coefficients::exp), r * r, r) + V(1.0f), power, n};
   }
 
   // 0.98 ULP
   TAPESTRY_INLINE static V exp(V x) {
     const Scaled e = scaled_exp(bounded(x, -104.0f, 89.0f));
-    return scaled(e.number, e.power, x, -103.97208f);  // below, exp(x) rounds to 0
+    return scaled(e.number, e.power, e.n, x, -103.97208f);  // below, exp(x) rounds to 0
   }
 
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
   TAPESTRY_INLINE static V exp_below_88(V x) {
     const Scaled e = scaled_exp(x);
-    return scaled_to_normal(e.number, e.power, x, -87.33f);
+    return scaled_to_normal(e.number, e.power, e.n, x, -87.33f);
   }
 
   // (log(1 + f) - 2 s) / s^3 for s = f / (2 + f), as a function of z = s^2 <= 1/9:

@@ -93,15 +93,15 @@ TAPESTRY_INLINE Floats<A> polynomial(const Floats<A>& x, const float (&c)[count]
 // ---- Powers of two. A processor takes a hundred times as long for a denormal result, so none may
 // come up on the way to a result of 0.
 
-// number * 2^n for a number in [0.7, 1.5) and a whole n, given as n + rounder; 0 where x < least.
+// number * 2^n for a number in [0.7, 1.5) and a whole n; power is n + rounder. 0 where x < least.
 // `scaled` is for any n, infinity and the denormals among the results; `scaled_to_normal` for
 // n <= 127, where it is above -127 unless x < least.
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
-                                 const Floats<A>& x, float least);
+                                 const Floats<A>& n, const Floats<A>& x, float least);
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>& x, float least);
+                                           const Floats<A>& n, const Floats<A>& x, float least);
 
 // 2^x for x <= 127; 0 below about -126, where results would be denormal. 2^x = 2^n 2^r with n near
 // or below x.

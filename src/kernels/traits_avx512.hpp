@@ -55,16 +55,16 @@ TAPESTRY_INLINE void fence_streamed() { _mm_sfence(); }
 // One instruction multiplies by 2^floor(n), and another gives x - floor(x).
 
 template <class A>
-TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
+TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>&, const Floats<A>& n,
                                  const Floats<A>& x, float least) {
   using V = Floats<A>;
   const __mmask16 wanted = _mm512_cmp_ps_mask(x, V(least), _CMP_NLT_UQ);  // NaN too
-  return V(_mm512_maskz_scalef_ps(wanted, number, power - V(rounder)));
+  return V(_mm512_maskz_scalef_ps(wanted, number, n));
 }
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>& x, float least) {
-  return scaled(number, power, x, least);
+                                           const Floats<A>& n, const Floats<A>& x, float least) {
+  return scaled(number, power, n, x, least);
 }
 template <class A>
 TAPESTRY_INLINE Floats<A> exp2(const Floats<A>& x) {

@@ -31,7 +31,7 @@ TAPESTRY_INLINE Floats<A> power_of_two(const Ints<A>& k) {
 }
 
 template <class A>
-TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
+TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power, const Floats<A>&,
                                  const Floats<A>& x, float least) {
   using V = Floats<A>;
   const Ints<A> n = bits<A>(power) - Ints<A>(rounder_bits), half = n >> 1;  // -150 <= n <= 130
@@ -41,7 +41,7 @@ TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power
 
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>& x, float least) {
+                                           const Floats<A>&, const Floats<A>& x, float least) {
   using V = Floats<A>;
   const V factor = from_bits<A>((bits<A>(power) << 23) + Ints<A>(127 << 23));
   return xsimd::select(x < V(least), V(0.0f), number * factor);
