@@ -99,7 +99,7 @@ Tensor value_shares(const Tensor& weights, const Tensor& values, const Tensor& o
 
 Tensor gradient_times_attention(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
-  const Tensor weights = recorded(target, name);           // (..., heads, queries, keys)
+  const Tensor weights = recorded(target, name);        // (..., heads, queries, keys)
   const Tensor added = Tensor::zeros(weights.shape());  // as weights, with the same gradient
   Tape tape({added});
   Capture seen;
@@ -148,7 +148,8 @@ Tensor head_ablation(const Target& target, const std::string& layer) {
 
 LinkMaps link_maps(const Target& target, const std::string& layer,
                    const MultiHeadAttention& attention) {
-  const Tensor weights = recorded(target, name_in(layer, "weights"));  // (..., heads, queries, keys)
+  const Tensor weights =
+      recorded(target, name_in(layer, "weights"));  // (..., heads, queries, keys)
   const Tensor values = attention.by_heads(recorded(target, name_in(layer, "value")));
   return {weights, value_shares(weights, values, attention.output.weight),
           gradient_times_attention(target, layer), link_ablation(target, layer)};

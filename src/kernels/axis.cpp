@@ -21,16 +21,44 @@ void each_run(Index outer, Index length, Index inner, Body body) {
   });
 }
 
+void sum_run(const real* x, Index length, bool from_the_end, real* y) {
+  double total = 0;
+  for (Index j = 0; j < length; ++j) {
+    const Index at = from_the_end ? length - 1 - j : j;
+    total += static_cast<double>(x[at]);
+    y[at] = static_cast<real>(total);
+  }
+}
+
+constexpr Index side_by_side = 256;  // runs whose sums stay in the first cache
+
+// Neighbouring runs, `count` of them, go along together, so that whole cache lines are read.
+void sum_runs(const real* x, Index length, Index inner, Index count, bool from_the_end, real* y) {
+  double total[side_by_side] = {};
+  for (Index j = 0; j < length; ++j) {
+    const Index row = (from_the_end ? length - 1 - j : j) * inner;
+    for (Index i = 0; i < count; ++i) {
+      total[i] += static_cast<double>(x[row + i]);
+      y[row + i] = static_cast<real>(total[i]);
+    }
+  }
+}
+
 }  // namespace
 
 void cumsum(const real* x, Index outer, Index length, Index inner, bool from_the_end, real* y) {
-  const Index step = from_the_end ? -inner : inner;
-  each_run(outer, length, inner, [&](Index first, Index) {
-    Index at = from_the_end ? first + (length - 1) * inner : first;
-    double total = 0;
-    for (Index j = 0; j < length; ++j, at += step) {
-      total += static_cast<double>(x[at]);
-      y[at] = static_cast<real>(total);
+  const Index blocks = (inner + side_by_side - 1) / side_by_side;
+  const Index width = std::min(side_by_side, inner);
+  parallel_parts(outer * blocks, row_grain(length * width), [&](Index begin, Index end) {
+    for (Index block = begin; block < end; ++block) {
+      const Index first = block % blocks * side_by_side;
+      const Index at = block / blocks * length * inner + first;
+      if (inner == 1) {
+        sum_run(x + at, length, from_the_end, y + at);
+      } else {
+        sum_runs(x + at, length, inner, std::min(side_by_side, inner - first), from_the_end,
+                 y + at);
+      }
     }
   });
 }
