@@ -28,8 +28,8 @@ class Mask {
  public:
   Mask() = default;  // every query may attend to every key
 
-  // Query i stands at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached
-  // keys the offset is their number. Below 0, for causal only, the first queries stand before
+  // Query i is at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached keys
+  // the offset is their number. Below 0, for causal only, the first queries stand before
   // every key, and see none. Throw Error for another negative offset, one beyond 2^60 either way, a
   // negative window, or a size below 1.
   static Mask causal(Index offset = 0);                 // keys at or before the query

@@ -65,7 +65,7 @@ class Optimizer {
   // own tensors: what you write into them changes its state.
   const Parameters& state() const { return state_; }
   Index steps() const { return steps_; }  // how many were made
-  void set_steps(Index steps);            // to go on from a state; throws Error if negative
+  void set_steps(Index steps);            // to resume from a state; throws Error if negative
 
  protected:
   // `memories` are the names of what is remembered, a tensor of zeros for each parameter. Throws

@@ -24,8 +24,8 @@ std::vector<Tensor> links(const char* name, const std::vector<Tensor>& layers) {
   return result;
 }
 
-// A flow network: levels of `length` places each. Level 0 is the output of the last layer; pipes of
-// level l lead from its places to those of level l + 1. The last level holds the words.
+// A flow network: levels of `length` nodes each. Level 0 is the output of the last layer; edges
+// lead from the nodes of level l to those of level l + 1. The last level is the words.
 class FlowNetwork {
  public:
   // Matrices (length, length), last layer first.

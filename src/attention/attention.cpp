@@ -33,7 +33,7 @@ Tensor capped(const Tensor& scores, double cap) {
   return cap > 0 ? tanh(scores / cap) * cap : scores;
 }
 
-// The bias may be seen in the shape of the scores, and must not ask for more.
+// The bias must broadcast to the shape of the scores.
 Tensor biased(const Tensor& scores, const Tensor& bias) {
   if (!bias.defined()) return scores;
   if (bias.ndim() > scores.ndim() ||

@@ -59,7 +59,7 @@ struct Mask::Rule {
   std::vector<Index> lengths = {};  // padding
   MaskBits matrix = {};             // of 1 batch element, for all, or of several
   std::shared_ptr<const Rule> left = nullptr, right = nullptr;
-  MaskBlock area = {};                                 // part: where of left it lies
+  MaskBlock area = {};                                 // part: its place in left
   std::vector<std::shared_ptr<const Rule>> each = {};  // heads, sequences: null allows everything
 
   bool allows(Index batch, Index query, Index key, Index head) const;
@@ -73,7 +73,7 @@ struct Mask::Rule {
   Index batches() const;  // 0: the same for every batch element
   Index heads() const;    // 0: the same for every head
   void check_fits(Index batch, Index queries, Index keys, Index heads) const;
-  bool has(Index queries, Index keys) const;  // what its matrices are large enough for
+  bool has(Index queries, Index keys) const;  // the sizes that its matrices cover
 };
 
 }  // namespace tapestry

@@ -44,7 +44,7 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
   }
   const Mask seen = Mask::local(window) & mask;
   seen.check_fits(of.sequences(), length, length, of.heads());
-  constexpr Index least = 64;  // queries that are worth a product of their own
+  constexpr Index least = 64;  // queries, below which a separate product does not pay
   const Index reach = std::min(window, length), block = std::max(reach, least);
   std::vector<Tensor> parts;
   for (Index begin = 0; begin < length || parts.empty(); begin += block) {

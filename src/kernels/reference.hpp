@@ -1,7 +1,7 @@
 // Start here: every kernel as a plain loop.
 //
-// These say what the library computes; the SIMD sets only compute it faster, and a test holds each
-// of them against this file. Elementary functions and sums run in double and round once, so that
+// These define what the library computes; the SIMD sets only compute it faster, and a test compares
+// each of them with this file. Elementary functions and sums run in double and round once, so that
 // the reference is also the most accurate set. table.hpp holds the contract of each kernel; the
 // functions of single numbers stand in functions.hpp and functions_of_two.hpp.
 #pragma once

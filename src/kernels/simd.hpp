@@ -6,7 +6,7 @@
 
 namespace tapestry::kernels::simd {
 
-// -x with its sign bit turned, so that -(0) is -0 everywhere
+// -x with its sign bit flipped, so that -(0) is -0 everywhere
 template <class A>
 TAPESTRY_INLINE Floats<A> negative(const Floats<A>& x) {
   return from_bits<A>(bits<A>(x) ^ Ints<A>(sign_bit));
@@ -31,7 +31,7 @@ TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Full) {
   x.store_unaligned(p);
 }
 
-// ---- NaN-keeping choices. xsimd's != is false for NaN on some sets, so that only == is asked.
+// ---- NaN-preserving selections. xsimd's != is false for NaN on some sets, so only == is used.
 
 template <class A>
 TAPESTRY_INLINE Floats<A> maximum(const Floats<A>& a, const Floats<A>& b) {

@@ -66,7 +66,7 @@ void cap_scores(Index n, float softcap, real* s) {
   }
 }
 
-// What a block of queries sees of a block of keys, and which parts of their scores need no work.
+// The visibility of a block of keys to a block of queries, and the parts of their scores to skip.
 template <class A>
 struct View {
   BlockVisibility sight;

@@ -16,9 +16,9 @@ TAPESTRY_INLINE Quad quad(const real* p, Index count) {
   return four;
 }
 
-// Four columns of a batch of rows, turned: line t holds column t. The quads of a batch come from
-// every fourth row, so that turning four such batches within their quads is all there is to do.
-// `height` rows and `width` columns are there (both at least that many where they are whole).
+// Four columns of a batch of rows, transposed: line t holds column t. The quads of a batch come
+// from every fourth row, so that it only transposes four such batches within their quads. `height`
+// rows and `width` columns are there (both at least that many where they are whole).
 template <class A, bool whole>
 TAPESTRY_INLINE void turn(const real* from, Index row, Index height, Index width,
                           Floats<A> (&line)[4]) {

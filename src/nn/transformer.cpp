@@ -113,7 +113,7 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
                 "with an empty list.");
   }
   const Tensor y = run(ids, {}, {}, &seen);
-  caches = std::move(seen);  // now that nothing can go wrong
+  caches = std::move(seen);  // only now, when nothing can throw
   return y;
 }
 

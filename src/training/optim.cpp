@@ -14,7 +14,7 @@ namespace tapestry {
 namespace {
 
 void check_fraction(const std::string& optimizer, const char* name, double value) {
-  const bool below = static_cast<real>(value) < 1;  // a float that rounds to 1 forgets nothing
+  const bool below = static_cast<real>(value) < 1;  // as a float it must be below 1, too
   check_option(optimizer, name, value, value >= 0 && below, "in [0, 1)");
 }
 

@@ -218,8 +218,8 @@ TEST_CASE("errors of maps name what does not fit", "[phase3][analysis]") {
   const Transformer model = small_transformer(8, 0.4);
   const auto target = [&] { return logit(model, 4); };
   CHECK(complaint([&] { link_ablation(target, "blocks.7.attention"); },
-                  {"nothing was filed as 'blocks.7.attention.weights'"}) == "");
-  CHECK(complaint([&] { head_ablation(target, ""); }, {"nothing was filed as 'heads'"}) == "");
+                  {"nothing was recorded as 'blocks.7.attention.weights'"}) == "");
+  CHECK(complaint([&] { head_ablation(target, ""); }, {"nothing was recorded as 'heads'"}) == "");
   const auto all = [&] { return model(ids, {}, {.need_weights = true}); };
   for (const auto& f : {gradient_times_attention, link_ablation, head_ablation}) {
     CHECK(complaint([&] { f(all, "blocks.0.attention"); }, {"(1, 5, 7)"}) == "");

@@ -185,7 +185,7 @@ TEST_CASE("weights are found under the names of a transformer", "[phase3][analys
   const Transformer model(
       {.vocab_size = 7, .max_length = 8, .d_model = 8, .num_heads = 2, .num_layers = 3}, random);
   const Capture seen;
-  CHECK(complaint([&] { filed_weights(seen); }, {"nothing was filed"}) == "");
+  CHECK(complaint([&] { filed_weights(seen); }, {"nothing was recorded"}) == "");
   model(Indices({5}, {1, 2, 3, 4, 5}), {}, {.need_weights = true});
   const std::vector<Tensor> layers = filed_weights(seen);
   REQUIRE(layers.size() == 3);

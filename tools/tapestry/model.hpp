@@ -18,7 +18,7 @@ struct OneHead {
   explicit OneHead(const Safetensors& file);
   OneHead(const TransformerOptions& sizes, Random& random);
 
-  // Files under the names that a transformer of one layer has.
+  // Records for Capture under the names of a transformer of one layer.
   Tensor operator()(const Indices& ids, const ForwardContext& pass = {}) const;
 };
 

@@ -68,7 +68,7 @@ void introduce(const Run& run) {
                    std::to_string(run.model.parameter_count()) + " numbers",
                0)
             .c_str());
-  if (run.adam.steps() > 0) print("going on after step %lld\n", (long long)run.adam.steps());
+  if (run.adam.steps() > 0) print("resuming after step %lld\n", (long long)run.adam.steps());
   print("guessing blindly has a loss of %.3f", std::log(double(o.vocab_size)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);
   print("\n\n    step    loss    of %s%s\n", run.material.test_is.c_str(),
