@@ -15,7 +15,7 @@ void check(const Tensor& logits, const Indices& targets) {
   if (logits.ndim() < 1 || logits.shape().removed(-1) != targets.shape) {
     throw Error("cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +
-                ": logits must be the targets' shape and one more axis, of classes.");
+                ": logits must have the targets' shape and a last axis of classes.");
   }
   const Index classes = logits.size(-1);
   for (std::size_t i = 0; i < targets.values.size(); ++i) {

@@ -30,7 +30,7 @@ double accuracy(const Tensor& logits, const Indices& targets) {
   if (logits.ndim() < 1 || logits.shape().removed(-1) != targets.shape) {
     throw Error("accuracy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape) +
-                ": logits must be the targets' shape and one more axis, of classes.");
+                ": logits must have the targets' shape and a last axis of classes.");
   }
   const Indices said = predicted_classes(logits);
   Index asked = 0, right = 0;

@@ -124,7 +124,8 @@ TEST_CASE("a replacement of another shape is refused", "[phase3][nn]") {
   CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); },
                   {"capture: 'a' is (2, 3), its replacement is (2, 1)", "same shape"}) == "");
   seen.replace("a", [](const Tensor&) { return Tensor(); });
-  CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); }, {"it is undefined"}) == "");
+  CHECK(complaint([] { Capture::record("a", Tensor::ones({2, 3})); },
+                  {"replacement is undefined"}) == "");
   CHECK_FALSE(seen.contains("a"));
   seen.replace("nothing has this name", [](const Tensor& x) { return x; });
   CHECK(same_bits(Capture::record("b", Tensor(3)), Tensor(3)));

@@ -56,7 +56,7 @@ TEST_CASE("accuracy is the share of targets that are said, for any shape", "[pha
 
 TEST_CASE("accuracy refuses what does not belong together", "[phase1]") {
   CHECK(complaint([] { accuracy(Tensor::zeros({2, 3}), Indices({3}, Ids(3))); },
-                  {"accuracy: logits are (2, 3), targets are (3)", "one axis of classes"}) == "");
+                  {"accuracy: logits are (2, 3), targets are (3)", "last axis of classes"}) == "");
   CHECK(complaint([] { accuracy(Tensor(1), Indices({}, {0})); }, {"logits are ()"}) == "");
   CHECK(complaint([] { accuracy(Tensor::zeros({2, 3}), Indices({2}, {0, 3})); },
                   {"target 3 at place 1 is not one of the 3 classes"}) == "");

@@ -223,7 +223,7 @@ TEST_CASE("a run that goes on does not take options that contradict its file", "
   CHECK(resumed("--rate 0.01", {"--rate 0.003, not 0.01"}) == "");
   CHECK(resumed("--seed 2", {"--seed 1, not 2"}) == "");
   CHECK(resumed("--attention-only", {"feed-forward layers, not --attention-only"}) == "");
-  CHECK(resumed("--overwrite", {"--resume goes on", "--overwrite replaces it"}) == "");
+  CHECK(resumed("--overwrite", {"--resume continues", "--overwrite replaces it"}) == "");
 }
 
 TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {

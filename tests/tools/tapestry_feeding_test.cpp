@@ -166,7 +166,7 @@ TEST_CASE("a model that cannot generate names the command to use", "[phase5][too
   CHECK(has(refusal("next"), "is an encoder: it sees all words"));
   CHECK(has(refusal("next"), "tapestry analyze --checkpoint next --text sat\n"));
   CHECK(has(refusal("\"it's\""), "tapestry analyze --checkpoint 'it'\\''s' --text '<mask>'\n"));
-  CHECK(has(refusal("other"), "has not learned to say the next word"));
+  CHECK(has(refusal("other"), "was not trained to predict the next word"));
 }
 
 TEST_CASE("a file without the input format is read in the default one, with a warning",
@@ -242,7 +242,7 @@ TEST_CASE("the single head of step 14 is looked into like any model", "[phase1][
   CHECK(wrong(why) == "");
   const std::string weight = four_digits(double{made.weights.at({2, 0})});
   CHECK(has(why.out, "The weight of sat@2 on the@0 is " + weight + "."));
-  CHECK(has(why.out, "which are a part of all that is said at sat"));
+  CHECK(has(why.out, "which are a part of the prediction at sat"));
 
   const Result seen = tapestry_in(folder / "", "analyze --out o" + text);
   CHECK(wrong(seen) == "");
