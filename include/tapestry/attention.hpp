@@ -35,25 +35,26 @@ struct Attention {
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask or the bias do
 // not fit, for a dropout outside [0, 1), a scale that is
 // not finite, or a cap below 0.
-Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
-                    double dropout = 0, Random* random = nullptr, const Tensor& bias = {},
-                    const ScoreOptions& how = {});
+[[nodiscard]] Attention attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const Mask& mask = {}, double dropout = 0,
+                                  Random* random = nullptr, const Tensor& bias = {},
+                                  const ScoreOptions& how = {});
 
 // The output alone, FlashAttention-style (Dao et al. 2022): weights are computed block by block and
 // never stored, so memory grows with the length, not with its square, and fully masked blocks are
 // skipped. The backward pass recomputes them. Shapes, masks and errors as above; the numbers agree
 // with attention(...).output to rounding (about 1e-6, gradients 1e-5, relative), and are bitwise
 // equal for any number of threads. There is no bias: use attention() for that.
-Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
-                       const ScoreOptions& how = {});
+[[nodiscard]] Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                     const Mask& mask = {}, const ScoreOptions& how = {});
 
 // (..., length, heads * d) -> (..., heads, length, d): cuts each row into `heads` parts of d
 // numbers and brings the heads to the front. A view, nothing is copied. Throws Error, naming the
 // sizes, if heads do not divide the last axis.
-Tensor split_heads(const Tensor& x, Index heads);
+[[nodiscard]] Tensor split_heads(const Tensor& x, Index heads);
 
 // Its inverse: (..., heads, length, d) -> (..., length, heads * d). Throws Error for less than
 // three axes.
-Tensor concatenate_heads(const Tensor& x);
+[[nodiscard]] Tensor concatenate_heads(const Tensor& x);
 
 }  // namespace tapestry

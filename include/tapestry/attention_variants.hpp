@@ -16,8 +16,8 @@ namespace tapestry {
 // attention(q, k, v, mask).output to rounding, `chunk` queries at a time: at most `chunk` rows of
 // the weights exist at once, since the backward pass recomputes them (checkpoint).
 // -> (..., queries, d_v). Throws Error for a chunk below 1 or a mask that does not fit.
-Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
-                         Index chunk = 256);
+[[nodiscard]] Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const Mask& mask = {}, Index chunk = 256);
 
 // Self-attention where a position sees those at most `window` away on either side, as far as `mask`
 // allows: attention(q, k, v, Mask::local(window) & mask).output to rounding, with work and memory
@@ -26,8 +26,8 @@ Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
 // and are all joined, as is often written, give two rows for most queries, and neither of them sees
 // the whole window.) -> (..., length, d_v).
 // Throws Error if queries and keys differ in number, for a negative window, or as above.
-Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index window,
-                                const Mask& mask = {});
+[[nodiscard]] Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                              Index window, const Mask& mask = {});
 
 // Heads that share keys and values: q (..., heads, queries, d_k), k (..., groups, keys, d_k), v
 // (..., groups, keys, d_v) -> (..., heads, queries, d_v). Head h reads group h / (heads / groups).
@@ -35,8 +35,8 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
 // 1 is multi-query attention (Shazeer 2019). By fused_attention, over views: the forward pass
 // copies no key or value. A mask counts batch elements before the heads; without such an axis there
 // is one. Throws Error unless groups divide heads, and for more than five axes.
-Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {},
-                         const ScoreOptions& how = {});
+[[nodiscard]] Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const Mask& mask = {}, const ScoreOptions& how = {});
 
 // ---- linear attention (src/attention/linear.cpp; Katharopoulos et al. 2020)
 //
@@ -53,13 +53,13 @@ Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
 // The explicit form, with all weights and for any mask: Attention.weights (..., queries, keys) sum
 // to 1 or 0, Attention.scores are phi(q) . phi(k). Uses as much memory as softmax attention. The
 // functions below agree with its output to rounding.
-Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                    const Mask& mask = {});
+[[nodiscard]] Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                  const Mask& mask = {});
 
 // All queries see all keys -> (..., queries, d_v). Of batch element b only the first lengths[b]
 // keys are real, if lengths are given. Throws Error for lengths that do not fit.
-Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                        const std::vector<Index>& lengths = {});
+[[nodiscard]] Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                      const std::vector<Index>& lengths = {});
 
 // The state of causal linear attention after some positions; its size does not depend on how many.
 // Initially empty.
@@ -73,7 +73,7 @@ struct LinearAttentionState {
 // the recurrent form (a transformer as a recurrent network), which can continue after a text read
 // in parallel. Gradients flow through the state. Throws Error if there are not as many queries as
 // keys, for a state of other sizes, and for more than five axes.
-Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                               LinearAttentionState* state = nullptr);
+[[nodiscard]] Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                             LinearAttentionState* state = nullptr);
 
 }  // namespace tapestry

@@ -32,37 +32,40 @@ class Mask {
   // the offset is their number. Below 0, for causal only, the first queries stand before
   // every key, and see none. Throw Error for another negative offset, one beyond 2^60 either way, a
   // negative window, or a size below 1.
-  static Mask causal(Index offset = 0);                 // keys at or before the query
-  static Mask local(Index window, Index offset = 0);    // keys at most `window` away, either side
-  static Mask strided(Index stride, Index offset = 0);  // keys a multiple of `stride` away
-  static Mask blocked(Index size, Index offset = 0);    // keys in the query's block of `size`
+  [[nodiscard]] static Mask causal(Index offset = 0);  // keys at or before the query
+  // keys at most `window` away, either side
+  [[nodiscard]] static Mask local(Index window, Index offset = 0);
+  // keys a multiple of `stride` away
+  [[nodiscard]] static Mask strided(Index stride, Index offset = 0);
+  // keys in the query's block of `size`
+  [[nodiscard]] static Mask blocked(Index size, Index offset = 0);
 
   // The first `count` positions see every key, and every query sees them: global attention (Beltagy
   // et al. 2020). local(w) | global(g), or, with attention sinks as in Xiao et al. 2023, (local(w)
   // | global(g)) & causal(). Throws Error as above.
-  static Mask global(Index count, Index offset = 0);
+  [[nodiscard]] static Mask global(Index count, Index offset = 0);
 
   // In batch element b only the first lengths[b] keys are real. Throws Error for an empty list or a
   // negative length.
-  static Mask padding(std::vector<Index> lengths);
+  [[nodiscard]] static Mask padding(std::vector<Index> lengths);
 
   // A mask of its own for each head, or for each sequence, of scores (batch, heads, queries, keys):
   // heads are what the axes between the first and the last two count. Throw Error for an empty list.
-  static Mask per_head(const std::vector<Mask>& masks);
-  static Mask per_sequence(const std::vector<Mask>& masks);
+  [[nodiscard]] static Mask per_head(const std::vector<Mask>& masks);
+  [[nodiscard]] static Mask per_sequence(const std::vector<Mask>& masks);
 
   // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1 or heads, queries, keys).
   // Throws Error for values that are not of the encoding, naming one and its place.
-  static Mask from(MaskEncoding encoding, const Tensor& matrix);
+  [[nodiscard]] static Mask from(MaskEncoding encoding, const Tensor& matrix);
 
   friend Mask operator&(const Mask& a, const Mask& b);  // allowed by both
   friend Mask operator|(const Mask& a, const Mask& b);  // allowed by either
 
-  bool allows(Index batch, Index query, Index key, Index head = 0) const;
+  [[nodiscard]] bool allows(Index batch, Index query, Index key, Index head = 0) const;
 
   // The mask of a submatrix of the scores: its query 0 and key 0 are `query` and `key` here, and it
   // fits scores of just these sizes. Throws Error for one outside a matrix or below 0.
-  Mask part(Index query, Index queries, Index key, Index keys) const;
+  [[nodiscard]] Mask part(Index query, Index queries, Index key, Index keys) const;
 
   // Visibility of the keys [key, key + keys) of a sequence to its queries [query, query + queries),
   // at most visibility_block of each: the first `clear` keys are visible to all these queries, those
@@ -79,7 +82,7 @@ class Mask {
     Index pairs, allowed;
     Index blocks, skipped;
   };
-  Density density(Index queries, Index keys, Index batch = 0, Index head = 0) const;
+  [[nodiscard]] Density density(Index queries, Index keys, Index batch = 0, Index head = 0) const;
 
   // Throws Error unless the mask suits scores (batch, heads, queries, keys).
   void check_fits(Index batch, Index queries, Index keys, Index heads = 1) const;
@@ -90,19 +93,19 @@ class Mask {
   // 1 where allowed, 0 where not, in a shape that broadcasts to `scores` (..., queries, keys):
   // (queries, keys), or with axes before these if it depends on the batch element, which is the first
   // axis of scores, or on the head. Throws Error if sizes do not fit.
-  Tensor tensor(const Shape& scores) const;
+  [[nodiscard]] Tensor tensor(const Shape& scores) const;
 
   // Converts to another library's convention. `upper_triangle` throws Error if the mask is not
   // causal without offset, for it can express nothing else.
-  Tensor to(MaskEncoding encoding, const Shape& scores) const;
+  [[nodiscard]] Tensor to(MaskEncoding encoding, const Shape& scores) const;
 
   // Rows are queries, columns are keys: ✓ may attend, ✗ may not.
-  std::string text(Index queries, Index keys, Index batch = 0, Index head = 0) const;
+  [[nodiscard]] std::string text(Index queries, Index keys, Index batch = 0, Index head = 0) const;
 
  private:
   struct Rule;
   explicit Mask(Rule rule);
-  static Mask of_each(bool heads, const std::vector<Mask>& masks);
+  [[nodiscard]] static Mask of_each(bool heads, const std::vector<Mask>& masks);
   std::shared_ptr<const Rule> rule_;  // null: everything
 };
 

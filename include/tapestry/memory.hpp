@@ -13,6 +13,8 @@
 
 namespace tapestry {
 
+class Saved;
+
 struct MemoryStats {
   std::size_t live_bytes;    // in use now
   std::size_t peak_bytes;    // most in use at once since the start or reset_peak_memory()
@@ -59,12 +61,18 @@ class Buffer {
   const void* id() const { return block_; }
   explicit operator bool() const { return block_ != nullptr; }
 
+  // Whether Tensor::data() gave an address in it to somebody, who may change numbers at any time.
+  bool given_away() const { return block_->given_away.load(); }
+
  private:
+  friend class Saved;
   static constexpr std::size_t header_bytes = 64;
   struct Block {
     std::atomic<long> owners;
     std::size_t bytes;     // as requested
     std::size_t capacity;  // as taken from the system, header included
+    std::atomic<bool> given_away = false;
+    Saved* saved = nullptr;  // what tapes keep of it: a list
   };
   void free() noexcept;
 

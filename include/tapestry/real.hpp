@@ -5,9 +5,13 @@
 
 namespace tapestry {
 
+// Tensor is a class of the inline namespace f32 or f64, so that the linker refuses a program built
+// for the one and a library built for the other.
 #ifdef TAPESTRY_F64
+#define TAPESTRY_REAL f64
 using real = double;  // `make f64`: the same sources in double, for strict gradient checks
 #else
+#define TAPESTRY_REAL f32
 using real = float;
 #endif
 

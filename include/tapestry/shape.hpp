@@ -44,20 +44,20 @@ class Shape {
 
 using Strides = std::array<Index, Shape::max_ndim>;  // elements to step along each axis
 
-std::string to_string(const Shape& shape);  // "(2, 3)"
+[[nodiscard]] std::string to_string(const Shape& shape);  // "(2, 3)"
 
 // Strides of a row-major layout without gaps.
-Strides row_major(const Shape& shape);
+[[nodiscard]] Strides row_major(const Shape& shape);
 
 // The axis counted from the front; `axis` may be negative (-1 is the last). Messages begin with
 // `operation`. Throws Error if there is no such axis.
-int normalized_axis(std::string_view operation, int axis, int rank);
+[[nodiscard]] int normalized_axis(std::string_view operation, int axis, int rank);
 
 // The shape that a and b broadcast to, by NumPy's rule: aligned at the last axis, sizes must be
 // equal or one of them 1. Throws Error naming `operation`, both shapes and the axis that clashes.
-Shape broadcast(std::string_view operation, const Shape& a, const Shape& b);
+[[nodiscard]] Shape broadcast(std::string_view operation, const Shape& a, const Shape& b);
 
 // Whether `from` broadcasts to exactly `to`.
-bool broadcasts_to(const Shape& from, const Shape& to);
+[[nodiscard]] bool broadcasts_to(const Shape& from, const Shape& to);
 
 }  // namespace tapestry

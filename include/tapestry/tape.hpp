@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "tapestry/saved.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
@@ -27,13 +28,15 @@ class GradientSink;
 
 // The backward function of a record, from its output's gradient to its inputs': a callable
 //   void(const Tensor& dy, GradientSink& to)
-// kept in pooled memory. What it captures is exactly what the record saves for the backward pass.
+// kept in pooled memory. What it captures is exactly what the record saves for the backward pass;
+// tensors are captured by Tape::save.
 class Backward {
  public:
   Backward() = default;
   template <class Function>
   explicit Backward(Function function) : memory_(sizeof(Function)) {
     static_assert(alignof(Function) <= 64);
+    const Saved::Keeper keeper(saved_);
     new (memory_.data()) Function(std::move(function));
     call_ = [](void* f, const Tensor& dy, GradientSink& to) {
       (*static_cast<Function*>(f))(dy, to);
@@ -52,14 +55,18 @@ class Backward {
   void operator()(const Tensor& dy, GradientSink& to) const { call_(memory_.data(), dy, to); }
   explicit operator bool() const { return static_cast<bool>(memory_); }
 
+  Saved* saved() const { return saved_; }  // the first of the tensors captured by Tape::save
+
  private:
   void swap(Backward& other) {
     std::swap(memory_, other.memory_);
+    std::swap(saved_, other.saved_);
     std::swap(call_, other.call_);
     std::swap(destroy_, other.destroy_);
   }
 
   Buffer memory_;
+  Saved* saved_ = nullptr;
   void (*call_)(void*, const Tensor&, GradientSink&) = nullptr;
   void (*destroy_)(void*) = nullptr;
 };
@@ -103,13 +110,16 @@ class Tape {
   // listed here and no further.
   explicit Tape(const std::vector<Tensor>& watched, Keep keep = Keep::only_what_is_needed);
   explicit Tape(const Parameters& watched, Keep keep = Keep::only_what_is_needed);
-  ~Tape();  // on any thread; the one that it records on then records no more
+  // To end on the thread that made it. If it ends elsewhere, that thread's next operation throws
+  // Error: its records would have got lost without a word.
+  ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
   // The backward pass from `loss`, which must have one element; ends the recording. To be called
   // once, on the thread that made the tape. Throws Error elsewhere, if the loss has more elements,
-  // does not depend on a watched tensor, or was made on another tape, and at a second call.
+  // does not depend on a watched tensor, or was made on another tape, at a second call, and if
+  // numbers that a record saved were changed since.
   Gradients backward(const Tensor& loss);
 
   // The same for y of any shape: the gradient of sum(y * seed), a vector-Jacobian product.
@@ -140,8 +150,7 @@ class Tape {
 
   // For operations (ops/): puts `output`, made from `inputs`, on the recording tape of this thread
   // and returns it; returns it unchanged when there is no tape or no input depends on a watched
-  // tensor. The parts of `backward` are described at Backward and GradientSink; `save` counts
-  // bytes.
+  // tensor. The parts of `backward` are described at Backward and GradientSink.
   template <class Function>
   static Tensor record(const char* operation, std::initializer_list<Tensor> inputs, Tensor output,
                        Function backward) {
@@ -157,10 +166,9 @@ class Tape {
   // on one. If not, do not save what only its gradient needs.
   static bool needs_gradient(const Tensor& input);
 
-  // To be used in the capture list of a backward function, [x = Tape::save(x)]: returns x, and
-  // counts its bytes for the record that follows. Compute the output before the call of record:
-  // an operation in its arguments would consume or reset the count.
-  static Tensor save(const Tensor& tensor);
+  // For the capture list of a backward function: [x = Tape::save(x)]. The record then counts its
+  // bytes, and the backward pass refuses x if it was changed.
+  static Saved save(const Tensor& tensor) { return Saved(tensor); }
 
  private:
   friend class GradientSink;

@@ -57,6 +57,7 @@
 #include "tapestry/plot/svg.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/random.hpp"
+#include "tapestry/saved.hpp"
 #include "tapestry/schedules.hpp"
 #include "tapestry/tape.hpp"
 #include "tapestry/tensor.hpp"

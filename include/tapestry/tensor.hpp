@@ -14,6 +14,11 @@
 
 namespace tapestry {
 
+class Saved;
+class Tape;
+
+inline namespace TAPESTRY_REAL {
+
 // A view of shared numbers: element (i, j, ...) is at offset + i * strides[0] + j * strides[1] +
 // ... in the buffer. Transposing, slicing and splitting change shape and strides; they copy
 // nothing.
@@ -28,12 +33,15 @@ class Tensor {
   Tensor(const Shape& shape, std::initializer_list<double> values);
   Tensor(const Shape& shape, std::span<const real> values);
 
-  static Tensor empty(const Shape& shape);
-  static Tensor full(const Shape& shape, double value);
-  static Tensor zeros(const Shape& shape) { return full(shape, 0); }
-  static Tensor ones(const Shape& shape) { return full(shape, 1); }
-  static Tensor arange(Index count);  // 0, 1, ..., count - 1; shape (count)
-  static Tensor eye(Index size);      // the identity matrix, (size, size)
+  // What Tape::save returns has to stay what it is until a record has it: capture it by `auto`.
+  Tensor(const Saved&) = delete;
+
+  [[nodiscard]] static Tensor empty(const Shape& shape);
+  [[nodiscard]] static Tensor full(const Shape& shape, double value);
+  [[nodiscard]] static Tensor zeros(const Shape& shape) { return full(shape, 0); }
+  [[nodiscard]] static Tensor ones(const Shape& shape) { return full(shape, 1); }
+  [[nodiscard]] static Tensor arange(Index count);  // 0, 1, ..., count - 1; shape (count)
+  [[nodiscard]] static Tensor eye(Index size);      // the identity matrix, (size, size)
 
   bool defined() const { return static_cast<bool>(buffer_); }
   const Shape& shape() const { return shape_; }
@@ -43,7 +51,8 @@ class Tensor {
   Index count() const { return shape_.count(); }
 
   // Address of element (0, 0, ...). Writing through it changes every tensor that shares the
-  // numbers; optimisers and files do so, operations never.
+  // numbers; optimisers and files do so, operations never. What a tape keeps for its backward pass
+  // must not be changed before: backward() then throws Error (saved.hpp tells how it knows).
   // Throws Error if the tensor is undefined.
   real* data() const;
   const Buffer& buffer() const { return buffer_; }
@@ -53,24 +62,24 @@ class Tensor {
   bool is_contiguous() const;
 
   // This tensor if it is contiguous, else a contiguous copy. Not recorded by a tape.
-  Tensor contiguous() const;
-  Tensor clone() const;  // always a copy, likewise not recorded: no gradient passes
+  [[nodiscard]] Tensor contiguous() const;
+  [[nodiscard]] Tensor clone() const;  // always a copy, likewise not recorded: no gradient passes
 
   // Shares storage; excluded from recording: no gradient flows through it.
-  Tensor detached() const;
+  [[nodiscard]] Tensor detached() const;
 
   // One element. Throws Error for a wrong number of positions or one out of range.
-  real at(std::initializer_list<Index> position) const;
-  void set(std::initializer_list<Index> position, double value);
-  real item() const;                 // the only element; throws Error unless count() is 1
-  std::vector<real> values() const;  // a row-major copy
+  [[nodiscard]] real at(std::initializer_list<Index> position) const;
+  void set(std::initializer_list<Index> position, double value);  // writes, like data()
+  [[nodiscard]] real item() const;  // the only element; throws Error unless count() is 1
+  [[nodiscard]] std::vector<real> values() const;  // a row-major copy
 
   // The same buffer seen with other shape and strides; `offset` in elements from the buffer's
   // start. Not recorded, not checked: the operations in ops.hpp are the way to make views.
-  Tensor view(const Shape& shape, const Strides& strides, Index offset) const;
+  [[nodiscard]] Tensor view(const Shape& shape, const Strides& strides, Index offset) const;
 
  private:
-  friend class Tape;
+  friend class tapestry::Tape;
 
   Buffer buffer_;
   Index offset_ = 0;
@@ -89,6 +98,8 @@ struct Parameter {
 };
 using Parameters = std::vector<Parameter>;
 
+}  // namespace TAPESTRY_REAL
+
 // Whole numbers with a shape: token ids, class targets, positions to gather.
 struct Indices {
   Shape shape;
@@ -105,15 +116,15 @@ struct Indices {
 
 // The numbers as aligned rows, in brackets, with `digits` after the point. More than `most`
 // elements are elided: the first and last three of each axis are shown. Begins with the shape.
-std::string to_string(const Tensor& tensor, int digits = 4, Index most = 200);
+[[nodiscard]] std::string to_string(const Tensor& tensor, int digits = 4, Index most = 200);
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);  // to_string(tensor)
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 // One line: shape, min, max, mean, and in capitals how many NaN and infinities there are.
 //   (2, 3) min -1.2 max 0.7 mean 0.05      (4) min 0 max 1 mean 0.5  3 NaN!  1 INF!
-std::string summary(const Tensor& tensor);
+[[nodiscard]] std::string summary(const Tensor& tensor);
 
 // Largest |a - b|, NaN if either has one. Shapes must be equal, else Error.
-double largest_difference(const Tensor& a, const Tensor& b);
+[[nodiscard]] double largest_difference(const Tensor& a, const Tensor& b);
 
 }  // namespace tapestry

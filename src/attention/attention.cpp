@@ -98,11 +98,6 @@ struct Operands {
     return broadcast_view(rows, with_matrix(batch, x.size(-2), x.size(-1)));
   }
 
-  Operands saved() const {
-    for (const Tensor& x : {q, k, v}) Tape::save(x);
-    return *this;
-  }
-
   kernels::AttentionShape shape(const Mask& mask, const ScoreOptions& how) const {
     const double scale = scale_of(how, q.size(-1));
     kernels::AttentionShape s{sizes(batch), q.size(-2), k.size(-2),
@@ -120,7 +115,7 @@ struct Operands {
 };
 
 MatrixView rows_of(const Tensor& x) {
-  return {x.data(), x.strides().data(), x.strides()[static_cast<std::size_t>(x.ndim()) - 2], 1};
+  return {raw(x), x.strides().data(), x.strides()[static_cast<std::size_t>(x.ndim()) - 2], 1};
 }
 
 // Room for the output, with the axes in memory in the order of q's. So where q's heads are slices
@@ -144,12 +139,12 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
   const Tensor d_k = Tensor::empty(x.k.shape());
   const Tensor d_v = Tensor::empty(x.v.shape());
   kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
-                              rows_of(x.with_rows(d_out)), log_sum.data(), shares.data(),
-                              d_k.data(), d_v.data());
+                              rows_of(x.with_rows(d_out)), raw(log_sum), raw(shares), raw(d_k),
+                              raw(d_v));
   Tensor d_q = shares;
   if (parts > 1) {
     d_q = Tensor::empty(x.q.shape());
-    kernels::reduce(kernels::active().sum, shares.data(), 1, parts, x.q.count(), d_q.data());
+    kernels::reduce(kernels::active().sum, raw(shares), 1, parts, x.q.count(), raw(d_q));
   }
   to.accumulate(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
   to.accumulate(1, d_k);
@@ -165,12 +160,13 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   const Operands x(of.batch, q, k, v);
   const Tensor out = room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));
   const Tensor log_sum = Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));
-  kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), out.data(),
-                     out.strides().data(), rows_of(out).row, log_sum.data());
+  kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), raw(out),
+                     out.strides().data(), rows_of(out).row, raw(log_sum));
   return Tape::record("fused_attention", {q, k, v}, out,
-                      [x = x.saved(), mask, how, out = Tape::save(out),
+                      [batch = x.batch, q = Tape::save(x.q), k = Tape::save(x.k),
+                       v = Tape::save(x.v), mask, how, out = Tape::save(out),
                        log_sum = Tape::save(log_sum)](const Tensor& d_out, GradientSink& to) {
-                        give_gradients(x, mask, how, out, log_sum, d_out, to);
+                        give_gradients({batch, q, k, v}, mask, how, out, log_sum, d_out, to);
                       });
 }
 

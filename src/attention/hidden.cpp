@@ -15,7 +15,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool all_finite(const Tensor& x) {
   const Tensor dense = x.contiguous();
-  return std::isfinite(kernels::sum_squares(dense.data(), dense.count()));
+  return std::isfinite(kernels::sum_squares(raw(dense), dense.count()));
 }
 
 Tensor equal(const Tensor& a, const Tensor& b) {

@@ -7,6 +7,7 @@
 
 #include "attention/mask_rule.hpp"
 #include "tapestry/error.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 
@@ -268,7 +269,7 @@ Tensor Mask::tensor(const Shape& scores) const {
     }
   }
   Tensor result = Tensor::empty(shape);
-  real* out = result.data();
+  real* out = raw(result);
   for (Index b = 0; b < std::max<Index>(batches, 1); ++b) {
     for (Index h = 0; h < std::max<Index>(heads, 1); ++h, out += queries * keys) {
       write(*this, b, h, queries, keys, out);

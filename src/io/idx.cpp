@@ -11,6 +11,7 @@
 #include "io/numbers.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -87,7 +88,7 @@ Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
   Tensor tensor = Tensor::empty(array.shape);
   try {
     read_numbers(file, array.type, std::endian::big,
-                 std::span(tensor.data(), static_cast<std::size_t>(tensor.count())));
+                 std::span(raw(tensor), static_cast<std::size_t>(tensor.count())));
   } catch (const InexactNumber& error) {
     throw Error(error.what() + std::string(". Use read_idx_indices."));
   }

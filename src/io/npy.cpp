@@ -8,6 +8,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -45,7 +46,7 @@ void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   if (!tensor.defined()) throw Error("write_npy: the tensor is undefined: it holds no numbers.");
   const Tensor dense = tensor.contiguous();
   write(path, preamble(sizeof(real) == 4 ? "<f4" : "<f8", tensor.shape()),
-        std::as_bytes(std::span(dense.data(), static_cast<std::size_t>(dense.count()))));
+        std::as_bytes(std::span(raw(dense), static_cast<std::size_t>(dense.count()))));
 }
 
 void write_npy(const std::filesystem::path& path, const Indices& indices) {

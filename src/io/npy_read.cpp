@@ -15,6 +15,7 @@
 #include "tapestry/file.hpp"
 #include "tapestry/io/npy.hpp"
 #include "tapestry/unicode.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -256,7 +257,7 @@ Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
   const Array array = read_array(file, file_bytes);
   Tensor tensor = Tensor::empty(array.header.shape);
   try {
-    array.read_to(file, std::span(tensor.data(), static_cast<std::size_t>(tensor.count())));
+    array.read_to(file, std::span(raw(tensor), static_cast<std::size_t>(tensor.count())));
   } catch (const InexactNumber& error) {
     throw Error(
         error.what() + std::string(". ") +

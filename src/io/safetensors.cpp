@@ -10,6 +10,7 @@
 #include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -73,7 +74,7 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
     append(std::as_bytes(std::span(header)));
     for (const Parameter& tensor : tensors) {  // one by one: together they may take half the memory
       const Tensor dense = tensor.value.contiguous();
-      append(std::as_bytes(std::span(dense.data(), static_cast<std::size_t>(dense.count()))));
+      append(std::as_bytes(std::span(raw(dense), static_cast<std::size_t>(dense.count()))));
     }
   });
 }
@@ -143,7 +144,7 @@ void load_parameters(const Parameters& model, const Safetensors& file) {
   check_matching(model, file);
   for (const Parameter& parameter : model) {
     const Tensor numbers = find(file.tensors, parameter.name)->value.contiguous();
-    std::copy_n(numbers.data(), numbers.count(), parameter.value.data());
+    std::copy_n(raw(numbers), numbers.count(), raw_to_change(parameter.value));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 #include "tapestry/io/safetensors.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -243,7 +244,7 @@ void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& ent
   }
   file.seekg(static_cast<std::streamoff>(first_byte + entry.begin));
   const Tensor tensor = Tensor::empty(entry.shape);
-  const std::span<real> numbers(tensor.data(), static_cast<std::size_t>(tensor.count()));
+  const std::span<real> numbers(raw(tensor), static_cast<std::size_t>(tensor.count()));
   try {
     read_numbers(file, *entry.dtype.type, std::endian::little, numbers);
     result.tensors.push_back({entry.name, tensor});

@@ -3,6 +3,7 @@
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -89,8 +90,13 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index num_heads_, Random& 
       dropout(o.dropout),
       positions(o.positions) {
   if (!(dropout >= 0 && dropout < 1)) {
-    throw Error("multi-head attention: dropout is " + std::to_string(dropout) +
+    throw Error("multi-head attention: dropout is " + exact_text(dropout) +
                 ", but must be in [0, 1).");
+  }
+  if (positions == Positions::learned || positions == Positions::sinusoidal) {
+    throw Error(
+        "multi-head attention: learned and sinusoidal positions are added to x, which this layer "
+        "does not do: add them yourself, or let a Transformer do so.");
   }
   const Index d_k = query.weight.size(1) / num_heads;
   if (positions == Positions::rotary && d_k % 2 != 0) {

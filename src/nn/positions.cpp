@@ -4,14 +4,16 @@
 #include <cmath>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
 
 void check_base(const char* what, double base) {
   if (base > 0 && std::isfinite(base)) return;
-  throw Error(std::string(what) + ": base is " + std::to_string(base) +
+  throw Error(std::string(what) + ": base is " + exact_text(base) +
               ", but must be a number above 0.");
 }
 
@@ -41,11 +43,11 @@ struct Turn {
     for (Index i = 0; i < width; ++i) {
       const Index other = partner(i, width, layout),
                   pair = layout == RotaryLayout::interleaved ? i / 2 : i % (width / 2);
-      swap.data()[other * width + i] = 1;
+      raw(swap)[other * width + i] = 1;
       for (Index row = 0; row < length; ++row) {
-        const real* const of_pair = angles.data() + row * width + 2 * pair;  // sine and cosine
-        sine.data()[row * width + i] = i < other ? -of_pair[0] : of_pair[0];
-        cosine.data()[row * width + i] = of_pair[1];
+        const real* const of_pair = raw(angles) + row * width + 2 * pair;  // sine and cosine
+        raw(sine)[row * width + i] = i < other ? -of_pair[0] : of_pair[0];
+        raw(cosine)[row * width + i] = of_pair[1];
       }
     }
   }
@@ -66,7 +68,7 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
     for (Index i = 0; i < width; ++i) {
       const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(width);
       const double angle = position / std::pow(base, exponent);
-      result.data()[row * width + i] =
+      raw(result)[row * width + i] =
           static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   }
@@ -144,7 +146,7 @@ Tensor alibi_slopes(Index heads) {
   for (Index h = 0; h < heads; ++h) {
     const double step =
         h < power ? static_cast<double>(h + 1) : static_cast<double>(h - power) + 0.5;
-    slopes.data()[h] = static_cast<real>(std::exp2(-8 * step / static_cast<double>(power)));
+    raw(slopes)[h] = static_cast<real>(std::exp2(-8 * step / static_cast<double>(power)));
   }
   return slopes;
 }

@@ -4,6 +4,7 @@
 
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -19,18 +20,18 @@ const TransformerOptions& checked(const TransformerOptions& o) {
   at_least(1, o.max_length, "max_length");
   at_least(0, o.num_layers, "num_layers");
   if (!(o.dropout >= 0 && o.dropout < 1)) {
-    throw Error("transformer: dropout is " + std::to_string(o.dropout) +
-                ", but must be in [0, 1).");
+    throw Error("transformer: dropout is " + exact_text(o.dropout) + ", but must be in [0, 1).");
   }
   return o;
 }
 
 TransformerBlockOptions block_options(const TransformerOptions& o) {
+  const bool added = o.positions == Positions::learned || o.positions == Positions::sinusoidal;
   TransformerBlockOptions block;
   block.attention = {.bias = o.attention_bias,
                      .is_causal = o.is_causal,
                      .dropout = o.dropout,
-                     .positions = o.positions,
+                     .positions = added ? Positions::none : o.positions,
                      .initializer = o.initializer};
   block.feed_forward = {.d_ff = o.d_ff, .activation = o.activation, .initializer = o.initializer};
   block.has_feed_forward = o.has_feed_forward;

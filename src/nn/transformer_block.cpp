@@ -2,6 +2,7 @@
 
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -13,7 +14,7 @@ TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
       norm(o.norm),
       dropout(o.dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
-    throw Error("transformer block: dropout is " + std::to_string(dropout) +
+    throw Error("transformer block: dropout is " + exact_text(dropout) +
                 ", but must be in [0, 1).");
   }
   if (!o.has_feed_forward) return;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -18,8 +19,8 @@ Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Tensor y = Tensor::empty(shape);
   const Tensor c = broadcast_view(condition, shape);
   const Tensor left = broadcast_view(a, shape), right = broadcast_view(b, shape);
-  kernels::select(sizes(shape), c.data(), c.strides().data(), left.data(), left.strides().data(),
-                  right.data(), right.strides().data(), y.data());
+  kernels::select(sizes(shape), raw(c), c.strides().data(), raw(left), left.strides().data(),
+                  raw(right), right.strides().data(), raw(y));
   return y;
 }
 
@@ -49,7 +50,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& condition, double value) {
 
 Tensor clamp(const Tensor& x, double low, double high) {
   if (!(low <= high)) {
-    throw Error("clamp: low is " + std::to_string(low) + ", high is " + std::to_string(high) +
+    throw Error("clamp: low is " + exact_text(low) + ", high is " + exact_text(high) +
                 ": low must not be above high.");
   }
   const Tensor raised = apply("clamp", active().of<kernels::Maximum>(), x, low);

@@ -12,7 +12,7 @@ Tensor running_sums(const Tensor& x, int axis, bool from_the_end) {
   Index outer = 1, inner = 1;
   for (int i = 0; i < axis; ++i) outer *= x.size(i);
   for (int i = axis + 1; i < x.ndim(); ++i) inner *= x.size(i);
-  kernels::cumsum(dense.data(), outer, x.size(axis), inner, from_the_end, y.data());
+  kernels::cumsum(raw(dense), outer, x.size(axis), inner, from_the_end, raw(y));
   return y;
 }
 

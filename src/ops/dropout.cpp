@@ -1,5 +1,6 @@
 // Dropout: zeros at random while training.
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -15,7 +16,7 @@ struct Draw {
   Tensor operator()(const Tensor& x) const {
     const Tensor dense = x.contiguous();
     Tensor y = Tensor::empty(x.shape());
-    kernels::dropout(dense.data(), y.data(), y.count(), random, limit, scale);
+    kernels::dropout(raw(dense), raw(y), y.count(), random, limit, scale);
     return y;
   }
 };
@@ -24,7 +25,7 @@ struct Draw {
 
 Tensor dropout(const Tensor& x, double p, Random& random) {
   if (!(p >= 0 && p < 1)) {
-    throw Error("dropout: p is " + std::to_string(p) + ", but must be in [0, 1).");
+    throw Error("dropout: p is " + exact_text(p) + ", but must be in [0, 1).");
   }
   if (p == 0) return x;
   const Draw draw{{random.seed(), random.stream(), random.position()},

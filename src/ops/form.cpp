@@ -70,7 +70,7 @@ Tensor reshaped(const Tensor& x, const Shape& shape) {
 }
 
 void copy_into(const Tensor& from, const Tensor& to) {
-  kernels::copy(sizes(from.shape()), from.data(), from.strides().data(), to.data(),
+  kernels::copy(sizes(from.shape()), raw(from), from.strides().data(), raw(to),
                 to.strides().data());
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -15,24 +16,23 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
                 ": weight and bias must have one axis, as long as x's last.");
   }
   if (!(eps >= 0 && std::isfinite(eps))) {
-    throw Error("layer_norm: eps is " + std::to_string(eps) +
-                ", but must be a number of 0 or more.");
+    throw Error("layer_norm: eps is " + exact_text(eps) + ", but must be a number of 0 or more.");
   }
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
   const Tensor input = x.contiguous(), g = weight.contiguous(), b = bias.contiguous();
   const Tensor y = Tensor::empty(x.shape());
   const Tensor centre = Tensor::empty({rows, 2}), inverse = Tensor::empty({rows});
-  kernels::layer_norm(input.data(), g.data(), b.data(), static_cast<real>(eps), y.data(),
-                      centre.data(), inverse.data(), rows, n);
+  kernels::layer_norm(raw(input), raw(g), raw(b), static_cast<real>(eps), raw(y), raw(centre),
+                      raw(inverse), rows, n);
   return Tape::record("layer_norm", {x, weight, bias}, y,
                       [x = Tape::save(input), weight = Tape::save(g), centre = Tape::save(centre),
                        inverse = Tape::save(inverse), rows, n](const Tensor& dy, GradientSink& to) {
                         const Tensor dense = dy.contiguous();
                         const Tensor dx = Tensor::empty(x.shape());
                         const Tensor d_weight = Tensor::zeros({n}), d_bias = Tensor::zeros({n});
-                        kernels::layer_norm_backward(dense.data(), x.data(), weight.data(),
-                                                     centre.data(), inverse.data(), dx.data(),
-                                                     d_weight.data(), d_bias.data(), rows, n);
+                        kernels::layer_norm_backward(raw(dense), raw(x), raw(weight), raw(centre),
+                                                     raw(inverse), raw(dx), raw(d_weight),
+                                                     raw(d_bias), rows, n);
                         to.accumulate(0, dx);
                         to.accumulate(1, d_weight);
                         to.accumulate(2, d_bias);

@@ -31,12 +31,12 @@ Tensor embedding(const Tensor& table, const Indices& ids) {
   const Tensor dense = table.contiguous();
   const Index width = table.size(1), count = ids.shape.count();
   const Tensor y = Tensor::empty(ids.shape.inserted(ids.shape.ndim(), width));
-  kernels::gather_rows(dense.data(), ids.values.data(), count, width, y.data());
+  kernels::gather_rows(raw(dense), ids.values.data(), count, width, raw(y));
   return Tape::record(
       "embedding", {table}, y,
       [shape = table.shape(), ids, count, width](const Tensor& dy, GradientSink& to) {
         const Tensor d_table = Tensor::zeros(shape), dense_dy = dy.contiguous();
-        kernels::scatter_add_rows(dense_dy.data(), ids.values.data(), count, width, d_table.data());
+        kernels::scatter_add_rows(raw(dense_dy), ids.values.data(), count, width, raw(d_table));
         to.accumulate(0, d_table);
       });
 }
@@ -54,13 +54,13 @@ Tensor gather(const Tensor& x, int axis, const Indices& index) {
   for (int i = at + 1; i < x.ndim(); ++i) inner *= x.size(i);
   const Tensor y = Tensor::empty(index.shape);
   const Index picks = index.shape[at];
-  kernels::gather(dense.data(), outer, x.size(at), inner, index.values.data(), picks, y.data());
+  kernels::gather(raw(dense), outer, x.size(at), inner, index.values.data(), picks, raw(y));
   return Tape::record(
       "gather", {x}, y,
       [shape = x.shape(), outer, inner, index, at, picks](const Tensor& dy, GradientSink& to) {
         const Tensor dx = Tensor::zeros(shape), dense_dy = dy.contiguous();
-        kernels::scatter_add(dense_dy.data(), outer, shape[at], inner, index.values.data(), picks,
-                             dx.data());
+        kernels::scatter_add(raw(dense_dy), outer, shape[at], inner, index.values.data(), picks,
+                             raw(dx));
         to.accumulate(0, dx);
       });
 }

@@ -35,13 +35,13 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
   const Index classes = logits.size(-1), rows = targets.shape.count();
   const Tensor dense = logits.contiguous();
   const Tensor log_sum = Tensor::empty({rows});
-  kernels::logsumexp(dense.data(), log_sum.data(), rows, classes);
+  kernels::logsumexp(raw(dense), raw(log_sum), rows, classes);
   double total = 0;
   Index counted = 0;
   for (Index row = 0; row < rows; ++row) {
     const std::int32_t target = targets.values[static_cast<std::size_t>(row)];
     if (target < 0) continue;
-    total += double{log_sum.data()[row]} - double{dense.data()[row * classes + target]};
+    total += double{raw(log_sum)[row]} - double{raw(dense)[row * classes + target]};
     ++counted;
   }
   const double share = counted == 0 ? 0 : 1 / static_cast<double>(counted);
@@ -50,9 +50,9 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
                        rows, classes](const Tensor& dy, GradientSink& to) {
                         const Tensor d_logits = Tensor::empty(logits.shape());
                         const real scale = static_cast<real>(double{dy.item()} * share);
-                        kernels::cross_entropy_backward(logits.data(), log_sum.data(),
-                                                        targets.values.data(), scale,
-                                                        d_logits.data(), rows, classes);
+                        kernels::cross_entropy_backward(raw(logits), raw(log_sum),
+                                                        targets.values.data(), scale, raw(d_logits),
+                                                        rows, classes);
                         to.accumulate(0, d_logits);
                       });
 }
@@ -65,7 +65,7 @@ void check(const Tensor& logits, const Tensor& targets) {
                 to_string(targets.shape()) + ": the shapes must be equal.");
   }
   for (Index i = 0; i < targets.count(); ++i) {
-    const real target = targets.data()[i];
+    const real target = raw(targets)[i];
     if (target >= 0 && target <= 1) continue;
     throw Error("binary_cross_entropy: target " + std::to_string(target) + " at place " +
                 std::to_string(i) + " is not from 0 (no) to 1 (yes).");
@@ -86,7 +86,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   check(x, t);
   double total = 0;
   for (Index i = 0; i < x.count(); ++i) {
-    total += binary_loss(double{x.data()[i]}, double{t.data()[i]});
+    total += binary_loss(double{raw(x)[i]}, double{raw(t)[i]});
   }
   const double share = x.count() == 0 ? 0 : 1 / static_cast<double>(x.count());
   return Tape::record(

@@ -31,7 +31,7 @@ void check(const Tensor& a, const Tensor& b) {
 
 kernels::MatrixView matrix_view(const Tensor& x) {
   const auto last = static_cast<std::size_t>(x.ndim()) - 1;
-  return {x.data(), x.strides().data(), x.strides()[last - 1], x.strides()[last]};
+  return {raw(x), x.strides().data(), x.strides()[last - 1], x.strides()[last]};
 }
 
 // The result of a product, and its operands broadcast over the whole batch.
@@ -51,7 +51,7 @@ struct Operands {
 
 Tensor multiply(const Tensor& a, const Tensor& b) {
   const Operands x(a, b);
-  kernels::matmul(x.shape, matrix_view(x.a), matrix_view(x.b), x.c.data());
+  kernels::matmul(x.shape, matrix_view(x.a), matrix_view(x.b), raw(x.c));
   return x.c;
 }
 
@@ -63,8 +63,8 @@ Tensor right_gradient(const Tensor& a, const Tensor& dc, int b_rank) {
 }
 
 // `saved` if the gradient by `input` needs it, else undefined.
-Tensor save_for(const Tensor& input, const Tensor& saved) {
-  return Tape::needs_gradient(input) ? Tape::save(saved) : Tensor();
+Saved save_for(const Tensor& input, const Tensor& saved) {
+  return Tape::needs_gradient(input) ? Tape::save(saved) : Saved();
 }
 
 }  // namespace
@@ -123,10 +123,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   const Tensor b = bias.defined() ? bias.contiguous() : bias;
   const Tensor y = keep_c ? Tensor::empty(p.c.shape()) : p.c;
   kernels::linear(p.shape, matrix_view(p.a), matrix_view(p.b),
-                  {bias.defined() ? b.data() : nullptr, function_of(activation), y.data()},
-                  p.c.data());
+                  {bias.defined() ? raw(b) : nullptr, function_of(activation), raw(y)}, raw(p.c));
   if (!recorded) return y;
-  const Tensor slope = activation == Activation::none ? Tensor() : Tape::save(keep_c ? p.c : y);
+  const Saved slope = activation == Activation::none ? Saved() : Tape::save(keep_c ? p.c : y);
   return Tape::record("linear", {x, weight, bias}, y,
                       [x = save_for(weight, x), weight = save_for(x, weight), slope, activation](
                           const Tensor& dy, GradientSink& to) {

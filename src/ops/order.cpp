@@ -37,7 +37,7 @@ Indices arg_extreme(const char* operation, const Tensor& x, int axis, bool keepd
   }
   const Shape shape = keepdims ? x.shape().with(a.axis, 1) : x.shape().removed(a.axis);
   std::vector<std::int32_t> places(static_cast<std::size_t>(shape.count()));
-  kernels::arg_extreme(a.x.data(), a.outer, a.length, a.inner, largest, places.data());
+  kernels::arg_extreme(raw(a.x), a.outer, a.length, a.inner, largest, places.data());
   return {shape, std::move(places)};
 }
 
@@ -60,7 +60,7 @@ TopK topk(const Tensor& x, Index k, int axis, bool largest) {
   }
   const Shape shape = x.shape().with(a.axis, k);
   std::vector<std::int32_t> places(static_cast<std::size_t>(shape.count()));
-  kernels::topk(a.x.data(), a.outer, a.length, a.inner, k, largest, places.data());
+  kernels::topk(raw(a.x), a.outer, a.length, a.inner, k, largest, places.data());
   const Indices indices(shape, std::move(places));
   return {gather(x, axis, indices), indices};
 }
@@ -70,9 +70,9 @@ Tensor hardmax(const Tensor& x, int axis) {
   const Tensor y = Tensor::zeros(x.shape());
   if (x.count() > 0) {
     std::vector<std::int32_t> places(static_cast<std::size_t>(a.outer * a.inner));
-    kernels::arg_extreme(a.x.data(), a.outer, a.length, a.inner, true, places.data());
+    kernels::arg_extreme(raw(a.x), a.outer, a.length, a.inner, true, places.data());
     const Tensor ones = Tensor::ones({a.outer * a.inner});
-    kernels::scatter_add(ones.data(), a.outer, a.length, a.inner, places.data(), 1, y.data());
+    kernels::scatter_add(raw(ones), a.outer, a.length, a.inner, places.data(), 1, raw(y));
   }
   return Tape::record("hardmax", {x}, y, [](const Tensor&, GradientSink&) {});  // it is flat
 }

@@ -85,7 +85,7 @@ Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
   ordered = ordered.contiguous();
   Tensor y = Tensor::empty(plan.kept);
   const Index outer = inner == 0 ? 0 : y.count() / inner;
-  kernels::reduce(kernel, ordered.data(), outer, plan.count, inner, y.data());
+  kernels::reduce(kernel, raw(ordered), outer, plan.count, inner, raw(y));
   return y;
 }
 
@@ -143,8 +143,8 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
                         const ReducedLast last(reduction, x.ndim());
                         const Tensor runs = last.apply_to(x).contiguous(), up = dy.contiguous();
                         const Tensor dx = Tensor::empty(runs.shape());
-                        kernels::prod_backward(up.data(), runs.data(), up.count(), reduction.count,
-                                               1, dx.data());
+                        kernels::prod_backward(raw(up), raw(runs), up.count(), reduction.count, 1,
+                                               raw(dx));
                         to.accumulate(0, last.undone(dx));
                       });
 }

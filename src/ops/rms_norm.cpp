@@ -20,16 +20,14 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
   const Tensor input = x.contiguous(), w = weight.contiguous();
   const Tensor y = Tensor::empty(x.shape()), inverse = Tensor::empty({rows});
-  kernels::rms_norm(input.data(), w.data(), static_cast<real>(eps), y.data(), inverse.data(), rows,
-                    n);
+  kernels::rms_norm(raw(input), raw(w), static_cast<real>(eps), raw(y), raw(inverse), rows, n);
   return Tape::record("rms_norm", {x, weight}, y,
                       [x = Tape::save(input), weight = Tape::save(w), inverse = Tape::save(inverse),
                        rows, n](const Tensor& dy, GradientSink& to) {
                         const Tensor dense = dy.contiguous();
                         const Tensor dx = Tensor::empty(x.shape()), d_weight = Tensor::zeros({n});
-                        kernels::rms_norm_backward(dense.data(), x.data(), weight.data(),
-                                                   inverse.data(), dx.data(), d_weight.data(), rows,
-                                                   n);
+                        kernels::rms_norm_backward(raw(dense), raw(x), raw(weight), raw(inverse),
+                                                   raw(dx), raw(d_weight), rows, n);
                         to.accumulate(0, dx);
                         to.accumulate(1, d_weight);
                       });

@@ -14,14 +14,14 @@ Index rows_of(const Tensor& x) { return x.size(-1) == 0 ? 0 : x.count() / x.size
 Tensor by_rows(kernels::Rows kernel, const Tensor& x) {
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape());
-  kernels::rows(kernel, dense.data(), y.data(), rows_of(x), x.size(-1));
+  kernels::rows(kernel, raw(dense), raw(y), rows_of(x), x.size(-1));
   return y;
 }
 
 Tensor by_rows_backward(kernels::RowsBackward kernel, const Tensor& dy, const Tensor& y) {
   const Tensor dense = dy.contiguous();
   Tensor dx = Tensor::empty(y.shape());
-  kernels::rows_backward(kernel, dense.data(), y.data(), dx.data(), rows_of(y), y.size(-1));
+  kernels::rows_backward(kernel, raw(dense), raw(y), raw(dx), rows_of(y), y.size(-1));
   return dx;
 }
 
@@ -57,7 +57,7 @@ Tensor logsumexp(const Tensor& x, int axis, bool keepdims) {
   }
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape().with(-1, 1));
-  kernels::logsumexp(dense.data(), y.data(), y.count(), x.size(-1));
+  kernels::logsumexp(raw(dense), raw(y), y.count(), x.size(-1));
   const Tensor result = Tape::record("logsumexp", {x}, y,
                                      [x = Tape::save(dense)](const Tensor& dy, GradientSink& to) {
                                        to.accumulate(0, softmax(x) * dy);

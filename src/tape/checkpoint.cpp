@@ -6,18 +6,17 @@
 // backward pass adds to the parent's gradients of what is imported, so that sums have the same
 // order as without a checkpoint.
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "tape/state.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
 
 using PartFunction = std::function<Tensor(const std::vector<Tensor>&)>;
-using Bits = std::conditional_t<sizeof(real) == 8, std::uint64_t, std::uint32_t>;
 
 constexpr const char* changed =
     "checkpoint: f gave other numbers, or read other tensors, when it ran again in the backward "
@@ -32,19 +31,6 @@ void check_no_capture() {
   throw Error(
       "checkpoint: a Capture is active. f runs twice and would be recorded twice, and attention "
       "takes another path under a Capture. End the Capture first, or call f itself.");
-}
-
-// A hash: different bits almost surely give different values.
-std::uint64_t fingerprint(const Tensor& x) {
-  const Tensor dense = x.contiguous();
-  std::uint64_t sum = 0;
-  for (Index i = 0; i < dense.count(); ++i) {
-    Bits bits;
-    std::memcpy(&bits, dense.data() + i, sizeof bits);
-    const std::uint64_t mixed = (bits + static_cast<std::uint64_t>(i)) * 0x9E3779B97F4A7C15u;
-    sum += (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
-  }
-  return sum;
 }
 
 }  // namespace
@@ -72,13 +58,31 @@ std::uint32_t Tape::State::import_node(const Tensor& tensor) {
   }
   if (walked) throw Error(changed);
   const auto number = static_cast<std::uint32_t>(records.size());
-  push({"borrowed", tensor.shape(), Backward(), inputs.size(), 0, 0}, tensor);
+  push({"borrowed", tensor.shape(), Backward(), inputs.size(), 0}, tensor);
   return part->imported[node] = number;
 }
+
+namespace {
+
+// A vector that is moved keeps its elements in place; these move, so that the record gets them.
+struct Inputs {
+  std::vector<Saved> all;
+
+  explicit Inputs(const std::vector<Tensor>& inputs) {
+    for (const Tensor& x : inputs) all.push_back(Tape::save(x));
+  }
+  Inputs(Inputs&& other) {
+    all.reserve(other.all.size());
+    for (Saved& x : other.all) all.push_back(std::move(x));
+  }
+};
+
+}  // namespace
 
 struct Tape::Checkpointed {
   PartFunction f;
   std::vector<Tensor> inputs;
+  Inputs saved = Inputs(inputs);
   std::uint64_t expected = 0;  // fingerprint of the output
 
   Tensor record(State& whole);  // the output, as one record of the parent
@@ -133,13 +137,11 @@ Tensor Tape::Checkpointed::record(State& whole) {
   expected = fingerprint(y);
   const std::size_t first = whole.inputs.size();
   for (const auto& pair : own.imported) whole.inputs.push_back(pair.first);  // in rising order
-  std::size_t bytes = 0;
-  for (const Tensor& x : inputs) bytes += x.buffer().bytes();
   y.tape_ = whole.serial;
   y.node_ = static_cast<std::uint32_t>(whole.records.size());
   const Shape shape = y.shape();
   const std::size_t count = whole.inputs.size() - first;
-  whole.push({"checkpoint", shape, Backward(std::move(*this)), first, count, bytes}, y);
+  whole.push({"checkpoint", shape, Backward(std::move(*this)), first, count}, y);
   return y;
 }
 

@@ -6,6 +6,7 @@
 #include "tapestry/format.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/tape.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -22,7 +23,7 @@ double dot(const Tensor& a, const Tensor& b) {
 Tensor random_direction(const Shape& shape, Random& random) {
   Tensor result = random.uniform(shape, 0.5, 1.5);
   for (Index i = 0; i < result.count(); ++i) {
-    if (random.bits() & 1) result.data()[i] = -result.data()[i];
+    if (random.bits() & 1) raw(result)[i] = -raw(result)[i];
   }
   return result;
 }
@@ -35,13 +36,13 @@ class Moved {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       before_.push_back(inputs[i].values());
       for (Index j = 0; j < inputs[i].count(); ++j) {
-        inputs[i].data()[j] += static_cast<real>(distance * double{direction[i].data()[j]});
+        raw_to_change(inputs[i])[j] += static_cast<real>(distance * double{raw(direction[i])[j]});
       }
     }
   }
   ~Moved() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      std::copy(before_[i].begin(), before_[i].end(), inputs_[i].data());
+      std::copy(before_[i].begin(), before_[i].end(), raw_to_change(inputs_[i]));
     }
   }
   Moved(const Moved&) = delete;
@@ -97,11 +98,11 @@ GradcheckResult find_culprit(const Problem& problem, const std::vector<Tensor>& 
   for (const Tensor& input : problem.inputs) direction.push_back(Tensor::zeros(input.shape()));
   for (std::size_t i = 0; i < direction.size(); ++i) {
     for (Index j = 0; j < direction[i].count(); ++j) {
-      direction[i].data()[j] = 1;
+      raw(direction[i])[j] = 1;
       GradcheckResult result;
-      result.tape = double{gradients[i].data()[j]};
+      result.tape = double{raw(gradients[i])[j]};
       result.differences = problem.derivative(direction);
-      direction[i].data()[j] = 0;
+      raw(direction[i])[j] = 0;
       if (agree(result, options)) continue;
       result.message = "gradcheck: input " + std::to_string(i) + " " +
                        to_string(direction[i].shape()) + ", element " +

@@ -11,7 +11,6 @@ namespace tapestry {
 thread_local Tape::State* Tape::State::recording = nullptr;
 thread_local Tape::State::Held Tape::State::held;
 thread_local std::shared_ptr<Tape::State> Tape::State::spare;
-thread_local std::size_t Tape::State::pending_bytes = 0;
 
 Tape::Tape(const std::vector<Tensor>& watched, Keep keep) {
   start(keep);
@@ -34,7 +33,6 @@ void Tape::start(Keep keep) {
   state_ = State::spare ? std::move(State::spare) : std::make_shared<State>();
   state_->serial = State::new_serial();
   state_->keep = keep;
-  State::pending_bytes = 0;
 }
 
 void Tape::record_here() {
@@ -49,9 +47,14 @@ Tape::~Tape() {
   State::spare = std::move(state_);
 }
 
-Tensor Tape::save(const Tensor& tensor) {
-  if (State::recording != nullptr) State::pending_bytes += tensor.buffer().bytes();
-  return tensor;
+// What is saved of the record's own output was captured before that had a number.
+void Tape::State::count_saved(Record& record, const Tensor& output) {
+  for (Saved* x = record.backward.saved(); x != nullptr; x = x->next()) {
+    record.saved_bytes += x->buffer().bytes();
+    if (x->buffer() != output.buffer() || x->tape_ != 0) continue;
+    x->tape_ = output.tape_;
+    x->node_ = output.node_;
+  }
 }
 
 std::uint64_t Tape::State::new_serial() {
@@ -61,7 +64,12 @@ std::uint64_t Tape::State::new_serial() {
 
 Tape::State* Tape::State::current() {
   const std::shared_ptr<State>& state = held.state;
-  if (recording != nullptr && recording == state.get() && state.use_count() == 1) stop_recording();
+  if (recording != nullptr && recording == state.get() && state.use_count() == 1) {
+    stop_recording();
+    throw Error(
+        "tape: the tape that recorded on this thread ended on another one, and what was recorded "
+        "is lost. Let a Tape end on the thread that made it; nothing is recorded from here on.");
+  }
   return recording;
 }
 

@@ -77,6 +77,22 @@ void Tape::State::refuse_constant(const Tensor& y) {
                     "the tape records, from the tensors given to Tape(...).");
 }
 
+void Tape::State::refuse_changed(std::size_t record, const Backward& backward) const {
+  const auto label_of = [&](std::size_t node) {
+    const auto label = labels.find(node);
+    return label == labels.end() ? "" : " '" + label->second + "'";
+  };
+  for (const Saved* x = backward.saved(); x != nullptr; x = x->next()) {
+    if (!x->changed()) continue;
+    const std::size_t* const known = watched_at.find(*x);
+    const std::size_t node = known != nullptr ? *known : x->tape_ == serial ? x->node_ : nothing;
+    throw Error("backward: record " + std::to_string(record) + ", " + records[record].operation +
+                label_of(record) + ", saved" + label_of(node) + " " + to_string(x->shape()) +
+                ", whose numbers were changed since: its gradient would be wrong. Change them "
+                "after backward(), or compute with a clone() of them.");
+  }
+}
+
 const Tensor& Gradients::operator[](const Tensor& watched) const {
   const std::pair key(watched.buffer().id(), std::size_t{0});
   const auto found = std::lower_bound(position_.begin(), position_.end(), key);

@@ -18,7 +18,7 @@ struct Tape::Record {
   Backward backward;
   std::size_t first_input;  // in State::inputs
   std::size_t input_count;
-  std::size_t saved_bytes;
+  std::size_t saved_bytes = 0;
 };
 
 // Of tensors that own their numbers: a record number for each buffer.
@@ -45,6 +45,7 @@ struct Tape::State {
     return inputs[records[record].first_input + i];
   }
   void push(Record record, const Tensor& output);  // its inputs are pushed before
+  static void count_saved(Record& record, const Tensor& output);
   void walk();
   Gradients gradients_of_watched();
 
@@ -68,8 +69,9 @@ struct Tape::State {
   static void refuse_loss(const Tensor& loss);
   void refuse_walk(const Tensor& y, const Tensor& seed) const;
   [[noreturn]] static void refuse_constant(const Tensor& y);
+  void refuse_changed(std::size_t record, const Backward& backward) const;
 
-  // ---- which one records on this thread, or null: recording.cpp. Ask by current(), which notices
+  // ---- which one records on this thread, or null: recording.cpp. Ask by current(), which throws
   // when the tape was destroyed on another thread: `held` keeps its state until then.
   static std::uint64_t new_serial();
   static State* current();
@@ -82,7 +84,6 @@ struct Tape::State {
   static thread_local State* recording;
   static thread_local Held held;
   static thread_local std::shared_ptr<State> spare;  // empty, but with its capacity
-  static thread_local std::size_t pending_bytes;     // saved for the next record
 };
 
 }  // namespace tapestry

@@ -24,7 +24,7 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
   const std::size_t node = state_->records.size();
   state_->watched_at.insert(tensor, node);
   state_->watched.push_back(tensor);
-  state_->push({"watched", tensor.shape(), Backward(), 0, 0, 0}, tensor);
+  state_->push({"watched", tensor.shape(), Backward(), 0, 0}, tensor);
   if (!name.empty()) state_->labels[node] = name;
 }
 
@@ -43,11 +43,9 @@ std::uint32_t Tape::State::node_of(const Tensor& tensor) {
 // Only what depends on a watched tensor is recorded.
 bool Tape::depends(const Tensor* inputs, std::size_t count) {
   State* state = State::current();
-  const bool any = state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
-                     return state->node_of(x) != State::nothing;
-                   });
-  if (!any) State::pending_bytes = 0;
-  return any;
+  return state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
+           return state->node_of(x) != State::nothing;
+         });
 }
 
 bool Tape::needs_gradient(const Tensor& input) {
@@ -60,15 +58,15 @@ Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t cou
   State& state = *State::recording;
   const std::size_t first = state.inputs.size();
   for (std::size_t i = 0; i < count; ++i) state.inputs.push_back(state.node_of(inputs[i]));
-  const std::size_t saved = std::exchange(State::pending_bytes, 0);
   output.tape_ = state.serial;
   output.node_ = static_cast<std::uint32_t>(state.records.size());
-  state.push({operation, output.shape(), std::move(backward), first, count, saved}, output);
+  state.push({operation, output.shape(), std::move(backward), first, count}, output);
   return output;
 }
 
 void Tape::State::push(Record record, const Tensor& output) {
   refuse_more_records();
+  count_saved(record, output);
   if (discard_backward) record.backward = Backward();
   records.push_back(std::move(record));
   if (keep == Keep::values) values.push_back(output);
@@ -100,6 +98,7 @@ void Tape::State::walk() {
     if (!records[i].backward) continue;
     const Backward backward = std::move(records[i].backward);  // its saved tensors are freed below
     if (!gradients[i].defined()) continue;
+    refuse_changed(i, backward);
     const Tensor dy = std::exchange(gradients[i], Tensor());
     if (keep == Keep::values) kept_gradients[i] = dy;
     GradientSink sink(*this, i);

@@ -4,6 +4,7 @@
 
 #include "kernels/axis.hpp"
 #include "tapestry/error.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 Indices predicted_classes(const Tensor& logits) {
@@ -16,8 +17,8 @@ Indices predicted_classes(const Tensor& logits) {
   const Index classes = logits.size(-1);
   if (classes == 0) return {shape, std::move(places)};
   const Tensor dense = logits.contiguous();
-  kernels::arg_extreme(dense.data(), shape.count(), classes, 1, true, places.data());
-  const real* row = dense.data();
+  kernels::arg_extreme(raw(dense), shape.count(), classes, 1, true, places.data());
+  const real* row = raw(dense);
   for (std::int32_t& place : places) {
     if (std::isnan(row[place])) place = -1;
     row += classes;

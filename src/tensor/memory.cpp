@@ -110,7 +110,7 @@ Buffer::Buffer(std::size_t bytes) {
                 " bytes. Use a smaller batch, shorter sequences or a smaller model.");
   }
   allow_only(memory, bytes + header_bytes, capacity);
-  block_ = new (memory) Block{1, bytes, capacity};
+  block_ = new (memory) Block{1, bytes, capacity, false, nullptr};
 }
 
 void Buffer::free() noexcept {

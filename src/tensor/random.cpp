@@ -7,6 +7,7 @@
 #include "kernels/philox.hpp"
 #include "tapestry/error.hpp"
 #include "tensor/random_quantile.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 
@@ -43,7 +44,7 @@ Index Random::randint(Index count) {
 Tensor Random::uniform(const Shape& shape, double low, double high) {
   Tensor result = Tensor::empty(shape);
   for (Index i = 0; i < result.count(); ++i) {
-    result.data()[i] = static_cast<real>(low + (high - low) * uniform());
+    raw(result)[i] = static_cast<real>(low + (high - low) * uniform());
   }
   return result;
 }
@@ -51,7 +52,7 @@ Tensor Random::uniform(const Shape& shape, double low, double high) {
 Tensor Random::normal(const Shape& shape, double mean, double deviation) {
   Tensor result = Tensor::empty(shape);
   for (Index i = 0; i < result.count(); ++i) {
-    result.data()[i] = static_cast<real>(mean + deviation * normal());
+    raw(result)[i] = static_cast<real>(mean + deviation * normal());
   }
   return result;
 }

@@ -29,29 +29,29 @@ Tensor broadcast_view(const Tensor& x, const Shape& shape) {
 Tensor apply(kernels::Unary f, const Tensor& x) {
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape());
-  kernels::unary(f, dense.data(), y.data(), y.count());
+  kernels::unary(f, raw(dense), raw(y), y.count());
   return y;
 }
 
 Tensor apply(kernels::UnaryBackward f, const Tensor& dy, const Tensor& saved) {
   const Tensor dense_dy = dy.contiguous(), dense_saved = saved.contiguous();
   Tensor dx = Tensor::empty(dy.shape());
-  kernels::unary_backward(f, dense_dy.data(), dense_saved.data(), dx.data(), dx.count());
+  kernels::unary_backward(f, raw(dense_dy), raw(dense_saved), raw(dx), dx.count());
   return dx;
 }
 
 Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Tensor& b) {
   Tensor y = Tensor::empty(broadcast(operation, a.shape(), b.shape()));
   const Tensor left = broadcast_view(a, y.shape()), right = broadcast_view(b, y.shape());
-  kernels::binary(f, sizes(y.shape()), left.data(), left.strides().data(), right.data(),
-                  right.strides().data(), y.data());
+  kernels::binary(f, sizes(y.shape()), raw(left), left.strides().data(), raw(right),
+                  right.strides().data(), raw(y));
   return y;
 }
 
 void add_to(Tensor& y, const Tensor& x) {
   const Tensor right = broadcast_view(x, y.shape());
-  kernels::binary(kernels::active().of<kernels::Add>(), sizes(y.shape()), y.data(),
-                  y.strides().data(), right.data(), right.strides().data(), y.data());
+  kernels::binary(kernels::active().of<kernels::Add>(), sizes(y.shape()), raw(y),
+                  y.strides().data(), raw(right), right.strides().data(), raw(y));
 }
 
 Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
@@ -72,7 +72,7 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
     const Index inner = std::accumulate(sum.shape().begin() + axis + 1, sum.shape().end(), Index{1},
                                         std::multiplies<>());
     Tensor next = Tensor::empty(sum.shape().with(axis, 1));
-    kernels::reduce(kernels::active().sum, dense.data(), outer, sum.size(axis), inner, next.data());
+    kernels::reduce(kernels::active().sum, raw(dense), outer, sum.size(axis), inner, raw(next));
     sum = next;
   }
   return sum.view(shape, row_major(shape), 0);

@@ -3,6 +3,7 @@
 
 #include "kernels/parallel_all.hpp"
 #include "tapestry/tensor.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 

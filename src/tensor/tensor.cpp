@@ -44,14 +44,14 @@ Tensor::Tensor(double value) : Tensor(Shape(), {value}) {}
 Tensor::Tensor(const Shape& shape, std::initializer_list<double> values) {
   check_count("tensor", shape, values.size());
   *this = empty(shape);
-  std::transform(values.begin(), values.end(), data(),
+  std::transform(values.begin(), values.end(), raw(*this),
                  [](double value) { return static_cast<real>(value); });
 }
 
 Tensor::Tensor(const Shape& shape, std::span<const real> values) {
   check_count("tensor", shape, values.size());
   *this = empty(shape);
-  std::copy(values.begin(), values.end(), data());
+  std::copy(values.begin(), values.end(), raw(*this));
 }
 
 Tensor Tensor::empty(const Shape& shape) {
@@ -64,25 +64,31 @@ Tensor Tensor::empty(const Shape& shape) {
 
 Tensor Tensor::full(const Shape& shape, double value) {
   Tensor tensor = empty(shape);
-  std::fill_n(tensor.data(), tensor.count(), static_cast<real>(value));
+  std::fill_n(raw(tensor), tensor.count(), static_cast<real>(value));
   return tensor;
 }
 
 Tensor Tensor::arange(Index count) {
   Tensor tensor = empty({count});
-  for (Index i = 0; i < count; ++i) tensor.data()[i] = static_cast<real>(i);
+  for (Index i = 0; i < count; ++i) raw(tensor)[i] = static_cast<real>(i);
   return tensor;
 }
 
 Tensor Tensor::eye(Index size) {
   Tensor tensor = zeros({size, size});
-  for (Index i = 0; i < size; ++i) tensor.data()[i * size + i] = 1;
+  for (Index i = 0; i < size; ++i) raw(tensor)[i * size + i] = 1;
   return tensor;
 }
 
+real* raw(const Tensor& x) {
+  if (!x.defined()) throw Error("tensor: an undefined tensor was used; it holds no numbers.");
+  return static_cast<real*>(x.buffer().data()) + x.offset();
+}
+
 real* Tensor::data() const {
-  if (!buffer_) throw Error("tensor: an undefined tensor was used; it holds no numbers.");
-  return static_cast<real*>(buffer_.data()) + offset_;
+  real* const numbers = raw(*this);
+  if (!buffer_.given_away()) Saved::before_change(buffer_, true);
+  return numbers;
 }
 
 bool Tensor::is_contiguous() const {
@@ -100,7 +106,7 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Tensor Tensor::clone() const {
   Tensor copy = empty(shape_);
-  kernels::copy(sizes(shape_), data(), strides_.data(), copy.data(), copy.strides_.data());
+  kernels::copy(sizes(shape_), raw(*this), strides_.data(), raw(copy), copy.strides_.data());
   return copy;
 }
 
@@ -111,11 +117,12 @@ Tensor Tensor::detached() const {
 }
 
 real Tensor::at(std::initializer_list<Index> position) const {
-  return data()[position_in(*this, position)];
+  return raw(*this)[position_in(*this, position)];
 }
 
 void Tensor::set(std::initializer_list<Index> position, double value) {
-  data()[position_in(*this, position)] = static_cast<real>(value);
+  const Index at = position_in(*this, position);
+  raw_to_change(*this)[at] = static_cast<real>(value);
 }
 
 real Tensor::item() const {
@@ -123,12 +130,12 @@ real Tensor::item() const {
     throw Error("item: the tensor is " + (defined() ? to_string(shape_) : "undefined") +
                 ", but must have exactly one element. Use at({...}) to read one of several.");
   }
-  return *data();
+  return *raw(*this);
 }
 
 std::vector<real> Tensor::values() const {
   const Tensor dense = contiguous();
-  return std::vector<real>(dense.data(), dense.data() + dense.count());
+  return std::vector<real>(raw(dense), raw(dense) + dense.count());
 }
 
 Tensor Tensor::view(const Shape& shape, const Strides& strides, Index offset) const {

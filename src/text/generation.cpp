@@ -25,6 +25,11 @@ void check(const SamplingOptions& options) {
   check_option("top_k", static_cast<double>(options.top_k), options.top_k >= 0,
                "0 (all words) or more");
   check_option("top_p", p, p > 0 && p <= 1, "above 0, and 1 at most");
+  if (t == 0 && (options.top_k != 0 || p != 1)) {
+    throw Error(
+        "sampling_probabilities: temperature 0 takes the likeliest word, whatever top_k and top_p "
+        "are: leave them out, or take a temperature above 0.");
+  }
 }
 
 // The elements of a vector over the vocabulary; throws Error for anything else.

@@ -8,6 +8,8 @@
 
 #include "kernels/parallel_all.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
+#include "tensor/raw.hpp"
 #include "training/check_option.hpp"
 
 namespace tapestry {
@@ -59,7 +61,7 @@ double gradient_norm(const Gradients& gradients) {
   double squares = 0;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& gradient = gradients.at(i);
-    squares += kernels::sum_squares(gradient.data(), gradient.count());
+    squares += kernels::sum_squares(raw(gradient), gradient.count());
   }
   return std::sqrt(squares);
 }
@@ -70,7 +72,7 @@ namespace {
 std::string first_not_finite(const Gradients& gradients) {
   std::size_t i = 0;
   while (i + 1 < gradients.size() &&
-         std::isfinite(kernels::sum_squares(gradients.at(i).data(), gradients.at(i).count()))) {
+         std::isfinite(kernels::sum_squares(raw(gradients.at(i)), gradients.at(i).count()))) {
     ++i;
   }
   return "gradient " + std::to_string(i) + " " + to_string(gradients.at(i).shape());
@@ -80,12 +82,12 @@ std::string first_not_finite(const Gradients& gradients) {
 
 double clip_gradient_norm(Gradients& gradients, double max_norm) {
   if (!(max_norm >= 0)) {
-    throw Error("clip_gradient_norm: max_norm is " + std::to_string(max_norm) +
+    throw Error("clip_gradient_norm: max_norm is " + exact_text(max_norm) +
                 ": it must be 0 or more.");
   }
   const double norm = gradient_norm(gradients);
   if (!std::isfinite(norm)) {
-    throw Error("clip_gradient_norm: the norm is " + std::to_string(norm) + ", from " +
+    throw Error("clip_gradient_norm: the norm is " + exact_text(norm) + ", from " +
                 first_not_finite(gradients) +
                 " in the order of the tape's list on. Nothing was changed. Skip this step, or find "
                 "the first bad number with Tape::first_non_finite().");
@@ -97,8 +99,8 @@ double clip_gradient_norm(Gradients& gradients, double max_norm) {
     const Tensor& gradient = gradients.at(i);
     kernels::Sizes sizes{1, {gradient.count()}};
     const Index every = 1, same = 0;
-    kernels::binary(kernels::active().of<kernels::Multiply>(), sizes, gradient.data(), &every,
-                    &scale, &same, gradient.data());
+    kernels::binary(kernels::active().of<kernels::Multiply>(), sizes, raw(gradient), &every, &scale,
+                    &same, raw_to_change(gradient));
   }
   return norm;
 }
@@ -164,7 +166,7 @@ void Sgd::update(std::size_t i, const Tensor& gradient) {
   const kernels::SgdStep step{number(learning_rate()), number(options_.momentum),
                               decay_of(weight, options_.weight_decay, options_.decay_all),
                               options_.nesterov};
-  kernels::sgd(weight.data(), gradient.data(), memory(0, i).data(), step, weight.count());
+  kernels::sgd(raw_to_change(weight), raw(gradient), raw(memory(0, i)), step, weight.count());
 }
 
 // ---------------------------------------------------------------- Adam
@@ -196,7 +198,7 @@ void Adam::update(std::size_t i, const Tensor& gradient) {
   step.correction1 = number(1 - std::pow(static_cast<double>(step.beta1), t));
   step.correction2 = number(1 - std::pow(static_cast<double>(step.beta2), t));
   step.weight_decay = decay_of(weight, weight_decay_, decay_all_);
-  kernels::adam(weight.data(), gradient.data(), memory(0, i).data(), memory(1, i).data(), step,
+  kernels::adam(raw_to_change(weight), raw(gradient), raw(memory(0, i)), raw(memory(1, i)), step,
                 weight.count());
 }
 

@@ -17,7 +17,7 @@ void check(const LossOfStep& loss_of_step, const TrainingOptions& options) {
     refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
   }
   if (!(options.max_norm > 0)) {
-    refuse("clip_norm is " + std::to_string(options.max_norm) +
+    refuse("clip_norm is " + exact_text(options.max_norm) +
            ": it must be above 0; infinity to leave gradients as they are.");
   }
 }

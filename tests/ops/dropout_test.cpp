@@ -90,4 +90,5 @@ TEST_CASE("a p that is no probability of dropping is refused", "[phase0][ops]") 
   for (const double p : {-0.1, 1.0, 2.0, double{NAN}}) {
     CHECK(complaint([&] { dropout(Tensor(1), p, random); }, {"dropout: p is ", "[0, 1)"}) == "");
   }
+  CHECK(complaint([&] { dropout(Tensor(1), -1e-9, random); }, {"dropout: p is -1e-09,"}) == "");
 }

@@ -263,3 +263,36 @@ TEST_CASE("axes may be known only when the program runs", "[phase0][ops]") {
   CHECK(complaint([&] { sum(x, std::vector<int>(7)); }, {"axes: 7 given"}) == "");
   CHECK(complaint([&] { sum(x, std::vector<int>{1, 1}); }, {"sum: axis 1 is named twice"}) == "");
 }
+
+namespace {
+
+template <class... A>
+concept Reduces = requires(A... a) { max(a...); } || requires(A... a) { min(a...); } ||
+                  requires(A... a) { sum(a...); } || requires(A... a) { mean(a...); } ||
+                  requires(A... a) { var(a...); } || requires(A... a) { softmax(a...); } ||
+                  requires(A... a) { log_softmax(a...); } || requires(A... a) { logsumexp(a...); };
+template <class... A>
+concept Clamps = requires(A... a) { clamp(a...); };
+
+// With both names in sight it is the one of the standard library.
+namespace beside_std {
+using namespace std;
+constexpr int larger = max(2, 3), smaller = min(2, 3);
+constexpr double inside = clamp(7.0, 0.0, 3.0);
+}  // namespace beside_std
+
+}  // namespace
+
+TEST_CASE("max(2, 3) is no reduction of a number", "[phase0][ops]") {
+  STATIC_REQUIRE(!Reduces<int, int>);
+  STATIC_REQUIRE(!Reduces<double, int>);
+  STATIC_REQUIRE(!Reduces<double>);
+  STATIC_REQUIRE(!Reduces<long, int, bool>);
+  STATIC_REQUIRE(!Clamps<int, int, int>);
+  STATIC_REQUIRE(Reduces<Tensor, int>);
+  STATIC_REQUIRE(Reduces<const Tensor&>);
+  STATIC_REQUIRE(Clamps<Tensor, int, double>);
+  STATIC_REQUIRE(beside_std::larger == 3);
+  STATIC_REQUIRE(beside_std::smaller == 2);
+  STATIC_REQUIRE(beside_std::inside == 3);
+}

@@ -272,13 +272,24 @@ TEST_CASE("every thread can have its tape", "[phase0][tape]") {
   CHECK(difference(outer.backward(sum(shared * shared))[shared], {3}, {2, 4, 6}) == "");
 }
 
-TEST_CASE("a tape that dies on another thread records no more on its own", "[phase0][tape]") {
+TEST_CASE("a tape that ends on another thread is refused on its own", "[phase0][tape]") {
   const Tensor x(3);
   auto tape = std::make_unique<Tape>(std::vector<Tensor>{x});
   const Tensor y = x * x;
   std::thread([&] { tape.reset(); }).join();
-  CHECK((y * x).item() == 27);  // plain inference; nothing dangles
+  CHECK(complaint([&] { (void)(y * x); },
+                  {"tape", "ended on another", "Let a Tape end on the thread that made it"}) == "");
+  CHECK((y * x).item() == 27);  // from then on plain inference; nothing dangles
   CHECK_FALSE(Tape::needs_gradient(x));
+  Tape next({x});
+  CHECK(next.backward(x * 4)[x].item() == 4);
+}
+
+TEST_CASE("a tape that ends on another thread is refused by the next tape, too", "[phase0][tape]") {
+  const Tensor x(3);
+  auto tape = std::make_unique<Tape>(std::vector<Tensor>{x});
+  std::thread([&] { tape.reset(); }).join();
+  CHECK(complaint([&] { const Tape next({x}); }, {"ended on another"}) == "");
   Tape next({x});
   CHECK(next.backward(x * 4)[x].item() == 4);
 }
@@ -546,6 +557,24 @@ TEST_CASE("a record counts what it saves for the backward pass", "[phase0][tape]
   CHECK(saved(matmul(x, transpose(x))) == 2 * six);
   CHECK(saved(softmax(x)) == six);
   CHECK(saved(where(Tensor({3}, {1, 0, 1}), x, 0)) == 3 * sizeof(real));  // the condition
+}
+
+TEST_CASE("what a record saved is counted whatever was computed in between", "[phase0][tape]") {
+  const Tensor x({2, 3}, {1, 2, 3, 4, 5, 6});
+  Tape tape({x});
+  const auto backward = [x = Tape::save(x)](const Tensor& dy, GradientSink& to) {
+    to.accumulate(0, 2 * x * dy);
+  };
+  (void)exp(x);  // takes nothing of it
+  CHECK(last_entry(tape).saved_bytes == 6 * sizeof(real));
+  (void)exp(x.detached());  // drops nothing of it
+  const Tensor y = Tape::record("square", {x}, x.detached() * x.detached() + exp(x) * 0, backward);
+  CHECK(last_entry(tape).operation == "square");
+  CHECK(last_entry(tape).saved_bytes == 6 * sizeof(real));
+  (void)Tape::save(x);
+  (void)(x + x);
+  CHECK(last_entry(tape).saved_bytes == 0);
+  CHECK(difference(tape.backward(sum(y))[x], {2, 3}, {2, 4, 6, 8, 10, 12}) == "");
 }
 
 TEST_CASE("an operation that throws leaves no saved bytes to the next", "[phase0][tape]") {

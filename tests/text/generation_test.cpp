@@ -126,6 +126,8 @@ TEST_CASE("options and logits that cannot be drawn by are refused by name",
   CHECK(refused(good, {.top_p = 0}, {"top_p is 0", "above 0, and 1 at most"}) == "");
   CHECK(refused(good, {.top_p = 1.5}, {"top_p is 1.5"}) == "");
   CHECK(refused(good, {.top_p = not_a_number}, {"top_p is nan"}) == "");
+  CHECK(refused(good, {.temperature = 0, .top_k = 2}, {"temperature 0", "leave them out"}) == "");
+  CHECK(refused(good, {.temperature = 0, .top_p = 0.5}, {"whatever top_k and top_p"}) == "");
   CHECK(refused(vector({0, not_a_number}), {}, {"the logit of id 1 is nan", "diverge"}) == "");
   CHECK(refused(vector({infinity, 0}), {}, {"the logit of id 0 is inf"}) == "");
   CHECK(refused(vector({-infinity, -infinity}), {}, {"none of 2 logits is above -inf"}) == "");

@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "course/machine.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/tensor.hpp"
 
@@ -58,8 +58,8 @@ struct Variant {
 std::vector<Variant> attention_variants(const LaboratorySizes& sizes);
 
 struct LaboratoryOptions {
-  double seconds = 5;                                            // skip what would take longer,
-  double bytes = 0.8 * static_cast<double>(available_memory());  // or need more
+  double seconds = 5;                // skip what would take longer,
+  std::optional<double> bytes = {};  // or need more; not given: 80 % of what is free at the time
   int repeats = 5;            // the median of so many times counts; of fewer where one takes long
   double least_time = 0.002;  // seconds; what is shorter is run several times in a row
   double compared_pairs = 1 << 24;  // of a query and a key: most that are compared

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "course/laboratory.hpp"
+#include "course/machine.hpp"
 #include "course/timing.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
@@ -125,11 +126,16 @@ Cost estimate(const Variant& variant, const Work& work, const LaboratoryInput& i
           cost.bytes * std::pow(times, variant.memory_growth)};
 }
 
+double allowed_bytes(const LaboratoryOptions& options) {
+  return options.bytes ? *options.bytes : 0.8 * static_cast<double>(available_memory());
+}
+
 std::string too_much(const Cost& cost, const LaboratoryOptions& options) {
   constexpr double mib = 1 << 20;
-  if (cost.bytes > options.bytes) {
+  const double allowed = allowed_bytes(options);
+  if (cost.bytes > allowed) {
     return formatted("it would need about %.0f MiB, of %.0f that may be used", cost.bytes / mib,
-                     options.bytes / mib);
+                     allowed / mib);
   }
   if (cost.seconds <= options.seconds) return "";
   return formatted("it would take about %.2g seconds a run", cost.seconds);
@@ -184,7 +190,7 @@ void check_fits(const LaboratorySizes& s, const LaboratoryOptions& options) {
   double bytes = sizeof(real) * 12;  // q, k, v, their gradients, outputs, and room for copies
   for (const Index size : {s.batch, s.num_heads, s.length, s.width})
     bytes *= static_cast<double>(size);
-  if (bytes > options.bytes) {
+  if (bytes > allowed_bytes(options)) {
     throw Error("laboratory: " + std::to_string(s.batch) + " x " + std::to_string(s.num_heads) +
                 " heads of " + std::to_string(s.length) + " positions of width " +
                 std::to_string(s.width) + " are too much for the memory. Use fewer or shorter.");

@@ -17,7 +17,7 @@ struct Spread {
   double mean = 0, deviation = 0;
   Index count = 0;
 };
-Spread spread(const Tensor& values);  // of all its elements; NaN gives NaN
+[[nodiscard]] Spread spread(const Tensor& values);  // of all its elements; NaN gives NaN
 
 // A head may be named after a pattern if its mean score is above that of every baseline by the
 // margin, and by two standard errors of the difference. Never if there is a NaN. Throws Error
@@ -30,8 +30,8 @@ Spread spread(const Tensor& values);  // of all its elements; NaN gives NaN
 //                              baseline for claims about sentences ("from a verb to its subject").
 //                              A head that looks at places ("previous word") scores the same on it.
 inline constexpr double naming_margin = 0.2;
-bool may_be_named(const Spread& score, const std::vector<Spread>& baselines,
-                  double margin = naming_margin);
+[[nodiscard]] bool may_be_named(const Spread& score, const std::vector<Spread>& baselines,
+                                double margin = naming_margin);
 
 // What the heads of a layer did with many sentences.
 struct Attended {
@@ -64,6 +64,7 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
 // (for `uniform`, the untrained model). Of several patterns the one with the highest score; uniform
 // and sparse only if there is no other, for they say the least. A name is not a function: ablation
 // measures what the head does for the model (faithfulness.hpp).
-std::string head_name(const std::vector<Evidence>& of_head, double margin = naming_margin);
+[[nodiscard]] std::string head_name(const std::vector<Evidence>& of_head,
+                                    double margin = naming_margin);
 
 }  // namespace tapestry

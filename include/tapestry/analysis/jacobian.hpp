@@ -14,13 +14,14 @@ namespace tapestry {
 // likewise, possibly of other sizes -> (positions of y, positions of x). Exactly 0 without any
 // dependence. Each number of y takes a call of f and a backward pass. Throws Error if x or f(x)
 // have fewer than two axes, and as Tape does if f(x) does not depend on x.
-Tensor jacobian_norms(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x);
+[[nodiscard]] Tensor jacobian_norms(const std::function<Tensor(const Tensor& x)>& f,
+                                    const Tensor& x);
 
 // The same between two tensors inside a model: `to` by `from`, the names under which it records
 // them.
 //   jacobian_norms([&] { model(ids); }, "embedding", "blocks.1.output");
 // Throws Error as above and as Capture does: if another one is active, or nothing has these names.
-Tensor jacobian_norms(const std::function<void()>& run, const std::string& from,
-                      const std::string& to);
+[[nodiscard]] Tensor jacobian_norms(const std::function<void()>& run, const std::string& from,
+                                    const std::string& to);
 
 }  // namespace tapestry

@@ -10,13 +10,13 @@ namespace tapestry {
 
 // The weights that a Transformer recorded, first layer first, each (batch, heads, queries, keys):
 // "blocks.0.attention.weights", "blocks.1.attention.weights", ... Throws Error if there are none.
-std::vector<Tensor> filed_weights(const Capture& seen);
+[[nodiscard]] std::vector<Tensor> filed_weights(const Capture& seen);
 
 // What one layer passes on when its residual connection is counted: the mean over heads of the
 // weights, half of it, and half the identity, (A + I) / 2, with rows that do not sum to 1 divided
 // by their sum (Abnar & Zuidema 2020, section 3). weights (..., heads, length, length) ->
 // (..., length, length). Throws Error for another form, or no heads.
-Tensor with_residual(const Tensor& weights);
+[[nodiscard]] Tensor with_residual(const Tensor& weights);
 
 // Attention rollout (Abnar & Zuidema 2020): the product A_n ... A_2 A_1 of with_residual of all
 // layers, first layer first in the list. Row i is the share of each word in position i after the
@@ -24,7 +24,7 @@ Tensor with_residual(const Tensor& weights);
 // feed-forward layers: jacobian.hpp measures the true dependence.
 // Each (..., heads, length, length) -> (..., length, length). Throws Error for an empty list, and
 // if the layers do not fit together.
-Tensor attention_rollout(const std::vector<Tensor>& layers);
+[[nodiscard]] Tensor attention_rollout(const std::vector<Tensor>& layers);
 
 // The max-flow variant (same paper): links have the capacities of with_residual; entry (i, j) is
 // the maximum flow from position i after the last layer, through all layers, to word j. A path
@@ -32,6 +32,6 @@ Tensor attention_rollout(const std::vector<Tensor>& layers);
 // to more than 1. Exact (Edmonds & Karp 1972, in double).
 // Shapes and errors as above, and Error for a weight that is negative or not finite. Takes
 // length^2 searches: for tens of words, not thousands.
-Tensor attention_flow(const std::vector<Tensor>& layers);
+[[nodiscard]] Tensor attention_flow(const std::vector<Tensor>& layers);
 
 }  // namespace tapestry

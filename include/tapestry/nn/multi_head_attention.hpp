@@ -24,7 +24,8 @@ struct MultiHeadAttentionOptions {
   bool bias = false;       // of all four maps
   bool is_causal = false;  // no position sees a later one
   double dropout = 0;      // of the weights, while training; in [0, 1)
-  // rotary (layout half_split), relative or alibi; the others are added to x, outside the layer
+  // rotary (layout half_split), relative or alibi; the others are added to x, outside the layer,
+  // and refused here
   Positions positions = Positions::none;
   Initializer initializer = init::normal;
 };
@@ -57,8 +58,8 @@ struct MultiHeadAttention : Module {
   std::optional<RelativeBias> relative;  // if positions are relative
 
   // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
-  // given), num_key_value_heads that do not divide heads, a dropout outside [0, 1), and an odd d_k
-  // with rotary positions.
+  // given), num_key_value_heads that do not divide heads, a dropout outside [0, 1), learned or
+  // sinusoidal positions, and an odd d_k with rotary ones.
   MultiHeadAttention(Index d_model, Index num_heads, Random& random,
                      const MultiHeadAttentionOptions& options = {});
 

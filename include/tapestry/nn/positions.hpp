@@ -25,7 +25,8 @@ enum class Positions {
 //   p[pos, 2i] = sin(pos / base^(2i / width)),  p[pos, 2i + 1] = cos of the same
 // Shape (length, width), for the positions first, first + 1, ...; an odd width ends with a sine.
 // Throws Error for a negative length or position, a width below 1, or a base that is not above 0.
-Tensor sinusoidal_positions(Index length, Index width, Index first = 0, double base = 1e4);
+[[nodiscard]] Tensor sinusoidal_positions(Index length, Index width, Index first = 0,
+                                          double base = 1e4);
 
 // Which two numbers of a row are the two coordinates that rotary rotates. Weights learned with one
 // layout do not work with the other; convert_rotary converts them.
@@ -40,12 +41,14 @@ enum class RotaryLayout {
 // and a key at n depends on their positions by m - n alone. Position 0 is not rotated.
 // x (..., length, width) -> the same shape. Throws Error for less than two axes, a width that is
 // odd or 0, a negative position, or a base that is not above 0.
-Tensor rotary(const Tensor& x, RotaryLayout layout, Index first = 0, double base = 1e4);
+[[nodiscard]] Tensor rotary(const Tensor& x, RotaryLayout layout, Index first = 0,
+                            double base = 1e4);
 
 // W_Q or W_K (d_model, num_heads d_k), or its bias (heads d_k), learned with the layout `from`: its
 // columns in the order that gives the same scores with `to`. Both maps must be converted; values
 // and output have no layout. Throws Error unless the last axis is heads times an even number.
-Tensor convert_rotary(const Tensor& map, Index num_heads, RotaryLayout from, RotaryLayout to);
+[[nodiscard]] Tensor convert_rotary(const Tensor& map, Index num_heads, RotaryLayout from,
+                                    RotaryLayout to);
 
 // The bucket of the distance offset = key - query, as in T5 (Raffel et al. 2020, section 2.1).
 // Causal: distances 0 to buckets / 2 - 1 back have a bucket each; the others up to `max_distance`
@@ -53,7 +56,8 @@ Tensor convert_rotary(const Tensor& map, Index num_heads, RotaryLayout from, Rot
 // of 0. Otherwise half of the buckets are for earlier keys, in the same way, and half for later
 // keys. Throws Error for buckets below 2 (not causal: below 4), an odd number of them if not
 // causal, and for a `max_distance` not above the distances that have a bucket each.
-Index relative_bucket(Index offset, bool is_causal, Index buckets = 32, Index max_distance = 128);
+[[nodiscard]] Index relative_bucket(Index offset, bool is_causal, Index buckets = 32,
+                                    Index max_distance = 128);
 
 // A learned number for each bucket of distances and each head, added to the scores (Raffel et al.
 // 2020; T5 shares one table among its layers).
@@ -76,11 +80,11 @@ struct RelativeBias : Module {
 // heads, if heads is a power of two. Else those of the next lower power of two, and then, for the
 // rest, the first, third, fifth ... of the next higher one.
 // Throws Error for heads below 1.
-Tensor alibi_slopes(Index num_heads);
+[[nodiscard]] Tensor alibi_slopes(Index num_heads);
 
 // -slope |query - key| for each head: a penalty that grows with distance. Queries at first, first
 // + 1, ..., keys at 0, 1, ... -> (heads, queries, keys). No parameters.
 // Throws Error for a negative number, and heads below 1.
-Tensor alibi_bias(Index num_heads, Index queries, Index keys, Index first = 0);
+[[nodiscard]] Tensor alibi_bias(Index num_heads, Index queries, Index keys, Index first = 0);
 
 }  // namespace tapestry

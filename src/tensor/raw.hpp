@@ -1,0 +1,25 @@
+// The library's own way to the numbers of a tensor. Tensor::data(), everybody else's, has to take
+// into account that the numbers may change while a tape keeps them (tapestry/saved.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "tapestry/saved.hpp"
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+// To read, and to fill what was just made. Throws Error if x is undefined.
+real* raw(const Tensor& x);
+
+// To change, right now, numbers that others hold, too: weights, say.
+inline real* raw_to_change(const Tensor& x) {
+  real* const numbers = raw(x);
+  Saved::before_change(x.buffer(), false);
+  return numbers;
+}
+
+// Of the numbers, in row-major order: never 0, and other for other bits, all but surely.
+std::uint64_t fingerprint(const Tensor& x);
+
+}  // namespace tapestry
