@@ -54,9 +54,10 @@ class Saved : public Tensor {
  private:
   void keep();
 
-  Saved* next_ = nullptr;
-  Saved** here_ = nullptr;   // what points at this one in the list of its buffer; null: in none
-  Saved* beside_ = nullptr;  // the next one in that list
+  bool kept_ = false;        // belongs to a record
+  Saved* next_ = nullptr;    // of the record
+  Saved** here_ = nullptr;   // in the list of its buffer: what points at this one,
+  Saved* beside_ = nullptr;  // and the next one
   std::atomic<std::uint64_t> fingerprint_ = 0;  // 0: not taken, nobody could have changed anything
 };
 

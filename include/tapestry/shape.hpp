@@ -51,7 +51,7 @@ using Strides = std::array<Index, Shape::max_ndim>;  // elements to step along e
 
 // The axis counted from the front; `axis` may be negative (-1 is the last). Messages begin with
 // `operation`. Throws Error if there is no such axis.
-[[nodiscard]] int normalized_axis(std::string_view operation, int axis, int rank);
+int normalized_axis(std::string_view operation, int axis, int rank);
 
 // The shape that a and b broadcast to, by NumPy's rule: aligned at the last axis, sizes must be
 // equal or one of them 1. Throws Error naming `operation`, both shapes and the axis that clashes.

@@ -31,7 +31,7 @@ Saved::Saved(const Saved& other) : Tensor(static_cast<const Tensor&>(other)) { k
 Saved::Saved(Saved&& other) : Tensor(static_cast<Tensor&&>(other)) { keep(); }
 
 Saved::~Saved() {
-  if (here_ == nullptr) return;
+  if (!kept_) return;
   const std::lock_guard lock(mutex);
   *here_ = beside_;
   if (beside_ != nullptr) beside_->here_ = here_;
@@ -39,13 +39,14 @@ Saved::~Saved() {
 
 void Saved::keep() {
   if (end_of_record == nullptr || !defined()) return;
-  *std::exchange(end_of_record, &next_) = this;
   const std::lock_guard lock(mutex);
   Buffer::Block& block = *buffer().block_;
+  if (block.given_away) fingerprint_ = fingerprint(*this);
+  *std::exchange(end_of_record, &next_) = this;
   here_ = &block.saved;
   beside_ = std::exchange(block.saved, this);
   if (beside_ != nullptr) beside_->here_ = &beside_;
-  if (block.given_away) fingerprint_ = fingerprint(*this);
+  kept_ = true;
 }
 
 bool Saved::changed() const {

@@ -75,12 +75,12 @@ void broadcasting(const Tensor& x) {
 void errors(const Tensor& x) {
   std::cout << "5. When shapes do not fit, the message says why\n";
   try {
-    matmul(x, x);  // (2, 3) times (2, 3): inner sizes differ
+    (void)matmul(x, x);  // (2, 3) times (2, 3): inner sizes differ
   } catch (const Error& error) {
     std::cout << error.what() << "\n";
   }
   try {
-    x + Tensor::ones({2});  // (2, 3) plus (2): last sizes differ
+    (void)(x + Tensor::ones({2}));  // (2, 3) plus (2): last sizes differ
   } catch (const Error& error) {
     std::cout << error.what() << "\n";
   }

@@ -150,7 +150,7 @@ int main() try {
 
   std::cout << "\n5. Heads must divide the width. The library says:\n";
   try {
-    split_heads(x, 3);
+    (void)split_heads(x, 3);
   } catch (const Error& error) {
     std::cout << error.what() << "\n";
   }

@@ -75,9 +75,10 @@ void print_error(const std::function<void()>& f) {
 void printed_code() {
   const Tensor of_five = Tensor::zeros({5000, 5}), of_four = Tensor::zeros({1, 5000, 4});
   std::printf("A guide's code: pe[:, 1::2] = torch.cos(position * div_term), for d_model = 5\n");
-  print_error([&] { slice(of_five, 1, 1, 5, 2) + Tensor::zeros({5000, 3}); });  // 3: 0, 2, 4
+  print_error(
+      [&] { (void)(slice(of_five, 1, 1, 5, 2) + Tensor::zeros({5000, 3})); });  // 3: 0, 2, 4
   std::printf("... and then return x + self.pe[:, :x.size(1)], for 6000 words\n");
-  print_error([&] { Tensor::zeros({1, 6000, 4}) + of_four; });
+  print_error([&] { (void)(Tensor::zeros({1, 6000, 4}) + of_four); });
 }
 
 // Scores of one query word and one key word that are three positions apart, in twenty places.

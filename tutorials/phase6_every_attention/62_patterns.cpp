@@ -129,7 +129,7 @@ void printed_code() {
               sharpness(std::sqrt(double{n}), printed), sharpness(1, printed));
   std::printf("   It keeps its weights in a matrix of the shape of q. With 16 words of width 8:\n");
   try {
-    matmul(Tensor::zeros({n, 8}), Tensor::zeros({n, 8}));
+    (void)matmul(Tensor::zeros({n, 8}), Tensor::zeros({n, 8}));
   } catch (const Error& error) {
     std::printf("   %s\n", error.what());
   }
