@@ -51,11 +51,11 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
   const AttentionOperands of("attention", q, k, v);
   const Tensor scaled = product_of_pairs(q, k, mask) * scale_of(how, of.width);
   const Tensor scores = Capture::record("scores", biased(capped(scaled, how.softcap), bias));
-  Tensor visible = scores;
+  Tensor visible = scores;  // (..., queries, keys)
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
   }
-  const Tensor weights = Capture::record("weights", softmax(visible));
+  const Tensor weights = Capture::record("weights", softmax(visible));  // (..., queries, keys)
   return {mix_of_values(dropout(weights, p, random), v, mask), weights, scores};
 }
 
@@ -66,7 +66,7 @@ Tensor split_heads(const Tensor& x, Index heads) {
                 ": x must be (..., length, width), and heads must divide its width.");
   }
   const Shape parts = x.shape().with(-1, heads).inserted(x.ndim(), x.size(-1) / heads);
-  return transpose(reshape(x, parts), -3, -2);
+  return transpose(reshape(x, parts), -3, -2);  // (..., heads, length, width / heads)
 }
 
 Tensor concatenate_heads(const Tensor& x) {
@@ -136,14 +136,14 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
   const kernels::AttentionShape shape = x.shape(mask, how);
   const Index parts = kernels::attention_parts(shape);
   const Tensor shares = Tensor::empty({parts, x.q.count()});
-  const Tensor d_k = Tensor::empty(x.k.shape());
-  const Tensor d_v = Tensor::empty(x.v.shape());
+  const Tensor d_k = Tensor::empty(x.k.shape());  // (..., keys, d_k)
+  const Tensor d_v = Tensor::empty(x.v.shape());  // (..., keys, d_v)
   kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
                               rows_of(x.with_rows(d_out)), raw(log_sum), raw(shares), raw(d_k),
                               raw(d_v));
   Tensor d_q = shares;
   if (parts > 1) {
-    d_q = Tensor::empty(x.q.shape());
+    d_q = Tensor::empty(x.q.shape());  // (..., queries, d_k)
     kernels::reduce(kernels::active().sum, raw(shares), 1, parts, x.q.count(), raw(d_q));
   }
   to.accumulate(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));

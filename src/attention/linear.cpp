@@ -33,7 +33,7 @@ Tensor divided(const Tensor& y) {
 Tensor prefix_sums(Tensor x) {
   const Index count = x.size(-3);
   for (Index shift = 1; shift < count; shift *= 2) {
-    const Tensor nothing = Tensor::zeros(x.shape().with(-3, shift));
+    const Tensor nothing = Tensor::zeros(x.shape().with(-3, shift));  // (..., shift, rows, columns)
     x = x + concat({nothing, slice(x, -3, 0, count - shift)}, -3);
   }
   return x;
@@ -53,17 +53,17 @@ Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tens
                                     const Mask& mask) {
   const AttentionOperands of("linear attention", q, k, v);
   mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
-  const Tensor scores = matmul(positive(q), transpose(positive(k)));
+  const Tensor scores = matmul(positive(q), transpose(positive(k)));  // (..., queries, keys)
   const Tensor visible =
       mask.allows_everything() ? scores : where(mask.tensor(scores.shape()), scores, 0);
-  const Tensor weights = visible / not_zero(sum(visible, -1, true));
+  const Tensor weights = visible / not_zero(sum(visible, -1, true));  // (..., queries, keys)
   return {matmul(weights, v), weights, scores};
 }
 
 Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                         const std::vector<Index>& lengths) {
   const AttentionOperands of("linear attention", q, k, v);
-  Tensor keys = positive(k);
+  Tensor keys = positive(k);  // (..., keys, d_k)
   if (!lengths.empty()) {
     const Shape row = with_matrix(of.batch, 1, of.keys);
     keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);
@@ -80,11 +80,11 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
                 "there must be as many queries as keys, and at most five axes.");
   }
   const Index size = std::clamp<Index>(length, 1, chunk), chunks = (length + size - 1) / size;
-  const Tensor queries = in_chunks(positive(q), chunks, size);
-  const Tensor keys = in_chunks(positive(k), chunks, size);
-  const Tensor values = in_chunks(with_ones(v), chunks, size);
-  const Tensor of_chunks = matmul(transpose(keys), values);
-  Tensor before = Tensor::zeros(of_chunks.shape().with(-3, 1));
+  const Tensor queries = in_chunks(positive(q), chunks, size);   // (..., chunks, size, d_k)
+  const Tensor keys = in_chunks(positive(k), chunks, size);      // (..., chunks, size, d_k)
+  const Tensor values = in_chunks(with_ones(v), chunks, size);   // (..., chunks, size, d_v + 1)
+  const Tensor of_chunks = matmul(transpose(keys), values);      // (..., chunks, d_k, d_v + 1)
+  Tensor before = Tensor::zeros(of_chunks.shape().with(-3, 1));  // (..., 1, d_k, d_v + 1)
   if (state != nullptr && state->sums.defined()) {
     before = unsqueeze(state->sums, -3);
     if (before.shape() != of_chunks.shape().with(-3, 1)) {
@@ -94,12 +94,12 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
     }
   }
   const Tensor sums = prefix_sums(concat({before, of_chunks}, -3));
-  const Tensor scores = matmul(queries, transpose(keys));
+  const Tensor scores = matmul(queries, transpose(keys));  // (..., chunks, size, size)
   const Tensor weights = where(Mask::causal().tensor({size, size}), scores, 0);
   const Tensor y = matmul(weights, values) + matmul(queries, slice(sums, -3, 0, chunks));
   if (state != nullptr) state->sums = squeeze(slice(sums, -3, chunks, chunks + 1), -3);
   const Shape joined = y.shape().removed(-3).with(-2, chunks * size);
-  return divided(slice(reshape(y, joined), -2, 0, length));
+  return divided(slice(reshape(y, joined), -2, 0, length));  // (..., length, d_v)
 }
 
 }  // namespace tapestry

@@ -29,9 +29,9 @@ Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
     const auto attend = [seen](const std::vector<Tensor>& in) {
       return attention(in[0], in[1], in[2], seen).output;
     };
-    parts.push_back(checkpoint(attend, {rows(q, begin, end), k, v}));
+    parts.push_back(checkpoint(attend, {rows(q, begin, end), k, v}));  // (..., end - begin, d_v)
   }
-  return concat(parts, -2);
+  return concat(parts, -2);  // (..., queries, d_v)
 }
 
 Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index window,
@@ -52,9 +52,9 @@ Tensor sliding_window_attention(const Tensor& q, const Tensor& k, const Tensor& 
     const Index first = std::max<Index>(begin - reach, 0), last = std::min(end + reach, length);
     parts.push_back(attention(rows(q, begin, end), rows(k, first, last), rows(v, first, last),
                               seen.part(begin, end - begin, first, last - first))
-                        .output);
+                        .output);  // (..., end - begin, d_v)
   }
-  return concat(parts, -2);
+  return concat(parts, -2);  // (..., queries, d_v)
 }
 
 Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
@@ -79,7 +79,7 @@ Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
   const Shape parts = q.shape().with(-3, groups).inserted(q.ndim() - 2, heads / groups);
   const Tensor y =
       fused_attention(reshape(q, parts), unsqueeze(k, -3), unsqueeze(v, -3), mask, how);
-  return reshape(y, y.shape().removed(-3).with(-3, heads));
+  return reshape(y, y.shape().removed(-3).with(-3, heads));  // (batch, heads, queries, d_v)
 }
 
 }  // namespace tapestry

@@ -14,7 +14,7 @@ Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options
 }
 
 Tensor Linear::operator()(const Tensor& x, Activation activation) const {
-  return linear(x, weight, bias, activation);
+  return linear(x, weight, bias, activation);  // (..., out)
 }
 
 }  // namespace tapestry

@@ -10,7 +10,7 @@ namespace {
 LstmState begun(const LstmState& state, Index batch, Index hidden) {
   const Shape shape{batch, hidden};
   const auto part = [&](const char* name, const Tensor& x) {
-    if (!x.defined()) return Tensor::zeros(shape);
+    if (!x.defined()) return Tensor::zeros(shape);  // (batch, hidden)
     if (x.shape() == shape) return x;
     throw Error(std::string("lstm: the state's ") + name + " is " + to_string(x.shape()) +
                 ", but must be (batch, hidden), here " + to_string(shape) + ".");
@@ -56,10 +56,10 @@ LstmState LstmCell::step(const Tensor& gates, const LstmState& before) const {
   const Index size = hidden.weight.size(0);
   check(gates, 2, "(batch, 4 hidden)", 4 * size);
   const LstmState old = begun(before, gates.size(0), size);
-  const std::vector<Tensor> part = split(gates + hidden(old.h), 4, -1);
+  const std::vector<Tensor> part = split(gates + hidden(old.h), 4, -1);  // (batch, hidden) each
   const Tensor in = sigmoid(part[0]), keep = sigmoid(part[1]), show = sigmoid(part[3]);
-  const Tensor c = keep * old.c + in * tanh(part[2]);
-  return {show * tanh(c), c};
+  const Tensor c = keep * old.c + in * tanh(part[2]);  // (batch, hidden)
+  return {show * tanh(c), c};                          // (batch, hidden) each
 }
 
 LstmState LstmCell::operator()(const Tensor& x, const LstmState& before) const {
@@ -78,10 +78,10 @@ Lstm::Output Lstm::operator()(const Tensor& x, const std::vector<Index>& lengths
   for (Index t = 0; t < length; ++t) {
     LstmState next = cell.step(squeeze(slice(gates, 1, t, t + 1), 1), state);
     if (lengths.empty()) {
-      shown.push_back(next.h);
+      shown.push_back(next.h);  // (batch, hidden)
     } else {
-      const Tensor keep = real_at(t, lengths);
-      shown.push_back(where(keep, next.h, 0));
+      const Tensor keep = real_at(t, lengths);  // (batch, 1)
+      shown.push_back(where(keep, next.h, 0));  // (batch, hidden)
       next = {where(keep, next.h, state.h), where(keep, next.c, state.c)};
     }
     state = next;

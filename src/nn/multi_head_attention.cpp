@@ -65,7 +65,7 @@ Linear part(const Linear& map, int axis, Index number, Index width) {
   const Index begin = number * width;
   result.weight = slice(map.weight, axis, begin, begin + width).clone();
   if (map.bias.defined() && axis == 1) {
-    result.bias = slice(map.bias, 0, begin, begin + width).clone();
+    result.bias = slice(map.bias, 0, begin, begin + width).clone();  // (width)
   }
   return result;
 }
@@ -136,9 +136,9 @@ Tensor MultiHeadAttention::by_heads(const Tensor& x) const {
 Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const Mask& mask, const ForwardContext& pass,
                                const Tensor& bias) const {
-  const Tensor q = Capture::record("query", queries);
+  const Tensor q = Capture::record("query", queries);  // (..., heads, length, d_k)
   const Tensor k = Capture::record("key", keys), v = Capture::record("value", values);
-  Tensor mixed;
+  Tensor mixed;  // (..., heads, length, d_v)
   if (pass.need_weights || (pass.training() && dropout > 0) || bias.defined()) {
     mixed = attention(q, by_heads(k), by_heads(v), mask, dropout, pass.random, bias).output;
   } else {
@@ -156,7 +156,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask,
   if (x.ndim() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, pass), 0);
   KeyValueCache* const cache = pass.cache;
   const Index before = cache == nullptr ? 0 : cache->length();
-  const Tensor q = turned(split_heads(query(x), num_heads), before);
+  const Tensor q = turned(split_heads(query(x), num_heads), before);  // (batch, heads, length, d_k)
   KeyValueCache seen{turned(split_heads(key(x), num_key_value_heads), before),
                      split_heads(value(x), num_key_value_heads)};
   if (cache != nullptr) seen = joined(*cache, seen);
@@ -176,9 +176,9 @@ Tensor MultiHeadAttention::cross_attend(const Tensor& x, const Tensor& context, 
   if (x.ndim() == 2 && context.ndim() == 2) {
     return squeeze(cross_attend(unsqueeze(x, 0), unsqueeze(context, 0), mask, pass), 0);
   }
-  const Tensor q = split_heads(query(x), num_heads);
-  const Tensor k = split_heads(key(context), num_key_value_heads);
-  const Tensor v = split_heads(value(context), num_key_value_heads);
+  const Tensor q = split_heads(query(x), num_heads);                  // (..., heads, length, d_k)
+  const Tensor k = split_heads(key(context), num_key_value_heads);    // (..., kv heads, keys, d_k)
+  const Tensor v = split_heads(value(context), num_key_value_heads);  // (..., kv heads, keys, d_v)
   const Mask visible = is_causal ? Mask::causal() & mask : mask;
   return mix(q, k, v, visible, pass, {});
 }
@@ -198,10 +198,10 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
   Random unused(0);
   SingleHeadAttention one(query.weight.size(0), unused,
                           {.d_k = d_k, .d_v = d_v, .is_causal = is_causal});
-  one.query = part(query, 1, number, d_k);
-  one.key = part(key, 1, group, d_k);
-  one.value = part(value, 1, group, d_v);
-  one.output = part(output, 0, number, d_v);
+  one.query = part(query, 1, number, d_k);    // (d_model, d_k)
+  one.key = part(key, 1, group, d_k);         // (d_model, d_k)
+  one.value = part(value, 1, group, d_v);     // (d_model, d_v)
+  one.output = part(output, 0, number, d_v);  // (d_v, d_model)
   one.output.bias = Tensor();
   return one;
 }

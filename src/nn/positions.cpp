@@ -82,7 +82,7 @@ Tensor rotary(const Tensor& x, RotaryLayout layout, Index first, double base) {
   }
   check_base("rotary", base);
   const Turn turn(x.size(-2), x.size(-1), layout, first, base);
-  return x * turn.cosine + matmul(x, turn.swap) * turn.sine;
+  return x * turn.cosine + matmul(x, turn.swap) * turn.sine;  // (..., length, width)
 }
 
 Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryLayout to) {
@@ -133,7 +133,7 @@ Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
     const auto row = by_offset.begin() + (queries - 1 - i);
     buckets.values.insert(buckets.values.end(), row, row + keys);
   }
-  return permute(table(buckets), {2, 0, 1});
+  return permute(table(buckets), {2, 0, 1});  // (heads, queries, keys)
 }
 
 Tensor alibi_slopes(Index heads) {
@@ -153,10 +153,10 @@ Tensor alibi_slopes(Index heads) {
 
 Tensor alibi_bias(Index heads, Index queries, Index keys, Index first) {
   check_distances("alibi bias", queries, keys, first);
-  const Tensor rows = Tensor::arange(queries) + static_cast<double>(first);
-  const Tensor offset = unsqueeze(rows, 1) - Tensor::arange(keys);
-  const Tensor slopes = reshape(alibi_slopes(heads), {heads, 1, 1});
-  return -slopes * maximum(offset, -offset);
+  const Tensor rows = Tensor::arange(queries) + static_cast<double>(first);  // (queries)
+  const Tensor offset = unsqueeze(rows, 1) - Tensor::arange(keys);           // (queries, keys)
+  const Tensor slopes = reshape(alibi_slopes(heads), {heads, 1, 1});         // (heads, 1, 1)
+  return -slopes * maximum(offset, -offset);  // (heads, queries, keys)
 }
 
 }  // namespace tapestry

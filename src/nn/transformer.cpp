@@ -62,7 +62,7 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
     throw Error("transformer: ids are " + to_string(ids.shape) +
                 ": they must be (length) or (batch, length).");
   }
-  const Tensor x = token_embedding(ids);
+  const Tensor x = token_embedding(ids);  // (..., length, d_model)
   const Index length = ids.shape[-1], end = first + length;
   if (!positions && !sinusoids.defined()) return x;  // layers add them, or there are none
   if (sinusoids.defined() && end > options.max_length) {
@@ -83,10 +83,10 @@ Tensor Transformer::run(const Indices& ids, const Mask& mask, ForwardContext pas
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Capture::Name name("blocks", static_cast<Index>(i));
     if (caches != nullptr) pass.cache = &(*caches)[i];
-    x = blocks[i](x, mask, pass);
+    x = blocks[i](x, mask, pass);  // (..., length, d_model)
   }
   if (norm) x = Capture::record("norm", (*norm)(x));
-  return Capture::record("logits", lm_head(x));
+  return Capture::record("logits", lm_head(x));  // (..., length, vocab_size)
 }
 
 Tensor Transformer::operator()(const Indices& ids, const Mask& mask,
@@ -113,8 +113,8 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
                 " blocks: there must be one for each block, at least one, all equally long. Begin "
                 "with an empty list.");
   }
-  const Tensor y = run(ids, {}, {}, &seen);
-  caches = std::move(seen);  // only now, when nothing can throw
+  const Tensor y = run(ids, {}, {}, &seen);  // (batch, new, vocab_size)
+  caches = std::move(seen);                  // only now, when nothing can throw
   return y;
 }
 

@@ -30,14 +30,14 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
     return tapestry::dropout(attention(seen, mask, pass), dropout, pass.random);
   };
   Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));
-  y = Capture::record("middle", y);
+  y = Capture::record("middle", y);  // (..., length, d_model)
   if (feed_forward) {
     const auto transform = [&](const Tensor& seen) {
       return tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
     };
     y = pre ? y + transform((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + transform(y));
   }
-  return Capture::record("output", y);
+  return Capture::record("output", y);  // (..., length, d_model)
 }
 
 }  // namespace tapestry
