@@ -255,13 +255,5 @@ void max(IsNumber auto, auto...) = delete;
 void min(IsNumber auto, auto...) = delete;
 void clamp(IsNumber auto, auto...) = delete;
 void prod(IsNumber auto, auto...) = delete;
-void cumsum(IsNumber auto, auto...) = delete;
-void argmax(IsNumber auto, auto...) = delete;
-void argmin(IsNumber auto, auto...) = delete;
-void topk(IsNumber auto, auto...) = delete;
-void hardmax(IsNumber auto, auto...) = delete;
-void softmax(IsNumber auto, auto...) = delete;
-void log_softmax(IsNumber auto, auto...) = delete;
-void logsumexp(IsNumber auto, auto...) = delete;
 
 }  // namespace tapestry

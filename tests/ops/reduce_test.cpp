@@ -269,8 +269,7 @@ namespace {
 template <class... A>
 concept Reduces = requires(A... a) { max(a...); } || requires(A... a) { min(a...); } ||
                   requires(A... a) { sum(a...); } || requires(A... a) { mean(a...); } ||
-                  requires(A... a) { var(a...); } || requires(A... a) { softmax(a...); } ||
-                  requires(A... a) { log_softmax(a...); } || requires(A... a) { logsumexp(a...); };
+                  requires(A... a) { var(a...); } || requires(A... a) { prod(a...); };
 template <class... A>
 concept Clamps = requires(A... a) { clamp(a...); };
 
