@@ -37,8 +37,8 @@ void why(const WhyOptions& o) {
 void train(const TrainOptions& o) {
   within<Index>(0, o.steps.value_or(0), most_steps);
   within<Index>(1, o.batch.value_or(1), most_batch);
-  within<Index>(1, o.num_layers.value_or(1), 64);
-  within<Index>(1, o.num_heads.value_or(1), 64);
+  within<Index>(1, o.layers.value_or(1), 64);
+  within<Index>(1, o.heads.value_or(1), 64);
   within<Index>(1, o.width.value_or(1), 1024);
   within<Index>(8, o.length.value_or(8), most_length);
   within<Index>(1, o.save_every, most_steps);
@@ -61,7 +61,7 @@ void tape(const TapeOptions&) {}
 void lab(const LabOptions& o) {
   require(!o.lengths.empty() && o.lengths.size() <= 16, "there are lengths, not too many");
   for (const Index length : o.lengths) within<Index>(1, length, 65536);
-  within<Index>(1, o.num_heads, 64);
+  within<Index>(1, o.heads, 64);
   within<Index>(1, o.width, 4096);
   within<Index>(1, o.batch, most_batch);
   within<Index>(0, o.window, 65536);

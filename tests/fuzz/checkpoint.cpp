@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(!command::description(file).empty(), "a model can be described");
     const TransformerOptions& options = file.model.options();
     Indices ids;
-    for (Index i = 0; i < std::min<Index>(5, options.length); ++i) {
+    for (Index i = 0; i < std::min<Index>(5, options.max_length); ++i) {
       ids.values.push_back(static_cast<std::int32_t>(i % options.vocab_size));
     }
     ids.shape = {static_cast<Index>(ids.values.size())};
