@@ -5,8 +5,8 @@
 
 namespace tapestry {
 
-// What a model says: argmax of logits (..., classes) -> (...), but -1, which no target is, where one
-// of them is NaN and where there are no classes. Throws Error for logits without an axis.
+// What a model says: argmax of logits (..., classes) -> (...), but -1, which no target is, where
+// one of them is NaN and where there are no classes. Throws Error for logits without an axis.
 [[nodiscard]] Indices predicted_classes(const Tensor& logits);
 
 // The share of targets that equal predicted_classes(logits): logits (..., classes), targets (...),

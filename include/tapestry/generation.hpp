@@ -36,8 +36,8 @@ inline constexpr SamplingOptions greedy = {.temperature = 0};
 // counts as likelier, so that greedy takes the lowest. A logit of -inf has probability 0. Not
 // recorded by a tape.
 //
-// Throws Error for a temperature below 0, top_k below 0, top_p outside (0, 1], top_k or top_p at temperature 0, another rank than
-// 1, a logit that is NaN or +inf, or none above -inf.
+// Throws Error for a temperature below 0, top_k below 0, top_p outside (0, 1], top_k or top_p at
+// temperature 0, another rank than 1, a logit that is NaN or +inf, or none above -inf.
 [[nodiscard]] Tensor sampling_probabilities(const Tensor& logits,
                                             const SamplingOptions& options = {});
 

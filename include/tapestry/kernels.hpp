@@ -31,9 +31,9 @@ int threads_in_use();
 // The number of threads in a text such as OMP_NUM_THREADS holds: "4" or "4,2"; 0: none.
 int thread_count_in(std::string_view text);
 
-// To measure what a machine can do. All threads in use multiply and add in registers, `rounds` rounds
-// each; returns the number of operations in all. read_burst: each thread reads its part of the
-// numbers once.
+// To measure what a machine can do. All threads in use multiply and add in registers, `rounds`
+// rounds each; returns the number of operations in all. read_burst: each thread reads its part of
+// the numbers once.
 double multiply_add_burst(Index rounds);
 void read_burst(std::span<const real> numbers);
 

@@ -50,12 +50,13 @@ class Mask {
   [[nodiscard]] static Mask padding(std::vector<Index> lengths);
 
   // A mask of its own for each head, or for each sequence, of scores (batch, heads, queries, keys):
-  // heads are what the axes between the first and the last two count. Throw Error for an empty list.
+  // heads are what the axes between the first and the last two count. Throw Error for an empty
+  // list.
   [[nodiscard]] static Mask per_head(const std::vector<Mask>& masks);
   [[nodiscard]] static Mask per_sequence(const std::vector<Mask>& masks);
 
-  // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1 or heads, queries, keys).
-  // Throws Error for values that are not of the encoding, naming one and its place.
+  // From a matrix (queries, keys), or (batch, queries, keys), or (batch, 1 or heads, queries,
+  // keys). Throws Error for values that are not of the encoding, naming one and its place.
   [[nodiscard]] static Mask from(MaskEncoding encoding, const Tensor& matrix);
 
   friend Mask operator&(const Mask& a, const Mask& b);  // allowed by both
@@ -68,10 +69,10 @@ class Mask {
   [[nodiscard]] Mask part(Index query, Index queries, Index key, Index keys) const;
 
   // Visibility of the keys [key, key + keys) of a sequence to its queries [query, query + queries),
-  // at most visibility_block of each: the first `clear` keys are visible to all these queries, those
-  // from `keys` on to none. For the keys j between, bit i of keep[j] (visibility_block words) says
-  // whether query i of the block may attend to it; bits beyond the queries are undefined. Fused
-  // attention skips invisible keys. Not checked: call check_fits first.
+  // at most visibility_block of each: the first `clear` keys are visible to all these queries,
+  // those from `keys` on to none. For the keys j between, bit i of keep[j] (visibility_block words)
+  // says whether query i of the block may attend to it; bits beyond the queries are undefined.
+  // Fused attention skips invisible keys. Not checked: call check_fits first.
   BlockVisibility visible_in_block(Index batch, Index query, Index queries, Index key, Index keys,
                                    std::uint64_t* keep, Index head = 0) const;
 
@@ -91,8 +92,8 @@ class Mask {
   bool allows_everything() const { return rule_ == nullptr; }
 
   // 1 where allowed, 0 where not, in a shape that broadcasts to `scores` (..., queries, keys):
-  // (queries, keys), or with axes before these if it depends on the batch element, which is the first
-  // axis of scores, or on the head. Throws Error if sizes do not fit.
+  // (queries, keys), or with axes before these if it depends on the batch element, which is the
+  // first axis of scores, or on the head. Throws Error if sizes do not fit.
   [[nodiscard]] Tensor tensor(const Shape& scores) const;
 
   // Converts to another library's convention. `upper_triangle` throws Error if the mask is not

@@ -48,7 +48,8 @@ class Saved : public Tensor {
     Saved** before_;
   };
 
-  // Called before numbers in this buffer are changed; `for_good` when they may be at any later time.
+  // Called before numbers in this buffer are changed; `for_good` when they may be at any later
+  // time.
   static void before_change(const Buffer& buffer, bool for_good);
 
  private:

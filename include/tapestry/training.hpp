@@ -63,8 +63,8 @@ struct Training {
 // Throws Error when a loss or gradient is NaN or infinite: the step is run once more to find the
 // first operation that made one, and the message names it, and the mask where one did it. The
 // weights and the optimizer are then as they were before that step. Throws Error for options out
-// of range, for a loss that is not one number or does not depend on the optimizer's parameters, and passes
-// on what loss_of_step throws.
+// of range, for a loss that is not one number or does not depend on the optimizer's parameters, and
+// passes on what loss_of_step throws.
 Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
                const TrainingOptions& options = {});
 

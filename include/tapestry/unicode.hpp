@@ -1,5 +1,5 @@
-// Text as UTF-8: its code points, how wide it is on a terminal, how to show it in a message, and how
-// to hand it to a shell.
+// Text as UTF-8: its code points, how wide it is on a terminal, how to show it in a message, and
+// how to hand it to a shell.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // What a function of each element is: a struct, in one place, with its name, its plain form, its
-// SIMD form and what tests try. Each header of functions ends with their list: a new function is one
-// struct, and its name there. The table of kernels, every set and the tests walk UnaryFunctions
+// SIMD form and what tests try. Each header of functions ends with their list: a new function is
+// one struct, and its name there. The table of kernels, every set and the tests walk UnaryFunctions
 // (functions.hpp and functions_exact.hpp) and BinaryFunctions (functions_of_two.hpp).
 //
 //   plain(x)      in double; the reference set rounds it once

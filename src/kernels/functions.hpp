@@ -210,8 +210,8 @@ struct GeluTanh {
       slope = least * most;
     }
   };
-  // These two stop at -30 (the slope at 30, too): otherwise an infinite x meets a factor of 0. Off by
-  // 1.4e-7 of max(1, |x|)
+  // These two stop at -30 (the slope at 30, too): otherwise an infinite x meets a factor of 0. Off
+  // by 1.4e-7 of max(1, |x|)
   template <class M, class V = typename M::V>
   static V simd(V x) {
     x = M::larger(V(-30.0f), x);

@@ -11,8 +11,8 @@ namespace tapestry::kernels::simd {
 template <class A>
 using All = Trigonometry<A>;
 
-// A loop's body stands in the loop, or it would be called for each batch; whether the function does,
-// the compiler may decide.
+// A loop's body stands in the loop, or it would be called for each batch; whether the function
+// does, the compiler may decide.
 #define TAPESTRY_BODY __attribute__((always_inline))
 
 // y[i] = f(x[i])

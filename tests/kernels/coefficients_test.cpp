@@ -1,5 +1,5 @@
-// The polynomials of the SIMD functions, fitted anew: how good those in coefficients.hpp are, and how
-// good any could be.
+// The polynomials of the SIMD functions, fitted anew: how good those in coefficients.hpp are, and
+// how good any could be.
 //
 // A fit makes the largest weighted error as small as it gets (minimax), by the exchange algorithm
 // of Remez (1934), in double. Its coefficients are then rounded to float one after another, the

@@ -1,4 +1,5 @@
-// < <= > >= == != isnan: against C++'s own comparisons, NaN and infinities, broadcasting, no gradient.
+// < <= > >= == != isnan: against C++'s own comparisons, NaN and infinities, broadcasting, no
+// gradient.
 #include <cmath>
 #include <functional>
 #include <vector>

@@ -1,4 +1,5 @@
-// argmax argmin topk hardmax: against a plain search and a stable sort, ties, NaN, edges, gradients.
+// argmax argmin topk hardmax: against a plain search and a stable sort, ties, NaN, edges,
+// gradients.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

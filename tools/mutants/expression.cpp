@@ -193,7 +193,10 @@ std::vector<Constant> constants_of(const Source& s) {
         constant.to = s.partner[j];
         break;
       }
-      if (s.opens(j)) j = s.partner[j];
+      if (s.opens(j)) {
+        j = s.partner[j];
+        constant.to = j + 1;
+      }
     }
     all.push_back(constant);
   }

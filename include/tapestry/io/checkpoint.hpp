@@ -43,10 +43,10 @@ void save_checkpoint(const std::filesystem::path& path, const Parameters& model,
 // count of steps that is no whole number.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
-// Copies weights, the state of the optimizer and its count of steps into a model and an optimizer of
-// the same shapes and names. AdamW takes Adam's state, too. Throws Error, and changes
-// nothing, if they do not fit, which it lists, if the optimizer is of another kind, or if the
-// checkpoint has weights alone.
+// Copies weights, the state of the optimizer and its count of steps into a model and an optimizer
+// of the same shapes and names. AdamW takes Adam's state, too. Throws Error, and changes nothing,
+// if they do not fit, which it lists, if the optimizer is of another kind, or if the checkpoint has
+// weights alone.
 void load_checkpoint(const Parameters& model, Optimizer& optimizer, const Checkpoint& checkpoint);
 
 }  // namespace tapestry
