@@ -8,6 +8,7 @@ namespace tapestry {
 namespace {
 
 TEST_CASE("a roofline rises with what is read and ends at the peak", "[phase0][pictures]") {
+  CHECK(Workload{}.flops_per_byte == 0);
   Machine machine;
   machine.peak_gflops = 100;
   machine.read_gb_per_second = 10;

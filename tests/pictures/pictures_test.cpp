@@ -15,6 +15,7 @@ TEST_CASE("a picture of a mask: white where one may attend, black elsewhere",
     CHECK(picture.title == "who sees");
     CHECK(picture.rows == 3);
     CHECK(picture.columns == 3);
+    CHECK(picture.values.size() == 9);
     CHECK(picture.row_labels == std::vector<std::string>{"a", "b", "c"});
     CHECK(picture.column_labels == std::vector<std::string>{"x", "y", "z"});
     CHECK(picture.low == 0);  // fixed, or a mask of one colour would be grey
