@@ -10,8 +10,8 @@ namespace tapestry::plot {
 // Row by row from the top; `scale` is pixels per logical unit.
 struct Pixels {
   std::span<Colour> colours;
-  int width = 0, height = 0;
-  double scale = 1;
+  int width, height;
+  double scale;
 };
 
 // Draws the element over what is there.

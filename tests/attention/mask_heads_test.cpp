@@ -85,6 +85,14 @@ TEST_CASE("tensors of masks repeat only what differs", "[phase2][mask]") {
   CHECK(heads.text(2, 2, 0, 0) != heads.text(2, 2, 0, 1));
 }
 
+TEST_CASE("scores without an axis of heads are those of one head", "[phase2][mask]") {
+  const Tensor q = random_tensor({5, 3}, 1), k = random_tensor({5, 3}, 2);
+  const Tensor v = random_tensor({5, 3}, 3), one = fused_attention(q, k, v, Mask::causal());
+  CHECK(difference_to(fused_attention(q, k, v, Mask::per_head({Mask::causal()})), one, 0) == "");
+  CHECK(complaint([&] { fused_attention(q, k, v, Mask::per_head({Mask(), Mask::causal()})); },
+                  {"for 2 heads, but the scores have 1"}) == "");
+}
+
 TEST_CASE("heads that share keys, chunks and parts keep their heads' masks", "[phase2][mask]") {
   const Mask mask = Mask::per_head({Mask::causal(), Mask::local(2), Mask(), Mask::strided(2)});
   const std::vector<Tensor> in = operands(2, 4, 9, 9);
