@@ -83,10 +83,17 @@ lower_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tens
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
 gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
-  attention nn training),*_test.cpp) $(wildcard tests/*_test.cpp))
+  attention nn training),*_test.cpp) $(wildcard tests/*_test.cpp \
+  $(addprefix tests/models/,gpt_test.cpp llama_test.cpp bert_test.cpp stablelm_test.cpp)))
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
+experiment_sources := $(wildcard tutorials/phase*/experiments/*.cpp)
+experiments := $(addprefix $(build)/experiments/,$(basename $(notdir $(experiment_sources))))
 first_tutorials := $(wordlist 1,2,$(tutorials))
+# Exercises: a folder each; the learner's copies of their tasks stand in out/learn/.
+exercise_folders := $(patsubst %/check.cpp,%,$(wildcard tutorials/phase*/exercises/*/check.cpp))
+exercises := $(addprefix $(build)/exercises/,$(notdir $(exercise_folders)))
+exercise_sources := $(foreach file,task solution check,$(exercise_folders:%=%/$(file).cpp))
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry \
   $(build)/tools/mutants
@@ -99,7 +106,7 @@ formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,
 
 ## all            the library, the tutorials and the tools (what plain `make` does)
 all: $(library) $(tutorials) $(tools)
-everything: all $(build)/tests ; @:
+everything: all $(build)/tests $(exercises) ; @:
 programs: $(tutorials) ; @:
 
 # ---- Rules. Missing packages are installed, or named, before the first file is compiled.
@@ -166,16 +173,18 @@ of_kernels = $(build)/obj/$(src)/kernels/$(1).o $(build)/lines/src/kernels/$(1)
 $(call of_kernels,avx2): private extra = $(avx2)
 $(call of_kernels,avx512): private extra = $(avx512)
 
-# Tests share one precompiled Catch2, and are optimised little: building them takes longer than
-# running them. main.cpp holds the rest of Catch2 2 and does without. They drop what they call only
-# to see it refused.
+# Tests share one precompiled Catch2, and are optimised little, under a sanitizer not at all:
+# building them takes longer than running them. main.cpp holds the rest of Catch2 2 and does
+# without. They drop what they call only to see it refused.
 $(build)/catch2.hpp: tests/catch.hpp | build/setup/build
 	@mkdir -p $(@D) && echo '#include "catch.hpp"' >$@
 $(build)/catch2.hpp.gch: $(build)/catch2.hpp $(build)/flags Makefile
 	$(call compile,-x c++-header)
-$(build)/catch2.hpp.gch: private extra = -O1 -Itests
+$(build)/catch2.hpp.gch: private extra = $(tests_optimised) -Itests
+tests_optimised := $(if $(findstring san,$(MODE)),-O0,-O1)
 $(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
-$(build)/obj/tests/%.o: private extra = -O1 -Wno-unused-result -Itests -include $(build)/catch2.hpp
+$(build)/obj/tests/%.o: private extra = $(tests_optimised) -Wno-unused-result -Itests \
+  -include $(build)/catch2.hpp
 $(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
 $(build)/tests: $(test_objects) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
@@ -214,11 +223,82 @@ $(build)/$(1): $(call objects,$(2)) \
 endef
 $(foreach source,$(tutorial_sources),\
   $(eval $(call program,tutorials/$(basename $(notdir $(source))),$(source))))
+$(foreach source,$(experiment_sources),\
+  $(eval $(call program,experiments/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
 -include $(patsubst %.o,%.d,$(library_objects) \
   $(course_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
-  $(mutants_objects) $(call objects,$(tutorial_sources) $(tool_sources)) \
+  $(mutants_objects) $(call objects,$(tutorial_sources) $(experiment_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
+
+# An exercise's judge holds the learner's function and the solution's, of the same name: in another
+# namespace, as -D makes it. `make test` gives it the task as it stands, `make learn` the learner's.
+exercise_paths = -Itutorials $(addprefix -I,$(sort $(dir $(exercise_folders))))
+of_exercises = $(exercise_folders:%=$(build)/obj/%/$(1).o)
+$(foreach file,task solution check,$(call of_exercises,$(file))) $(build)/learn/%.o: \
+  private include_paths = $(exercise_paths)
+# They share a precompiled header: there are hundreds of them.
+$(build)/exercise.hpp: | build/setup/build
+	@mkdir -p $(@D) && printf '#include "%s"\n' course/exercise.hpp tapestry/tapestry.hpp >$@
+$(build)/exercise.hpp.gch: $(build)/exercise.hpp $(build)/flags Makefile
+	$(call compile,-x c++-header)
+$(build)/exercise.hpp.gch: private include_paths = $(exercise_paths)
+$(build)/exercise.hpp.gch: private extra = -O1
+$(foreach file,task solution check substitute,$(call of_exercises,$(file))): \
+  $(build)/exercise.hpp.gch
+of_exercise = -O1 -include $(build)/exercise.hpp
+$(call of_exercises,solution): private extra = $(of_exercise) -Dlearn=solution
+$(call of_exercises,task): private extra = $(of_exercise) -Wno-unused-parameter
+$(call of_exercises,check) $(call of_exercises,substitute): private extra = $(of_exercise)
+# The capstone's exercises call the functions of others: the learner's, where OWN names them, or the
+# solutions', built once more under the learner's names.
+capstone := 6za_block 6zb_block_backward 6zc_gpt
+capstone_uses := 01b_broadcast 01c_broadcast_gradient 03a_matmul 03c_matmul_gradient \
+  04c_cross_entropy 04d_cross_entropy_gradient 04e_gelu 07b_adam 14a_embedding \
+  14b_embedding_gradient 16a_values_gradient 16b_scores_gradient 21a_split_heads 21b_join_heads \
+  27a_layer_norm 27b_layer_norm_gradient 41a_causal_mask 41b_masked_rows $(capstone)
+those = $(foreach name,$(2),$(filter %/$(name)/$(1).o,$(call of_exercises,$(1))))
+judge_of = $(call those,check,$(1)) $(if $(filter $(1),$(capstone)),$(call others_of,$(1)) \
+  $(call those,solution,$(capstone_uses)),$(call those,solution,$(1)))
+others_of = $(call those,substitute,$(filter-out $(1) $(OWN),$(capstone_uses))) \
+  $(patsubst %,$(build)/learn/%.o,$(filter $(filter-out $(1),$(capstone_uses)),$(OWN)))
+$(call of_exercises,substitute): $(build)/obj/%/substitute.o: %/solution.cpp $(build)/flags Makefile
+	$(call compile,-c)
+$(call of_exercises,substitute): private include_paths = $(exercise_paths)
+$(call of_exercises,substitute): private mark = [again]
+define exercise
+$(build)/exercises/$(notdir $(1)): $(build)/obj/$(1)/task.o $(call judge_of,$(notdir $(1))) \
+  $(course) $(library)
+	$$(call link)
+endef
+$(foreach folder,$(exercise_folders),$(eval $(call exercise,$(folder))))
+under_asan := -fsanitize=address -fno-omit-frame-pointer
+define compile_own
+@mkdir -p $(@D)
+$(quiet)$(CXX) $(flags) -Wno-unused-parameter $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+endef
+$(build)/learn/%.o: out/learn/%.cpp $(build)/flags
+	$(call compile_own,-O1 -g1 $(under_asan))
+# Under a sanitizer xsimd takes a hundred times as long, and this one is about speed.
+$(build)/learn/03d_register_block.o $(build)/learn/03d_register_block: private under_asan :=
+$(build)/learn/%: $(build)/learn/%.o $$(call judge_of,$$*) $(course) $(library)
+	$(quiet)$(CXX) $(flags) $(under_asan) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(needed) $(LDLIBS)
+$(capstone:%=$(build)/learn/%): FORCE  # OWN may have changed
+
+# The capstone's training: the learner's files are compiled once more, without a sanitizer.
+capstone_source := tutorials/phase6_every_attention/exercises/capstone
+$(build)/obj/$(capstone_source).o: private include_paths = $(exercise_paths)
+$(build)/capstone/%.o: private include_paths = $(exercise_paths)
+$(build)/capstone/%.o: out/learn/%.cpp $(build)/flags
+	$(call compile_own)
+$(build)/capstone/program: $(build)/obj/$(capstone_source).o $(course) $(library) FORCE \
+  $(call those,substitute,$(filter-out $(OWN),$(capstone_uses))) \
+  $(patsubst %,$(build)/capstone/%.o,$(filter $(capstone_uses),$(OWN)))
+	@mkdir -p $(@D)
+	$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(needed) $(LDLIBS)
+-include $(patsubst %.o,%.d,$(call objects,$(exercise_sources) $(capstone_source).cpp) \
+  $(call of_exercises,substitute)) $(wildcard $(build)/learn/*.d $(build)/capstone/*.d) \
+  $(build)/exercise.hpp.d
 
 # ---- Tutorials. A step that reads the files of others needs their programs, too.
 numbered = $(foreach number,$(1),$(filter $(build)/tutorials/$(number)_%,$(tutorials)))
@@ -251,14 +331,35 @@ run-%: $$(call chosen,$$*)
 ## plots          the same pictures without the text
 plots: $(tutorials)
 	$(live)@tools/run_tutorials --quiet $(tutorials)
-## pictures       copy the pictures that lessons show from out/plots/ to the lessons' folders
+## pictures       copy the pictures that lessons show from out/plots/ to the lessons' folders, and
+##                write tutorials/gallery.md again
 pictures: $(build)/tools/check_pictures $(tutorials)
 	$(live)@tools/run_tutorials --stale $(tutorials)
 	@$(build)/tools/check_pictures --update
+	@tools/write_index --gallery
+
+## experiments    runs with many seeds and budgets, whose tables lessons quote, are made again and
+##                compared; 45 minutes. One: ONLY=54_many_seeds; with UPDATE=1 it is kept instead
+chosen_experiments := $(if $(ONLY),$(filter $(build)/experiments/$(ONLY),$(experiments)),$(experiments))
+experiments: $(chosen_experiments) $(build)/tools/tapestry
+	$(live)@$(if $(chosen_experiments),tools/run_experiments $(if $(UPDATE),--update) \
+	  $(chosen_experiments),$(call none,experiment $(ONLY),$(notdir $(experiments))))
+
+## learn          exercises: the one where you are, and what your answer is worth. Your files stand in
+##                out/learn/, which make clean keeps. WATCH=1 checks at each save, LIST=1 shows
+##                all, SKIP=1 leaves one out, AT=14 goes to step 14, RESET=14 begins it anew
+## hint           one more hint for it, three at most
+## solution       a solution of it beside yours
+## capstone       trains a GPT made of your functions; solutions stand in for what is not solved
+learn hint solution capstone: $(course) $(library)
+	$(live)@MAKE='$(self)' CAPSTONE='$(capstone_uses)' tools/learn $(if $(filter learn,$@),$(if \
+	  $(WATCH),watch,$(if $(LIST),list,$(if $(SKIP),skip,$(if $(AT),at $(AT),$(if \
+	  $(RESET),reset $(RESET),next))))),$@) || test $$? = 1
 
 # ---- Tests
-## test           all tests, the gradients once more in double, and the lessons against the programs
-test: $(build)/tests $(tutorials) $(build)/tools/check_lessons
+## test           all tests, the gradients once more in double, the exercises with all their known
+##                mistakes, and the lessons against the programs
+test: $(build)/tests $(tutorials) $(exercises) $(build)/tools/check_lessons
 	@$(MAKE) MODE=f64 build/f64/gradient_tests
 	$(live)@tools/run_tests $(tutorials)
 ## test-phase1    the tests of that phase
@@ -288,13 +389,14 @@ fuzz: build/setup/fuzz
 check-neon: build/setup/neon
 	@mkdir -p build/neon/include
 	@cd build/neon/include && ln -sfn \
-	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann gif_lib.h utf8proc.h \
-	    zlib.h zconf.h)) .
+	  $(wildcard $(addprefix /usr/include/,xsimd catch2 stb nlohmann eigen3 gif_lib.h utf8proc.h \
+	    xxhash.h zlib.h zconf.h)) .
 	@$(MAKE) MODE=neon CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar build/neon/tests
 	$(live)@qemu-aarch64-static build/neon/tests
 ## bench          speed beside OpenBLAS, oneDNN and this machine's limits; five minutes. It
 ##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
 ##                ROWS=busy: training while other processes use all processors
+##                ROWS=models: folders of weights; with LLAMA2C=path in turn with llama2.c's run
 bench: $(build)/tools/bench
 	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
 $(build)/tools/bench: $(bench_objects) $(course) $(library)
@@ -302,10 +404,12 @@ $(build)/tools/bench: $(bench_objects) $(course) $(library)
 $(bench_objects): | build/setup/bench
 
 ## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
-##                at most 20 minutes. ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 shows them
+##                at most 20 minutes. ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 shows them;
+##                COUNT=4096 draws more
 mutants: $(build)/tools/mutants $(compiled_lines)
 	$(live)@MAKE='$(self)' $< --seed '$(or $(SEED),1)' $(if $(ONLY),--only '$(ONLY)') \
-	  $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) --lines $(build)/lines
+	  $(if $(COUNT),--count '$(COUNT)') $(if $(SHARE),--share '$(SHARE)') $(if $(LIST),--list) \
+	  --lines $(build)/lines
 $(build)/tools/mutants: $(mutants_objects)
 	$(call link)
 
@@ -352,4 +456,4 @@ help:
 
 .PHONY: all everything programs opening rest test test-sets ci-full tutorials plots pictures asan
 .PHONY: f64 clang tsan fuzz check-neon bench check format format-check install uninstall deb
-.PHONY: mutants clean help FORCE
+.PHONY: experiments mutants learn hint solution capstone clean help FORCE

@@ -1,14 +1,26 @@
 // check_lessons [--links | --texts FOLDER]: compares the lessons with what their programs printed
 // (kept in out/text/, or in FOLDER, by tools/run_tutorials), so that every number in a text stays
-// right. Run it from the repository root. It checks, for every tutorials/phase*/README.md:
+// right. Run it from the repository root. It checks, for every page tutorials/phase*/*.md:
 // - a block opened by "```text 13_why_scale", or by "```" right below the comment
 //   <!-- output: 13_why_scale -->: its lines stand in out/text/13_why_scale.txt, in that order
-//   (others may lie between them; a line "..." and empty lines are skipped). Numbers agree when
-//   the program's rounds to the digits shown, or within the tolerance if "tolerance 0.05" follows
-//   the name: |difference| <= 0.05, or 0.05 times the program's number;
-// - prose: every number with a decimal point was printed by a program of that phase, to the
-//   digits shown or within <!-- prose tolerance 0.05 -->; <!-- fixed: 0.02 1.414 --> names numbers
-//   that no program prints: definitions, citations;
+//   (others may lie between them; a line "..." and empty lines are skipped). The text of
+//   experiments/NAME stands in the lesson's folder, where `make experiments` keeps it. Numbers
+//   agree when the program's rounds to the digits shown, or within a tolerance behind the name:
+//     tolerance 0.02             of numbers with a decimal point: |difference| <= 0.02
+//     tolerance 5 %              of all numbers: |difference| <= 5 % of the program's number
+//     tolerance 0.02, whole 5 %  the first of numbers with a decimal point, 5 % of the others
+//   An absolute one is at most 10 % of the range, the greatest minus the least number with a
+//   decimal point in the block (one number: its size), a relative one at most 10 %; or else
+//   "reason: ..." follows it and says why;
+// - a block opened by "```cpp 13_why_scale": its lines stand in 13_why_scale.cpp of that phase, or,
+//   if the name is a path such as src/ops/softmax.cpp, in that file: one below the other, in that
+//   order (a line "..." skips any number; indentation and empty lines do not count);
+// - prose: every number with a decimal point (to the digits shown) and every whole one of two and
+//   more digits (as it is) stands in what the programs of that section print, in their code, or in
+//   a block of the section. Its programs are that of the step in the heading and those that it
+//   names; in a section without a step, all of the phase. Left out are headings, code, years of
+//   publications and the numbers of steps, phases, heads and layers. <!-- fixed: 0.02 28160 -->
+//   names numbers of that section that no program has: definitions, citations, sums in the text;
 // - links to files and pictures, also those of README.md and .github/CONTRIBUTING.md; --links
 //   checks these alone.
 #include <algorithm>
@@ -21,12 +33,15 @@
 #include <vector>
 
 #include "printed.hpp"
+#include "prose.hpp"
+#include "shown_code.hpp"
+#include "tolerance.hpp"
 
 namespace fs = std::filesystem;
 
 namespace {
 
-using printed::agree, printed::distance, printed::Line, printed::Number, printed::read_line;
+using printed::distance, printed::Line, printed::read_line, printed::Tolerance;
 using Lines = std::vector<Line>;
 
 Lines read_file(const fs::path& path) {
@@ -34,12 +49,6 @@ Lines read_file(const fs::path& path) {
   std::ifstream file(path);
   for (std::string text; std::getline(file, text);) lines.push_back(read_line(text));
   return lines;
-}
-
-// The value behind `key` in the comment `text`, or `otherwise`.
-double option(const std::string& text, const std::string& key, double otherwise) {
-  const std::size_t at = text.find(key);
-  return at == std::string::npos ? otherwise : std::strtod(text.c_str() + at + key.size(), nullptr);
 }
 
 // One text and its errors.
@@ -50,29 +59,26 @@ class Document {
       : path_(std::move(path)), texts_(std::move(texts)), lines_(read_file(path_)) {
     const fs::path folder = path_.parent_path();
     if (folder.parent_path() != "tutorials") return;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".cpp") programs_.push_back(entry.path().stem().string());
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      fs::path name = fs::relative(entry.path(), folder);
+      if (name.extension() != ".cpp" || *name.begin() == "exercises") continue;
+      programs_.push_back(name.replace_extension().string());
     }
     std::sort(programs_.begin(), programs_.end());
   }
 
   // True if there are no errors.
   bool check() {
-    const bool links_only = texts_.empty();
-    if (!links_only) read_outputs();
-    for (line_ = 0; line_ < lines_.size(); ++line_) {
-      const std::string& text = lines_[line_].text;
-      if (text.starts_with("```")) {
-        check_block(links_only);
-      } else {
-        std::string prose = without_comments(text);
-        check_links(prose);
-        if (!links_only && !programs_.empty()) prose_.emplace_back(line_, read_line(prose));
+    if (!texts_.empty()) read_outputs();
+    for (line_ = 0; line_ < lines_.size(); ++line_) check_line(lines_[line_].text);
+    if (!texts_.empty() && !programs_.empty()) {
+      for (const prose::Section& section : sections_) {
+        numbers_ += section.check(known_, [&](auto... wrong) { problem(wrong...); });
       }
     }
-    for (const auto& [line, prose] : prose_) check_prose(line, prose);
-    std::cout << path_.string() << ": " << blocks_ << " printed lines, " << numbers_
-              << " numbers in prose, " << links_ << " links: " << problems_ << " wrong\n";
+    std::cout << path_.string() << ": " << blocks_ << " printed lines, " << code_
+              << " lines of code, " << numbers_ << " numbers in prose, " << links_
+              << " links: " << problems_ << " wrong\n";
     return problems_ == 0;
   }
 
@@ -82,15 +88,45 @@ class Document {
     ++problems_;
   }
 
+  void check_line(const std::string& text) {
+    if (text.starts_with("## ") || !prose::step_of(text).empty()) {
+      sections_.emplace_back().heading = text;
+    }
+    section().text += text + "\n";
+    if (is_fence()) return check_block();
+    std::string prose = without_comments(text);
+    check_links(prose);
+    if (!text.starts_with("#")) section().prose.emplace_back(line_, prose);
+  }
+
+  // Does line_ open or end a block? In a list it is indented.
+  bool is_fence() const {
+    const std::string& text = lines_[line_].text;
+    return text.find("```") == std::min(text.size(), text.find_first_not_of(' '));
+  }
+
   void read_outputs() {
     for (const std::string& program : programs_) {
-      const fs::path path = texts_ / (program + ".txt");
+      const bool experiment = program.starts_with("experiments/");
+      const fs::path path = (experiment ? path_.parent_path() : texts_) / (program + ".txt");
       if (fs::exists(path))
         outputs_[program] = read_file(path);
       else
-        problem(0, path.string() + " is missing: run `make tutorials` first");
+        problem(0, path.string() + " is missing: run `make " +
+                       (experiment ? "experiments UPDATE=1" : "tutorials") + "` first");
+      if (fs::exists(path))
+        for (const Line& line : outputs_[program]) add(line.numbers, known_[program]);
+      for (const Line& line : read_file(path_.parent_path() / (program + ".cpp"))) {
+        add(read_line(prose::code_of(line.text)).numbers, known_[program]);
+      }
     }
   }
+
+  static void add(const prose::Numbers& more, prose::Numbers& numbers) {
+    numbers.insert(numbers.end(), more.begin(), more.end());
+  }
+
+  prose::Section& section() { return sections_.back(); }
 
   // The text of a line without its comments, which are obeyed.
   std::string without_comments(const std::string& text) {
@@ -107,33 +143,63 @@ class Document {
   }
 
   void follow(const std::string& comment) {
-    tolerance_ = option(comment, "prose tolerance", tolerance_);
-    if (const std::size_t at = comment.find("fixed:"); at != std::string::npos) {
-      const Line line = read_line(comment.substr(at));
-      fixed_.insert(fixed_.end(), line.numbers.begin(), line.numbers.end());
-    }
+    const std::size_t at = comment.find("fixed:");
+    if (at != std::string::npos) add(read_line(comment.substr(at)).numbers, section().fixed);
   }
 
   // The block that opens at line_, which is left at its closing line.
-  void check_block(bool links_only) {
-    std::string order = lines_[line_].text.substr(3);
-    if (order.starts_with("text "))
-      order.erase(0, 5);
-    else if (line_ > 0 && lines_[line_ - 1].text.starts_with("<!-- output:"))
-      order = lines_[line_ - 1].text.substr(12);
-    else
-      order.clear();
-    std::istringstream words(order);
-    std::string program;
-    words >> program;
-    const std::size_t opened = line_++;
-    const bool compare = !program.empty() && !links_only;
-    const Lines* output = compare ? find_output(program, opened) : nullptr;
-    std::size_t next = 0;
-    for (; line_ < lines_.size() && !lines_[line_].text.starts_with("```"); ++line_) {
-      if (output) check_printed(*output, program, next, option(order, "tolerance", -1));
-    }
+  void check_block() {
+    const std::size_t opened = line_;
+    std::string order = lines_[line_].text.substr(lines_[line_].text.find("```") + 3);
+    Lines block;
+    for (++line_; line_ < lines_.size() && !is_fence(); ++line_) block.push_back(lines_[line_]);
     if (line_ == lines_.size()) problem(opened, "this block has no end");
+    if (order.starts_with("cpp ")) return check_code(block, order.substr(4), opened);
+    order = order.starts_with("text ") ? order.substr(5)
+                                       : commented_order(lines_[opened - (opened > 0)].text);
+    std::istringstream words(order);
+    std::string program, rest;
+    std::getline(words >> program, rest);
+    if (!program.empty() && !texts_.empty()) check_text(block, program, rest, opened);
+  }
+
+  // What stands in a comment <!-- output: ... -->, or nothing.
+  static std::string commented_order(const std::string& text) {
+    const std::string start = "<!-- output:";
+    const std::size_t at = text.find(start);
+    if (at == std::string::npos) return "";
+    return text.substr(at + start.size(), text.find("-->") - at - start.size());
+  }
+
+  void check_code(const Lines& block, const std::string& name, std::size_t opened) {
+    const bool is_path = name.find('/') != std::string::npos;
+    const fs::path path = is_path ? fs::path(name) : path_.parent_path() / (name + ".cpp");
+    shown_code::Texts texts;
+    for (const Line& line : block) {
+      texts.push_back(line.text);
+      add(read_line(prose::code_of(line.text)).numbers, section().shown);
+    }
+    const std::string difference = shown_code::difference(texts, path);
+    if (!difference.empty()) problem(opened, difference);
+    code_ += static_cast<int>(block.size());
+  }
+
+  void check_text(const Lines& block, const std::string& program, const std::string& allowed,
+                  std::size_t opened) {
+    const Lines* output = find_output(program, opened);
+    if (!output) return;
+    const Tolerance tolerance = printed::read_tolerance(allowed);
+    prose::Numbers shown;
+    std::size_t next = 0, at = opened;
+    for (const Line& line : block) {
+      add(line.numbers, shown);
+      const std::string wrong = difference(line, *output, next, tolerance);
+      ++at;
+      if (!wrong.empty()) problem(at, program + wrong);
+    }
+    add(shown, section().shown);
+    const std::string mistake = printed::mistake(tolerance, shown);
+    if (!mistake.empty()) problem(opened, mistake);
   }
 
   const Lines* find_output(const std::string& program, std::size_t opened) {
@@ -145,54 +211,22 @@ class Document {
     return nullptr;
   }
 
-  // The shown line line_ must be among the printed ones from `next` on, which moves behind it.
-  void check_printed(const Lines& output, const std::string& program, std::size_t& next,
-                     double tolerance) {
-    const Line& shown = lines_[line_];
-    if (shown.words.empty() || shown.text == "...") return;
+  // Nothing if the shown line is among the printed ones from `next` on, which moves behind it.
+  std::string difference(const Line& shown, const Lines& output, std::size_t& next,
+                         const Tolerance& tolerance) {
+    if (shown.words.empty() || shown.text == "...") return "";
     ++blocks_;
     for (std::size_t i = next; i < output.size(); ++i) {
-      if (!agree(shown, output[i], tolerance)) continue;
+      if (!printed::agree(shown, output[i], tolerance)) continue;
       next = i + 1;
-      return;
+      return "";
     }
     const auto closest =
         std::min_element(output.begin(), output.end(), [&](const Line& a, const Line& b) {
           return distance(shown.text, a.text) < distance(shown.text, b.text);
         });
-    problem(line_, program + " does not print (here)\n    " + shown.text +
-                       "\n  closest to it is\n    " +
-                       (closest == output.end() ? "(nothing)" : closest->text));
-  }
-
-  void check_prose(std::size_t line, const Line& prose) {
-    for (const Number& number : prose.numbers) {
-      if (!number.has_point) continue;
-      ++numbers_;
-      const auto same = [&](const Number& other) { return other.text == number.text; };
-      if (std::any_of(fixed_.begin(), fixed_.end(), same)) continue;
-      check_number(line, number);
-    }
-  }
-
-  void check_number(std::size_t line, const Number& number) {
-    const Number* closest = nullptr;
-    std::string printed_by;
-    for (const auto& [program, output] : outputs_) {
-      for (const Line& printed : output) {
-        for (const Number& other : printed.numbers) {
-          if (agree(number, other, tolerance_)) return;
-          if (closest &&
-              std::abs(closest->value - number.value) <= std::abs(other.value - number.value)) {
-            continue;
-          }
-          closest = &other;
-          printed_by = program;
-        }
-      }
-    }
-    problem(line, "no program of this phase prints " + number.text +
-                      (closest ? "; closest is " + closest->text + " (" + printed_by + ")" : ""));
+    return " does not print (here)\n    " + shown.text + "\n  closest to it is\n    " +
+           (closest == output.end() ? "(nothing)" : closest->text);
   }
 
   // Removes the targets of links from `prose` and checks that they exist.
@@ -219,12 +253,11 @@ class Document {
   Lines lines_;
   std::vector<std::string> programs_;  // of this lesson's phase; none for other texts
   std::map<std::string, Lines> outputs_;
-  std::vector<std::pair<std::size_t, Line>> prose_;  // by line number
-  std::vector<Number> fixed_;
-  double tolerance_ = -1;
+  prose::Known known_;
+  std::vector<prose::Section> sections_ = std::vector<prose::Section>(1);
   bool in_comment_ = false;
   std::size_t line_ = 0;
-  int blocks_ = 0, numbers_ = 0, links_ = 0, problems_ = 0;
+  int blocks_ = 0, code_ = 0, numbers_ = 0, links_ = 0, problems_ = 0;
 };
 
 std::vector<fs::path> documents() {
@@ -233,8 +266,12 @@ std::vector<fs::path> documents() {
     if (fs::exists(path)) paths.push_back(path);
   }
   if (!fs::exists("tutorials")) return paths;
-  for (const auto& folder : fs::directory_iterator("tutorials")) {
-    if (fs::exists(folder.path() / "README.md")) paths.push_back(folder.path() / "README.md");
+  for (const auto& entry : fs::directory_iterator("tutorials")) {
+    if (entry.path().extension() == ".md") paths.push_back(entry.path());
+    if (!entry.is_directory()) continue;
+    for (const auto& page : fs::directory_iterator(entry)) {
+      if (page.path().extension() == ".md") paths.push_back(page.path());
+    }
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -101,7 +101,10 @@ std::set<fs::path> shown_pictures() {
   add_shown("README.md", shown);
   if (!fs::exists("tutorials")) return shown;
   for (const auto& folder : fs::directory_iterator("tutorials")) {
-    add_shown(folder.path() / "README.md", shown);
+    if (!folder.is_directory()) continue;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".md") add_shown(entry.path(), shown);
+    }
   }
   return shown;
 }

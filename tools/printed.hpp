@@ -17,6 +17,7 @@ struct Number {
   double unit;     // of its last printed digit: 0.01 for 1.25
   bool has_point;  // written with a decimal point
   std::string text;
+  std::size_t start = 0;  // where it stands in its line
 };
 
 struct Line {
@@ -50,7 +51,7 @@ inline Number read_number(const std::string& text, std::size_t& start) {
     }
   }
   Number number{0, std::pow(10.0, exponent - static_cast<double>(decimals)), decimals > 0,
-                text.substr(start, end - start)};
+                text.substr(start, end - start), start};
   std::from_chars(number.text.data(), number.text.data() + number.text.size(), number.value);
   start = end;
   return number;
@@ -102,20 +103,6 @@ inline Line read_line(const std::string& text) {
   }
   while (line.words.ends_with(' ')) line.words.pop_back();
   return line;
-}
-
-// tolerance < 0: the printed number, rounded to the digits shown, is the shown one.
-inline bool agree(const Number& shown, const Number& printed, double tolerance) {
-  const double difference = std::abs(shown.value - printed.value);
-  if (difference <= 0.5 * shown.unit * (1 + 1e-9)) return true;
-  return tolerance >= 0 && difference <= tolerance * std::max(1.0, std::abs(printed.value));
-}
-
-inline bool agree(const Line& shown, const Line& printed, double tolerance) {
-  return shown.words == printed.words &&
-         std::equal(shown.numbers.begin(), shown.numbers.end(), printed.numbers.begin(),
-                    printed.numbers.end(),
-                    [&](const Number& a, const Number& b) { return agree(a, b, tolerance); });
 }
 
 // Edit distance of two texts (Levenshtein 1966), to name the line that was probably meant.

@@ -33,8 +33,8 @@ struct Attention {
 // A bias (nn/positions.hpp has some) broadcasts to the scores, (heads, queries, keys) say.
 // Records for Capture: scores and weights (..., queries, keys).
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask or the bias do
-// not fit, for a dropout outside [0, 1), a scale that is
-// not finite, or a cap below 0.
+// not fit, for a dropout outside [0, 1), a scale that is not finite, or a cap that is not finite or
+// below 0.
 [[nodiscard]] Attention attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                   const Mask& mask = {}, double dropout = 0,
                                   Random* random = nullptr, const Tensor& bias = {},

@@ -20,6 +20,8 @@
 
 namespace tapestry {
 
+struct Transformer;
+
 // How logits become probabilities. The options apply in this order.
 struct SamplingOptions {
   double temperature = 1;  // divides the logits: below 1 sharper, above 1 more even; 0: greedy
@@ -45,23 +47,37 @@ inline constexpr SamplingOptions greedy = {.temperature = 0};
 // 1. Throws Error for another rank, a probability that is negative, NaN or infinite, or all 0.
 std::int32_t sample(const Tensor& probabilities, Random& random);
 
+// Logits (vocabulary) -> logits in which those of the words in `ids` are lower: divided by
+// `penalty` if above 0, else multiplied by it (Keskar et al. 2019). However often a word came, it
+// counts once. Above 1 a text repeats itself less; 1 changes nothing. Throws Error for a penalty
+// that is not above 0 and finite, and an id without a logit.
+[[nodiscard]] Tensor without_repetition(const Tensor& logits, const Indices& ids, double penalty);
+
 // The logits (vocabulary) of the word that follows `ids` (length). It cuts `ids` to the last
 // positions that the model can read; with a cache it reads only the new ones.
 using NextLogits = std::function<Tensor(const Indices& ids)>;
 
+// That of a decoder, which must outlive it. Keys and values are kept, so that every id is read once
+// while the text has at most `positions` of them. Beyond, the last ones are read again for each
+// word, after `first` (such as Vocabulary::bos) if that is not negative.
+NextLogits next_logits_of(const Transformer& model, Index positions, std::int32_t first = -1);
+
 // The choice of one word, for inspection.
 struct GenerationStep {
   const Indices& ids;           // the text so far, (length)
-  const Tensor& logits;         // (vocabulary), from the model
+  const Tensor& logits;         // (vocabulary), from the model, without a penalty
   const Tensor& probabilities;  // (vocabulary), after temperature, top_k and top_p
   std::int32_t chosen;
 };
 
 struct GenerationOptions {
   SamplingOptions sampling = {};
-  Index max_new_tokens = 20;  // most new words
-  std::int32_t eos = -1;      // the word after which to stop, such as Vocabulary::eos; -1: none
+  Index max_new_tokens = 20;      // most new words
+  double repetition_penalty = 1;  // as in without_repetition()
+  std::int32_t eos = -1;          // the word after which to stop, such as Vocabulary::eos; -1: none
   std::function<void(const GenerationStep& step)> after_step = {};  // called for each new word
+  std::function<bool()> stop =
+      {};  // asked after each new word, after after_step: true ends the text
 };
 
 // The prompt (length) and the words that follow, with `eos` as the last one if it came. An `eos`

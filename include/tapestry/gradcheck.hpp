@@ -28,7 +28,8 @@ struct GradcheckResult {
 
 // Checks d f / d inputs at the values given, in the precision of `real`: strict in the double build
 // (`make f64`), a coarser check in float. f may return any shape; it must be smooth near the
-// inputs, so avoid kinks such as relu at 0.
+// inputs, so avoid kinks such as relu at 0; where it bends sharply, as 1 / x near 0, give a smaller
+// eps.
 //
 // First one derivative along a random direction in all inputs at once: two numbers tell whether
 // anything is wrong, whatever the size. Only if they differ, element by element, to name the wrong

@@ -29,9 +29,10 @@ class Mask {
   Mask() = default;  // every query may attend to every key
 
   // Query i is at position offset + i of the sequence whose keys are 0, 1, 2, ...: with cached keys
-  // the offset is their number. Below 0, for causal only, the first queries stand before
-  // every key, and see none. Throw Error for another negative offset, one beyond 2^60 either way, a
-  // negative window, or a size below 1.
+  // the offset is their number. Below 0 the first queries stand before every key: causal shows
+  // them none, local and strided go by the distance as ever. blocked and global, which count
+  // positions from 0, take none below. Throw Error for such an offset, one beyond 2^60 either way,
+  // a negative window, or a size below 1.
   [[nodiscard]] static Mask causal(Index offset = 0);  // keys at or before the query
   // keys at most `window` away, either side
   [[nodiscard]] static Mask local(Index window, Index offset = 0);

@@ -64,7 +64,8 @@ namespace tapestry {
 [[nodiscard]] Tensor gelu(const Tensor& x);
 // the tanh approximation of gelu from the same paper (GPT-2)
 [[nodiscard]] Tensor gelu_tanh(const Tensor& x);
-[[nodiscard]] Tensor abs(const Tensor& x);  // the gradient at 0 is 0
+[[nodiscard]] Tensor silu(const Tensor& x);  // x sigmoid(x), also called swish (Llama)
+[[nodiscard]] Tensor abs(const Tensor& x);   // the gradient at 0 is 0
 
 // Steps, whose gradient is 0 everywhere, as in PyTorch.
 [[nodiscard]] Tensor sign(const Tensor& x);  // -1, 0 or 1
@@ -93,8 +94,8 @@ namespace tapestry {
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b);
 
 // activation(x weight + bias) in one pass: x (..., in), weight (in, out), bias (out) or undefined
-// -> (..., out). The same numbers as matmul, +, and relu or gelu.
-enum class Activation { none, relu, gelu };
+// -> (..., out). The same numbers as matmul, +, and the activation.
+enum class Activation { none, relu, gelu, gelu_tanh, silu };
 [[nodiscard]] Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
                             Activation activation = Activation::none);
 

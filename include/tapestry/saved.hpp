@@ -1,13 +1,13 @@
 // Tensors that a tape keeps for the backward pass, and how it knows that they were changed since.
 //
 // A gradient made from other numbers than those of the forward pass is wrong and looks right. To
-// compare all numbers that are kept would cost about a nanosecond for each of them at every step.
+// compare all numbers that are kept would cost as much as reading them twice at every step.
 // So a tape compares those that somebody could have changed, by a fingerprint of 64 bits:
 //   - Whoever asks Tensor::data() for an address may write there, at once or much later. What is
 //     kept of those numbers already gets its fingerprint before the address is given away; what is
 //     kept of them afterwards, when it is kept.
 //   - set(), optimisers and other changes by the library take the fingerprints that are missing.
-//   - The library reads, and fills what it has just made, by addresses of its own (src/tensor/raw.hpp).
+//   - The library reads, and fills what it has just made, by addresses of its own (tensor/raw.hpp).
 //     A training step that leaves data() alone compares nothing.
 // So reading is never taken for writing, numbers that were put back are none that were changed, and
 // elements beside those that are kept do not matter. Not seen: what is written by way of

@@ -177,7 +177,7 @@ class Tape {
   struct Record;
   struct ByBuffer;
   struct State;
-  struct Part;
+  struct Child;
   struct Checkpointed;
 
   template <class Function>

@@ -13,10 +13,14 @@ namespace {
 void check(const Attended& model, const Attended& untrained, const Attended& shuffled) {
   const Shape &a = model.weights.shape(), &b = untrained.weights.shape(),
               &c = shuffled.weights.shape();
-  if (a.ndim() == 4 && b.ndim() == 4 && c.ndim() == 4 && a[1] == b[1] && a[1] == c[1]) return;
-  throw Error("pattern_evidence: weights are " + to_string(a) + ", untrained " + to_string(b) +
-              ", shuffled " + to_string(c) +
-              ": each must be (sentences, heads, queries, keys), with equally many heads.");
+  if (a.ndim() != 4 || b.ndim() != 4 || c.ndim() != 4 || a[1] != b[1] || a[1] != c[1]) {
+    throw Error("pattern_evidence: weights are " + to_string(a) + ", untrained " + to_string(b) +
+                ", shuffled " + to_string(c) +
+                ": each must be (sentences, heads, queries, keys), with equally many heads.");
+  }
+  if (model.ids.shape == shuffled.ids.shape) return;
+  throw Error("pattern_evidence: ids are " + to_string(model.ids.shape) + ", shuffled " +
+              to_string(shuffled.ids.shape) + ": they must have the same shape.");
 }
 
 struct Scores {
@@ -53,13 +57,44 @@ Scores scores_of(Pattern pattern, const Attended& seen) {
   return result;
 }
 
-// Of one head, over the sentences that count.
-Spread of_head(const Tensor& values, const Tensor& counted, Index head) {
+// Of one head, over the sentences that count: (kept).
+Tensor of_head(const Tensor& values, const Tensor& counted, Index head) {
   std::vector<real> kept;
   for (Index i = 0; i < values.size(0); ++i) {
     if (counted.at({i, head}) != 0) kept.push_back(values.at({i, head}));
   }
-  return spread(Tensor({static_cast<Index>(kept.size())}, kept));
+  return Tensor({static_cast<Index>(kept.size())}, kept);
+}
+
+Spread spread_of_head(const Scores& scores, Index head) {
+  return spread(of_head(scores.values, scores.counted, head));
+}
+
+double share_of_half(const Tensor& values) {  // that are 0.5 or more; NaN is not
+  double count = 0;
+  for (const real value : values.values()) count += value >= 0.5 ? 1 : 0;
+  return count / static_cast<double>(std::max<Index>(values.count(), 1));
+}
+
+// `letter` and `place` of the last evidence of each head.
+void add_disagreement(const Attended& shuffled, const Indices& before,
+                      std::vector<std::vector<Evidence>>& result) {
+  Indices letter = induction_keys(shuffled.ids), place = induction_keys(before);
+  for (std::size_t i = 0; i < letter.values.size(); ++i) {
+    std::int32_t &here = letter.values[i], &there = place.values[i];
+    if (here < 0 || there < 0 || here == there) here = there = -1;
+  }
+  const Tensor even =  // (sentences, heads, queries, keys)
+      uniform_attention(shuffled.weights.shape(), shuffled.mask);
+  const auto scores = [&](const Indices& keys) {  // (sentences, heads) each
+    return Scores{
+        weight_on(shuffled.weights, keys, shuffled.mask), {}, weight_on(even, keys, shuffled.mask)};
+  };
+  const Scores at_letter = scores(letter), at_place = scores(place);
+  for (std::size_t head = 0; head < result.size(); ++head) {
+    result[head].back().letter = spread_of_head(at_letter, static_cast<Index>(head));
+    result[head].back().place = spread_of_head(at_place, static_cast<Index>(head));
+  }
 }
 
 double squared_error(const Spread& s) {  // of the mean
@@ -68,6 +103,19 @@ double squared_error(const Spread& s) {  // of the mean
 
 bool is_unspecific(Pattern pattern) {
   return pattern == Pattern::uniform || pattern == Pattern::sparse;
+}
+
+// The name that a pattern gives, or "" if it gives none.
+std::string name_of(const Evidence& one, double margin) {
+  std::vector<Spread> baselines = {one.untrained};
+  if (one.pattern != Pattern::uniform) baselines.push_back({one.uniform, 0, 0});
+  const bool fits = one.score.mean >= 0.5 && one.holds >= 0.75;
+  if (!fits || !may_be_named(one.score, baselines, margin)) return "";
+  if (one.pattern == Pattern::induction && !may_be_named(one.letter, {one.place}, margin)) {
+    return may_be_named(one.place, {one.letter}, margin) ? "by place" : "";
+  }
+  const bool has_offset = one.pattern == Pattern::fixed_offset;
+  return to_string(one.pattern) + (has_offset ? " " + std::to_string(one.offset) : "");
 }
 
 }  // namespace
@@ -109,15 +157,15 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
     const Scores trained = scores_of(pattern, model), random = scores_of(pattern, untrained),
                  mixed = scores_of(pattern, shuffled);
     for (Index head = 0; head < model.weights.size(1); ++head) {
-      Evidence one;
-      one.pattern = pattern;
+      const Tensor scores = of_head(trained.values, trained.counted, head);  // (counted)
+      Evidence one{.pattern = pattern, .score = spread(scores), .holds = share_of_half(scores)};
       if (pattern == Pattern::fixed_offset) one.offset = static_cast<Index>(offsets.at({head}));
-      one.score = of_head(trained.values, trained.counted, head);
-      one.untrained = of_head(random.values, random.counted, head);
-      one.shuffled = of_head(mixed.values, mixed.counted, head);
-      one.uniform = of_head(trained.uniform, trained.counted, head).mean;
+      one.untrained = spread_of_head(random, head);
+      one.shuffled = spread_of_head(mixed, head);
+      one.uniform = spread(of_head(trained.uniform, trained.counted, head)).mean;
       result[static_cast<std::size_t>(head)].push_back(one);
     }
+    if (pattern == Pattern::induction) add_disagreement(shuffled, model.ids, result);
   }
   return result;
 }
@@ -125,17 +173,13 @@ std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
 std::string head_name(const std::vector<Evidence>& of_head, double margin) {
   const Evidence* best = nullptr;
   for (const Evidence& one : of_head) {
-    std::vector<Spread> baselines = {one.untrained};
-    if (one.pattern != Pattern::uniform) baselines.push_back({one.uniform, 0, 0});
-    if (!(one.score.mean >= 0.5) || !may_be_named(one.score, baselines, margin)) continue;
+    if (name_of(one, margin).empty()) continue;
     if (best != nullptr && is_unspecific(one.pattern) && !is_unspecific(best->pattern)) continue;
     const bool more_specific =
         best == nullptr || is_unspecific(best->pattern) > is_unspecific(one.pattern);
     if (more_specific || one.score.mean > best->score.mean) best = &one;
   }
-  if (best == nullptr) return "no name";
-  const bool has_offset = best->pattern == Pattern::fixed_offset;
-  return to_string(best->pattern) + (has_offset ? " " + std::to_string(best->offset) : "");
+  return best == nullptr ? "none" : name_of(*best, margin);
 }
 
 }  // namespace tapestry

@@ -10,6 +10,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -119,13 +120,13 @@ Tensor link_ablation(const Target& target, const std::string& layer) {
   const double whole = target_with(target, name, {});    // computed as below, bit for bit
   const Tensor result = Tensor::zeros(weights.shape());  // (..., heads, queries, keys)
   for (Index i = 0; i < weights.count(); ++i) {
-    if (weights.data()[i] == 0) continue;
+    if (raw(weights)[i] == 0) continue;
     const double without = target_with(target, name, [&](const Tensor& w) {
       const Tensor cut = w.clone();  // (..., heads, queries, keys)
-      cut.data()[i] = 0;
+      raw(cut)[i] = 0;
       return cut;
     });
-    result.data()[i] = static_cast<real>(whole - without);
+    raw(result)[i] = static_cast<real>(whole - without);
   }
   return result;
 }
@@ -141,7 +142,7 @@ Tensor head_ablation(const Target& target, const std::string& layer) {
       gone.set({head, 0, 0}, 1);
       return masked_fill(outputs, gone, 0);  // (..., heads, queries, d_v)
     });
-    result.data()[head] = static_cast<real>(whole - without);
+    raw(result)[head] = static_cast<real>(whole - without);
   }
   return result;
 }
@@ -168,13 +169,13 @@ Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
     double sum = 0, rows = 0;
     for (Index i = 0; i < queries; ++i) {
       const Index at = (map * queries + i) * keys;
-      const double r = row_agreement(one.data() + at, other.data() + at, seen.data() + at, keys);
+      const double r = row_agreement(raw(one) + at, raw(other) + at, raw(seen) + at, keys);
       if (std::isinf(r)) continue;
       sum += r;
       ++rows;
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
-    result.data()[map] = static_cast<real>(rows == 0 ? none : sum / rows);
+    raw(result)[map] = static_cast<real>(rows == 0 ? none : sum / rows);
   }
   return result;
 }

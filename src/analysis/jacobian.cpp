@@ -7,6 +7,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -21,7 +22,7 @@ void check(const char* name, const Tensor& tensor) {
 void add_squares(const Tensor& gradient, double* sums) {
   const Index width = gradient.size(-1), positions = gradient.size(-2);
   for (Index i = 0; i < gradient.count(); ++i) {
-    const double value = double{gradient.data()[i]};
+    const double value = double{raw(gradient)[i]};
     sums[i / width % positions] += value * value;
   }
 }
@@ -40,14 +41,14 @@ Tensor jacobian_norms(const std::function<Tensor(const Tensor&)>& f, const Tenso
   std::vector<double> squares(static_cast<std::size_t>(shape[-2] * columns), 0);
   for (Index i = 0; i < shape.count(); ++i) {
     Tensor seed = Tensor::zeros(shape);  // (..., positions, width)
-    seed.data()[i] = 1;
+    raw(seed)[i] = 1;
     Tape tape({x});
     const Tensor y = f(x);  // (..., positions, width)
     add_squares(tape.backward(y, seed)[x], squares.data() + i / width % shape[-2] * columns);
   }
   const Tensor norms = Tensor::empty({shape[-2], columns});  // (positions, columns)
   for (std::size_t i = 0; i < squares.size(); ++i) {
-    norms.data()[i] = static_cast<real>(std::sqrt(squares[i]));
+    raw(norms)[i] = static_cast<real>(std::sqrt(squares[i]));
   }
   return norms;
 }

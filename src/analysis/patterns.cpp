@@ -6,6 +6,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -50,7 +51,7 @@ Tensor marked(const char* name, const Shape& weights, const Indices& keys) {
                   "; there are " + std::to_string(weights[-1]) + ", from 0.");
     }
     if (keys.values[i] < 0) continue;
-    result.data()[static_cast<Index>(i) * weights[-1] + keys.values[i]] = 1;
+    raw(result)[static_cast<Index>(i) * weights[-1] + keys.values[i]] = 1;
   }
   return result;
 }
@@ -64,21 +65,6 @@ Tensor first_key(const Shape& weights) {  // (queries, keys)
   const std::int32_t first = weights[-1] > 0 ? 0 : -1;
   return marked("attention pattern", weights,
                 Indices({weights[-2]}, std::vector<std::int32_t>(queries, first)));
-}
-
-// The key after the previous occurrence of the word at each query; -1 for the first occurrence.
-Indices after_last_place(const Indices& ids) {
-  Indices keys = ids;
-  const Index length = ids.shape.ndim() == 0 ? 1 : std::max<Index>(ids.shape[-1], 1);
-  std::map<std::int32_t, Index> last;
-  for (std::size_t i = 0; i < ids.values.size(); ++i) {
-    const Index at = static_cast<Index>(i) % length;
-    if (at == 0) last.clear();
-    const auto place = last.find(ids.values[i]);
-    keys.values[i] = place == last.end() ? -1 : static_cast<std::int32_t>(place->second + 1);
-    last[ids.values[i]] = at;
-  }
-  return keys;
 }
 
 // Mean weight on the marked keys, over the rows that count and may see theirs; visible is the mask.
@@ -136,7 +122,7 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
       if (means[h] <= greatest[h]) continue;  // of equals the first; NaN counts as larger
       greatest[h] = means[h];
       best.offsets[h] = offset;
-      better.data()[h] = 1;
+      raw(better)[h] = 1;
     }
     best.scores = where(scores.ndim() == 0 ? squeeze(better, 0) : better, scores, best.scores);
   }
@@ -195,6 +181,20 @@ Indices keys_at(Index offset, const Shape& weights) {
   return keys;
 }
 
+Indices induction_keys(const Indices& ids) {
+  Indices keys = ids;
+  const Index length = ids.shape.ndim() == 0 ? 1 : std::max<Index>(ids.shape[-1], 1);
+  std::map<std::int32_t, Index> last;
+  for (std::size_t i = 0; i < ids.values.size(); ++i) {
+    const Index at = static_cast<Index>(i) % length;
+    if (at == 0) last.clear();
+    const auto place = last.find(ids.values[i]);
+    keys.values[i] = place == last.end() ? -1 : static_cast<std::int32_t>(place->second + 1);
+    last[ids.values[i]] = at;
+  }
+  return keys;
+}
+
 Tensor weight_on(const Tensor& weights, const Indices& keys, const Mask& mask) {
   check(weights.shape());
   return mean_weight_on(marked("weight_on", weights.shape(), keys), weights,
@@ -223,14 +223,14 @@ Tensor pattern_score(Pattern pattern, const Tensor& weights, const Mask& mask, c
                         : pattern == Pattern::next     ? diagonal(shape, 1)
                         : pattern == Pattern::first
                             ? first_key(shape)
-                            : marked("induction", shape, after_last_place(ids));
+                            : marked("induction", shape, induction_keys(ids));
   return mean_weight_on(target, weights, mask.tensor(shape));  // (...)
 }
 
 Tensor best_offset(const Tensor& weights, const Mask& mask) {
   const std::vector<Index> offsets = find_best_offset(weights, mask).offsets;
   Tensor result = Tensor::empty({static_cast<Index>(offsets.size())});  // (heads)
-  std::copy(offsets.begin(), offsets.end(), result.data());
+  std::copy(offsets.begin(), offsets.end(), raw(result));
   return weights.ndim() == 2 ? squeeze(result, 0) : result;
 }
 

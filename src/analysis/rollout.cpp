@@ -7,6 +7,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -107,7 +108,7 @@ void check_weights(const Tensor& weights) {
 
 }  // namespace
 
-std::vector<Tensor> filed_weights(const Capture& seen) {
+std::vector<Tensor> captured_weights(const Capture& seen) {
   const auto name = [](std::size_t i) {
     return "blocks." + std::to_string(i) + ".attention.weights";
   };
@@ -141,9 +142,9 @@ Tensor attention_flow(const std::vector<Tensor>& layers) {
   const Index length = result.size(-1), size = length * length;
   for (Index at = 0; at < result.count(); ++at) {
     std::vector<const real*> matrices;  // the last layer comes first
-    for (const Tensor& m : list) matrices.insert(matrices.begin(), m.data() + at / size * size);
+    for (const Tensor& m : list) matrices.insert(matrices.begin(), raw(m) + at / size * size);
     const double flow = FlowNetwork(matrices, length).maximum_flow(at % size / length, at % length);
-    result.data()[at] = static_cast<real>(flow);
+    raw(result)[at] = static_cast<real>(flow);
   }
   return result;
 }

@@ -17,15 +17,8 @@ namespace tapestry {
 namespace {
 
 double scale_of(const ScoreOptions& how, Index width) {
-  const double scale = how.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
-  if (!std::isfinite(scale)) {
-    throw Error("attention: the scale is " + std::to_string(scale) + ", but must be finite.");
-  }
-  if (!(how.softcap >= 0 && std::isfinite(how.softcap))) {
-    throw Error("attention: the softcap is " + std::to_string(how.softcap) +
-                ", but must be a number above 0, or 0 for none.");
-  }
-  return scale;
+  check_scores("attention", how);
+  return how.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
 }
 
 // Scores within -cap and cap, or as they are for a cap of 0.

@@ -128,7 +128,9 @@ constexpr Index most = Index{1} << 60;
 }  // namespace
 
 Mask::Mask(Rule rule) : rule_(std::make_shared<const Rule>(std::move(rule))) {
-  const bool goes_back = rule_->kind == Rule::Kind::causal;
+  const Rule::Kind kind = rule_->kind;
+  const bool goes_back =
+      kind == Rule::Kind::causal || kind == Rule::Kind::local || kind == Rule::Kind::strided;
   if (rule_->offset < (goes_back ? -most : 0) || rule_->offset > most) {
     throw Error("mask: the offset is " + std::to_string(rule_->offset) +
                 (goes_back ? ", but must be within -2^60 and 2^60."

@@ -7,6 +7,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/ops.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -92,7 +93,7 @@ Tensor Mask::to(MaskEncoding encoding, const Shape& scores) const {
   Tensor result = tensor(scores);
   const Index queries = scores[-2], keys = scores[-1];
   for (Index i = 0; i < result.count(); ++i) {
-    real& value = result.data()[i];
+    real& value = raw(result)[i];
     const bool allowed = value != 0;
     const bool above = i % keys > i / keys % queries;
     if (encoding == MaskEncoding::additive) {

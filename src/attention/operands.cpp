@@ -1,5 +1,7 @@
 #include "attention/operands.hpp"
 
+#include <cmath>
+
 #include "tapestry/error.hpp"
 #include "tensor/raw_ops.hpp"
 
@@ -26,6 +28,18 @@ void check(const char* name, const Tensor& q, const Tensor& k, const Tensor& v) 
 std::string error_prefix(const char* name, const Tensor& q, const Tensor& k, const Tensor& v) {
   return std::string(name) + ": q is " + to_string(q.shape()) + ", k is " + to_string(k.shape()) +
          ", v is " + to_string(v.shape()) + ": ";
+}
+
+void check_scores(const char* name, const ScoreOptions& how) {
+  const double scale = how.scale.value_or(1);
+  if (!std::isfinite(scale)) {
+    throw Error(std::string(name) + ": the scale is " + std::to_string(scale) +
+                ", but must be finite.");
+  }
+  if (!(how.softcap >= 0 && std::isfinite(how.softcap))) {
+    throw Error(std::string(name) + ": the softcap is " + std::to_string(how.softcap) +
+                ", but must be a number above 0, or 0 for none.");
+  }
 }
 
 AttentionOperands::AttentionOperands(const char* name, const Tensor& q, const Tensor& k,

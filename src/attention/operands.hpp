@@ -3,12 +3,17 @@
 
 #include <string>
 
+#include "tapestry/attention.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
 
 // "name: q is (2, 3), k is (2, 3), v is (2, 3): ", as errors begin.
 std::string error_prefix(const char* name, const Tensor& q, const Tensor& k, const Tensor& v);
+
+// Throws Error, which begins with the name, for a scale that is not finite or a cap that is not
+// finite or below 0.
+void check_scores(const char* name, const ScoreOptions& how);
 
 struct AttentionOperands {
   Shape batch;  // all leading axes, broadcast

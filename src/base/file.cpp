@@ -65,7 +65,7 @@ class NewFile {
   std::string complaint_;
   fs::path place_;
   bool temporary_;
-  int file_ = -1;
+  int file_;
 };
 
 // Makes the renaming itself durable after a power cut. Best effort: some file systems cannot.

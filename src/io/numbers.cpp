@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -60,15 +61,16 @@ auto with_number_of(NumberType type, Work work) {
 
 float float_of(Brain number) { return std::bit_cast<float>(std::uint32_t{number.bits} << 16); }
 
+// Without branches, so that many are converted at once.
 float float_of(Half number) {
-  const std::uint32_t bits = number.bits, sign = (bits & 0x8000) << 16;
-  const std::uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-  if (exponent == 0) {  // zero, or a subnormal, which is a normal number as float
-    const float size = static_cast<float>(fraction) * 0x1p-24F;
-    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(size));
-  }
-  const std::uint32_t wider = exponent == 31 ? 255 : exponent + (127 - 15);
-  return std::bit_cast<float>(sign | wider << 23 | fraction << 13);
+  const std::uint32_t bits = number.bits, sign = (bits & 0x8000) << 16, fraction = bits & 1023;
+  const std::uint32_t size = (bits & 0x7fff) << 13;  // its exponent is to be 112 higher
+  const std::uint32_t wider = size + (std::uint32_t{112} << 23);
+  const std::uint32_t unbounded = size | 0x7f800000;  // infinity, or NaN with its payload
+  const auto subnormal =
+      std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(fraction)) * 0x1p-24F);
+  const std::uint32_t otherwise = (bits & 0x7c00) == 0x7c00 ? unbounded : wider;
+  return std::bit_cast<float>(sign | ((bits & 0x7c00) == 0 ? subnormal : otherwise));
 }
 
 float float_of(Boolean number) {
@@ -113,12 +115,29 @@ void convert(Number number, std::int32_t& to) {
   }
 }
 
-template <class Number>
-Number number_at(const std::byte* place, std::endian order) {
+template <class Number, bool reversed>
+Number number_at(const std::byte* place) {
   std::array<std::byte, sizeof(Number)> bytes;
-  std::copy_n(place, bytes.size(), bytes.begin());
-  if (order != std::endian::native) std::reverse(bytes.begin(), bytes.end());
+  std::memcpy(bytes.data(), place, sizeof(Number));
+  if (reversed) std::reverse(bytes.begin(), bytes.end());
   return std::bit_cast<Number>(bytes);
+}
+
+template <class Number, bool reversed, class To>
+void convert_each(const std::byte* bytes, std::span<To> to) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    convert(number_at<Number, reversed>(bytes + i * sizeof(Number)), to[i]);
+  }
+}
+
+template <class Number, class To>
+void convert_all(const std::byte* bytes, std::endian order, std::span<To> to) {
+  if (order != std::endian::native) return convert_each<Number, true>(bytes, to);
+  if constexpr (std::is_same_v<Number, To>) {
+    if (!to.empty()) std::memcpy(to.data(), bytes, to.size_bytes());
+  } else {
+    convert_each<Number, false>(bytes, to);
+  }
 }
 
 // In pieces, so that there is never a second copy of all the numbers in memory.
@@ -132,9 +151,7 @@ void read_all(std::ifstream& file, std::endian order, std::span<To> to) {
   while (!to.empty()) {
     const std::size_t count = std::min(most, to.size());
     read_bytes(file, bytes.data(), count * sizeof(Number));
-    for (std::size_t i = 0; i < count; ++i) {
-      convert(number_at<Number>(bytes.data() + i * sizeof(Number), order), to[i]);
-    }
+    convert_all<Number>(bytes.data(), order, to.first(count));
     to = to.subspan(count);
   }
 }
@@ -156,6 +173,11 @@ void read_numbers(std::ifstream& file, NumberType type, std::endian order, std::
 void read_numbers(std::ifstream& file, NumberType type, std::endian order,
                   std::span<std::int32_t> to) {
   with_number_of(type, [&](auto number) { read_all<decltype(number)>(file, order, to); });
+}
+
+void convert_numbers(const std::byte* bytes, NumberType type, std::endian order,
+                     std::span<real> to) {
+  with_number_of(type, [&](auto number) { convert_all<decltype(number)>(bytes, order, to); });
 }
 
 }  // namespace tapestry

@@ -36,4 +36,8 @@ void read_numbers(std::ifstream& file, NumberType type, std::endian order, std::
 void read_numbers(std::ifstream& file, NumberType type, std::endian order,
                   std::span<std::int32_t> to);
 
+// The same for bytes in memory, aligned or not: as many numbers as `to` holds.
+void convert_numbers(const std::byte* bytes, NumberType type, std::endian order,
+                     std::span<real> to);
+
 }  // namespace tapestry

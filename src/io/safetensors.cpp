@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "io/safetensors_header.hpp"
 #include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
@@ -23,21 +24,6 @@ constexpr const char* metadata_key = "__metadata__";
 
 [[noreturn]] void refuse(const std::string& problem) {
   throw Error("write_safetensors: " + problem);
-}
-
-void check_names(const Parameters& tensors) {
-  std::set<std::string> names;
-  for (const Parameter& tensor : tensors) {
-    if (tensor.name == metadata_key) {
-      refuse("no tensor may be called '" + tensor.name + "': the format keeps that name for text.");
-    }
-    if (!names.insert(tensor.name).second) {
-      refuse("two tensors are called '" + tensor.name + "'. Give each a name of its own.");
-    }
-    if (!tensor.value.defined()) {
-      refuse("tensor '" + tensor.name + "' is undefined: it holds no numbers.");
-    }
-  }
 }
 
 std::string header_of(const Parameters& tensors,
@@ -64,9 +50,24 @@ std::string header_of(const Parameters& tensors,
 
 }  // namespace
 
+void safetensors::check_names(const Parameters& tensors) {
+  std::set<std::string> names;
+  for (const Parameter& tensor : tensors) {
+    if (tensor.name == metadata_key) {
+      refuse("no tensor may be called '" + tensor.name + "': the format keeps that name for text.");
+    }
+    if (!names.insert(tensor.name).second) {
+      refuse("two tensors are called '" + tensor.name + "'. Give each a name of its own.");
+    }
+    if (!tensor.value.defined()) {
+      refuse("tensor '" + tensor.name + "' is undefined: it holds no numbers.");
+    }
+  }
+}
+
 void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
                        const std::map<std::string, std::string>& metadata) {
-  check_names(tensors);
+  safetensors::check_names(tensors);
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
   write_file_atomically("write_safetensors", path, [&](const Append& append) {

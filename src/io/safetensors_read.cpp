@@ -1,17 +1,11 @@
-// Reading safetensors. Nothing in the file is used before it was checked.
-#include <algorithm>
+// Reading safetensors.
 #include <bit>
 #include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "io/numbers.hpp"
+#include "io/safetensors_header.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -20,223 +14,8 @@
 namespace tapestry {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr std::uint64_t longest_header = 100'000'000;
-constexpr std::size_t most_keys = 10'000;  // of one entry; a tensor has 3, metadata any number
-
-struct Dtype {
-  std::string_view name;
-  std::uint64_t bits;
-  std::optional<NumberType> type = {};  // none: such tensors are skipped
-};
-
-// All types of the format.
-constexpr Dtype dtypes[] = {
-    {"F64", 64, NumberType::f64},
-    {"F32", 32, NumberType::f32},
-    {"F16", 16, NumberType::f16},
-    {"I64", 64, NumberType::i64},
-    {"I32", 32, NumberType::i32},
-    {"I16", 16, NumberType::i16},
-    {"I8", 8, NumberType::i8},
-    {"U64", 64, NumberType::u64},
-    {"U32", 32, NumberType::u32},
-    {"U16", 16, NumberType::u16},
-    {"U8", 8, NumberType::u8},
-    {"BF16", 16, NumberType::bf16},
-    {"BOOL", 8, NumberType::boolean},
-    {"C64", 64},
-    {"F8_E5M2", 8},
-    {"F8_E4M3", 8},
-    {"F8_E8M0", 8},
-    {"F6_E2M3", 6},
-    {"F6_E3M2", 6},
-    {"F4", 4},
-};
-
-// The header's entry of one tensor. Offsets are bytes from the first byte of data.
-struct Entry {
-  std::string name;
-  Shape shape;
-  Dtype dtype;
-  std::uint64_t begin, end;
-};
-
-struct Header {
-  std::vector<Entry> entries;
-  std::map<std::string, std::string> metadata;
-};
-
-// For messages: printable, on one line, not too long.
-std::string in_quotes(const std::string& text) {
-  constexpr std::size_t most = 60;
-  const std::string safe = Json(text).dump(-1, ' ', true);
-  return safe.size() <= most ? safe : safe.substr(0, most) + "...\"";
-}
-
-std::vector<Index> whole_numbers(const std::string& tensor, const Json& entry, const char* key) {
-  std::vector<Index> numbers;
-  const Json& list = entry.at(key);
-  bool good = list.is_array();
-  for (std::size_t i = 0; good && i < list.size(); ++i) {
-    good = list[i].is_number_unsigned() &&
-           list[i].get<std::uint64_t>() <= std::numeric_limits<Index>::max();
-    if (good) numbers.push_back(list[i].get<Index>());
-  }
-  if (!good) throw Error(tensor + ": \"" + key + "\" must be a list of whole numbers from 0 on.");
-  return numbers;
-}
-
-Dtype dtype_of(const std::string& tensor, const Json& name) {
-  for (const Dtype& dtype : dtypes) {
-    if (name == dtype.name) return dtype;
-  }
-  throw Error(tensor + " has dtype " +
-              (name.is_string() ? in_quotes(name.get<std::string>()) : "that is no text") +
-              ": the format has none of that name. Convert the file first.");
-}
-
-void check_size(const std::string& tensor, const Entry& entry) {
-  // Shapes have less than 2^60 elements, so that nothing overflows.
-  const auto count = static_cast<std::uint64_t>(entry.shape.count());
-  const std::uint64_t rest = count % 8 * entry.dtype.bits;
-  const std::uint64_t needed = count / 8 * entry.dtype.bits + rest / 8;
-  if (rest % 8 != 0) {
-    throw Error(tensor + " " + to_string(entry.shape) + " of " + std::string(entry.dtype.name) +
-                " does not end where a byte does.");
-  }
-  if (entry.end - entry.begin != needed) {
-    throw Error(tensor + " " + to_string(entry.shape) + " needs " + std::to_string(needed) +
-                " bytes, but its offsets hold " + std::to_string(entry.end - entry.begin) + ".");
-  }
-}
-
-Entry read_entry(const std::string& name, const Json& object) {
-  const std::string tensor = "tensor " + in_quotes(name);
-  for (const char* key : {"dtype", "shape", "data_offsets"}) {
-    if (!object.contains(key)) throw Error(tensor + " has no \"" + key + "\".");
-  }
-  if (object.size() != 3) {
-    throw Error(tensor + " has more than \"dtype\", \"shape\" and \"data_offsets\".");
-  }
-  const Dtype dtype = dtype_of(tensor, object.at("dtype"));
-  const std::vector<Index> offsets = whole_numbers(tensor, object, "data_offsets");
-  if (offsets.size() != 2 || offsets[0] > offsets[1]) {
-    throw Error(tensor + ": \"data_offsets\" must be [begin, end] with begin <= end.");
-  }
-  const std::vector<Index> sizes = whole_numbers(tensor, object, "shape");
-  Shape shape;
-  try {
-    shape = Shape(std::span<const Index>(sizes));
-  } catch (const Error& error) {  // more axes or elements than possible
-    throw Error(tensor + ": " + error.what());
-  }
-  const Entry entry{name, shape, dtype, static_cast<std::uint64_t>(offsets[0]),
-                    static_cast<std::uint64_t>(offsets[1])};
-  check_size(tensor, entry);
-  return entry;
-}
-
-// Reads the header while it is parsed: every entry is checked and dropped as soon as it is
-// complete, so that neither depth nor length of the JSON can exhaust memory.
-class HeaderReader {
- public:
-  Header read(const std::string& text) {
-    if (!text.starts_with('{')) throw Error("its header is not a JSON object.");
-    if (const std::size_t at = text.find('\0'); at != text.npos) {  // the parser would end there
-      throw Error("its header has a NUL byte, at byte " + std::to_string(at) + ".");
-    }
-    try {
-      [[maybe_unused]] const Json rest =
-          Json::parse(text, [this](int depth, Json::parse_event_t event, Json& value) {
-            return visit(depth, event, value);
-          });
-    } catch (const Json::parse_error& error) {
-      throw Error("its header is not valid JSON near byte " + std::to_string(error.byte) + ".");
-    } catch (const Json::exception&) {
-      throw Error("its header has a number that is out of range.");
-    }
-    return std::move(header_);
-  }
-
- private:
-  // Depth counts the enclosing brackets: names are at 1, the keys of an entry and the texts of the
-  // metadata at 2, the numbers of a shape at 3. The result says whether to keep the value.
-  bool visit(int depth, Json::parse_event_t event, Json& value) {
-    using Event = Json::parse_event_t;
-    if (event == Event::key) {
-      see_key(depth, value.get_ref<const std::string&>());
-    } else if (event == Event::object_end && depth == 1) {
-      finish_entry(value);
-      return false;
-    } else if (event == Event::array_start && depth == 2) {
-      numbers_ = 0;
-    } else if (event == Event::object_start && depth == 1) {
-      keys_.clear();
-    } else if (event == Event::value && depth == 3) {
-      constexpr int most = 64;  // far above the limit of axes
-      if (++numbers_ > most) throw Error("tensor " + in_quotes(name_) + " has too long a list.");
-    } else if ((event == Event::value || event == Event::array_start) && depth <= 1) {
-      throw Error("entry " + in_quotes(name_) + " is not a JSON object.");
-    } else if ((event == Event::object_start || event == Event::array_start) && depth >= 2) {
-      throw Error("entry " + in_quotes(name_) + " is nested too deeply.");
-    }
-    return true;
-  }
-
-  void see_key(int depth, const std::string& key) {
-    if (depth == 1) name_ = key;
-    if (!(depth == 1 ? names_ : keys_).insert(key).second) {
-      throw Error("the name " + in_quotes(key) + " stands twice" +
-                  (depth == 1 ? " in the header." : " in entry " + in_quotes(name_) + "."));
-    }
-    if (keys_.size() > most_keys) {
-      throw Error("entry " + in_quotes(name_) + " has more than " + std::to_string(most_keys) +
-                  " keys.");
-    }
-  }
-
-  void finish_entry(const Json& object) {
-    if (name_ != "__metadata__") {
-      header_.entries.push_back(read_entry(name_, object));
-      return;
-    }
-    for (const auto& [key, text] : object.items()) {
-      if (!text.is_string()) throw Error("metadata " + in_quotes(key) + " is not text.");
-      header_.metadata[key] = text.get<std::string>();
-    }
-  }
-
-  Header header_;
-  std::string name_;                    // of the entry being read
-  std::set<std::string> names_, keys_;  // seen in the header, in this entry
-  int numbers_ = 0;                     // seen in this list
-};
-
-// The tensors must fill the rest of the file without gaps, in any order.
-void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
-  std::uint64_t at = 0;
-  for (const Entry& entry : entries) {
-    if (entry.begin != at) {
-      throw Error("tensor " + in_quotes(entry.name) + " begins at byte " +
-                  std::to_string(entry.begin) + ", but the one before ends at " +
-                  std::to_string(at) + (entry.begin < at ? ": they overlap." : ": a hole."));
-    }
-    at = entry.end;
-  }
-  if (at != data_bytes) {
-    throw Error("its tensors take " + std::to_string(at) + " bytes, but there are " +
-                std::to_string(data_bytes) +
-                (at > data_bytes ? ": the file is cut off." : ": something follows them."));
-  }
-}
-
 // Adds the tensor to the result, or the reason why it was skipped.
-void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& entry,
+void read_tensor(std::ifstream& file, std::uint64_t first_byte, const safetensors::Entry& entry,
                  Safetensors& result) {
   const auto skip = [&](const std::string& why) { result.skipped.push_back({entry.name, why}); };
   if (!entry.dtype.type) {
@@ -253,28 +32,18 @@ void read_tensor(std::ifstream& file, std::uint64_t first_byte, const Entry& ent
   }
 }
 
-// The length of the JSON, which the first eight bytes state.
-std::uint64_t read_header_length(std::ifstream& file, std::uint64_t file_bytes) {
-  std::uint64_t length = 0;
-  if (file_bytes < sizeof length) throw Error("it is too short to be a safetensors file.");
-  read_bytes(file, &length, sizeof length);
-  const std::uint64_t rest = file_bytes - sizeof length;
-  if (length <= std::min(longest_header, rest)) return length;
-  throw Error("its header should have " + std::to_string(length) + " bytes, but " +
-              (length > rest ? std::to_string(rest) + " follow" : "100 MB are the limit") +
-              ": cut off, or not a safetensors file.");
-}
-
 Safetensors read(std::ifstream& file, std::uint64_t bytes) {
-  const std::uint64_t length = read_header_length(file, bytes);
-  std::string text(static_cast<std::size_t>(length), '\0');
-  read_bytes(file, text.data(), length);
-  Header header = HeaderReader().read(text);
-  check_layout(header.entries, bytes - sizeof length - length);
+  std::uint64_t stated = 0;
+  if (bytes >= sizeof stated) read_bytes(file, &stated, sizeof stated);
+  const std::uint64_t length = safetensors::header_length(stated, bytes);
+  std::string json(static_cast<std::size_t>(length), '\0');
+  read_bytes(file, json.data(), length);
+  const std::uint64_t first_byte = safetensors::bytes_before_header + length;
+  safetensors::Header header = safetensors::parse_header(json, bytes - first_byte);
   Safetensors result;
   result.metadata = std::move(header.metadata);
-  for (const Entry& entry : header.entries) {
-    read_tensor(file, sizeof length + length, entry, result);
+  for (const safetensors::Entry& entry : header.entries) {
+    read_tensor(file, first_byte, entry, result);
   }
   return result;
 }

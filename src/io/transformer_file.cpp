@@ -24,10 +24,15 @@ void check_sizes(const Safetensors& file, const TransformerOptions& o) {
                 ": these are more than " + std::to_string(most) + " numbers.");
   }
   check_shape(file, "words.weight", {o.vocab_size, o.d_model});
+  if (o.token_types > 0) check_shape(file, "token_types.weight", {o.token_types, o.d_model});
+  if (o.logits_transform && o.has_logits) {
+    check_shape(file, "logits_transform.weight", {o.d_model, o.d_model});
+  }
   const Index d_ff = o.d_ff == 0 ? 4 * o.d_model : o.d_ff;
+  const Index queries = o.d_k == 0 ? o.d_model : o.num_heads * o.d_k;
   for (Index i = 0; i < o.num_layers; ++i) {  // ends at the first block that the file lacks
     const std::string block = "blocks." + std::to_string(i) + ".";
-    check_shape(file, block + "attention.query.weight", {o.d_model, o.d_model});
+    check_shape(file, block + "attention.query.weight", {o.d_model, queries});
     if (o.has_feed_forward) check_shape(file, block + "feed_forward.up.weight", {o.d_model, d_ff});
   }
 }

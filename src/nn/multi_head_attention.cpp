@@ -1,5 +1,8 @@
 #include "tapestry/nn/multi_head_attention.hpp"
 
+#include <cmath>
+
+#include "attention/operands.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -48,15 +51,18 @@ void check_rows(const char* name, const Tensor& x, const char* width, const Line
               std::to_string(map.weight.size(0)) + ", of at most five axes.");
 }
 
-// The new keys and values after the earlier ones.
-KeyValueCache joined(const KeyValueCache& before, const KeyValueCache& newest) {
-  if (before.length() == 0) return newest;
-  if (before.keys.size(0) != newest.keys.size(0)) {
-    throw Error("multi-head attention: the cache is of a batch of " +
-                std::to_string(before.keys.size(0)) + ", x of one of " +
-                std::to_string(newest.keys.size(0)) + ". Begin with an empty cache.");
+void check_rotary(const RotaryOptions& rotary, Index d_k) {
+  const Index width = rotary.width == 0 ? d_k : rotary.width;
+  if (width < 1 || width > d_k || width % 2 != 0) {
+    throw Error("multi-head attention: d_k is " + std::to_string(d_k) +
+                " and the rotary width is " + std::to_string(rotary.width) +
+                ": rotary positions rotate pairs of a head: the width must be even and at most " +
+                "d_k, or 0 for all of an even d_k.");
   }
-  return {concat({before.keys, newest.keys}, -2), concat({before.values, newest.values}, -2)};
+  if (!(rotary.base > 0) || !std::isfinite(rotary.base)) {
+    throw Error("multi-head attention: the rotary base is " + exact_text(rotary.base) +
+                ", but must be a number above 0.");
+  }
 }
 
 // Columns of a map, or rows of one, that belong to one head.
@@ -83,43 +89,53 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index num_heads_, Random& 
             total("d_v", o.d_v, d_model, num_heads_) / num_heads_ *
                 shared(o.num_key_value_heads, num_heads_),
             random, {o.initializer, o.bias}),
-      output(total("d_v", o.d_v, d_model, num_heads_), d_model, random, {o.initializer, o.bias}),
+      output(total("d_v", o.d_v, d_model, num_heads_), d_model, random,
+             {o.initializer, o.output_bias.value_or(o.bias)}),
       num_heads(num_heads_),
       num_key_value_heads(shared(o.num_key_value_heads, num_heads_)),
       is_causal(o.is_causal),
+      window(o.window),
       dropout(o.dropout),
-      positions(o.positions) {
+      scores(o.scores),
+      positions(o.positions),
+      rotary(o.rotary) {
   if (!(dropout >= 0 && dropout < 1)) {
     throw Error("multi-head attention: dropout is " + exact_text(dropout) +
                 ", but must be in [0, 1).");
   }
+  check_scores("multi-head attention", scores);
   if (positions == Positions::learned || positions == Positions::sinusoidal) {
     throw Error(
         "multi-head attention: learned and sinusoidal positions are added to x, which this layer "
         "does not do: add them yourself, or let a Transformer do so.");
   }
-  const Index d_k = query.weight.size(1) / num_heads;
-  if (positions == Positions::rotary && d_k % 2 != 0) {
-    throw Error("multi-head attention: d_k is " + std::to_string(d_k) +
-                ", but rotary positions rotate pairs: it must be even.");
+  if (window < 0) {
+    throw Error("multi-head attention: window is " + std::to_string(window) +
+                ": it must be at least 1, or 0 to see all.");
   }
+  if (positions == Positions::rotary) check_rotary(rotary, query.weight.size(1) / num_heads);
   if (positions == Positions::relative) {
     relative.emplace(num_heads, is_causal, random, o.initializer);
   }
 }
 
 void MultiHeadAttention::refuse_distances(const char* what) const {
-  if (positions != Positions::rotary && positions != Positions::relative &&
-      positions != Positions::alibi) {
-    return;
-  }
+  const bool by_distance = positions == Positions::rotary || positions == Positions::relative ||
+                           positions == Positions::alibi;
+  if (!by_distance && window == 0) return;
   throw Error(std::string("multi-head attention: ") + what +
-              " has no distances between queries and keys, but this layer's positions are rotary, "
-              "relative or alibi.");
+              " has no distances between queries and keys, but this layer " +
+              (by_distance ? "has rotary, relative or alibi positions." : "has a window."));
 }
 
 Tensor MultiHeadAttention::turned(const Tensor& x, Index first) const {
-  return positions == Positions::rotary ? rotary(x, RotaryLayout::half_split, first) : x;
+  if (positions != Positions::rotary) return x;
+  const Index d_k = x.size(-1), width = rotary.width == 0 ? d_k : rotary.width;
+  if (width == d_k) return tapestry::rotary(x, rotary.layout, first, rotary.base);
+  const Tensor part = slice(x, -1, 0, width);  // (..., length, width)
+  return concat(
+      {tapestry::rotary(part, rotary.layout, first, rotary.base), slice(x, -1, width, d_k)},
+      -1);  // (..., length, d_k)
 }
 
 Tensor MultiHeadAttention::distance_bias(Index queries, Index keys, Index first) const {
@@ -140,12 +156,12 @@ Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const 
   const Tensor k = Capture::record("key", keys), v = Capture::record("value", values);
   Tensor mixed;  // (..., heads, length, d_v)
   if (pass.need_weights || (pass.training() && dropout > 0) || bias.defined()) {
-    mixed = attention(q, by_heads(k), by_heads(v), mask, dropout, pass.random, bias).output;
+    mixed = attention(q, by_heads(k), by_heads(v), mask, dropout, pass.random, bias, scores).output;
   } else {
     Capture::not_stored("scores", "give the model {.need_weights = true}");
     Capture::not_stored("weights", "give the model {.need_weights = true}");
-    mixed = num_key_value_heads == num_heads ? fused_attention(q, k, v, mask)
-                                             : grouped_attention(q, k, v, mask);
+    mixed = num_key_value_heads == num_heads ? fused_attention(q, k, v, mask, scores)
+                                             : grouped_attention(q, k, v, mask, scores);
   }
   return Capture::record("output", output(concatenate_heads(Capture::record("heads", mixed))));
 }
@@ -159,8 +175,9 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask,
   const Tensor q = turned(split_heads(query(x), num_heads), before);  // (batch, heads, length, d_k)
   KeyValueCache seen{turned(split_heads(key(x), num_key_value_heads), before),
                      split_heads(value(x), num_key_value_heads)};
-  if (cache != nullptr) seen = joined(*cache, seen);
-  const Mask visible = is_causal ? Mask::causal(before) & mask : mask;
+  if (cache != nullptr) seen = cache->extended(seen.keys, seen.values);
+  Mask visible = is_causal ? Mask::causal(before) & mask : mask;
+  if (window > 0) visible = Mask::local(window - 1, before) & visible;
   const Tensor y = mix(q, seen.keys, seen.values, visible, pass,
                        distance_bias(q.size(-2), seen.keys.size(-2), before));
   if (cache != nullptr) *cache = seen;  // only now, when nothing can throw
@@ -197,7 +214,7 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
   const Index group = number * num_key_value_heads / num_heads;
   Random unused(0);
   SingleHeadAttention one(query.weight.size(0), unused,
-                          {.d_k = d_k, .d_v = d_v, .is_causal = is_causal});
+                          {.d_k = d_k, .d_v = d_v, .is_causal = is_causal, .scores = scores});
   one.query = part(query, 1, number, d_k);    // (d_model, d_k)
   one.key = part(key, 1, group, d_k);         // (d_model, d_k)
   one.value = part(value, 1, group, d_v);     // (d_model, d_v)

@@ -1,5 +1,6 @@
 #include "tapestry/nn/self_attention.hpp"
 
+#include "attention/operands.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
@@ -22,7 +23,10 @@ SingleHeadAttention::SingleHeadAttention(Index d_model, Random& random,
       key(d_model, width("d_k", o.d_k, d_model), random, {o.initializer, o.bias}),
       value(d_model, width("d_v", o.d_v, d_model), random, {o.initializer, o.bias}),
       output(width("d_v", o.d_v, d_model), d_model, random, {o.initializer, o.bias}),
-      is_causal(o.is_causal) {}
+      is_causal(o.is_causal),
+      scores(o.scores) {
+  check_scores("self-attention", scores);
+}
 
 void SingleHeadAttention::check(const Tensor& x) const {
   if (x.ndim() < 2 || x.size(-1) != query.weight.size(0)) {
@@ -34,12 +38,12 @@ void SingleHeadAttention::check(const Tensor& x) const {
 
 Tensor SingleHeadAttention::operator()(const Tensor& x, const Mask& mask) const {
   check(x);
-  return output(fused_attention(query(x), key(x), value(x), visible(mask)));
+  return output(fused_attention(query(x), key(x), value(x), visible(mask), scores));
 }
 
 Attention SingleHeadAttention::with_weights(const Tensor& x, const Mask& mask) const {
   check(x);
-  Attention result = attention(query(x), key(x), value(x), visible(mask));
+  Attention result = attention(query(x), key(x), value(x), visible(mask), 0, nullptr, {}, scores);
   result.output = output(result.output);
   return result;
 }

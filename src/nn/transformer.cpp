@@ -1,7 +1,9 @@
 #include "tapestry/nn/transformer.hpp"
 
+#include <cmath>
 #include <utility>
 
+#include "nn/decoding.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -19,25 +21,68 @@ const TransformerOptions& checked(const TransformerOptions& o) {
   at_least(1, o.vocab_size, "vocab_size");
   at_least(1, o.max_length, "max_length");
   at_least(0, o.num_layers, "num_layers");
+  at_least(0, o.token_types, "token_types");
+  if (!o.windows.empty() && static_cast<Index>(o.windows.size()) != o.num_layers) {
+    throw Error("transformer: there are " + std::to_string(o.windows.size()) + " windows for " +
+                std::to_string(o.num_layers) + " layers: give one for each, or none.");
+  }
   if (!(o.dropout >= 0 && o.dropout < 1)) {
     throw Error("transformer: dropout is " + exact_text(o.dropout) + ", but must be in [0, 1).");
   }
   return o;
 }
 
-TransformerBlockOptions block_options(const TransformerOptions& o) {
+// The scale and cap of the scores of one layer, counted from 0.
+ScoreOptions scores_of(const TransformerOptions& o, Index layer) {
+  ScoreOptions scores = o.scores;
+  if (o.scale_by_layer && o.num_heads > 0) {
+    const Index d_k = o.d_k == 0 ? o.d_model / o.num_heads : o.d_k;
+    scores.scale = scores.scale.value_or(1 / std::sqrt(static_cast<double>(d_k))) /
+                   static_cast<double>(layer + 1);
+  }
+  return scores;
+}
+
+TransformerBlockOptions block_options(const TransformerOptions& o, Index layer) {
   const bool added = o.positions == Positions::learned || o.positions == Positions::sinusoidal;
   TransformerBlockOptions block;
-  block.attention = {.bias = o.attention_bias,
+  block.attention = {.d_k = o.d_k,
+                     .d_v = o.d_k,
+                     .num_key_value_heads = o.num_key_value_heads,
+                     .bias = o.attention_bias,
+                     .output_bias = o.attention_output_bias,
                      .is_causal = o.is_causal,
+                     .window = o.windows.empty() ? 0 : o.windows[static_cast<std::size_t>(layer)],
                      .dropout = o.dropout,
+                     .scores = scores_of(o, layer),
                      .positions = added ? Positions::none : o.positions,
+                     .rotary = o.rotary,
                      .initializer = o.initializer};
-  block.feed_forward = {.d_ff = o.d_ff, .activation = o.activation, .initializer = o.initializer};
+  block.feed_forward = {.d_ff = o.d_ff,
+                        .activation = o.activation,
+                        .bias = o.feed_forward_bias,
+                        .initializer = o.initializer,
+                        .gated = o.gated};
   block.has_feed_forward = o.has_feed_forward;
-  block.norm = o.norm;
+  block.parallel = o.parallel_residual;
+  block.norm_place = o.norm_place;
+  block.norm_kind = o.norm_kind;
+  block.eps = o.norm_eps;
   block.dropout = o.dropout;
   return block;
+}
+
+// Without a weight of its own if that is the embedding's, or there are no logits.
+Linear map_to_logits(const TransformerOptions& o, Random& random) {
+  const bool bias = o.has_logits && o.logits_bias;
+  if (o.has_logits && !o.tied_logits) {
+    return Linear(o.d_model, o.vocab_size, random, {o.initializer, bias});
+  }
+  Linear map(1, 1, random,
+             {[](const Shape& shape, Random&) { return Tensor::zeros(shape); }, false});
+  map.weight = Tensor();
+  if (bias) map.bias = Tensor::zeros({o.vocab_size});
+  return map;
 }
 
 }  // namespace
@@ -45,25 +90,50 @@ TransformerBlockOptions block_options(const TransformerOptions& o) {
 Transformer::Transformer(const TransformerOptions& o, Random& random)
     : options(checked(o)),
       token_embedding(o.vocab_size, o.d_model, random, o.initializer),
-      lm_head(o.d_model, o.vocab_size, random, {.initializer = o.initializer, .bias = false}) {
+      lm_head(map_to_logits(o, random)) {
   if (o.positions == Positions::learned) {
     positions.emplace(o.max_length, o.d_model, random, o.initializer);
   } else if (o.positions == Positions::sinusoidal) {
     sinusoids = sinusoidal_positions(o.max_length, o.d_model);
   }
   for (Index i = 0; i < o.num_layers; ++i) {
-    blocks.emplace_back(o.d_model, o.num_heads, random, block_options(o));
+    blocks.emplace_back(o.d_model, o.num_heads, random, block_options(o, i));
   }
-  if (o.norm == Norm::pre) norm.emplace(o.d_model);
+  if (o.norm_place == NormPlace::pre) norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
+  if (o.token_types > 0) token_types.emplace(o.token_types, o.d_model, random, o.initializer);
+  if (o.embedding_norm) embedding_norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
+  if (o.has_logits && o.logits_transform) {
+    logits_transform.emplace(o.d_model, o.d_model, random, LinearOptions{o.initializer});
+    logits_norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
+  }
 }
 
-Tensor Transformer::embed(const Indices& ids, Index first) const {
+Tensor Transformer::embed(const Indices& ids, const Indices* types, Index first) const {
   if (ids.shape.ndim() < 1 || ids.shape.ndim() > 2) {
     throw Error("transformer: ids are " + to_string(ids.shape) +
                 ": they must be (length) or (batch, length).");
   }
-  const Tensor x = token_embedding(ids);  // (..., length, d_model)
-  const Index length = ids.shape[-1], end = first + length;
+  const Tensor x = with_types(with_positions(token_embedding(ids), first), ids, types);
+  return embedding_norm ? (*embedding_norm)(x) : x;  // (..., length, d_model)
+}
+
+Tensor Transformer::with_types(const Tensor& x, const Indices& ids, const Indices* types) const {
+  if (!token_types && types == nullptr) return x;
+  if (!token_types) {
+    throw Error(
+        "transformer: token types were given, but this model has none. Leave them out, or build it "
+        "with token_types.");
+  }
+  if (types == nullptr) return x + slice(token_types->weight, 0, 0, 1);
+  if (types->shape != ids.shape) {
+    throw Error("transformer: token types are " + to_string(types->shape) + ", but ids are " +
+                to_string(ids.shape) + ": there must be one for each id.");
+  }
+  return x + (*token_types)(*types);
+}
+
+Tensor Transformer::with_positions(const Tensor& x, Index first) const {
+  const Index length = x.size(-2), end = first + length;
   if (!positions && !sinusoids.defined()) return x;  // layers add them, or there are none
   if (sinusoids.defined() && end > options.max_length) {
     return x + sinusoidal_positions(length, options.d_model, first);
@@ -76,17 +146,46 @@ Tensor Transformer::embed(const Indices& ids, Index first) const {
   return x + slice(sinusoids.defined() ? sinusoids : positions->weight, 0, first, end);
 }
 
-Tensor Transformer::run(const Indices& ids, const Mask& mask, ForwardContext pass,
-                        std::vector<KeyValueCache>* caches) const {
-  const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
-  Tensor x = Capture::record("embedding", dropout(embed(ids, first), options.dropout, pass.random));
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+Tensor Transformer::run_blocks(Index first, const Tensor& embedded, const Mask& mask,
+                               ForwardContext pass, std::vector<KeyValueCache>* caches) const {
+  Tensor x = embedded;
+  for (auto i = static_cast<std::size_t>(first); i < blocks.size(); ++i) {
     const Capture::Name name("blocks", static_cast<Index>(i));
     if (caches != nullptr) pass.cache = &(*caches)[i];
     x = blocks[i](x, mask, pass);  // (..., length, d_model)
   }
-  if (norm) x = Capture::record("norm", (*norm)(x));
-  return Capture::record("logits", lm_head(x));  // (..., length, vocab_size)
+  return x;
+}
+
+Tensor Transformer::from_block(Index first, const Tensor& x, const Mask& mask,
+                               const ForwardContext& pass) const {
+  if (first < 0 || first > options.num_layers) {
+    throw Error("transformer: from_block was asked for block " + std::to_string(first) +
+                ", but there are " + std::to_string(options.num_layers) + ", counted from 0.");
+  }
+  if (pass.cache != nullptr) throw Error("transformer: from_block takes no cache.");
+  return read_out(run_blocks(first, x, mask, pass, nullptr));
+}
+
+Tensor Transformer::run(const Indices& ids, const Mask& mask, const ForwardContext& pass,
+                        std::vector<KeyValueCache>* caches, NextOf which) const {
+  const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
+  const Tensor embedded = embed(ids, pass.token_types, first);
+  Tensor x = Capture::record("embedding", dropout(embedded, options.dropout, pass.random));
+  x = run_blocks(0, x, mask, pass, caches);  // (..., length, d_model)
+  if (which == NextOf::last && x.size(-2) > 1) x = slice(x, -2, x.size(-2) - 1, x.size(-2));
+  return read_out(x);
+}
+
+Tensor Transformer::read_out(const Tensor& y) const {
+  Tensor x = norm ? Capture::record("norm", (*norm)(y)) : y;  // (..., length, d_model)
+  if (!options.has_logits) return x;
+  if (logits_transform) {
+    x = (*logits_norm)((*logits_transform)(x, options.activation));
+    x = Capture::record("logits_transform", x);  // (..., length, d_model)
+  }
+  const Tensor map = options.tied_logits ? transpose(token_embedding.weight) : lm_head.weight;
+  return Capture::record("logits", linear(x, map, lm_head.bias));  // (..., length, vocab_size)
 }
 
 Tensor Transformer::operator()(const Indices& ids, const Mask& mask,
@@ -94,14 +193,20 @@ Tensor Transformer::operator()(const Indices& ids, const Mask& mask,
   if (pass.cache != nullptr) {
     throw Error("transformer: each block has a cache of its own: call next() with all of them.");
   }
-  return run(ids, mask, pass, nullptr);
+  return run(ids, mask, pass, nullptr, NextOf::all);
 }
 
-Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches) const {
+Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches,
+                         NextOf which) const {
   if (!options.is_causal) {
     throw Error(
         "transformer: next() is for a decoder: in an encoder, later words would change the earlier "
         "ones. Call the model on the whole text.");
+  }
+  if (!options.has_logits) {
+    throw Error(
+        "transformer: next() is for a model with logits, but this one ends with its last block. "
+        "Call it on the whole text.");
   }
   std::vector<KeyValueCache> seen = caches;
   if (seen.empty()) seen.resize(blocks.size());
@@ -113,9 +218,10 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches)
                 " blocks: there must be one for each block, at least one, all equally long. Begin "
                 "with an empty list.");
   }
-  const Tensor y = run(ids, {}, {}, &seen);  // (batch, new, vocab_size)
-  caches = std::move(seen);                  // only now, when nothing can throw
-  return y;
+  const Tensor y = can_decode(*this, ids, seen) ? decode(*this, ids.values[0], seen)
+                                                : run(ids, {}, {}, &seen, which);
+  caches = std::move(seen);  // only now, when nothing can throw
+  return y;                  // (batch, new or 1, vocab_size)
 }
 
 }  // namespace tapestry

@@ -9,22 +9,28 @@ namespace tapestry {
 
 TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
                                    const TransformerBlockOptions& o)
-    : attention_norm(d_model, o.eps),
+    : attention_norm(o.norm_kind, d_model, o.eps),
       attention(d_model, heads, random, o.attention),
-      norm(o.norm),
+      parallel(o.parallel),
+      norm_place(o.norm_place),
       dropout(o.dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
     throw Error("transformer block: dropout is " + exact_text(dropout) +
                 ", but must be in [0, 1).");
   }
+  if (parallel && norm_place == NormPlace::post) {
+    throw Error(
+        "transformer block: attention and feed-forward in parallel need the norm before them: give "
+        "NormPlace::pre.");
+  }
   if (!o.has_feed_forward) return;
-  feed_forward_norm.emplace(d_model, o.eps);
+  feed_forward_norm.emplace(o.norm_kind, d_model, o.eps);
   feed_forward.emplace(d_model, random, o.feed_forward);
 }
 
 Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
                                     const ForwardContext& pass) const {
-  const bool pre = norm == Norm::pre;
+  const bool pre = norm_place == NormPlace::pre;
   const auto attend = [&](const Tensor& seen) {
     const Capture::Name name("attention");
     return tapestry::dropout(attention(seen, mask, pass), dropout, pass.random);
@@ -33,9 +39,11 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
   y = Capture::record("middle", y);  // (..., length, d_model)
   if (feed_forward) {
     const auto transform = [&](const Tensor& seen) {
-      return tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
+      const Tensor given = tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
+      return Capture::record("feed_forward", given);  // (..., length, d_model)
     };
-    y = pre ? y + transform((*feed_forward_norm)(y)) : (*feed_forward_norm)(y + transform(y));
+    y = pre ? y + transform((*feed_forward_norm)(parallel ? x : y))
+            : (*feed_forward_norm)(y + transform(y));
   }
   return Capture::record("output", y);  // (..., length, d_model)
 }

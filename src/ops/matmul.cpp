@@ -1,5 +1,6 @@
 // The matrix product and its two gradients, dA = dC B^T and dB = A^T dC; and the same with a bias
 // and an activation.
+#include "ops/activation.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
@@ -97,21 +98,28 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-kernels::Unary function_of(Activation activation) {
-  if (activation == Activation::none) return nullptr;
-  return activation == Activation::relu ? active().of<kernels::Relu>()
-                                        : active().of<kernels::Gelu>();
-}
-
-// The gradient of the product from that of the output; `saved` is relu's output or gelu's input.
-Tensor before_activation(Activation activation, const Tensor& dy, const Tensor& saved) {
-  if (activation == Activation::none) return dy;
-  const bool relu = activation == Activation::relu;
-  return apply(relu ? active().backward_of<kernels::Relu>() : active().backward_of<kernels::Gelu>(),
-               dy, saved);
+template <class F>
+ActivationKernels kernels_of() {
+  return {active().of<F>(), active().backward_of<F>(), F::saves_output};
 }
 
 }  // namespace
+
+ActivationKernels kernels_of(Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return kernels_of<kernels::Relu>();
+    case Activation::gelu:
+      return kernels_of<kernels::Gelu>();
+    case Activation::gelu_tanh:
+      return kernels_of<kernels::GeluTanh>();
+    case Activation::silu:
+      return kernels_of<kernels::Silu>();
+  }
+  return {};
+}
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
   check(x, weight, bias);
@@ -119,17 +127,18 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   const bool recorded =
       Tape::needs_gradient(x) || Tape::needs_gradient(weight) || Tape::needs_gradient(bias);
   const Operands p(x, weight);
-  const bool keep_c = recorded && activation == Activation::gelu;
+  const ActivationKernels bend = kernels_of(activation);
+  const bool keep_c = recorded && !bend.saves_output;
   const Tensor b = bias.defined() ? bias.contiguous() : bias;
   const Tensor y = keep_c ? Tensor::empty(p.c.shape()) : p.c;
   kernels::linear(p.shape, matrix_view(p.a), matrix_view(p.b),
-                  {bias.defined() ? raw(b) : nullptr, function_of(activation), raw(y)}, raw(p.c));
+                  {bias.defined() ? raw(b) : nullptr, bend.function, raw(y)}, raw(p.c));
   if (!recorded) return y;
   const Saved slope = activation == Activation::none ? Saved() : Tape::save(keep_c ? p.c : y);
   return Tape::record("linear", {x, weight, bias}, y,
-                      [x = save_for(weight, x), weight = save_for(x, weight), slope, activation](
-                          const Tensor& dy, GradientSink& to) {
-                        const Tensor dc = before_activation(activation, dy, slope);
+                      [x = save_for(weight, x), weight = save_for(x, weight), slope,
+                       backward = bend.backward](const Tensor& dy, GradientSink& to) {
+                        const Tensor dc = backward == nullptr ? dy : apply(backward, dy, slope);
                         if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(weight)));
                         if (to.needs_gradient(1)) to.accumulate(1, right_gradient(x, dc, 2));
                         to.accumulate(2, dc);

@@ -13,8 +13,6 @@ namespace {
 
 constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 
-bool has_place(double value, bool log) { return std::isfinite(value) && (!log || value > 0); }
-
 // The next power of ten, or 2 or 5 times one, in the direction of `up`.
 double round_outwards(double value, bool up) {
   const double power = std::pow(10.0, std::floor(std::log10(value)));
@@ -120,6 +118,8 @@ Rect best_place(const Rect& plot, Point p, Size size, const Ink& ink) {
 
 }  // namespace
 
+bool has_place(double value, bool log) { return std::isfinite(value) && (!log || value > 0); }
+
 double Range::share(double value) const {
   if (!has_place(value, log)) return nowhere;
   if (log) return std::log(value / low) / std::log(high / low);
@@ -206,13 +206,15 @@ void draw_x_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std
               fit_text(name, axes.plot.width + 40, style), style, Role::x_axis);
 }
 
-void draw_reference_lines(Canvas& canvas, const Axes& axes,
-                          const std::vector<ReferenceLine>& lines) {
+void draw_reference_lines(Canvas& canvas, const Axes& axes, const std::vector<ReferenceLine>& lines,
+                          bool upright) {
+  const Rect& plot = axes.plot;
   for (const ReferenceLine& line : lines) {
-    const double share = axes.y.share(line.y);
+    const double share = (upright ? axes.x : axes.y).share(line.y);
     if (!(share >= 0 && share <= 1)) continue;
-    const double y = axes.plot.bottom() - share * axes.plot.height;
-    canvas.line({axes.plot.x, y}, {axes.plot.right(), y}, {line.colour, 1.5, 6});
+    const double x = plot.x + share * plot.width, y = plot.bottom() - share * plot.height;
+    canvas.line(upright ? Point{x, plot.bottom()} : Point{plot.x, y},
+                upright ? Point{x, plot.y} : Point{plot.right(), y}, {line.colour, 1.5, 6});
   }
 }
 

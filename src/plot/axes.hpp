@@ -8,6 +8,9 @@
 
 namespace tapestry::plot {
 
+// Whether an axis can show this value.
+bool has_place(double value, bool log);
+
 // One axis with a fixed range.
 struct Range {
   double low, high;
@@ -41,8 +44,9 @@ double x_axis_room(const std::string& name);
 
 void draw_y_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std::string& name);
 void draw_x_axis(Canvas& canvas, const Axes& axes, const Ticks& ticks, const std::string& name);
-void draw_reference_lines(Canvas& canvas, const Axes& axes,
-                          const std::vector<ReferenceLine>& lines);
+// At values of the y axis; upright ones at values of the x axis.
+void draw_reference_lines(Canvas& canvas, const Axes& axes, const std::vector<ReferenceLine>& lines,
+                          bool upright = false);
 
 // Places texts beside their points, away from each other, from `obstacles` and from the rim.
 void draw_annotations(Canvas& canvas, const Axes& axes, const std::vector<Annotation>& annotations,

@@ -3,14 +3,12 @@
 
 #include "plot/axes.hpp"
 #include "plot/frame.hpp"
-#include "plot/utf8.hpp"
+#include "plot/group_labels.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/plot/numbers.hpp"
 
 namespace tapestry::plot {
 namespace {
-
-constexpr double longest_label = 130, label_line = 17;
 
 void check(const BarChart& chart) {
   if (chart.labels.empty() || chart.series.empty()) {
@@ -38,8 +36,6 @@ Range y_range(const BarChart& chart) {
   range.high = std::max(range.high, 0.0);
   return range;
 }
-
-TextStyle label_style() { return {type::label}; }
 
 Colour colour_of(const BarChart& chart, std::size_t series) {
   return chart.series[series].colour.value_or(series_colour(series));
@@ -110,53 +106,6 @@ void draw_value(Canvas& canvas, const Rect& place, double value, int digits, dou
   canvas.text(at, text, style, Role::value);
 }
 
-// Labels are broken at blanks if all words then fit under their bars, otherwise rotated.
-struct BarLabels {
-  std::vector<std::vector<std::string>> lines;
-  bool upright = false;
-  double height = 0;
-};
-
-BarLabels labels_for(const BarChart& chart, double group) {
-  BarLabels labels;
-  std::size_t most = 0;
-  bool fits = true;
-  for (const std::string& label : chart.labels) {
-    const std::string shown = visible(label);
-    labels.lines.push_back(wrap(shown, group - 8, label_style()));
-    most = std::max(most, labels.lines.back().size());
-    for (const std::string& line : labels.lines.back()) {
-      fits = fits && shown.find(line) != std::string::npos;
-    }
-  }
-  labels.height = 8 + label_line * static_cast<double>(most);
-  if (fits && most <= 3) return labels;
-  labels.upright = true;
-  labels.height = 0;
-  for (std::size_t i = 0; i < chart.labels.size(); ++i) {
-    labels.lines[i] = {fit_text(visible(chart.labels[i]), longest_label, label_style())};
-    labels.height = std::max(labels.height, 14 + widest(labels.lines[i], label_style()));
-  }
-  return labels;
-}
-
-void draw_labels(Canvas& canvas, const Axes& axes, const BarLabels& labels, double group) {
-  TextStyle style = label_style();
-  style.align = labels.upright ? Align::right : Align::centre;
-  style.vertical = labels.upright ? VerticalAlign::middle : VerticalAlign::top;
-  style.angle = labels.upright ? 90 : 0;
-  std::size_t stride = 1;
-  while (labels.upright && static_cast<double>(stride) * group < 1.15 * style.size) ++stride;
-  for (std::size_t i = 0; i < labels.lines.size(); i += stride) {
-    double y = axes.plot.bottom() + 7;
-    for (const std::string& line : labels.lines[i]) {
-      canvas.text({axes.plot.x + (static_cast<double>(i) + 0.5) * group, y}, line, style,
-                  Role::x_tick);
-      y += label_line;
-    }
-  }
-}
-
 // Room at both ends of the range for values printed beyond the bars.
 void widen_for_values(const BarChart& chart, Range& range, double height) {
   const double text = (type::small + 11) / height * (range.high - range.low);
@@ -202,7 +151,7 @@ void draw(Canvas& canvas, Rect area, const BarChart& chart) {
   const Ticks ticks = ticks_for(axes.y, room.height - 40, 34);
   const double left = y_axis_room(ticks, chart.y_axis.name), width = room.width - left - 12;
   const Bars bars = bars_for(chart, width);
-  const BarLabels labels = labels_for(chart, bars.group);
+  const GroupLabels labels = group_labels(chart.labels, bars.group);
   const double below = labels.height + (chart.label_axis.empty() ? 0 : 22);
   axes.plot = canvas.snap(Rect{room.x + left, room.y + 7, width, room.height - below - 7});
   if (axes.plot.width < 20 || axes.plot.height < 20) {
@@ -211,7 +160,7 @@ void draw(Canvas& canvas, Rect area, const BarChart& chart) {
   if (bars.value_size > 0) widen_for_values(chart, axes.y, axes.plot.height);
   draw_y_axis(canvas, axes, ticks, chart.y_axis.name);
   draw_bars(canvas, axes, chart, bars);
-  draw_labels(canvas, axes, labels, bars.group);
+  draw_group_labels(canvas, {axes.plot.x, axes.plot.bottom()}, labels);
   const TextStyle style{type::label, theme::faded, false, Align::centre, VerticalAlign::middle};
   canvas.text({axes.plot.centre().x, axes.plot.bottom() + below - 8}, chart.label_axis, style,
               Role::x_axis);

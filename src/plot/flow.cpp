@@ -30,7 +30,12 @@ struct Drawn {
   bool same_words = false;
   std::size_t possible = 0;  // links of a weight above 0; masked ones are 0
   std::string note;
+  double threshold = 0;
 };
+
+double threshold_of(const Flow& flow) {
+  return flow.threshold.value_or(std::min(0.5, 2 / static_cast<double>(flow.keys.size())));
+}
 
 void check(const Flow& flow) {
   const std::size_t queries = flow.queries.size(), keys = flow.keys.size();
@@ -40,8 +45,9 @@ void check(const Flow& flow) {
     throw Error(error_prefix + formatted("need %zu weights, but %zu were given", queries * keys,
                                          flow.weights.size()));
   }
-  if (!(flow.threshold >= 0 && flow.threshold <= 1)) {
-    throw Error(error_prefix + formatted("and a threshold of %g; choose 0 to 1", flow.threshold));
+  const double threshold = threshold_of(flow);
+  if (!(threshold >= 0 && threshold <= 1)) {
+    throw Error(error_prefix + formatted("and a threshold of %g; choose 0 to 1", threshold));
   }
   const auto wrong = std::find_if(flow.weights.begin(), flow.weights.end(), [](double weight) {
     return weight < -1e-3 || weight > 1 + 1e-3;  // beyond rounding; NaN is allowed
@@ -67,8 +73,8 @@ std::vector<std::string> shown(const std::vector<std::string>& words) {
 std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, double all,
                     double drawn_sum) {
   const std::size_t left_out = drawn.possible - drawn.links.size();
-  std::string note = formatted("%zu of %zu links are drawn: those of weight %g or more.",
-                               drawn.links.size(), drawn.possible, flow.threshold);
+  std::string note = formatted("%zu of %zu links are drawn: those of weight %.3g or more.",
+                               drawn.links.size(), drawn.possible, drawn.threshold);
   if (left_out > 0 && all > 0) {
     note += " The other " + (left_out == 1 ? "one holds " : std::to_string(left_out) + " hold ") +
             number_text(100 * (1 - drawn_sum / all), 0) + " % of the attention.";
@@ -84,7 +90,8 @@ std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, doubl
 
 Drawn prepare(const Flow& flow) {
   check(flow);
-  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys, 0, {}};
+  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys, 0, {},
+              threshold_of(flow)};
   std::size_t nan = 0;
   double all = 0, drawn_sum = 0;
   for (std::size_t i = 0; i < drawn.queries.size(); ++i) {
@@ -97,7 +104,7 @@ Drawn prepare(const Flow& flow) {
       if (weight <= 0) continue;
       ++drawn.possible;
       all += weight;
-      if (weight < flow.threshold) continue;
+      if (weight < drawn.threshold) continue;
       drawn_sum += weight;
       drawn.links.push_back({i, j, std::clamp(weight, 0.0, 1.0)});
     }
@@ -209,11 +216,12 @@ struct LegendLink {
   Colour colour;
 };
 
-// Without room for all, the weakest links are left out.
+// Weights below the threshold are left out; without room for all, the weakest are, too.
 void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, double pitch) {
   const TextStyle style{type::subtitle, theme::ink, false, Align::left, VerticalAlign::middle};
   std::vector<LegendLink> entries = {
       {0.25, "0.25", link_colour}, {0.5, "0.5", link_colour}, {1, "weight 1", link_colour}};
+  std::erase_if(entries, [&](const LegendLink& one) { return one.weight < drawn.threshold; });
   if (drawn.same_words) entries.push_back({1, "to itself", self_colour});
   const auto width = [&](const LegendLink& entry) {
     return 40 + measure_text(entry.words, style).width;

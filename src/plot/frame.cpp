@@ -49,8 +49,16 @@ double title_block(Canvas* canvas, Rect area, const std::string& title,
   return height > 0 ? height + 12 : 0;
 }
 
+void draw_interval(Canvas& canvas, Point centre, Colour colour) {
+  canvas.line(centre - Point{0, 7}, centre + Point{0, 7}, {colour, 1.4});
+  canvas.line(centre - Point{3, 7}, centre + Point{3, -7}, {colour, 1.4});
+  canvas.line(centre - Point{3, -7}, centre + Point{3, 7}, {colour, 1.4});
+  canvas.line(centre - Point{6, 0}, centre + Point{6, 0}, {colour, 2.6});
+}
+
 void draw_swatch(Canvas& canvas, Point at, const LegendEntry& entry) {
   const Point centre{at.x + swatch / 2, at.y};
+  if (entry.whiskers) return draw_interval(canvas, centre, entry.colour);
   if (!entry.line && !entry.marker) {
     canvas.fill_rect({centre.x - 6, centre.y - 6, 12, 12}, entry.colour, 2.5);
   }
@@ -58,7 +66,8 @@ void draw_swatch(Canvas& canvas, Point at, const LegendEntry& entry) {
     canvas.line({at.x + 1, at.y}, {at.x + swatch - 1, at.y},
                 {entry.colour, 2.2, entry.dashed ? 5.0 : 0.0});
   }
-  if (entry.marker) canvas.fill_circle(centre, 3.6, entry.colour);
+  if (entry.marker && entry.hollow) canvas.stroke_circle(centre, 2.9, {entry.colour, 1.4});
+  if (entry.marker && !entry.hollow) canvas.fill_circle(centre, 3.6, entry.colour);
 }
 
 }  // namespace

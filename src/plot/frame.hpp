@@ -29,6 +29,8 @@ struct LegendEntry {
   std::string name;
   Colour colour;
   bool line = true, marker = false, dashed = false;  // neither line nor marker: a filled square
+  bool hollow = false;                               // of the marker
+  bool whiskers = false;  // instead of all these: a mean and its interval
 };
 
 // One entry after another from the left, in as many rows as needed; returns the area below.

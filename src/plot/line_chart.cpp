@@ -22,12 +22,10 @@ void check(const LineChart& chart) {
 
 // All values of one coordinate at points where both coordinates are on their axes.
 std::vector<double> values_of(const LineChart& chart, bool of_x) {
-  const auto fits = [](double v, const Axis& axis) {
-    return std::isfinite(v) && (!axis.log || v > 0);
-  };
   std::vector<double> values;
   const auto add = [&](double x, double y) {
-    if (fits(x, chart.x_axis) && fits(y, chart.y_axis)) values.push_back(of_x ? x : y);
+    if (!has_place(x, chart.x_axis.log) || !has_place(y, chart.y_axis.log)) return;
+    values.push_back(of_x ? x : y);
   };
   for (const Series& series : chart.series) {
     for (std::size_t i = 0; i < series.x.size(); ++i) add(series.x[i], series.y[i]);
@@ -73,7 +71,6 @@ void draw_series(Canvas& canvas, const Axes& axes, const Series& series, Colour 
   if (series.line) canvas.polyline(points, {colour, 2.2, series.dashed ? 5.0 : 0.0});
   canvas.set_clip(axes.plot.inset(-6));
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!is_finite(points[i])) continue;
     // A point between two gaps would be invisible as a line.
     const bool isolated = (i == 0 || !is_finite(points[i - 1])) &&
                           (i + 1 == points.size() || !is_finite(points[i + 1]));

@@ -44,27 +44,31 @@ Bytes resolution_chunk(double dots_per_inch) {
 
 }  // namespace
 
-Bytes png_bytes(std::span<const Colour> pixels, int width, int height, double dots_per_inch) {
+Bytes png_bytes(std::span<const Colour> pixels, int width, int height) {
   const bool opaque =
       std::all_of(pixels.begin(), pixels.end(), [](Colour c) { return c.a == 255; });
-  Bytes channels;
+  const int count = opaque ? 3 : 4;
+  Bytes channels(pixels.size() * static_cast<std::size_t>(count));
+  std::uint8_t* next = channels.data();
   for (const Colour c : pixels) {
-    channels.insert(channels.end(), {c.r, c.g, c.b});
-    if (!opaque) channels.push_back(c.a);
+    *next++ = c.r;
+    *next++ = c.g;
+    *next++ = c.b;
+    if (!opaque) *next++ = c.a;
   }
   int size = 0;
   const std::unique_ptr<unsigned char, decltype(&std::free)> encoded(
-      stbi_write_png_to_mem(channels.data(), 0, width, height, opaque ? 3 : 4, &size), &std::free);
+      stbi_write_png_to_mem(channels.data(), 0, width, height, count, &size), &std::free);
   if (encoded == nullptr) throw Error("encode_png: out of memory. Draw a smaller picture.");
-  Bytes bytes(encoded.get(), encoded.get() + size);
+  return Bytes(encoded.get(), encoded.get() + size);
+}
+
+Bytes encode_png(const Canvas& canvas, double dots_per_inch) {
+  Bytes bytes = png_bytes(canvas.pixels(), canvas.pixel_width(), canvas.pixel_height());
   constexpr std::ptrdiff_t after_header = 8 + 25;  // signature, then the IHDR chunk
   const Bytes resolution = resolution_chunk(dots_per_inch);
   bytes.insert(bytes.begin() + after_header, resolution.begin(), resolution.end());
   return bytes;
-}
-
-std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch) {
-  return png_bytes(canvas.pixels(), canvas.pixel_width(), canvas.pixel_height(), dots_per_inch);
 }
 
 void write_png(const Canvas& canvas, const std::filesystem::path& path, double dots_per_inch) {

@@ -1,4 +1,4 @@
-// Pixels as a PNG file, for canvases and for pictures inside an SVG file.
+// Pixels as a PNG file without a resolution, for canvases and for pictures inside an SVG file.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 namespace tapestry::plot {
 
 // `pixels` is width × height of them, row by row from the top.
-std::vector<std::uint8_t> png_bytes(std::span<const Colour> pixels, int width, int height,
-                                    double dots_per_inch = 300);
+std::vector<std::uint8_t> png_bytes(std::span<const Colour> pixels, int width, int height);
 
 }  // namespace tapestry::plot

@@ -13,12 +13,12 @@ namespace tapestry::plot {
 // x along a row (towards larger columns), y towards smaller rows, z up; a cell is 1 × 1, the middle
 // of the floor is the origin.
 struct Point3 {
-  double x = 0, y = 0, z = 0;
+  double x, y, z;
 };
 
 // One of the four sides of the floor, by its outward normal: (±1, 0) or (0, ±1).
 struct Side {
-  double x = 0, y = 0;
+  double x, y;
 };
 
 class Scene {

@@ -36,30 +36,30 @@ void check_no_capture() {
 }  // namespace
 
 // What the State of a child tape has in addition.
-struct Tape::Part {
+struct Tape::Child {
   State& parent;
   std::map<std::uint32_t, std::uint32_t> imported = {};  // parent record -> record here
 
   // Registers with the outermost tape, which can then recognise tensors that left a child.
-  Part(State& state, State& of) : parent(of) {
-    state.part = this;
+  Child(State& state, State& of) : parent(of) {
+    state.child = this;
     State* outermost = &of;
-    while (outermost->part != nullptr) outermost = &outermost->part->parent;
+    while (outermost->child != nullptr) outermost = &outermost->child->parent;
     outermost->children.push_back(state.serial);
   }
 };
 
 // The number here of a tensor of the parent tape; `nothing` if it is not on that.
 std::uint32_t Tape::State::import_node(const Tensor& tensor) {
-  const std::uint32_t node = part->parent.node_of(tensor);
+  const std::uint32_t node = child->parent.node_of(tensor);
   if (node == nothing) return nothing;
-  if (const auto known = part->imported.find(node); known != part->imported.end()) {
+  if (const auto known = child->imported.find(node); known != child->imported.end()) {
     return known->second;
   }
-  if (walked) throw Error(changed);
+  if (ran_backward) throw Error(changed);
   const auto number = static_cast<std::uint32_t>(records.size());
   push({"borrowed", tensor.shape(), Backward(), inputs.size(), 0}, tensor);
-  return part->imported[node] = number;
+  return child->imported[node] = number;
 }
 
 namespace {
@@ -101,28 +101,28 @@ struct Tape::Checkpointed {
 
   void operator()(const Tensor& dy, GradientSink& to) const {
     check_no_capture();
-    State part;
-    Part own(part, to.state_);
-    const Tensor y = run(part);
-    const bool same = y.tape_ == part.serial && y.shape() == dy.shape();
+    State state;
+    Child own(state, to.state_);
+    const Tensor y = run(state);
+    const bool same = y.tape_ == state.serial && y.shape() == dy.shape();
     if (!same || fingerprint(y) != expected || !reads_the_same(own, to)) throw Error(changed);
     std::vector<Tensor>& gradients = to.state_.gradients;
-    part.gradients.resize(part.records.size());
+    state.gradients.resize(state.records.size());
     for (const auto& [theirs, ours] : own.imported) {
-      part.gradients[ours] = std::exchange(gradients[theirs], Tensor());
+      state.gradients[ours] = std::exchange(gradients[theirs], Tensor());
     }
-    part.gradients[y.node_] = dy;
-    part.walk();
+    state.gradients[y.node_] = dy;
+    state.run_backward();
     for (const auto& [theirs, ours] : own.imported) {
-      gradients[theirs] = std::move(part.gradients[ours]);
+      gradients[theirs] = std::move(state.gradients[ours]);
     }
   }
 
-  static bool reads_the_same(const Part& part, const GradientSink& to) {
+  static bool reads_the_same(const Child& child, const GradientSink& to) {
     const Record& record = to.state_.records[to.record_];
     const auto first = to.state_.inputs.begin() + static_cast<std::ptrdiff_t>(record.first_input);
     const auto last = first + static_cast<std::ptrdiff_t>(record.input_count);
-    return std::all_of(part.imported.begin(), part.imported.end(), [&](const auto& pair) {
+    return std::all_of(child.imported.begin(), child.imported.end(), [&](const auto& pair) {
       return std::binary_search(first, last, pair.first);
     });
   }
@@ -130,7 +130,7 @@ struct Tape::Checkpointed {
 
 Tensor Tape::Checkpointed::record(State& whole) {
   State state;
-  Part own(state, whole);
+  Child own(state, whole);
   state.discard_backward = true;
   Tensor y = run(state);
   if (y.tape_ != state.serial) return y;  // f computed nothing that needs a gradient

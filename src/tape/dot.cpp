@@ -13,11 +13,12 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const std::size_t bytes = code_point_bytes(text);
     const char first = text.front();
+    const auto code = static_cast<unsigned char>(first);  // a char has a sign on some machines only
     if (first == '"' || first == '\\') {
       result += {'\\', first};
     } else if (first == '&') {
       result += "&amp;";
-    } else if (bytes == 0 || (first >= 0 && first < ' ') || first == 0x7F) {
+    } else if (bytes == 0 || code < ' ' || code == 0x7F) {
       result += '?';
     } else {
       result += text.substr(0, bytes);

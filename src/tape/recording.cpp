@@ -93,7 +93,7 @@ void Tape::State::clear() {
   values.clear();
   kept_gradients.clear();
   children.clear();
-  walked = false;
+  ran_backward = false;
 }
 
 // ---------------------------------------------------------------- by buffer

@@ -49,8 +49,8 @@ void Tape::State::refuse_loss(const Tensor& loss) {
               ", but must be one number. Reduce it first, for example with mean(loss).");
 }
 
-void Tape::State::refuse_walk(const Tensor& y, const Tensor& seed) const {
-  if (walked) {
+void Tape::State::refuse_backward(const Tensor& y, const Tensor& seed) const {
+  if (ran_backward) {
     throw Error(
         "backward: it was already called on this tape, and what the tape saved is freed. Make a "
         "new Tape for "

@@ -33,7 +33,7 @@ struct Tape::State {
 
   // ---- the tape: tape.cpp
   std::uint64_t serial = new_serial();
-  bool walked = false;
+  bool ran_backward = false;
   std::vector<Record> records;        // the watched tensors first
   std::vector<std::uint32_t> inputs;  // record numbers, or `nothing` for what is not recorded
   std::vector<Tensor> gradients;      // by record, in the backward pass
@@ -46,7 +46,7 @@ struct Tape::State {
   }
   void push(Record record, const Tensor& output);  // its inputs are pushed before
   static void count_saved(Record& record, const Tensor& output);
-  void walk();
+  void run_backward();
   Gradients gradients_of_watched();
 
   // ---- for inspection: table.cpp, non_finite.cpp
@@ -56,7 +56,7 @@ struct Tape::State {
   std::vector<Tensor> kept_gradients;  // likewise
 
   // ---- a child tape: checkpoint.cpp
-  Part* part = nullptr;                 // null: not a child
+  Child* child = nullptr;               // null: not a child
   bool discard_backward = false;        // records dependencies only
   std::vector<std::uint64_t> children;  // of the outermost tape: serials of all tapes below it
   std::uint32_t import_node(const Tensor& tensor);
@@ -67,7 +67,7 @@ struct Tape::State {
   static void refuse_earlier_view(const Tensor& view, const Tensor& watched);
   void refuse_more_records() const;
   static void refuse_loss(const Tensor& loss);
-  void refuse_walk(const Tensor& y, const Tensor& seed) const;
+  void refuse_backward(const Tensor& y, const Tensor& seed) const;
   [[noreturn]] static void refuse_constant(const Tensor& y);
   void refuse_changed(std::size_t record, const Backward& backward) const;
 

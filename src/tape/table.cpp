@@ -66,7 +66,7 @@ std::string Tape::table() const {
     text += '\n';
     total += entry.saved_bytes;
   }
-  return text + "saved for the way back: " + bytes_text(total) + "\n";
+  return text + "saved for the backward pass: " + bytes_text(total) + "\n";
 }
 
 }  // namespace tapestry

@@ -32,7 +32,7 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
 std::uint32_t Tape::State::node_of(const Tensor& tensor) {
   if (tensor.tape_ == serial) return tensor.node_;
   if (tensor.tape_ == Tensor::detached_id || !tensor.defined()) return nothing;
-  if (part != nullptr) return import_node(tensor);
+  if (child != nullptr) return import_node(tensor);
   refuse_made_in_part(tensor);
   const std::size_t* const node = watched_at.find(tensor);
   if (node == nullptr) return nothing;
@@ -80,19 +80,19 @@ Gradients Tape::backward(const Tensor& loss) {
 }
 
 Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
-  state_->refuse_walk(y, seed);
+  state_->refuse_backward(y, seed);
   const std::uint32_t from = state_->node_of(y);
   if (from == State::nothing) State::refuse_constant(y);
   State::stop_recording();
   state_->gradients.resize(state_->records.size());
   state_->gradients[from] = seed.detached();
-  state_->walk();
+  state_->run_backward();
   return state_->gradients_of_watched();
 }
 
 // Starts from the gradients given; leaves those of watched and imported tensors.
-void Tape::State::walk() {
-  walked = true;
+void Tape::State::run_backward() {
+  ran_backward = true;
   if (keep == Keep::values) kept_gradients.resize(records.size());
   for (std::size_t i = records.size(); i-- > 0;) {
     if (!records[i].backward) continue;

@@ -19,7 +19,8 @@ inline real* raw_to_change(const Tensor& x) {
   return numbers;
 }
 
-// Of the numbers, in row-major order: never 0, and other for other bits, all but surely.
+// XXH3 of the numbers, in row-major order: never 0, and different for different bits, but for one
+// case in 2^64. About as fast as memory can be read.
 std::uint64_t fingerprint(const Tensor& x);
 
 }  // namespace tapestry

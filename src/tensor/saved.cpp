@@ -1,10 +1,12 @@
 #include "tapestry/saved.hpp"
 
-#include <bit>
 #include <mutex>
 #include <utility>
 
 #include "tensor/raw.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace tapestry {
 namespace {
@@ -15,16 +17,10 @@ thread_local Saved** end_of_record = nullptr;
 }  // namespace
 
 std::uint64_t fingerprint(const Tensor& x) {
-  using Bits = std::conditional_t<sizeof(real) == 8, std::uint64_t, std::uint32_t>;
   const Tensor dense = x.contiguous();
-  const real* const numbers = raw(dense);
-  std::uint64_t sum = 1;
-  for (Index i = 0; i < dense.count(); ++i) {
-    const std::uint64_t place = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15u;
-    const std::uint64_t mixed = (std::bit_cast<Bits>(numbers[i]) ^ place) * 0xD6E8FEB86659FD93u;
-    sum += (mixed ^ mixed >> 32) * 0xBF58476D1CE4E5B9u;
-  }
-  return sum == 0 ? 1 : sum;
+  const std::size_t bytes = static_cast<std::size_t>(dense.count()) * sizeof(real);
+  const std::uint64_t hash = XXH3_64bits(raw(dense), bytes);
+  return hash == 0 ? 1 : hash;
 }
 
 Saved::Saved(const Saved& other) : Tensor(static_cast<const Tensor&>(other)) { keep(); }

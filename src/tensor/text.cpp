@@ -22,7 +22,6 @@ struct Layout {
 };
 
 std::string number(real value, const Layout& layout) {
-  if (std::isnan(value)) value = std::abs(value);  // "nan", never "-nan"
   const double shown = std::isnan(value) ? std::abs(double{value}) : double{value};  // no "-nan"
   return formatted(layout.kind == 'e' ? "%*.*e" : "%*.*f", layout.width, layout.digits, shown);
 }
@@ -44,7 +43,6 @@ Layout layout_for(const Tensor& tensor, const std::vector<real>& values, int dig
   }
   for (const real value : values) {
     layout.width = std::max(layout.width, static_cast<int>(number(value, layout).size()));
-    if (layout.width >= 20) break;
   }
   if (tensor.ndim() > 0) {
     const auto one = static_cast<std::size_t>(layout.width) + 1;

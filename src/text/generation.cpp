@@ -10,6 +10,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
+#include "tensor/raw.hpp"
 
 namespace tapestry {
 namespace {
@@ -64,13 +65,59 @@ void check_logits(const std::vector<double>& logits) {
   }
 }
 
-// Ids from the likeliest to the least likely; of equal probabilities the lower id first.
-std::vector<std::size_t> by_likelihood(const std::vector<double>& logits) {
-  std::vector<std::size_t> order(logits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
-  return order;
+// The id that greedy takes: of equal logits the lowest.
+std::size_t likeliest(const std::vector<double>& logits) {
+  return static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+// Ids from the likeliest on; of equal logits the lower id first. They are sorted only as far as
+// somebody asks.
+class ByLikelihood {
+ public:
+  explicit ByLikelihood(const std::vector<double>& logits) : ids_(logits.size()), less_{logits} {
+    std::iota(ids_.begin(), ids_.end(), std::size_t{0});
+    std::make_heap(ids_.begin(), ids_.end(), less_);
+  }
+  bool empty() const { return ids_.empty(); }
+  std::size_t take() {
+    std::pop_heap(ids_.begin(), ids_.end(), less_);
+    const std::size_t id = ids_.back();
+    ids_.pop_back();
+    return id;
+  }
+
+ private:
+  struct Less {
+    const std::vector<double>& logits;
+    bool operator()(std::size_t a, std::size_t b) const {
+      return logits[a] != logits[b] ? logits[a] < logits[b] : a > b;
+    }
+  };
+  std::vector<std::size_t> ids_;
+  Less less_;
+};
+
+// The words that top_k and top_p keep; `shares` are their probabilities, not yet normalised.
+std::vector<std::size_t> kept_words(const std::vector<double>& logits,
+                                    const std::vector<double>& shares, const SamplingOptions& how) {
+  std::vector<std::size_t> kept(shares.size());
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  const bool first_k = how.top_k > 0 && std::cmp_less(how.top_k, kept.size());
+  if (!first_k && how.top_p == 1) return kept;
+  ByLikelihood order(logits);
+  if (first_k) {
+    kept.resize(static_cast<std::size_t>(how.top_k));
+    for (std::size_t& id : kept) id = order.take();
+  }
+  if (how.top_p == 1) return kept;
+  double enough = 0, sum = 0;
+  for (const std::size_t id : kept) enough += how.top_p * shares[id];
+  std::vector<std::size_t> likely;
+  for (std::size_t i = 0; i < kept.size() && (i == 0 || sum < enough); ++i) {
+    likely.push_back(first_k ? kept[i] : order.take());
+    sum += shares[likely.back()];
+  }
+  return likely;
 }
 
 }  // namespace
@@ -79,27 +126,38 @@ Tensor sampling_probabilities(const Tensor& logits, const SamplingOptions& optio
   check(options);
   const std::vector<double> values = numbers("sampling_probabilities", "the logits", logits);
   check_logits(values);
-  std::vector<std::size_t> kept = by_likelihood(values);
-  const double largest = values[kept[0]];
-  const Index k = options.temperature == 0 ? 1 : options.top_k;
-  if (k > 0) kept.resize(std::min(kept.size(), static_cast<std::size_t>(k)));
-
-  std::vector<double> shares;  // of the words kept, not yet normalised
-  const double temperature = options.temperature == 0 ? 1 : options.temperature;
-  for (const std::size_t id : kept) {
-    shares.push_back(std::exp((values[id] - largest) / temperature));
-  }
-  const double enough = options.top_p * std::accumulate(shares.begin(), shares.end(), 0.0);
-  double sum = 0;
-  std::size_t count = 0;
-  const auto wanted = [&] { return options.top_p == 1 || count == 0 || sum < enough; };
-  while (count < shares.size() && wanted()) sum += shares[count++];
-
   Tensor probabilities = Tensor::zeros(logits.shape());
-  for (std::size_t i = 0; i < count; ++i) {
-    probabilities.data()[kept[i]] = static_cast<real>(shares[i] / sum);
+  const std::size_t largest = likeliest(values);
+  if (options.temperature == 0) {
+    raw(probabilities)[largest] = 1;
+    return probabilities;
   }
+  std::vector<double> shares;
+  for (const double logit : values) {
+    shares.push_back(std::exp((logit - values[largest]) / options.temperature));
+  }
+  const std::vector<std::size_t> kept = kept_words(values, shares, options);
+  double sum = 0;
+  for (const std::size_t id : kept) sum += shares[id];
+  for (const std::size_t id : kept) raw(probabilities)[id] = static_cast<real>(shares[id] / sum);
   return probabilities;
+}
+
+Tensor without_repetition(const Tensor& logits, const Indices& ids, double penalty) {
+  if (!(penalty > 0 && std::isfinite(penalty))) {
+    throw Error(formatted("without_repetition: the penalty is %g: it must be above 0, and finite.",
+                          penalty));
+  }
+  const std::vector<double> before = numbers("without_repetition", "the logits", logits);
+  const Tensor result = logits.clone();
+  for (const std::int32_t id : ids.values) {
+    if (id < 0 || std::cmp_greater_equal(id, before.size())) {
+      throw Error("without_repetition: there is no logit of id " + std::to_string(id) + ".");
+    }
+    const double logit = before[static_cast<std::size_t>(id)];
+    raw(result)[id] = static_cast<real>(logit > 0 ? logit / penalty : logit * penalty);
+  }
+  return result;
 }
 
 std::int32_t sample(const Tensor& probabilities, Random& random) {
@@ -136,11 +194,14 @@ Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& r
   Indices ids = prompt;
   for (Index i = 0; i < options.max_new_tokens; ++i) {
     const Tensor logits = next_logits(ids);
-    const Tensor probabilities = sampling_probabilities(logits, options.sampling);
+    const double penalty = options.repetition_penalty;
+    const Tensor probabilities = sampling_probabilities(
+        penalty == 1 ? logits : without_repetition(logits, ids, penalty), options.sampling);
     const std::int32_t chosen = sample(probabilities, random);
     if (options.after_step) options.after_step({ids, logits, probabilities, chosen});
     ids.values.push_back(chosen);
     ids.shape = Shape{ids.shape[0] + 1};
+    if (options.stop && options.stop()) break;
     if (chosen == options.eos) break;
   }
   return ids;

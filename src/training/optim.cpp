@@ -141,8 +141,10 @@ namespace {
 
 real number(double x) { return static_cast<real>(x); }
 
-void check_decay(const std::string& optimizer, double decay) {
+void check_decay(const std::string& optimizer, double decay, bool decay_all) {
   check_option(optimizer, "weight_decay", decay, decay >= 0, "0 or more, and finite");
+  check_option(optimizer, "decay_all", decay_all, !decay_all || decay > 0,
+               "false where weight_decay is 0");
 }
 
 real decay_of(const Tensor& weight, double weight_decay, bool decay_all) {
@@ -158,7 +160,7 @@ Sgd::Sgd(Parameters parameters, const SgdOptions& o)
   check_fraction("sgd", "momentum", o.momentum);
   check_option("sgd", "nesterov", o.nesterov, !o.nesterov || o.momentum > 0,
                "false where there is no momentum");
-  check_decay("sgd", o.weight_decay);
+  check_decay("sgd", o.weight_decay, o.decay_all);
 }
 
 void Sgd::update(std::size_t i, const Tensor& gradient) {
@@ -183,7 +185,7 @@ Adam::Adam(std::string kind, Parameters parameters, const AdamOptions& o, double
   check_fraction(kind, "beta1", o.beta1);
   check_fraction(kind, "beta2", o.beta2);
   check_option(kind, "eps", o.eps, number(o.eps) > 0, "above 0, and finite");
-  check_decay(kind, weight_decay);
+  check_decay(kind, weight_decay, decay_all);
 }
 
 void Adam::update(std::size_t i, const Tensor& gradient) {

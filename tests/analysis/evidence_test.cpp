@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -96,15 +97,15 @@ TEST_CASE("heads with a pattern get its name, the others none", "[phase3][analys
   REQUIRE(evidence.size() == 5);
   CHECK(head_name(evidence[0]) == "previous word");
   CHECK(head_name(evidence[1]) == "fixed offset -3");
-  CHECK(head_name(evidence[2]) == "no name");  // what is uniform without training is nothing new
+  CHECK(head_name(evidence[2]) == "none");  // what is uniform without training is nothing new
   CHECK(head_name(evidence[3]) == "sparse");
   CHECK(head_name(evidence[4]) == "induction");
-  CHECK(head_name(evidence[0], 1) == "no name");
+  CHECK(head_name(evidence[0], 1) == "none");
   for (const std::vector<Evidence>& head :
        pattern_evidence(heads(0, 4), heads(0, 2), heads(0, 3))) {
-    CHECK(head_name(head) == "no name");
+    CHECK(head_name(head) == "none");
   }
-  CHECK(head_name({}) == "no name");
+  CHECK(head_name({}) == "none");
 }
 
 TEST_CASE("evidence is the scores of all sentences, for each of the three", "[phase3][analysis]") {
@@ -177,26 +178,90 @@ TEST_CASE("a name takes half of the weight, too", "[phase3][analysis]") {
   one.pattern = Pattern::previous;
   one.untrained = {0.1, 0, 100};
   one.uniform = 0.1;
+  one.holds = 1;
   one.score = {0.45, 0, 100};
-  CHECK(head_name({one}) == "no name");
+  CHECK(head_name({one}) == "none");
   one.score.mean = 0.5;
   CHECK(head_name({one}) == "previous word");
   one.uniform = 0.4;  // there are few keys
-  CHECK(head_name({one}) == "no name");
+  CHECK(head_name({one}) == "none");
+}
+
+TEST_CASE("of two patterns that fit, the one with more weight names the head",
+          "[phase3][analysis]") {
+  Evidence more{.pattern = Pattern::previous, .score = {0.9, 0, 100}, .holds = 1};
+  more.untrained = {0.1, 0, 100};
+  more.uniform = 0.1;
+  Evidence less = more;
+  less.pattern = Pattern::first;
+  less.score.mean = 0.8;
+  CHECK(head_name({more, less}) == "previous word");
+  CHECK(head_name({less, more}) == "previous word");
+}
+
+TEST_CASE("a mean of all and nothing gives no name", "[phase3][analysis]") {
+  Evidence one{.pattern = Pattern::previous, .score = {0.7, 0.45, 1000}, .holds = 0.74};
+  one.untrained = {0.1, 0, 100};
+  one.uniform = 0.1;
+  CHECK(head_name({one}) == "none");
+  one.holds = 0.75;
+  CHECK(head_name({one}) == "previous word");
+  // Half of the sentences follow the pattern wholly, the others not at all.
+  const Attended high = heads(6, 1), none = heads(0, 2);
+  Attended both = high;
+  both.weights = concat({slice(high.weights, 0, 0, 10), slice(none.weights, 0, 10, 20)}, 0);
+  const auto evidence = pattern_evidence(both, none, high);
+  CHECK(find(evidence[0], Pattern::previous).holds == 0.5);
+  CHECK(head_name(evidence[0]) == "none");
+}
+
+TEST_CASE("induction is a name only for a head that goes by the letter", "[phase3][analysis]") {
+  Evidence one{.pattern = Pattern::induction, .score = {0.9, 0.1, 100}, .holds = 1};
+  one.untrained = {0.1, 0, 100};
+  one.uniform = 0.1;
+  CHECK(head_name({one}) == "none");  // no row in which place and letter disagree
+  one.letter = {0.8, 0.1, 100}, one.place = {0.1, 0.1, 100};
+  CHECK(head_name({one}) == "induction");
+  std::swap(one.letter, one.place);
+  CHECK(head_name({one}) == "by place");
+  one.letter = {0.4, 0.1, 100}, one.place = {0.5, 0.1, 100};
+  CHECK(head_name({one}) == "none");
+}
+
+TEST_CASE("place and letter, where they disagree", "[phase3][analysis]") {
+  // Read as 5 6 7 5 6 and, mixed, as 7 5 6 5 6. The second 5 is followed by 6: key 1 by place,
+  // key 2 by letter; the second 6 by 7 (key 2) and by 5 (key 3).
+  const Indices before({1, 5}, {5, 6, 7, 5, 6}), mixed({1, 5}, {7, 5, 6, 5, 6});
+  Tensor by_place = uniform_attention({1, 2, 5, 5}, causal).clone();
+  const auto look = [&](Index head, Index query, Index key) {
+    for (Index j = 0; j < 5; ++j) by_place.set({0, head, query, j}, j == key ? 1 : 0);
+  };
+  look(0, 3, 1), look(0, 4, 2), look(1, 3, 2), look(1, 4, 3);
+  const Attended text{uniform_attention({1, 2, 5, 5}, causal), causal, before};
+  const auto evidence = pattern_evidence(text, text, {by_place, causal, mixed});
+  const Evidence &place = evidence[0][5], &letter = evidence[1][5];
+  REQUIRE(place.pattern == Pattern::induction);
+  CHECK(place.place.mean == 1);
+  CHECK(place.letter.mean == 0);
+  CHECK(letter.place.mean == 0);
+  CHECK(letter.letter.mean == 1);
+  CHECK(pattern_evidence(text, text, text)[0][5].letter.count == 0);  // the same order
 }
 
 TEST_CASE("no sentences, NaN, and weights that do not fit", "[phase3][analysis]") {
   const Attended none{Tensor::zeros({0, 2, 4, 4}), causal, Indices({0, 4}, {})};
   const auto evidence = pattern_evidence(none, none, none);
   REQUIRE(evidence.size() == 2);
-  CHECK(head_name(evidence[1]) == "no name");
+  CHECK(head_name(evidence[1]) == "none");
   const Attended seen = heads(3, 1);
   const Attended broken{seen.weights * Tensor(infinity) * 0, causal, seen.ids};
-  CHECK(head_name(pattern_evidence(broken, seen, seen)[0]) == "no name");
-  CHECK(head_name(pattern_evidence(seen, broken, seen)[0]) == "no name");
+  CHECK(head_name(pattern_evidence(broken, seen, seen)[0]) == "none");
+  CHECK(head_name(pattern_evidence(seen, broken, seen)[0]) == "none");
   const Attended flat{Tensor::zeros({2, 4, 4}), {}, {}}, two{Tensor::zeros({3, 2, 4, 4}), {}, {}};
   CHECK(complaint([&] { pattern_evidence(flat, flat, flat); },
                   {"weights are (2, 4, 4)", "(sentences, heads, queries, keys)"}) == "");
   CHECK(complaint([&] { pattern_evidence(seen, two, seen); },
                   {"untrained (3, 2, 4, 4)", "equally many heads"}) == "");
+  CHECK(complaint([&] { pattern_evidence(seen, seen, {seen.weights, causal, {}}); },
+                  {"ids are (20, 8), shuffled ()", "the same shape"}) == "");
 }

@@ -185,9 +185,9 @@ TEST_CASE("weights are found under the names of a transformer", "[phase3][analys
   const Transformer model(
       {.vocab_size = 7, .max_length = 8, .d_model = 8, .num_heads = 2, .num_layers = 3}, random);
   const Capture seen;
-  CHECK(complaint([&] { filed_weights(seen); }, {"nothing was recorded"}) == "");
+  CHECK(complaint([&] { captured_weights(seen); }, {"nothing was recorded"}) == "");
   model(Indices({5}, {1, 2, 3, 4, 5}), {}, {.need_weights = true});
-  const std::vector<Tensor> layers = filed_weights(seen);
+  const std::vector<Tensor> layers = captured_weights(seen);
   REQUIRE(layers.size() == 3);
   CHECK(layers[2].buffer() == seen["blocks.2.attention.weights"].buffer());
   CHECK(attention_rollout(layers).shape() == Shape{1, 5, 5});

@@ -70,6 +70,17 @@ const std::vector<Mask>& masks_for_two() {
 
 }  // namespace
 
+TEST_CASE("two texts of ten words of 512 numbers: keys of 64, values as wide as the words",
+          "[phase1][attention]") {
+  const Tensor x = random_tensor({2, 10, 512}, 1), w_q = random_tensor({512, 64}, 2);
+  const Tensor w_k = random_tensor({512, 64}, 3), w_v = random_tensor({512, 512}, 4);
+  const Tensor q = matmul(x, w_q) / 16, k = matmul(x, w_k) / 16, v = matmul(x, w_v) / 16;
+  const Attention y = attention(q, k, v);
+  CHECK(y.output.shape() == Shape{2, 10, 512});
+  CHECK(y.weights.shape() == Shape{2, 10, 10});
+  CHECK(wrong_attention(q, k, v, Mask()) == "");
+}
+
 TEST_CASE("attention by every mask equals the sum over keys, one at a time",
           "[phase1][attention]") {
   const Tensor q = random_tensor({2, 4, 3}, 1), k = random_tensor({2, 5, 3}, 2);

@@ -1,4 +1,4 @@
-// Masks of their own for each head and each sequence, and causal ones of any offset.
+// Masks of their own for each head and each sequence, and those of any offset.
 #include <vector>
 
 #include "catch.hpp"
@@ -118,6 +118,21 @@ TEST_CASE("gradients under masks of their own, and before every key", "[phase2][
   const std::vector<Tensor> in = operands(1, 2, 4, 5);  // the first two queries see nothing
   const Tensor y = fused_attention(in[0], in[1], in[2], Mask::causal(-2));
   CHECK(difference_to(slice(y, 2, 0, 2), Tensor::zeros({1, 2, 2, 4})) == "");
+}
+
+TEST_CASE("local and strided masks of queries before every key, on both paths", "[phase2][mask]") {
+  for (const Index offset : {-70, -3, -1}) {
+    const std::vector<Tensor> in = operands(1, 2, 130, 75);
+    for (const Mask& mask : {Mask::local(2, offset), Mask::strided(3, offset)}) {
+      CAPTURE(offset);
+      CHECK(difference_to(fused_attention(in[0], in[1], in[2], mask),
+                          attention(in[0], in[1], in[2], mask).output, 1e-5) == "");
+      const Mask::Density seen = mask.density(130, 75);
+      CHECK(seen.allowed == Index(sum(mask.tensor({130, 75})).item()));
+    }
+  }
+  CHECK(Mask::local(1, -1).text(3, 2) == "✓ ✗\n✓ ✓\n✓ ✓\n");
+  CHECK(Mask::strided(2, -1).text(3, 2) == "✗ ✓\n✓ ✗\n✗ ✓\n");
 }
 
 TEST_CASE("masks of heads that do not fit are refused in words", "[phase2][mask]") {

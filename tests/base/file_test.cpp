@@ -71,7 +71,10 @@ class Writer {
       const rlimit limit{1000, 1000}, no_core{0, 0};
       ::setrlimit(RLIMIT_CORE, &no_core);
       ::setrlimit(RLIMIT_FSIZE, &limit);
-      write(path, std::string(5000, 'x'));
+      try {
+        write(path, std::string(5000, 'x'));
+      } catch (...) {  // a child must not go on as a second program of tests
+      }
       ::_exit(0);
     }
     if (handler == SIG_DFL) wait();
@@ -173,6 +176,7 @@ TEST_CASE("a full disk is reported, and the device is not replaced", "[phase1][i
   CHECK(fs::is_character_file("/dev/full"));
 }
 
+#if !defined(__SANITIZE_THREAD__)  // it puts signals off until the write has failed
 TEST_CASE("what a killed writer left is removed by the next, what a living one writes is not",
           "[phase1][io]") {
   const TemporaryFolder folder;
@@ -193,6 +197,7 @@ TEST_CASE("what a killed writer left is removed by the next, what a living one w
   write(folder / "a.bin", "newer");
   CHECK(folder.files() == 3);
 }
+#endif
 
 TEST_CASE("a part is named by its file, its machine (FNV-1a of its name) and its process",
           "[phase1][io]") {
@@ -230,6 +235,15 @@ TEST_CASE("a link that leads to itself is refused by name", "[phase1][io]") {
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("a folder that cannot be made is the reason that is given", "[phase1][io]") {
+  const TemporaryFolder folder;
+  fs::create_symlink(folder / "nowhere", folder / "link");
+  const auto said = refusal(folder / "link" / "a");
+  CHECK(says(said, "link/a: "));
+  CHECK_FALSE(says(said, "No such file"));  // what opening the file would say next
+  CHECK(folder.files() == 1);
+}
+
 TEST_CASE("a write that fails half-way leaves the old file and no other", "[phase1][io]") {
   // A limit on file size makes write(2) fail after some bytes, as a full disk would.
   const TemporaryFolder folder;
@@ -260,6 +274,7 @@ TEST_CASE("every file is closed, the one with the number 0 too", "[phase1][io]")
   CHECK(content(folder / "file") == "text");
 }
 
+#if !defined(__SANITIZE_THREAD__)
 TEST_CASE("looking for dead parts leaves no file open", "[phase1][io]") {
   const TemporaryFolder folder;
   write(folder / "a.bin", "old");
@@ -269,6 +284,7 @@ TEST_CASE("looking for dead parts leaves no file open", "[phase1][io]") {
   write(folder / "a.bin", "new");
   CHECK(open() == before);
 }
+#endif
 
 TEST_CASE("a write that a signal interrupts goes on", "[phase1][io]") {
   const TemporaryFolder folder;

@@ -154,7 +154,10 @@ TEST_CASE("what does not fit the sizes, the time or the memory is skipped, and w
   const std::vector<Variant> list = attention_variants(sizes);
   const auto reason = [&](const std::string& name, const LaboratoryOptions& options) {
     const Measurement found = measure(named(list, name), in, options);
-    if (found.forward.skipped.empty()) CHECK(found.forward.seconds > 0);
+    for (const Timing& one : {found.forward, found.forward_backward}) {
+      CHECK((one.skipped.empty() ? one.seconds > 0 : one.seconds + one.bytes + one.error == 0));
+    }
+    if (!found.forward.skipped.empty()) CHECK(found.error_vs_full == 0);
     return found.forward.skipped + "/" + found.forward_backward.skipped;
   };
   const std::string later = "it sees what comes later; causal linear does not";
@@ -176,8 +179,21 @@ TEST_CASE("sizes that make no sense, or do not fit, are refused", "[phase6][labo
   CHECK(refused({.length = -3}, {"-3", "at least 1"}) == "");
   CHECK(refused({.window = -1}, {"window is -1", "not be negative"}) == "");
   CHECK(complaint([] { attention_variants({.chunk = 0}); }, {"at least 1"}) == "");
+  CHECK(complaint([] { attention_variants({.global = -1}); }, {"global is -1"}) == "");
+  CHECK(attention_variants({.window = 0, .global = 0}).size() > 10);
   const Index large = Index{1} << 40;
   CHECK(refused({.batch = large, .length = large}, {"too much for the memory"}) == "");
+}
+
+TEST_CASE("without sizes, the laboratory has four heads of width 32 and 256 positions",
+          "[phase6][laboratory]") {
+  const LaboratoryInput in = laboratory_input({}, {.repeats = 1, .compared_pairs = 1000});
+  CHECK(in.q.shape() == Shape{1, 4, 256, 32});
+  const LaboratorySizes s;
+  CHECK((s.window == 32 && s.stride == 32 && s.block == 64 && s.global == 4 && s.chunk == 64));
+  const LaboratoryOptions options;
+  CHECK((options.seconds == 5 && options.repeats == 5 && options.least_time == 0.002));
+  CHECK(options.compared_pairs == 16777216);
 }
 
 TEST_CASE("the laboratory's time is the median of its repeats", "[phase6][laboratory]") {

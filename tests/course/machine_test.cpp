@@ -6,7 +6,6 @@
 using namespace tapestry;
 
 TEST_CASE("measure_machine gives plausible limits of one core", "[phase0][machine]") {
-  CHECK(Machine{}.threads == 1);
   const int threads = threads_in_use();
   const Machine machine = measure_machine();
   CHECK(machine.kernels == kernel_set());

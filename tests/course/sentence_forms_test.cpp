@@ -57,6 +57,7 @@ TEST_CASE("the order of the words is the form, and nothing else is", "[phase6][t
     for (const std::string& word : one.words) ++words[one.form][word];
   }
   CHECK(forms.size() == 5);
+  CHECK(sentence_forms == 5);
   for (const auto& [form, count] : forms) {
     CHECK(std::abs(count - 600) < 5 * 22);
     const int wills = words[form]["will"];  // one in three, in every form

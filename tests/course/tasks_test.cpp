@@ -22,15 +22,22 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// The letters before "=>"; of induction, the first half.
+// The letters before "=>"; of induction, before the first that comes again.
 std::string prompt_of(const TaskSequence& sequence) {
   const std::string text = joined(sequence.words);
   const std::size_t end = text.find("=>");
-  return text.substr(0, end == text.npos ? text.size() / 2 : end);
+  return text.substr(0, end == text.npos ? static_cast<std::size_t>(sequence.given) - 1 : end);
 }
 
-std::string expected(TaskKind kind, std::string prompt) {
-  if (kind == TaskKind::induction) return prompt + prompt;
+// Of induction: the place in the prompt where the repetition begins.
+std::size_t start_of(const TaskSequence& sequence) {
+  const std::string first = sequence.words[static_cast<std::size_t>(sequence.given) - 1];
+  return prompt_of(sequence).find(first);
+}
+
+// `start`: of the repetition, for induction.
+std::string expected(TaskKind kind, std::string prompt, std::size_t start = 0) {
+  if (kind == TaskKind::induction) return prompt + prompt.substr(start);
   std::string answer = prompt;
   if (kind == TaskKind::reverse) answer = {prompt.rbegin(), prompt.rend()};
   if (kind == TaskKind::sort) std::sort(answer.begin(), answer.end());
@@ -49,7 +56,8 @@ TEST_CASE("each task gives the right answer, for every length it may have", "[ph
       const TaskSequence sequence = task.sequence(i % 2 ? Part::train : Part::held_out, random);
       const std::string prompt = prompt_of(sequence);
       ++lengths[prompt.size()];
-      CHECK(joined(sequence.words) == expected(kind, prompt));
+      const std::size_t start = kind == TaskKind::induction ? start_of(sequence) : 0;
+      CHECK(joined(sequence.words) == expected(kind, prompt, start));
       CHECK(sequence.given == static_cast<Index>(prompt.size()) + 1);
       CHECK(sequence.has_end == (kind != TaskKind::induction));
       CHECK(std::all_of(prompt.begin(), prompt.end(), [](char c) { return c >= 'a' && c <= 'p'; }));
@@ -76,6 +84,18 @@ TEST_CASE("no letter comes twice in a prompt of induction", "[phase2][text]") {
     const std::string prompt = prompt_of(task.sequence(Part::train, random));
     CHECK(std::set<char>(prompt.begin(), prompt.end()).size() == prompt.size());
   }
+}
+
+TEST_CASE("induction repeats from any letter that another one follows", "[phase2][text]") {
+  const TinyTask task(TaskKind::induction, {.shortest = 5, .longest = 5});
+  Random random(3);
+  std::map<std::size_t, int> starts;
+  for (int i = 0; i < 1000; ++i) ++starts[start_of(task.sequence(Part::train, random))];
+  CHECK(starts.size() == 4);
+  CHECK(starts.rbegin()->first == 3);
+  for (const auto& [start, count] : starts) CHECK(std::abs(count - 250) < 70);  // 5 deviations
+  CHECK(complaint([] { TinyTask(TaskKind::induction, {.letters = 26, .shortest = 1}); },
+                  {"induction task", "must have two letters or more"}) == "");
 }
 
 TEST_CASE("what is held out is never trained on, in any task", "[phase2][text]") {
@@ -132,12 +152,13 @@ TEST_CASE("one sequence of each task, written out", "[phase2][text]") {
     std::string prompt;
     for (std::size_t i = 1; i < 4; ++i)
       prompt += static_cast<char>('a' + batch.inputs.values[i] - 5);
+    const bool induction = kind == TaskKind::induction;
+    const std::size_t start = induction && batch.inputs.values[4] != batch.inputs.values[1];
     Ids expected_targets;
-    for (const char sign : expected(kind, prompt)) {
+    for (const char sign : expected(kind, prompt, start)) {
       if (sign == '>') continue;  // "=>" is one word
       expected_targets.push_back(sign == '=' ? 15 : sign - 'a' + 5);
     }
-    const bool induction = kind == TaskKind::induction;
     expected_targets.push_back(induction ? -1 : Vocabulary::eos);
     std::fill_n(expected_targets.begin(), 4, -1);
     CHECK(batch.targets.values == expected_targets);
@@ -171,6 +192,14 @@ TEST_CASE("both parts have prompts of every length, for the smallest tasks that 
       CHECK(task.sequence(part, random).given > size.shortest);
     }
   }
+}
+
+TEST_CASE("without sizes, tasks have 16 letters and prompts of 4 to 8", "[phase2][text]") {
+  const auto values = [](const TinyTask& task) {
+    Random random(3);
+    return task.batch(Part::train, 200, random).inputs.values;
+  };
+  CHECK(values(TinyTask(TaskKind::copy)) == values(TinyTask(TaskKind::copy, {16, 4, 8})));
 }
 
 TEST_CASE("sizes that make no task are refused", "[phase2][text]") {

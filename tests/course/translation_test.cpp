@@ -108,7 +108,7 @@ TEST_CASE("each target word comes from one source word, and ends as its noun", "
 }
 
 TEST_CASE("every number of phrases is equally likely", "[phase6][text]") {
-  const TranslationTask task({.fewest = 2, .most = 5});
+  const TranslationTask task;  // 2 to 5
   Random random(3);
   std::map<std::size_t, int> counts;
   for (int i = 0; i < 2000; ++i) {

@@ -34,7 +34,27 @@ void why(const WhyOptions& o) {
   within<Index>(0, o.head, most);
 }
 
+void attribute(const AskOptions& o) { within<Index>(0, o.position.value_or(0), most); }
+void lens(const LensOptions& o) { within<Index>(0, o.position.value_or(0), most); }
+
+void cut(const CutOptions& o) {
+  within<Index>(0, o.position.value_or(0), most);
+  within<Index>(1, o.draws, 10000);
+  within<Index>(0, o.seed, most);
+}
+
+void patch(const PatchOptions& o) {
+  within<Index>(0, o.position.value_or(0), most);
+  within<Index>(-1, o.layer, most);
+}
+
+void circuit(const CircuitOptions& o) {
+  within<Index>(0, o.layer, most);
+  within<Index>(0, o.head, most);
+}
+
 void train(const TrainOptions& o) {
+  within<Index>(0, o.merges.value_or(0), 1000000);
   within<Index>(0, o.steps.value_or(0), most_steps);
   within<Index>(1, o.batch.value_or(1), most_batch);
   within<Index>(1, o.layers.value_or(1), 64);
@@ -52,9 +72,13 @@ void generate(const GenerateOptions& o) {
   within<double>(0, o.temperature, 1000);
   within<Index>(0, o.top_k, most);
   within<double>(0, o.top_p, 1);
+  within<double>(0, o.repetition_penalty, 1000);
   within<Index>(0, o.seed, most);
 }
 
+void convert(const ConvertOptions&) {}
+void compare(const CompareOptions&) {}
+void tokens(const TokensOptions& o) { within<Index>(0, o.merges, 1000000); }
 void plot(const PlotOptions&) {}
 void tape(const TapeOptions&) {}
 

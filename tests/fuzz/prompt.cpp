@@ -1,10 +1,11 @@
-// Prompts: the first two lines of an input are --query and --key, the rest is the text.
+// Prompts: the first two lines of an input are --query and --key, or --token and a part to cut, the
+// rest is the text.
 #include <algorithm>
 
 #include "fuzz.hpp"
 #include "tapestry/commands.hpp"
 #include "tapestry/io/transformer_file.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 #include "temporary_folder.hpp"
 
 using namespace tapestry;
@@ -52,8 +53,20 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string query = take_line(rest), key = take_line(rest);
   for (const char* name : {"words", "characters"}) {
     const std::string model = desk / name;
-    fuzz::done(
-        [&] { command::why({.checkpoint = model, .text = rest, .query = query, .key = key}); });
+    command::WhyOptions why;
+    why.checkpoint = model;
+    why.text = rest;
+    why.query = query;
+    why.key = key;
+    fuzz::done([&] { command::why(why); });
+    command::CutOptions cut;
+    cut.checkpoint = model;
+    cut.text = rest;
+    cut.token = query;
+    cut.parts = {key};
+    cut.draws = 2;
+    cut.out = desk / "out";
+    fuzz::done([&] { command::cut(cut); });
     fuzz::done(
         [&] { command::generate({.checkpoint = model, .text = rest, .length = 3, .top_k = 2}); });
   }

@@ -4,7 +4,7 @@
 #include "fuzz.hpp"
 #include "tapestry/closest.hpp"
 #include "tapestry/material.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 #include "tapestry/unicode.hpp"
 
 using namespace tapestry;

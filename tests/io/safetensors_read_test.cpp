@@ -148,6 +148,7 @@ TEST_CASE("what is no safetensors file is refused", "[phase1][io]") {
   CHECK(refuses("PNG and so on, no lengths here", "cut off, or not a safetensors file"));
   CHECK(refuses(std::string(8, '\xff') + "{}", "18446744073709551615 bytes, but 2 follow"));
   CHECK(refuses(with_length("{}").substr(0, 9), "2 bytes, but 1 follow"));
+  CHECK(refuses(with_length("{}").substr(0, 8), "2 bytes, but 0 follow"));
   CHECK(refuses(with_length("[]"), "not a JSON object"));
   CHECK(refuses(with_length("  {}"), "not a JSON object"));
   CHECK(refuses(with_length("{"), "not valid JSON near byte 2"));

@@ -19,7 +19,7 @@ Transformer small(bool causal, Positions positions = Positions::learned) {
                       .num_layers = 2,
                       .is_causal = causal,
                       .positions = positions,
-                      .norm = Norm::post},
+                      .norm_place = NormPlace::post},
                      random);
 }
 
@@ -54,6 +54,109 @@ TEST_CASE("a file keeps what the model knows of positions", "[phase6][io]") {
   lying.positions = Positions::alibi;
   CHECK(complaint([&] { to_transformer({relative.parameters(), to_metadata(lying)}); },
                   {"blocks.0.attention.relative.table.weight"}) == "");
+}
+
+TEST_CASE("a file keeps heads, rotary positions, gates and ties", "[phase7][io]") {
+  const TemporaryFolder folder;
+  Random random(3);
+  const Transformer model({.vocab_size = 9,
+                           .max_length = 5,
+                           .d_model = 8,
+                           .num_heads = 4,
+                           .d_k = 6,
+                           .num_key_value_heads = 2,
+                           .windows = {0, 2},
+                           .positions = Positions::rotary,
+                           .rotary = {.base = 77, .width = 4},
+                           .activation = Activation::silu,
+                           .gated = true,
+                           .feed_forward_bias = false,
+                           .token_types = 2,
+                           .embedding_norm = true,
+                           .tied_logits = true,
+                           .logits_transform = true},
+                          random);
+  write_transformer(folder / "model.safetensors", model);
+  const Transformer again = read_transformer(folder / "model.safetensors");
+  const Indices ids({1, 4}, {1, 8, 0, 3});
+  CHECK(largest_difference(again(ids), model(ids)) < 1e-6);
+  const auto refused = [&](auto change, std::initializer_list<const char*> words) {
+    TransformerOptions lying = model.options;
+    change(lying);
+    const Safetensors file{model.parameters(), to_metadata(lying)};
+    return complaint([&] { to_transformer(file); }, words);
+  };
+  CHECK(refused([](auto& o) { o.d_k = 16777216; }, {"query.weight", "(8, 24)", "67108864"}) == "");
+  CHECK(refused([](auto& o) { o.num_key_value_heads = 4; }, {"key.weight is (8, 12)"}) == "");
+  CHECK(refused([](auto& o) { o.gated = false; }, {"feed_forward.gate.weight"}) == "");
+  CHECK(refused([](auto& o) { o.tied_logits = false; }, {"logits.weight"}) == "");
+  CHECK(refused([](auto& o) { o.token_types = 3; }, {"token_types.weight", "(3, 8)"}) == "");
+  CHECK(refused([](auto& o) { o.windows = {1}; }, {"1 windows for 2 layers"}) == "");
+}
+
+TEST_CASE("a file keeps which layer normalises", "[phase2][io]") {
+  const TemporaryFolder folder;
+  const Indices ids({1, 4}, {1, 8, 0, 3});
+  Random random(3);
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+    const Transformer model({.vocab_size = 9,
+                             .max_length = 5,
+                             .d_model = 8,
+                             .norm_place = place,
+                             .norm_kind = NormKind::rms},
+                            random);
+    for (const Parameter& one : model.parameters()) {  // also the gains, which begin as 1
+      const Tensor values = random.normal(one.value.shape());
+      std::copy_n(values.data(), values.count(), one.value.data());
+    }
+    write_transformer(folder / "model.safetensors", model);
+    const Transformer again = read_transformer(folder / "model.safetensors");
+    CHECK(again.options.norm_kind == NormKind::rms);
+    CHECK(largest_difference(again(ids), model(ids)) < 1e-5);
+    TransformerOptions lying = model.options;
+    lying.norm_kind = NormKind::layer;
+    CHECK(complaint([&] { to_transformer({model.parameters(), to_metadata(lying)}); },
+                    {"blocks.0.attention_norm.bias"}) == "");
+    lying = small(true).options;
+    lying.norm_kind = NormKind::rms;
+    CHECK(complaint([&] { to_transformer({small(true).parameters(), to_metadata(lying)}); },
+                    {"blocks.0.attention_norm.bias"}) == "");
+  }
+}
+
+TEST_CASE("a file keeps the scale and the cap of scores", "[phase2][io]") {
+  const TemporaryFolder folder;
+  TransformerOptions options = small(true).options;
+  options.scores = {.scale = 3000, .softcap = 2};
+  Random random(3);
+  const Transformer model(options, random);
+  write_transformer(folder / "model.safetensors", model);
+  const Transformer again = read_transformer(folder / "model.safetensors");
+  const Indices ids({1, 4}, {1, 8, 0, 3});
+  CHECK(largest_difference(again(ids), model(ids)) < 1e-6);
+  CHECK(largest_difference(again(ids), small(true)(ids)) > 1e-4);  // the same weights, uncapped
+}
+
+TEST_CASE("a file of before there was RMS norm opens as it did", "[phase2][io]") {
+  const Transformer model = small(true);
+  const std::map<std::string, std::string> before = {{"transformer.vocabulary", "9"},
+                                                     {"transformer.length", "5"},
+                                                     {"transformer.d_model", "8"},
+                                                     {"transformer.heads", "2"},
+                                                     {"transformer.layers", "2"},
+                                                     {"transformer.d_ff", "0"},
+                                                     {"transformer.feed_forward", "true"},
+                                                     {"transformer.causal", "true"},
+                                                     {"transformer.attention_bias", "false"},
+                                                     {"transformer.positions", "learned"},
+                                                     {"transformer.norm", "post"},
+                                                     {"transformer.activation", "gelu"},
+                                                     {"transformer.dropout", "0"}};
+  const Transformer again = to_transformer({model.parameters(), before});
+  CHECK(again.options.norm_kind == NormKind::layer);
+  const Indices ids({1, 4}, {1, 8, 0, 3});
+  CHECK(difference_to(again(ids), model(ids), 0) == "");
+  CHECK(to_metadata(again.options) == before);
 }
 
 TEST_CASE("a file without a transformer's options is refused in words", "[phase4][io]") {

@@ -1,5 +1,6 @@
 // The threads that share loops: each part once, whoever asks and however late the others are.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "course/timing.hpp"
 #include "kernels/account.hpp"
 #include "kernels/parallel.hpp"
 #include "ops/expect.hpp"
@@ -280,9 +282,13 @@ TEST_CASE("a fork() while another thread shares loops", "[phase0][kernels]") {
 TEST_CASE("threads that the system does not give are done without", "[phase0][kernels]") {
   const SmallWorkShared shared;
   use_threads(8);
+  constexpr int not_limited = 4;  // an emulator of another processor may not hold the limit
   const auto without_room = [] {
     const rlimit none{1 << 20, 1 << 20};  // less than there is in use: no stack for anyone
     if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
+    void* const room =
+        mmap(nullptr, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room != MAP_FAILED) return not_limited;
     try {  // the system keeps a few stacks of threads that have ended
       for (int i = 0; i < 1000; ++i) std::thread([] { pause(); }).detach();
       return 2;
@@ -290,7 +296,12 @@ TEST_CASE("threads that the system does not give are done without", "[phase0][ke
       return wrong_in_parts(100, 1) == 0 && wrong_in_tasks(100, 1) == 0 ? 0 : 3;
     }
   };
-  CHECK(in_child(without_room) == 0);
+  const int result = in_child(without_room);
+  if (result == not_limited) {
+    WARN("left out: memory cannot be limited here");
+  } else {
+    CHECK(result == 0);
+  }
 }
 #endif
 
@@ -351,6 +362,26 @@ TEST_CASE("neither the longest quiet nor the longest loss counts for ever", "[ph
   CHECK_FALSE(account.alone(start + 2000 * ms));
 }
 
+TEST_CASE("gains and losses of shared loops count to the nanosecond", "[phase0][kernels]") {
+  constexpr Index hour = 3600'000'000'000, grace = 50'000, most_saved = 50'000'000;
+  Account tolerant;
+  tolerant.add(0, 0, grace + 7, 7);
+  CHECK_FALSE(tolerant.alone(0));
+  tolerant.add(0, 0, grace + 8, 7);
+  CHECK(tolerant.alone(19));
+  CHECK_FALSE(tolerant.alone(20));
+  Account rich;
+  rich.add(0, hour, 0, 0);
+  rich.add(0, 0, grace + most_saved, 0);
+  CHECK_FALSE(rich.alone(0));
+  rich.add(0, 0, grace + 1, 0);
+  CHECK(rich.alone(19));
+  CHECK_FALSE(rich.alone(20));
+  rich.add(0, 0, hour, 0);
+  CHECK(rich.alone(1'999'999'999));
+  CHECK_FALSE(rich.alone(2'000'000'000));
+}
+
 TEST_CASE("small loops are shared with threads that are awake, large ones wake them",
           "[phase0][kernels]") {
   const SmallWorkShared shared;
@@ -379,15 +410,32 @@ TEST_CASE("a thread that slept and was woken counts as one that is awake", "[pha
   const SmallWorkShared shared;
   use_threads(2);
   bool shared_again = false;
-  for (int i = 0; i < 2000 && !(shared_again && i >= 5); ++i) {
+  int counted = 0;
+  for (int i = 0; i < 5000 && !(shared_again && counted >= 5); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the other one sleeps
     while (threads_at_hand() == 1) std::this_thread::yield();
-    divide_everything = true;
-    parallel_tasks(2, 1, [](Index) {});  // wakes it
-    divide_everything = false;
+    threads_that_meet(2);                  // wakes it, and waits until it has come
+    if (threads_at_hand() == 1) continue;  // so late, on a busy machine, that none are shared now
+    ++counted;
     shared_again = share_if_worthwhile(45, 80, 10).threads == 2;
   }
+  if (counted == 0) {
+    WARN("left out: the machine is too busy");
+    return;
+  }
   CHECK(shared_again);
+}
+
+TEST_CASE("a thread without work soon sleeps, and takes no processor time", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(2);
+  while (threads_at_hand() == 1) std::this_thread::yield();
+  divide_everything = true;
+  parallel_tasks(2, 1, [](Index) {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double before = processor_now();  // of all threads
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(processor_now() - before < 0.03);
 }
 
 TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREADS",
@@ -402,6 +450,7 @@ TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREA
   CHECK(of_another == at_the_start);
   use_threads(1'000'000);
   CHECK(threads_in_use() == most_threads);
+  CHECK(threads_in_use() == 255);
 
   for (const auto& [text, number] : std::initializer_list<std::pair<const char*, int>>{
            {"4", 4}, {" 3 ", 3}, {"6,2,1", 6}, {"5 , 2", 5}, {"16", 16}}) {

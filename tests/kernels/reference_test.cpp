@@ -37,6 +37,8 @@ TEST_CASE("reference: functions of one number", "[phase0][kernels]") {
   CHECK(close(of<Gelu>(1), real(0.8413447460685429), digits, 0));      // normal table
   CHECK(close(of<Gelu>(-1), real(-0.15865525393145707), digits, 0));   // 1 - 0.84134...
   CHECK(close(of<GeluTanh>(1), real(0.8411919906082768), digits, 0));  // tanh form
+  CHECK(close(of<Silu>(1), real(0.7310585786300049), digits, 0));      // sigmoid(1)
+  CHECK(close(of<Silu>(-1), real(-0.2689414213699951), digits, 0));    // -sigmoid(-1)
   CHECK(of<Relu>(-2) == 0);
   CHECK(of<Relu>(2) == 2);
   CHECK(std::isnan(of<Relu>(nan)));
@@ -52,10 +54,11 @@ TEST_CASE("reference: infinities", "[phase0][kernels]") {
   CHECK(of<Softplus>(-inf) == 0);
   CHECK(of<Elu>(-inf) == -1);
   // the limits, not -inf * 0
-  CHECK((of<Gelu>(-inf) == 0 && of<GeluTanh>(-inf) == 0));
-  CHECK((of<Gelu>(inf) == inf && of<GeluTanh>(inf) == inf));
-  CHECK((std::isnan(of<Gelu>(nan)) && std::isnan(of<GeluTanh>(nan))));
+  CHECK((of<Gelu>(-inf) == 0 && of<GeluTanh>(-inf) == 0 && of<Silu>(-inf) == 0));
+  CHECK((of<Gelu>(inf) == inf && of<GeluTanh>(inf) == inf && of<Silu>(inf) == inf));
+  CHECK((std::isnan(of<Gelu>(nan)) && std::isnan(of<GeluTanh>(nan)) && std::isnan(of<Silu>(nan))));
   CHECK((backward_of<Gelu>(2, inf) == 2 && backward_of<GeluTanh>(2, inf) == 2));
+  CHECK((backward_of<Silu>(2, inf) == 2 && backward_of<Silu>(2, -inf) == 0));
   CHECK((backward_of<Gelu>(2, -inf) == 0 && backward_of<GeluTanh>(2, -inf) == 0));
 }
 

@@ -11,9 +11,19 @@ using namespace tapestry;
 namespace {
 
 double bent(double x, Activation activation) {
-  if (activation == Activation::none) return x;
-  return activation == Activation::relu ? std::max(x, 0.0)
-                                        : x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+  switch (activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return std::max(x, 0.0);
+    case Activation::gelu:
+      return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+    case Activation::gelu_tanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::silu:
+      return x / (1 + std::exp(-x));
+  }
+  return x;
 }
 
 // x (batch, length, d_model)
@@ -21,14 +31,18 @@ std::vector<double> by_hand(const FeedForward& layer, const Tensor& x) {
   return tabulate(x.shape(), [&](const Place& at) {
     double sum = layer.down.bias.defined() ? element(layer.down.bias, {at[2]}) : 0;
     for (Index c = 0; c < layer.up.weight.size(1); ++c) {
-      sum += bent(mapped(layer.up, x, at[0], at[1], c), layer.activation) *
-             element(layer.down.weight, {c, at[2]});
+      const double up = mapped(layer.up, x, at[0], at[1], c);
+      const double gated =
+          layer.gate ? up * bent(mapped(*layer.gate, x, at[0], at[1], c), layer.activation)
+                     : bent(up, layer.activation);
+      sum += gated * element(layer.down.weight, {c, at[2]});
     }
     return sum;
   });
 }
 
-constexpr Activation all_activations[] = {Activation::none, Activation::relu, Activation::gelu};
+constexpr Activation all_activations[] = {Activation::none, Activation::relu, Activation::gelu,
+                                          Activation::gelu_tanh, Activation::silu};
 
 }  // namespace
 
@@ -36,12 +50,15 @@ TEST_CASE("feed-forward is two maps with a bend between, at every position alone
   Random random(2);
   for (const Activation activation : all_activations) {
     for (const bool bias : {true, false}) {
-      CAPTURE(static_cast<int>(activation), bias);
-      const FeedForward layer(5, random, {.d_ff = 7, .activation = activation, .bias = bias});
-      scatter(layer.parameters(), random);
-      const Tensor x = random.normal({2, 3, 5});
-      CHECK(difference(layer(x), {2, 3, 5}, by_hand(layer, x), nearly) == "");
-      CHECK(layer.parameters().size() == (bias ? 4 : 2));
+      for (const bool gated : {true, false}) {
+        CAPTURE(static_cast<int>(activation), bias, gated);
+        const FeedForward layer(
+            5, random, {.d_ff = 7, .activation = activation, .bias = bias, .gated = gated});
+        scatter(layer.parameters(), random);
+        const Tensor x = random.normal({2, 3, 5});
+        CHECK(difference(layer(x), {2, 3, 5}, by_hand(layer, x), nearly) == "");
+        CHECK(layer.parameters().size() == std::size_t((gated ? 3 : 2) * (bias ? 2 : 1)));
+      }
     }
   }
 }
@@ -61,15 +78,27 @@ TEST_CASE("feed-forward is four times as wide unless told, and keeps its input's
 
 TEST_CASE("the gradients of feed-forward are right", "[phase2][nn]") {
   for (const Activation activation : all_activations) {
-    CAPTURE(static_cast<int>(activation));
-    Random random(4);
-    const FeedForward layer(3, random, {.d_ff = 4, .activation = activation});
-    Parameters all = layer.parameters();
-    scatter(all, random, 1);
-    const Tensor x = random.normal({2, 3});
-    all.push_back({"x", x});
-    CHECK(wrong_gradient_of(all, [&] { return layer(x); }) == "");
+    for (const bool gated : {true, false}) {
+      CAPTURE(static_cast<int>(activation), gated);
+      Random random(4);
+      const FeedForward layer(3, random, {.d_ff = 4, .activation = activation, .gated = gated});
+      Parameters all = layer.parameters();
+      scatter(all, random, 1);
+      const Tensor x = random.normal({2, 3});
+      all.push_back({"x", x});
+      GradcheckOptions short_steps;  // relu has its kink
+      short_steps.eps = in_double ? 1e-4 : 4e-3;
+      CHECK(wrong_gradient_of(all, [&] { return layer(x); }, short_steps) == "");
+    }
   }
+}
+
+TEST_CASE("a gate is a third map of the same width, drawn after the others", "[phase7][nn]") {
+  Random random(2), same(2);
+  const FeedForward gated(3, random, {.d_ff = 5, .gated = true}), plain(3, same, {.d_ff = 5});
+  CHECK(gated.gate->weight.shape() == Shape{3, 5});
+  CHECK(same_bits(gated.up.weight, plain.up.weight));
+  CHECK(names(gated.parameters())[0] == "gate.weight");
 }
 
 TEST_CASE("feed-forward says what does not fit", "[phase2][nn]") {

@@ -53,9 +53,9 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && a.values() == b.values();
 }
 
-inline std::string wrong_gradient_of(const Parameters& parameters,
-                                     const std::function<Tensor()>& f) {
-  const GradcheckResult result = gradcheck(f, parameters);
+inline std::string wrong_gradient_of(const Parameters& parameters, const std::function<Tensor()>& f,
+                                     const GradcheckOptions& options = {}) {
+  const GradcheckResult result = gradcheck(f, parameters, options);
   return result.passed ? "" : result.message.empty() ? "failed without a word" : result.message;
 }
 
@@ -73,6 +73,12 @@ inline double mapped(const Linear& map, const Tensor& x, Index batch, Index row,
   return sum;
 }
 
+// A product of a query and a key, times the scale, within the cap.
+inline double capped_by_hand(const ScoreOptions& how, double product, Index d_k) {
+  const double score = product * how.scale.value_or(1 / std::sqrt(static_cast<double>(d_k)));
+  return how.softcap > 0 ? how.softcap * std::tanh(score / how.softcap) : score;
+}
+
 // The weights of one query of one head.
 inline std::vector<double> weights_by_hand(const MultiHeadAttention& m, const Tensor& x,
                                            const Tensor& context, const Mask& mask,
@@ -87,7 +93,7 @@ inline std::vector<double> weights_by_hand(const MultiHeadAttention& m, const Te
       score += mapped(m.query, x, batch, i, c) * mapped(m.key, context, batch, j, c);
     }
     const bool hidden = !mask.allows(batch, i, j) || (m.is_causal && j > i);
-    row.push_back(hidden ? 0 : std::exp(score / std::sqrt(static_cast<double>(d_k))));
+    row.push_back(hidden ? 0 : std::exp(capped_by_hand(m.scores, score, d_k)));
     total += row.back();
   }
   for (double& weight : row) weight = total == 0 ? 0 : weight / total;

@@ -67,6 +67,18 @@ TEST_CASE("widths of one's own, biases, and every mask, each the same for all he
   }
 }
 
+TEST_CASE("a scale and a cap of the layer's scores, on both paths", "[phase2][nn]") {
+  const Tensor x = random_tensor({2, 5, 8}, 1), context = random_tensor({2, 6, 8}, 2);
+  for (const ScoreOptions& how :
+       std::vector<ScoreOptions>{{.softcap = 0.3}, {.scale = -0.7}, {.scale = 2, .softcap = 1.5}}) {
+    const MultiHeadAttention m = scattered(8, 2, {.is_causal = true, .scores = how});
+    CAPTURE(how.softcap);
+    CHECK(wrong_layer(m, x, x, Mask::local(2)) == "");
+    CHECK(wrong_layer(m, x, context, {}) == "");
+    CHECK(largest_difference(m(x), scattered(8, 2, {.is_causal = true})(x)) > 1e-3);
+  }
+}
+
 TEST_CASE("cross-attention: queries of one sequence, keys and values of another", "[phase2][nn]") {
   for (const bool causal : {false, true}) {
     MultiHeadAttentionOptions options = of_own_widths;

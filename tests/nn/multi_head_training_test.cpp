@@ -87,6 +87,39 @@ TEST_CASE("a cache: piece by piece the same as all at once, for any pieces", "[p
   }
 }
 
+TEST_CASE("copies of a cache are continued differently, and a longer one is cut", "[phase7][nn]") {
+  const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
+  const Tensor x = random_tensor({1, 200, 4}), other = random_tensor({1, 3, 4});
+  KeyValueCache cache;
+  m(slice(x, 1, 0, 3), {}, {.cache = &cache});
+  m(slice(x, 1, 3, 4), {}, {.cache = &cache});  // now there is room behind it
+  KeyValueCache copy = cache;
+  m(other, {}, {.cache = &copy});
+  const Tensor y = m(slice(x, 1, 4, 200), {}, {.cache = &cache});
+  CHECK(difference_to(y, slice(m(x), 1, 4, 200), nearly) == "");
+  const Tensor branch = concat({slice(x, 1, 0, 4), other}, 1);
+  CHECK(copy.length() == 7);
+  CHECK(difference_to(m(other, {}, {.cache = &copy}),
+                      slice(m(concat({branch, other}, 1)), 1, 7, 10), nearly) == "");
+  cache.keys = slice(cache.keys, 2, 0, 4);
+  cache.values = slice(cache.values, 2, 0, 4);
+  CHECK(difference_to(m(other, {}, {.cache = &cache}), slice(m(branch), 1, 4, 7), nearly) == "");
+}
+
+TEST_CASE("a cache grows without copying all that came before", "[phase7][nn]") {
+  const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
+  const Tensor x = random_tensor({1, 1, 4});
+  KeyValueCache cache;
+  int moved = 0;
+  for (Index i = 1; i <= 1000; ++i) {
+    const Buffer before = cache.keys.buffer();
+    m(x, {}, {.cache = &cache});
+    moved += !(cache.keys.buffer() == before);
+    CHECK(cache.keys.size(-2) == i);
+  }
+  CHECK(moved == 2 + 4);  // the first, then room for 64, 128, 256, 512 and 1024
+}
+
 TEST_CASE("a cache with padding, with a sequence alone, and while somebody looks", "[phase4][nn]") {
   const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
   const Tensor x = random_tensor({2, 6, 4});

@@ -19,11 +19,17 @@ TransformerBlock scattered(const TransformerBlockOptions& options) {
   return block;
 }
 
-// (x - mean) / sqrt(variance + epsilon) * gain + bias
-Tensor normed(const LayerNorm& norm, const Tensor& x) {
+// (x - mean) / sqrt(variance + epsilon) * gain + bias, or x / sqrt(mean square + epsilon) * gain
+Tensor normed(const NormLayer& norm, const Tensor& x) {
+  if (const auto* rms = std::get_if<RmsNorm>(&norm.layer)) {
+    return x / sqrt(mean(x * x, -1, true) + rms->eps) * rms->weight;
+  }
+  const LayerNorm& layer = std::get<LayerNorm>(norm.layer);
   const Tensor centred = x - mean(x, -1, true);
-  return centred / sqrt(var(x, -1, true) + norm.eps) * norm.weight + norm.bias;
+  return centred / sqrt(var(x, -1, true) + layer.eps) * layer.weight + layer.bias;
 }
+
+constexpr NormKind both_kinds[] = {NormKind::layer, NormKind::rms};
 
 void clear(const Linear& map) {
   for (const Parameter& parameter : map.parameters()) {
@@ -34,23 +40,32 @@ void clear(const Linear& map) {
 }  // namespace
 
 TEST_CASE("a pre-norm block adds what layers make of the normalised sum", "[phase2][nn]") {
-  const TransformerBlock block = scattered({.attention = {.bias = true, .is_causal = true}});
-  const Tensor x = random_tensor({2, 5, 4});
-  const Mask mask = Mask::padding({5, 3});
-  const Tensor middle = x + block.attention(normed(block.attention_norm, x), mask);
-  const Tensor y = middle + (*block.feed_forward)(normed(*block.feed_forward_norm, middle));
-  CHECK(difference_to(block(x, mask), y, nearly) == "");
+  for (const NormKind kind : both_kinds) {
+    const TransformerBlock block =
+        scattered({.attention = {.bias = true, .is_causal = true}, .norm_kind = kind});
+    const Tensor x = random_tensor({2, 5, 4});
+    const Mask mask = Mask::padding({5, 3});
+    const Tensor middle = x + block.attention(normed(block.attention_norm, x), mask);
+    const Tensor y = middle + (*block.feed_forward)(normed(*block.feed_forward_norm, middle));
+    CHECK(difference_to(block(x, mask), y, nearly) == "");
+  }
 }
 
 TEST_CASE("a post-norm block normalises the sums", "[phase2][nn]") {
-  const TransformerBlock block =
-      scattered({.attention = {.bias = true}, .norm = Norm::post, .eps = 0.1});
-  CHECK(block.attention_norm.eps == 0.1);
-  CHECK(block.feed_forward_norm->eps == 0.1);
-  const Tensor x = random_tensor({2, 5, 4});
-  const Tensor middle = normed(block.attention_norm, x + block.attention(x));
-  const Tensor y = normed(*block.feed_forward_norm, middle + (*block.feed_forward)(middle));
-  CHECK(difference_to(block(x), y, nearly) == "");
+  for (const NormKind kind : both_kinds) {
+    const TransformerBlock block = scattered({.attention = {.bias = true},
+                                              .norm_place = NormPlace::post,
+                                              .norm_kind = kind,
+                                              .eps = 0.1});
+    for (const NormLayer* norm : {&block.attention_norm, &*block.feed_forward_norm}) {
+      CHECK((norm->layer.index() == 1) == (kind == NormKind::rms));
+      CHECK(std::visit([](const auto& layer) { return layer.eps; }, norm->layer) == 0.1);
+    }
+    const Tensor x = random_tensor({2, 5, 4});
+    const Tensor middle = normed(block.attention_norm, x + block.attention(x));
+    const Tensor y = normed(*block.feed_forward_norm, middle + (*block.feed_forward)(middle));
+    CHECK(difference_to(block(x), y, nearly) == "");
+  }
 }
 
 TEST_CASE("a block of attention only", "[phase2][nn]") {
@@ -59,7 +74,8 @@ TEST_CASE("a block of attention only", "[phase2][nn]") {
   CHECK_FALSE(pre.feed_forward.has_value());
   CHECK_FALSE(pre.feed_forward_norm.has_value());
   CHECK(difference_to(pre(x), x + pre.attention(normed(pre.attention_norm, x)), nearly) == "");
-  const TransformerBlock post = scattered({.has_feed_forward = false, .norm = Norm::post});
+  const TransformerBlock post =
+      scattered({.has_feed_forward = false, .norm_place = NormPlace::post});
   CHECK(difference_to(post(x), normed(post.attention_norm, x + post.attention(x)), nearly) == "");
 }
 
@@ -72,8 +88,8 @@ TEST_CASE("when its layers add nothing, a pre-norm block hands its input on", "[
 }
 
 TEST_CASE("a block keeps the shape of its input", "[phase2][nn]") {
-  for (const Norm norm : {Norm::pre, Norm::post}) {
-    const TransformerBlock block = scattered({.norm = norm});
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+    const TransformerBlock block = scattered({.norm_place = place});
     for (const Shape& shape : {Shape{1, 4}, Shape{0, 4}, Shape{2, 7, 4}, Shape{2, 3, 5, 4}}) {
       CHECK(block(random_tensor(shape)).shape() == shape);
     }
@@ -101,29 +117,34 @@ TEST_CASE("a block drops what attention adds, and rescales the rest", "[phase2][
 TEST_CASE("a block drops what feed-forward adds, and weights if attention is told to",
           "[phase2][nn]") {
   const Tensor x = random_tensor({5, 4});
-  for (const Norm norm : {Norm::pre, Norm::post}) {
-    const TransformerBlock thinks = scattered({.norm = norm, .dropout = 0.5});
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+    const TransformerBlock thinks = scattered({.norm_place = place, .dropout = 0.5});
     clear(thinks.attention.output);
     Random random(2);
     CHECK_FALSE(same_bits(thinks(x, {}, {.random = &random}), thinks(x)));
-    const TransformerBlock looks = scattered({.attention = {.dropout = 0.5}, .norm = norm});
+    const TransformerBlock looks = scattered({.attention = {.dropout = 0.5}, .norm_place = place});
     CHECK_FALSE(same_bits(looks(x, {}, {.random = &random}), looks(x)));
-    const TransformerBlock never = scattered({.norm = norm});
+    const TransformerBlock never = scattered({.norm_place = place});
     CHECK(same_bits(never(x, {}, {.random = &random}), never(x)));
   }
 }
 
 TEST_CASE("the gradients of a block are right, of every kind", "[phase2][nn]") {
-  for (const Norm norm : {Norm::pre, Norm::post}) {
-    for (const bool has_feed_forward : {true, false}) {
-      CAPTURE(static_cast<int>(norm), has_feed_forward);
-      const TransformerBlock block = scattered({.attention = {.bias = true, .is_causal = true},
-                                                .has_feed_forward = has_feed_forward,
-                                                .norm = norm});
-      Parameters all = block.parameters();
-      const Tensor x = random_tensor({2, 3, 4});
-      all.push_back({"x", x});
-      CHECK(wrong_gradient_of(all, [&] { return block(x); }) == "");
+  for (const NormKind kind : both_kinds) {
+    for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+      for (const bool has_feed_forward : {true, false}) {
+        CAPTURE(static_cast<int>(kind), static_cast<int>(place), has_feed_forward);
+        const TransformerBlock block = scattered({.attention = {.bias = true, .is_causal = true},
+                                                  .has_feed_forward = has_feed_forward,
+                                                  .norm_place = place,
+                                                  .norm_kind = kind});
+        Parameters all = block.parameters();
+        const Tensor x = random_tensor({2, 3, 4});
+        all.push_back({"x", x});
+        GradcheckOptions fine;  // a row of small numbers bends RMS norm sharply: short steps
+        fine.eps = in_double ? 1e-3 : 4e-3;
+        CHECK(wrong_gradient_of(all, [&] { return block(x); }, fine) == "");
+      }
     }
   }
 }
@@ -152,6 +173,9 @@ TEST_CASE("a block files its sums, and names its parameters in the order of use"
             "b.feed_forward_norm.gain", "b.feed_forward_norm.bias", "b.feed_forward.up.weight",
             "b.feed_forward.up.bias", "b.feed_forward.down.weight", "b.feed_forward.down.bias"});
   CHECK(scattered({.has_feed_forward = false}).parameters().size() == 6);
+  const Parameters rms = scattered({.norm_kind = NormKind::rms}).parameters();
+  CHECK(rms.size() == 10);  // without the two biases
+  CHECK((rms[0].name == "attention_norm.gain" && rms[5].name == "feed_forward_norm.gain"));
 }
 
 TEST_CASE("a block says what does not fit", "[phase2][nn]") {
@@ -160,6 +184,8 @@ TEST_CASE("a block says what does not fit", "[phase2][nn]") {
                     {"transformer block: dropout is ", "[0, 1)"}) == "");
   }
   CHECK(complaint([] { scattered({.eps = 0}); }, {"layer norm", "eps"}) == "");
+  CHECK(complaint([] { scattered({.norm_kind = NormKind::rms, .eps = 0}); }, {"RMS norm", "eps"}) ==
+        "");
   Random random(1);
   CHECK(complaint([&] { TransformerBlock(4, 3, random); }, {"heads must divide"}) == "");
   CHECK(complaint([] { scattered({})(Tensor::zeros({2, 5})); }, {"(2, 5)", "(4)"}) == "");

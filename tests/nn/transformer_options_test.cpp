@@ -20,7 +20,7 @@ const TransformerOptions unusual = {.vocab_size = 104,
                                     .is_causal = false,
                                     .attention_bias = true,
                                     .positions = Positions::sinusoidal,
-                                    .norm = Norm::post,
+                                    .norm_place = NormPlace::post,
                                     .activation = Activation::relu,
                                     .dropout = 0.1};
 
@@ -63,7 +63,7 @@ TEST_CASE("options come back as they were, every word and the last bit of dropou
   const TransformerOptions back = transformer_options(to_metadata(unusual));
   CHECK(back.d_model == 48);
   CHECK(back.positions == Positions::sinusoidal);
-  CHECK(back.norm == Norm::post);
+  CHECK(back.norm_place == NormPlace::post);
   CHECK(back.dropout == 0.1);
   const auto survives = [](const TransformerOptions& options) {
     const auto text = to_metadata(options);
@@ -76,12 +76,99 @@ TEST_CASE("options come back as they were, every word and the last bit of dropou
     CHECK(survives({.positions = positions}));
     CHECK(transformer_options(to_metadata({.positions = positions})).positions == positions);
   }
-  for (const Activation a : {Activation::none, Activation::relu, Activation::gelu}) {
+  for (const Activation a : {Activation::none, Activation::relu, Activation::gelu,
+                             Activation::gelu_tanh, Activation::silu}) {
     CHECK(transformer_options(to_metadata({.activation = a})).activation == a);
   }
   for (const double dropout : {0.0, 1.0 / 3, 1e-300, 0.9999999999999999}) {
     CHECK(transformer_options(to_metadata({.dropout = dropout})).dropout == dropout);
   }
+}
+
+TEST_CASE("only options with RMS norm have an entry for it", "[phase2][nn]") {
+  const auto rms = to_metadata({.norm_kind = NormKind::rms});
+  CHECK(rms.at("transformer.norm_kind") == "rms");
+  CHECK(transformer_options(rms).norm_kind == NormKind::rms);
+  const auto layer = to_metadata({.norm_kind = NormKind::layer});
+  CHECK_FALSE(layer.contains("transformer.norm_kind"));
+  CHECK(rms.size() == layer.size() + 1);
+  CHECK(transformer_options(layer).norm_kind == NormKind::layer);
+  auto told = layer;
+  told["transformer.norm_kind"] = "layer";
+  CHECK(transformer_options(told).norm_kind == NormKind::layer);
+  CHECK(said("norm_kind", "RMS", {"transformer.norm_kind is 'RMS'", "one of layer rms"}) == "");
+}
+
+TEST_CASE("only options with a scale or a cap of scores have entries for them", "[phase2][nn]") {
+  CHECK_FALSE(to_metadata(unusual).contains("transformer.scale"));
+  CHECK_FALSE(to_metadata(unusual).contains("transformer.softcap"));
+  CHECK(transformer_options(to_metadata(unusual)).scores.softcap == 0);
+  CHECK_FALSE(transformer_options(to_metadata(unusual)).scores.scale.has_value());
+  for (const double scale : {-1.0 / 3, 0.0, 1.0, 1e-300}) {
+    const auto text = to_metadata({.scores = {.scale = scale, .softcap = 1.0 / 3}});
+    CHECK(transformer_options(text).scores.scale == scale);
+    CHECK(transformer_options(text).scores.softcap == 1.0 / 3);
+  }
+  CHECK(to_metadata({.scores = {.softcap = 50}}).at("transformer.softcap") == "50");
+  for (const char* text : {"nan", "inf", "-inf", "", "half", "1e999"}) {
+    CAPTURE(text);
+    CHECK(said("scale", text, {"transformer.scale is '", "a finite number"}) == "");
+    CHECK(said("softcap", text, {"transformer.softcap is '", "a finite number from 0 on"}) == "");
+  }
+  CHECK(said("softcap", "-0.1", {"'-0.1'", "a finite number from 0 on"}) == "");
+}
+
+TEST_CASE("options that came later have an entry only if they are not the default",
+          "[phase7][nn]") {
+  CHECK(to_metadata({}).size() == 13);
+  const TransformerOptions llama = {.attention_output_bias = false,
+                                    .d_k = 24,
+                                    .num_key_value_heads = 2,
+                                    .scale_by_layer = true,
+                                    .windows = {8, 0, 16},
+                                    .rotary = {1e6, 12, RotaryLayout::interleaved},
+                                    .parallel_residual = true,
+                                    .norm_eps = 1e-12,
+                                    .gated = true,
+                                    .feed_forward_bias = false,
+                                    .token_types = 2,
+                                    .embedding_norm = true,
+                                    .has_logits = false,
+                                    .tied_logits = true,
+                                    .logits_bias = true,
+                                    .logits_transform = true};
+  const std::map<std::string, std::string> later = {{"attention_output_bias", "false"},
+                                                    {"d_k", "24"},
+                                                    {"key_value_heads", "2"},
+                                                    {"scale_by_layer", "true"},
+                                                    {"windows", "8 0 16"},
+                                                    {"rotary_base", "1e+06"},
+                                                    {"rotary_width", "12"},
+                                                    {"rotary_layout", "interleaved"},
+                                                    {"parallel_residual", "true"},
+                                                    {"norm_eps", "1e-12"},
+                                                    {"gated", "true"},
+                                                    {"feed_forward_bias", "false"},
+                                                    {"token_types", "2"},
+                                                    {"embedding_norm", "true"},
+                                                    {"logits", "false"},
+                                                    {"tied_logits", "true"},
+                                                    {"logits_bias", "true"},
+                                                    {"logits_transform", "true"}};
+  const auto text = to_metadata(llama);
+  CHECK(text.size() == 13 + later.size());
+  for (const auto& [name, value] : later) CHECK(text.at("transformer." + name) == value);
+  CHECK(to_metadata(transformer_options(text)) == text);
+  CHECK(transformer_options(text).windows == std::vector<Index>{8, 0, 16});
+  CHECK(transformer_options(to_metadata({})).windows.empty());
+}
+
+TEST_CASE("an option that came later and is none is named", "[phase7][nn]") {
+  CHECK(said("windows", "8 x", {"transformer.windows is 'x'", "a whole number"}) == "");
+  CHECK(said("windows", "8  4", {"transformer.windows is ''", "a whole number"}) == "");
+  CHECK(said("rotary_layout", "both", {"'both'", "one of interleaved half_split"}) == "");
+  CHECK(said("norm_eps", "-1", {"norm_eps is '-1'", "from 0 on"}) == "");
+  CHECK(said("gated", "yes", {"gated is 'yes'", "one of false true"}) == "");
 }
 
 TEST_CASE("entries of others are passed over", "[phase2][nn]") {
@@ -116,7 +203,7 @@ TEST_CASE("a word that is unknown is named, with those that are known", "[phase2
              {"transformer.positions is 'rotating'",
               "one of learned sinusoidal none rotary relative alibi"}) == "");
   CHECK(said("norm", "", {"transformer.norm is ''", "one of pre post"}) == "");
-  CHECK(said("activation", "GELU", {"'GELU'", "one of none relu gelu"}) == "");
+  CHECK(said("activation", "GELU", {"'GELU'", "one of none relu gelu gelu_tanh silu"}) == "");
   for (const char* name : {"causal", "feed_forward", "attention_bias"}) {
     CHECK(said(name, "1", {name, "'1'", "one of false true"}) == "");
   }

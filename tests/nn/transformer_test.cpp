@@ -63,20 +63,21 @@ Tensor by_pieces(const Transformer& model, const Indices& ids, Index piece) {
 TEST_CASE("logits are norm(blocks(words + positions)) times a matrix", "[phase2][nn]") {
   const Indices ids = random_ids({2, 5});
   for (const Positions positions : all_positions) {
-    for (const Norm norm : {Norm::pre, Norm::post}) {
+    for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
       TransformerOptions options = small();
       options.positions = positions;
-      options.norm = norm;
+      options.norm_place = place;
+      options.norm_kind = positions == Positions::rotary ? NormKind::rms : NormKind::layer;
       const Transformer model = scattered(options);
       Tensor x = embedding(model.token_embedding.weight, ids);
       if (positions == Positions::learned) x = x + slice(model.positions->weight, 0, 0, 5);
       if (positions == Positions::sinusoidal) x = x + sinusoidal_positions(5, 8);
       for (const TransformerBlock& block : model.blocks) x = block(x);
-      if (norm == Norm::pre) x = (*model.norm)(x);
+      if (place == NormPlace::pre) x = (*model.norm)(x);
       CHECK(difference_to(model(ids), matmul(x, model.lm_head.weight), nearly) == "");
       const Capture seen;
       model(ids);
-      CHECK(seen.contains("norm") == (norm == Norm::pre));
+      CHECK(seen.contains("norm") == (place == NormPlace::pre));
       CHECK(seen["embedding"].shape() == Shape{2, 5, 8});
     }
   }
@@ -101,7 +102,7 @@ TEST_CASE("options reach the layers they are for", "[phase2][nn]") {
   options.activation = Activation::relu;
   options.attention_bias = true;
   options.dropout = 0.2;
-  options.norm = Norm::post;
+  options.norm_place = NormPlace::post;
   options.initializer = [](const Shape& shape, Random&) { return Tensor::full(shape, 0.25); };
   Random random(1);
   const Transformer model(options, random);
@@ -110,7 +111,7 @@ TEST_CASE("options reach the layers they are for", "[phase2][nn]") {
     CHECK(block.attention.num_heads == 2);
     CHECK((block.attention.is_causal && block.attention.query.bias.defined()));
     CHECK((block.attention.dropout == 0.2 && block.dropout == 0.2));
-    CHECK(block.norm == Norm::post);
+    CHECK(block.norm_place == NormPlace::post);
     CHECK(block.feed_forward->activation == Activation::relu);
     CHECK(block.feed_forward->up.weight.shape() == Shape{8, 12});
   }
@@ -123,6 +124,22 @@ TEST_CASE("options reach the layers they are for", "[phase2][nn]") {
   const Transformer encoder(options, random);
   CHECK_FALSE(encoder.blocks[0].attention.is_causal);
   CHECK(encoder.blocks[0].feed_forward->up.weight.shape() == Shape{8, 32});
+}
+
+TEST_CASE("the norms of a transformer are all of one kind", "[phase2][nn]") {
+  TransformerOptions options = small();
+  for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+    options.norm_kind = kind;
+    const Transformer model = scattered(options);
+    std::vector<const NormLayer*> norms = {&*model.norm};
+    for (const TransformerBlock& block : model.blocks) {
+      norms.insert(norms.end(), {&block.attention_norm, &*block.feed_forward_norm});
+    }
+    CHECK(norms.size() == 5);
+    for (const NormLayer* norm : norms) {
+      CHECK(std::holds_alternative<RmsNorm>(norm->layer) == (kind == NormKind::rms));
+    }
+  }
 }
 
 TEST_CASE("a transformer drops parts of words and positions, with a generator", "[phase2][nn]") {
@@ -147,9 +164,9 @@ TEST_CASE("a transformer drops parts of words and positions, with a generator", 
 }
 
 TEST_CASE("a decoder: a later word changes no bit of earlier logits", "[phase4][nn]") {
-  for (const Norm norm : {Norm::pre, Norm::post}) {
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
     TransformerOptions options = small();
-    options.norm = norm;
+    options.norm_place = place;
     const Transformer model = scattered(options);
     const Indices ids = random_ids({2, 8});
     const Tensor before = model(ids);
@@ -188,15 +205,16 @@ TEST_CASE("an encoder: every word sees every other, but none of the padding", "[
 TEST_CASE("step by step is the same as all at once, for any steps and positions", "[phase4][nn]") {
   const Indices ids = random_ids({2, 10});
   for (const Positions positions : all_positions) {
-    for (const Norm norm : {Norm::pre, Norm::post}) {
+    for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
       TransformerOptions options = small();
       options.positions = positions;
-      options.norm = norm;
-      options.has_feed_forward = norm == Norm::pre;
+      options.norm_place = place;
+      options.has_feed_forward = place == NormPlace::pre;
+      options.norm_kind = positions == Positions::rotary ? NormKind::rms : NormKind::layer;
       const Transformer model = scattered(options);
       const Tensor whole = model(ids);
       for (const Index piece : {1, 2, 3, 5, 10}) {
-        CAPTURE(static_cast<int>(positions), static_cast<int>(norm), piece);
+        CAPTURE(static_cast<int>(positions), static_cast<int>(place), piece);
         CHECK(difference_to(by_pieces(model, ids, piece), whole, nearly) == "");
       }
     }
@@ -277,6 +295,7 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
   CHECK(complaint(made([](O& o) { o.d_model = 0; }), {"width = 0"}) == "");
   CHECK(complaint(made([](O& o) { o.num_heads = 3; }), {"heads must divide"}) == "");
   CHECK(complaint(made([](O& o) { o.d_ff = -1; }), {"out = -1"}) == "");
-  CHECK(complaint(made([](O& o) { o.dropout = 1; }), {"dropout is 1", "[0, 1)"}) == "");
+  CHECK(complaint(made([](O& o) { o.dropout = 1; }), {"transformer: dropout is 1", "[0, 1)"}) ==
+        "");
   CHECK(complaint(made([](O& o) { o.dropout = NAN; }), {"dropout is nan"}) == "");
 }

@@ -59,14 +59,14 @@ std::vector<std::vector<real>> gradients_with(int threads) {
 }  // namespace
 
 TEST_CASE("the gradients of a transformer are right, whatever it is made of", "[phase2][nn]") {
-  for (const Norm norm : {Norm::pre, Norm::post}) {
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
     for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none,
                                       Positions::rotary, Positions::relative, Positions::alibi}) {
       for (const bool has_feed_forward : {true, false}) {
         for (const bool bias : {true, false}) {
-          CAPTURE(int(norm), int(positions), has_feed_forward, bias);
+          CAPTURE(int(place), int(positions), has_feed_forward, bias);
           TransformerOptions options = tiny();
-          options.norm = norm;
+          options.norm_place = place;
           options.positions = positions;
           options.has_feed_forward = has_feed_forward;
           options.attention_bias = bias;
@@ -80,14 +80,30 @@ TEST_CASE("the gradients of a transformer are right, whatever it is made of", "[
 }
 
 TEST_CASE("the gradients of a transformer with relu, and with dropout, are right", "[phase2][nn]") {
-  for (const Norm norm : {Norm::pre, Norm::post}) {
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
     TransformerOptions options = tiny();
-    options.norm = norm;
+    options.norm_place = place;
     options.dropout = 0.3;
     CHECK(wrong_model(options) == "");
     options.dropout = 0;
     options.activation = Activation::relu;
     CHECK(wrong_model(options) == "");
+  }
+}
+
+TEST_CASE("the gradients of a transformer with RMS norm are right", "[phase2][nn]") {
+  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+    for (const Positions positions : {Positions::learned, Positions::rotary}) {
+      for (const bool has_feed_forward : {true, false}) {
+        CAPTURE(int(place), int(positions), has_feed_forward);
+        TransformerOptions options = tiny();
+        options.norm_place = place;
+        options.norm_kind = NormKind::rms;
+        options.positions = positions;
+        options.has_feed_forward = has_feed_forward;
+        CHECK(wrong_model(options) == "");
+      }
+    }
   }
 }
 
@@ -112,13 +128,16 @@ TEST_CASE("a transformer names its parameters", "[phase2][nn]") {
   }
   expected.insert(expected.end(), {"m.norm.gain", "m.norm.bias", "m.logits.weight"});
   CHECK(names(Transformer(options, random).parameters("m.")) == expected);
+  std::erase_if(expected, [](const std::string& name) { return name.ends_with("norm.bias"); });
+  options.norm_kind = NormKind::rms;
+  CHECK(names(Transformer(options, random).parameters("m.")) == expected);
 }
 
 TEST_CASE("a transformer has as many numbers as the formula says", "[phase2][nn]") {
   const Index v = 7, length = 9, d = 8, f = 12, layers = 3;
   for (const bool bias : {true, false}) {
     for (const bool thinks : {true, false}) {
-      for (const Norm norm : {Norm::pre, Norm::post}) {
+      for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
         for (const Positions positions : {Positions::learned, Positions::sinusoidal}) {
           Random random(1);
           const Transformer model({.vocab_size = v,
@@ -130,13 +149,13 @@ TEST_CASE("a transformer has as many numbers as the formula says", "[phase2][nn]
                                    .has_feed_forward = thinks,
                                    .attention_bias = bias,
                                    .positions = positions,
-                                   .norm = norm},
+                                   .norm_place = place},
                                   random);
           const Index attention = 4 * d * d + (bias ? 4 * d : 0) + 2 * d;
           const Index feed_forward = thinks ? 2 * d * f + f + d + 2 * d : 0;
           CHECK(numbers(model) == 2 * v * d + (positions == Positions::learned ? length * d : 0) +
                                       layers * (attention + feed_forward) +
-                                      (norm == Norm::pre ? 2 * d : 0));
+                                      (place == NormPlace::pre ? 2 * d : 0));
         }
       }
     }

@@ -168,12 +168,13 @@ TEST_CASE("matmul saves only what the gradients that are wanted need", "[phase0]
 
 namespace {
 
-const Activation activations[] = {Activation::none, Activation::relu, Activation::gelu};
+const Activation activations[] = {Activation::none, Activation::relu, Activation::gelu,
+                                  Activation::gelu_tanh, Activation::silu};
 
 Tensor in_turn(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
   const Tensor c = bias.defined() ? matmul(x, weight) + bias : matmul(x, weight);
-  if (activation == Activation::none) return c;
-  return activation == Activation::relu ? relu(c) : gelu(c);
+  Tensor (*const bend[])(const Tensor&) = {nullptr, relu, gelu, gelu_tanh, silu};
+  return activation == Activation::none ? c : bend[static_cast<std::size_t>(activation)](c);
 }
 
 }  // namespace
@@ -240,7 +241,9 @@ TEST_CASE("linear saves what its gradients need, and no more", "[phase0][ops]") 
   CHECK(saved({w}, Activation::none) == sx);
   CHECK(saved({b}, Activation::none) == 0);
   CHECK(saved({x, w, b}, Activation::relu) == sx + sw + sy);
-  CHECK(saved({x, w, b}, Activation::gelu) == sx + sw + sy);
+  for (const Activation a : {Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    CHECK(saved({x, w, b}, a) == sx + sw + sy);
+  }
 }
 
 TEST_CASE("NaN and infinity go through linear", "[phase0][ops]") {

@@ -89,6 +89,19 @@ TEST_CASE("below the threshold nothing is drawn", "[phase3][plot]") {
   CHECK_FALSE(drawn(not_a_number, 0));
 }
 
+TEST_CASE("without a threshold it is twice the even weight", "[phase3][plot]") {
+  const auto says = [](std::size_t keys, const std::string& begin) {
+    const Names said =
+        words(render(Flow{{"a"}, Names(keys, "k"), std::vector<double>(keys, 0.2)}, 400, 1),
+              Role::legend);
+    return std::any_of(said.begin(), said.end(),
+                       [&](const std::string& line) { return line.starts_with(begin); });
+  };
+  CHECK(says(16, "16 of 16 links are drawn: those of weight 0.125 or more"));
+  CHECK(says(5, "0 of 5 links are drawn: those of weight 0.4 or more"));
+  CHECK(says(3, "0 of 3 links are drawn: those of weight 0.5 or more"));
+}
+
 TEST_CASE("a legend counts no link that a mask forbids", "[phase3][plot]") {
   const auto says = [](const Flow& flow, const std::string& begin) {
     const Names said = words(render(flow, 400, 1), Role::legend);
@@ -106,7 +119,9 @@ TEST_CASE("the legend grows with what it has to say", "[phase3][plot]") {
   const auto height = [](const std::vector<std::string>& queries,
                          const std::vector<std::string>& keys) {
     const std::vector<double> weights(queries.size() * keys.size(), 0.1);
-    return render(Flow{queries, keys, weights}, 400, 1).pixel_height();
+    Flow flow{queries, keys, weights};
+    flow.threshold = 0.2;  // or the words would depend on the number of keys
+    return render(flow, 400, 1).pixel_height();
   };
   // 48 words and the words on the cut against 48 words without.
   const std::vector<std::string> most(48, "word");

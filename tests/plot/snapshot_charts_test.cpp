@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "plot/snapshot.hpp"
 #include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/dot_plot.hpp"
 
 namespace tapestry::plot {
 namespace {
@@ -156,6 +157,40 @@ TEST_CASE("labels of bars look as they did", "[phase0][plot]") {
   chart.labels = sample_words("", 200);
   chart.series = {{"many", sample_values(200, -1, 1)}};
   check_snapshot("many bars", 0xD8EFC7F1C766258Cu, small(chart));
+}
+
+DotPlot in_rows(DotPlot chart) {
+  chart.rows = true;
+  return chart;
+}
+
+TEST_CASE("dot plots look as they did", "[phase5][plot]") {
+  DotPlot chart;
+  chart.title = "Dots";
+  chart.subtitle = "five seeds each";
+  chart.label_axis = "heads";
+  chart.value_axis.name = "steps";
+  chart.labels = {"1", "4", "a longer label", "none"};
+  chart.series = {{"plain",
+                   {{{210, 250, 230, 231, 228}},
+                    {{120, 130, none, infinity, none}},
+                    {{310}, {360, 360, 360}},
+                    {}}},
+                  {"gated", {{{100, 100, 100, 100}}, {{80, 85, 95}}, {{70}}, {{20, 200}}}}};
+  chart.reference_lines = {{50, "goal"}};
+  check_snapshot("dots", 0xBA79F84D8881ACE4u, render(chart, 420, 320, 1));
+  chart.value_axis.log = true;
+  check_snapshot("dots on a logarithmic axis", 0x565CDE25D9E2C764u, render(chart, 420, 320, 1));
+  chart.rows = true;
+  check_snapshot("rows of dots, logarithmic", 0x8315A33C623CA1u, render(chart, 420, 420, 1));
+  chart.value_axis = {"steps", false, 60, 240};
+  check_snapshot("rows of dots", 0xDA37BD9BE175935Bu, render(chart, 420, {}, 1));
+  chart.series = {{"", {{{1, 1, 1}}, {{1}}, {}, {{1, 2, 3, 4, 5}}}, Colour{200, 0, 120}}};
+  chart.value_axis = {};
+  chart.interval_name = chart.label_axis = "";
+  chart.rows = false;
+  check_snapshot("one series in rows", 0x436162BEDEE30949u, render(in_rows(chart), 320, 240, 1));
+  check_snapshot("one series of dots", 0xE616FF855DED5E6Au, render(chart, 320, 240, 1));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_CASE("flows look as they did", "[phase3][plot]") {
   const std::vector<std::string> words{"the", "cat", "sat", " on",
                                        "internationalisation of all things"};
   Flow flow{words, words, sample_values(25), 0.4, "Flow", "of attention"};
-  check_snapshot("flow", 0x7762B4542314D775u, render(flow, 480, 1));
+  check_snapshot("flow", 0xEF7608BC404024BAu, render(flow, 480, 1));
   flow.weights[3] = flow.weights[11] = none;
   flow.keys = {"a", "b", "c"};
   flow.weights.resize(15);
@@ -87,9 +87,9 @@ TEST_CASE("flows look as they did", "[phase3][plot]") {
   check_snapshot("shorter keys", 0xF439D7E6CA9953A9u, render(flow, 420, 1));
   Canvas canvas(300, 220, 1);
   draw(canvas, {5.5, 3.2, 290, 210},
-       Flow{{"a", "b", "c", "d", "e", "f"}, {"a", "b"}, sample_values(12)});
+       Flow{{"a", "b", "c", "d", "e", "f"}, {"a", "b"}, sample_values(12), 0.15});
   check_snapshot("flow in an area", 0x6BD7F221D62700ADu, canvas);
-  const Flow two{{"a", "b"}, {"a", "b"}, {1, 0, 0.1, 0.9}};
+  const Flow two{{"a", "b"}, {"a", "b"}, {1, 0, 0.1, 0.9}, 0.15};
   check_snapshot("flow 330", 0x71A47216D29F71BBu, render(two, 330, 1));
   check_snapshot("flow 290", 0xA91E6764C8DAABFAu, render(two, 290, 1));
   check_snapshot("flow 250", 0xEE3361DB38E6668Au, render(two, 250, 1));
@@ -97,9 +97,9 @@ TEST_CASE("flows look as they did", "[phase3][plot]") {
   std::vector<double> weights(55 * 20, 0.01);
   for (std::size_t i = 0; i < 55; ++i) weights[i * 20 + i * 7 % 20] = 0.5;
   check_snapshot("many words", 0xCAEE569D388831DCu,
-                 render(Flow{many, sample_words("k", 20), weights}, 360, 1));
+                 render(Flow{many, sample_words("k", 20), weights, 0.15}, 360, 1));
   check_snapshot("some words", 0xFBF9193AF4D5EF89u,
-                 render(Flow{sample_words("q", 13), {"k"}, sample_values(13)}, 300, 1));
+                 render(Flow{sample_words("q", 13), {"k"}, sample_values(13), 0.15}, 300, 1));
 }
 
 }  // namespace

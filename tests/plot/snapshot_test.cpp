@@ -48,7 +48,8 @@ void check_snapshot(const std::string& name, std::uint64_t expected,
     return;
   }
   std::ostringstream message;
-  message << "the picture \"" << name << "\" changed. Look at";
+  message << "the picture \"" << name << "\" " << (expected == 0 ? "is new" : "changed")
+          << ". Look at";
   for (std::size_t i = 0; i < frames.size(); ++i) {
     message << ' ' << written(frames[i], i == 0 ? name : name + "-" + std::to_string(i));
   }

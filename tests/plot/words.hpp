@@ -7,6 +7,7 @@
 #include "tapestry/plot/canvas.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/diagram.hpp"
+#include "tapestry/plot/dot_plot.hpp"
 #include "tapestry/plot/flow.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
 
@@ -48,6 +49,7 @@ Heatmap indices(std::int64_t rows, std::int64_t columns);
 HeatmapGrid grid(const Names& words_of_maps);
 LineChart lines(bool log);
 BarChart bars(const Names& labels);
+DotPlot dots(const Names& labels, bool rows);
 Flow flow();
 Diagram diagram(Direction direction);
 }  // namespace sample

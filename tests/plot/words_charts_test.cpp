@@ -87,6 +87,18 @@ TEST_CASE("labels stand below their bars, values at their ends", "[phase0][plot]
   }
 }
 
+TEST_CASE("labels of rows are cut where they become wider than 150", "[phase5][plot]") {
+  double longest = 0;
+  for (const char other : std::string("mtraec")) {  // they shift where the last "i" ends
+    for (std::size_t count = 0; count < 6; ++count) {
+      const DotPlot chart = dots({std::string(count, other) + std::string(80, 'i')}, true);
+      longest = std::max(longest, bounds(texts(render(chart), Role::y_tick)[0]).width);
+    }
+  }
+  CHECK(longest <= 150);
+  CHECK(longest > 149.5);
+}
+
 TEST_CASE("queries of a flow stand at the left, keys at the right, in order", "[phase3][plot]") {
   const Canvas canvas = render(flow());
   std::vector<Rect> frames;

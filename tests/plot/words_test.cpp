@@ -141,6 +141,23 @@ BarChart bars(const Names& labels) {
   return chart;
 }
 
+DotPlot dots(const Names& labels, bool rows) {
+  DotPlot chart;
+  chart.title = "Weights of one head";
+  chart.label_axis = "head";
+  chart.value_axis.name = "steps";
+  chart.labels = labels;
+  chart.rows = rows;
+  for (const std::string name : {"before", "after"}) {
+    RunSeries series{name};
+    for (std::size_t i = 0; i < labels.size(); ++i) series.groups.push_back({sample_values(i)});
+    series.groups.front() = {{std::nan(""), 0.3, std::nan("")}, {1, 1}};
+    chart.series.push_back(series);
+  }
+  chart.reference_lines = {{0.5, "guessing"}};
+  return chart;
+}
+
 Flow flow() {
   return {sentence, sentence, sample_values(36), 0.4, "Weights of one head", "layer 1"};
 }
@@ -181,6 +198,15 @@ Canvas two_panels() {
   return canvas;
 }
 
+std::vector<Picture> dot_plots() {
+  return {
+      {"dots", render(dots({"0", "1", "two words", sentence[4], "4"}, false))},
+      {"many dots", render(dots(sample_words("a label that stands ", 14), false))},
+      {"dots in narrow columns", render(dots(sample_words("", 60), false), 300)},
+      {"rows of dots", render(dots(sentence, true))},
+      {"many rows of dots", render(dots(sample_words("a label that lies ", 40), true), 480, 300)}};
+}
+
 // A new kind of picture joins these.
 std::vector<Picture> every_picture() {
   Heatmap grey = matrix(sentence, {"a", "b", "c"});
@@ -204,6 +230,7 @@ std::vector<Picture> every_picture() {
       {"diagram", render(diagram(Direction::right))},
       {"diagram downwards", render(diagram(Direction::down))},
       {"two panels", two_panels()}};
+  for (const Picture& picture : dot_plots()) pictures.push_back(picture);
   for (const double turn : {0.0, 30.0, 100.0, 200.0, 310.0}) {
     pictures.push_back({"landscape " + std::to_string(turn),
                         render_surface(matrix(sentence, {"a", "b", "c"}), {turn, 35})});

@@ -99,9 +99,9 @@ TEST_CASE("a transformer files every stage, in order", "[phase2][nn]") {
   model(ids, {}, {.need_weights = true});
   std::vector<std::string> expected = {"embedding"};
   for (const char* block : {"blocks.0.", "blocks.1."}) {
-    for (const char* name :
-         {"attention.query", "attention.key", "attention.value", "attention.scores",
-          "attention.weights", "attention.heads", "attention.output", "middle", "output"}) {
+    for (const char* name : {"attention.query", "attention.key", "attention.value",
+                             "attention.scores", "attention.weights", "attention.heads",
+                             "attention.output", "middle", "feed_forward", "output"}) {
       expected.push_back(std::string(block) + name);
     }
   }

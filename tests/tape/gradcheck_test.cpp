@@ -134,6 +134,27 @@ TEST_CASE("the differences are exact for polynomials of fourth order", "[phase0]
   CHECK(same_number(result.tape, result.differences, in_double ? 1e-11 : 5e-4));
 }
 
+TEST_CASE("where a function bends sharply, a smaller eps is advised, and then passes",
+          "[phase0][gradcheck]") {
+  const bool is_double = sizeof(real) == 8;
+  const auto bent = [&](const std::vector<Tensor>& in) {
+    return sin(sum(in[0]) * (is_double ? 50.0 : 20.0));  // ()
+  };
+  int advised = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const auto result = gradcheck(bent, {Tensor::zeros({5})}, {.seed = seed});
+    if (result.passed) continue;
+    ++advised;
+    CHECK(result.message.find("though every single element agrees. By steps of a quarter they "
+                              "agree, so f bends sharply here: pass {.eps = ") !=
+          std::string::npos);
+    const double eps = GradcheckOptions{}.eps / 4;
+    CHECK(gradcheck(bent, {Tensor::zeros({5})}, {.eps = eps, .seed = seed}));
+  }
+  CHECK(advised > 3);
+}
+
 TEST_CASE("tolerances can be set", "[phase0][gradcheck]") {
   const Function slightly_wrong = [](const std::vector<Tensor>& in) {
     return doubled(in[0], [](const Tensor& dx) { return 1.05 * dx; });

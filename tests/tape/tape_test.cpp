@@ -2,7 +2,6 @@
 #include "tapestry/tape.hpp"
 
 #include <cmath>
-#include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,7 +30,6 @@ Tape::Entry last_entry(const Tape& tape) { return tape.entries().back(); }
 
 TEST_CASE("the minus infinity of a mask is not the first bad number, a NaN after it is",
           "[phase0][tape]") {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor x({3}, {1, 2, 3});
   Tape tape({x}, Tape::Keep::values);
   const Tensor hidden = masked_fill(x, Tensor({3}, {0, 1, 0}), -infinity);
@@ -44,7 +42,6 @@ TEST_CASE("the minus infinity of a mask is not the first bad number, a NaN after
 
 TEST_CASE("a loss that is not finite is told of with the mask that its infinity comes from",
           "[phase0][tape]") {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor x({2}, {1, 2});
   Tape tape({x}, Tape::Keep::values);
   const Tensor hidden = masked_fill(x, Tensor({2}, {0, 1}), -infinity);
@@ -611,7 +608,7 @@ TEST_CASE("a tape prints as a table", "[phase0][tape]") {
             two +
             "\n"
             "    5  sum              4         ()                        0 B\n"
-            "saved for the way back: " +
+            "saved for the backward pass: " +
             all + "\n");
   CHECK(loss.ndim() == 0);
 }

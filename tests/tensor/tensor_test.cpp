@@ -193,6 +193,9 @@ TEST_CASE("numbers that are not finite print as words", "[phase0][tensor]") {
 TEST_CASE("very large and very small numbers print with an exponent", "[phase0][tensor]") {
   CHECK(to_string(Tensor({2}, {1e-6, 2e-6})) == "(2) [1.0000e-06 2.0000e-06]");
   CHECK(to_string(Tensor({2}, {1e7, 2.5})) == "(2) [1.0000e+07 2.5000e+00]");
+  CHECK(to_string(Tensor({1}, {1e6})) == "(1) [1.0000e+06]");
+  CHECK(to_string(Tensor({2}, {0.5, -100.5}), 17) ==
+        "(2) [   0.50000000000000000 -100.50000000000000000]");
   CHECK(to_string(Tensor({2}, {0, 999'999})) == "(2) [     0 999999]");
 }
 

@@ -71,6 +71,17 @@ inline const std::filesystem::path& models() {
   return path;
 }
 
+// The tasks that `tapestry train` names when it is given another.
+inline std::vector<std::string> tasks() {
+  const TemporaryFolder folder;
+  const std::string said = tapestry_in(folder / "", "train none").err;
+  const std::size_t begin = said.find('(') + 1;
+  std::istringstream list(said.substr(begin, said.find(')') - begin));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(list >> std::ws, name, ',');) names.push_back(name);
+  return names;
+}
+
 // Success, no line wider than 80 columns, no colour, and nothing on standard error.
 inline std::string wrong(const Result& result) {
   if (result.status != 0) return std::to_string(result.status) + ": " + result.err;

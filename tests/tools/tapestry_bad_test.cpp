@@ -61,6 +61,17 @@ class Desk {
 
 }  // namespace
 
+TEST_CASE("what cannot be converted is refused", "[phase7][tools]") {
+  Desk place;
+  CHECK(place.refused("convert", {"INPUT is required"}) == "");
+  CHECK(place.refused("convert text.txt", {"FOLDER is required"}) == "");
+  CHECK(place.refused("convert none.bin new", {"none.bin: there is no such file"}) == "");
+  CHECK(place.refused("convert . new", {".: it is not a regular file"}) == "");
+  CHECK(place.refused("convert text.txt new", {"text.txt: it is too short to be a model"}) == "");
+  CHECK(place.refused("convert m new", {"m: it is no model of llama2.c"}) == "");
+  CHECK(place.refused("convert m.safetensors new", {"safetensors need no conversion"}) == "");
+}
+
 TEST_CASE("bad commands and options are refused", "[phase5][tools]") {
   Desk place;
   CHECK(place.refused("", {"give a command", "analyze", "doctor", "--help"}) == "");
@@ -75,7 +86,7 @@ TEST_CASE("bad commands and options are refused", "[phase5][tools]") {
   CHECK(place.refused("generate --checkpoint", {"--checkpoint: a value must follow it ("}) == "");
   CHECK(place.refused("train copy --steps", {"--steps: a value must follow it ("}) == "");
   CHECK(place.refused("lab --lengths", {"--lengths: a value must follow it ("}) == "");
-  CHECK(place.refused("generate", {"--checkpoint is required"}) == "");
+  CHECK(place.refused("generate", {"--checkpoint is required, or --model"}) == "");
   CHECK(place.refused("generate --checkpoint m --checkpoint m", {"--checkpoint"}) == "");
   CHECK(place.refused("analyze --checkpoint m", {"--text is required"}) == "");
 }
@@ -175,6 +186,7 @@ TEST_CASE("words, layers, heads and places that are not there are refused", "[ph
   CHECK(place.refused(analyze + "--text '  '", {"the text is empty"}) == "");
   CHECK(place.refused(analyze + "--text 'the caat'", {"'caat'", "Did you mean 'cat'?"}) == "");
   CHECK(place.refused(analyze + "--text 'the \xff'", {"none of the 96 words"}) == "");
+  CHECK(place.refused(analyze + "--text '([{'", {"Write a blank between words."}) == "");
   CHECK(place.refused(analyze + "--text 'the the the the the the the'", {"at most 7"}) == "");
   const std::string long_text = " --checkpoint m --text 'the the the the the the the'";
   const auto too_long = {
@@ -245,6 +257,8 @@ TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   CHECK(place.refused("plot text.txt", {"text.txt"}) == "");
   CHECK(place.refused("plot empty.txt", {"empty.txt"}) == "");
   CHECK(place.refused("plot nowhere", {"nowhere: there is no such file"}) == "");
+  CHECK(place.refused("analyze --checkpoint nowhere --text a",
+                      {"tapestry: nowhere: there is no"}) == "");
   CHECK(place.refused("plot pipe", {"pipe: it is not a regular file"}, "timeout 60") == "");
   CHECK(place.refused("plot m --tensor words.wait", {"Did you mean 'words.weight'?"}) == "");
   CHECK(place.refused("tape neuro", {"Did you mean neuron?"}) == "");

@@ -66,9 +66,9 @@ TEST_CASE("output that cannot be written is told by every command", "[phase5][to
   const std::string model = " --checkpoint '" + (models() / "words").string() + "'";
   for (const std::string& arguments : std::vector<std::string>{
            "--help", "--version", "train --help", "doctor", "tape", "lab --lengths 4 --repeats 1",
-           "train copy --steps 0" + small, "plot '" + (models() / "copy").string() + "'",
-           "generate" + model, "analyze --text the" + model,
-           "why --text the --query the --key the" + model}) {
+           "train copy --steps 0" + small,
+           "plot --tensor norm.bias '" + (models() / "copy").string() + "'", "generate" + model,
+           "analyze --text the" + model, "why --text the --query the --key the" + model}) {
     for (const char* nowhere : {" >/dev/full", " >&-"}) {
       CAPTURE(arguments, nowhere);
       const TemporaryFolder folder;

@@ -2,14 +2,17 @@
 #include <set>
 
 #include "catch.hpp"
+#include "course/zoo.hpp"
 #include "process.hpp"
+#include "tapestry/text/vocabulary.hpp"
 
 using namespace tapestry;
 
 namespace {
 
-const std::vector<std::string> commands = {"analyze", "why",  "train", "generate",
-                                           "plot",    "tape", "lab",   "doctor"};
+const std::vector<std::string> commands = {
+    "analyze", "why",     "attribute", "cut",  "patch", "lens", "circuit", "train", "generate",
+    "convert", "compare", "tokens",    "plot", "tape",  "lab",  "zoo",     "doctor"};
 
 Result help(const std::string& name) {
   const TemporaryFolder folder;
@@ -61,7 +64,19 @@ TEST_CASE("the man page names every command and option", "[phase5][tools]") {
   }
 }
 
-TEST_CASE("the completion knows every command and option", "[phase5][tools]") {
+TEST_CASE("help and man page list the tasks", "[phase5][tools]") {
+  std::string list;
+  for (const std::string& task : tasks()) list += task + ", ";
+  const auto lists = [&](const std::string& text) {
+    std::string line;
+    for (const std::string& word : split_words(text)) line += word + " ";
+    return names(line, list + "or a");
+  };
+  CHECK(lists(help("train").out));
+  CHECK(lists(content("tools/tapestry/tapestry.1")));
+}
+
+TEST_CASE("the completion knows every command, option, task and broken model", "[phase5][tools]") {
   const TemporaryFolder folder;
   const auto proposed = [&](const std::string& words, int place) {
     const std::string script =
@@ -81,5 +96,13 @@ TEST_CASE("the completion knows every command and option", "[phase5][tools]") {
       CAPTURE(name, option, said);
       CHECK(names(said, "\n" + option + "\n"));
     }
+  }
+  for (const std::string& task : tasks()) {
+    CAPTURE(task);
+    CHECK(names(proposed("tapestry train", 2), "\n" + task + "\n"));
+  }
+  for (const ZooCase& one : zoo()) {
+    CAPTURE(one.name);
+    CHECK(names(proposed("tapestry zoo", 2), "\n" + one.name + "\n"));
   }
 }

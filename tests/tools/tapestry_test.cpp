@@ -55,7 +55,8 @@ TEST_CASE("tapestry train writes a model that others read, and generate writes w
 
 TEST_CASE("every task can be learned and written", "[phase5][tools]") {
   const TemporaryFolder folder;
-  for (const std::string task : {"copy", "reverse", "sort", "induction", "grammar"}) {
+  CHECK(tasks().size() == 6);
+  for (const std::string& task : tasks()) {
     INFO(task);
     const Result trained = tapestry_in(folder / "", "train " + task + " --steps 1 --width 8");
     CHECK(trained.status == 0);
@@ -200,10 +201,25 @@ TEST_CASE("analyze scores patterns beside their baselines", "[phase5][tools]") {
   double previous = 0;
   for (Index i = 1; i < 7; ++i) previous += double{weights.at({0, 0, i, i - 1})} / 6;
   char score[16];
-  std::snprintf(score, sizeof score, "%9.2f", previous);
-  CHECK(has(result.out, "    1    0   previous word     " + std::string(score) + "  "));
+  std::snprintf(score, sizeof score, "%5.2f", previous);
+  CHECK(has(result.out, "    1    0   previous word          " + std::string(score) + "  "));
   CHECK(has(result.out, "    1    0   induction "));
-  CHECK(has(result.out, "One text is no evidence"));
+  CHECK(has(result.out, "One text is"));
+}
+
+TEST_CASE("analyze names no head without evidence, and cuts each", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result all = tapestry_in(folder / "", "analyze" + words_model() + sentence);
+  CHECK(wrong(all) == "");
+  for (const char* name : {"    0    0   none (", "    1    0   none (", "    1    1   none ("}) {
+    CHECK(has(all.out, name));
+  }
+  CHECK(has(all.out, "the likeliest word"));
+  CHECK(has(all.out, "All of layer 0:"));
+  CHECK_FALSE(has(all.out, "<bos>@0 → <bos>@0"));  // no choice
+  const Result one =
+      tapestry_in(folder / "", "analyze" + words_model() + sentence + " --layer 1 --head 0");
+  CHECK(has(one.out, "name: none\nwithout it, ln(chance) of "));
 }
 
 TEST_CASE("why does the arithmetic of one weight, and comes to the model's", "[phase5][tools]") {

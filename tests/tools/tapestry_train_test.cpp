@@ -8,7 +8,7 @@
 #include "tapestry/io/csv.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/text/corpus.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 
 using namespace tapestry;
 
@@ -177,10 +177,10 @@ TEST_CASE("the files of training hold the format of the model's input", "[phase5
                                   {models() / "copy", true},
                                   {folder / "n", false},
                                   {folder / "n_best_model", false}}) {
-    const auto feeding = feeding_in(read_safetensors(path).metadata);
-    REQUIRE(feeding.has_value());
-    CHECK(feeding->bos == bos);
-    CHECK(feeding->guess == Guess::next_word);
+    const auto format = input_format_in(read_safetensors(path).metadata);
+    REQUIRE(format.has_value());
+    CHECK(format->bos == bos);
+    CHECK(format->guess == Guess::next_word);
   }
 }
 
@@ -220,4 +220,24 @@ TEST_CASE("the command that is proposed can be pasted where the text is nothing 
   const Result result = tried(folder / "", trained.out);
   CHECK(result.status == 0);
   CHECK(result.out.starts_with("\n\n\n\n\n\n\n\n"));
+}
+
+TEST_CASE("nested brackets are learned, and closed", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result trained = tapestry_in(folder / "", "train brackets --steps 400 --checkpoint m");
+  CHECK(wrong(trained) == "");
+  const std::size_t share = trained.out.rfind(" %");
+  REQUIRE(share > 5);
+  CHECK(std::stod(trained.out.substr(share - 5, 5)) > 80);  // without nesting: 72 (brackets.hpp)
+  for (const auto& [begins, closes] :
+       {std::pair("( [ { } {", " } ] )"), {"[ ( [ {", " } ] ) ]"}, {"{ ( )", " }"}}) {
+    const std::string text = " --text '" + std::string(begins) + "'";
+    const Result written =
+        tapestry_in(folder / "", "generate --checkpoint m --temperature 0" + text);
+    CHECK(wrong(written) == "");
+    CHECK(written.out == std::string(begins) + closes + "\n");
+  }
+  const Result proposed = tried(folder / "", trained.out);
+  CHECK(proposed.status == 0);
+  CHECK(proposed.out.starts_with("( [ { } { "));
 }

@@ -235,6 +235,10 @@ TEST_CASE("optimizers refuse options out of range, by name", "[phase1][optim]") 
   CHECK(complaint([&] { Sgd(none, {.nesterov = true}); }, {"sgd: nesterov is 1", "no momentum"}) ==
         "");
   CHECK(complaint([&] { Sgd(none, {.weight_decay = -1}); }, {"sgd: weight_decay is -1"}) == "");
+  CHECK(complaint([&] { Sgd(none, {.decay_all = true}); },
+                  {"sgd: decay_all is 1: it must be false where weight_decay is 0"}) == "");
+  CHECK(complaint([&] { AdamW(none, {.weight_decay = 0, .decay_all = true}); },
+                  {"adamw: decay_all is 1"}) == "");
   CHECK(complaint([&] { Adam(none, {.learning_rate = infinity}); },
                   {"adam: learning_rate is inf"}) == "");
   CHECK(complaint([&] { Adam(none, {.beta1 = not_a_number}); }, {"beta1 is nan"}) == "");

@@ -60,6 +60,7 @@ TEST_CASE("in a file no line is cut, and no steps are no lines", "[phase2][progr
   const std::string text = stderr_of([&] {
     Progress(what, 1, "steps").step("note");
     Progress("nothing", 0, "steps");
+    Progress("nothing", 5, "steps", {.done = 2, .live = true});
   });
   CHECK(lines(text) == 1);
   CHECK(text.starts_with(what + " 1/1 steps, "));

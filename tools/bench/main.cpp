@@ -38,6 +38,7 @@ std::vector<Row> choose_rows(const Options& options) {
   add_memory_rows(rows);
   add_attention_rows(rows);
   add_model_rows(rows);
+  add_models_rows(rows);
   std::erase_if(rows, [&](const Row& row) { return !options.ask_for(row.group + " " + row.name); });
   if (rows.empty() && !options.ask_for(memory_row) && !options.ask_for(busy_row)) {
     refuse("no row is called \"" + options.rows + "\" (--list names them)");
@@ -66,7 +67,7 @@ Limits& limits_for(Report& report, int threads) {
 double most_memory_mib(const Contestant& ours, double before) {
   reset_peak_memory();
   if (ours.before) ours.before();
-  ours.run();
+  ours.seconds ? void(ours.seconds()) : ours.run();
   return (static_cast<double>(memory_stats().peak_bytes) - before) / (1 << 20);
 }
 

@@ -14,7 +14,7 @@ constexpr char what[] =
     "Measures each row for 1 thread and for all, in turn with OpenBLAS and oneDNN where they have\n"
     "the same operation. Prints a table; writes FOLDER/bench.json, "
     "FOLDER/plots/bench_roofline.png\n"
-    "and FOLDER/plots/bench_threads.png.";
+    "and FOLDER/plots/bench_threads.png. LLAMA2C=PATH decodes in turn with llama2.c's run, too.";
 
 constexpr char examples[] =
     "Stop it with Ctrl-C: nothing is written then. TAPESTRY_KERNELS=avx2 (or sse2, reference ...)\n"
@@ -26,6 +26,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--rows", options.words,
                  "only rows whose group and name hold one of these words, divided by\n"
                  "commas: --rows matmul, --rows 'softmax,layer norm', --rows memory;\n"
+                 "--rows models: files of 1 GB are written to TMPDIR, and removed;\n"
                  "--rows busy: training beside processes that want all processors,\n"
                  "which it starts and ends itself")
       ->type_name("WORDS")

@@ -23,7 +23,8 @@ Desc desc_of(const Tensor& x) {
 
 Tensor like(const Tensor& x) { return Tensor::empty(x.shape()); }
 
-// A primitive with all that it reads and writes. The tensors own the numbers.
+// A primitive with all that it reads and writes. The tensors own the numbers: copies, for a tape
+// watches numbers whose address was given away.
 struct Call {
   dnnl::primitive primitive;
   std::vector<std::pair<int, Tensor>> tensors;
@@ -31,7 +32,8 @@ struct Call {
   dnnl::stream stream{engine()};
 
   Call& bind() {
-    for (const auto& [name, tensor] : tensors) {
+    for (auto& [name, tensor] : tensors) {
+      if (tensor.is_contiguous()) tensor = tensor.clone();
       arguments.emplace(name, memory(desc_of(tensor), engine(), tensor.data()));
     }
     return *this;

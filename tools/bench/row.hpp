@@ -14,6 +14,7 @@ struct Contestant {
   std::string name;
   std::function<void()> run;
   std::function<void()> before = {};
+  std::function<double()> seconds = {};  // instead of run: works, and tells how long that took
 };
 
 struct Row {
@@ -50,7 +51,8 @@ void add_matmul_rows(std::vector<Row>& rows);   // also batched
 void add_softmax_rows(std::vector<Row>& rows);  // and layer normalisation and GELU
 void add_memory_rows(std::vector<Row>& rows);   // memory-bound work
 void add_attention_rows(std::vector<Row>& rows);
-void add_model_rows(std::vector<Row>& rows);  // layers and training steps
+void add_model_rows(std::vector<Row>& rows);   // layers and training steps
+void add_models_rows(std::vector<Row>& rows);  // folders: opening, prompts and decoding
 
 Contestant induction_step();  // of `tapestry train induction`
 

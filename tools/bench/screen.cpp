@@ -100,7 +100,7 @@ void print_memory(const std::vector<Result>& results) {
     if (!any) {
       std::printf(
           "\nmemory of training: most that tensors take at once (weights, what Adam remembers,\n"
-          "gradients, what is saved for the way back)\n");
+          "gradients, what is saved for the backward pass)\n");
     }
     any = true;
     std::printf("%-42s  %7.1f MiB\n", result.row.name.c_str(), result.tensors_mib);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "build.hpp"
@@ -56,11 +57,18 @@ std::vector<Source> read_sources(const Options& options) {
     if (end == ".cpp" || end == ".hpp") paths.push_back(path.string());
   }
   std::sort(paths.begin(), paths.end());
+  std::set<fs::path> unlisted;  // folders with a source that has no list
+  for (const std::string& path : paths) {
+    const bool has_none = path.ends_with(".cpp") && lines.count(path) == 0;
+    if (has_none) unlisted.insert(fs::path(path).parent_path());
+  }
   std::vector<Source> sources;
   for (const std::string& path : paths) {
     sources.push_back(read_source(path));
     const auto found = lines.find(path);
-    sources.back().conditional = found != lines.end();
+    // A header that no list names is not compiled here if each source beside it has a list.
+    sources.back().conditional =
+        found != lines.end() || unlisted.count(fs::path(path).parent_path()) == 0;
     if (found != lines.end()) sources.back().compiled = found->second;
   }
   return sources;

@@ -23,50 +23,108 @@ struct PictureOptions {
   Path path(const std::string& name) const { return out / (name + "." + format); }
 };
 
-struct AnalyzeOptions : PictureOptions {
-  Path checkpoint;
+// A model and its input.
+struct ModelOptions {
+  Path checkpoint, model;  // a file, or a folder; one of them is empty
   std::string text;
+};
+
+struct AnalyzeOptions : PictureOptions, ModelOptions {
   Index layer = -1, head = -1;  // -1: all
+  std::string pattern;          // the one to show of every head; empty: the best of each
 };
 void analyze(const AnalyzeOptions& options);
 
-struct WhyOptions {
-  Path checkpoint;
-  std::string text;
+struct WhyOptions : ModelOptions {
   Index layer = 0, head = 0;
   std::string query, key;  // a word of the text, or word@place, or a place
 };
 void why(const WhyOptions& options);
 
+// Numbers for other programs; empty: none.
+struct FileOptions {
+  Path json, npy;
+};
+
+// What is asked of a model: ln(probability) of a token, or how far its logit is above another's.
+struct AskOptions : PictureOptions, ModelOptions, FileOptions {
+  std::string token, against;          // empty: the likeliest, and none or the likeliest other one
+  std::optional<Index> position = {};  // the last one
+};
+void attribute(const AskOptions& options);
+
+struct CutOptions : AskOptions {
+  std::vector<std::string> parts = {};  // "2.3", ...; none: each part of the model alone
+  Index draws = 20, seed = 1;           // of parts cut at random
+};
+void cut(const CutOptions& options);
+
+struct LensOptions : AskOptions {
+  Path fit;  // a text; empty: the lens without a fitted map
+};
+void lens(const LensOptions& options);
+
+struct PatchOptions : AskOptions {
+  std::string from;  // the other text
+  Index layer = -1;  // of links; -1: none
+};
+void patch(const PatchOptions& options);
+
+struct CircuitOptions : PictureOptions, ModelOptions, FileOptions {
+  Index layer = 0, head = 0;
+  std::string from;  // "0.3": an earlier head, whose outputs are the keys
+};
+void circuit(const CircuitOptions& options);
+
 // What is not given is as in the file of a resumed run, or else the default.
 struct TrainOptions : PictureOptions {
-  std::string task;  // copy, reverse, sort, induction, grammar, or a text file
+  std::string task;  // one of task_names(), or a text file
   Path checkpoint;   // empty: out/checkpoints/<task>.safetensors
   bool overwrite = false, resume = false;
-  std::optional<Index> steps = {};                           // 500, in all
+  std::optional<Index> steps = {};                           // in all; 500, for induction 1000
   std::optional<Index> batch = {}, length = {};              // 32, 64
   std::optional<Index> layers = {}, heads = {}, width = {};  // 2, 4, 64
   std::optional<double> rate = {};                           // 3e-3
   std::optional<Index> seed = {};                            // 1
   bool attention_only = false;
   Index save_every = 100;
+  std::optional<Index> merges = {};  // tokens of byte-pair encoding instead of characters
+  Path model, save;                  // the folder to go on from, and where the result goes
 };
 void train(const TrainOptions& options);
 
 struct GenerateOptions {
-  Path checkpoint;
-  std::string text;   // how it begins
-  Index length = -1;  // most new words; -1: 20, or 200 characters
+  Path checkpoint, model;                // one of them is empty
+  std::optional<std::string> text = {};  // how it begins; "-": what standard input says
+  Index length = -1;                     // most new words; -1: 20, 200 characters, 256 tokens
   Index count = 1;
   double temperature = 1;
   Index top_k = 0;
   double top_p = 1;
+  double repetition_penalty = 1;
+  std::vector<std::string> stop = {};
+  bool probabilities = false;
   Index seed = 1;
 };
 void generate(const GenerateOptions& options);
 
+struct ConvertOptions {
+  Path input, folder;
+  Path tokenizer;  // empty: tokenizer.bin beside the input, if it is there
+};
+void convert(const ConvertOptions& options);
+
+struct TokensOptions {
+  std::optional<std::string> text = {};  // none: standard input
+  Path model;                            // a tokenizer's file, or a folder with one
+  bool why = false;
+  Path train, out;  // a text to learn from, and where the new tokenizer goes
+  Index merges = 8192;
+};
+void tokens(const TokensOptions& options);
+
 struct PlotOptions : PictureOptions {
-  Path file;
+  Path file, model;    // one of them is empty
   std::string tensor;  // empty: all
 };
 void plot(const PlotOptions& options);
@@ -85,6 +143,19 @@ struct LabOptions {
   bool causal = false;
 };
 void lab(const LabOptions& options);
+
+struct CompareOptions {
+  Path folder;    // of the model
+  Path expected;  // a safetensors file
+  bool verbose = false;
+};
+void compare(const CompareOptions& options);
+
+struct ZooOptions : PictureOptions {
+  std::string name;  // empty: all are listed
+  bool answer = false;
+};
+void zoo(const ZooOptions& options);
 
 void doctor();
 

@@ -4,34 +4,52 @@ _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
   case $before in
-    --checkpoint|--out)
+    --checkpoint|--model|--tokenizer|--train|--fit|--json|--npy|--save|--out)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W 'png svg' -- "$word") && return ;;
-    --*) [[ ' --resume --overwrite --attention-only --causal ' == *" $before "* ]] || return ;;
+    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
-    words='analyze why train generate plot tape lab doctor --help --version'
+    words='analyze why attribute cut patch lens circuit train generate convert tokens plot tape lab compare zoo doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
-      analyze) words='--checkpoint --text --layer --head --out --format' ;;
-      why) words='--checkpoint --text --query --key --layer --head' ;;
+      analyze) words='--checkpoint --model --text --layer --head --pattern --out --format' ;;
+      why) words='--checkpoint --model --text --query --key --layer --head' ;;
+      attribute|cut|patch|lens)
+        words='--checkpoint --model --text --token --against --position --json --npy --out --format'
+        case ${COMP_WORDS[1]} in
+          cut) words+=' --draws --seed' ;;
+          patch) words+=' --from --layer' ;;
+          lens) words+=' --fit' ;;
+        esac ;;
+      circuit)
+        words='--checkpoint --model --text --layer --head --from --json --npy --out --format' ;;
       train)
-        words='copy reverse sort induction grammar'
+        words='copy reverse sort induction brackets grammar'
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
-        words+=' --save-every --seed --out --format --attention-only --overwrite --resume' ;;
+        words+=' --save-every --seed --out --format --attention-only --overwrite --resume'
+        words+=' --merges --model --save' ;;
       generate)
-        words='--checkpoint --text --length --count --temperature --top-k --top-p --seed' ;;
-      plot) words='--tensor --out --format' ;;
+        words='--checkpoint --model --text --length --count --temperature --top-k --top-p --seed'
+        words+=' --repetition-penalty --stop --probabilities' ;;
+      convert) words='--tokenizer' ;;
+      tokens) words='--model --why --train --merges --out' ;;
+      plot) words='--model --tensor --out --format' ;;
       tape) words='neuron softmax attention --out --format' ;;
       lab)
         words='--lengths --heads --width --batch --causal --window --repeats --threads --seconds' ;;
+      compare) words='--verbose' ;;
+      zoo)
+        words='--answer --out --format'
+        words+=' map1 map2 map3 map4 map5 map6 map7 map8 loss1 loss2 loss3 loss4 loss5 loss6'
+        words+=' jacobian1 jacobian2 jacobian3 jacobian4 jacobian5' ;;
     esac
     words+=' --help'
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-  if [[ ${COMP_WORDS[1]} == @(train|plot) && $word != -* ]]; then  # files too
+  if [[ ${COMP_WORDS[1]} == @(train|convert|plot|compare) && $word != -* ]]; then  # files too
     compopt -o filenames
     local files
     mapfile -t files < <(compgen -f -- "$word")

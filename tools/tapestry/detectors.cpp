@@ -13,22 +13,33 @@ namespace {
 std::vector<Attended> attended(const Model& model, const Indices& ids) {
   const Capture seen;
   model(ids, {.need_weights = true});
-  const Mask mask = model.options().is_causal ? Mask::causal() : Mask();
   std::vector<Attended> layers;
-  for (const Tensor& weights : filed_weights(seen)) layers.push_back({weights, mask, ids});
+  for (const Tensor& weights : captured_weights(seen)) {
+    layers.push_back({weights, mask_of(model.attention(std::ssize(layers))), ids});
+  }
   return layers;
 }
 
-// The words in random order; a first <bos> keeps its place.
-Indices shuffled(const Indices& ids, int seed) {
-  const auto length = static_cast<Index>(ids.values.size());
-  const Index stay = length > 0 && ids.values.front() == Vocabulary::bos ? 1 : 0;
-  Random random(static_cast<std::uint64_t>(seed));
-  std::vector<std::int32_t> result(ids.values.begin(), ids.values.begin() + stay);
-  for (const Index place : random.permutation(length - stay)) {
-    result.push_back(ids.values[static_cast<std::size_t>(stay + place)]);
+// How many words come before the first that comes again; half of them at least, all if none does.
+Index words_to_move(const std::vector<std::int32_t>& ids) {
+  Index different = 0;
+  for (auto at = ids.begin(); at != ids.end() && std::find(ids.begin(), at, *at) == at; ++at) {
+    ++different;
   }
-  return Indices(ids.shape, std::move(result));
+  return std::max(different, (std::ssize(ids) + 1) / 2);
+}
+
+// These in random order; a first <bos> keeps its place.
+Indices shuffled(const Indices& ids, std::int32_t bos, int seed) {
+  const Index stay = !ids.values.empty() && ids.values.front() == bos ? 1 : 0;
+  Random random(static_cast<std::uint64_t>(seed));
+  Indices result = ids;
+  const std::vector<Index> order = random.permutation(words_to_move(ids.values) - stay);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    result.values[static_cast<std::size_t>(stay) + i] =
+        ids.values[static_cast<std::size_t>(stay + order[i])];
+  }
+  return result;
 }
 
 // Mean and deviation of one baseline over all runs in which the pattern is possible.
@@ -49,15 +60,17 @@ double lead(const Evidence& one) {
 
 }  // namespace
 
-Detected detect(const ModelFile& file, const Indices& ids) {
+int baselines_of(const Model& model) { return is_large(model) ? 2 : 8; }
+
+Detected detect(const Subject& subject, const Indices& ids) {
   Indices text = ids;
   text.shape = {1, ids.shape[0]};
-  const auto model = attended(file.model, text);
+  const auto model = attended(subject.model, text);
   std::vector<Detected> runs;  // each beside one untrained model and one order of the words: all of
                                // them may choose the offset that suits them, as the model may
-  for (int i = 0; i < baselines; ++i) {
-    const auto fresh = attended(file.model.untrained(std::uint64_t(i)), text),
-               mixed = attended(file.model, shuffled(text, i));
+  for (int i = 0; i < baselines_of(subject.model); ++i) {
+    const auto fresh = attended(subject.model.untrained(std::uint64_t(i)), text),
+               mixed = attended(subject.model, shuffled(text, subject.bos, i));
     Detected& run = runs.emplace_back();
     for (std::size_t l = 0; l < model.size(); ++l) {
       run.push_back(pattern_evidence(model[l], fresh[l], mixed[l]));
@@ -70,6 +83,8 @@ Detected detect(const ModelFile& file, const Indices& ids) {
         Evidence& one = result[l][h][p];
         one.untrained = over(runs, l, h, p, [](const Evidence& e) { return e.untrained; });
         one.shuffled = over(runs, l, h, p, [](const Evidence& e) { return e.shuffled; });
+        one.letter = over(runs, l, h, p, [](const Evidence& e) { return e.letter; });
+        one.place = over(runs, l, h, p, [](const Evidence& e) { return e.place; });
       }
     }
   }

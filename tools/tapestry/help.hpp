@@ -33,7 +33,9 @@ Examples:
   tapestry analyze --checkpoint out/checkpoints/grammar.safetensors \
     --text "the cat sat on the mat"
   tapestry analyze --checkpoint out/checkpoints/grammar.safetensors \
-    --text "the cat sat on the mat" --layer 1 --head 0)";
+    --text "the cat sat on the mat" --layer 1 --head 0
+  tapestry analyze --model stories260K --pattern induction \
+    --text "red box sun cat red box sun cat")";
 
 inline constexpr const char* why_examples =
     R"(Prints every step from two words to one weight: the product of query and key,
@@ -46,7 +48,83 @@ Examples:
   tapestry why --checkpoint out/checkpoints/grammar.safetensors \
     --text "the cat sat on the mat" --query sat --key cat
   tapestry why --checkpoint out/checkpoints/grammar.safetensors \
-    --text "the cat sat on the mat" --query mat --key the@5 --layer 1 --head 2)";
+    --text "the cat sat on the mat" --query mat --key the@5 --layer 1 --head 2
+  tapestry why --model stories260K --text "Once upon a time" --query time \
+    --key upon)";
+
+inline constexpr const char* attribute_examples =
+    R"(Direct logit attribution: the residual stream is a sum of what each part writes,
+and the logits are a linear map of it once the scale of the last norm is held.
+So the parts add up to the difference of two logits: --token minus --against
+(without them, the two likeliest). Each is the part's own path to the logits;
+what later layers make of it counts as theirs.
+
+Examples:
+  tapestry attribute --model stories260K --text "Once upon a time"
+  tapestry attribute --model gpt2 --token " Mary" --against " John" \
+    --text "When Mary and John went to the store, John gave a drink to")";
+
+inline constexpr const char* cut_examples =
+    R"(Without a PART, each head, each layer's attention and feed-forward, and each
+position alone: by how much the answer falls without it. With PARTs, each alone
+and all together, beside as many parts of the same kinds drawn at random.
+  2.3        head 3 of layer 2, counted from 0: its output is 0
+  2.attention, 2.mlp   that layer's attention, or feed-forward
+  2.3:7>4    the link from position 7 to 4 in that head: its weight is 0
+  @5         position 5, hidden from all others
+The answer is ln p(--token), which falls, too, when other words rise; with
+--against it is the difference of two logits, and only these two count.
+
+Examples:
+  tapestry cut --model stories260K --text "Once there was a big cat. The"
+  tapestry cut 4.4 3.6 @6 --model stories260K --json cuts.json \
+    --text "Once there was a big cat. The")";
+
+inline constexpr const char* patch_examples =
+    R"(Activation patching: while the model reads --text, one place is set to what it
+was in --from, and the answer moves part of the way to that of --from: 0 none, 1
+all of it. Places: the residual stream before each layer and at the end, at each
+position; each head, at all positions; with --layer each link of it, that is its
+weight alone (a head's output has the values, too). Both texts must have equally
+many tokens (see tapestry tokens). Without --token and --against, what --from
+makes likeliest is compared with what --text does. As a control, patch from an
+unrelated text with the same --token and --against.
+
+Examples:
+  tapestry patch --model stories260K --from "Once there was a big cat. The" \
+    --text "Once there was a big dog. The"
+  tapestry patch --checkpoint out/checkpoints/induction.safetensors \
+    --from "a b c d a" --text "a c b d a" --layer 1)";
+
+inline constexpr const char* lens_examples =
+    R"(The logit lens: the model's last norm and map to words, applied after each layer
+as if it were the last; the norm is applied anew at each. With --against the
+table shows the difference of two logits instead of ln p. With --fit, beside it
+the same through an affine map for each layer, fitted to what the residual
+stream is after the last one (a tuned lens, by least squares), and how much of
+its variance each map explains on texts that it was not fitted on.
+Writes a picture: at each position the word that the model says there in the
+end, and its probability after each layer.
+
+Examples:
+  tapestry lens --model stories260K --text "Once upon a time, there was a"
+  tapestry lens --model stories260K --text "Once upon a" --token " time" \
+    --fit stories.txt)";
+
+inline constexpr const char* circuit_examples =
+    R"(The model reads no text: QK and OV of one head are tables of tokens, those of
+--text, each once (of a model with few words, all). QK: the scores of their
+embeddings, without positions. OV: what attending to a token adds to each logit,
+by the direct path. Then the singular values of both, and how much the head
+reads of what each earlier head writes, by its queries, keys and values, beside
+random matrices. The norms are folded into the maps. Models with norms behind
+their layers (BERT) are refused.
+
+Examples:
+  tapestry circuit --checkpoint out/checkpoints/induction.safetensors --layer 1
+  tapestry circuit --checkpoint out/checkpoints/induction.safetensors \
+    --layer 1 --head 2 --from 0.1
+  tapestry circuit --model stories260K --layer 4 --head 4 --text "Lily Tom cat")";
 
 inline constexpr const char* train_examples =
     R"(The table gets a row after each tenth of the steps. The model is saved every
@@ -56,25 +134,53 @@ inline constexpr const char* train_examples =
 file. NAME_best_model.safetensors, beside the last model, is the one with the
 lowest loss on held-out texts, measured at each row and each save. All losses go
 to train_NAME_loss.csv, and as a curve to train_NAME_loss.png (or .svg). A text
-file is learned character by character.
+file is learned character by character; with --merges token by token, as a new
+model, and with --model a real model goes on. The result of these is a folder
+that other programs read, too; there is no CSV, curve or best model. Each row of
+their table has the bits per byte of the last tenth of the text, which is held
+out, and a sample.
 
 Examples:
   tapestry train sort --steps 1000
   tapestry train grammar --layers 1 --heads 2 --seed 7
   tapestry train book.txt --length 128 --steps 5000
-  tapestry train book.txt --resume --steps 10000)";
+  tapestry train book.txt --resume --steps 10000
+  tapestry train book.txt --merges 512 --width 128 --save mine
+  tapestry train book.txt --model stories260K --steps 200 --save mine)";
 
 inline constexpr const char* generate_examples =
     R"(Samples each new word from the model's probabilities, given the words before it
 (the last ones, if there are more than it has positions). The prompt must fit.
-The file says whether <bos> is put before it.
+The file says whether <bos> is put before it. A folder has config.json,
+model.safetensors and a tokenizer; how fast it was is told on standard error.
+Without --text, what is piped in is the prompt.
 
 Examples:
   tapestry generate --checkpoint out/checkpoints/grammar.safetensors --count 5
   tapestry generate --checkpoint out/checkpoints/sort.safetensors \
     --text "d a c b =>" --temperature 0
   tapestry generate --checkpoint out/checkpoints/book.safetensors \
-    --text "It was" --length 500 --temperature 0.8 --top-p 0.95)";
+    --text "It was" --length 500 --temperature 0.8 --top-p 0.95
+  tapestry generate --model stories15M --text "Once upon" --stop "The end")";
+
+inline constexpr const char* convert_examples =
+    R"(Writes config.json, model.safetensors and tokenizer.json, as Hugging Face lays a
+model out: programs for such folders then open it, too. Read are the files
+that llama2.c's run reads (version 0).
+
+Example:
+  tapestry convert stories15M.bin stories15M --tokenizer tokenizer.bin)";
+
+inline constexpr const char* tokens_examples =
+    R"(Prints the ids of a text, and their tokens: a blank as ␣, bytes that do not
+print as <0xNN>. It also says which special tokens are put around a text. Read
+are tokenizer.json, vocab.json with merges.txt, vocab.txt, and llama2.c's
+tokenizer.bin. --train makes a tokenizer as GPT-2 has one, in a new folder.
+
+Examples:
+  tapestry tokens --model models/gpt2 "Once upon a time"
+  tapestry tokens --model models/gpt2/tokenizer.json --why "don't"
+  tapestry tokens --train book.txt --merges 4096 --out my_tokenizer)";
 
 inline constexpr const char* plot_examples =
     R"(Draws each tensor: a list of numbers as a line, a matrix as a heatmap, more axes
@@ -85,6 +191,7 @@ chart. Any program can write such a file; numpy.save does.
 Examples:
   tapestry plot out/weights/attention_weights.safetensors
   tapestry plot out/checkpoints/grammar.safetensors --tensor words.weight
+  tapestry plot --model stories260K --tensor model.embed_tokens.weight
   tapestry plot weights.npy --out pictures --format svg)";
 
 inline constexpr const char* tape_examples =
@@ -106,6 +213,31 @@ shortest.
 Examples:
   tapestry lab
   tapestry lab --lengths 512,2048,8192 --heads 8 --width 512 --causal)";
+
+inline constexpr const char* compare_examples =
+    R"(Runs the model of a folder (config.json and weights, as Hugging Face lays them
+out) on the tokens that another program ran it on, and compares. EXPECTED holds
+ids (length), and of what follows as much as there is: logits (length, words),
+weights.0, weights.1 and so on, the attention weights of each layer (heads,
+length, length), token_types, and whatever a Capture calls by its name, such as
+embedding or blocks.0.output. It tells which is the first to depart, and tries
+the known mistakes one by one: the layout of rotary positions, the kind of GELU,
+the scale, the norms, masks and windows, and the parallel residual. It ends with
+an error if anything departs.
+
+Examples:
+  tapestry compare pythia-70m expected.safetensors
+  tapestry compare gpt2 expected.safetensors --verbose)";
+
+inline constexpr const char* zoo_examples =
+    R"(Each was computed or trained with one mistake: maps of weights, loss curves, and
+Jacobians (which output depends on which input). The picture shows it beside the
+same without the mistake. It takes about a second.
+
+Examples:
+  tapestry zoo
+  tapestry zoo map1
+  tapestry zoo map1 --answer)";
 
 inline constexpr const char* doctor_examples =
     R"(Checks compiler, kernels, attention, threads, fonts and the folders for

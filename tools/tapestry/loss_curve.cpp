@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model_file.hpp"
+#include "screen.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/svg.hpp"
 

@@ -87,6 +87,13 @@ int run(int count, char** arguments) {
   }
 }
 
+// The library begins the message of a reader with its name, "read_npy: ", which tells the user of
+// the command nothing.
+std::string without_function(const std::string& message) {
+  const std::size_t end = message.find(": ");
+  return message.starts_with("read_") && end != message.npos ? message.substr(end + 2) : message;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -102,6 +109,6 @@ int main(int count, char** arguments) {
   } catch (const std::bad_alloc&) {
     return complain("out of memory. Use a smaller model, shorter texts or a smaller batch.", 1);
   } catch (const std::exception& error) {
-    return complain(error.what(), 1);
+    return complain(without_function(error.what()), 1);
   }
 }

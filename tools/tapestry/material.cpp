@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "course/brackets.hpp"
 #include "course/grammar.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/closest.hpp"
@@ -15,7 +16,8 @@
 namespace tapestry::command {
 namespace {
 
-Material of_task(TaskKind kind) {
+template <TaskKind kind>
+Material of_task() {
   const TinyTask task(kind, {.longest = 6});
   Material m{.name = to_string(kind), .vocabulary = task.vocabulary()};
   m.length = task.length();
@@ -23,7 +25,21 @@ Material of_task(TaskKind kind) {
   m.test = [task](Index rows, Random& random) { return task.batch(Part::held_out, rows, random); };
   m.test_is = "held out";
   m.has_answers = true;
-  m.prompt = kind == TaskKind::induction ? "d a c f d a" : "d a c f =>";
+  if (kind == TaskKind::induction) m.steps = 1000;
+  m.prompt = kind == TaskKind::induction ? "d a c f a" : "d a c f =>";
+  if (kind == TaskKind::induction) m.answer = 2;
+  return m;
+}
+
+Material of_brackets() {
+  const BracketTask task;
+  Material m{.name = "brackets", .vocabulary = task.vocabulary()};
+  m.length = task.length();
+  m.train = [task](Index rows, Random& random) { return task.batch(Part::train, rows, random); };
+  m.test = [task](Index rows, Random& random) { return task.batch(Part::held_out, rows, random); };
+  m.test_is = "held out";
+  m.has_answers = true;
+  m.prompt = "( [ { } {";
   return m;
 }
 
@@ -40,6 +56,16 @@ Material of_grammar() {
   m.prompt = "the cat";
   return m;
 }
+
+// What --help, completion.bash and tapestry.1 list, in this order.
+struct Task {
+  const char* name;
+  Material (*material)();
+};
+constexpr Task tasks[] = {
+    {"copy", of_task<TaskKind::copy>}, {"reverse", of_task<TaskKind::reverse>},
+    {"sort", of_task<TaskKind::sort>}, {"induction", of_task<TaskKind::induction>},
+    {"brackets", of_brackets},         {"grammar", of_grammar}};
 
 std::string fingerprint_of(const std::string& text) {  // FNV-1a, 64 bits
   std::uint64_t hash = 14695981039346656037U;
@@ -85,17 +111,22 @@ Material of_text(const std::string& path, Index length) {
 
 }  // namespace
 
+std::string task_names() {
+  std::string names;
+  for (const Task& task : tasks) names += (names.empty() ? "" : ", ") + std::string(task.name);
+  return names;
+}
+
 Material material(const std::string& task, Index length) {
-  for (const TaskKind kind :
-       {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
-    if (task == to_string(kind)) return of_task(kind);
+  std::vector<std::string> names;
+  for (const Task& one : tasks) {
+    if (task == one.name) return one.material();
+    names.emplace_back(one.name);
   }
-  if (task == "grammar") return of_grammar();
   std::error_code ignored;
   if (std::filesystem::exists(task, ignored)) return of_text(task, length);
-  const std::string similar = closest(task, {"copy", "reverse", "sort", "induction", "grammar"});
-  throw Error(in_quotes(task) +
-              " is neither a task (copy, reverse, sort, induction, grammar) nor a file." +
+  const std::string similar = closest(task, names);
+  throw Error(in_quotes(task) + " is neither a task (" + task_names() + ") nor a file." +
               (similar.empty() ? "" : " Did you mean " + similar + "?"));
 }
 

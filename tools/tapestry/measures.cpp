@@ -7,8 +7,7 @@
 
 namespace tapestry::command {
 
-Measures measure(const Tensor& weights, bool causal) {
-  const Mask mask = causal ? Mask::causal() : Mask();
+Measures measure(const Tensor& weights, const Mask& mask) {
   const Tensor even = uniform_attention(weights.shape(), mask);
   const auto mean_of = [](const Tensor& rows) { return double{mean(rows).item()}; };
   return {mean_of(attention_entropy(weights)), mean_of(attention_entropy(even)),
@@ -17,7 +16,8 @@ Measures measure(const Tensor& weights, bool causal) {
 
 std::vector<Link> strongest_links(const Tensor& weights, std::size_t count, bool causal) {
   std::vector<Link> links;
-  for (Index i = causal ? 1 : 0; i < weights.size(0); ++i) {
+  for (Index i = 0; i < weights.size(0); ++i) {
+    if ((causal ? i + 1 : weights.size(1)) < 3) continue;
     for (Index j = 0; j < weights.size(1); ++j) links.push_back({i, j, double{weights.at({i, j})}});
   }
   std::stable_sort(links.begin(), links.end(),

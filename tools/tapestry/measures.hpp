@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tapestry/mask.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry::command {
@@ -12,17 +13,18 @@ struct Measures {
   double distance = 0, even_distance = 0;  // positions between query and key, mean weighted so
 };
 
-// weights (queries, keys), one query at least. A query sees all keys, or, if causal, those up to
-// its own position. Definitions: analysis/patterns.hpp.
-Measures measure(const Tensor& weights, bool causal);
+// weights (queries, keys), one query at least. A query sees what the mask shows. Definitions:
+// analysis/patterns.hpp.
+Measures measure(const Tensor& weights, const Mask& mask);
 
 struct Link {
   Index query, key;
   double weight;
 };
 
-// The `count` largest weights, largest first, the earlier position first among equals. With
-// `causal` the first query is left out: it has no choice but itself.
+// The `count` largest weights, largest first, the earlier position first among equals. Queries that
+// see less than three keys are left out: with `causal` the first two, and all of a text that short.
+// Their weights are large for want of a choice.
 std::vector<Link> strongest_links(const Tensor& weights, std::size_t count, bool causal);
 
 }  // namespace tapestry::command

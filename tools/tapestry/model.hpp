@@ -31,17 +31,24 @@ class Model {
   const TransformerOptions& options() const { return options_; }
   bool is_one_head() const { return std::holds_alternative<OneHead>(parts_); }
   const MultiHeadAttention& attention(Index layer) const;
+  const Transformer& transformer() const { return std::get<Transformer>(parts_); }
 
   // ids (length) or (batch, length) -> logits (..., length, vocabulary).
   Tensor operator()(const Indices& ids, const ForwardContext& pass = {}) const;
 
-  // Another one of these sizes, with random weights.
+  Index parameter_count() const;
+
+  // Another one of these sizes, with random weights: numbers of their own, or in a large model
+  // pieces of one list of four million.
   Model untrained(std::uint64_t seed) const;
 
  private:
   TransformerOptions options_;
   std::variant<Transformer, OneHead> parts_;
 };
+
+// More than ten million numbers: what takes many passes is left out, or made shorter.
+bool is_large(const Model& model);
 
 // Throws an Error that says what the file is, if it is neither.
 Model to_model(const Safetensors& file);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "model.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 
 namespace tapestry::command {
 
@@ -16,7 +16,7 @@ struct ModelFile {
   std::filesystem::path path;
   Model model;
   Vocabulary vocabulary;
-  Feeding feeding;
+  InputFormat format;
 };
 
 // Reads a model with a vocabulary, from any program. If the file lacks the input format, it is
@@ -24,29 +24,13 @@ struct ModelFile {
 // no such model.
 ModelFile read_model(const std::filesystem::path& path);
 
-// A text as the model's input, with <bos> if it was trained so.
-struct Reading {
-  Indices ids;       // (length)
-  Words labels;      // one for each id, printable
-  std::string text;  // all labels, to be printed
-};
+// The words of a text as ids (length), with <bos> if it was trained so. Throws Error for an empty
+// text, and an unknown word, naming the closest one.
+Indices ids_of_text(const ModelFile& file, const std::string& text);
 
-// Throws Error for an empty text, one beyond the model's length or 1024 words, and an unknown word,
-// naming the closest one.
-Reading read_text_for(const ModelFile& file, const std::string& text);
-
-// The word in printable form: blanks and line ends become visible characters.
-std::string printable(const std::string& word);
-
-// "2 layers, 4 heads each, width 64, 96 words, decoder, input with <bos>, predicts the next word"
-std::string description(const ModelFile& file);
-
-// The head's matrix (queries, keys) from weights or scores (1, heads, queries, keys); likewise
-// (length, width) from queries, keys or values.
-Tensor of_head(const Tensor& captured, Index head);
-
-// Throws Error unless there is such a layer and such a head.
-void check_layer(const ModelFile& file, Index layer);
-void check_head(const ModelFile& file, Index head);
+// Throws Error for a text beyond the positions of a model, or 1024. `unit` is what is counted,
+// "words", and `in_front` what the model's input begins with besides the text, "<bos>", or "".
+void check_length(const TransformerOptions& options, Index length, const std::string& unit,
+                  const std::string& in_front);
 
 }  // namespace tapestry::command

@@ -11,6 +11,7 @@
 #include "tapestry/file.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/npy.hpp"
+#include "tapestry/io/weight_files.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -39,8 +40,34 @@ Safetensors tensors_in(const Path& path) {
   return read_checkpoint(path).weights;  // without the optimiser's state
 }
 
+[[noreturn]] void refuse_all(const Path& path, std::size_t count, const std::string& first) {
+  throw Error(path.string() + " holds " + std::to_string(count) +
+              " tensors; choose one with --tensor NAME, " + in_quotes(first) + " for example.");
+}
+
+constexpr std::size_t most_tensors = 100;  // drawn at once
+
+Parameters chosen_of_folder(const PlotOptions& options) {
+  const WeightFiles files(options.model);
+  Parameters list;
+  const auto add = [&](const WeightEntry& entry) {
+    list.push_back({entry.name, Tensor::empty(entry.shape)});
+    files.read(entry.name, list.back().value);
+  };
+  if (!options.tensor.empty()) {
+    add(files[options.tensor]);
+    return list;
+  }
+  const std::vector<WeightEntry>& all = files.entries();
+  if (all.empty()) throw Error(options.model.string() + " holds no tensors.");
+  if (all.size() > most_tensors) refuse_all(options.model, all.size(), all.front().name);
+  for (const WeightEntry& entry : all) add(entry);
+  return list;
+}
+
 Parameters chosen(const PlotOptions& options) {
-  constexpr std::size_t most = 100;
+  if (!options.model.empty()) return chosen_of_folder(options);
+  if (options.file.empty()) throw Error("FILE is required, or --model.");
   const Safetensors file = tensors_in(options.file);
   if (!options.tensor.empty()) return {{options.tensor, file[options.tensor]}};
   const Parameters& all = file.tensors;
@@ -49,15 +76,11 @@ Parameters chosen(const PlotOptions& options) {
                 in_quotes(file.skipped.front().name) + ": " + file.skipped.front().why + ".");
   }
   if (all.empty()) throw Error(options.file.string() + " holds no tensors.");
-  if (all.size() <= most) {
-    for (const auto& [name, why] : file.skipped) {
-      print("%s\n", folded(printable(name) + ": " + why, 2).c_str());
-    }
-    return all;
+  if (all.size() > most_tensors) refuse_all(options.file, all.size(), all.front().name);
+  for (const auto& [name, why] : file.skipped) {
+    print("%s\n", folded(printable(name) + ": " + why, 2).c_str());
   }
-  throw Error(options.file.string() + " holds " + std::to_string(all.size()) +
-              " tensors; choose one with --tensor NAME, " + in_quotes(all.front().name) +
-              " for example.");
+  return all;
 }
 
 // A name from a file as a file name without a path; never the same one twice.
@@ -145,7 +168,7 @@ void draw_measures(const Tensor& maps, const std::string& title, const Path& pat
   plot::BarSeries nats{"", {}}, positions{"", {}};
   Measures last;
   for (Index i = 0; i < maps.size(0); ++i) {
-    last = measure(squeeze(slice(maps, 0, i, i + 1), 0), causal);
+    last = measure(squeeze(slice(maps, 0, i, i + 1), 0), causal ? Mask::causal() : Mask());
     entropy.labels.push_back(std::to_string(i));
     nats.values.push_back(last.entropy);
     positions.values.push_back(last.distance);

@@ -1,5 +1,7 @@
 #include "screen.hpp"
 
+#include <unistd.h>
+
 #include <cstdarg>
 #include <cstdio>
 
@@ -62,6 +64,17 @@ std::string folded(const std::string& text, int indent) {
     begin = end + 1;
   }
   return result + line.substr(first ? static_cast<std::size_t>(indent) : 0);
+}
+
+std::string printable(const std::string& word) {
+  if (word == " ") return "␣";
+  if (word == "\n") return "↵";
+  std::string safe = in_quotes(word);
+  return safe.substr(1, safe.size() - 2);
+}
+
+void clear_progress_line() {
+  if (isatty(2) == 1 && isatty(1) == 1) std::fputs("\r\033[K", stderr);
 }
 
 std::string shell_option(const std::string& name, const std::string& value) {

@@ -21,6 +21,12 @@ std::string right(const std::string& text, int columns);
 // Lines of at most 80 columns, all but the first indented, broken between words.
 std::string folded(const std::string& text, int indent);
 
+// On a terminal, clears the line that a Progress has written, for a row of a table.
+void clear_progress_line();
+
+// A word in printable form: blanks and line ends become visible characters.
+std::string printable(const std::string& word);
+
 // "--name value", quoted for a shell, and so that a value which begins with "-" is no option.
 std::string shell_option(const std::string& name, const std::string& value);
 

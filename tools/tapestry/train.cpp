@@ -16,14 +16,10 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
 #include "train_run.hpp"
+#include "train_tokens.hpp"
 
 namespace tapestry::command {
 namespace {
-
-// The progress line must be cleared for a row of the table.
-void clear_progress_line() {
-  if (isatty(2) == 1 && isatty(1) == 1) std::fputs("\r\033[K", stderr);
-}
 
 // The evaluation data, always the same rows.
 class Test {
@@ -180,14 +176,20 @@ void print_results(const Run& run, const LossCurve& curve) {
   print("wrote %s\n", run.checkpoint.c_str());
   if (!run.best_model.empty()) print("wrote %s\n", run.best_model.c_str());
   print("wrote %s\nwrote %s\n", curve.picture().c_str(), curve.csv().c_str());
-  print("try: tapestry generate %s \\\n       %s\n",
+  const std::string length =
+      run.material.answer == 0 ? "" : " --length " + std::to_string(run.material.answer);
+  print("try: tapestry generate %s \\\n       %s%s\n",
         shell_option("--checkpoint", run.checkpoint.string()).c_str(),
-        shell_option("--text", run.material.prompt).c_str());
+        shell_option("--text", run.material.prompt).c_str(), length.c_str());
 }
 
 }  // namespace
 
 void train(const TrainOptions& options) {
+  if (learns_tokens(options)) return train_tokens(options);
+  if (!options.save.empty()) {
+    throw Error("--save is for models of tokens: give --merges or --model, too.");
+  }
   const Interruption interruption;
   Run run = make_run(options);
   begin(run, options);

@@ -124,9 +124,13 @@ Run new_run(const TrainOptions& o) {
   }
   const std::uint64_t seed = static_cast<std::uint64_t>(o.seed.value_or(1));
   const double rate = o.rate.value_or(3e-3);
-  const Settings settings{
-      o.task, what.fingerprint, what.length, o.batch.value_or(32), o.steps.value_or(500), rate,
-      seed};
+  const Settings settings{o.task,
+                          what.fingerprint,
+                          what.length,
+                          o.batch.value_or(32),
+                          o.steps.value_or(what.steps),
+                          rate,
+                          seed};
   Random random(seed);
   Transformer model(model_options(o, what), random);
   Adam adam(model.parameters(), {.learning_rate = rate});
@@ -203,7 +207,7 @@ Run resumed_run(const TrainOptions& o) {
 
 Run make_run(const TrainOptions& o) {
   if (o.task.empty() && !(o.resume && !o.checkpoint.empty())) {
-    throw Error("give the task: copy, reverse, sort, induction, grammar, or a text file.");
+    throw Error("give the task: " + task_names() + ", or a text file.");
   }
   if (o.resume && o.overwrite) {
     throw Error("--resume continues the file, and --overwrite replaces it: give one of them.");

@@ -1,4 +1,4 @@
-// Which sentences are for testing only.
+// Which sentences are for training, and which for testing only.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,10 @@
 
 namespace tapestry {
 
-// One in ten, by a hash of the words: the same for every generator and seed.
+// A prompt or a sentence belongs to one part for good. None that is held out is ever trained on.
+enum class Part { train, held_out };
+
+// One in ten, by a hash of the words: the same for every generator, seed and task.
 inline bool is_held_out(const Words& words) {
   std::uint64_t number = 0;
   for (const std::string& word : words) {

@@ -71,7 +71,7 @@ void check_fits(const LaboratorySizes& sizes, const LaboratoryOptions& options =
 struct LaboratoryInput {
   LaboratorySizes sizes;
   Tensor q, k, v;   // (batch, heads, length, width): normal numbers
-  Tensor d_output;  // handed back on the way back: normal numbers, and zeros above row `first`
+  Tensor d_output;  // handed back in the backward pass: normal numbers, and zeros above row `first`
   Index first;      // queries from here on are compared: all, unless that would take long
   Tensor full;      // their outputs by softmax attention of all pairs
 };
@@ -80,7 +80,7 @@ struct LaboratoryInput {
 LaboratoryInput laboratory_input(const LaboratorySizes& sizes,
                                  const LaboratoryOptions& options = {}, std::uint64_t seed = 1);
 
-// One way through a variant: forward, or forward and back.
+// One pass through a variant: forward, or forward and backward.
 struct Timing {
   std::string skipped = {};  // why there are no numbers; "": there are
   double seconds = 0;

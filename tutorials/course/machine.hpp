@@ -9,10 +9,10 @@ namespace tapestry {
 // The limits of one core under the kernel set in use: the two lines of a roofline picture
 // (Williams, Waterman, Patterson 2009).
 struct Machine {
-  std::string kernels = {};       // name of the set in use
-  double peak_gflops = 0;         // 10^9 multiply and add operations per second, one core
-  double read_gb_per_second = 0;  // 10^9 bytes per second read from memory, one core
-  int threads = 1;                // how many threads the library uses
+  std::string kernels = {};   // name of the set in use
+  double peak_gflops;         // 10^9 multiply and add operations per second, one core
+  double read_gb_per_second;  // 10^9 bytes per second read from memory, one core
+  int threads;                // how many threads the library uses
 };
 
 // Measures for about half a second on the calling thread. Takes 128 MB from the pool of tensors'

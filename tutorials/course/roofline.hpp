@@ -12,8 +12,8 @@ namespace tapestry {
 // Measured work for a roofline.
 struct Workload {
   std::string name = {};
-  double flops_per_byte = 0;  // floating point operations per byte that has to be moved
-  double gflops = 0;
+  double flops_per_byte;  // floating point operations per byte that has to be moved
+  double gflops;
 };
 
 // The roofline of one core (Williams, Waterman, Patterson 2009), with each workload as a point:

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "course/tasks.hpp"
+#include "course/held_out.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/text/vocabulary.hpp"
 

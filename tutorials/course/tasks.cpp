@@ -42,6 +42,9 @@ void check(TaskKind kind, const TaskSize& size) {
   if (kind == TaskKind::induction && size.longest > size.letters) {
     refuse("a prompt repeats no letter and cannot be longer than there are letters.");
   }
+  if (kind == TaskKind::induction && size.shortest < 2) {
+    refuse("a prompt of induction must have two letters or more.");
+  }
   if (count_prompts(kind, size.letters, size.shortest) < 100) {
     refuse("less than 100 prompts of the shortest length. Take longer ones, or more letters.");
   }
@@ -96,9 +99,13 @@ Words TinyTask::prompt(Part part, Random& random) const {
 TaskSequence TinyTask::sequence(Part part, Random& random) const {
   TaskSequence sequence{prompt(part, random), 0, kind_ != TaskKind::induction};
   Words& words = sequence.words;
-  const Words said = answer(kind_, words);
-  if (kind_ != TaskKind::induction) words.emplace_back(separator);
-  sequence.given = static_cast<Index>(words.size()) + (kind_ == TaskKind::induction ? 1 : 0);
+  Words said = answer(kind_, words);
+  if (kind_ == TaskKind::induction) {  // from any letter on, if one comes after it
+    said.erase(said.begin(), said.begin() + random.randint(std::ssize(said) - 1));
+  } else {
+    words.emplace_back(separator);
+  }
+  sequence.given = std::ssize(words) + (kind_ == TaskKind::induction ? 1 : 0);
   words.insert(words.end(), said.begin(), said.end());
   return sequence;
 }
@@ -106,11 +113,13 @@ TaskSequence TinyTask::sequence(Part part, Random& random) const {
 Batch TinyTask::batch(Part part, Index rows, Random& random) const {
   if (rows < 1) throw Error("task: a batch needs 1 row or more, not " + std::to_string(rows) + ".");
   std::vector<TaskSequence> sequences;
+  for (Index row = 0; row < rows; ++row) sequences.push_back(sequence(part, random));
+  return batch(sequences);
+}
+
+Batch TinyTask::batch(const std::vector<TaskSequence>& sequences) const {
   std::vector<Words> texts;
-  for (Index row = 0; row < rows; ++row) {
-    sequences.push_back(sequence(part, random));
-    texts.push_back(sequences.back().words);
-  }
+  for (const TaskSequence& sequence : sequences) texts.push_back(sequence.words);
   Batch batch = next_word_batch(vocabulary_, texts);  // (rows, length)
   auto target = batch.targets.values.begin();
   for (const TaskSequence& sequence : sequences) {

@@ -3,10 +3,11 @@
 //   copy       <bos> d a c => d a c <eos>       answer: the same letters
 //   reverse    <bos> d a c => c a d <eos>       answer: from the last to the first
 //   sort       <bos> d a c => a c d <eos>       answer: in alphabetical order
-//   induction  <bos> d a c d a c                after the first repeated letter, answer: what stood
+//   induction  <bos> d a c f a c f              after the first repeated letter, answer: what stood
 //                                               behind the same letter before
 // Letters are drawn with equal chances; those of induction without repetition, so that one look
-// back tells the answer, and the length varies, so that no fixed distance does.
+// back tells the answer. Its length varies, so that no fixed distance tells it; and the repetition
+// begins at any letter of the prompt but the last, so that no fixed place does.
 //
 // To beat: guessing. To give every word of the vocabulary the same chance has a loss of ln(size),
 // 3.09 with 16 letters; to know that letters follow, ln 16 = 2.77 for each. A whole answer of n
@@ -14,7 +15,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "course/held_out.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/text/batch.hpp"
 #include "tapestry/text/vocabulary.hpp"
@@ -24,10 +27,6 @@ namespace tapestry {
 enum class TaskKind { copy, reverse, sort, induction };
 
 std::string to_string(TaskKind kind);  // "copy", "reverse", ...
-
-// A prompt belongs to one part for good: a hash of its letters says which, the same for every
-// generator, seed and task. One prompt in ten is held out; none of these is ever trained on.
-enum class Part { train, held_out };
 
 struct TaskSize {
   Index letters = 16;               // how many different ones: a, b, c, ...; 2 to 26
@@ -43,7 +42,7 @@ struct TaskSequence {
 class TinyTask {
  public:
   // Throws Error for sizes out of range, for prompts of which there are less than 100 (of the
-  // shortest length), and for induction with prompts longer than there are letters.
+  // shortest length), and for induction with prompts of one letter or of more than there are.
   explicit TinyTask(TaskKind kind, TaskSize size = {});
 
   // The letters and "=>"; the same for all tasks with as many letters.
@@ -58,6 +57,7 @@ class TinyTask {
   // Inputs are <bos> and the words, targets the next word wherever it belongs to the answer and -1
   // elsewhere: exact_matches (batch.hpp) counts the answers that are wholly right.
   Batch batch(Part part, Index rows, Random& random) const;
+  Batch batch(const std::vector<TaskSequence>& sequences) const;  // these
 
  private:
   Words prompt(Part part, Random& random) const;

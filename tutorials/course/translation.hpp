@@ -20,7 +20,7 @@
 
 #include <vector>
 
-#include "course/tasks.hpp"
+#include "course/held_out.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/text/batch.hpp"
 #include "tapestry/text/vocabulary.hpp"

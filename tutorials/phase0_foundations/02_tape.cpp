@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
@@ -48,6 +50,22 @@ Tensor neuron_loss(const Tensor& w, const Tensor& b) {
   return difference * difference;                       // ()
 }
 
+// The records of the tape as boxes, with the formula of each, and its slope on each arrow.
+void draw(const Tape& tape, double y) {
+  plot::Diagram diagram = tape_diagram(tape, "The tape of one neuron, x = 2, target = 0.2");
+  diagram.subtitle =
+      "on an arrow: the slope of this step. A gradient is the gradient to its right times the "
+      "slope on the arrow; several arrows are added up";
+  const std::vector<std::string> formulas = {
+      "w", "b", "w x", "s = w x + b", "y = tanh(s)", "e = y − target", "loss = e · e"};
+  for (std::size_t i = 0; i < formulas.size(); ++i) diagram.boxes[i].title = formulas[i];
+  const std::string e = formatted("%.3f", y - target);
+  const std::vector<std::string> slopes = {
+      formatted("%g", x0), "1", "1", formatted("%.3f", 1 - y * y), "1", e, e};
+  for (std::size_t i = 0; i < slopes.size(); ++i) diagram.arrows[i].label = slopes[i];
+  plot::write_png(plot::render(diagram), "out/plots/phase0_tape.png");
+}
+
 void by_tape(const Slopes& hand) {
   const Tensor w(w0), b(b0);                                      // () each: single numbers
   Tape tape(Parameters{{"w", w}, {"b", b}}, Tape::Keep::values);  // values: for the picture
@@ -68,8 +86,7 @@ void by_tape(const Slopes& hand) {
   const double worst = std::max(std::abs(double{gradients[w].item()} - hand.dw),
                                 std::abs(double{gradients[b].item()} - hand.db));
   std::printf("by hand and by tape agree to six digits: %s\n\n", worst < 1e-6 ? "yes" : "NO");
-  plot::write_png(plot::render(tape_diagram(tape, "The tape of one neuron")),
-                  "out/plots/phase0_tape.png");
+  draw(tape, double{y.item()});
 }
 
 // A tensor that is used several times collects a gradient from each use, and they add.
@@ -92,14 +109,14 @@ Tensor lying_square(const Tensor& x) {
 }
 
 void check_by_differences() {
-  std::printf("4. Believe neither: compare with differences of the function\n");
+  std::printf("4. A check: differences of the function\n");
   const std::vector<Tensor> inputs = {Tensor(w0), Tensor(b0)};  // () each
   const GradcheckResult honest =
       gradcheck([](const std::vector<Tensor>& in) { return neuron_loss(in[0], in[1]); }, inputs);
   std::printf("the neuron: %s\n", honest ? "passed" : honest.message.c_str());
   const GradcheckResult liar = gradcheck(
       [](const std::vector<Tensor>& in) { return lying_square(in[0]); }, {Tensor({2}, {1, 3})});
-  std::printf("a square whose way back is wrong on purpose:\n%s\n",
+  std::printf("a square whose backward pass is wrong on purpose:\n%s\n",
               liar ? "passed?!" : liar.message.c_str());
 }
 

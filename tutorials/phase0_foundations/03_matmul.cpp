@@ -108,8 +108,24 @@ std::vector<Workload> bound_by_memory() {
   return points;
 }
 
+// How fast this core multiplies by the instructions of the second way; 0 if the library has no
+// kernels for these.
+double peak_of_second_way() {
+  const std::string before = kernel_set(), name = xsimd::default_arch::name();
+  const std::vector<std::string> usable = kernel_sets();
+  if (std::find(usable.begin(), usable.end(), name) == usable.end()) return 0;
+  use_kernel_set(name);
+  const double peak = peak_gflops(1, 0.1);
+  use_kernel_set(before);
+  return peak;
+}
+
 void draw(const Machine& machine, const std::vector<Workload>& points) {
   plot::LineChart chart = roofline(machine, points);
+  const std::string name = xsimd::default_arch::name();
+  if (const double peak = peak_of_second_way(); peak > 0 && name != machine.kernels) {
+    chart.reference_lines.push_back({peak, "limit of arithmetic by " + name + " instructions"});
+  }
   chart.title = "What limits a product on this machine";
   chart.subtitle = "one core, " + machine.kernels + " kernels";
   plot::write_png(plot::render(chart, 860, 520), "out/plots/phase0_roofline.png");

@@ -26,7 +26,9 @@ void overflow() {
   std::cout << "1. The formula, taken literally\n"
             << "x                      " << to_string(x, 0) << "\n"
             << "exp(x)                 " << to_string(exp(x), 0) << "\n"
-            << "exp(x) / sum(exp(x))   " << to_string(exp(x) / sum(exp(x)), 3) << "\n\n";
+            << "exp(x) / sum(exp(x))   " << to_string(exp(x) / sum(exp(x)), 3) << "\n";
+  const double most = std::log(std::numeric_limits<float>::max());
+  std::printf("e^x is beyond a float for x above %.2f\n\n", most);
 }
 
 void four_steps() {

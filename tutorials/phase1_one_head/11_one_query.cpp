@@ -2,7 +2,7 @@
 //
 // New here: query, key, value, score, weight, output, for one query of "the cat sat on the mat",
 // in plain loops: every product is printed. Then the same by the library.
-// Writes no picture; takes less than a second.
+// Writes out/plots/phase1_dot_product.png; takes less than a second.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +11,11 @@
 #include <vector>
 
 #include "tapestry/attention.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/plot/canvas.hpp"
+#include "tapestry/plot/colour.hpp"
+#include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
 
@@ -61,7 +65,7 @@ Row print_weights(const Row& scores) {
     total += weights[j];
   }
   std::printf("\n2. Weights: scores / sqrt(%d), then softmax\n", width);
-  std::printf("word   score   / %.0f   exp(. - largest)   weight\n", scale);
+  std::printf("word   score   / %.0f   exp(s - largest)   weight\n", scale);
   for (std::size_t j = 0; j < words; ++j) {
     const double power = weights[j];
     weights[j] /= total;
@@ -110,11 +114,11 @@ void compare_with_library(const Row& weights, const std::array<double, 2>& outpu
               worst < 1e-6 ? "less than 1e-6" : "TOO MUCH");
 }
 
-// A project guide gave these scores these weights. Softmax keeps the order, whatever the scores are
-// divided by first (the temperature).
+// A learning guide gave these scores these weights. Softmax keeps the order, whatever the scores
+// are divided by first (the temperature).
 void spot_the_error() {
   const Tensor scores({words}, {0.8, 3.2, 1.5, 0.5, 0.7, 2.1});  // (words)
-  std::printf("\n5. Spot the error: scores and weights as a project guide printed them\n");
+  std::printf("\n5. Spot the error: scores and weights as a learning guide printed them\n");
   std::printf("scores           0.80  3.20  1.50  0.50  0.70  2.10\n");
   std::printf("claimed weights  0.05  0.45  0.15  0.05  0.10  0.20\n");
   for (const double temperature : {1.0, 2.0}) {  // softmax(scores / temperature): (words)
@@ -125,6 +129,47 @@ void spot_the_error() {
   std::printf("0.80 > 0.70, yet the claim gives them 0.05 < 0.10: no temperature can do that.\n");
 }
 
+plot::Point at(double doer, double place) {
+  constexpr double scale = 165;
+  return {100 + scale * doer, 560 - scale * place};
+}
+
+// Axes, and lines along which the dot product with the query is 1, 2 and 3: they stand upright on
+// the query.
+void draw_axes(plot::Canvas& canvas) {
+  for (const int score : {1, 2, 3}) {  // 1.0 doer + 0.5 place = score
+    const double top = std::min(2.0 * score, 2.5);
+    canvas.line(at(score, 0), at(score - 0.5 * top, top), {plot::theme::missing, 1.5, 6});
+    canvas.text(at(score, -0.2), "score " + std::to_string(score),
+                {.size = 13, .colour = plot::theme::faded, .align = plot::Align::centre});
+  }
+  canvas.arrow(at(0, 0), at(3.9, 0), {plot::theme::frame, 1.2});
+  canvas.arrow(at(0, 0), at(0, 2.7), {plot::theme::frame, 1.2});
+  canvas.text(at(3.6, -0.2), "doer", {.size = 14});
+  canvas.text(at(-0.4, 2.6), "place", {.size = 14});
+}
+
+// The first two numbers of the query and of four keys as arrows.
+void draw() {
+  plot::Canvas canvas(820, 620);
+  canvas.text({24, 36}, "A score: how far a key reaches along the query",
+              {.size = 19, .bold = true});
+  canvas.text({24, 62}, "two of the four numbers; at each key its dot product with the query",
+              {.size = 14, .colour = plot::theme::faded});
+  draw_axes(canvas);
+  for (const std::size_t j : {1, 2, 3, 5}) {  // not the two "the": they would lie on others
+    const double score = query[0] * keys[j][0] + query[1] * keys[j][1];
+    const plot::Point tip = at(keys[j][0], keys[j][1]);
+    canvas.arrow(at(0, 0), tip, {plot::theme::accent, 1.6});
+    canvas.text({tip.x + 9, tip.y + 6}, formatted("%s %.1f", sentence[j], score), {.size = 15});
+  }
+  const plot::Colour blue = plot::series_colour(0);
+  canvas.arrow(at(0, 0), at(query[0], query[1]), {blue, 3.5});
+  canvas.text(at(query[0] + 0.05, query[1] + 0.03), "query of sat",
+              {.size = 15, .colour = blue, .bold = true});
+  plot::write_png(canvas, "out/plots/phase1_dot_product.png");
+}
+
 }  // namespace
 
 int main() {
@@ -132,4 +177,6 @@ int main() {
   const Row weights = print_weights(print_scores());
   compare_with_library(weights, print_output(weights));
   spot_the_error();
+  draw();
+  std::printf("\nwrote out/plots/phase1_dot_product.png\n");
 }

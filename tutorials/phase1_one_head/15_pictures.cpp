@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "course/grammar.hpp"
@@ -18,6 +19,7 @@
 #include "tapestry/plot/ascii.hpp"
 #include "tapestry/plot/diagram.hpp"
 #include "tapestry/plot/heatmap.hpp"
+#include "tapestry/plot/numbers.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -55,22 +57,35 @@ plot::Box box(const std::string& title, const std::string& detail, const Tensor&
   return result;
 }
 
+// The same box with its numbers beside their words, three in a line: "the 0.04   cat 0.62".
+plot::Box with_words(plot::Box box, const Words& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i % 3 == 0) box.lines.emplace_back();
+    box.lines.back() +=
+        (i % 3 == 0 ? "" : "   ") + words[i] + " " + plot::number_text(box.thumbnail->values[i], 2);
+  }
+  return box;
+}
+
 // The path of one query: from the words to the output of the head.
-plot::Diagram flow(const Trace& trace, const std::string& word, Index at) {
+plot::Diagram flow(const Trace& trace, Words words, Index at) {
+  const std::string word = std::exchange(words[static_cast<std::size_t>(at)], "<mask>");
   plot::Diagram diagram;
   diagram.title = "One query through the head";
   diagram.subtitle = "“" + word +
-                     "” is hidden and asks; blue is negative, orange positive (in the weights: "
-                     "white is 0, dark blue 1)";
+                     "” is hidden and asks. Orange is positive, blue negative, white 0;"
+                     " the scale of each box is its own, that of the weights −1 to 1";
   const Tensor mixture = matmul(row(trace.weights, at), trace.v);  // (1, 64)
-  const auto x = diagram.add(box("x", "words + positions", trace.x));
+  plot::Box rows = box("x", "words + positions", trace.x);
+  rows.lines.emplace_back("rows: the, cat, <mask>, on, the, mat");
+  const auto x = diagram.add(rows);
   const auto q = diagram.add(box("query", "row of x W_Q", row(trace.q, at)));
   const auto k = diagram.add(box("keys", "x W_K", trace.k));
   const auto v = diagram.add(box("values", "x W_V", trace.v));
-  const auto scores = diagram.add(box("scores", "q kᵀ / √64", row(trace.scores, at)));
-  plot::Box shares = box("weights", "softmax: sum 1", row(trace.weights, at));
-  shares.thumbnail->colours = plot::ColourMap::blues;
-  shares.thumbnail->low = 0;
+  const auto scores =
+      diagram.add(with_words(box("scores", "q kᵀ / √64", row(trace.scores, at)), words));
+  plot::Box shares = with_words(box("weights", "softmax: sum 1", row(trace.weights, at)), words);
+  shares.thumbnail->low = -1;
   shares.thumbnail->high = 1;
   const auto weights = diagram.add(shares);
   const auto mixed = diagram.add(box("mixture", "weights × values", mixture));
@@ -83,6 +98,14 @@ plot::Diagram flow(const Trace& trace, const std::string& word, Index at) {
   return diagram;
 }
 
+void draw_map(const Tensor& map, const Words& words) {
+  plot::Heatmap picture = attention_heatmap(map, words, words, "Where a hidden word looks");
+  picture.subtitle = "one trained head; on the diagonal the hidden word looks at <mask>, itself";
+  picture.row_axis = "query: the hidden word";
+  picture.column_axis = "key: the word it looks at";
+  plot::write_png(plot::render(picture), "out/plots/phase1_attention_heatmap.png");
+}
+
 }  // namespace
 
 int main() try {
@@ -91,9 +114,8 @@ int main() try {
     throw Error(model_file + " is not there yet: step 14 trains and saves it. Type: make run-14");
   }
   const Safetensors model = read_safetensors(model_file);
-  const Grammar grammar;
-  const Vocabulary vocabulary(grammar.words());
-  const Words words = grammar.example().words;
+  const Vocabulary vocabulary(Grammar().words());
+  const Words words = Grammar().example().words;
 
   std::vector<Tensor> weights, scores;  // row i comes from the sentence whose word i is hidden
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -105,19 +127,16 @@ int main() try {
   std::printf("Where each word looks when it is hidden (rows ask, columns answer):\n%s\n",
               plot::matrix_with_words(doubles(map), words, words).c_str());
 
-  plot::Heatmap picture = attention_heatmap(map, words, words, "Where a hidden word looks");
-  picture.subtitle = "one trained head; row: the word that is hidden and asks";
-  picture.row_axis = "query: the hidden word";
-  picture.column_axis = "key: the word it looks at";
-  plot::write_png(plot::render(picture), "out/plots/phase1_attention_heatmap.png");
-
+  draw_map(map, words);
   const std::size_t sat = 2;
   const Trace trace = with_hidden(model, vocabulary, words, sat);
-  plot::write_png(plot::render(flow(trace, words[sat], sat)), "out/plots/phase1_qkv_flow.png");
+  std::printf("\"sat\" is hidden: its score for \"cat\" is %.2f, its weight %.2f\n",
+              double{trace.scores.at({2, 1})}, double{trace.weights.at({2, 1})});
+  plot::write_png(plot::render(flow(trace, words, sat)), "out/plots/phase1_qkv_flow.png");
 
   write_safetensors("out/weights/attention_weights.safetensors",
                     {{"weights", map}, {"scores", concat(scores, 0)}},
-                    {{"words", grammar.example().text()}, {"rows", "query"}, {"columns", "key"}});
+                    {{"words", Grammar().example().text()}, {"rows", "query"}, {"columns", "key"}});
   std::printf("wrote out/plots/phase1_attention_heatmap.png, out/plots/phase1_qkv_flow.png\n");
   std::printf("wrote out/weights/attention_weights.safetensors\n");
 } catch (const Error& error) {

@@ -13,9 +13,9 @@
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
 #include "tapestry/plot/ascii.hpp"
-#include "tapestry/plot/heatmap.hpp"
+#include "tapestry/plot/canvas.hpp"
+#include "tapestry/plot/colour.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
 
@@ -23,7 +23,7 @@ using namespace tapestry;
 
 namespace {
 
-constexpr Index length = 3, width = 8, heads = 2, part = width / heads;
+constexpr int length = 3, width = 8, heads = 2, part = width / heads;
 
 // x (words, width) -> (heads, words, part). Each word's row is cut first, then the axes of heads
 // and words are swapped.
@@ -46,13 +46,12 @@ std::string strides(const Tensor& x) {
 // The numbers of each head, row by row, and the words that they came from: in x, row i holds
 // 8 i to 8 i + 7, so a number tells its word.
 void print_heads(const Tensor& parts) {
-  for (Index head = 0; head < heads; ++head) {
-    for (Index row = 0; row < length; ++row) {
-      std::printf("head %lld, row %lld: ", static_cast<long long>(head),
-                  static_cast<long long>(row));
-      for (Index i = 0; i < part; ++i) std::printf(" %2.0f", double{parts.at({head, row, i})});
-      const auto word = static_cast<long long>(parts.at({head, row, 0})) / width;
-      std::printf("   of word %lld%s\n", word, word == row ? "" : ": NOT ITS OWN");
+  for (int head = 0; head < heads; ++head) {
+    for (int row = 0; row < length; ++row) {
+      std::printf("head %d, row %d: ", head, row);
+      for (Index i = 0; i < part; ++i) std::printf(" %2.0f", parts.at({head, row, i}));
+      const int word = static_cast<int>(parts.at({head, row, 0})) / width;
+      std::printf("   of word %d%s\n", word, word == row ? "" : ": NOT ITS OWN");
     }
   }
 }
@@ -79,46 +78,44 @@ std::vector<bool> who_sees_whom(const Tensor& x, bool right) {
   return sees;
 }
 
-plot::Heatmap numbers(const Tensor& matrix, const std::string& title, const std::string& rows) {
-  plot::Heatmap picture;
-  picture.rows = matrix.size(0);
-  picture.columns = matrix.size(1);
-  picture.values = doubles(matrix);
-  picture.title = title;
-  picture.row_axis = rows;
-  picture.column_axis = "";
-  picture.low = 0;
-  picture.high = 23;
-  picture.digits = 0;
-  picture.colour_bar = false;
-  return picture;
+// A matrix as numbered cells, each in the colour of the word that its number belongs to.
+void draw_numbers(plot::Canvas& canvas, plot::Point at, const Tensor& matrix,
+                  const std::string& title) {
+  constexpr double side = 44;
+  canvas.text(at, title, {.size = 16, .bold = true});
+  for (int i = 0; i < matrix.size(0); ++i) {
+    for (int j = 0; j < matrix.size(1); ++j) {
+      const double number = matrix.at({i, j});
+      const auto word = static_cast<std::size_t>(number) / width;
+      const plot::Colour colour = plot::mix(plot::white, plot::series_colour(word), 0.45);
+      const plot::Rect cell{at.x + side * j, at.y + 14 + side * i, side, side};
+      canvas.fill_rect(cell.inset(1), colour);
+      canvas.text(
+          cell.centre(), std::to_string(static_cast<int>(number)),
+          {.size = 15, .align = plot::Align::centre, .vertical = plot::VerticalAlign::middle});
+    }
+  }
 }
 
 void draw(const Tensor& x) {
-  plot::Canvas canvas(1120, 460);
-  const plot::Rect area = canvas.area().inset(16);
-  plot::draw(canvas, {area.x, area.y + 110, 430, 220}, numbers(x, "x: three words", "word"));
-  const std::vector<plot::Rect> panels =
-      plot::panels({area.x + 470, area.y, area.width - 470, area.height}, 2, heads);
+  plot::Canvas canvas(1100, 430);
+  canvas.text({24, 36}, "One colour for each word: a row of a head must have one colour",
+              {.size = 15, .colour = plot::theme::faded});
+  draw_numbers(canvas, {24, 150}, x, "x: three words");
   for (const bool right : {true, false}) {
     const Tensor parts = right ? right_split(x) : wrong_split(x);  // (heads, length, part)
-    for (Index head = 0; head < heads; ++head) {
+    for (int head = 0; head < heads; ++head) {
       const Tensor rows = squeeze(slice(parts, 0, head, head + 1), 0);  // (length, part)
-      const std::string title =
-          (right ? "reshape, transpose: head " : "reshape alone (wrong): head ") +
-          std::to_string(head);
-      plot::draw(canvas, panels[static_cast<std::size_t>(head + (right ? 0 : heads))],
-                 numbers(rows, title, "row"));
+      const plot::Point at{430.0 + 340.0 * head, right ? 80.0 : 265.0};
+      draw_numbers(canvas, at, rows,
+                   (right ? "reshape, transpose: head " : "reshape alone (wrong): head ") +
+                       std::to_string(head));
     }
   }
   plot::write_png(canvas, "out/plots/phase2_split_heads.png");
 }
 
-}  // namespace
-
-int main() try {
-  std::cout << "Step 21: splitting heads (takes less than a second)\n\n";
-  const Tensor x = reshape(Tensor::arange(length * width), {length, width});  // (length, width)
+void show_right(const Tensor& x) {
   std::cout << "1. Three words of eight numbers; row i is word i\n" << to_string(x, 0) << "\n\n";
   // cut (length, heads, part), right (heads, length, part)
   const Tensor cut = reshape(x, {length, heads, part}), right = right_split(x);
@@ -132,11 +129,15 @@ int main() try {
             << largest_difference(right, split_heads(x, heads))
             << "\nconcatenate_heads brings x back: "
             << (largest_difference(concatenate_heads(right), x) == 0 ? "yes" : "NO") << "\n\n";
+}
 
+void show_wrong(const Tensor& x) {
   const Tensor wrong = wrong_split(x);  // (heads, length, part)
   std::cout << "3. The shortcut: reshape alone. Shape " << wrong.shape() << ", as it should be\n";
   print_heads(wrong);
+}
 
+void show_who_sees_whom() {
   std::cout
       << "\n4. Six words of eight random numbers attend. Row: whose output; column: which word"
       << "\n   was changed; ✓: the output noticed\n";
@@ -144,10 +145,18 @@ int main() try {
   const Tensor words = random.normal({6, width});  // (6, width)
   const std::vector<std::string> names = {"w0", "w1", "w2", "w3", "w4", "w5"};
   std::cout << "right:\n"
-            << plot::check_table(who_sees_whom(words, true), names, names)
-            << "wrong, there and back:\n"
+            << plot::check_table(who_sees_whom(words, true), names, names) << "wrong, both ways:\n"
             << plot::check_table(who_sees_whom(words, false), names, names);
+}
 
+}  // namespace
+
+int main() try {
+  std::cout << "Step 21: splitting heads (takes less than a second)\n\n";
+  const Tensor x = reshape(Tensor::arange(length * width), {length, width});  // (length, width)
+  show_right(x);
+  show_wrong(x);
+  show_who_sees_whom();
   std::cout << "\n5. Heads must divide the width. The library says:\n";
   try {
     (void)split_heads(x, 3);

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "course/timing.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/capture.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/random.hpp"
@@ -107,24 +109,40 @@ void print_shapes(Index batch, Index length, Index d_model, Index number) {
             << "times W_O            " << y.shape() << "\n\n";
 }
 
-// The same parameters and the same multiplications, however many heads.
-void print_counts(Index length, Index d_model) {
-  std::printf("heads  d_k  numbers learned  products  rows sum to 1\n");
-  for (const Index number : {1, 2, 4, 8, 16}) {
+// The same parameters and multiplications, however many heads; but each head has its own map.
+void print_counts(int length, int d_model) {
+  std::printf("heads  d_k  numbers learned  products  exponentials  rows sum to 1\n");
+  for (const int number : {1, 2, 4, 8, 16}) {
     Random random(42);
     const MultiHeadAttention layer(d_model, number, random);
     const Capture seen;
     layer(random.normal({2, length, d_model}), {}, {.need_weights = true});  // (2, length, d_model)
-    const Index learned = layer.parameter_count();
+    const auto learned = static_cast<int>(layer.parameter_count());
     // For one sentence: four linear maps, and in each head length^2 scores and as many weighted
-    // values, of d_k products each.
-    const Index d_k = d_model / number;
-    const Index products = length * learned + number * 2 * length * length * d_k;
+    // values, of d_k products each. Softmax takes one exponential for each score.
+    const int d_k = d_model / number, maps = number * length * length;
+    const int products = length * learned + 2 * maps * d_k;
     const Tensor sums = sum(seen["weights"], -1);  // (2, number, length)
-    std::printf("%5lld %4lld %16lld %9lld  %s\n", static_cast<long long>(number),
-                static_cast<long long>(d_k), static_cast<long long>(learned),
-                static_cast<long long>(products),
+    std::printf("%5d %4d %16d %9d %13d  %s\n", number, d_k, learned, products, maps,
                 largest_difference(sums, Tensor::ones(sums.shape())) < 1e-5 ? "yes" : "NO");
+  }
+}
+
+// Counts are not times.
+void print_times(int length, int d_model) {
+  use_threads(1);
+  std::printf("\n4. d_model %d, %d words, one thread: milliseconds for a forward pass\n", d_model,
+              length);
+  std::printf("heads   fused  with weights stored  numbers stored\n");
+  for (const int number : {1, 4, 16}) {
+    Random random(1);
+    const MultiHeadAttention layer(d_model, number, random);
+    const Tensor x = random.normal({length, d_model});  // (length, d_model)
+    const double fused = processor_seconds([&] { (void)layer(x); }, 5);
+    const Capture seen;
+    const double stored = processor_seconds([&] { (void)layer(x, {}, {.need_weights = true}); }, 5);
+    std::printf("%5d %7.2f %20.2f %15d\n", number, 1e3 * fused, 1e3 * stored,
+                number * length * length);
   }
 }
 
@@ -154,4 +172,5 @@ int main() {
 
   std::printf("3. d_model 64, 10 words: what more heads cost\n");
   print_counts(length, d_model);
+  print_times(512, d_model);
 }

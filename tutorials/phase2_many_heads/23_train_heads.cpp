@@ -20,7 +20,7 @@
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;
@@ -101,7 +101,7 @@ Scores linked_weights(const Transformer& model, const Vocabulary& vocabulary, bo
         const auto row = static_cast<std::size_t>(link.role) * 2 + (back ? 1 : 0);
         for (Index head = 0; head < heads; ++head) {
           sums[row][static_cast<std::size_t>(head)] +=
-              double{map.at({head, back ? link.to : link.from, back ? link.from : link.to})};
+              map.at({head, back ? link.to : link.from, back ? link.from : link.to});
         }
         counts[row] += 1;
       }

@@ -63,7 +63,9 @@ void draw_entropy(const Safetensors& seen) {
   const std::vector<double> trained = entropies(seen["grammar.trained"]);
   const std::vector<double> untrained = entropies(seen["grammar.untrained"]);
   const double uniform = std::log(6);
-  std::printf("Entropy in nats, mean of 1800 hidden words; e^entropy: as if among so many words\n");
+  std::printf(
+      "Entropy in nats, mean of 1800 hidden words; e^entropy: as if spread evenly over so many "
+      "words\n");
   std::printf("        trained  e^entropy   untrained   uniform\n");
   plot::BarChart chart;
   for (std::size_t head = 0; head < trained.size(); ++head) {
@@ -76,8 +78,8 @@ void draw_entropy(const Safetensors& seen) {
   chart.label_axis = "head";
   chart.y_axis.name = "entropy (nats)";
   chart.y_axis.high = 2;
-  chart.series = {{"trained", trained}, {"untrained", untrained}};
-  chart.reference_lines = {{uniform, "uniform: ln 6"}};
+  chart.series = {{"", trained}};
+  chart.reference_lines = {{uniform, "uniform: ln 6 (the untrained heads lie on it)"}};
   plot::write_png(plot::render(chart), "out/plots/phase2_attention_entropy.png");
 }
 

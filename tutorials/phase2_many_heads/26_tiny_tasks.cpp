@@ -2,27 +2,27 @@
 //
 // New here: copying, reversing, sorting, and induction (what followed the same letter earlier?),
 // tasks that only attention can solve. Prompts are held out: what is tested was never trained on.
-// Where each head looks is compared with where the answer stands.
-// Writes out/plots/phase2_tasks.png, and a model of each task to out/checkpoints/; takes about 5
+// Three questions to the heads: how much they look at the letter to be said; where they look when
+// the prompt's letters have changed places; and what the model says when a head is cut.
+// Writes out/plots/phase2_tasks.png, and a model of each task to out/checkpoints/; takes about 8
 // seconds.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "course/inside.hpp"
 #include "course/tasks.hpp"
-#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
-#include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;
@@ -58,47 +58,150 @@ double learn(const Transformer& model, const TinyTask& task, const std::string& 
   return std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
 }
 
-// Mean weight of each head of `answer` (heads, rows, keys) on those letters of the prompt that are
-// the letter that the row predicts; key p + 1 is letter p.
-std::vector<double> weight_on_said(const Tensor& answer, const Words& words, Index given) {
-  Tensor marks = Tensor::zeros({answer.size(1), answer.size(2)});  // (rows, keys)
-  for (Index row = 0; row < answer.size(1); ++row) {
-    for (Index p = 0; p < given - 1; ++p) {
-      const bool same =
-          words[static_cast<std::size_t>(p)] == words[static_cast<std::size_t>(given + row)];
-      marks.set({row, p + 1}, same ? 1 : 0);
-    }
+struct Trained {
+  TinyTask task;
+  std::string name;
+  Transformer model;
+  Index head = 0;  // of layer 1: the one with the most weight on the letter to be said
+};
+
+std::vector<Trained> train_tasks() {
+  std::printf("1. Four heads in each of two layers, on tasks of 4 to 6 letters; 2000 held out\n");
+  std::printf("task      steps   loss  wholly right (guessing: loss %.2f, 0.0 %%)\n", std::log(22));
+  std::vector<Trained> result;
+  for (const TaskKind kind :
+       {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
+    const TinyTask task(kind, {.longest = 6});
+    const Trained& one = result.emplace_back(Trained{task, to_string(kind), new_model(task)});
+    const bool is_long = kind == TaskKind::sort || kind == TaskKind::induction;
+    const Index steps = is_long ? 1000 : 300;
+    const double loss = learn(one.model, task, one.name, steps);
+    Random random(77);
+    const Batch test = task.batch(Part::held_out, 2000, random);  // (2000, length)
+    std::printf("%-9s %5td %6.3f %8.1f %%\n", one.name.c_str(), steps, loss,
+                100 * said_without(one.model, test, {}).right);
+    write_transformer("out/checkpoints/" + one.name + "_model.safetensors", one.model,
+                      to_metadata(task.vocabulary(), test));
   }
-  return doubles(mean(sum(answer * marks, -1), -1));  // (heads)
+  return result;
 }
 
-// The answer to a held-out prompt of five letters, and where a head of layer 1 looks while the
-// model predicts it: the head with the most weight on the letters to be predicted.
-plot::Heatmap answer_map(const Transformer& model, const TinyTask& task, const std::string& name) {
-  Random random(6);
-  TaskSequence sequence = task.sequence(Part::held_out, random);
-  while (sequence.given != 6) sequence = task.sequence(Part::held_out, random);
-  const Words& words = sequence.words;
-  const Index given = sequence.given;
-  const auto length = static_cast<Index>(words.size());
-  const Capture seen;
-  model(next_word_batch(task.vocabulary(), {words}).inputs, {},
-        {.need_weights = true});                                      // (1, length + 1, vocabulary)
-  const Tensor all = squeeze(seen["blocks.1.attention.weights"], 0);  // (heads, queries, keys)
-  const Tensor answer = slice(slice(all, 1, given, length), 2, 0, length);  // (heads, rows, keys)
-  const std::vector<double> found = weight_on_said(answer, words, given);
-  const auto head = std::max_element(found.begin(), found.end()) - found.begin();
+void print_looks(std::vector<Trained>& tasks) {
+  std::printf("\n2. Mean weight on the letter to be said, among those of the prompt\n");
+  std::printf("          layer 0              layer 1                untrained,\n");
+  std::printf("task       h0   h1   h2   h3    h0   h1   h2   h3     best of eight\n");
+  for (Trained& one : tasks) {
+    const PromptKeys keys = prompt_keys(one.task, false);
+    double greatest = 0, of_chance = 0;
+    std::printf("%-9s", one.name.c_str());
+    const std::vector<Tensor> layers = weights_of(one.model, keys.batch.inputs),
+                              fresh = weights_of(new_model(one.task), keys.batch.inputs);
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+      for (Index head = 0; head < heads; ++head) {
+        const double weight = mean_weight(layers[layer], head, keys.letter);
+        of_chance = std::max(of_chance, mean_weight(fresh[layer], head, keys.letter));
+        std::printf(" %.2f", weight);
+        if (layer == 0 || weight <= greatest) continue;
+        greatest = weight;
+        one.head = head;
+      }
+      std::printf(" ");
+    }
+    std::printf("%8.2f\n", of_chance);
+  }
+}
 
-  Words says(words.begin() + given, words.end()), reads = {"bos"};
+void print_places(const std::vector<Trained>& tasks) {
+  std::printf("\n3. The prompt's letters change places: where does that head of layer 1 look?\n");
+  std::printf("                     at the old  at the letter  behind the letter\n");
+  std::printf("task       head      place       to be said     just read\n");
+  for (const Trained& one : tasks) {
+    const PromptKeys keys = prompt_keys(one.task, true);
+    const Tensor weights =
+        weights_of(one.model, keys.batch.inputs)[1];  // (texts, heads, length, length)
+    std::printf("%-9s   1.%td %10.2f %13.2f %14.2f\n", one.name.c_str(), one.head,
+                mean_weight(weights, one.head, keys.place),
+                mean_weight(weights, one.head, keys.letter),
+                mean_weight(weights, one.head, keys.behind));
+  }
+}
+
+// The mean weight on the letter before, at the letters of the prompt.
+double weight_before(const Tensor& weights, const Batch& batch, Index head) {
+  Indices keys = batch.inputs;
+  for (std::size_t at = 0; at < keys.values.size(); ++at) {
+    const auto place = static_cast<std::int32_t>(static_cast<Index>(at) % batch.inputs.shape[1]);
+    keys.values[at] = place >= 2 && place <= 4 ? place - 1 : -1;
+  }
+  return mean_weight(weights, head, keys);
+}
+
+using Cut = std::function<void(const std::string& what, const std::vector<HeadOf>& heads)>;
+
+void cut_layer_1(const Trained& one, const Cut& without) {
+  for (Index head = 0; head < heads; ++head) without("1." + std::to_string(head), {{1, head}});
+  std::vector<HeadOf> rest, all;  // of layer 1
+  for (Index head = 0; head < heads; ++head) {
+    all.push_back({1, head});
+    if (head != one.head) rest.push_back({1, head});
+  }
+  without("all of layer 1 but 1." + std::to_string(one.head), rest);
+  without("all of layer 1", all);
+}
+
+// Induction: the heads of layer 0, first those that look most at the letter before, and what the
+// model says without them.
+void print_cuts(const Trained& one) {
+  Random random(78);
+  const Batch test = one.task.batch(Part::held_out, 500, random);  // (500, length)
+  const Tensor layer = weights_of(one.model, test.inputs)[0];      // (500, heads, length, length)
+  const Tensor fresh =
+      weights_of(new_model(one.task), test.inputs)[0];  // (500, heads, length, length)
+  const auto without = [&](const std::string& what, const std::vector<HeadOf>& cut) {
+    std::printf("\n%-22s", what.c_str());
+    for (const Replacement by : {Replacement::zero, Replacement::mean}) {
+      const Said said = said_without(one.model, test, cut, by);
+      std::printf(" %8.3f %6.1f %%", said.log_probability, 100 * said.right);
+    }
+  };
+  std::printf("\n4. Induction with heads ablated, 500 sequences: ln p is the log-probability\n");
+  std::printf("%26sto zero          to their mean    looks at the letter before\n", "");
+  std::printf("%-22s     ln p    right     ln p    right   trained untrained", "ablated");
+  without("nothing", {});
+  std::vector<Index> order = {0, 1, 2, 3};
+  const auto before = [&](Index head) { return weight_before(layer, test, head); };
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return before(a) > before(b); });
+  for (const Index head : order) {
+    without("0." + std::to_string(head), {{0, head}});
+    std::printf(" %8.2f %9.2f", before(head), weight_before(fresh, test, head));
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const Index a = order[i], b = order[j];
+      without("0." + std::to_string(a) + " and 0." + std::to_string(b), {{0, a}, {0, b}});
+    }
+  }
+  cut_layer_1(one, without);
+  std::printf("\n");
+}
+
+// The answer to a held-out prompt of five letters, and where the head looks meanwhile.
+plot::Heatmap answer_map(const Trained& one) {
+  const bool repeats = one.name == "induction";
+  const TaskSequence sequence = example_of(one.task, 5, repeats ? 3 : 5);
+  const Words& words = sequence.words;
+  const Index given = sequence.given, length = std::ssize(words);
+  const Batch batch = next_word_batch(one.task.vocabulary(), {words});  // (1, length + 1)
+  const Tensor all = weights_of(one.model, batch.inputs)[1];  // (1, heads, length + 1, length + 1)
+  const Tensor head = squeeze(squeeze(slice(all, 1, one.head, one.head + 1), 1), 0);
+  const Tensor rows = slice(slice(head, 0, given, length), 1, 0, length);  // (answer, length)
+  Words says(words.begin() + given, words.end()), reads = {"<bos>"};
   for (std::string& word : says) word = "says " + word;
   reads.insert(reads.end(), words.begin(), words.end() - 1);
-  plot::Heatmap map = attention_heatmap(squeeze(slice(answer, 0, head, head + 1), 0), says, reads,
-                                        name + ": head " + std::to_string(head) + " of layer 1");
-  map.masked.assign(map.values.size(), false);  // what has not been read yet
-  for (Index row = 0; row < map.rows; ++row) {
-    for (Index column = given + row + 1; column < length; ++column) {
-      map.masked[static_cast<std::size_t>(row * length + column)] = true;
-    }
+  plot::Heatmap map = attention_heatmap(
+      rows, says, reads, one.name + ": head " + std::to_string(one.head) + " of layer 1");
+  for (Index at = 0; at < map.rows * length; ++at) {  // what has not been read yet
+    map.masked.push_back(at % length > given + at / length);
   }
   map.row_axis = "query";
   map.column_axis = "key: what was read";
@@ -106,142 +209,18 @@ plot::Heatmap answer_map(const Transformer& model, const TinyTask& task, const s
   return map;
 }
 
-using LayerScores = std::array<std::array<double, heads>, 2>;
-
-double best(const LayerScores& scores) {
-  double result = 0;
-  for (const auto& layer : scores) {
-    result = std::max(result, *std::max_element(layer.begin(), layer.end()));
-  }
-  return result;
-}
-
-// While the model predicts the answer: the mean weight of each head on those letters of the prompt
-// that are the letter to be predicted. With `shuffle` the prompt's letters are in random order.
-LayerScores weight_on_answer(const Transformer& model, const TinyTask& task, bool shuffle) {
-  LayerScores sums{};
-  double count = 0;
-  Random random(99);
-  for (int s = 0; s < 200; ++s) {
-    TaskSequence sequence = task.sequence(Part::held_out, random);
-    Words& words = sequence.words;
-    const Index letters = sequence.given - 1;  // of the prompt; "=>" or a first answer follows
-    if (shuffle) {
-      const Words prompt(words.begin(), words.begin() + letters);
-      const std::vector<Index> order = random.permutation(letters);
-      for (std::size_t i = 0; i < prompt.size(); ++i) {
-        words[i] = prompt[static_cast<std::size_t>(order[i])];
-      }
-    }
-    const Batch b = next_word_batch(task.vocabulary(), {words});  // (1, length)
-    const Capture seen;
-    model(b.inputs, {},
-          {.need_weights = true});  // (1, length, vocabulary); position p + 1 reads words[p]
-    for (auto said = static_cast<std::size_t>(sequence.given); said < words.size(); ++said) {
-      for (std::size_t p = 0; p < static_cast<std::size_t>(letters); ++p) {
-        if (words[p] != words[said]) continue;
-        for (std::size_t layer = 0; layer < 2; ++layer) {  // w (1, heads, length, length)
-          const Tensor& w = seen["blocks." + std::to_string(layer) + ".attention.weights"];
-          for (Index head = 0; head < heads; ++head) {
-            sums[layer][static_cast<std::size_t>(head)] +=
-                double{w.at({0, head, static_cast<Index>(said), static_cast<Index>(p) + 1})};
-          }
-        }
-      }
-      count += 1;
-    }
-  }
-  for (auto& layer : sums) {
-    for (double& sum : layer) sum /= count;
-  }
-  return sums;
-}
-
-// Layer 0: the mean weight of each head on the letter before, at the letters 2 to 4 of the prompt.
-std::array<double, heads> weight_on_previous(const Transformer& model, const TinyTask& task) {
-  std::array<double, heads> result{};
-  Random random(99);
-  const Batch b = task.batch(Part::held_out, 200, random);  // (200, length)
-  const Capture seen;
-  model(b.inputs, {}, {.need_weights = true});  // (200, length, vocabulary)
-  for (Index head = 0; head < heads; ++head) {  // w (200, 1, length, length)
-    const Tensor w = slice(seen["blocks.0.attention.weights"], 1, head, head + 1);
-    for (Index at = 2; at <= 4; ++at) {
-      const Tensor before = slice(slice(w, 2, at, at + 1), 3, at - 1, at);  // (200, 1, 1, 1)
-      result[static_cast<std::size_t>(head)] += double{mean(before).item()} / 3;
-    }
-  }
-  return result;
-}
-
-struct Row {  // the results of one task
-  std::string name;
-  double loss;
-  Index right;
-  LayerScores trained, untrained, shuffled;
-  std::array<double, heads> previous, previous_untrained;
-};
-
-std::vector<Row> train_tasks(std::vector<plot::Heatmap>& maps) {
-  std::vector<Row> rows;
-  std::printf("1. Four heads in each of two layers, on tasks of 4 to 6 letters; 2000 held out\n");
-  for (const TaskKind kind :
-       {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
-    const TinyTask task(kind, {.longest = 6});
-    const std::string name = to_string(kind);
-    const Transformer model = new_model(task), fresh = new_model(task);
-    const double loss = learn(model, task, name, kind == TaskKind::sort ? 1000 : 300);
-    Random random(77);
-    const Batch test = task.batch(Part::held_out, 2000, random);  // (2000, length)
-    rows.push_back({name, loss, exact_matches(model(test.inputs), test.targets),
-                    weight_on_answer(model, task, false), weight_on_answer(fresh, task, false),
-                    weight_on_answer(model, task, true), weight_on_previous(model, task),
-                    weight_on_previous(fresh, task)});
-    maps.push_back(answer_map(model, task, name));
-    write_transformer("out/checkpoints/" + name + "_model.safetensors", model,
-                      to_metadata(task.vocabulary(), test));
-  }
-  return rows;
-}
-
-void print_weights(const std::array<double, heads>& weights) {
-  for (const double weight : weights) std::printf(" %.2f", weight);
-}
-
-void print_tasks(const std::vector<Row>& rows) {
-  std::printf("task       loss  wholly right (guessing: loss %.2f, 0.0 %%)\n", std::log(22));
-  for (const Row& row : rows) {
-    std::printf("%-9s %.3f %8.1f %%\n", row.name.c_str(), row.loss,
-                static_cast<double>(row.right) / 20);
-  }
-  std::printf("\n2. Mean weight on the letter to be said, among those of the prompt\n");
-  std::printf("          layer 0              layer 1                best of eight\n");
-  std::printf("task       h0   h1   h2   h3    h0   h1   h2   h3   untrained  shuffled\n");
-  for (const Row& row : rows) {
-    std::printf("%-9s", row.name.c_str());
-    for (const auto& layer : row.trained) {
-      print_weights(layer);
-      std::printf(" ");
-    }
-    std::printf("%8.2f %10.2f\n", best(row.untrained), best(row.shuffled));
-  }
-  std::printf("\n3. Layer 0 of induction: mean weight on the letter before\n");
-  std::printf("trained  ");
-  print_weights(rows.back().previous);
-  std::printf("\nuntrained");
-  print_weights(rows.back().previous_untrained);
-  std::printf("\n");
-}
-
 }  // namespace
 
 int main() try {
-  std::printf("Step 26: tasks with right answers (takes about 5 seconds)\n\n");
-  std::vector<plot::Heatmap> maps;
-  print_tasks(train_tasks(maps));
+  std::printf("Step 26: tasks with right answers (takes about 8 seconds)\n\n");
+  std::vector<Trained> tasks = train_tasks();
+  print_looks(tasks);
+  print_places(tasks);
+  print_cuts(tasks.back());
   plot::Canvas canvas(1360, 800, 1.5);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
-  for (std::size_t i = 0; i < panels.size(); ++i) plot::draw(canvas, panels[i], maps[i]);
+  for (std::size_t i = 0; i < panels.size(); ++i)
+    plot::draw(canvas, panels[i], answer_map(tasks[i]));
   plot::write_png(canvas, "out/plots/phase2_tasks.png");
   std::printf("\nwrote out/plots/phase2_tasks.png and a model of each task:\n");
   std::printf("out/checkpoints/{copy,reverse,sort,induction}_model.safetensors\n");

@@ -7,6 +7,7 @@
 // Reads the model of step 23; writes out/plots/phase3_attention_flow.png; takes about a second.
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr int sentences = 300;
 constexpr Index length = 6;
-constexpr std::array thresholds = {0.15, 0.25, 0.5};
+constexpr std::array thresholds = {0.15, 2.0 / 6, 0.5};  // the second: twice the even weight
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
 
@@ -35,9 +36,9 @@ Tensor hidden_word_maps(const Transformer& model, const Words& words) {
   Indices ids = vocabulary.batch(std::vector<Words>(length, words));  // (copies, length)
   for (std::size_t i = 0; i < length; ++i) ids.values[i * length + i] = Vocabulary::mask;
   const Capture seen;
-  model(ids, {}, {.need_weights = true});         // (copies, length, vocabulary)
-  const Tensor weights = filed_weights(seen)[0];  // (copies, heads, length, length)
-  std::vector<Tensor> rows;                       // (heads, length) each
+  model(ids, {}, {.need_weights = true});            // (copies, length, vocabulary)
+  const Tensor weights = captured_weights(seen)[0];  // (copies, heads, length, length)
+  std::vector<Tensor> rows;                          // (heads, length) each
   for (Index i = 0; i < length; ++i) {
     rows.push_back(squeeze(squeeze(slice(slice(weights, 0, i, i + 1), 2, i, i + 1), 2), 0));
   }
@@ -99,23 +100,29 @@ void print_counts(const char* name, const Counts& counts) {
   }
 }
 
-// A summary of both tables, at the middle threshold.
-void print_answer(const Counts& trained, const Counts& untrained) {
-  double drawn = 0, carried = 0, right = 0, of_chance = 0;
-  for (const auto& head : trained) {
-    drawn += head[1].drawn;
-    carried += head[1].attention;
-    right += head[1].right;
-  }
-  for (const auto& head : untrained) of_chance += head[1].drawn;
+// A summary of the tables, at the middle threshold.
+void print_answer(const Counts& trained, const Counts& small, const Counts& wide) {
   const double all = static_cast<double>(trained.size()) * sentences;
-  std::printf("\nAt %.2f a trained head has %.1f arrows, an untrained one %.1f. The arrows carry\n",
-              thresholds[1], drawn / all, of_chance / all);
-  std::printf("%.0f %% of the attention, and %.0f %% of them join words that are linked.\n",
-              100 * carried / (all * length), 100 * right / drawn);
+  std::printf("\nAt twice the even weight, mean of the four heads:\n");
+  const auto print = [&](const char* name, const Counts& counts) {
+    Arrows sum;
+    for (const auto& head : counts) {
+      sum.drawn += head[1].drawn;
+      sum.attention += head[1].attention;
+      sum.right += head[1].right;
+    }
+    std::printf("%-16s %4.1f arrows, %3.0f %% of the attention", name, sum.drawn / all,
+                100 * sum.attention / (all * length));
+    if (sum.drawn > 0) std::printf(", %3.0f %% join linked words", 100 * sum.right / sum.drawn);
+    std::printf("\n");
+  };
+  print("trained", trained);
+  print("untrained, 0.02", small);
+  print("untrained, 0.125", wide);
 }
 
-plot::Flow flow_of(const Tensor& maps, Index head, double threshold, const std::string& title) {
+plot::Flow flow_of(const Tensor& maps, Index head, std::optional<double> threshold,
+                   const std::string& title) {
   plot::Flow flow;
   flow.queries = flow.keys = grammar.example().words;
   flow.weights = doubles(slice(maps, 0, head, head + 1));  // (1, length, length)
@@ -124,31 +131,43 @@ plot::Flow flow_of(const Tensor& maps, Index head, double threshold, const std::
   return flow;
 }
 
+void draw(const Transformer& model, const Transformer& small, const Transformer& wide) {
+  const Words words = grammar.example().words;
+  // (heads, length, length) each
+  const Tensor maps = hidden_word_maps(model, words), even = hidden_word_maps(small, words),
+               random = hidden_word_maps(wide, words);
+  plot::Canvas canvas(920, 780, 1.5);
+  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(20), 2, 2, 44);
+  plot::draw(canvas, areas[0], flow_of(maps, 1, {}, "Head 1, trained"));
+  plot::draw(canvas, areas[1], flow_of(maps, 2, {}, "Head 2, trained"));
+  plot::draw(canvas, areas[2], flow_of(random, 1, {}, "Head 1, untrained, deviation 0.125"));
+  plot::draw(canvas, areas[3], flow_of(even, 1, 0.15, "Head 1, untrained, deviation 0.02"));
+  plot::write_png(canvas, "out/plots/phase3_attention_flow.png");
+}
+
 }  // namespace
 
 int main() try {
   std::printf("Step 31: attention as arrows (takes about a second)\n\n");
   const Transformer model = read_transformer("out/checkpoints/multi_head_model.safetensors",
                                              "step 23 trains and saves it. Type: make run-23");
-  Random random(7);
-  const Transformer untrained(model.options, random);
+  Random seed(7);
+  const Transformer small(model.options, seed);
+  TransformerOptions options = model.options;
+  options.initializer = init::lecun_normal;
+  const Transformer wide(options, seed);
   std::printf("Arrows per sentence, the share of all attention that they carry, and how many of\n");
   std::printf("them join words that the grammar links (any two words: 8 of 36, 22 %%)\n");
-  std::printf("       threshold     0.15                  0.25                  0.50\n");
-  const Counts trained = count_arrows(model), chance = count_arrows(untrained);
+  std::printf("       threshold     0.15                  0.33                  0.50\n");
+  const Counts trained = count_arrows(model), chance = count_arrows(small),
+               of_wide = count_arrows(wide);
   print_counts("trained", trained);
-  print_counts("untrained", chance);
-  print_answer(trained, chance);
+  print_counts("0.02", chance);
+  print_counts("0.125", of_wide);
+  std::printf("0.02 and 0.125: untrained, parameters start with that deviation\n");
+  print_answer(trained, chance, of_wide);
 
-  const Words words = grammar.example().words;
-  // (heads, length, length) each
-  const Tensor maps = hidden_word_maps(model, words), fresh = hidden_word_maps(untrained, words);
-  plot::Canvas canvas(1320, 400, 1.5);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(20), 1, 3, 44);
-  plot::draw(canvas, areas[0], flow_of(maps, 1, 0.25, "Head 1, trained"));
-  plot::draw(canvas, areas[1], flow_of(maps, 2, 0.25, "Head 2, trained"));
-  plot::draw(canvas, areas[2], flow_of(fresh, 1, 0.15, "Head 1, untrained: 0.15 draws all"));
-  plot::write_png(canvas, "out/plots/phase3_attention_flow.png");
+  draw(model, small, wide);
   std::printf("\nwrote out/plots/phase3_attention_flow.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "course/inside.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
@@ -27,14 +28,6 @@ constexpr double tilt = 38;
 constexpr Index head = 1;  // of layer 1: the one of step 26 that looks most at the answer
 const TinyTask task(TaskKind::induction, {.longest = 6});
 
-// A held-out sequence of five letters and their repetition.
-TaskSequence draw_sequence() {
-  Random random(6);
-  TaskSequence sequence = task.sequence(Part::held_out, random);
-  while (sequence.given != 6) sequence = task.sequence(Part::held_out, random);
-  return sequence;
-}
-
 // The rows of the letters. (<bos> sees only itself, and after the last letter there is nothing to
 // predict.) Keys that the causal mask hides have the height 0.
 plot::Heatmap look(const Transformer& model, Words words) {
@@ -43,7 +36,7 @@ plot::Heatmap look(const Transformer& model, Words words) {
   model(next_word_batch(task.vocabulary(), {words}).inputs, {},
         {.need_weights = true});  // (1, length + 1, vocabulary)
   const auto length = static_cast<Index>(words.size());
-  const Tensor layer = squeeze(filed_weights(seen)[1], 0);  // (heads, length + 1, length + 1)
+  const Tensor layer = squeeze(captured_weights(seen)[1], 0);  // (heads, length + 1, length + 1)
   const Tensor one = squeeze(slice(layer, 0, head, head + 1), 0);  // (length + 1, length + 1)
   Words keys = words;
   keys.insert(keys.begin(), "<bos>");
@@ -123,7 +116,7 @@ int main() try {
   std::printf("Step 32: a landscape (takes about 5 seconds)\n\n");
   const Transformer model = read_transformer("out/checkpoints/induction_model.safetensors",
                                              "step 26 trains and saves it. Type: make run-26");
-  const TaskSequence sequence = draw_sequence();
+  const TaskSequence sequence = example_of(task, 5, 4);
   const plot::Heatmap map = look(model, sequence.words);
   print_highest(map, sequence.given);
   print_hidden(map);

@@ -1,10 +1,11 @@
 // Step 33. When may a head be called a "previous word head"?
 //
 // New here: detectors. Each gives a head a score between 0 and 1 for one pattern, as a mean over
-// 300 sentences. A name is given only where the score is well above what the same model scores
-// untrained and what uniform attention would; beside it, the score on shuffled text tells whether
-// a head looks at places or at words.
-// Reads the models of steps 23 and 26; writes out/plots/phase3_patterns.png; takes about a second.
+// 300 sentences. A name takes a score well above what the same model scores untrained and what
+// uniform attention would, in three sentences of four. What passes for induction is read again
+// with the prompt's letters in another order, where place and letter disagree. And beside the name
+// stands what the model says without the head.
+// Reads the models of steps 23 and 26; writes out/plots/phase3_patterns.png; takes about 2 seconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,138 +13,201 @@
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/inside.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
+#include "tapestry/text/input_format.hpp"
 
 using namespace tapestry;
 
 namespace {
 
 constexpr Index sentences = 300;
+constexpr std::size_t drawn = 6;  // patterns: all but uniform and sparse, which say the least
+
+// What each layer's heads do with a batch, in the rows that have a target.
+std::vector<Attended> attended(const Transformer& model, const Batch& batch) {
+  const Capture seen;
+  model(batch.inputs, Mask::padding(batch.lengths),
+        {.need_weights = true});  // (rows, length, vocabulary)
+  std::vector<Attended> layers;
+  for (const Tensor& weights : captured_weights(seen)) {  // (rows, heads, length, length)
+    layers.push_back({weights, rows_with_targets(batch, model.options.is_causal), batch.inputs});
+  }
+  return layers;
+}
+
+// A model, sentences, and the same sentences with words in another order.
+struct Subject {
+  std::string name;
+  Transformer model;
+  Initializer start;  // how its weights began
+  Batch text, shuffled;
+};
 
 Transformer read_model(const std::string& name) {
   return read_transformer("out/checkpoints/" + name + "_model.safetensors",
                           "steps 23 and 26 train and save them. Type: make phase2");
 }
 
-// The same model as it began: random weights, of another seed.
-Transformer untrained(const Transformer& model, Initializer initializer) {
-  TransformerOptions options = model.options;
-  options.initializer = initializer;
-  Random random(7);
-  return Transformer(options, random);
-}
-
-// The mask of the rows that count: those with a target (`only_targets`), or all that are no
-// padding. Each sees what it sees in the model.
-Mask rows_to_count(const Batch& batch, bool causal, bool only_targets) {
-  const Index rows = batch.inputs.shape[0], length = batch.inputs.shape[1];
-  Tensor keep = Tensor::zeros({rows, length, length});  // (rows, length, length)
-  for (Index b = 0; b < rows; ++b) {
-    const Index real_words = batch.lengths[static_cast<std::size_t>(b)];
-    for (Index i = 0; i < real_words; ++i) {
-      const bool says = batch.targets.values[static_cast<std::size_t>(b * length + i)] >= 0;
-      for (Index j = 0; j < real_words && (says || !only_targets); ++j) {
-        keep.set({b, i, j}, !causal || j <= i);
-      }
-    }
-  }
-  return Mask::from(MaskEncoding::keep, keep);
-}
-
-// What each layer's heads do with a batch.
-std::vector<Attended> attended(const Transformer& model, const Batch& batch, bool only_targets) {
-  const Capture seen;
-  model(batch.inputs, Mask::padding(batch.lengths),
-        {.need_weights = true});  // (rows, length, vocabulary)
-  std::vector<Attended> layers;
-  for (const Tensor& weights : filed_weights(seen)) {  // (rows, heads, length, length)
-    layers.push_back(
-        {weights, rows_to_count(batch, model.options.is_causal, only_targets), batch.inputs});
-  }
-  return layers;
-}
-
 // Sentences of the grammar with one word hidden, as in step 23.
-Batch grammar_batch(bool shuffle) {
+Subject grammar_subject() {
   const Grammar grammar;
-  Random random(5);
-  std::vector<Words> texts;
-  while (static_cast<Index>(texts.size()) < sentences) {
+  std::vector<Words> texts, mixed;
+  Random random(5), hide(6), hide_again(6);
+  while (std::ssize(texts) < sentences) {
     const Sentence sentence = grammar.sentence(random);
-    texts.push_back(shuffle ? shuffled(sentence, random).words : sentence.words);
+    texts.push_back(sentence.words);
+    mixed.push_back(shuffled(sentence, random).words);
   }
-  return masked_lm_batch(Vocabulary(grammar.words()), texts, random);  // (sentences, 6)
+  const Vocabulary vocabulary(grammar.words());
+  return {"grammar", read_model("multi_head"), init::normal,
+          masked_lm_batch(vocabulary, texts, hide), masked_lm_batch(vocabulary, mixed, hide_again)};
 }
 
-// Sequences of a task, words in order or not.
-Batch task_batch(const TinyTask& task, bool shuffle) {
+// Sequences of a task; shuffled, the letters of the prompt have changed places.
+Subject task_subject(TaskKind kind, TaskSize size) {
+  const TinyTask task(kind, size);
+  std::vector<TaskSequence> sequences, mixed;
   Random random(5);
-  std::vector<Words> texts;
-  while (static_cast<Index>(texts.size()) < sentences) {
-    const Words words = task.sequence(Part::held_out, random).words;
-    texts.push_back(words);
-    if (!shuffle) continue;
-    const std::vector<Index> order = random.permutation(static_cast<Index>(words.size()));
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      texts.back()[i] = words[static_cast<std::size_t>(order[i])];
-    }
+  while (std::ssize(sequences) < sentences) {
+    sequences.push_back(task.sequence(Part::held_out, random));
+    mixed.push_back(with_mixed_prompt(sequences.back(), random));
   }
-  return next_word_batch(task.vocabulary(), texts);  // (sentences, length)
+  return {to_string(kind), read_model(to_string(kind)), init::lecun_normal, task.batch(sequences),
+          task.batch(mixed)};
 }
 
 struct Table {
   std::vector<std::string> rows;
-  std::vector<double> scores;  // of all_patterns, row by row
+  std::vector<double> scores;  // row by row
 };
 
-void print_head(const std::string& name, const std::vector<Evidence>& head, Table& table) {
-  const std::string called = head_name(head);
-  std::printf("%-20s %-16s", name.c_str(), called.c_str());
-  const auto named = std::find_if(head.begin(), head.end(), [&](const Evidence& one) {
-    return called.starts_with(to_string(one.pattern));
-  });
-  if (named != head.end()) {
-    std::printf(" %.2f +- %.2f  %9.2f %8.2f %8.2f", named->score.mean, named->score.deviation,
-                named->untrained.mean, named->uniform, named->shuffled.mean);
+// "induction" of "induction", "fixed offset" of "fixed offset -5"; none for "none".
+const Evidence* behind(const std::string& name, const std::vector<Evidence>& head) {
+  for (const Evidence& one : head) {
+    if (name.starts_with(to_string(one.pattern))) return &one;
   }
-  std::printf("\n");
-  table.rows.push_back(name);
-  for (const Evidence& one : head) table.scores.push_back(one.score.mean);
+  return nullptr;
 }
 
-void examine(const std::string& name, const Transformer& model, const Transformer& fresh,
-             const Batch& text, const Batch& mixed, bool only_targets, Table& table) {
-  const std::vector<Attended> seen = attended(model, text, only_targets),
-                              before = attended(fresh, text, only_targets),
-                              shuffle = attended(model, mixed, only_targets);
-  for (std::size_t layer = 0; layer < seen.size(); ++layer) {
-    const auto evidence = pattern_evidence(seen[layer], before[layer], shuffle[layer]);
-    for (std::size_t head = 0; head < evidence.size(); ++head) {
-      print_head(name + " " + std::to_string(layer) + "." + std::to_string(head), evidence[head],
-                 table);
+void print_head(const std::string& number, const std::vector<Evidence>& head, double fall) {
+  const std::string name = head_name(head);
+  std::printf("%-13s %-15s", number.c_str(), name.c_str());
+  const Evidence* const one = behind(name, head);
+  if (one == nullptr) {
+    std::printf("%41s", "");
+  } else {
+    std::printf(" %4.2f %3.0f%% %5.2f %5.2f %5.2f", one->score.mean, 100 * one->holds,
+                one->untrained.mean, one->uniform, one->shuffled.mean);
+    const Evidence& control = head[static_cast<std::size_t>(Pattern::induction)];
+    if (control.letter.count == 0) {  // no word comes twice
+      std::printf("%8s %5s", "-", "-");
+    } else {
+      std::printf("%8.2f %5.2f", control.letter.mean, control.place.mean);
     }
   }
+  std::printf(" %7.3f\n", fall);
+}
+
+using Evidences = std::vector<std::vector<std::vector<Evidence>>>;  // by layer and head
+
+Evidences evidence_of(const Subject& subject) {
+  const auto seen = attended(subject.model, subject.text),
+             before = attended(untrained(subject.model, subject.start), subject.text),
+             mixed = attended(subject.model, subject.shuffled);
+  Evidences result;
+  for (std::size_t layer = 0; layer < seen.size(); ++layer) {
+    result.push_back(pattern_evidence(seen[layer], before[layer], mixed[layer]));
+  }
+  return result;
+}
+
+// By how much the log-probability falls without these heads.
+double fall(const Subject& subject, const std::vector<HeadOf>& cut) {
+  return said_without(subject.model, subject.text, {}).log_probability -
+         said_without(subject.model, subject.text, cut).log_probability;
+}
+
+// Heads of a layer cut together: those with a name, and those without.
+void print_joint_cuts(const Subject& subject, const Evidences& evidence) {
+  for (std::size_t layer = 0; layer < evidence.size(); ++layer) {
+    std::vector<HeadOf> named, others;
+    for (std::size_t head = 0; head < evidence[layer].size(); ++head) {
+      const bool has_name = head_name(evidence[layer][head]) != "none";
+      (has_name ? named : others).push_back({static_cast<Index>(layer), static_cast<Index>(head)});
+    }
+    const auto print = [&](const std::vector<HeadOf>& cut, const char* what) {
+      if (cut.size() < 2) return;
+      std::printf("  layer %zu, the %zu %-54s %7.3f\n", layer, cut.size(), what,
+                  fall(subject, cut));
+    };
+    print(named, "with a name together");
+    print(others, "without one together");
+  }
+}
+
+void examine(const Subject& subject, Table& table) {
+  const Evidences evidence = evidence_of(subject);
+  for (std::size_t layer = 0; layer < evidence.size(); ++layer) {
+    for (std::size_t head = 0; head < evidence[layer].size(); ++head) {
+      const std::string number =
+          subject.name + " " + std::to_string(layer) + "." + std::to_string(head);
+      print_head(number, evidence[layer][head],
+                 fall(subject, {{static_cast<Index>(layer), static_cast<Index>(head)}}));
+      table.rows.push_back(number);
+      for (std::size_t pattern = 0; pattern < drawn; ++pattern) {
+        table.scores.push_back(evidence[layer][head][pattern].score.mean);
+      }
+    }
+  }
+  print_joint_cuts(subject, evidence);
+}
+
+// A mean can hide two kinds of sentences: the score of one head by the place of the hidden word.
+void print_by_hidden_word(const Subject& subject) {
+  const Attended seen = attended(subject.model, subject.text)[0];
+  const Tensor scores =  // (sentences, heads)
+      pattern_score(Pattern::previous, seen.weights, seen.mask);
+  std::printf(
+      "\nGrammar 0.0, weight on the word before, by the hidden word (the first has none)\n");
+  const Index length = subject.text.inputs.shape[1];
+  for (Index place = 1; place < length; ++place) {
+    double sum = 0, count = 0;
+    for (Index row = 0; row < sentences; ++row) {
+      if (subject.text.targets.values[static_cast<std::size_t>(row * length + place)] < 0) continue;
+      sum += double{scores.at({row, 0})};
+      count += 1;
+    }
+    std::printf("  word %td: %.2f", place, sum / count);
+  }
+  const Evidence next = evidence_of(subject)[0][3][static_cast<std::size_t>(Pattern::next)];
+  std::printf(
+      "\nGrammar 0.3, weight on the next word: %.2f; at least 0.5 in %.0f %% of sentences\n",
+      next.score.mean, 100 * next.holds);
 }
 
 void draw(const Table& table) {
   plot::Heatmap map;
   map.rows = static_cast<std::int64_t>(table.rows.size());
-  map.columns = static_cast<std::int64_t>(all_patterns.size());
+  map.columns = static_cast<std::int64_t>(drawn);
   map.values = table.scores;
   for (double& score : map.values) {
     map.masked.push_back(std::isnan(score));
     if (std::isnan(score)) score = 0;
   }
   map.row_labels = table.rows;
-  for (const Pattern pattern : all_patterns) map.column_labels.push_back(to_string(pattern));
+  for (std::size_t pattern = 0; pattern < drawn; ++pattern) {
+    map.column_labels.push_back(to_string(all_patterns[pattern]));
+  }
   map.title = "Which patterns heads follow";
-  map.subtitle = "mean score of 300 sentences; crossed: no row can show it";
+  map.subtitle = "mean score of 300 sentences; masked: no row can show it";
   map.row_axis = "model, layer.head";
   map.column_axis = "pattern";
   map.low = 0;
@@ -154,18 +218,15 @@ void draw(const Table& table) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 33: patterns, and names for heads (takes about a second)\n\n");
-  std::printf("layer.head           name             score          untrained  uniform shuffled\n");
+  std::printf("Step 33: patterns, and names for heads (takes about 2 seconds)\n\n");
+  std::printf("%43s mixed   disagree:  without\n", "");
+  std::printf("layer.head    name           score holds untr. even words  letter place the head\n");
   Table table;
-  const Transformer grammar = read_model("multi_head");
-  examine("grammar", grammar, untrained(grammar, init::normal), grammar_batch(false),
-          grammar_batch(true), true, table);
-  for (const TaskKind kind : {TaskKind::copy, TaskKind::induction}) {
-    const TinyTask task(kind, {.longest = 6});
-    const Transformer model = read_model(to_string(kind));
-    examine(to_string(kind), model, untrained(model, init::lecun_normal), task_batch(task, false),
-            task_batch(task, true), false, table);
-  }
+  const std::vector<Subject> subjects = {
+      grammar_subject(), task_subject(TaskKind::copy, {.shortest = 5, .longest = 5}),
+      task_subject(TaskKind::induction, {.longest = 6})};
+  for (const Subject& subject : subjects) examine(subject, table);
+  print_by_hidden_word(subjects[0]);
   draw(table);
   std::printf("\nwrote out/plots/phase3_patterns.png\n");
 } catch (const Error& error) {

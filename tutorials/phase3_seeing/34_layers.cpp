@@ -3,7 +3,7 @@
 // New here: all heads of all layers on one page, and three numbers for each layer: how evenly it
 // looks, how far, and how much at the word itself. It is often said that deeper layers look
 // further, or nearer. Here are four models of two layers each, over 300 sequences, beside the same
-// models untrained, whose numbers are those of the mask alone.
+// models untrained, whose numbers come from random parameters and the mask.
 // Reads the models of step 26; writes out/plots/phase3_layers.png; takes about a second.
 #include <array>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "course/inside.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
@@ -35,28 +36,15 @@ constexpr std::array<const char*, 3> titles = {
 
 TinyTask task_of(TaskKind kind) { return TinyTask(kind, {.longest = 6}); }
 
-// The causal mask of the rows with a target, for only these count in the loss.
-Mask rows_that_say(const Batch& batch) {
-  const Index rows = batch.inputs.shape[0], length = batch.inputs.shape[1];
-  Tensor keep = Tensor::zeros({rows, length, length});  // (rows, length, length)
-  for (Index b = 0; b < rows; ++b) {
-    for (Index i = 0; i < length; ++i) {
-      if (batch.targets.values[static_cast<std::size_t>(b * length + i)] < 0) continue;
-      for (Index j = 0; j <= i; ++j) keep.set({b, i, j}, 1);
-    }
-  }
-  return Mask::from(MaskEncoding::keep, keep);
-}
-
 // One layer: each measure as a mean over heads, and its spread over sequences.
 using Layer = std::array<Spread, measures.size()>;
 
 std::vector<Layer> layers_of(const Transformer& model, const Batch& batch) {
-  const Mask mask = rows_that_say(batch);
+  const Mask mask = rows_with_targets(batch, true);
   const Capture seen;
   model(batch.inputs, {}, {.need_weights = true});  // (sequences, length, vocabulary)
   std::vector<Layer> layers;
-  for (const Tensor& weights : filed_weights(seen)) {  // (sequences, heads, queries, keys)
+  for (const Tensor& weights : captured_weights(seen)) {  // (sequences, heads, queries, keys)
     const Tensor rows = rows_that_count(weights.shape(), mask);  // (sequences, 1, queries)
     const auto by_sequence = [&](const Tensor& by_row) {         // (sequences, heads, queries)
       return spread(mean(mean_of_rows(by_row, rows), -1));       // of (sequences)
@@ -67,6 +55,7 @@ std::vector<Layer> layers_of(const Transformer& model, const Batch& batch) {
   }
   return layers;
 }
+
 struct Task {
   std::string name;
   std::vector<Layer> trained, untrained;
@@ -77,19 +66,24 @@ Transformer read_model(TaskKind kind) {
                           "step 26 trains and saves it. Type: make run-26");
 }
 
-Transformer untrained(const Transformer& model) {  // the same, with fresh weights
-  TransformerOptions options = model.options;
-  options.initializer = init::lecun_normal;
-  Random random(7);
-  return Transformer(options, random);
-}
-
 void print_layers(const std::string& name, const std::vector<Layer>& layers) {
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     std::printf("%-20s %zu", name.c_str(), layer);
     for (const Spread& s : layers[layer]) std::printf("   %6.2f +- %.2f", s.mean, s.deviation);
     std::printf("\n");
   }
+}
+
+// How far back the letter to be said stands, on average.
+double answer_distance(TaskKind kind) {
+  const Indices keys = prompt_keys(task_of(kind), false).letter;  // (200, length)
+  double sum = 0, count = 0;
+  for (std::size_t at = 0; at < keys.values.size(); ++at) {
+    if (keys.values[at] < 0) continue;
+    sum += static_cast<double>(static_cast<Index>(at) % keys.shape[1] - keys.values[at]);
+    count += 1;
+  }
+  return sum / count;
 }
 
 // In how many models a measure falls, and rises, from layer 0 to layer 1 by more than two standard
@@ -113,17 +107,14 @@ void print_answer(const char* name, const std::vector<Task>& tasks,
 // All heads of all layers, with one sequence.
 plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
   const TinyTask task = task_of(TaskKind::induction);
-  Random random(6);
-  TaskSequence sequence = task.sequence(Part::held_out, random);
-  while (sequence.given != 6) sequence = task.sequence(Part::held_out, random);
-  Words reads = sequence.words;
+  Words reads = example_of(task, 5, 3).words;
   reads.pop_back();
   const Capture seen;
   model(next_word_batch(task.vocabulary(), {reads}).inputs, {},
         {.need_weights = true});  // (1, length, vocabulary)
   reads.insert(reads.begin(), "<bos>");
   plot::HeatmapGrid grid{.columns = model.options.num_heads, .maps = {}, .title = title};
-  const std::vector<Tensor> layers = filed_weights(seen);  // (1, heads, length, length) each
+  const std::vector<Tensor> layers = captured_weights(seen);  // (1, heads, length, length) each
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     for (Index head = 0; head < grid.columns; ++head) {  // map (length, length)
       const Tensor map = squeeze(squeeze(slice(layers[layer], 1, head, head + 1), 1), 0);
@@ -163,7 +154,8 @@ void draw(const std::vector<Task>& tasks) {
   const plot::Rect all = canvas.area().inset(20);
   const auto above = plot::panels({all.x, all.y, all.width, 380}, 1, 2, 36);
   plot::draw(canvas, above[0], grid_of(model, "Induction, trained"));
-  plot::draw(canvas, above[1], grid_of(untrained(model), "The same model, untrained"));
+  plot::draw(canvas, above[1],
+             grid_of(untrained(model, init::lecun_normal), "The same model, untrained"));
   const auto below = plot::panels({all.x, all.y + 404, all.width, 356}, 1, 3, 36);
   for (std::size_t m = 0; m < below.size(); ++m) plot::draw(canvas, below[m], chart_of(tasks, m));
   plot::write_png(canvas, "out/plots/phase3_layers.png");
@@ -181,13 +173,19 @@ int main() try {
     const Transformer model = read_model(kind);
     Random random(5);
     const Batch batch = task_of(kind).batch(Part::held_out, sequences, random);  // (300, length)
-    tasks.push_back({to_string(kind), layers_of(model, batch), layers_of(untrained(model), batch)});
+    tasks.push_back({to_string(kind), layers_of(model, batch),
+                     layers_of(untrained(model, init::lecun_normal), batch)});
     print_layers(tasks.back().name, tasks.back().trained);
     print_layers(tasks.back().name + ", untrained", tasks.back().untrained);
   }
   std::printf("\nFrom layer 0 to layer 1, of %zu models\n", tasks.size());
   print_answer("trained", tasks, &Task::trained);
   print_answer("untrained", tasks, &Task::untrained);
+  std::printf("\nDistance: how far back the letter to be said stands, and layer 1 looks\n");
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    std::printf("%-10s %5.2f %8.2f\n", tasks[i].name.c_str(), answer_distance(kinds[i]),
+                tasks[i].trained[1][1].mean);
+  }
   draw(tasks);
   std::printf("\nwrote out/plots/phase3_layers.png\n");
 } catch (const Error& error) {

@@ -1,19 +1,21 @@
 // Step 35. Two layers deep, which words does a position depend on?
 //
-// New here: rollout, which multiplies the layers' maps, and flow, which asks how much fits through
-// the narrowest links (Abnar & Zuidema 2020). Both are estimates from weights alone, so the truth
-// stands beside them: the norms of the derivatives of the last layer with respect to the words,
-// computed by the tape. How well the estimates agree with it is measured over 20 sequences, beside
-// an untrained model and the last layer's weights alone.
-// Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 2 seconds.
+// New here: rollout, which multiplies the layers' maps, and flow, the maximum flow through
+// their links (Abnar & Zuidema 2020). Both are estimates from weights alone. Beside them
+// stands the local sensitivity: the norms of the derivatives of the last layer with respect to the
+// words, computed by the tape. How well they agree is measured over 20 sequences, beside three
+// controls: even weights, the maps of another sequence, and an untrained model.
+// Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 5 seconds.
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "course/inside.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/analysis/jacobian.hpp"
+#include "tapestry/analysis/patterns.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -40,6 +42,7 @@ struct Answers {
   Tensor last_layer;  // the weights of the last layer, mean over heads
   Tensor rollout, flow;
   Tensor derivatives;  // || d output_i / d word_j ||, rows divided by their sum
+  Tensor even;         // rollout of even weights: what residuals and mask alone make
 };
 
 Answers ask(const Transformer& model, const Words& words) {
@@ -47,33 +50,42 @@ Answers ask(const Transformer& model, const Words& words) {
   const std::string last = "blocks." + std::to_string(model.options.num_layers - 1) + ".output";
   const Tensor norms = jacobian_norms([&] { model(ids); }, "embedding", last);  // (length, length)
   const Capture seen;
-  model(ids, {}, {.need_weights = true});                  // (1, length, vocabulary)
-  const std::vector<Tensor> layers = filed_weights(seen);  // (1, heads, length, length) each
+  model(ids, {}, {.need_weights = true});                     // (1, length, vocabulary)
+  const std::vector<Tensor> layers = captured_weights(seen);  // (1, heads, length, length) each
+  // (1, heads, length, length)
+  const Tensor even = uniform_attention(layers[0].shape(), Mask::causal());
   return {squeeze(mean(layers.back(), 1), 0), squeeze(attention_rollout(layers), 0),
-          squeeze(attention_flow(layers), 0), norms / sum(norms, -1, true)};
+          squeeze(attention_flow(layers), 0), norms / sum(norms, -1, true),
+          squeeze(attention_rollout(std::vector<Tensor>(layers.size(), even)), 0)};
 }
 
-std::string text(const Spread& s) {
-  char line[32];
-  std::snprintf(line, sizeof line, "%6.2f +- %.2f", s.mean, s.deviation);
-  return line;
+void print_spread(const std::vector<Tensor>& agreements) {  // () each
+  const Spread s = spread(stack(agreements, 0));
+  std::printf("  %5.2f +- %.2f", s.mean, s.deviation);
 }
 
-// Rank agreement of each guess with the derivatives, over sequences.
+// Rank agreement of each guess with the derivatives, over sequences of one length.
 void print_agreement(const char* name, const Transformer& model) {
-  std::vector<Tensor> last_layer, rollout, flow;  // () each
-  Random random(3);
-  for (int i = 0; i < sequences; ++i) {
-    const Answers a = ask(model, task.sequence(Part::held_out, random).words);
+  std::vector<Tensor> last_layer, rollout, flow, even, another;  // () each
+  Tensor before;                                                 // rollout of the sequence before
+  for (int i = 0; i <= sequences; ++i) {
+    const Words words = example_of(task, 6, 4, static_cast<std::uint64_t>(i)).words;
+    const Answers a = ask(model, words);
     const auto agreement = [&](const Tensor& guess) {
       return rank_agreement(guess, a.derivatives, Mask::causal());  // ()
     };
-    last_layer.push_back(agreement(a.last_layer));
-    rollout.push_back(agreement(a.rollout));
-    flow.push_back(agreement(a.flow));
+    if (i > 0) {  // the first one is only there for the second
+      last_layer.push_back(agreement(a.last_layer));
+      rollout.push_back(agreement(a.rollout));
+      flow.push_back(agreement(a.flow));
+      even.push_back(agreement(a.even));
+      another.push_back(agreement(before));
+    }
+    before = a.rollout;
   }
-  std::printf("%-10s %s  %s  %s\n", name, text(spread(stack(last_layer, 0))).c_str(),
-              text(spread(stack(rollout, 0))).c_str(), text(spread(stack(flow, 0))).c_str());
+  std::printf("%-10s", name);
+  for (const auto* column : {&last_layer, &flow, &rollout, &another, &even}) print_spread(*column);
+  std::printf("\n");
 }
 
 // What the last position, which predicts the next letter, depends on.
@@ -91,12 +103,12 @@ void print_last_row(const Answers& a, const Words& words) {
 
 void draw(const Answers& a, const Words& words) {
   const struct {
-    const char* title;
+    const char *title, *unit;
     Tensor map;
-  } panels[] = {{"Weights of layer 1, mean of heads", a.last_layer},
-                {"Rollout of both layers", a.rollout},
-                {"Flow through both layers", a.flow},
-                {"The truth: derivatives", a.derivatives}};
+  } panels[] = {{"Weights of layer 1, mean of heads", "share", a.last_layer},
+                {"Rollout of both layers", "share", a.rollout},
+                {"Flow through both layers", "flow", a.flow},
+                {"Local sensitivity: derivatives", "share", a.derivatives}};
   plot::Canvas canvas(1160, 1160, 1.5);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
   for (std::size_t i = 0; i < areas.size(); ++i) {
@@ -104,8 +116,9 @@ void draw(const Answers& a, const Words& words) {
     for (Index at = 0; at < panels[i].map.count(); ++at) {
       map.masked.push_back(at % map.columns > at / map.columns);
     }
-    map.high = {};
-    map.colour_bar = false;
+    map.colour_bar_name = panels[i].unit;
+    map.low = 0;
+    map.high = 1;  // the same in all four
     plot::draw(canvas, areas[i], map);
   }
   plot::write_png(canvas, "out/plots/phase3_rollout.png");
@@ -114,15 +127,9 @@ void draw(const Answers& a, const Words& words) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 35: rollout, flow, and the truth (takes about 2 seconds)\n\n");
+  std::printf("Step 35: rollout, flow, and derivatives (takes about 5 seconds)\n\n");
   const Transformer model = read_model();
-  TransformerOptions options = model.options;
-  options.initializer = init::lecun_normal;
-  Random random(7), data(6);
-  const Transformer untrained(options, random);
-
-  TaskSequence sequence = task.sequence(Part::held_out, data);
-  while (sequence.given != 6) sequence = task.sequence(Part::held_out, data);
+  const TaskSequence sequence = example_of(task, 5, 3);
   Words words = sequence.words;
   const std::string to_be_said = words.back();
   words.pop_back();
@@ -134,9 +141,13 @@ int main() try {
 
   std::printf("\n2. Rank agreement with the derivatives, %d sequences (1: the same order)\n",
               sequences);
-  std::printf("             last layer        rollout           flow\n");
+  std::printf("                                                      rollout of\n");
+  std::printf("            last layer         flow       rollout  other sequence  even weights\n");
   print_agreement("trained", model);
-  print_agreement("untrained", untrained);
+  for (const std::uint64_t seed : {7, 8, 9}) {
+    print_agreement(("random " + std::to_string(seed)).c_str(),
+                    untrained(model, init::lecun_normal, seed));
+  }
   draw(answers, words);
   std::printf("\nwrote out/plots/phase3_rollout.png\n");
 } catch (const Error& error) {

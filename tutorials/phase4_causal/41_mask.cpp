@@ -73,7 +73,7 @@ void hide_the_middle() {
   std::printf("   ... and the row sums to %.3f, not 1\n", double{sum(late).item()});
   print_row("lower scores", low, 1);
   print_row("its score becomes -inf: right", softmax(where(keep, low, -infinity)));
-  print_row("its score becomes 0: it wins", softmax(where(keep, low, 0)));
+  print_row("hidden, score 0: gets most", softmax(where(keep, low, 0)));
 
   std::printf("\nSpot the error: a project guide says\n");
   std::printf("   softmax([2, 0, 3]) = [0.24, 0.03, 0.73]\n");

@@ -1,8 +1,8 @@
 // Step 42. Does it really not see the future?
 //
-// New here: two proofs. Change the future, and no earlier output moves. Then the Jacobian: the
+// New here: two tests. Change the future, and no earlier output moves. Then the Jacobian: the
 // derivative of every output by every input, computed by the tape. Its zeros show which position
-// depends on which, so no wrong line of code can hide.
+// depends on which at this input.
 // Writes out/plots/phase4_jacobian.png; takes about a second.
 #include <algorithm>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
+#include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/heatmap.hpp"
@@ -115,6 +116,45 @@ void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& r
   }
 }
 
+// With learned positions the order of words matters, also without a mask: a swap is a change, then.
+void swap_with_positions() {
+  std::printf(
+      "\n2. Without a mask, but with learned positions: outputs 1 to 4, last two swapped\n");
+  for (const Index layers : {1, 2}) {
+    Random random(7);
+    const Transformer model({.vocab_size = 10,
+                             .max_length = length,
+                             .d_model = d_model,
+                             .num_heads = heads,
+                             .num_layers = layers,
+                             .is_causal = false,
+                             .initializer = init::xavier_uniform},
+                            random);
+    const Tensor before = model(Indices({length}, {4, 5, 6, 7, 8, 9}));  // (length, 10)
+    const Tensor after = model(Indices({length}, {4, 5, 6, 7, 9, 8}));   // (length, 10)
+    std::printf("Transformer of %td layer%s move by %s\n", layers,
+                layers == 1 ? ": " : "s:", change(before, after, 0, 4).c_str());
+  }
+}
+
+// A leak that is shut at this x: y_i takes from the next word what is larger than 4 in it.
+void hide_a_leak(const MultiHeadAttention& layer, const Tensor& x) {
+  const auto leaking = [&](const Tensor& in) {
+    const Tensor next = concat({slice(in, 0, 1, length), Tensor::zeros({1, d_model})}, 0);
+    return layer(in) + maximum(next - 4, 0);  // (length, d_model)
+  };
+  const Tensor norms = jacobian_norms(leaking, x);  // (length, length)
+  double future = 0;
+  for (Index i = 0; i < length; ++i) {
+    for (Index j = i + 1; j < length; ++j) future = std::max(future, double{norms.at({i, j})});
+  }
+  const Tensor louder =
+      concat({slice(x, 0, 0, 4), slice(x, 0, 4, 6) * 10}, 0);  // (length, d_model)
+  std::printf("\n4. A leak that is shut at this x: largest derivative with j > i: %g\n", future);
+  std::printf("   The last two words times 10: outputs 1 to 4 move by %s\n",
+              change(leaking(x), leaking(louder), 0, 4).c_str());
+}
+
 // Compares the pattern of zeros with the mask.
 void judge(const Case& one, const Tensor& norms) {
   double future = 0;
@@ -146,6 +186,15 @@ void draw_pair(plot::Canvas& canvas, plot::Rect area, const Case& one, const Ten
   plot::draw(canvas, halves[1], map);
 }
 
+void draw(const std::vector<Case>& list, const std::vector<Tensor>& norms) {
+  plot::Canvas canvas(1360, 1440);
+  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 4, 2, 30);
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    draw_pair(canvas, panels[i], list[i], norms[i]);
+  }
+  plot::write_png(canvas, "out/plots/phase4_jacobian.png");
+}
+
 }  // namespace
 
 int main() try {
@@ -158,8 +207,9 @@ int main() try {
   const Tensor x = random.normal({length, d_model});                     // (length, d_model)
   const std::vector<Case> list = cases(layer, open);
   change_the_future(list, x, random);
+  swap_with_positions();
 
-  std::printf("\n2. || d y_i / d x_j || for all i and j, %lld walks back for each\n",
+  std::printf("\n3. || d y_i / d x_j || for all i and j, %lld backward passes for each\n",
               static_cast<long long>(length * d_model));
   std::printf("%-24s largest, j > i   open but 0   hidden, not 0\n", "");
   std::vector<Tensor> norms;
@@ -170,12 +220,8 @@ int main() try {
   std::printf("cached and causal differ by %s\n",
               largest_difference(norms[1], norms[5]) < 1e-5 ? "less than 1e-5" : "TOO MUCH");
 
-  plot::Canvas canvas(1360, 1080);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 3, 2, 30);
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    draw_pair(canvas, panels[i], list[i + 1], norms[i + 1]);
-  }
-  plot::write_png(canvas, "out/plots/phase4_jacobian.png");
+  hide_a_leak(layer, x);
+  draw(list, norms);
   std::printf("\nwrote out/plots/phase4_jacobian.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

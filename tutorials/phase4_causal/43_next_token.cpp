@@ -19,7 +19,7 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/text/batch.hpp"
-#include "tapestry/text/feeding.hpp"
+#include "tapestry/text/input_format.hpp"
 #include "tapestry/training.hpp"
 
 using namespace tapestry;

@@ -7,10 +7,12 @@
 // Reads the models of step 43; writes no picture; takes less than a second.
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/inside.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -118,9 +120,9 @@ void print(const std::string& name, const Transformer& model, bool by_head) {
   model(grammar.batch(vocabulary, sentences, random).inputs, {}, {.need_weights = true});
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
     const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.is_causal);
-    const std::string title = name + ", layer " + std::to_string(layer + 1);
+    const std::string title = name + ", layer " + std::to_string(layer);
     for (Index h = 0; by_head && h < model.options.num_heads; ++h) {
-      print_row("layer " + std::to_string(layer + 1) + ", head " + std::to_string(h + 1),
+      print_row("layer " + std::to_string(layer) + ", head " + std::to_string(h),
                 {double{p.distance.at({h})}, double{p.evenness.at({h})}, double{p.start.at({h})},
                  double{p.before.at({h})}, double{p.self.at({h})}, double{p.next.at({h})}});
     }
@@ -131,10 +133,46 @@ void print(const std::string& name, const Transformer& model, bool by_head) {
   }
 }
 
+// Sentences of which only the last word is to be said.
+Batch last_words() {
+  Random random(8);
+  Batch batch = grammar.batch(vocabulary, sentences, random);  // (sentences, length)
+  for (std::size_t at = 0; at < batch.targets.values.size(); ++at) {
+    if (static_cast<Index>(at) % length != length - 2) batch.targets.values[at] = -1;
+  }
+  return batch;
+}
+
+// By how much the log-probability falls without heads.
+using Fall = std::function<double(const std::vector<HeadOf>&, Replacement)>;
+
+// Heads of layer 0 cut in pairs, first those that look most at the deciding word.
+void print_joint_cuts(const std::vector<double>& looks, const Fall& fall) {
+  std::vector<Index> order = {0, 1, 2, 3};  // the heads of layer 0, first those that look most
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return looks[static_cast<std::size_t>(a)] > looks[static_cast<std::size_t>(b)];
+  });
+  const auto pair = [&](std::size_t first, Replacement by, const char* how) {
+    const Index a = order[first], b = order[first + 1];
+    std::printf("0.%td and 0.%td together%-20s %32.3f\n", a, b, how, fall({{0, a}, {0, b}}, by));
+  };
+  pair(0, Replacement::zero, "");
+  pair(0, Replacement::mean, ", set to their mean");
+  pair(2, Replacement::zero, "");
+  std::printf("all of layer 1 %58.3f\n", fall({{1, 0}, {1, 1}, {1, 2}, {1, 3}}, Replacement::zero));
+  std::printf("cut: by how much the log-probability of the last word falls without the head\n");
+}
+
 void print_deciding_word(const Transformer& model, const Transformer& untrained) {
   std::printf("\n3. Weight on the word that decides the last one (even weights: 1/6 = 0.17)\n");
   std::printf("                  verb, before an object        preposition, before a place\n");
-  std::printf("layer, head    trained untrained shuffled     trained untrained shuffled\n");
+  std::printf(
+      "layer.head     trained untrained shuffled     trained untrained shuffled      cut\n");
+  const Batch last = last_words();
+  const double whole = said_without(model, last, {}).log_probability;
+  const Fall fall = [&](const std::vector<HeadOf>& cut, Replacement by) {
+    return whole - said_without(model, last, cut, by).log_probability;
+  };
   std::vector<std::vector<double>> columns;
   for (const Role role : {Role::verb_object, Role::preposition_place}) {
     columns.push_back(on_deciding_word(model, role, false));
@@ -142,12 +180,14 @@ void print_deciding_word(const Transformer& model, const Transformer& untrained)
     columns.push_back(on_deciding_word(model, role, true));
   }
   for (std::size_t i = 0; i < columns[0].size(); ++i) {
-    std::printf("%zu, %zu        ", i / 4 + 1, i % 4 + 1);
+    std::printf("%zu.%zu         ", i / 4, i % 4);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       std::printf("%s%9.2f", c == 3 ? "   " : "", columns[c][i]);
     }
-    std::printf("\n");
+    const HeadOf head = {static_cast<Index>(i / 4), static_cast<Index>(i % 4)};
+    std::printf("%9.3f\n", fall({head}, Replacement::zero));
   }
+  print_joint_cuts(columns[0], fall);
 }
 
 }  // namespace

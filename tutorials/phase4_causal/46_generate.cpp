@@ -74,7 +74,7 @@ void print_step(const Transformer& model, const GenerationStep& step) {
   const Capture seen;
   model(step.ids, {}, {.need_weights = true});
   for (Index layer = 0; layer < model.options.num_layers; ++layer) {
-    std::printf("layer %lld ", static_cast<long long>(layer + 1));
+    std::printf("layer %lld ", static_cast<long long>(layer));
     for (const double weight : last_row(seen, layer)) std::printf("%8.2f", weight);
     if (layer + 1 < model.options.num_layers) std::printf("\n");
   }
@@ -162,11 +162,41 @@ plot::BarChart expectation(const Transformer& model, const std::string& text) {
   return chart;
 }
 
+// The same at three temperatures, with all words that the grammar does not allow as the last bars.
+plot::BarChart by_temperature(const Transformer& model, const std::string& text) {
+  plot::BarChart chart;
+  chart.title = "“" + text + " …”: temperature";
+  chart.y_axis.name = "probability";
+  const auto allowed = grammar.next_word(split_words(text));
+  for (const auto& [word, truth] : allowed) chart.labels.push_back(word);
+  chart.labels.emplace_back("all others");
+  for (const double temperature : {0.5, 1.0, 2.0}) {
+    const Tensor shares =  // (vocabulary)
+        sampling_probabilities(simple(model)(prompt(text)), {.temperature = temperature});
+    const bool low = temperature < 1, high = temperature > 1;
+    plot::BarSeries series{low ? "0.5" : high ? "2" : "1", {}};
+    series.colour = low    ? plot::Colour{150, 196, 226}
+                    : high ? plot::Colour{20, 50, 92}
+                           : plot::series_colour(0);  // of the model at the left
+    double rest = 1;
+    for (const auto& [word, truth] : allowed) {
+      series.values.push_back(double{shares.at({vocabulary.id(word)})});
+      rest -= series.values.back();
+    }
+    series.values.push_back(rest);
+    chart.series.push_back(series);
+  }
+  std::printf(
+      "\nTemperature 2: all words that may not follow “%s” have %.2f together; at 1, %.2f\n",
+      text.c_str(), chart.series[2].values.back(), chart.series[1].values.back());
+  return chart;
+}
+
 void draw(const Transformer& model) {
   plot::Canvas canvas(1240, 400);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
   plot::draw(canvas, panels[0], expectation(model, "the cat"));
-  plot::draw(canvas, panels[1], expectation(model, "the cat chased an old"));
+  plot::draw(canvas, panels[1], by_temperature(model, "the cat"));
   plot::write_png(canvas, "out/plots/phase4_generation.png");
   std::printf("\nwrote out/plots/phase4_generation.png\n");
 }

@@ -97,8 +97,8 @@ int main() try {
   const Tensor with = all_weights(causal, ids), without = all_weights(open, ids);
   const Index head = most_ahead(without);
   std::printf("drawn: the head that looks ahead most when it may, layer %lld, head %lld\n",
-              static_cast<long long>(head / causal.options.num_heads + 1),
-              static_cast<long long>(head % causal.options.num_heads + 1));
+              static_cast<long long>(head / causal.options.num_heads),
+              static_cast<long long>(head % causal.options.num_heads));
 
   plot::Canvas canvas(1240, 580);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);

@@ -1,9 +1,8 @@
 // Step 50. What does the model know after each layer?
 //
-// New here: the logit lens (nostalgebraist 2020). Layers only add to what is there, so the last
-// norm and the matrix of logits can be applied after any of them: what would the model say if it
-// had to answer now? Beside it what can be known (the grammar's entropy), an untrained model, and
-// trained readers (a tuned lens): for each layer a norm and a matrix of its own that learn.
+// New here: the logit lens (nostalgebraist 2020): the last norm and the matrix of logits, applied
+// after any layer. Beside it what can be known (the grammar's entropy), an untrained model, and
+// linear probes: for each layer a norm and a matrix of its own that learn the right words.
 // Reads the model of step 43; writes out/plots/phase5_logit_lens.png; takes about 7 seconds.
 #include <algorithm>
 #include <cmath>
@@ -49,25 +48,27 @@ std::vector<Place> places(const Transformer& model, bool within_layers) {
   return list;
 }
 
-// A last norm and a matrix of logits; with the model's own ones it is the lens.
-struct Reader {
+// With the model's own norm and matrix it is the lens.
+struct Probe {
   LayerNorm norm;
   Linear logits;
   Tensor operator()(const Tensor& x) const { return logits(norm(x)); }  // (..., vocabulary)
 };
-Reader lens(const Transformer& model) { return {*model.norm, model.lm_head}; }
+Probe lens(const Transformer& model) {
+  return {std::get<LayerNorm>(model.norm->layer), model.lm_head};
+}
 
-// One reader for each place. It begins as a copy of the lens and is trained; the model is not.
-std::vector<Reader> trained_readers(const Transformer& model, const std::vector<Place>& at) {
-  std::vector<Reader> readers;
+// One probe for each place. It begins as a copy of the lens and is trained; the model is not.
+std::vector<Probe> trained_probes(const Transformer& model, const std::vector<Place>& at) {
+  std::vector<Probe> probes;
   Parameters parameters;
   for (const Place& place : at) {
-    Reader reader = lens(model);
-    for (Tensor* part : {&reader.norm.weight, &reader.norm.bias, &reader.logits.weight}) {
+    Probe probe = lens(model);
+    for (Tensor* part : {&probe.norm.weight, &probe.norm.bias, &probe.logits.weight}) {
       *part = part->clone();
       parameters.push_back({place.name + std::to_string(parameters.size()), *part});
     }
-    readers.push_back(reader);
+    probes.push_back(probe);
   }
   Adam adam(parameters, {.learning_rate = 3e-3});
   const auto loss_of_step = [&](Index step) {
@@ -77,12 +78,12 @@ std::vector<Reader> trained_readers(const Transformer& model, const std::vector<
     model(batch.inputs);
     Tensor loss = 0;  // ()
     for (std::size_t i = 0; i < at.size(); ++i) {
-      loss = loss + cross_entropy(readers[i](seen[at[i].filed].detached()), batch.targets);
+      loss = loss + cross_entropy(probes[i](seen[at[i].filed].detached()), batch.targets);
     }
     return loss;
   };
-  train(adam, loss_of_step, {.steps = 150, .what = "readers"});
-  return readers;
+  train(adam, loss_of_step, {.steps = 150, .what = "probes"});
+  return probes;
 }
 
 Transformer deep_model(int seed, Index steps) {
@@ -100,21 +101,20 @@ Transformer deep_model(int seed, Index steps) {
   return model;
 }
 
-// What a reader says, over all test sentences.
+// What the lens or a probe says, over all test sentences.
 struct Said {
   Tensor loss;                                    // of each position, (length)
   double probability = 0, rank = 0, entropy = 0;  // of the right word, and of all; means
   double mean_loss() const { return double{mean(loss).item()}; }
 };
 
-Said said(const Reader& reader, const Tensor& x) {
-  const Tensor logs = log_softmax(reader(x));  // (sentences, length, vocabulary)
-  Said result{Tensor::zeros({length})};        // (length)
+Said said(const Probe& probe, const Tensor& x) {
+  const Tensor logs = log_softmax(probe(x));  // (sentences, length, vocabulary)
+  Said result{Tensor::zeros({length})};       // (length)
   result.entropy = double{mean(sum(-exp(logs) * logs, -1)).item()};
   const std::vector<real> values = logs.values();
   const Index width = vocabulary.size();
-  constexpr int count = sentences * length;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0, count = sentences * length; i < count; ++i) {
     const auto begin = values.begin() + i * width;
     const real right = begin[test.targets.values[static_cast<std::size_t>(i)]];
     const auto above = std::count_if(begin, begin + width, [&](real one) { return one > right; });
@@ -127,17 +127,17 @@ Said said(const Reader& reader, const Tensor& x) {
 
 struct Findings {
   std::vector<Place> at;
-  std::vector<Said> lens, readers;
+  std::vector<Said> lens, probes;
 };
 
 Findings findings(const Transformer& model, bool within_layers) {
   Findings f{places(model, within_layers), {}, {}};
-  const std::vector<Reader> readers = trained_readers(model, f.at);
+  const std::vector<Probe> probes = trained_probes(model, f.at);
   const Capture seen;
   model(test.inputs);
   for (std::size_t i = 0; i < f.at.size(); ++i) {
     f.lens.push_back(said(lens(model), seen[f.at[i].filed]));
-    f.readers.push_back(said(readers[i], seen[f.at[i].filed]));
+    f.probes.push_back(said(probes[i], seen[f.at[i].filed]));
   }
   return f;
 }
@@ -154,11 +154,11 @@ double frequency_loss() {
 
 void print_model(const Findings& f) {
   std::printf("1. The model of step 43: means over %d sentences\n", sentences);
-  std::printf("                     lens: loss  probability  rank  entropy   reader: loss\n");
+  std::printf("                     lens: loss  probability  rank  entropy   probe: loss\n");
   for (std::size_t i = 0; i < f.at.size(); ++i) {
     const Said& s = f.lens[i];
     std::printf("%-18s %12.2f %12.2f %5.1f %8.2f %14.2f\n", f.at[i].name.c_str(), s.mean_loss(),
-                s.probability, s.rank, s.entropy, f.readers[i].mean_loss());
+                s.probability, s.rank, s.entropy, f.probes[i].mean_loss());
   }
   std::printf("guessing by frequency: loss %.2f; the grammar leaves open %.2f\n", frequency_loss(),
               grammar.entropy() / length);
@@ -183,7 +183,7 @@ std::vector<Spread> over_seeds(const std::vector<Findings>& runs, bool by_lens) 
   for (std::size_t i = 0; i < runs[0].at.size(); ++i) {
     std::vector<Tensor> losses;
     for (const Findings& run : runs) {
-      losses.push_back(Tensor((by_lens ? run.lens : run.readers)[i].mean_loss()));
+      losses.push_back(Tensor((by_lens ? run.lens : run.probes)[i].mean_loss()));
     }
     result.push_back(spread(stack(losses, 0)));
   }
@@ -191,13 +191,13 @@ std::vector<Spread> over_seeds(const std::vector<Findings>& runs, bool by_lens) 
 }
 
 void print_deep(const std::vector<Findings>& runs, const Findings& untrained) {
-  const std::vector<Spread> lens = over_seeds(runs, true), reader = over_seeds(runs, false);
+  const std::vector<Spread> lens = over_seeds(runs, true), probe = over_seeds(runs, false);
   std::printf("\n3. Six layers of half the width, %d seeds: loss\n", seeds);
-  std::printf("                      lens            reader     untrained: lens  reader\n");
+  std::printf("                      lens            probe     untrained: lens  probe\n");
   for (std::size_t i = 0; i < lens.size(); ++i) {
     std::printf("%-12s %8.2f +- %.2f %8.2f +- %.2f %14.2f %9.2f\n", runs[0].at[i].name.c_str(),
-                lens[i].mean, lens[i].deviation, reader[i].mean, reader[i].deviation,
-                untrained.lens[i].mean_loss(), untrained.readers[i].mean_loss());
+                lens[i].mean, lens[i].deviation, probe[i].mean, probe[i].deviation,
+                untrained.lens[i].mean_loss(), untrained.probes[i].mean_loss());
   }
 }
 
@@ -206,9 +206,9 @@ void print_answer(const Findings& shallow, const std::vector<Findings>& runs) {
     return 100 * (loss[0].mean - loss[layer].mean) / (loss[0].mean - loss.back().mean);
   };
   std::printf("\n4. Answer: of the loss that the layers take away, the first one takes\n");
-  std::printf("step 43's model   by the lens %3.0f %%, by readers %3.0f %%\n",
+  std::printf("step 43's model   by the lens %3.0f %%, by probes %3.0f %%\n",
               first(over_seeds({shallow}, true), 2), first(over_seeds({shallow}, false), 2));
-  std::printf("six layers        by the lens %3.0f %%, by readers %3.0f %%\n",
+  std::printf("six layers        by the lens %3.0f %%, by probes %3.0f %%\n",
               first(over_seeds(runs, true), 1), first(over_seeds(runs, false), 1));
 }
 
@@ -250,16 +250,16 @@ void draw_words(plot::Canvas& canvas, plot::Rect area, const Transformer& model)
 
 plot::LineChart loss_chart(const std::vector<Findings>& runs) {
   plot::LineChart chart{.title = "Loss after each layer",
-                        .subtitle = "six layers, three seeds; 0 is the embedding",
-                        .x_axis = {"layers"},
+                        .subtitle = "three seeds",
+                        .x_axis = {"layer (-1: the embedding)"},
                         .y_axis = {.name = "nats", .low = 1.4, .high = 3}};
   for (const bool by_lens : {true, false}) {
-    std::string name = by_lens ? "lens" : "trained reader";
+    std::string name = by_lens ? "lens" : "linear probe";
     for (const Findings& run : runs) {
       plot::Series series{.name = name, .x = {}, .y = {}, .markers = true};
       series.colour = plot::series_colour(by_lens ? 0 : 1);
-      for (const Said& said : by_lens ? run.lens : run.readers) {
-        series.x.push_back(static_cast<double>(series.x.size()));
+      for (const Said& said : by_lens ? run.lens : run.probes) {
+        series.x.push_back(static_cast<double>(series.x.size()) - 1);
         series.y.push_back(said.mean_loss());
       }
       chart.series.push_back(series);
@@ -285,8 +285,7 @@ int main() try {
     deep.push_back(deep_model(seed, 300));
     runs.push_back(findings(deep.back(), false));
   }
-  const Findings untrained = findings(deep_model(1, 0), false);
-  print_deep(runs, untrained);
+  print_deep(runs, findings(deep_model(1, 0), false));
   print_answer(shallow, runs);
 
   plot::Canvas canvas(1400, 520, 1);

@@ -2,8 +2,9 @@
 //
 // New here: the same model learns the same task, guessing hidden words in texts of three sentences,
 // with and without the causal mask. How far a head looks, in words, stands beside what it has to be
-// compared with: uniform attention under the same mask, and the same model untrained.
-// Reads the models of step 26; writes out/plots/phase5_distance.png; takes about 6 seconds.
+// compared with: uniform attention under the same mask, and the same model untrained. And a control
+// tells whether it matters where a layer looks: its weights are made uniform, or its heads are cut.
+// Reads the models of step 26; writes out/plots/phase5_distance.png; takes about 7 seconds.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -61,6 +62,32 @@ Transformer new_model(bool causal, std::uint64_t seed) {
                      random);
 }
 
+const Batch test = [] {
+  Random random(77);
+  return draw(500, random);  // (500, length)
+}();
+
+double test_loss(const Transformer& model, const ForwardContext& pass = {}) {
+  return double{cross_entropy(model(test.inputs, {}, pass), test.targets).item()};
+}
+
+// The loss when the weights of this layer are made uniform.
+double loss_with_uniform(const Transformer& model, Index layer) {
+  const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
+  Capture reach;
+  reach.replace("blocks." + std::to_string(layer) + ".attention.weights",
+                [&](const Tensor& weights) { return uniform_attention(weights.shape(), mask); });
+  return test_loss(model, {.need_weights = true});
+}
+
+// The loss when all heads of this layer are cut.
+double loss_without(const Transformer& model, Index layer) {
+  Capture reach;
+  reach.replace("blocks." + std::to_string(layer) + ".attention.heads",
+                [](const Tensor& said) { return said * 0; });  // (500, heads, length, d_k)
+  return test_loss(model);
+}
+
 // The loss on 500 new texts.
 double learn(const Transformer& model, std::uint64_t seed) {
   Adam adam(model.parameters());
@@ -75,16 +102,14 @@ double learn(const Transformer& model, std::uint64_t seed) {
     return cross_entropy(model(b.inputs), b.targets);  // logits (16, length, vocabulary)
   };
   train(adam, loss_of_step, options);
-  Random random(77);
-  const Batch test = draw(500, random);  // (500, length)
-  return double{cross_entropy(model(test.inputs), test.targets).item()};
+  return test_loss(model);
 }
 
 // Of each layer, means over texts and queries, for every head: (heads).
 struct Looks {
   Tensor distance;  // words from query to key
   Tensor share;     // this, as a share of what uniform attention has
-  Tensor evenness;  // 1: looks at all keys alike
+  Tensor entropy;   // normalised; 1: looks at all keys alike
 };
 
 Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, places, places)
@@ -100,7 +125,7 @@ std::vector<Looks> look(const Transformer& model, const Indices& texts) {
   const Capture seen;
   model(texts, {}, {.need_weights = true});
   std::vector<Looks> result;
-  for (const Tensor& weights : filed_weights(seen)) {  // (texts, heads, places, places)
+  for (const Tensor& weights : captured_weights(seen)) {  // (texts, heads, places, places)
     result.push_back(look(weights, model.options.is_causal ? Mask::causal() : Mask()));
   }
   return result;
@@ -108,12 +133,12 @@ std::vector<Looks> look(const Transformer& model, const Indices& texts) {
 
 // All heads of one layer, of several models.
 struct Layer {
-  std::vector<double> distance, share, evenness;
+  std::vector<double> distance, share, entropy;
 
   void add(const Looks& looks) {
     for (const real x : looks.distance.values()) distance.push_back(double{x});
     for (const real x : looks.share.values()) share.push_back(double{x});
-    for (const real x : looks.evenness.values()) evenness.push_back(double{x});
+    for (const real x : looks.entropy.values()) entropy.push_back(double{x});
   }
 };
 
@@ -127,24 +152,40 @@ void print(const std::string& name, std::size_t layer, const Layer& trained, con
   const Spread distance = of(trained.distance);
   std::printf("%-10s %zu  %5.2f +- %.2f %10.2f %9.2f %13.2f %10.2f\n", name.c_str(), layer,
               distance.mean, distance.deviation, distance.mean / of(trained.share).mean,
-              of(before.distance).mean, of(trained.share).mean, of(trained.evenness).mean);
+              of(before.distance).mean, of(trained.share).mean, of(trained.entropy).mean);
 }
 
 // A dot for each head.
 plot::LineChart chart(const std::string& title, const std::vector<Layer>& all) {
   plot::LineChart result;
   result.title = title;
-  result.x_axis = {.name = "evenness (1: looks at all keys alike)", .low = 0, .high = 1};
+  result.x_axis = {.name = "normalised entropy (1: looks at all keys alike)", .low = 0, .high = 1};
   result.y_axis = {.name = "distance / that of uniform attention", .low = 0.4, .high = 1.4};
   for (std::size_t layer = 0; layer < all.size(); ++layer) {
     const std::string name = "layer " + std::to_string(layer);
-    result.series.push_back({name, all[layer].evenness, all[layer].share, false, true});
+    result.series.push_back({name, all[layer].entropy, all[layer].share, false, true});
   }
   result.reference_lines = {{1, "uniform"}};
   return result;
 }
 
-std::vector<Layer> hidden_words(bool causal) {
+// How much the loss of each seed rises when a layer is made uniform, and when its heads are cut.
+struct Control {
+  std::vector<double> uniform, cut;
+};
+void print_control(const std::string& name, const std::vector<Control>& layers_of) {
+  for (std::size_t layer = 0; layer < layers_of.size(); ++layer) {
+    std::printf("%-8s layer %zu   uniform ", name.c_str(), layer);
+    for (const double more : layers_of[layer].uniform)
+      std::printf(" %5.2f", more < 0.005 && more > -0.005 ? 0 : more);
+    std::printf("   cut ");
+    for (const double more : layers_of[layer].cut)
+      std::printf(" %5.2f", more < 0.005 && more > -0.005 ? 0 : more);
+    std::printf("\n");
+  }
+}
+
+std::vector<Layer> hidden_words(bool causal, std::vector<Control>& control) {
   const std::string name = causal ? "causal" : "no mask";
   std::vector<Layer> trained(layers), untrained(layers);
   Random random(78);
@@ -153,7 +194,13 @@ std::vector<Layer> hidden_words(bool causal) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Transformer model = new_model(causal, seed);
     const std::vector<Looks> before = look(model, texts);
-    loss += learn(model, seed) / seeds;
+    const double own = learn(model, seed);
+    loss += own / seeds;
+    for (Index layer = 0; layer < layers; ++layer) {
+      Control& c = control[static_cast<std::size_t>(layer)];
+      c.uniform.push_back(loss_with_uniform(model, layer) - own);
+      c.cut.push_back(loss_without(model, layer) - own);
+    }
     const std::vector<Looks> after = look(model, texts);
     for (std::size_t layer = 0; layer < after.size(); ++layer) {
       trained[layer].add(after[layer]);
@@ -201,10 +248,10 @@ double mean_distance(const std::vector<Layer>& all) {
 void print_answer(const std::vector<Layer>& open, const std::vector<Layer>& causal) {
   std::printf("\nANSWER: from the first layer to the last, hidden words, heads look\n");
   for (const std::vector<Layer>* all : {&open, &causal}) {
-    std::printf(
-        "%-8s at %.2f to %.2f of the distance of uniform attention; evenness %.2f to %.2f\n",
-        all == &open ? "no mask" : "causal", of(all->front().share).mean,
-        of(all->back().share).mean, of(all->front().evenness).mean, of(all->back().evenness).mean);
+    std::printf("%-8s at %.2f to %.2f of the distance of uniform attention; entropy %.2f to %.2f\n",
+                all == &open ? "no mask" : "causal", of(all->front().share).mean,
+                of(all->back().share).mean, of(all->front().entropy).mean,
+                of(all->back().entropy).mean);
   }
   const auto uniform = [](const Mask& mask) {
     return of({look(uniform_attention({1, 1, length, length}, mask), mask).distance.item()}).mean;
@@ -218,11 +265,16 @@ void print_answer(const std::vector<Layer>& open, const std::vector<Layer>& caus
 }  // namespace
 
 int main() try {
-  std::printf("Step 52: how far heads look (takes about 6 seconds)\n\n");
-  std::printf("Mean distance from query to key, in words; the deviation is that of heads\n");
-  std::printf("        layer  trained     uniform  untrained  share of uniform  evenness\n");
-  const std::vector<Layer> open = hidden_words(false), causal = hidden_words(true);
+  std::printf("Step 52: how far heads look (takes about 7 seconds)\n\n");
+  std::printf("Mean distance from query to key, in words; +-: standard deviation of heads\n");
+  std::printf("        layer  trained     uniform  untrained  share of uniform   entropy\n");
+  std::vector<Control> open_control(layers), causal_control(layers);
+  const std::vector<Layer> open = hidden_words(false, open_control);
+  const std::vector<Layer> causal = hidden_words(true, causal_control);
   const std::vector<Layer> solved = tasks();
+  std::printf("\nHow much the loss rises when one layer is made uniform, or cut; three seeds\n");
+  print_control("no mask", open_control);
+  print_control("causal", causal_control);
   print_answer(open, causal);
   plot::Canvas canvas(1240, 440);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 1, 3);

@@ -109,7 +109,7 @@ plot::Heatmap reach_map(const std::vector<double>& shares) {
   map.rows = static_cast<std::int64_t>(choices.size());
   map.columns = static_cast<std::int64_t>(distances.size());
   map.title = "Share right, two layers";
-  map.subtitle = "pale: out of reach of two layers, so no better than guessing";
+  map.subtitle = "guessing: 0.12; of two seeds the worse, out of reach the better";
   map.row_axis = "";
   map.column_axis = "how many places back the letter stands";
   map.low = 0;
@@ -119,9 +119,9 @@ plot::Heatmap reach_map(const std::vector<double>& shares) {
 }
 
 plot::Heatmap measure_reach() {
-  std::printf("1. Say the letter so many places back: share right, the worse of two seeds\n");
-  std::printf("   (guessing: 1/%lld = %.2f), and + where two layers can reach it\n%-17s",
-              static_cast<long long>(letters), 1.0 / letters, "");
+  std::printf("1. Say the letter so many places back: share right; guessing: 1/%lld = %.2f\n",
+              static_cast<long long>(letters), 1.0 / letters);
+  std::printf("   +: two layers can reach it, the worse of two seeds; else the better\n%-17s", "");
   std::vector<double> shares;
   for (const Index d : distances) std::printf("%6lld", static_cast<long long>(d));
   Progress progress("training", static_cast<Index>(choices.size() * distances.size() * 2), "runs");
@@ -139,8 +139,8 @@ plot::Heatmap measure_reach() {
       const bool reach = in_reach(mask, distance);
       if (reach) worst_inside = std::min(worst_inside, worst);
       if (!reach) best_outside = std::max(best_outside, best);
-      std::printf("  %.2f%s", worst, reach ? "+" : " ");
-      shares.push_back(worst);
+      shares.push_back(reach ? worst : best);
+      std::printf("  %.2f%s", shares.back(), reach ? "+" : " ");
     }
   }
   std::printf("\nANSWER worst share within reach %.2f, best share out of reach %.2f\n",

@@ -1,10 +1,11 @@
 // Step 56. Scores divided by sqrt(d_k) and not, watched while they learn.
 //
 // New here: a film. Step 13 measured the start and the end; here every step is seen: where 16
-// queries look, the gradient that asks them to look elsewhere (d loss / d weights), and how much
-// of it passes softmax. A row is called dead when less than one per cent passes. Dead and right is
-// done; dead and wrong is stuck.
-// Writes out/plots/phase5_scaling.gif and phase5_scaling.png; takes about 5 seconds.
+// queries look, the gradient by the weights A, and how much of it softmax passes on to the scores.
+// A row is dead when less than one per cent passes. Dead and right is done; dead and wrong is
+// stuck. Two controls tell the division from the size of the first scores: one does not divide and
+// starts with smaller W_Q and W_K, one divides and starts with larger ones.
+// Writes out/plots/phase5_scaling.gif and phase5_scaling.png; takes about 11 seconds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,15 +28,20 @@ using namespace tapestry;
 namespace {
 
 constexpr Index items = 16, width = 32, d_k = 512, batch = 64, steps = 300;
-constexpr std::array rates = {0.001, 0.01, 0.1, 1.0};
+constexpr std::array rates = {0.001, 0.01, 0.1, 1.0, 10.0};
 constexpr std::uint64_t seeds = 3;
 
 // What is seen of one step, with the 16 items themselves as queries: query i should look at key i.
 struct Look {
-  Tensor weights, gradient;                // (items, items): A and d loss / d A
-  double loss = 0, entropy = 0, norm = 0;  // norm: of the gradient of W_Q and W_K
-  double dead = 0, stuck = 0;              // rows dead; those of them that are wrong
+  Tensor weights, gradient;  // (items, items): A and d loss / d A
+  double loss = 0, entropy = 0;
+  double by_a = 0, by_scores = 0, by_w = 0;  // norms of d loss / d A, scores, W_Q and W_K
+  double dead = 0, stuck = 0;                // rows dead; those of them that are wrong
 };
+
+enum class Kind { raw, scaled, small_start, large_start };
+const char* const names[] = {"raw: not divided", "scaled: divided by √d_k",
+                             "small: not divided, smaller start", "large: divided, larger start"};
 
 // The task of step 13: find the item that a noisy copy of its features was made from, and say its
 // value. Only W_Q and W_K learn.
@@ -43,12 +49,19 @@ struct Lookup {
   Tensor features, values, w_q, w_k;  // (items, width), (items, 8), (width, d_k) twice
   double scale;
 
-  Lookup(bool scaled, Random& random)
+  Lookup(Kind kind, Random& random)
       : features(random.normal({items, width})),
         values(random.normal({items, 8})),
-        w_q(random.normal({width, d_k}, 0, 1 / std::sqrt(double{width}))),
-        w_k(random.normal({width, d_k}, 0, 1 / std::sqrt(double{width}))),
-        scale(scaled ? 1 / std::sqrt(double{d_k}) : 1) {}
+        w_q(random.normal({width, d_k}, 0, start(kind))),
+        w_k(random.normal({width, d_k}, 0, start(kind))),
+        scale(kind == Kind::scaled || kind == Kind::large_start ? 1 / std::sqrt(double{d_k}) : 1) {}
+
+  // Of the first W_Q and W_K: on the first scores, small_start acts like the division, and
+  // large_start undoes it.
+  static double start(Kind kind) {
+    const double power = kind == Kind::small_start ? -0.25 : kind == Kind::large_start ? 0.25 : 0;
+    return std::pow(d_k, power) / std::sqrt(double{width});
+  }
 
   Tensor scores(const Tensor& x) const {
     return matmul(matmul(x, w_q), transpose(matmul(features, w_k))) * scale;  // (queries, items)
@@ -61,12 +74,14 @@ struct Lookup {
     const Tensor weights = softmax(scores(features) + also) + none;  // (items, items)
     const Tensor loss = mse(matmul(weights, values), values);        // ()
     const Gradients gradients = tape.backward(loss);
-    Look look{weights.detached(), gradients[none], double{loss.item()}, 0, 0, 0, 0};
+    Look look{weights.detached(), gradients[none], double{loss.item()}};
     look.entropy = double{mean(attention_entropy(look.weights)).item()};
     const auto norms = [](const Tensor& x) { return sqrt(sum(x * x, -1)); };  // (rows) or ()
     // (2 * width * d_k)
     const Tensor to_w = concat({reshape(gradients[w_q], {-1}), reshape(gradients[w_k], {-1})}, 0);
-    look.norm = double{norms(to_w).item()};
+    look.by_w = double{norms(to_w).item()};
+    look.by_a = double{norms(reshape(gradients[none], {-1})).item()};
+    look.by_scores = double{norms(reshape(gradients[also], {-1})).item()};
     const Tensor passed = norms(gradients[also]) / (norms(gradients[none]) + 1e-30);  // (items)
     for (Index i = 0; i < items; ++i) {
       if (passed.at({i}) >= 0.01) continue;
@@ -79,9 +94,9 @@ struct Lookup {
 
 using Film = std::vector<Look>;  // before each step, and after the last
 
-Film train(bool scaled, double rate, std::uint64_t seed) {
+Film train(Kind kind, double rate, std::uint64_t seed) {
   Random random(seed);
-  const Lookup lookup(scaled, random);
+  const Lookup lookup(kind, random);
   Sgd descent({{"w_q", lookup.w_q}, {"w_k", lookup.w_k}}, {.learning_rate = rate});
   Film film = {lookup.look()};
   for (Index step = 1; step <= steps; ++step) {
@@ -104,38 +119,65 @@ struct Setting {
   double rate = 0;
   std::vector<Film> films = {};  // one for each seed
 
-  double mean(Index step, double Look::* number) const {
+  std::string short_name() const { return name.substr(0, name.find(':')); }
+
+  // Over the seeds, and over the steps from `first` to `last`.
+  double mean(Index first, Index last, double Look::* number) const {
     double sum = 0;
-    for (const Film& film : films) sum += film[static_cast<std::size_t>(step)].*number;
-    return sum / static_cast<double>(films.size());
+    for (const Film& film : films) {
+      for (Index i = first; i <= last; ++i) sum += film[static_cast<std::size_t>(i)].*number;
+    }
+    return sum / static_cast<double>((last - first + 1) * std::ssize(films));
   }
+  double mean(Index step, double Look::* number) const { return mean(step, step, number); }
 };
 
+using Settings = std::array<Setting, 4>;  // in the order of Kind
+
 // Each setting gets the rate that suits it best.
-Setting best_rate(bool scaled, Progress& progress) {
+Setting best_rate(Kind kind, Progress& progress) {
   Setting best;
   for (const double rate : rates) {
-    Setting setting{scaled ? "scaled: divided by √d_k" : "raw: not divided", rate};
+    Setting setting{names[static_cast<int>(kind)], rate};
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      setting.films.push_back(train(scaled, rate, seed));
+      setting.films.push_back(train(kind, rate, seed));
       progress.step();
     }
     const double loss = setting.mean(steps, &Look::loss);
-    std::printf("%-7s %9.3f %10.3f\n", scaled ? "scaled" : "raw", rate, loss);
+    std::printf("%-7s %9.3f %10.3f\n", setting.short_name().c_str(), rate, loss);
     if (best.films.empty() || loss < best.mean(steps, &Look::loss)) best = setting;
   }
   return best;
 }
 
+// Gradients come in spikes: each row has their mean since the row above.
 void print(const Setting& setting) {
   std::printf("%s, rate %.3f\n", setting.name.c_str(), setting.rate);
-  std::printf("  step    loss  entropy  gradient    dead   stuck\n");
+  std::printf("              gradient of the loss by                 rows\n");
+  std::printf("  step   loss       A   scores  W_Q, W_K  entropy   dead  stuck\n");
+  Index first = 0;
   for (const Index step : {0, 3, 10, 30, 100, 300}) {
-    std::printf("%6lld %7.3f %8.2f %9.4f %7.1f %7.1f\n", static_cast<long long>(step),
-                setting.mean(step, &Look::loss), setting.mean(step, &Look::entropy),
-                setting.mean(step, &Look::norm), setting.mean(step, &Look::dead),
+    std::printf("%6d %6.3f %7.4f %8.4f %9.4f %8.2f %6.1f %6.1f\n", static_cast<int>(step),
+                setting.mean(step, &Look::loss), setting.mean(first, step, &Look::by_a),
+                setting.mean(first, step, &Look::by_scores), setting.mean(first, step, &Look::by_w),
+                setting.mean(step, &Look::entropy), setting.mean(step, &Look::dead),
                 setting.mean(step, &Look::stuck));
+    first = step + 1;
   }
+}
+
+// The first gradient, raw against scaled, along the chain rule: by A, the scores, W_Q and W_K.
+void print_chain(const Setting& raw, const Setting& scaled) {
+  const auto ratio = [&](double Look::* number) {
+    return raw.mean(0, number) / scaled.mean(0, number);
+  };
+  const double a = ratio(&Look::by_a), scores = ratio(&Look::by_scores);
+  std::printf(
+      "\nThe first gradient, raw / scaled: of A %.2f; of the scores %.2f, so that softmax\n", a,
+      scores);
+  std::printf(
+      "passes %.2f of the share; of W_Q and W_K %.1f; the factor without the division %.1f\n",
+      scores / a, ratio(&Look::by_w), std::sqrt(double{d_k}));
 }
 
 plot::Heatmap square(const Tensor& values, const std::string& title) {
@@ -153,7 +195,6 @@ plot::Heatmap square(const Tensor& values, const std::string& title) {
   return map;
 }
 
-// The weights A and, beside them, their gradient.
 void draw_maps(plot::Canvas& canvas, plot::Rect area, const Setting& setting, Index step) {
   const Look& look = setting.films[0][static_cast<std::size_t>(step)];
   const std::vector<plot::Rect> sides = plot::panels(area, 1, 2, 16);
@@ -162,23 +203,24 @@ void draw_maps(plot::Canvas& canvas, plot::Rect area, const Setting& setting, In
   std::snprintf(text, sizeof text, "weights A: %.0f rows dead, %.0f stuck", look.dead, look.stuck);
   weights.subtitle = text;
   plot::draw(canvas, sides[0], weights);
-  plot::Heatmap gradient = square(look.gradient, "what A is asked");
-  gradient.subtitle = "d loss / d A; blue: more here";
+  plot::Heatmap gradient = square(look.gradient, "d loss / d A");
+  gradient.subtitle = "blue: more wanted; clipped at ±0.08";
   gradient.colours = plot::ColourMap::blue_orange;
   gradient.high = 0.08;
   gradient.low = -0.08;
   plot::draw(canvas, sides[1], gradient);
 }
 
-// One number of both settings over the steps, up to step `last`; x is step + 1, for a log axis.
-plot::LineChart curves(const std::array<Setting, 2>& settings, double Look::* number,
-                       const std::string& title, double low, double high, bool log, Index last) {
+// One number of all settings over the steps, up to step `last`; x is step + 1, for a log axis.
+plot::LineChart curves(const Settings& settings, double Look::* number, const std::string& title,
+                       double low, double high, bool log, Index last) {
   plot::LineChart chart;
   chart.title = title;
   chart.x_axis = {.name = "step + 1", .log = true, .low = 1, .high = steps + 1};
   chart.y_axis = {.name = "", .log = log, .low = low, .high = high};
   for (const Setting& setting : settings) {
-    plot::Series series{setting.name.substr(0, setting.name.find(':')), {}, {}};
+    plot::Series series{setting.short_name(), {}, {}};
+    series.colour = plot::series_colour(2 + chart.series.size());  // blue and orange are the maps'
     for (Index step = 0; step <= last; ++step) {
       series.x.push_back(static_cast<double>(step + 1));
       series.y.push_back(std::max(low, setting.mean(step, number)));
@@ -189,24 +231,21 @@ plot::LineChart curves(const std::array<Setting, 2>& settings, double Look::* nu
   return chart;
 }
 
-void draw_curves(plot::Canvas& canvas, plot::Rect area, const std::array<Setting, 2>& settings,
-                 Index last) {
+void draw_curves(plot::Canvas& canvas, plot::Rect area, const Settings& settings, Index last) {
   const std::vector<plot::Rect> panels = plot::panels(area, 1, 4, 16);
   plot::draw(canvas, panels[0], curves(settings, &Look::loss, "Loss", 0.001, 3, true, last));
   plot::draw(canvas, panels[1], curves(settings, &Look::entropy, "Entropy", 0, 3, false, last));
   plot::draw(canvas, panels[2],
-             curves(settings, &Look::norm, "Gradient norm", 1e-4, 20, true, last));
+             curves(settings, &Look::by_w, "Gradient of W_Q, W_K", 1e-3, 20, true, last));
   plot::draw(canvas, panels[3], curves(settings, &Look::stuck, "Rows stuck", 0, 16, false, last));
 }
 
-plot::Canvas frame(const std::array<Setting, 2>& settings, Index step, double scale) {
+plot::Canvas frame(const Settings& settings, Index step, double scale) {
   plot::Canvas canvas(1080, 620, scale);
   const plot::Rect area = canvas.area().inset(12);
-  canvas.text(
-      {area.x, area.y + 16},
-      "Step " + std::to_string(step) +
-          ". 16 queries, each should look at its own key; d_k = 512 (curves: mean of 3 seeds)",
-      {.size = 16, .bold = true});
+  const std::string what = ". 16 queries, each should look at its own key; d_k = 512";
+  canvas.text({area.x, area.y + 16}, "Step " + std::to_string(step) + what + " (curves: 3 seeds)",
+              {.size = 16, .bold = true});
   const std::vector<plot::Rect> top =
       plot::panels({area.x, area.y + 30, area.width, 326}, 1, 2, 24);
   for (std::size_t i = 0; i < 2; ++i) draw_maps(canvas, top[i], settings[i], step);
@@ -214,8 +253,8 @@ plot::Canvas frame(const std::array<Setting, 2>& settings, Index step, double sc
   return canvas;
 }
 
-// Every step while much happens, fewer later; the last picture stays for a while.
-void write_film(const std::array<Setting, 2>& settings) {
+// Every step while much happens, fewer later.
+void write_film(const Settings& settings) {
   std::vector<plot::Canvas> frames;
   for (Index step = 0; step <= steps; step += step < 16    ? 1
                                               : step < 40  ? 4
@@ -225,26 +264,28 @@ void write_film(const std::array<Setting, 2>& settings) {
   }
   frames.insert(frames.begin(), 5, frames.front());
   for (int i = 0; i < 12; ++i) frames.push_back(frame(settings, steps, 1));
-  std::printf("the film has %zu pictures\n", frames.size());
   plot::write_gif(frames, "out/plots/phase5_scaling.gif", 0.2);
 }
 
 }  // namespace
 
 int main() try {
-  std::printf("Step 56: the scaling experiment as a film (takes about 5 seconds)\n\n");
+  std::printf("Step 56: the scaling experiment as a film (takes about 11 seconds)\n\n");
   std::printf("1. d_k = %lld, %lld steps of gradient descent, mean of %d seeds\n",
               static_cast<long long>(d_k), static_cast<long long>(steps), static_cast<int>(seeds));
   std::printf("             rate  last loss\n");
-  Progress progress("training", 2 * static_cast<Index>(rates.size() * seeds), "runs");
-  const std::array<Setting, 2> settings = {best_rate(false, progress), best_rate(true, progress)};
+  Progress progress("training", 4 * static_cast<Index>(rates.size() * seeds), "runs");
+  const Settings settings = {best_rate(Kind::raw, progress), best_rate(Kind::scaled, progress),
+                             best_rate(Kind::small_start, progress),
+                             best_rate(Kind::large_start, progress)};
   std::printf("\n2. Each with its best rate; of 16 rows, mean of the seeds\n");
   for (const Setting& setting : settings) print(setting);
-  std::printf(
-      "\nANSWER rows stuck before the first step and after the last: raw %.1f and %.1f, scaled\n"
-      "%.1f and %.1f\n",
-      settings[0].mean(0, &Look::stuck), settings[0].mean(steps, &Look::stuck),
-      settings[1].mean(0, &Look::stuck), settings[1].mean(steps, &Look::stuck));
+  print_chain(settings[0], settings[1]);
+  std::printf("\nANSWER rows stuck before the first step and after the last\n");
+  for (const Setting& setting : settings) {
+    std::printf("%-7s %4.1f %4.1f\n", setting.short_name().c_str(), setting.mean(0, &Look::stuck),
+                setting.mean(steps, &Look::stuck));
+  }
   plot::write_png(frame(settings, steps, 2), "out/plots/phase5_scaling.png");
   write_film(settings);
   std::printf("wrote out/plots/phase5_scaling.gif and out/plots/phase5_scaling.png\n");

@@ -234,7 +234,7 @@ plot::BarChart probe_places(const Found& found) {
   constexpr double middle = (length - 1) / 4.0;  // how far places are from their middle, mean
   std::printf("\n3. Without positions, first seed: places off, of a linear probe (saying the\n");
   std::printf("   middle: %.2f), and most weight of a head on the letter before\n", middle);
-  std::printf("                     behind layer 1  layer 2    by layer 1  layer 2\n");
+  std::printf("                     behind layer 0  layer 1    by layer 0  layer 1\n");
   const struct {
     const char* name;
     Transformer model;
@@ -245,7 +245,7 @@ plot::BarChart probe_places(const Found& found) {
   chart.title = "Where does it stand?";
   chart.subtitle = "a linear probe reads it off: places off, mean";
   chart.reference_lines.push_back({middle, "always saying the middle"});
-  chart.labels = {"behind layer 1", "behind layer 2"};
+  chart.labels = {"behind layer 0", "behind layer 1"};
   for (const auto& [name, model] : all) {
     const std::vector<double> off = {probe_error(model, 0), probe_error(model, 1)};
     std::printf("%-18s %13.2f %10.2f %11.2f %9.2f\n", name, off[0], off[1],
@@ -253,7 +253,7 @@ plot::BarChart probe_places(const Found& found) {
     chart.series.push_back({name, off, {}});
   }
   chart.series[0].colour = plot::series_colour(2);
-  chart.series[1].colour = plot::theme::frame;
+  chart.series[1].colour = plot::series_colour(4);
   chart.series[2].colour = plot::series_colour(3);
   chart.y_axis = {.name = "places off", .low = 0, .high = {}};
   return chart;

@@ -270,7 +270,7 @@ int main() try {
                                              "step 43 trains and saves it. Type: make run-43");
   Random random(1);
   const Transformer untrained(model.options, random);
-  plot::Canvas canvas(1500, 1000, 1);
+  plot::Canvas canvas(1720, 1000, 1);
   const std::vector<plot::Rect> rows = plot::panels(canvas.area().inset(16), 2, 1);
   const Pairs lists[] = {draw_pairs("verb", Role::verb_object, 3),
                          draw_pairs("preposition", Role::preposition_place, 4)};

@@ -81,6 +81,46 @@ void printed_code() {
   print_error([&] { (void)(Tensor::zeros({1, 6000, 4}) + of_four); });
 }
 
+// Rotary positions, written out: pair i of the row at position m is rotated by m / 10000^(2i/d).
+Tensor rotated(const Tensor& x) {
+  Tensor y = Tensor::zeros(x.shape());  // (length, d)
+  const Index d = x.size(1);
+  for (Index m = 0; m < x.size(0); ++m) {
+    for (Index i = 0; i < d; i += 2) {
+      const double angle = double(m) / std::pow(10000, double(i) / double(d));
+      const double first = double{x.at({m, i})}, second = double{x.at({m, i + 1})};
+      y.set({m, i}, first * std::cos(angle) - second * std::sin(angle));
+      y.set({m, i + 1}, first * std::sin(angle) + second * std::cos(angle));
+    }
+  }
+  return y;
+}
+
+// T5's bucket of a distance back: the first 16 have one each, then widths grow up to 128.
+Index bucket(Index distance) {
+  if (distance < 16) return distance;
+  const double grown = 16 * std::log(double(distance) / 16) / std::log(128.0 / 16);
+  return std::min<Index>(31, 16 + Index(grown));
+}
+
+// ALiBi's slope of a head, if the number of heads is a power of two.
+double slope(Index head, Index heads) { return std::pow(2, -8 * double(head + 1) / double(heads)); }
+
+void compare_written_out() {
+  Random random(3);
+  const Tensor x = random.normal({50, 8});  // (50, 8)
+  double slopes = 0;
+  for (Index head = 0; head < 8; ++head) {
+    slopes = std::max(slopes, std::abs(slope(head, 8) - double{alibi_slopes(8).at({head})}));
+  }
+  Index wrong = 0;
+  for (Index d = 0; d < 2000; ++d) wrong += bucket(d) != relative_bucket(-d, true);
+  std::printf("\n4. Written out, and the library's: rotary differs by %s,\n",
+              if_small(largest_difference(rotated(x), rotary(x, RotaryLayout::interleaved))));
+  std::printf("   ALiBi's slopes by %s, T5's buckets of %d distances of 2000\n", if_small(slopes),
+              int(wrong));
+}
+
 // Scores of one query word and one key word that are three positions apart, in twenty places.
 void print_spread(const char* name, const std::function<Tensor(Index place)>& score) {
   double low = INFINITY, high = -INFINITY;
@@ -124,7 +164,7 @@ void layouts() {
   const Tensor converted =                                                         // (6, 6)
       scores(convert_rotary(w_q, 1, pairs, halves), convert_rotary(w_k, 1, pairs, halves), halves);
   const auto first = [](const Tensor& s) { return slice(slice(s, 0, 0, 1), 1, 0, 1); };  // (1, 1)
-  std::printf("   weights of the interleaved layout, read as half split: scores are wrong\n");
+  std::printf("   W_Q and W_K of the interleaved layout, read as half split: scores are wrong\n");
   std::printf("   by %.3f at position 0, by up to %.3f later; converted: by %s\n",
               largest_difference(first(wrong), first(right)), largest_difference(wrong, right),
               if_small(largest_difference(converted, right)));
@@ -153,4 +193,5 @@ int main() {
   rotations();
   layouts();
   biases();
+  compare_written_out();
 }

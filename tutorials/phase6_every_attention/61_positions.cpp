@@ -1,106 +1,45 @@
 // Step 61. What happens beyond the length that a model was trained on?
 //
 // New here: six ways to tell positions are trained on texts of 16 words and tested on up to 64, on
-// two tasks: one asks for a distance, the other for what is nearest.
+// two tasks (course/beyond_length.hpp): one asks for a distance, the other for what is nearest.
 // Writes out/plots/phase6_positions.png; takes about 15 seconds.
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "course/beyond_length.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/nn/transformer.hpp"
-#include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/training.hpp"
 
 using namespace tapestry;
+using namespace tapestry::beyond_length;
 
 namespace {
 
-constexpr Index width = 32;
-
-constexpr Index letters = 16, trained = 16, last = 8, seeds = 3;
-const std::vector<Index> lengths = {16, 24, 32, 48, 64};
-const std::vector<std::string> schemes = {"learned", "sinusoidal", "none",
-                                          "rotary",  "relative",   "alibi"};
-enum Task { three_back, latest };  // say the word three back; say the latest of a, b, c, d
-const char* const task_names[] = {"the word three back", "the latest of a, b, c and d"};
-
-struct Texts {
-  Indices words, answers;
-};
-
-Texts texts(Task task, Index rows, Index length, Random& random) {
-  Texts all{
-      Indices({rows, length}, std::vector<std::int32_t>(static_cast<std::size_t>(rows * length))),
-      {}};
-  for (std::int32_t& word : all.words.values) {
-    word = static_cast<std::int32_t>(random.randint(letters));
-  }
-  all.answers = all.words;
-  for (Index row = 0; row < rows; ++row) {
-    const std::int32_t* const words = &all.words.values[static_cast<std::size_t>(row * length)];
-    for (Index i = 0; i < length; ++i) {
-      Index from = task == three_back ? i - 3 : i;
-      while (task == latest && from >= 0 && words[from] >= 4) --from;
-      all.answers.values[static_cast<std::size_t>(row * length + i)] = from >= 0 ? words[from] : -1;
-    }
-  }
-  return all;
-}
-
-Transformer trained_model(Task task, Positions positions, Index seed) {
-  Random random{static_cast<std::uint64_t>(seed), 0};
-  Transformer model({.vocab_size = letters,
-                     .max_length = lengths.back(),  // what is learned beyond 16 is never trained
-                     .d_model = width,
-                     .has_feed_forward = false,
-                     .positions = positions,
-                     .initializer = init::lecun_normal},
-                    random);
-  Adam adam(model.parameters());
-  const auto loss_of_step = [&](Index step) {
-    Random data{static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(step)};
-    const Texts t = texts(task, 32, trained, data);   // (32, trained)
-    return cross_entropy(model(t.words), t.answers);  // logits (32, trained, letters)
-  };
-  TrainingOptions options{.steps = 300};
-  options.learning_rate = [](Index step) {
-    return cosine_schedule(step, {.peak = 5e-3, .floor = 2e-4, .warmup_steps = 20, .steps = 300});
-  };
-  options.what =
-      std::string(task_names[task]) + ", " + schemes[static_cast<std::size_t>(positions)];
-  train(adam, loss_of_step, options);
-  return model;
-}
-
-// The share of right answers at the last eight positions of texts that were never seen.
-double accuracy(const Transformer& model, Task task, Index length) {
-  Random random{1000, static_cast<std::uint64_t>(length)};
-  const Texts t = texts(task, 128, length, random);            // (128, length)
-  const std::vector<double> logits = doubles(model(t.words));  // (128, length, letters)
-  double right = 0, count = 0;
-  for (std::size_t at = 0; at < t.answers.values.size(); ++at) {
-    if (static_cast<Index>(at) % length < length - last || t.answers.values[at] < 0) continue;
-    const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(at) * letters;
-    right += std::max_element(begin, begin + letters) - begin == t.answers.values[at];
-    count += 1;
-  }
-  return right / count;
-}
+constexpr Index width = 32, seeds = 3, steps = 300;
 
 // Shares of right answers, one for each seed and length.
 Tensor measure(Task task, Positions positions) {
   Tensor shares = Tensor::zeros({seeds, static_cast<Index>(lengths.size())});  // (seeds, lengths)
   for (Index seed = 0; seed < seeds; ++seed) {
-    const Transformer model = trained_model(task, positions, seed);
+    const Transformer model = trained_model(task, positions, seed, steps);
     for (Index i = 0; i < shares.size(1); ++i) {
-      shares.set({seed, i}, accuracy(model, task, lengths[static_cast<std::size_t>(i)]));
+      shares.set({seed, i}, share_right(model, task, lengths[static_cast<std::size_t>(i)]));
     }
   }
   return shares;
+}
+
+// The mean over the seeds as a line, each seed as dots.
+void add_lines(plot::LineChart& chart, const std::string& name, const Tensor& shares,
+               plot::Colour colour) {
+  const std::vector<double> x(lengths.begin(), lengths.end());
+  for (const Tensor& seed : split(shares, seeds, 0)) {  // (1, lengths)
+    chart.series.push_back({"", x, doubles(seed), false, true, false, colour});
+  }
+  chart.series.push_back({name, x, doubles(mean(shares, 0)), true, false, false, colour});
 }
 
 // Trains all, prints a table, and returns the chart. `furthest`: up to how many words each scheme
@@ -112,7 +51,7 @@ plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest) 
               "");
   plot::LineChart chart;
   chart.title = std::string("Say ") + task_names[task];
-  chart.subtitle = "trained on 16 words; mean of three seeds";
+  chart.subtitle = "trained on 16 words; lines: means, dots: three seeds";
   chart.x_axis = {.name = "words", .low = 10, .high = 65};
   chart.y_axis = {.name = "right at the last eight words", .low = 0, .high = 1.02};
   for (std::size_t s = 0; s < schemes.size(); ++s) {
@@ -126,10 +65,7 @@ plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest) 
     std::printf("             %5.2f         %2d\n",
                 double{max(max(shares, 0) - min(shares, 0)).item()},
                 static_cast<int>(furthest.back()));
-    chart.series.push_back({.name = schemes[s],
-                            .x = std::vector<double>(lengths.begin(), lengths.end()),
-                            .y = means,
-                            .markers = true});
+    add_lines(chart, schemes[s], shares, plot::series_colour(s));
   }
   std::printf("%-12s  %5.2f\n", "guessing", chance);
   chart.reference_lines = {{chance, "guessing"}};

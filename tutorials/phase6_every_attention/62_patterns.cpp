@@ -201,7 +201,8 @@ void print(const std::vector<Cost>& costs) {
   for (const Cost& c : costs) {
     std::printf("   %-22s %5.1f %%   %5.1f %%\n", c.name.c_str(), 100 * c.pairs, 100 * c.blocks);
   }
-  std::printf("\n5. Milliseconds here, forward and with the way back (share of the first line)\n");
+  std::printf(
+      "\n5. Milliseconds here, forward, and with the backward pass (share of the first line)\n");
   for (const Cost& c : costs) {
     std::printf("   %-22s %7.2f (%3.0f %%)  %7.2f (%3.0f %%)\n", c.name.c_str(), 1e3 * c.forward,
                 100 * c.forward / costs[0].forward, 1e3 * c.both, 100 * c.both / costs[0].both);
@@ -216,26 +217,19 @@ void print(const std::vector<Cost>& costs) {
               100 * by_pairs, 100 * by_blocks);
 }
 
-// Time, forward and with the backward pass, against the share of pairs or of blocks.
-plot::LineChart chart_of(const std::vector<Cost>& costs, double Cost::* share, const char* what) {
-  plot::LineChart chart;
-  chart.title = std::string("Time against ") + what;
-  chart.subtitle = "fused attention, 2048 words, one thread; each point is a pattern";
-  chart.x_axis = {
-      .name = std::string("share of ") + what + " to be computed", .low = 0, .high = 1.05};
-  chart.y_axis = {.name = "share of the time of full attention", .low = 0};
-  plot::Series forward{"forward", {}, {}, false, true}, both{"there and back", {}, {}, false, true};
+// For each pattern its share of pairs, of blocks, and of the time forward and backward.
+plot::BarChart chart_of(const std::vector<Cost>& costs) {
+  plot::BarChart chart;
+  chart.title = "Share of full attention, 2048 words";
+  chart.subtitle = "time: forward and backward, fused, one thread of one machine";
+  chart.y_axis = {.name = "share", .low = 0};
+  chart.series = {{"pairs", {}}, {"blocks", {}}, {"time", {}}};
   for (const Cost& c : costs) {
-    forward.x.push_back(c.*share);
-    forward.y.push_back(c.forward / costs[0].forward);
-    both.x.push_back(c.*share);
-    both.y.push_back(c.both / costs[0].both);
-    if (c.name == "strided(64)" || c.name == "causal" || c.name == "31 links at random") {
-      chart.annotations.push_back({c.*share, both.y.back(), c.name, false});
-    }
+    chart.labels.push_back(c.name);
+    chart.series[0].values.push_back(c.pairs);
+    chart.series[1].values.push_back(c.blocks);
+    chart.series[2].values.push_back(c.both / costs[0].both);
   }
-  chart.series = {
-      {.name = "equal shares", .x = {0, 1}, .y = {0, 1}, .dashed = true}, forward, both};
   return chart;
 }
 
@@ -249,10 +243,8 @@ void draw(const std::vector<Cost>& costs) {
     grid.maps.push_back(mask_heatmap(mask, places, places, name));
   }
   plot::write_png(plot::render(grid, 160), "out/plots/phase6_patterns.png");
-  plot::Canvas canvas(1240, 440);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
-  plot::draw(canvas, panels[0], chart_of(costs, &Cost::pairs, "pairs"));
-  plot::draw(canvas, panels[1], chart_of(costs, &Cost::blocks, "blocks"));
+  plot::Canvas canvas(1500, 480);
+  plot::draw(canvas, canvas.area().inset(16), chart_of(costs));
   plot::write_png(canvas, "out/plots/phase6_density.png");
   std::printf("\nwrote out/plots/phase6_patterns.png and out/plots/phase6_density.png\n");
 }

@@ -125,7 +125,7 @@ void printed_code() {
   x.v = Tensor::ones({64, 16});  // (64, 16)
   std::printf(
       "\n2. A guide's code. All values are 1, so every mean of them is 1; smallest output\n");
-  std::printf("q and k less      0       4       8      12      16      20\n");
+  std::printf("q and k minus     0       4       8      12      16      20\n");
   for (const bool ours : {false, true}) {
     std::printf("%-11s", ours ? "library" : "printed");
     for (const double shift : {0., 4., 8., 12., 16., 20.}) {
@@ -181,7 +181,7 @@ plot::LineChart compare_with_softmax() {
                 double{sum(apart).item()} / 24);
   }
   chart.series = {soft, line};
-  chart.reference_lines = {{1.0 / 24, "even weights"}};
+  chart.reference_lines = {{1.0 / 24, "uniform weights"}};
   return chart;
 }
 

@@ -2,8 +2,8 @@
 //
 // New here: the scores are computed tile by tile and not kept. A query carries from tile to tile
 // its largest score so far, the sum of its exponentials, and its mixture of values so far
-// (Milakov & Gimelshein 2018; Dao et al. 2022). First in plain numbers, then for whole tiles, and
-// compared with attention() and fused_attention(), bytes included.
+// (Milakov & Gimelshein 2018). First in plain numbers, then for whole tiles, in the order of
+// FlashAttention-2 (Dao 2023), compared with attention() and fused_attention().
 // Writes out/plots/phase6_flash_tiles.gif; takes about a second.
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,6 @@
 
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -138,7 +137,7 @@ const struct {
     {"fused_attention()",
      [](const Operands& x) { return fused_attention(x.q, x.k, x.v, causal); }}};
 
-std::vector<Tensor> there_and_back(const Function& f, const Operands& x) {
+std::vector<Tensor> with_gradients(const Function& f, const Operands& x) {
   Tape tape({x.q, x.k, x.v});
   const Tensor y = f(x);  // (length, width)
   const Gradients gradients = tape.backward(y, cos(x.v));
@@ -147,44 +146,17 @@ std::vector<Tensor> there_and_back(const Function& f, const Operands& x) {
 
 void compare() {
   const Operands x = draw_operands(200, 16);  // (200, 16) each
-  const std::vector<Tensor> expected = there_and_back(ways[0].f, x);
+  const std::vector<Tensor> expected = with_gradients(ways[0].f, x);
   std::printf("2. 200 words, causal: differ from attention() by\n");
   std::printf("%-20s %-18s %s\n", "", "output", "gradients");
   for (const auto& way : {ways[1], ways[2]}) {
-    const std::vector<Tensor> got = there_and_back(way.f, x);
+    const std::vector<Tensor> got = with_gradients(way.f, x);
     double worst = 0;
     for (std::size_t i = 1; i < 4; ++i) {
       worst = std::max(worst, largest_difference(got[i], expected[i]));
     }
     std::printf("%-20s %-18s %s\n", way.name, if_small(largest_difference(got[0], expected[0])),
                 if_small(worst));
-  }
-}
-
-double peak_kilobytes(const std::function<void()>& f) {
-  return static_cast<double>(peak_memory_of(f)) / 1024;
-}
-
-void print_bytes() {
-  std::printf("\n3. Most memory in use at once for tensors, KB; width 64, causal\n");
-  std::printf("%-18s %20s  %20s   kept for the\n", "", "forward", "there and back");
-  std::printf("%-18s", "words");
-  for (int part = 0; part < 2; ++part) std::printf("%8d%7d%7d", 512, 1024, 2048);
-  std::printf("  way back, 2048\n");
-  for (const auto& [name, f] : ways) {
-    std::printf("%-18s", name);
-    for (const bool back : {false, true}) {
-      std::printf(" ");
-      for (const Index count : {512, 1024, 2048}) {
-        const Operands x = draw_operands(count, 64);  // (count, 64) each
-        std::printf("%7.0f", peak_kilobytes([&, f = f] { back ? there_and_back(f, x)[0] : f(x); }));
-      }
-    }
-    const Operands x = draw_operands(2048, 64);  // (2048, 64) each
-    const Tape tape({x.q, x.k, x.v});
-    const std::size_t before = memory_stats().live_bytes;
-    const Tensor y = f(x);  // (length, width)
-    std::printf("%10.0f\n", static_cast<double>(memory_stats().live_bytes - before) / 1024);
   }
 }
 
@@ -301,7 +273,7 @@ void film() {
     frames.insert(frames.end(), now.visit.skipped ? 1 : 3, frame(now));
     (now.visit.skipped ? skipped : met) += 1;
   }
-  std::printf("\n4. The film: %d words, tiles of %d: %d tiles met, %d skipped\n",
+  std::printf("\n3. The film: %d words, tiles of %d: %d tiles met, %d skipped\n",
               static_cast<int>(length), static_cast<int>(size), met, skipped);
   frames.insert(frames.end(), 3, frames.back());
   plot::write_gif(frames, "out/plots/phase6_flash_tiles.gif", 0.5);
@@ -314,7 +286,6 @@ int main() try {
   std::printf("Step 64: tile by tile (takes about a second)\n\n");
   in_numbers();
   compare();
-  print_bytes();
   film();
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

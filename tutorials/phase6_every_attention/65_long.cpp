@@ -41,7 +41,7 @@ double peak_megabytes(const std::function<void()>& f) {
 
 using Function = std::function<Tensor(const Operands&)>;
 
-double peak_there_and_back(const Function& f, const Operands& x) {
+double peak_with_backward(const Function& f, const Operands& x) {
   return peak_megabytes([&] {
     Tape tape({x.q, x.k, x.v});
     const Tensor y = f(x);  // (length, width)
@@ -85,14 +85,25 @@ double error_of_forgotten_place(const Operands& x, const Mask& mask, const Tenso
   return largest_difference(concat(parts, 0), expected);
 }
 
+void print_library(const Operands& x, const Mask& causal, const Tensor& expected) {
+  const auto library = [&](const Operands& o) {
+    return chunked_attention(o.q, o.k, o.v, causal, 64);
+  };
+  std::printf("chunked_attention(q, k, v, causal, 64), forward and backward: %.2f MB\n",
+              peak_with_backward(library, x));
+  std::printf("The same mask for every chunk, its place forgotten: differs by %.2f\n",
+              error_of_forgotten_place(x, causal, expected));
+}
+
 plot::LineChart chunks() {
   const Operands x = draw_operands(1024, 64);  // (1024, 64) each
   const Mask causal = Mask::causal();
   const Tensor expected = attention(x.q, x.k, x.v, causal).output;  // (1024, 64)
   std::printf("\n2. Chunks of queries: 1024 words, width 64, causal. Peak memory in MB\n");
-  std::printf("chunk    forward   there and back   with checkpoint   output differs by\n");
-  plot::Series forward{"forward", {}, {}, true, true}, both{"there and back", {}, {}, true, true},
-      less{"there and back, checkpointed", {}, {}, true, true};
+  std::printf("chunk    forward   with backward   with checkpoint   output differs by\n");
+  plot::Series forward{"forward", {}, {}, true, true},
+      both{"forward and backward", {}, {}, true, true},
+      less{"forward and backward, checkpointed", {}, {}, true, true};
   for (const Index chunk : {1024, 512, 256, 128, 64, 32}) {
     const auto plain = [&](const Operands& o) { return by_chunks(o, causal, chunk, false); };
     const auto again = [&](const Operands& o) { return by_chunks(o, causal, chunk, true); };
@@ -100,19 +111,13 @@ plot::LineChart chunks() {
       line->x.push_back(static_cast<double>(chunk));
     }
     forward.y.push_back(peak_megabytes([&] { plain(x); }));
-    both.y.push_back(peak_there_and_back(plain, x));
-    less.y.push_back(peak_there_and_back(again, x));
+    both.y.push_back(peak_with_backward(plain, x));
+    less.y.push_back(peak_with_backward(again, x));
     const double error = largest_difference(again(x), expected);
     std::printf("%5d %10.2f %16.2f %17.2f   %s\n", static_cast<int>(chunk), forward.y.back(),
                 both.y.back(), less.y.back(), error < 1e-5 ? "less than 1e-5" : "TOO MUCH");
   }
-  const auto library = [&](const Operands& o) {
-    return chunked_attention(o.q, o.k, o.v, causal, 64);
-  };
-  std::printf("chunked_attention(q, k, v, causal, 64), there and back: %.2f MB\n",
-              peak_there_and_back(library, x));
-  std::printf("The same mask for every chunk, its place forgotten: differs by %.2f\n",
-              error_of_forgotten_place(x, causal, expected));
+  print_library(x, causal, expected);
   return {.title = "Chunks of queries: peak memory, 1024 words",
           .x_axis = {.name = "queries in a chunk", .log = true},
           .y_axis = {.name = "MB", .low = 0},
@@ -147,6 +152,21 @@ Windows printed(const Operands& x, Index window) {
   return all;
 }
 
+// Queries do not overlap, keys do: blocks of 64 queries, each with the keys that they may see.
+Tensor blocks_of_queries(const Operands& x, Index window) {
+  const Index length = x.q.size(0);
+  std::vector<Tensor> outputs;
+  for (Index begin = 0; begin < length; begin += 64) {
+    const Index end = std::min(begin + 64, length);
+    const Index first = std::max<Index>(0, begin - window), last = std::min(end + window, length);
+    const Mask seen = Mask::local(window).part(begin, end - begin, first, last - first);
+    outputs.push_back(
+        attention(rows(x.q, begin, end), rows(x.k, first, last), rows(x.v, first, last), seen)
+            .output);  // (end - begin, width)
+  }
+  return concat(outputs, 0);  // (length, width)
+}
+
 void windows() {
   const Index length = 512, window = 64;
   const Operands x = draw_operands(length, 16);  // (length, 16) each
@@ -165,6 +185,7 @@ void windows() {
   print("the first of its rows", first);
   print("the last", last);
   print("their mean", (first + last) / 2);
+  print("blocks of queries, with their keys", blocks_of_queries(x, window / 2));
   print("sliding_window_attention(..., 32)", sliding_window_attention(x.q, x.k, x.v, window / 2));
   const Operands large = draw_operands(1024, 64);  // (1024, 64) each
   const Function sliding = [](const Operands& o) {
@@ -173,8 +194,8 @@ void windows() {
   const Function masked = [](const Operands& o) {
     return attention(o.q, o.k, o.v, Mask::local(32)).output;
   };
-  std::printf("Peak memory, 1024 words, window 32, there and back: %.2f MB; by a mask: %.2f MB\n",
-              peak_there_and_back(sliding, large), peak_there_and_back(masked, large));
+  std::printf("Peak memory, 1024 words, window 32, with backward: %.2f MB; by a mask: %.2f MB\n",
+              peak_with_backward(sliding, large), peak_with_backward(masked, large));
 }
 
 // The guide's layer reads (batch, length, width) as (length, batch, width).

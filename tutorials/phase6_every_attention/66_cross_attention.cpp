@@ -56,6 +56,14 @@ double moved(const Tensor& a, const Tensor& b, Index batch, Index length) {
   return largest_difference(rows(a), rows(b));
 }
 
+void print_second(const Tensor& weights) {
+  std::printf("weights of the second sentence, head 0: 5 keys, 2 of them <pad>\n");
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 5; ++j) std::printf(" %.2f", double{weights.at({1, 0, i, j})});
+    std::printf("%s\n", i < target_lengths[1] ? "" : "   <pad> asks, too");
+  }
+}
+
 // Cross-attention, written out: queries from x, keys and values from the context. `real` is 1
 // for words, 0 for <pad>.
 void written_out(const Data& data) {
@@ -78,11 +86,7 @@ void written_out(const Data& data) {
   print("keys and values", k);
   print("scores and weights", weights);
   print("output, as long as x", output);
-  std::printf("weights of the second sentence, head 1: 5 keys, 2 of them <pad>\n");
-  for (Index i = 0; i < 4; ++i) {
-    for (Index j = 0; j < 5; ++j) std::printf(" %.2f", double{weights.at({1, 0, i, j})});
-    std::printf("%s\n", i < target_lengths[1] ? "" : "   <pad> asks, too");
-  }
+  print_second(weights);
   const Tensor across =
       data.layer.cross_attend(data.x, data.context, Mask::padding(source_lengths));  // (2, 4, 16)
   const double difference = largest_difference(output, across);
@@ -128,7 +132,7 @@ void three_uses(const Data& data) {
     std::printf("%s %10s %10s\n", use_and_mask, cell(first).c_str(), cell(second).c_str());
   };
   std::printf(
-      "3. Three uses of attention. Right: how far output 1 moves when the last word of the\n");
+      "3. Three uses of attention. Right: how far output 0 moves when the last word of the\n");
   std::printf("   target, or of the source, becomes another (-: it is not read at all)\n");
   std::printf("use      Q from   K, V     mask      scores     target     source\n");
   const auto change = [](const Tensor& a, const Tensor& b) { return moved(a, b, 0, 1); };
@@ -152,8 +156,8 @@ void axes_confused(const Data& data) {
   };
   // (2, 5, 16) each
   const Tensor right = data.layer.cross_attend(x, data.context), wrong = confused(data.context);
-  std::printf("4. Batch and length confused: a word of sentence 2 becomes another\n");
-  std::printf("%27s sentence 1 moves by  shape of the output\n", "");
+  std::printf("4. Batch and length confused: a word of sentence 1 becomes another\n");
+  std::printf("%27s sentence 0 moves by  shape of the output\n", "");
   std::printf("(batch, length, width)      %.2f                 %s\n",
               moved(right, data.layer.cross_attend(x, other), 0, 5),
               to_string(right.shape()).c_str());

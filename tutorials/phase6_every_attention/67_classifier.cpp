@@ -2,19 +2,21 @@
 //
 // New here: a classifier (embedding, positions, attention, mean over the words, linear) on five
 // forms of sentences that are made of the same words in another order, beside the same model with
-// parts left out; and a mean that leaves out <pad>, beside one that does not.
-// Writes out/plots/phase6_classifier.png; takes about 6 seconds.
-#include <algorithm>
-#include <cmath>
+// parts left out or replaced; a question that needs two words to be compared; and a mean that
+// leaves out <pad>, beside one that does not.
+// Writes out/plots/phase6_classifier.png; takes about 10 seconds.
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "course/sentence_forms.hpp"
+#include "tapestry/accuracy.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/feed_forward.hpp"
 #include "tapestry/nn/linear.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/nn/positions.hpp"
@@ -30,10 +32,12 @@ namespace {
 
 constexpr Index width = 32, heads = 4, batch_rows = 64, steps = 300;
 constexpr std::uint64_t seeds = 5;
+constexpr std::size_t both = 3, pad_as_word = 6;  // rows of the list of variants
 constexpr Index row_lengths[] = {9, 12, 16, 24, 32, 48};
 
 struct Parts {  // what the model has
-  bool positions, attention;
+  bool positions = false, attention = false;
+  bool feed_forward = false;  // for each word, before the mean
   bool knows_padding = true;  // false: <pad> is a word like any other
 };
 
@@ -41,12 +45,14 @@ struct Classifier : Module {
   Parts parts;
   Embedding words;
   MultiHeadAttention attention;
+  FeedForward feed_forward;
   Linear out;
 
   Classifier(const Parts& has, Index vocabulary, Random& random)
       : parts(has),
         words(vocabulary, width, random, init::lecun_normal),
         attention(width, heads, random, {.initializer = init::lecun_normal}),
+        feed_forward(width, random, {.initializer = init::xavier_uniform}),
         out(width, sentence_forms, random, {.initializer = init::lecun_normal}) {}
 
   // ids (rows, length) -> (rows, forms)
@@ -56,6 +62,7 @@ struct Classifier : Module {
     if (parts.positions) x = x + sinusoidal_positions(ids.shape[1], width);
     const Mask words_only = Mask::padding(lengths);
     if (parts.attention) x = attention(x, parts.knows_padding ? words_only : Mask(), pass);
+    if (parts.feed_forward) x = x + feed_forward(x);
     if (!parts.knows_padding) return out(mean(x, 1));  // (rows, forms)
     // The mean over the words alone: their sum, divided by how many they are.
     Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
@@ -63,13 +70,18 @@ struct Classifier : Module {
   }
 
   Members members() const override {
-    return {{"words", words}, {"attention", parts.attention ? &attention : nullptr}, {"out", out}};
+    return {{"words", words},
+            {"attention", parts.attention ? &attention : nullptr},
+            {"feed_forward", parts.feed_forward ? &feed_forward : nullptr},
+            {"out", out}};
   }
 };
 
-Classifier learn(const Parts& parts, const SentenceForms& task, std::uint64_t seed) {
+using Draw = std::function<FormBatch(Random&)>;
+
+Classifier learn(const Parts& parts, Index vocabulary, const Draw& draw, std::uint64_t seed) {
   Random random(seed);
-  Classifier model(parts, task.vocabulary().size(), random);
+  Classifier model(parts, vocabulary, random);
   Adam adam(model.parameters());
   TrainingOptions options{.steps = steps, .what = ""};
   options.learning_rate = [](Index step) {
@@ -77,22 +89,16 @@ Classifier learn(const Parts& parts, const SentenceForms& task, std::uint64_t se
   };
   const auto loss_of_step = [&](Index step) {
     Random drawn(seed, static_cast<std::uint64_t>(step));
-    const FormBatch b = task.batch(Part::train, batch_rows, drawn);  // ids (64, length)
-    return cross_entropy(model(b.ids, b.lengths), b.forms);          // logits (64, forms)
+    const FormBatch b = draw(drawn);                         // ids (64, length)
+    return cross_entropy(model(b.ids, b.lengths), b.forms);  // logits (64, forms)
   };
   train(adam, loss_of_step, options);
   return model;
 }
 
-// The share of sentences whose form gets the greatest logit.
-double accuracy(const Tensor& logits, const Indices& forms) {
-  const std::vector<real> values = logits.values();
-  int right = 0;
-  for (std::size_t row = 0; row < forms.values.size(); ++row) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(row) * sentence_forms;
-    right += std::max_element(first, first + sentence_forms) - first == forms.values[row];
-  }
-  return right / static_cast<double>(forms.values.size());
+Classifier learn_forms(const Parts& parts, const SentenceForms& task, std::uint64_t seed) {
+  const auto draw = [&](Random& random) { return task.batch(Part::train, batch_rows, random); };
+  return learn(parts, task.vocabulary().size(), draw, seed);
 }
 
 // The same sentences in rows of `length`, as if a longer one stood in the batch.
@@ -127,15 +133,18 @@ struct Variant {
 };
 
 std::vector<Variant> measure(const SentenceForms& task, const FormBatch& test) {
-  std::vector<Variant> variants = {{"words alone", {false, false}},
-                                   {"+ positions", {true, false}},
-                                   {"+ attention", {false, true}},
-                                   {"+ both", {true, true}},
-                                   {"both, <pad> a word", {true, true, false}}};
+  std::vector<Variant> variants = {
+      {"words alone", {}},
+      {"+ positions", {.positions = true}},
+      {"+ attention", {.attention = true}},
+      {"+ both", {.positions = true, .attention = true}},
+      {"+ feed-forward", {.feed_forward = true}},
+      {"+ f.-f., positions", {.positions = true, .feed_forward = true}},
+      {"both, <pad> a word", {.positions = true, .attention = true, .knows_padding = false}}};
   Progress progress("training", Index(variants.size() * seeds), "models");
   for (Variant& variant : variants) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed, progress.step()) {
-      const Classifier model = learn(variant.parts, task, seed);
+      const Classifier model = learn_forms(variant.parts, task, seed);
       variant.right.emplace_back();
       for (const Index length : row_lengths) {
         const Tensor logits = model(padded(test.ids, length), test.lengths);  // (2000, forms)
@@ -146,7 +155,7 @@ std::vector<Variant> measure(const SentenceForms& task, const FormBatch& test) {
   return variants;
 }
 
-void print(const std::vector<Variant>& variants, double first_word) {
+void print_parts(const std::vector<Variant>& variants, double first_word) {
   std::printf("1. Which parts are needed: share of 2000 held-out sentences told right\n");
   std::printf("%18s seed 1 seed 2 seed 3 seed 4 seed 5\n", "");
   for (const Variant& variant : variants) {
@@ -155,16 +164,58 @@ void print(const std::vector<Variant>& variants, double first_word) {
     std::printf("\n");
   }
   std::printf("guessing 0.200, the first word alone, counted: %.3f\n", first_word);
-  std::printf("\n2. The same sentences (7 to 9 words) in rows filled up to a length\n%20s", "");
+}
+
+void print_padding(const std::vector<Variant>& variants) {
+  std::printf("\n3. Five forms, the same sentences (7 to 9 words) in rows filled up to a length\n");
+  std::printf("%20s", "");
   for (const Index length : row_lengths) std::printf(" %5d", static_cast<int>(length));
-  for (std::size_t which : {3, 4}) {
+  for (std::size_t which : {both, pad_as_word}) {
     for (std::size_t seed = 0; seed < seeds; ++seed) {
-      const char* name = which == 3 ? "<pad> left out" : "<pad> as a word";
+      const char* name = which == both ? "<pad> left out" : "<pad> as a word";
       std::printf("\n%-15s, %d  ", name, static_cast<int>(seed + 1));
       for (const double right : variants[which].right[seed]) std::printf(" %5.3f", right);
     }
   }
   std::printf("\n\n");
+}
+
+// "the cat will chase the dog today": class 1 if subject and object are the same noun, half of all
+// sentences; else class 0.
+FormBatch same_nouns(const Vocabulary& vocabulary, Index rows, Random& random) {
+  const Words nouns = {"cat", "dog", "bird", "horse", "fox", "goat"};
+  FormBatch batch{Indices({rows, 7}, std::vector<std::int32_t>(static_cast<std::size_t>(rows * 7))),
+                  std::vector<Index>(static_cast<std::size_t>(rows), 7),
+                  Indices({rows}, std::vector<std::int32_t>(static_cast<std::size_t>(rows)))};
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+    const bool same = random.randint(2) == 1;
+    const Index first = random.randint(6), other = (first + 1 + random.randint(5)) % 6;
+    const Words words = {"the",  nouns[static_cast<std::size_t>(first)],
+                         "will", "chase",
+                         "the",  nouns[static_cast<std::size_t>(same ? first : other)],
+                         "today"};
+    for (std::size_t i = 0; i < 7; ++i) batch.ids.values[row * 7 + i] = vocabulary.id(words[i]);
+    batch.forms.values[row] = same;
+  }
+  return batch;
+}
+
+void compare_two_words(const Vocabulary& vocabulary) {
+  Random random(79);
+  const FormBatch test = same_nouns(vocabulary, 2000, random);  // ids (2000, 7)
+  const auto draw = [&](Random& drawn) { return same_nouns(vocabulary, batch_rows, drawn); };
+  std::printf("\n2. Are subject and object the same noun? Share of 2000 sentences told right\n");
+  std::printf("%18s seed 1 seed 2 seed 3 seed 4 seed 5\n", "");
+  const Variant list[] = {{"+ f.-f., positions", {.positions = true, .feed_forward = true}},
+                          {"+ both", {.positions = true, .attention = true}}};
+  for (const Variant& variant : list) {
+    std::printf("%-18s", variant.name);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const Classifier model = learn(variant.parts, vocabulary.size(), draw, seed);
+      std::printf(" %6.3f", accuracy(model(test.ids, test.lengths), test.forms));
+    }
+    std::printf("\n");
+  }
 }
 
 plot::BarChart parts_chart(const std::vector<Variant>& variants, double first_word) {
@@ -173,7 +224,7 @@ plot::BarChart parts_chart(const std::vector<Variant>& variants, double first_wo
   chart.subtitle = "mean of five seeds";
   chart.y_axis = {"share", false, 0, 1};
   chart.series.push_back({"", {}});
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < pad_as_word; ++i) {
     chart.labels.push_back(variants[i].name);
     chart.series[0].values.push_back(0);
     for (const auto& seed : variants[i].right) chart.series[0].values.back() += seed[0] / seeds;
@@ -190,11 +241,11 @@ plot::LineChart padding_chart(const std::vector<Variant>& variants) {
   chart.x_axis = {"length of the row"};
   chart.y_axis = {"share told right", false, 0, 1};
   const std::vector<double> x(std::begin(row_lengths), std::end(row_lengths));
-  for (const std::size_t which : {4, 3}) {
+  for (const std::size_t which : {pad_as_word, both}) {
     for (std::size_t seed = 0; seed < seeds; ++seed) {
-      const char* name = which == 3 ? "<pad> left out: all five" : "<pad> as a word";
+      const char* name = which == both ? "<pad> left out: all five" : "<pad> as a word";
       chart.series.push_back({seed == 0 ? name : "", x, variants[which].right[seed], true, true});
-      chart.series.back().colour = plot::series_colour(4 - which);
+      chart.series.back().colour = plot::series_colour(which == both ? 1 : 0);
     }
   }
   return chart;
@@ -207,7 +258,7 @@ plot::Heatmap where_heads_look(const Classifier& model, const SentenceForms& tas
   const Capture seen;
   model(one.ids, one.lengths, {.need_weights = true});
   const Tensor weights = mean(squeeze(seen["weights"], 0), 1);  // (heads, keys)
-  const std::vector<std::string> rows = {"head 1", "head 2", "head 3", "head 4"};
+  const std::vector<std::string> rows = {"head 0", "head 1", "head 2", "head 3"};
   plot::Heatmap map = attention_heatmap(weights, rows, sentence.words, to_string(sentence.form));
   map.row_axis = map.column_axis = "";
   map.colour_bar = false;
@@ -217,13 +268,15 @@ plot::Heatmap where_heads_look(const Classifier& model, const SentenceForms& tas
 }  // namespace
 
 int main() try {
-  std::printf("Step 67: a classifier (takes about 6 seconds)\n\n");
+  std::printf("Step 67: a classifier (takes about 10 seconds)\n\n");
   const SentenceForms task;
   Random random(77);
   const FormBatch test = task.batch(Part::held_out, 2000, random);  // ids (2000, 9)
   const double first_word = first_word_alone(task, test);
   const std::vector<Variant> variants = measure(task, test);
-  print(variants, first_word);
+  print_parts(variants, first_word);
+  compare_two_words(task.vocabulary());
+  print_padding(variants);
 
   plot::Canvas canvas(1360, 710, 1.5);
   plot::draw(canvas, {16, 16, 640, 420}, parts_chart(variants, first_word));
@@ -234,7 +287,7 @@ int main() try {
   const char* texts[] = {"the cat will chase a dog today", "will the cat chase a dog today",
                          "today the cat will chase a dog", "a dog the cat will chase today",
                          "chase a dog the cat will today"};
-  const Classifier model = learn({true, true}, task, 1);
+  const Classifier model = learn_forms({.positions = true, .attention = true}, task, 1);
   for (int i = 0; i < 5; ++i) {
     const FormSentence sentence{split_words(texts[i]), static_cast<SentenceForm>(i)};
     plot::draw(canvas, {16 + 267.0 * i, 476, 260, 220}, where_heads_look(model, task, sentence));

@@ -1,9 +1,9 @@
 // Step 6b. Every attention of this phase, on the same queries, keys and values: who computes what,
 // how fast, in how much memory?
 //
-// New here: the laboratory of the library (laboratory.hpp), and growth as a slope: on logarithmic
-// axes "as the square of the length" is a straight line that rises by 2. `tapestry lab` prints such
-// tables for other sizes.
+// New here: the laboratory of the course (course/laboratory.hpp), and growth as a slope: on
+// logarithmic axes "as the square of the length" is a straight line that rises by 2. `tapestry lab`
+// prints such tables for other sizes.
 // Writes out/plots/phase6_lab.png; takes about 25 seconds, on one thread.
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "course/laboratory.hpp"
@@ -137,7 +138,8 @@ void print_savings(const std::vector<Row>& rows) {
   const auto both = [&](const char* name) { return at(named(rows, name), 4096, both_mib); };
   const double all = both("explicit");
   std::printf(
-      "\nANSWER at 4096, both ways, explicit attention takes so many times the bytes of\n ");
+      "\nANSWER at 4096, forward and backward, explicit attention takes so many times the bytes "
+      "of\n ");
   for (const char* name : {"checkpointed", "chunked", "fused", "linear"}) {
     std::printf(" %s: %.0f%s", name, all / both(name), name[0] == 'l' ? "\n" : ", ");
   }
@@ -156,7 +158,7 @@ Index faster_from(const Row& row, const Row& other, const Value& value) {
 void print_times(const std::vector<Row>& rows) {
   const Row& fused = named(rows, "fused");
   std::printf(
-      "\nANSWER faster than fused attention, forward and back: from which length on, and\n"
+      "\nANSWER faster than fused attention, forward and backward: from which length on, and\n"
       "how many times at 4096\n");
   for (const Row& row : rows) {
     const Index from = faster_from(row, fused, both_ms);
@@ -176,27 +178,48 @@ plot::Series guide(double y, int power) {
   return line;
 }
 
+// A colour means the same variant in every panel.
+plot::Colour colour_of(const std::string& name) {
+  const std::vector<std::string> order = {"explicit", "fused",  "cached",  "local",
+                                          "strided",  "linear", "chunked", "checkpointed"};
+  return plot::series_colour(
+      static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin()));
+}
+
+// Names at the ends of lines, moved apart where lines end close together.
+void name_ends(plot::LineChart& chart, std::vector<std::pair<double, std::string>> ends) {
+  std::sort(ends.begin(), ends.end());
+  double last = 0;
+  for (auto& [y, name] : ends) {
+    last = std::max(y, 3 * last);
+    chart.annotations.push_back({4096, last, name, false});
+  }
+}
+
+// A line for each variant, named at its end.
 plot::LineChart chart_of(const std::vector<Row>& rows, const std::vector<std::string>& names,
                          const std::string& title, const std::string& unit, const Value& value) {
   plot::LineChart chart;
   chart.title = title;
-  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 8000};
+  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 30000};
   const bool time = unit == "ms";  // the same range in both columns, and on every machine
-  chart.y_axis = {.name = unit, .log = true, .low = time ? 0.01 : 0.1, .high = time ? 1e4 : 5e3};
+  chart.y_axis = {.name = unit, .log = true, .low = time ? 0.01 : 0.1, .high = time ? 1e5 : 2e4};
   double low = INFINITY, high = 0;
+  std::vector<std::pair<double, std::string>> ends;
   for (const std::string& name : names) {
     const Row& row = named(rows, name);
-    plot::Series series{name, {}, {}, true, true};
+    plot::Series series{"", {}, {}, true, true, false, colour_of(name)};
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       series.x.push_back(static_cast<double>(lengths[i]));
       series.y.push_back(value(row.found[i]));
     }
-    if (std::isnan(series.y.front())) continue;
     low = std::min(low, series.y.back());  // NaN: not less
     high = std::max(high, series.y.back());
+    ends.emplace_back(series.y.back(), name);
     chart.series.push_back(series);
   }
-  for (const auto& [y, power] : {std::pair{2 * high, 2}, std::pair{low / 2, 1}}) {
+  name_ends(chart, ends);
+  for (const auto& [y, power] : {std::pair{6 * high, 2}, std::pair{low / 3, 1}}) {
     chart.series.push_back(guide(y, power));
     chart.annotations.push_back({4096, y, power == 2 ? "L²" : "L", false});
   }
@@ -204,25 +227,21 @@ plot::LineChart chart_of(const std::vector<Row>& rows, const std::vector<std::st
 }
 
 void draw(const std::vector<Row>& rows) {
-  const std::vector<std::string> all = {"fused",        "explicit", "multi-head layer",
-                                        "checkpointed", "chunked",  "grouped-query",
-                                        "multi-query",  "cached"};
-  const std::vector<std::string> fewer = {"fused",   "local",        "sliding window",
-                                          "strided", "blocked",      "global + local",
-                                          "linear",  "causal linear"};
-  plot::Canvas canvas(1100, 1320);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 3, 2);
-  const auto place = [&](std::size_t i, const std::string& what, const char* unit,
-                         const Value& value, const char* note = "") {
-    plot::draw(canvas, areas[2 * i], chart_of(rows, all, "All pairs: " + what, unit, value));
-    plot::LineChart right = chart_of(rows, fewer, "Fewer pairs, or linear: " + what, unit, value);
-    right.subtitle = note;
-    plot::draw(canvas, areas[2 * i + 1], right);
-  };
-  place(0, "time forward", "ms", forward_ms);
-  place(1, "time both ways", "ms", both_ms);
-  place(2, "most bytes, both ways", "MiB", both_mib,
-        "fused attention takes the same bytes under every mask: one line");
+  plot::Canvas canvas(1200, 900);
+  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
+  const std::vector<std::string> fewer = {"fused", "strided", "local", "linear"};
+  plot::draw(canvas, areas[0],
+             chart_of(rows, {"explicit", "fused", "cached"}, "All pairs: time, forward (one core)",
+                      "ms", forward_ms));
+  plot::draw(
+      canvas, areas[1],
+      chart_of(rows, fewer, "Fewer pairs, or linear: time, forward (one core)", "ms", forward_ms));
+  plot::draw(canvas, areas[2],
+             chart_of(rows, {"explicit", "checkpointed", "chunked", "fused"},
+                      "All pairs: most bytes, forward and backward", "MiB", both_mib));
+  plot::draw(canvas, areas[3],
+             chart_of(rows, {"fused", "linear"},
+                      "Linear beside fused: most bytes, forward and backward", "MiB", both_mib));
   plot::write_png(canvas, "out/plots/phase6_lab.png");
 }
 
@@ -234,11 +253,11 @@ int main() try {
   const std::vector<Row> rows = measure_all();
   print_errors(rows);
   print_numbers("3. MiB forward, by length", rows, forward_mib, &Variant::memory_growth);
-  print_numbers("4. MiB forward and back", rows, both_mib, &Variant::memory_growth);
+  print_numbers("4. MiB forward and backward", rows, both_mib, &Variant::memory_growth);
   print_savings(rows);
   print_numbers("5. Milliseconds forward (they depend on the machine)", rows, forward_ms,
                 &Variant::time_growth);
-  print_numbers("6. Milliseconds forward and back", rows, both_ms, &Variant::time_growth);
+  print_numbers("6. Milliseconds forward and backward", rows, both_ms, &Variant::time_growth);
   print_times(rows);
   draw(rows);
   std::printf("\nwrote out/plots/phase6_lab.png\n");

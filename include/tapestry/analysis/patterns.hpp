@@ -57,6 +57,10 @@ namespace tapestry {
 // Such keys: i + offset for query i, where there is such a key. weights is their shape.
 [[nodiscard]] Indices keys_at(Index offset, const Shape& weights);
 
+// Such keys, too: the one behind the last earlier occurrence of the word at each query, or -1 where
+// the word comes for the first time. ids (queries) or (batch, queries) -> the same shape.
+[[nodiscard]] Indices induction_keys(const Indices& ids);
+
 // A pattern that weights may follow. Its score is in [0, 1], and 1 if a head follows it fully. From
 // self to induction it is weight_on this key of each query i:
 enum class Pattern {
@@ -66,7 +70,7 @@ enum class Pattern {
   first,         // key 0: <bos>, often an attention sink (Xiao et al. 2024)
   fixed_offset,  // key i + d, for the d that scores best on average over the sentences that have
                  // it; other than -1, 0 and 1, and visible to half of the rows that count
-  induction,     // the key after the previous occurrence of the word at i (Olsson et al. 2022)
+  induction,     // induction_keys of the words (Olsson et al. 2022)
   uniform,       // the mean normalised entropy
   sparse,        // 1 - (exp(entropy) - 1) / (visible keys - 1), the mean: 1 if on one key
 };

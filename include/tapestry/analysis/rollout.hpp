@@ -10,7 +10,7 @@ namespace tapestry {
 
 // The weights that a Transformer recorded, first layer first, each (batch, heads, queries, keys):
 // "blocks.0.attention.weights", "blocks.1.attention.weights", ... Throws Error if there are none.
-[[nodiscard]] std::vector<Tensor> filed_weights(const Capture& seen);
+[[nodiscard]] std::vector<Tensor> captured_weights(const Capture& seen);
 
 // What one layer passes on when its residual connection is counted: the mean over heads of the
 // weights, half of it, and half the identity, (A + I) / 2, with rows that do not sum to 1 divided

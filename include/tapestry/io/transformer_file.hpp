@@ -1,6 +1,6 @@
 // A transformer in a file: its weights, its options, and the format of its inputs.
 //
-//   write_transformer("model.safetensors", model, to_metadata(vocabulary, batch));  // feeding.hpp
+//   write_transformer("model.safetensors", model, to_metadata(vocabulary, batch));
 //   const Transformer model = read_transformer("model.safetensors");
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace tapestry {
 
 // Writes a safetensors file with the model's parameters, and as text its options (to_metadata)
-// and the given metadata: vocabulary and input format (text/feeding.hpp), which the `tapestry`
+// and the given metadata: vocabulary and input format (text/input_format.hpp), which the `tapestry`
 // command needs. Throws Error as write_safetensors does.
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata = {});

@@ -1,6 +1,8 @@
-// Two linear maps with an activation between, the same for every position.
+// Two linear maps with an activation between, the same for every position; or three, one of which
+// is a gate.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tapestry/nn/linear.hpp"
@@ -13,12 +15,15 @@ struct FeedForwardOptions {
   Activation activation = Activation::gelu;
   bool bias = true;
   Initializer initializer = init::normal;
+  bool gated = false;  // with silu it is SwiGLU (Shazeer 2020; Llama)
 };
 
-// y = activation(x W_up + b_up) W_down + b_down (Vaswani et al. 2017, section 3.3).
+// y = activation(x W_up + b_up) W_down + b_down (Vaswani et al. 2017, section 3.3). Gated:
+// y = (activation(x W_gate + b_gate) * (x W_up + b_up)) W_down + b_down.
 struct FeedForward : Module {
-  Linear up;    // (d_model, d_ff)
-  Linear down;  // (d_ff, d_model)
+  std::optional<Linear> gate;  // (d_model, d_ff), if gated
+  Linear up;                   // (d_model, d_ff)
+  Linear down;                 // (d_ff, d_model)
   Activation activation;
 
   // Throws Error for a size below 1 (d_ff: below 0).
@@ -27,7 +32,7 @@ struct FeedForward : Module {
   // x (..., d_model) -> the same shape. Throws Error for another last axis.
   Tensor operator()(const Tensor& x) const;
 
-  Members members() const override { return {{"up", up}, {"down", down}}; }
+  Members members() const override { return {{"gate", gate}, {"up", up}, {"down", down}}; }
 };
 
 }  // namespace tapestry

@@ -20,6 +20,7 @@ struct LayerNorm : Module {
   // x (..., width) -> the same shape. Throws Error for another last axis.
   Tensor operator()(const Tensor& x) const;
 
+  // In files the weight is called gain.
   Members members() const override { return {{"gain", weight}, {"bias", bias}}; }
 };
 

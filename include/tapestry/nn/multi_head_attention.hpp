@@ -6,6 +6,7 @@
 
 #include "tapestry/attention.hpp"
 #include "tapestry/nn/forward_context.hpp"
+#include "tapestry/nn/key_value_cache.hpp"
 #include "tapestry/nn/linear.hpp"
 #include "tapestry/nn/module.hpp"
 #include "tapestry/nn/positions.hpp"
@@ -21,22 +22,16 @@ struct MultiHeadAttentionOptions {
   // (grouped-query attention; Ainslie et al. 2023), 1 is multi-query attention (Shazeer 2019). 0
   // means `num_heads`. x then has at most four axes.
   Index num_key_value_heads = 0;
-  bool bias = false;       // of all four maps
-  bool is_causal = false;  // no position sees a later one
-  double dropout = 0;      // of the weights, while training; in [0, 1)
-  // rotary (layout half_split), relative or alibi; the others are added to x, outside the layer,
-  // and refused here
+  bool bias = false;                     // of all four maps
+  std::optional<bool> output_bias = {};  // of the output map, if it is not like the others
+  bool is_causal = false;                // no position sees a later one
+  Index window = 0;          // a position sees itself and window - 1 on either side; 0 means all
+  double dropout = 0;        // of the weights, while training; in [0, 1)
+  ScoreOptions scores = {};  // scale and softcap of the scores, as in attention()
+  // rotary, relative or alibi; the others are added to x, outside the layer, and refused here
   Positions positions = Positions::none;
+  RotaryOptions rotary = {};  // if they are rotary
   Initializer initializer = init::normal;
-};
-
-// Keys and values of earlier positions, so that later ones do not compute them again. Initially
-// empty. Rotary keys are stored rotated.
-struct KeyValueCache {
-  Tensor keys;    // (batch, num_key_value_heads, positions, d_k)
-  Tensor values;  // (batch, num_key_value_heads, positions, d_v)
-
-  Index length() const { return keys.defined() ? keys.size(-2) : 0; }
 };
 
 // MultiHead(x) = concatenate(head_1, ..., head_h) W_O
@@ -53,18 +48,23 @@ struct MultiHeadAttention : Module {
   Index num_heads;
   Index num_key_value_heads;  // head i reads number i / (num_heads / num_key_value_heads)
   bool is_causal;
+  Index window;  // 0: all
   double dropout;
+  ScoreOptions scores;
   Positions positions;
+  RotaryOptions rotary;
   std::optional<RelativeBias> relative;  // if positions are relative
 
   // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
-  // given), num_key_value_heads that do not divide heads, a dropout outside [0, 1), learned or
-  // sinusoidal positions, and an odd d_k with rotary ones.
+  // given), num_key_value_heads that do not divide heads, a dropout outside [0, 1), a scale or
+  // a softcap that attention() refuses, a negative window, learned or sinusoidal positions, and for
+  // rotary ones a width that is odd, negative or above d_k, or a base that is not above 0.
   MultiHeadAttention(Index d_model, Index num_heads, Random& random,
                      const MultiHeadAttentionOptions& options = {});
 
   // Self-attention: x (..., length, d_model) -> the same shape. A position sees what `mask` allows
-  // and, with `is_causal`, nothing later than itself. While training, weights are dropped. With a
+  // and the window and, with `is_causal`, nothing later than itself. While training, weights are
+  // dropped. With a
   // cache, x holds positions that follow those in the cache: they are added to it, and see it; x
   // must then be (batch, length, d_model). Positions are counted from 0, with a cache from its
   // length on. Weights are stored (attention instead of fused_attention) with need_weights, when
@@ -79,7 +79,7 @@ struct MultiHeadAttention : Module {
   // Cross-attention: queries from x (..., length, d_model), keys and values from context
   // (..., keys, d_context) -> (..., length, d_model). With `is_causal`, query i sees keys 0 to i.
   // Throws Error as above, for a cache, and for rotary, relative and alibi, which need distances
-  // within one sequence.
+  // within one sequence, as a window does.
   Tensor cross_attend(const Tensor& x, const Tensor& context, const Mask& mask = {},
                       const ForwardContext& pass = {}) const;
 

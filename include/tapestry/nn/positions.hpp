@@ -35,6 +35,13 @@ enum class RotaryLayout {
   half_split,   // i and i + width / 2; GPT-NeoX, Llama in Hugging Face transformers
 };
 
+// How the queries and keys of a layer are rotated.
+struct RotaryOptions {
+  double base = 1e4;
+  Index width = 0;  // only the first `width` numbers of a head's row are rotated; 0 means all
+  RotaryLayout layout = RotaryLayout::half_split;
+};
+
 // Rotary positions (Su et al. 2021): rotates pair i of the row at position pos by the angle
 //   a = pos / base^(2i / width):   (x, y) -> (x cos a - y sin a, x sin a + y cos a)
 // for the positions first, first + 1, ... With rotated queries and keys, the score of a query at m

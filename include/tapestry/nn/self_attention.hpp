@@ -10,10 +10,11 @@
 namespace tapestry {
 
 struct SingleHeadAttentionOptions {
-  Index d_k = 0;           // width of queries and keys; 0 means d_model
-  Index d_v = 0;           // width of values; 0 means d_model
-  bool bias = false;       // of all four maps
-  bool is_causal = false;  // no position sees a later one
+  Index d_k = 0;             // width of queries and keys; 0 means d_model
+  Index d_v = 0;             // width of values; 0 means d_model
+  bool bias = false;         // of all four maps
+  bool is_causal = false;    // no position sees a later one
+  ScoreOptions scores = {};  // scale and softcap of the scores, as in attention()
   Initializer initializer = init::normal;
 };
 
@@ -25,8 +26,10 @@ struct SingleHeadAttention : Module {
   Linear value;   // W_V, (d_model, d_v)
   Linear output;  // W_O, (d_v, d_model)
   bool is_causal;
+  ScoreOptions scores;
 
-  // Throws Error for a size below 1 (d_k and d_v: below 0).
+  // Throws Error for a size below 1 (d_k and d_v: below 0), and for a scale or a softcap that
+  // attention() refuses.
   SingleHeadAttention(Index d_model, Random& random,
                       const SingleHeadAttentionOptions& options = {});
 

@@ -25,7 +25,7 @@ struct Series {
   std::optional<Colour> colour = {};  // automatic: series_colour of its place
 };
 
-// A horizontal dashed line through the whole chart, named in the legend.
+// A dashed line through the whole chart at one value of its y axis, named in the legend.
 struct ReferenceLine {
   double y = 0;
   std::string label = {};

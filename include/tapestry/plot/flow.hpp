@@ -1,6 +1,7 @@
 // Attention as arrows: queries on the left, keys on the right.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,9 @@ namespace tapestry::plot {
 struct Flow {
   std::vector<std::string> queries = {}, keys = {};
   std::vector<double> weights = {};  // queries × keys, row by row, each from 0 to 1
-  double threshold = 0.15;           // only links with at least this weight are drawn
+  // Only links with at least this weight are drawn. Without one: twice the even weight, 2 / keys,
+  // but at most one half.
+  std::optional<double> threshold = {};
   std::string title = {}, subtitle = {};
 };
 

@@ -1,0 +1,47 @@
+// JSON of files that others have written: everything is checked before it is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace tapestry {
+
+using Json = nlohmann::json;
+
+// Throws Error for text that is not JSON, is nested more than 64 deep, or has a name twice in one
+// object. An empty text is an empty object.
+Json parse_json(const std::string& text);
+
+// The fields of an object. What is asked for is known; finish() throws Error for the others, so
+// that nothing in a file is ignored by mistake. null is as if the field were absent.
+class Fields {
+ public:
+  // `what` begins the messages: "its normalizer". Throws Error if `json` is not an object.
+  Fields(const Json& json, std::string what);
+
+  const Json* find(const std::string& name);
+  const Json& at(const std::string& name);  // throws Error if it is absent
+
+  // Each throws Error for another type; those without a fallback, if the field is absent.
+  std::string text(const std::string& name);
+  std::string text(const std::string& name, const std::string& fallback);
+  bool flag(const std::string& name, bool fallback);
+  std::int64_t count(const std::string& name);
+  std::int64_t count(const std::string& name, std::int64_t fallback);
+  const Json& list(const std::string& name);
+
+  void finish() const;
+  [[noreturn]] void refuse(const std::string& complaint) const;
+  const std::string& what() const { return what_; }
+
+ private:
+  const Json& json_;
+  std::string what_;
+  std::set<std::string> known_;
+};
+
+}  // namespace tapestry

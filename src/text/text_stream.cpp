@@ -1,0 +1,70 @@
+#include "tapestry/text/text_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tapestry/error.hpp"
+#include "tapestry/unicode.hpp"
+
+namespace tapestry {
+namespace {
+
+// How many bytes at the end begin a character of which more may follow.
+std::size_t incomplete(std::string_view text) {
+  for (std::size_t count = 1; count <= std::min<std::size_t>(3, text.size()); ++count) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - count]);
+    if (byte < 0x80) return 0;
+    if (byte < 0xC0) continue;                 // neither the first byte nor the only one
+    if (byte < 0xC2 || byte > 0xF4) return 0;  // no first byte at all
+    const std::size_t needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+    return needed > count ? count : 0;
+  }
+  return 0;
+}
+
+std::string in_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const std::size_t bytes = code_point_bytes(text);
+    valid += bytes > 0 ? text.substr(0, bytes) : std::string_view("\uFFFD");
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return valid;
+}
+
+}  // namespace
+
+TextStream::TextStream(std::vector<std::string> stops) : stops_(std::move(stops)) {
+  for (const std::string& stop : stops_) {
+    if (stop.empty()) throw Error("a stop word is empty: it would end every text at once.");
+  }
+}
+
+// How many of the bytes held back may be shown.
+std::size_t TextStream::ready() const {
+  std::size_t begin = held_.size();  // of what may be a stop word
+  for (const std::string& stop : stops_) {
+    for (std::size_t count = std::min(stop.size() - 1, held_.size()); count > 0; --count) {
+      if (!held_.ends_with(std::string_view(stop).substr(0, count))) continue;
+      begin = std::min(begin, held_.size() - count);
+      break;
+    }
+  }
+  return begin - incomplete(std::string_view(held_).substr(0, begin));
+}
+
+std::string TextStream::add(std::string_view bytes) {
+  if (stopped_) return "";
+  held_ += bytes;
+  std::size_t first = held_.npos;
+  for (const std::string& stop : stops_) first = std::min(first, held_.find(stop));
+  stopped_ = first != held_.npos;
+  const std::size_t count = stopped_ ? first : ready();
+  const std::string shown = in_utf8(std::string_view(held_).substr(0, count));
+  held_.erase(0, stopped_ ? held_.npos : count);
+  return shown;
+}
+
+std::string TextStream::finish() { return in_utf8(std::exchange(held_, "")); }
+
+}  // namespace tapestry

@@ -1,0 +1,114 @@
+// The texts of step 61, how answers to them are counted, and how a model learns them.
+#include "course/beyond_length.hpp"
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "course/trained_by_hand.hpp"
+#include "ops/expect.hpp"
+#include "stderr_of.hpp"
+
+using namespace tapestry;
+using namespace tapestry::beyond_length;
+
+namespace {
+
+// What is to be said at position i of a text, found by another way: forwards.
+std::int32_t answer(Task task, const std::vector<std::int32_t>& text, std::size_t i) {
+  if (task == three_back) return i < 3 ? -1 : text[i - 3];
+  std::int32_t latest_letter = -1;
+  for (std::size_t j = 0; j <= i; ++j) {
+    if (text[j] < 4) latest_letter = text[j];
+  }
+  return latest_letter;
+}
+
+// The words that texts() draws.
+std::vector<std::int32_t> drawn(Index count, Random random) {
+  std::vector<std::int32_t> words;
+  for (Index i = 0; i < count; ++i) words.push_back(static_cast<std::int32_t>(random.randint(16)));
+  return words;
+}
+
+// It says this word everywhere: a norm that gives the same row always, and one column above all.
+Transformer parrot(Index word) {
+  Random random(1);
+  Transformer model({.vocab_size = 16, .max_length = 64, .d_model = 8, .num_heads = 2}, random);
+  LayerNorm& norm = std::get<LayerNorm>(model.norm->layer);
+  norm.weight = Tensor::zeros({8});               // (8)
+  norm.bias = Tensor::ones({8});                  // (8)
+  model.lm_head.weight = Tensor::zeros({8, 16});  // (8, 16)
+  for (Index i = 0; i < 8; ++i) model.lm_head.weight.set({i, word}, 1);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("texts beyond the length ask for the word three back and the latest letter",
+          "[phase6][course]") {
+  for (const Task task : {three_back, latest}) {
+    for (const Index length : {2, 24}) {
+      Random random(5, 6);
+      const Texts t = texts(task, 9, length, random);
+      CHECK(t.words.shape == Shape{9, length});
+      CHECK(t.answers.shape == Shape{9, length});
+      CHECK(t.words.values == drawn(9 * length, Random(5, 6)));
+      for (Index row = 0; row < 9; ++row) {
+        const auto begin = t.words.values.begin() + row * length;
+        const std::vector<std::int32_t> text(begin, begin + length);
+        for (std::size_t i = 0; i < text.size(); ++i) {
+          CHECK(t.answers.values[static_cast<std::size_t>(row * length) + i] ==
+                answer(task, text, i));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("who always says one word is right where it is due among the last eight",
+          "[phase6][course]") {
+  for (const Task task : {three_back, latest}) {
+    for (const Index length : lengths) {
+      const auto words = drawn(128 * length, Random(1000, static_cast<std::uint64_t>(length)));
+      int right = 0, asked = 0;
+      for (Index row = 0; row < 128; ++row) {
+        const auto begin = words.begin() + row * length;
+        const std::vector<std::int32_t> text(begin, begin + length);
+        for (Index i = length - 8; i < length; ++i) {
+          const std::int32_t due = answer(task, text, static_cast<std::size_t>(i));
+          asked += due >= 0;
+          right += due == 2;
+        }
+      }
+      CHECK(same_number(share_right(parrot(2), task, length), double(right) / asked, 1e-12));
+    }
+  }
+}
+
+TEST_CASE("step 61 trains on 32 texts of 16 words, with a rate that rises and falls",
+          "[phase6][course]") {
+  constexpr Index steps = 22;
+  Random random(4, 0);
+  const Transformer by_hand({.vocab_size = 16,
+                             .max_length = 64,
+                             .d_model = 32,
+                             .has_feed_forward = false,
+                             .positions = Positions::learned,
+                             .initializer = init::lecun_normal},
+                            random);
+  train_by_hand(by_hand, {5e-3, 2e-4, 20, steps}, [&](Index step) {
+    Random data(4, static_cast<std::uint64_t>(step));
+    const Texts t = texts(latest, 32, 16, data);        // (32, 16)
+    return cross_entropy(by_hand(t.words), t.answers);  // logits (32, 16, 16)
+  });
+  const std::string told = stderr_of([&] {
+    const Transformer model = trained_model(latest, Positions::learned, 4, steps);
+    CHECK(distance_between(model, by_hand) < 1e-6);
+  });
+  CHECK(told.starts_with("the latest of a, b, c and d, learned "));
+}
+
+TEST_CASE("step 61 asks at its length of training and up to four times that", "[phase6][course]") {
+  CHECK(lengths == std::vector<Index>{16, 24, 32, 48, 64});
+  CHECK(schemes[static_cast<std::size_t>(Positions::alibi)] == "alibi");
+}

@@ -1,0 +1,176 @@
+// The translator made of attention, and what it says without some heads.
+#include "course/encoder_decoder.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "course/trained_by_hand.hpp"
+#include "ops/expect.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+const TranslationTask& task() {
+  static const TranslationTask one({2, 3});
+  return one;
+}
+
+EncoderDecoder fresh() {
+  Random random(3);
+  return EncoderDecoder(task(), random);
+}
+
+TranslationBatch held_out(Index rows) {
+  Random random(7);
+  return task().batch(Part::held_out, rows, random);
+}
+
+bool is_verb(const std::string& word) {
+  for (const char* stem : {"kac", "ved", "od", "seg"}) {
+    const std::string start(stem);
+    if (word == start + "in" || word == start + "en") return true;
+  }
+  return false;
+}
+
+// Adds a number to the logit of each word that is none of these.
+template <class Wanted>
+EncoderDecoder biased(Wanted wanted) {
+  EncoderDecoder model = fresh();
+  for (std::int32_t id = 0; id < task().target_words().size(); ++id) {
+    if (!wanted(task().target_words().word(id))) model.out.bias.set({id}, -1000);
+  }
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("the translator is the sum of its parts", "[phase6][course]") {
+  const EncoderDecoder model = fresh();
+  const TranslationBatch b = held_out(5);
+  const Index source = b.source.shape[1], target = b.target.inputs.shape[1];
+  // Position p turns by one radian a word in its first two numbers, slower in the others.
+  const auto places = [](Index length) {
+    Tensor all = Tensor::zeros({length, 48});  // (length, 48)
+    for (Index p = 0; p < length; ++p) {
+      for (Index i = 0; i < 48; ++i) {
+        const double angle = double(p) / std::pow(1e4, double(i / 2 * 2) / 48);
+        all.set({p, i}, i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      }
+    }
+    return all;
+  };
+  const Mask real = Mask::padding(b.source_lengths);
+  const Tensor encoded = model.encoded_norm(
+      model.encoder(model.source_words(b.source) + places(source), real));      // (5, source, 48)
+  Tensor y = model.said(model.target_words(b.target.inputs) + places(target));  // (5, target, 48)
+  y = y + model.cross.cross_attend(model.cross_norm(y), encoded, real);         // (5, target, 48)
+  y = y + model.thought(model.thought_norm(y));                                 // (5, target, 48)
+  CHECK(difference_to(model(b), model.out(model.last_norm(y)), 1e-4) == "");
+}
+
+TEST_CASE("the translator reads what was said so far, and the source without padding",
+          "[phase6][course]") {
+  const EncoderDecoder model = fresh();
+  const Translation shorter = translate({"cats", "see", "dogs"}),
+                    longer = translate({"cats", "near", "mice", "chase", "small", "dogs"});
+  const TranslationBatch both = task().batch({shorter, longer}), one = task().batch({shorter});
+  const Tensor together = model(both);  // (2, 7, words)
+  CHECK(difference_to(slice(slice(together, 0, 0, 1), 1, 0, 4), model(one), 1e-4) == "");
+  TranslationBatch changed = both;
+  changed.target.inputs.values[7 + 4] = task().target_words().id("soto");
+  const Tensor after = model(changed);  // (2, 7, words)
+  CHECK(largest_difference(slice(together, 1, 0, 4), slice(after, 1, 0, 4)) == 0);
+  CHECK(largest_difference(slice(together, 1, 4, 5), slice(after, 1, 4, 5)) > 1e-3);
+}
+
+TEST_CASE("the translator has four heads, 48 numbers a word, and names for a capture",
+          "[phase6][course]") {
+  const EncoderDecoder model = fresh();
+  const TranslationBatch b = held_out(2);
+  const Index source = b.source.shape[1], target = b.target.inputs.shape[1];
+  Capture capture;
+  model(b, stored);  // (2, target, words)
+  CHECK(capture["source.attention.weights"].shape() == Shape{2, 4, source, source});
+  CHECK(capture["target.attention.weights"].shape() == Shape{2, 4, target, target});
+  CHECK(capture["cross.weights"].shape() == Shape{2, 4, target, source});
+  CHECK(model.said.feed_forward.has_value() == false);
+  CHECK(model.source_words.weight.size(1) == 48);
+  CHECK(model.parameters().front().name == "source_words.weight");
+}
+
+TEST_CASE("what is ablated is 0, and the source then says nothing", "[phase6][course]") {
+  const EncoderDecoder model = fresh();
+  const TranslationBatch b = task().batch({translate({"cats", "see", "dogs"})});
+  TranslationBatch other = task().batch({translate({"mice", "hear", "bees"})});
+  other.target = b.target;
+  CHECK(largest_difference(model(b), model(other)) > 1e-3);
+  Capture capture;
+  ablate(capture, {"cross.output", "target.attention.output"});
+  const Tensor without = model(b);  // (1, 4, words)
+  CHECK(sum(abs(capture["cross.output"])).item() == 0);
+  CHECK(sum(abs(capture["target.attention.output"])).item() == 0);
+  CHECK(largest_difference(without, model(other)) == 0);
+}
+
+TEST_CASE("a verb has a stem and an ending: who always says kacin", "[phase6][course]") {
+  const EncoderDecoder parrot = biased([](const std::string& word) { return word == "kacin"; });
+  const TranslationBatch b = held_out(60);
+  double stem = 0, ending = 0;
+  for (std::size_t row = 0; row < 60; ++row) {
+    const auto length = static_cast<std::size_t>(b.target.inputs.shape[1]);
+    std::string verb;  // the last word before <eos>
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::int32_t id = b.target.targets.values[row * length + i];
+      if (id >= 0 && id != Vocabulary::eos) verb = task().target_words().word(id);
+    }
+    stem += verb == "kacin" || verb == "kacen";
+    ending += verb.ends_with("in");
+  }
+  CHECK(stem > 5);
+  CHECK(ending > stem);
+  const Verb right = verb_without(parrot, task(), b, 0);
+  CHECK(right.stem == Approx(stem / 60));
+  CHECK(right.ending == Approx(ending / 60));
+}
+
+TEST_CASE("a verb without heads: those of the bits, in the cross-attention", "[phase6][course]") {
+  EncoderDecoder model = biased(is_verb);
+  model.cross.output.weight = model.cross.output.weight * 8;  // (48, 48)
+  const TranslationBatch b = held_out(60);
+  const Verb whole = verb_without(model, task(), b, 0);
+  for (unsigned heads = 1; heads < 16; ++heads) {
+    EncoderDecoder cut = model;
+    Tensor rows = Tensor::ones({48, 1});  // (48, 1): 12 rows for each head
+    for (Index row = 0; row < 48; ++row) {
+      if (heads >> (row / 12) & 1U) rows.set({row, 0}, 0);
+    }
+    cut.cross.output.weight = model.cross.output.weight * rows;  // (48, 48)
+    const Verb expected = verb_without(cut, task(), b, 0);
+    const Verb found = verb_without(model, task(), b, heads);
+    CHECK(found.stem == Approx(expected.stem));
+    CHECK(found.ending == Approx(expected.ending));
+    CHECK((expected.stem != whole.stem || expected.ending != whole.ending));
+  }
+  const Verb blind = verb_without(model, task(), b, 15),
+             ablated = verb_without(model, task(), b, 0, {"cross.output"});
+  CHECK(blind.stem == Approx(ablated.stem));
+  CHECK(blind.ending == Approx(ablated.ending));
+}
+
+TEST_CASE("step 69 trains on 32 sentences at a time, with a rate that rises and falls",
+          "[phase6][course]") {
+  constexpr Index steps = 52;
+  const TranslationTask small({2, 2});
+  Random random(5);
+  const EncoderDecoder by_hand(small, random);
+  train_by_hand(by_hand, {5e-3, 1e-4, 50, steps}, [&](Index step) {
+    Random drawn(5, static_cast<std::uint64_t>(step));
+    const TranslationBatch b = small.batch(Part::train, 32, drawn);
+    Capture capture;
+    capture.replace("cross.output", [](const Tensor& x) { return x * 0; });
+    return cross_entropy(by_hand(b, stored), b.target.targets);  // logits (32, target, words)
+  });
+  CHECK(distance_between(learn({"cross.output"}, small, 5, steps), by_hand) < 1e-6);
+}

@@ -1,0 +1,166 @@
+// What steps use to look into trained models: mixed prompts, keys, rows, cuts.
+#include "course/inside.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "catch.hpp"
+#include "course/one_text.hpp"
+#include "ops/expect.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+Transformer small_model(const TinyTask& task) {
+  Random random(3);
+  return Transformer({.vocab_size = task.vocabulary().size(),
+                      .max_length = 16,
+                      .d_model = 16,
+                      .num_heads = 4,
+                      .has_feed_forward = false,
+                      .initializer = init::lecun_normal},
+                     random);
+}
+
+}  // namespace
+
+TEST_CASE("a mixed prompt has the same letters, and what follows it stays", "[phase2][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  const TaskSequence before = example_of(task, 6, 4);
+  CHECK(before.given == 7);
+  CHECK(before.words.size() == 11);
+  Random random(1);
+  const TaskSequence after = with_mixed_prompt(before, random);
+  const auto end = [](const TaskSequence& one) { return one.words.begin() + 6; };
+  CHECK(std::multiset<std::string>(before.words.begin(), end(before)) ==
+        std::multiset<std::string>(after.words.begin(), end(after)));
+  CHECK(Words(end(before), before.words.end()) == Words(end(after), after.words.end()));
+  CHECK(before.words != after.words);
+}
+
+TEST_CASE("an untrained model has the same options, and weights of seed 7", "[phase3][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  const Transformer model = small_model(task), fresh = untrained(model, init::normal);
+  Random random(7);
+  TransformerOptions options = model.options;
+  options.initializer = init::normal;
+  const Transformer expected(options, random);
+  const Indices ids({4}, {5, 6, 7, 5});
+  CHECK(difference_to(fresh(ids), expected(ids)) == "");
+  CHECK(largest_difference(untrained(model, init::normal, 8)(ids), expected(ids)) > 1e-4);
+}
+
+TEST_CASE("the example of a task is its first held-out sequence of seed 6", "[phase2][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  for (const auto& [letters, said] : {std::pair<Index, Index>{5, 3}, {6, 4}}) {
+    Random random(6);
+    TaskSequence first = task.sequence(Part::held_out, random);
+    while (first.given != letters + 1 || std::ssize(first.words) != letters + 1 + said) {
+      first = task.sequence(Part::held_out, random);
+    }
+    CHECK(example_of(task, letters, said).words == first.words);
+  }
+}
+
+TEST_CASE("keys of a prompt: the letter, its old place, behind the one read", "[phase2][course]") {
+  for (const TaskKind kind : {TaskKind::copy, TaskKind::sort, TaskKind::induction}) {
+    const TinyTask task(kind, {.longest = 6});
+    const PromptKeys keys = prompt_keys(task, true), plain = prompt_keys(task, false);
+    const std::vector<std::int32_t>&read = keys.batch.inputs.values, &letter = keys.letter.values;
+    const auto length = static_cast<std::size_t>(keys.batch.inputs.shape[1]);
+    int rows = 0;
+    for (std::size_t at = 0; at < read.size(); ++at) {
+      const std::size_t row = at - at % length;
+      if (letter[at] < 0) continue;
+      ++rows;
+      CHECK(read[row + static_cast<std::size_t>(letter[at])] == keys.batch.targets.values[at]);
+      CHECK(read[row + static_cast<std::size_t>(keys.behind.values[at]) - 1] == read[at]);
+      CHECK(keys.place.values[at] != letter[at]);
+      CHECK(keys.place.values[at] != keys.behind.values[at]);
+    }
+    CHECK(rows > 50);
+    CHECK(plain.letter.values == plain.place.values);  // nothing was mixed
+  }
+}
+
+TEST_CASE("only rows with a target count, and see what they see in the model", "[phase3][course]") {
+  const TinyTask task(TaskKind::copy, {.longest = 6});
+  Random random(2);
+  const Batch batch = task.batch(Part::held_out, 8, random);
+  const Index length = batch.inputs.shape[1];
+  for (const bool causal : {true, false}) {
+    const Tensor seen = rows_with_targets(batch, causal).tensor({8, length, length});
+    for (Index b = 0; b < 8; ++b) {
+      for (Index i = 0; i < length; ++i) {
+        const bool says = batch.targets.values[static_cast<std::size_t>(b * length + i)] >= 0;
+        for (Index j = 0; j < length; ++j) {
+          const bool sees = causal ? j <= i : j < batch.lengths[static_cast<std::size_t>(b)];
+          CHECK((seen.at({b, i, j}) != 0) == (says && sees));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("what is said without heads is the model's loss and matches", "[phase2][course]") {
+  const TinyTask task(TaskKind::copy, {.longest = 6});
+  const Transformer model = small_model(task);
+  Random random(2);
+  const Batch batch = task.batch(Part::held_out, 8, random);
+  const Tensor logits = model(batch.inputs);
+  CHECK(same_number(said_without(model, batch, {}).log_probability,
+                    -double{cross_entropy(logits, batch.targets).item()}, 1e-5));
+  // With every head of both layers cut, positions see nothing of each other: W_O set to 0.
+  Transformer blind = small_model(task);
+  for (TransformerBlock& block : blind.blocks) {
+    block.attention.output.weight = Tensor::zeros(block.attention.output.weight.shape());
+  }
+  std::vector<HeadOf> all;
+  for (Index head = 0; head < 4; ++head) all.insert(all.end(), {{0, head}, {1, head}});
+  CHECK(same_number(said_without(model, batch, all).log_probability,
+                    said_without(blind, batch, {}).log_probability, 1e-5));
+  CHECK(said_without(model, batch, {{1, 2}}).log_probability !=
+        said_without(model, batch, {}).log_probability);
+}
+
+TEST_CASE("a head's mean is taken at each position over the rows that reach so far",
+          "[phase2][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  const Transformer model = small_model(task);
+  const Words whole = example_of(task, 5, 3).words, start(whole.begin(), whole.end() - 3);
+  const std::vector<HeadOf> cut = {{0, 1}, {1, 2}};
+  // Under the causal mask both rows agree wherever both reach, so each output is its own mean.
+  const Batch alike = next_word_batch(task.vocabulary(), {whole, start});
+  const double said = said_without(model, alike, {}).log_probability;
+  CHECK(
+      same_number(said_without(model, alike, cut, Replacement::mean).log_probability, said, 1e-5));
+  CHECK(!same_number(said_without(model, alike, cut).log_probability, said, 1e-5));
+  const Batch others =
+      next_word_batch(task.vocabulary(), {whole, Words(whole.rbegin(), whole.rend())});
+  CHECK(!same_number(said_without(model, others, cut, Replacement::mean).log_probability,
+                     said_without(model, others, {}).log_probability, 1e-5));
+}
+
+TEST_CASE("a link made weaker, a layer cut, and a correlation", "[phase3][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  const Transformer model = small_model(task);
+  const Reader reader = reader_of(model, task, example_of(task, 5, 3).words);
+  const Effect whole = reader.without_heads({});
+  CHECK(same_number(reader.with_link(2, {1}, 1).logit, whole.logit, 1e-5));
+  CHECK(reader.with_link(2, {1}, 0).logit != whole.logit);
+  // A head's output is the sum over its links: without any of them it is cut.
+  Tensor none = Tensor::ones({4, reader.ids.shape[1], reader.ids.shape[1]});
+  for (Index key = 0; key < reader.ids.shape[1]; ++key) {
+    none.set({1, reader.ids.shape[1] - 1, key}, 0);
+  }
+  CHECK(same_number(reader(".weights", none).logit, reader.without_heads({1}).logit, 1e-5));
+  CHECK(same_number(reader.without_heads(all_heads).logit,
+                    reader(".heads", Tensor::zeros({4, 1, 1})).logit, 1e-5));
+  CHECK(whole.log_probability < 0);
+  CHECK(same_number(correlation({1, 2, 3}, {2, 4, 6}), 1, 1e-12));
+  CHECK(same_number(correlation({1, 2, 3, 4}, {1, -1, -1, 1}), 0, 1e-12));
+  CHECK(mean_of({1, 2, 6}) == 3);
+}

@@ -1,0 +1,207 @@
+// Where a model departs from given activations, and which known mistake explains it.
+#include "tapestry/models/compare.hpp"
+
+#include "catch.hpp"
+#include "models/plain.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/models/architecture.hpp"
+
+using namespace plain;
+
+namespace {
+
+Transformer made(const TransformerOptions& options) {
+  Random random(5);
+  Transformer model(options, random);
+  scatter(model.parameters(), random, 0.6);
+  return model;
+}
+
+// The activations of these names, in an order that is not that of computing.
+Safetensors activations_of(const Transformer& model, const std::vector<std::string>& more = {}) {
+  const Capture seen;
+  Safetensors file;
+  file.tensors.push_back({"logits", model(ids, {}, {.need_weights = true})});
+  for (Index i = 0; i < model.options.num_layers; ++i) {
+    const std::string layer = std::to_string(i);
+    const Tensor weights = seen["blocks." + layer + ".attention.weights"];
+    file.tensors.push_back({"weights." + layer, squeeze(weights, 0)});
+  }
+  for (const std::string& name : more) file.tensors.push_back({name, seen[name]});
+  std::vector<real> numbers(ids.values.begin(), ids.values.end());
+  file.tensors.push_back({"ids", Tensor({9}, numbers)});
+  return file;
+}
+
+TransformerOptions options_of(const std::string& type, const std::string& more) {
+  return model_config(R"({"model_type":")" + type +
+                      R"(","vocab_size":11,"max_position_embeddings":12,"hidden_size":24,
+                          "num_attention_heads":3,"intermediate_size":10)" +
+                      more + "}")
+      .options;
+}
+
+// The changes with which the wrong model agrees with the right one.
+std::vector<std::string> causes(const TransformerOptions& right, const TransformerOptions& wrong) {
+  const Safetensors expected = activations_of(made(right));
+  const Transformer model = made(wrong);
+  std::vector<std::string> found;
+  if (compare(model, expected).first() == nullptr) return {"agrees"};
+  for (const Trial& trial : try_changes(model, expected)) {
+    if (trial.result.first() == nullptr) found.push_back(trial.change);
+  }
+  return found;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a model agrees with its own activations, to the last bit", "[phase7][architectures]") {
+  const TransformerOptions options = options_of("gpt_neox", R"(,"num_hidden_layers":3)");
+  const Safetensors expected = activations_of(
+      made(options), {"norm", "blocks.1.middle", "embedding", "blocks.2.attention.heads"});
+  const Comparison found = compare(made(options), expected);
+  CHECK(found.first() == nullptr);
+  CHECK(found.worst() == 0);
+  CHECK((found.unknown.empty() && found.suspects.empty()));
+  Words order;
+  for (const Compared& one : found.activations) order.push_back(one.name);
+  CHECK(order == Words{"embedding", "weights.0", "weights.1", "blocks.1.middle", "weights.2",
+                       "blocks.2.attention.heads", "norm", "logits"});
+  CHECK(found.activations[1].recorded == "blocks.0.attention.weights");
+}
+
+TEST_CASE("the first that departs is found, with its place and the operations before it",
+          "[phase7][architectures]") {
+  const TransformerOptions options = options_of("gpt_neox", R"(,"num_hidden_layers":3)");
+  Safetensors expected = activations_of(made(options), {"blocks.1.attention.query"});
+  const auto change = [&](const char* name, const std::vector<Index>& place, double by) {
+    for (Parameter& one : expected.tensors) {
+      if (one.name != name) continue;
+      one.value = one.value.clone();
+      Index at = 0;
+      for (std::size_t i = 0; i < place.size(); ++i) {
+        at = at * one.value.shape()[static_cast<int>(i)] + place[i];
+      }
+      one.value.data()[at] += static_cast<real>(by);
+    }
+  };
+  change("logits", {4, 2}, 100);
+  change("weights.1", {2, 8, 3}, 0.25);
+  change("weights.1", {1, 8, 3}, -0.125);
+  const Comparison found = compare(made(options), expected);
+  REQUIRE(found.first() != nullptr);
+  CHECK(found.first()->name == "weights.1");
+  CHECK(found.first()->place == std::vector<Index>{2, 8, 3});
+  CHECK(std::abs(found.first()->difference - 0.25) < 1e-6);
+  CHECK(std::abs(found.first()->there - found.first()->here - 0.25) < 1e-6);
+  CHECK(found.suspects == Words{"blocks.1.attention.key", "blocks.1.attention.value",
+                                "blocks.1.attention.scores", "blocks.1.attention.weights"});
+  change("weights.0", {0, 0, 0}, NAN);
+  CHECK(compare(made(options), expected).first()->name == "weights.0");
+  CHECK(compare(made(options), expected).worst() == infinity);
+}
+
+TEST_CASE("a known mistake is told by its name", "[phase7][architectures]") {
+  const std::string two = R"(,"num_hidden_layers":2)";
+  const TransformerOptions neox = options_of("gpt_neox", two + R"(,"rotary_pct":0.5)");
+  const auto changed = [](TransformerOptions options, auto change) {
+    change(options);
+    return options;
+  };
+  const auto neox_with = [&](auto change) { return causes(neox, changed(neox, change)); };
+  CHECK(neox_with([](auto&) {}) == Words{"agrees"});
+  CHECK(neox_with([](auto& o) { o.rotary.layout = RotaryLayout::interleaved; }) ==
+        Words{"rotary layout half-split instead of interleaved"});
+  CHECK(neox_with([](auto& o) { o.rotary.width = 8; }) ==
+        Words{"rotary width 4 instead of 8 of each head's 8"});
+  CHECK(neox_with([](auto& o) { o.rotary.base = 77; }) == Words{"rotary base 10000 instead of 77"});
+  CHECK(neox_with([](auto& o) { o.activation = Activation::gelu_tanh; }) ==
+        Words{"activation gelu instead of gelu_tanh"});
+  CHECK(neox_with([](auto& o) { o.parallel_residual = false; }) ==
+        Words{"feed-forward in parallel with attention instead of after it"});
+  CHECK(neox_with([](auto& o) { o.scores.scale = 1; }) == Words{"scores scaled by 1 / sqrt(d_k)"});
+  CHECK(neox_with([](auto& o) { o.norm_eps = 0.01; }) ==
+        Words{"norm epsilon 1e-05 instead of 0.01"});
+  CHECK(neox_with([](auto& o) { o.is_causal = false; }) == Words{"a causal mask"});
+  const TransformerOptions neo =
+      model_config(
+          R"({"model_type":"gpt_neo","vocab_size":11,"max_position_embeddings":12,"hidden_size":24,
+          "num_heads":3,"num_layers":2,"window_size":3})")
+          .options;
+  const auto neo_with = [&](auto change) { return causes(neo, changed(neo, change)); };
+  CHECK(neo_with([](auto& o) { o.windows = {3, 0}; }) == Words{"windows in the other layers"});
+  CHECK(neo_with([](auto& o) { o.windows = {0, 4}; }) ==
+        Words{"a window of 3 positions instead of 4 (does it count the position itself?)"});
+  CHECK(neo_with([](auto& o) { o.scores.scale.reset(); }) == Words{"scores not scaled"});
+  CHECK(neo_with([](auto& o) { o.scale_by_layer = true; }) == Words{"scores not scaled"});
+  CHECK(neo_with([](auto& o) { o.windows = {3, 3}; }) == Words{});
+  const TransformerOptions gpt2 =
+      model_config(R"({"model_type":"gpt2","vocab_size":11,"n_positions":12,"n_embd":24,"n_head":3,
+                       "n_layer":2})")
+          .options;
+  const auto by_layer = changed(gpt2, [](auto& o) { o.scale_by_layer = true; });
+  CHECK(causes(gpt2, by_layer) == Words{"scores scaled by 1 / sqrt(d_k)"});
+  CHECK(causes(by_layer, gpt2) == Words{"scores of layer i, counted from 1, divided by i"});
+  CHECK(causes(gpt2, changed(gpt2, [](auto& o) { o.windows = {3, 3}; })) == Words{"no window"});
+}
+
+TEST_CASE("another kind of norm is told", "[phase7][architectures]") {
+  const Transformer model = made(options_of("gpt_neox", R"(,"num_hidden_layers":2)"));
+  Transformer other = model;
+  const auto to_rms = [](NormLayer& norm) {
+    const Tensor gain = std::get<LayerNorm>(norm.layer).weight;
+    norm = NormLayer(NormKind::rms, 24);
+    std::get<RmsNorm>(norm.layer).weight = gain;
+  };
+  for (TransformerBlock& block : other.blocks) {
+    to_rms(block.attention_norm);
+    to_rms(*block.feed_forward_norm);
+  }
+  to_rms(*other.norm);
+  const Safetensors expected = activations_of(other);
+  CHECK(compare(model, expected).first()->name == "weights.0");
+  Words found;
+  for (const Trial& trial : try_changes(model, expected)) {
+    if (trial.result.first() == nullptr) found.push_back(trial.change);
+  }
+  CHECK(found == Words{"RMS norm instead of layer norm"});
+}
+
+TEST_CASE("two mistakes at once are found as a pair", "[phase7][architectures]") {
+  const TransformerOptions right =
+      options_of("llama", R"(,"num_hidden_layers":2,"rope_theta":500000,"rms_norm_eps":1e-5)");
+  TransformerOptions wrong = right;
+  wrong.rotary.base = 1e4;
+  wrong.activation = Activation::gelu;
+  CHECK(causes(right, wrong).empty());
+  Words pairs;
+  for (const Trial& trial : try_pairs_of_changes(made(wrong), activations_of(made(right)))) {
+    if (trial.result.first() == nullptr) pairs.push_back(trial.change);
+  }
+  CHECK(pairs == Words{"rotary base 500000 instead of 10000; and activation silu instead of gelu"});
+}
+
+TEST_CASE("activations that cannot be compared are refused", "[phase7][architectures]") {
+  const TransformerOptions options = options_of("llama", R"(,"num_hidden_layers":1)");
+  const Transformer model = made(options);
+  const Tensor numbers({3}, {1, 2, 3});
+  const auto said = [&](const Parameters& tensors, std::initializer_list<const char*> words) {
+    return complaint([&] { compare(model, {tensors}); }, words);
+  };
+  CHECK(said({{"logits", numbers}}, {"compare: the file has no \"ids\""}) == "");
+  CHECK(said({{"ids", numbers}}, {"nothing to compare", "logits"}) == "");
+  CHECK(said({{"ids", numbers}, {"weights.1", numbers}}, {"nothing to compare"}) == "");
+  CHECK(said({{"ids", numbers}, {"logits", numbers}},
+             {"'logits' is (3) in the file, but (3, 11) in the model"}) == "");
+  CHECK(said({{"ids", Tensor({2}, {1, real(1.5)})}}, {"ids must be whole numbers"}) == "");
+  CHECK(said({{"ids", Tensor({2}, {1, -1})}}, {"ids must be whole numbers"}) == "");
+  CHECK(said({{"ids", Tensor({2}, {1, 11})}}, {"11"}) == "");
+  const Comparison found = compare(model, {{{"ids", numbers},
+                                            {"logits", model(Indices({3}, {1, 2, 3}))},
+                                            {"weights.7", numbers},
+                                            {"hidden", numbers}}});
+  CHECK(found.unknown == Words{"weights.7", "hidden"});
+  CHECK(found.first() == nullptr);
+}

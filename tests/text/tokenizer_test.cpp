@@ -1,0 +1,256 @@
+#include "tapestry/text/tokenizer.hpp"
+
+#include <cstring>
+
+#include "catch.hpp"
+#include "models.hpp"
+#include "ops/expect.hpp"
+#include "small_tokenizer.hpp"
+#include "tapestry/random.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+std::string vocab_json() {
+  return vocabulary_of(byte_tokens({"th", "the", "<|endoftext|>"})).dump();
+}
+const std::string merges_txt = "#version: 0.2\nt h\nth e\n";
+const std::string vocab_txt =
+    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\nun\n##able\n##s\ncafe\n!\n本\n";
+
+std::string random_bytes(Random& random, Index length) {
+  std::string bytes;
+  for (Index i = 0; i < length; ++i) bytes += static_cast<char>(random.randint(256));
+  return bytes;
+}
+
+// Number by number, as llama2.c's program reads it.
+std::string llama2c_file(const std::vector<std::pair<std::string, float>>& tokens) {
+  std::string bytes;
+  const auto append = [&](const auto& number) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  append(std::int32_t{27});
+  for (const auto& [token, score] : tokens) {
+    append(score);
+    append(static_cast<std::int32_t>(token.size()));
+    bytes += token;
+  }
+  return bytes;
+}
+
+std::vector<std::pair<std::string, float>> llama2c_tokens() {
+  std::vector<std::pair<std::string, float>> tokens = {
+      {"<unk>", 0.f}, {"\n<s>\n", 0.f}, {"\n</s>\n", 0.f}};
+  constexpr const char* digits = "0123456789ABCDEF";
+  for (int byte = 0; byte < 256; ++byte) {
+    tokens.push_back({std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">", 0.f});
+  }
+  for (const auto& [token, score] : std::vector<std::pair<std::string, float>>{
+           {" ", -9.f}, {"a", -9.f}, {"b", -9.f}, {"ab", -2.f}, {" a", -1.f}, {"ba", -2.f}}) {
+    tokens.push_back({token, score});
+  }
+  return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("vocab.json and merges.txt are GPT-2's byte-level BPE", "[text]") {
+  const Tokenizer tokenizer =
+      tokenizer_of({{"vocab.json", vocab_json()}, {"merges.txt", merges_txt}});
+  CHECK(tokenizer.kind() == "byte-level BPE");
+  CHECK(tokenizer.size() == 259);
+  CHECK(tokens_of(tokenizer, "the th") == Strings{"the", "Ġ", "th"});
+  CHECK(tokens_of(tokenizer, "a<|endoftext|>é") == Strings{"a", "<|endoftext|>", "Ã", "©"});
+  CHECK(tokenizer.eos() == 258);
+  CHECK(!tokenizer.bos().has_value());
+  CHECK(tokenizer.front().empty());
+  CHECK(tokenizer.encode("").shape == Shape{0});
+  CHECK(tokenizer.decode(tokenizer.encode("the<|endoftext|>m").values) == "them");
+  CHECK(tokenizer.decode(tokenizer.encode("the<|endoftext|>m").values, false) ==
+        "the<|endoftext|>m");
+}
+
+TEST_CASE("each of the two files, and the folder, open the same", "[text]") {
+  const TemporaryFolder folder;
+  write(folder / "vocab.json", vocab_json());
+  write(folder / "merges.txt", merges_txt);
+  for (const char* name : {"", "vocab.json", "merges.txt"}) {
+    CHECK(tokens_of(read_tokenizer(folder / name), "them") == Strings{"the", "m"});
+  }
+}
+
+TEST_CASE("tokenizer_config.json says what a vocab.json leaves open", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(
+      {{"vocab.json", vocab_json()},
+       {"merges.txt", merges_txt},
+       {"tokenizer_config.json",
+        R"({"add_prefix_space": true, "add_bos_token": true, "bos_token": {"content": "the"},
+            "eos_token": "th", "model_max_length": 1024})"}});
+  CHECK(tokenizer.bos() == tokenizer.id("the"));
+  CHECK(tokenizer.eos() == tokenizer.id("th"));
+  CHECK(tokens_of(tokenizer, "x", true) == Strings{"the", "Ġ", "x"});
+}
+
+TEST_CASE("tokens that are listed beside a vocabulary are added", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(
+      {{"vocab.json", vocab_json()},
+       {"merges.txt", merges_txt},
+       {"tokenizer_config.json",
+        R"({"pad_token": "<p>", "added_tokens_decoder": {"259": {"content": "<x>", "rstrip": true,
+            "lstrip": false, "normalized": false, "single_word": false, "special": true}}})"},
+       {"added_tokens.json", R"({"<x>": 259, "<p>": 261, "<y>": 260})"}});
+  CHECK(tokenizer.encode("<y>a<x>  the<p>").values == Ids{260, 64, 259, 257, 261});
+  CHECK(tokenizer.is_special(259));
+  CHECK(!tokenizer.is_special(260));
+  CHECK(tokenizer.is_special(261));
+}
+
+TEST_CASE("byte-level BPE gives every sequence of bytes back", "[text]") {
+  const Tokenizer byte_level = tokenizer_of(byte_level_json());
+  const Tokenizer characters = tokenizer_of(character_json());
+  Random random(3);
+  for (Index length = 0; length < 200; ++length) {
+    const std::string bytes = random_bytes(random, length);
+    CHECK(byte_level.decode(byte_level.encode(bytes).values) == bytes);
+    CHECK(characters.decode(characters.encode(bytes).values) == bytes);
+  }
+}
+
+TEST_CASE("the bytes of single ids, one after the other, are the text", "[text]") {
+  for (const SmallJson& json : {byte_level_json(), character_json()}) {
+    const Tokenizer tokenizer = tokenizer_of(json);
+    for (const std::string text : {"the cab é", " ab", "", "ab ab",
+                                   "\xFF"
+                                   "a",
+                                   "<s>ab<|end|>"}) {
+      std::string joined;
+      bool first = true;
+      const Indices ids = tokenizer.encode(text);
+      for (const std::int32_t id : ids.values) {
+        joined += tokenizer.bytes_of(id, first);
+        first &= tokenizer.is_special(id);
+      }
+      CHECK(joined == tokenizer.decode(ids.values));
+    }
+  }
+}
+
+TEST_CASE("characters that are not in the vocabulary become bytes", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(character_json());
+  CHECK(tokenizer.kind() == "BPE of characters");
+  CHECK(tokens_of(tokenizer, "ab é", true) == Strings{"<s>", "▁ab", "▁", "<0xC3>", "<0xA9>"});
+  CHECK(tokens_of(tokenizer, "c\x80") == Strings{"▁", "c", "<0x80>"});
+  CHECK(tokenizer.decode(tokenizer.encode("ab é").values) == "ab é");
+  CHECK(tokenizer.bos() == 1);
+  CHECK(tokenizer.front() == Ids{1});
+}
+
+TEST_CASE("vocab.txt is BERT's WordPiece, with its basic tokenization", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of({{"vocab.txt", vocab_txt}});
+  CHECK(tokenizer.kind() == "WordPiece");
+  CHECK(tokens_of(tokenizer, "The UNABLES!", true) ==
+        Strings{"[CLS]", "the", "un", "##able", "##s", "!", "[SEP]"});
+  CHECK(tokens_of(tokenizer, "Café\tthe\u0007 本the") == Strings{"cafe", "the", "本", "the"});
+  CHECK(tokens_of(tokenizer, "unx [MASK]") == Strings{"[UNK]", "[MASK]"});
+  CHECK(tokens_of(tokenizer, std::string(101, 's')) == Strings{"[UNK]"});
+  CHECK(tokens_of(tokenizer, "the\xFF!") == Strings{"the", "!"});
+  CHECK(tokenizer.decode(tokenizer.encode("The unables!").values) == "the unables!");
+  CHECK(tokenizer.eos() == tokenizer.id("[SEP]"));
+}
+
+TEST_CASE("a vocab.txt of capitals keeps them if its config says so", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(
+      {{"vocab.txt", vocab_txt}, {"tokenizer_config.json", R"({"do_lower_case": false})"}});
+  CHECK(tokens_of(tokenizer, "The the café") == Strings{"[UNK]", "the", "[UNK]"});
+}
+
+TEST_CASE("llama2.c's tokenizer.bin merges by score, the leftmost of equal ones", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of({{"tokenizer.bin", llama2c_file(llama2c_tokens())}});
+  CHECK(tokens_of(tokenizer, "abab", true) == Strings{"\n<s>\n", " a", "ba", "b"});
+  CHECK(tokens_of(tokenizer, "b\n") == Strings{" ", "b", "<0x0A>"});
+  CHECK(tokens_of(tokenizer, "") == Strings{});
+  CHECK(tokenizer.decode(tokenizer.encode("b é").values) == "b é");
+  CHECK(tokenizer.bos() == 1);
+  CHECK(tokenizer.eos() == 2);
+}
+
+TEST_CASE("ids without a token are refused", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(byte_level_json());
+  for (const std::int32_t id : {-1, 261, 2'000'000'000}) {
+    CHECK(complaint([&] { tokenizer.decode(Ids{id}); },
+                    {"tokenizer: id ", "has no token", "261 tokens, with ids from 0 to 260"}) ==
+          "");
+    CHECK(complaint([&] { tokenizer.bytes_of(id); }, {"has no token"}) == "");
+    CHECK(complaint([&] { tokenizer.token(id); }, {"has no token"}) == "");
+    CHECK(!tokenizer.contains(id));
+  }
+  CHECK(complaint([&] { tokenizer.id("xyz"); }, {"'xyz' is not one of its tokens"}) == "");
+  CHECK(tokenizer.contains("th"));
+}
+
+TEST_CASE("a megabyte of one character takes no time to speak of", "[text]") {
+  for (const SmallJson& json : {byte_level_json(), character_json()}) {
+    const Tokenizer tokenizer = tokenizer_of(json);
+    for (const char letter : {'a', ' ', '\n'}) {
+      const std::string text(1'000'000, letter);
+      CHECK(tokenizer.decode(tokenizer.encode(text).values) == text);
+    }
+  }
+  const Tokenizer words = tokenizer_of({{"vocab.txt", vocab_txt}});
+  CHECK(tokens_of(words, std::string(1'000'000, 'a')) == Strings{"[UNK]"});
+}
+
+TEST_CASE("an explanation shows each step, and ends with the same ids", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(byte_level_json());
+  const TokenizerTrace trace = tokenizer.explain("the<|end|> the");
+  CHECK(trace.ids.values == tokenizer.encode("the<|end|> the").values);
+  REQUIRE(trace.steps.size() == 4);
+  CHECK(trace.steps[1].name == "added tokens cut out");
+  CHECK(trace.steps[1].pieces == Strings{"the", "<|end|>", " the"});
+  CHECK(trace.steps[3].name == "pre-tokeniser ByteLevel");
+  REQUIRE(trace.pieces.size() == 2);
+  const auto& last = trace.pieces[1];
+  CHECK(last[0].pieces == Strings{" the"});
+  CHECK(last[1].pieces == Strings{" ", "t", "h", "e"});
+  CHECK(last[2].name == "merge 1");
+  CHECK(last[2].pieces == Strings{" ", "th", "e"});
+  CHECK(last.back().pieces == Strings{" the"});
+  CHECK(complaint([&] { tokenizer.explain(std::string(1001, 'a')); }, {"1001 bytes", "1000"}) ==
+        "");
+}
+
+TEST_CASE("real tokenizers give the ids of their references", "[models]") {
+  for (const char* name : {"stories260K", "gpt2-tokenizer"}) {
+    const auto folder = model_folder(name);
+    if (!folder) continue;
+    const Tokenizer tokenizer = read_tokenizer(*folder);
+    const SmallJson texts = SmallJson::parse(content(*folder / "tokens.json"));
+    CHECK(texts.size() == 14);
+    for (const SmallJson& each : texts) {
+      CAPTURE(name, each["text"].get<std::string>());
+      const Indices ids = tokenizer.encode(each["text"].get<std::string>());
+      CHECK(ids.values == each["ids"].get<Ids>());
+      // The reference also took the blank before "!" away, which is no part of the tokenizer.
+      std::string text = tokenizer.decode(ids.values);
+      const std::size_t blank = text.find(" !=");
+      if (blank != text.npos) text.erase(blank, 1);
+      CHECK(text == each["decoded"].get<std::string>());
+    }
+  }
+}
+
+TEST_CASE("llama2.c's file and the same tokenizer as JSON agree", "[models]") {
+  const auto folder = model_folder("stories260K");
+  if (!folder) return;
+  const Tokenizer json = read_tokenizer(*folder);
+  const Tokenizer binary = read_tokenizer(*folder / "llama2c-tokenizer.bin");
+  for (const std::string text :
+       {"Once upon a time, there was Lily.", "  two  spaces\n", "naïve 日本"}) {
+    CHECK(binary.encode(text).values == json.encode(text).values);
+    CHECK(binary.decode(binary.encode(text).values) == text);
+  }
+}

@@ -1,0 +1,132 @@
+// `tapestry train` with tokens: a new model of a text, and a model that goes on.
+#include <cmath>
+#include <fstream>
+
+#include "catch.hpp"
+#include "ops/expect.hpp"
+#include "process.hpp"
+#include "small_folder.hpp"
+#include "tapestry/models/architecture.hpp"
+#include "tapestry/models/model_folder.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/text/corpus.hpp"
+#include "tapestry/text/tokenizer.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string counting() {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "one two three four five. ";
+  return text;
+}
+
+struct Desk {
+  TemporaryFolder folder;
+  Desk() { std::ofstream(folder / "count.txt") << counting(); }
+  Result train(const std::string& arguments) const {
+    return tapestry_in(folder / "", "train " + arguments);
+  }
+  std::string problem(const std::string& arguments) const {
+    const Names before = all_in(folder / "");
+    const Result result = train(arguments);
+    CHECK(result.status == 1);
+    CHECK(result.out == "");
+    CHECK(all_in(folder / "") == before);
+    return result.err;
+  }
+};
+
+// Of a row of the table: number `column` of it.
+double in_row(const std::string& out, const std::string& step, int column) {
+  std::istringstream row(out.substr(out.find("\n" + std::string(8 - step.size(), ' ') + step)));
+  std::string word;
+  for (int i = 0; i <= column; ++i) row >> word;
+  return word == "-" ? NAN : std::stod(word);
+}
+
+// Bits per byte of the held-out text, computed from the folder alone.
+double bits_per_byte(const std::filesystem::path& folder, Index length) {
+  const Transformer model = read_model(folder);
+  const Tokenizer tokenizer = read_tokenizer(folder);
+  const SplitText parts = split_text(tokenizer.encode(counting(), false));
+  const Indices& held = parts.held_out;
+  double nats = 0;
+  Index count = 0;
+  for (Index begin = 0; begin + length < held.shape[0] && count < 64; begin += length, ++count) {
+    const auto first = held.values.begin() + begin;
+    const Tensor logs = log_softmax(model(Indices({length}, {first, first + length})));
+    for (Index i = 0; i < length; ++i) nats -= double{logs.at({i, first[i + 1]})};
+  }
+  const double per_token = nats / static_cast<double>(count * length);
+  const auto bytes = static_cast<double>(tokenizer.decode(held.values).size());
+  return per_token / std::log(2.0) * static_cast<double>(held.shape[0]) / bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a new model of tokens learns a text, and its folder is read by all", "[phase7][tools]") {
+  const Desk desk;
+  const Result said = desk.train(
+      "count.txt --merges 20 --steps 40 --width 16 --heads 2 --layers 1 --length 16 --save m");
+  CHECK(wrong(said) == "");
+  CHECK(all_in(desk.folder / "m") ==
+        Names{"config.json", "merges.txt", "model.safetensors", "tokenizer.json", "vocab.json"});
+  CHECK(all_in(desk.folder / "").size() == 7);  // the text, the folder, and nothing else
+  CHECK(read_config(desk.folder / "m").architecture == "llama");
+  CHECK(std::isnan(in_row(said.out, "0", 1)));
+  CHECK(in_row(said.out, "40", 2) < 0.75 * in_row(said.out, "0", 2));
+  CHECK(std::abs(in_row(said.out, "40", 3) - bits_per_byte(desk.folder / "m", 16)) < 2e-3);
+  const Result written = tapestry_in(
+      desk.folder / "", "generate --model m --text 'one two' --length 3 --temperature 0");
+  CHECK(written.status == 0);
+  CHECK(written.out.starts_with("one two"));
+}
+
+TEST_CASE("a model of a folder goes on, into another folder or its own", "[phase7][tools]") {
+  const Desk desk;
+  const std::string sizes = "--width 16 --heads 2 --layers 1 --length 16 ";
+  REQUIRE(desk.train("count.txt --merges 20 --steps 20 --save m " + sizes).status == 0);
+  const std::string before = content(desk.folder / "m/model.safetensors");
+  const Result said =
+      desk.train("count.txt --model m --steps 20 --length 16 --save n --rate 0.003");
+  CHECK(wrong(said) == "");
+  CHECK(content(desk.folder / "m/model.safetensors") == before);
+  CHECK(all_in(desk.folder / "n") == all_in(desk.folder / "m"));
+  CHECK(content(desk.folder / "n/tokenizer.json") == content(desk.folder / "m/tokenizer.json"));
+  CHECK(std::abs(in_row(said.out, "0", 3) - bits_per_byte(desk.folder / "m", 16)) < 2e-3);
+  CHECK(in_row(said.out, "20", 2) < in_row(said.out, "0", 2));
+  std::ofstream(desk.folder / "m/note") << "mine";
+  const Result again = desk.train("count.txt --model m --steps 2 --length 16 --save m --overwrite");
+  CHECK(wrong(again) == "");
+  CHECK(content(desk.folder / "m/model.safetensors") != before);
+  CHECK(content(desk.folder / "m/note") == "mine");
+  CHECK_FALSE(std::filesystem::exists(desk.folder / "m.new"));
+}
+
+TEST_CASE("training on tokens that cannot be is refused before anything is written",
+          "[phase7][tools]") {
+  const Desk desk;
+  const std::string folder = "'" + (small_desk() / "m").string() + "'";
+  CHECK(has(desk.problem("--merges 5"), "give the text file"));
+  CHECK(has(desk.problem("count.txt --merges 5 --model " + folder), "give one of them"));
+  CHECK(has(desk.problem("count.txt --model " + folder + " --width 8"), "leave out --layers"));
+  CHECK(has(desk.problem("count.txt --merges 5 --resume"), "--resume and --checkpoint"));
+  CHECK(has(desk.problem("count.txt --merges 5 --attention-only"), "--attention-only"));
+  CHECK(has(desk.problem("count.txt --merges 5 --width 12 --heads 4"), "even multiple"));
+  CHECK(has(desk.problem("count.txt --merges 5 --length 1024"), "too few tokens"));
+  CHECK(has(desk.problem("count.txt --model " + folder + " --length 64"), "32 positions"));
+  CHECK(has(desk.problem("sort --merges 5"), "are for text files"));
+  CHECK(has(desk.problem("count.txt --save x"), "--save is for models of tokens"));
+  CHECK(has(desk.problem("nothing.txt --merges 5"), "nothing.txt"));
+  std::filesystem::create_directory(desk.folder / "full");
+  std::ofstream(desk.folder / "full/a") << "b";
+  CHECK(has(desk.problem("count.txt --merges 5 --save full"), "full is there already"));
+  std::filesystem::create_directory(desk.folder / "m.new");
+  std::ofstream(desk.folder / "m.new/mine") << "kept";
+  CHECK(has(desk.problem("count.txt --merges 5 --save m"), "m.new is there already"));
+  CHECK(content(desk.folder / "m.new/mine") == "kept");
+}

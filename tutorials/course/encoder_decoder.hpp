@@ -1,0 +1,160 @@
+// The translator of step 69 and of its experiment: an encoder and a decoder made of attention.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "course/translation.hpp"
+#include "tapestry/accuracy.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/positions.hpp"
+#include "tapestry/nn/transformer_block.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/training.hpp"
+
+namespace tapestry {
+
+struct EncoderDecoder : Module {
+  static constexpr Index width = 48, heads = 4;
+
+  Embedding source_words, target_words;
+  TransformerBlock encoder;  // self-attention over the source, and a feed-forward part
+  LayerNorm encoded_norm;
+  TransformerBlock said;  // masked self-attention over the target, without feed-forward
+  LayerNorm cross_norm;
+  MultiHeadAttention cross;  // queries from the target, keys and values from the source
+  LayerNorm thought_norm;
+  FeedForward thought;
+  LayerNorm last_norm;
+  Linear out;
+
+  EncoderDecoder(const TranslationTask& task, Random& random)
+      : source_words(task.source_words().size(), width, random, init::lecun_normal),
+        target_words(task.target_words().size(), width, random, init::lecun_normal),
+        encoder(width, heads, random,
+                {.attention = {.initializer = init::xavier_uniform},
+                 .feed_forward = {.initializer = init::xavier_uniform}}),
+        encoded_norm(width),
+        said(width, heads, random,
+             {.attention = {.is_causal = true, .initializer = init::xavier_uniform},
+              .has_feed_forward = false}),
+        cross_norm(width),
+        cross(width, heads, random, {.initializer = init::xavier_uniform}),
+        thought_norm(width),
+        thought(width, random, {.initializer = init::xavier_uniform}),
+        last_norm(width),
+        out(width, task.target_words().size(), random, {.initializer = init::xavier_uniform}) {}
+
+  // -> logits (rows, length of the target, words)
+  Tensor operator()(const TranslationBatch& b, const ForwardContext& pass = {}) const {
+    const Tensor encoded = encode(b, pass);  // (rows, source, width)
+    return decode(b.target.inputs, encoded, Mask::padding(b.source_lengths), pass);
+  }
+
+  // -> (rows, source, width)
+  Tensor encode(const TranslationBatch& b, const ForwardContext& pass) const {
+    const Capture::Name name("source");
+    const Tensor x = placed(source_words(b.source));  // (rows, source, width)
+    return encoded_norm(encoder(x, Mask::padding(b.source_lengths), pass));
+  }
+
+  // -> logits (rows, target, words). Padding behind the target needs no mask: it comes later, and
+  // has no part in the loss.
+  Tensor decode(const Indices& target, const Tensor& encoded, const Mask& source_mask,
+                const ForwardContext& pass) const {
+    Tensor y = look_back(placed(target_words(target)), pass);  // (rows, target, width)
+    const Capture::Name name("cross");
+    y = y + cross.cross_attend(cross_norm(y), encoded, source_mask, pass);  // (rows, target, width)
+    return out(last_norm(y + thought(thought_norm(y))));
+  }
+
+  Tensor look_back(const Tensor& x, const ForwardContext& pass) const {  // x's shape
+    const Capture::Name name("target");
+    return said(x, {}, pass);
+  }
+
+  static Tensor placed(const Tensor& x) {  // x's shape
+    return x + sinusoidal_positions(x.size(1), width);
+  }
+
+  Members members() const override {
+    return {{"source_words", source_words},
+            {"target_words", target_words},
+            {"encoder", encoder},
+            {"encoded_norm", encoded_norm},
+            {"said", said},
+            {"cross_norm", cross_norm},
+            {"cross", cross},
+            {"thought_norm", thought_norm},
+            {"thought", thought},
+            {"last_norm", last_norm},
+            {"out", out}};
+  }
+};
+
+// In all passes that are compared: one algorithm, so that rounding does not tell variants apart.
+constexpr ForwardContext stored = {.need_weights = true};
+
+// Replaces recorded tensors by zeros, "target.attention.output" say.
+inline void ablate(Capture& capture, const std::vector<const char*>& names) {
+  for (const char* name : names) {
+    capture.replace(name, [](const Tensor& x) { return Tensor::zeros(x.shape()); });
+  }
+}
+
+// Trains a model in which these are ablated from the first step on.
+inline EncoderDecoder learn(const std::vector<const char*>& ablated, const TranslationTask& task,
+                            std::uint64_t seed, Index steps = 500) {
+  Random random(seed);
+  EncoderDecoder model(task, random);
+  Adam adam(model.parameters());
+  TrainingOptions options{.steps = steps, .what = ""};
+  options.learning_rate = [steps](Index step) {
+    return cosine_schedule(step, {.peak = 5e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps});
+  };
+  const auto loss_of_step = [&](Index step) {
+    Capture capture;
+    ablate(capture, ablated);
+    Random drawn(seed, static_cast<std::uint64_t>(step));
+    const TranslationBatch b = task.batch(Part::train, 32, drawn);
+    return cross_entropy(model(b, stored), b.target.targets);  // logits (rows, target, words)
+  };
+  train(adam, loss_of_step, options);
+  return model;
+}
+
+// How often the last word of a sentence, the verb, has the right stem and the right ending.
+struct Verb {
+  double stem = 0, ending = 0;
+};
+
+// The verb without these heads of the cross-attention (bit h: head h), and without what else is
+// ablated; given the right words before it.
+inline Verb verb_without(const EncoderDecoder& model, const TranslationTask& task,
+                         const TranslationBatch& b, unsigned heads,
+                         const std::vector<const char*>& ablated = {}) {
+  Tensor keep = Tensor::ones({EncoderDecoder::heads, 1, 1});  // (heads, 1, 1)
+  for (Index head = 0; head < EncoderDecoder::heads; ++head) {
+    if (heads >> head & 1U) keep.set({head, 0, 0}, 0);
+  }
+  Capture capture;
+  ablate(capture, ablated);
+  capture.replace("cross.heads", [&](const Tensor& x) { return x * keep; });
+  const Indices said = predicted_classes(model(b, stored));  // (rows, target)
+  Verb right;
+  for (std::size_t row = 0; row < b.target.lengths.size(); ++row) {
+    const auto at = row * static_cast<std::size_t>(b.target.inputs.shape[1]) +
+                    static_cast<std::size_t>(b.target.lengths[row]) - 2;
+    const std::string word = task.target_words().word(said.values[at]);
+    const std::string verb = task.target_words().word(b.target.targets.values[at]);
+    const std::size_t stem = word.size() - 2;  // an ending has two letters: kac-in, kac-en
+    right.stem += word.substr(0, stem) == verb.substr(0, verb.size() - 2);
+    right.ending += word.substr(stem) == verb.substr(verb.size() - 2);
+  }
+  const auto rows = static_cast<double>(b.target.lengths.size());
+  return {right.stem / rows, right.ending / rows};
+}
+
+}  // namespace tapestry

@@ -1,0 +1,79 @@
+#include "course/hidden_links.hpp"
+
+#include "course/grammar.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/ops.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr Index length = 6;
+
+}  // namespace
+
+Batch hide_word(const Vocabulary& vocabulary, const HiddenLink& link) {
+  Random random(123);
+  std::vector<Words> texts;
+  while (texts.size() < 2000) {
+    const Sentence sentence = Grammar().sentence(random);
+    const bool has_object = sentence.links[2].role == Role::verb_object;
+    if (has_object == link.has_object) texts.push_back(sentence.words);
+  }
+  Indices ids = vocabulary.batch(texts);                                         // (rows, length)
+  Indices targets(ids.shape, std::vector<std::int32_t>(ids.values.size(), -1));  // (rows, length)
+  for (auto at = static_cast<std::size_t>(link.hidden); at < ids.values.size(); at += length) {
+    targets.values[at] = ids.values[at];
+    ids.values[at] = Vocabulary::mask;
+  }
+  return {ids, targets, std::vector<Index>(texts.size(), length)};
+}
+
+double loss_without_link(const Transformer& model, const Batch& batch, const HiddenLink& link,
+                         const CutIn& cut) {
+  std::vector<Mask> masks;
+  for (const bool is_cut : cut) {
+    Tensor keep = Tensor::ones({length, length});  // (length, length)
+    if (is_cut) keep.set({link.hidden, link.linked}, 0);
+    masks.push_back(Mask::from(MaskEncoding::zero_one, keep));
+  }
+  const Tensor logits = model(batch.inputs, Mask::per_head(masks));  // (rows, length, vocabulary)
+  return double{cross_entropy(logits, batch.targets).item()};
+}
+
+double loss_with_swap(const Transformer& model, const Batch& batch, const HiddenLink& link,
+                      const CutIn& swapped) {
+  Indices ids = batch.inputs;  // (rows, length)
+  for (auto at = static_cast<std::size_t>(link.linked); at < ids.values.size(); at += length) {
+    ids.values[at] = batch.inputs.values[(at + length) % ids.values.size()];
+  }
+  Tensor of_swapped = Tensor::zeros({4, 1, 1});  // (heads, 1, 1)
+  for (Index h = 0; h < 4; ++h) of_swapped.set({h, 0, 0}, swapped[static_cast<std::size_t>(h)]);
+  Capture heads;
+  model(ids);
+  const Tensor other = heads["blocks.0.attention.heads"];  // (rows, heads, length, d_v)
+  heads.replace("blocks.0.attention.heads", [&](const Tensor& own) {
+    return own * (1.0 - of_swapped) + other * of_swapped;  // (rows, heads, length, d_v)
+  });
+  return double{cross_entropy(model(batch.inputs), batch.targets).item()};
+}
+
+double loss_without_heads(const Transformer& model, const Batch& batch, const CutIn& cut,
+                          Replacement by) {
+  std::vector<HeadOf> heads;
+  for (std::size_t h = 0; h < cut.size(); ++h) {
+    if (cut[h]) heads.push_back({0, static_cast<Index>(h)});
+  }
+  return -said_without(model, batch, heads, by).log_probability;
+}
+
+std::vector<double> weights_on_link(const Transformer& model, const Batch& batch,
+                                    const HiddenLink& link) {
+  const Tensor map = mean(weights_of(model, batch.inputs).at(0), 0);  // (heads, length, length)
+  std::vector<double> result;
+  for (Index h = 0; h < map.size(0); ++h) {
+    result.push_back(double{map.at({h, link.hidden, link.linked})});
+  }
+  return result;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,145 @@
+#include "course/inside.hpp"
+
+#include <algorithm>
+
+#include "tapestry/analysis/rollout.hpp"
+#include "tapestry/capture.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/text/input_format.hpp"
+
+namespace tapestry {
+namespace {
+
+// The key of a letter of the prompt (the first key is <bos>), or -1 if it is not there just once.
+std::int32_t key_of(const std::string& letter, const TaskSequence& sequence) {
+  const auto begin = sequence.words.begin(), end = begin + sequence.given - 1;
+  if (std::count(begin, end, letter) != 1) return -1;
+  return static_cast<std::int32_t>(std::find(begin, end, letter) - begin) + 1;
+}
+
+}  // namespace
+
+Transformer untrained(const Transformer& model, Initializer initializer, std::uint64_t seed) {
+  TransformerOptions options = model.options;
+  options.initializer = initializer;
+  Random random(seed);
+  return Transformer(options, random);
+}
+
+TaskSequence example_of(const TinyTask& task, Index letters, Index said, std::uint64_t seed) {
+  Random random(seed);
+  while (true) {  // ends for lengths that the task draws
+    const TaskSequence sequence = task.sequence(Part::held_out, random);
+    const Index answer = std::ssize(sequence.words) - sequence.given;
+    if (sequence.given == letters + 1 && answer == said) return sequence;
+  }
+}
+
+TaskSequence with_mixed_prompt(TaskSequence sequence, Random& random) {
+  const Words old = sequence.words;
+  const std::vector<Index> order = random.permutation(sequence.given - 1);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    sequence.words[i] = old[static_cast<std::size_t>(order[i])];
+  }
+  return sequence;
+}
+
+Mask rows_with_targets(const Batch& batch, bool causal) {
+  const Index rows = batch.inputs.shape[0], length = batch.inputs.shape[1];
+  Tensor keep = Tensor::zeros({rows, length, length});  // (rows, length, length)
+  for (Index b = 0; b < rows; ++b) {
+    const Index words = batch.lengths[static_cast<std::size_t>(b)];
+    for (Index i = 0; i < words; ++i) {
+      if (batch.targets.values[static_cast<std::size_t>(b * length + i)] < 0) continue;
+      for (Index j = 0; j < (causal ? i + 1 : words); ++j) keep.set({b, i, j}, 1);
+    }
+  }
+  return Mask::from(MaskEncoding::keep, keep);
+}
+
+PromptKeys prompt_keys(const TinyTask& task, bool mix) {
+  Random random(99);
+  std::vector<TaskSequence> before, now;
+  std::vector<Words> texts;
+  for (int i = 0; i < 200; ++i) {
+    before.push_back(task.sequence(Part::held_out, random));
+    now.push_back(mix ? with_mixed_prompt(before.back(), random) : before.back());
+    texts.push_back(now.back().words);
+  }
+  PromptKeys keys{next_word_batch(task.vocabulary(), texts), {}, {}, {}};
+  const Shape shape = keys.batch.inputs.shape;
+  const Indices none(shape, std::vector<std::int32_t>(keys.batch.inputs.values.size(), -1));
+  keys.letter = keys.place = keys.behind = none;
+  for (std::size_t t = 0; t < texts.size(); ++t) {
+    for (Index row = now[t].given; row < std::ssize(texts[t]); ++row) {
+      const auto word = texts[t].begin() + row;
+      const std::int32_t letter = key_of(*word, now[t]), place = key_of(*word, before[t]);
+      const std::int32_t same = key_of(*(word - 1), now[t]), behind = same < 0 ? -1 : same + 1;
+      const bool apart = behind > 0 && behind < now[t].given && letter != place &&
+                         letter != behind && place != behind;
+      if (letter < 0 || (mix && !apart)) continue;
+      const std::size_t at = t * static_cast<std::size_t>(shape[1]) + static_cast<std::size_t>(row);
+      keys.letter.values[at] = letter;
+      keys.place.values[at] = place;
+      keys.behind.values[at] = behind;
+    }
+  }
+  return keys;
+}
+
+std::vector<Tensor> weights_of(const Transformer& model, const Indices& ids) {
+  const Capture seen;
+  model(ids, {}, {.need_weights = true});  // (rows, length, vocabulary)
+  return captured_weights(seen);
+}
+
+double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
+  double sum = 0, count = 0;
+  const Index queries = weights.size(-2);
+  for (Index at = 0; at < std::ssize(keys.values); ++at) {
+    const Index key = keys.values[static_cast<std::size_t>(at)];
+    if (key < 0) continue;
+    sum += double{weights.at({at / queries, head, at % queries, key})};
+    count += 1;
+  }
+  return sum / count;
+}
+
+namespace {
+
+// At each position, the mean over the rows that reach so far: (1, heads, length, d_v).
+Tensor usual_output(const Tensor& heads, const Batch& batch) {  // (rows, heads, length, d_v)
+  const Index rows = heads.size(0), length = heads.size(2);
+  Tensor present = Tensor::zeros({rows, 1, length, 1});  // (rows, 1, length, 1)
+  for (Index row = 0; row < rows; ++row) {
+    for (Index at = 0; at < batch.lengths[static_cast<std::size_t>(row)]; ++at) {
+      present.set({row, 0, at, 0}, 1);
+    }
+  }
+  return sum(heads * present, 0, true) / maximum(sum(present, 0, true), 1);
+}
+
+}  // namespace
+
+Said said_without(const Transformer& model, const Batch& batch, const std::vector<HeadOf>& cut,
+                  Replacement by) {
+  Capture reach;
+  for (const HeadOf& one : cut) {
+    Tensor keep = Tensor::ones({model.options.num_heads, 1, 1});  // (heads, 1, 1)
+    for (const HeadOf& other : cut) {
+      if (other.layer == one.layer) keep.set({other.head, 0, 0}, 0);
+    }
+    reach.replace("blocks." + std::to_string(one.layer) + ".attention.heads",
+                  [&batch, keep, by](const Tensor& heads) {
+                    if (by == Replacement::zero) return heads * keep;  // (rows, heads, length, d_v)
+                    return heads * keep + usual_output(heads, batch) * (1.0 - keep);
+                  });
+  }
+  // (rows, length, vocabulary)
+  const Tensor logits = model(batch.inputs, Mask::padding(batch.lengths));
+  const double rows{static_cast<double>(batch.inputs.shape[0])};
+  return {-double{cross_entropy(logits, batch.targets).item()},
+          static_cast<double>(exact_matches(logits, batch.targets)) / rows};
+}
+
+}  // namespace tapestry

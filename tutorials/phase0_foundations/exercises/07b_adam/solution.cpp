@@ -1,0 +1,16 @@
+#include <cmath>
+
+#include "phase0.hpp"
+
+namespace learn {
+
+void adam_step(Tensor& weight, const Tensor& gradient, AdamMemory& memory, double rate) {
+  const double t = static_cast<double>(++memory.steps);
+  memory.mean = 0.9 * memory.mean + 0.1 * gradient;                     // (n)
+  memory.square = 0.999 * memory.square + 0.001 * gradient * gradient;  // (n)
+  const Tensor fair_mean = memory.mean / (1 - std::pow(0.9, t));        // (n)
+  const Tensor fair_square = memory.square / (1 - std::pow(0.999, t));  // (n)
+  weight = weight - rate * fair_mean / (sqrt(fair_square) + 1e-8);      // (n)
+}
+
+}  // namespace learn
