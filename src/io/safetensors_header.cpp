@@ -6,13 +6,11 @@
 #include <set>
 #include <span>
 
-#include "io/checked_json.hpp"
+#include "base/json.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry::safetensors {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::uint64_t longest_header = 100'000'000;
 constexpr std::size_t most_keys = 10'000;  // of one entry; a tensor has 3, metadata any number

@@ -2,15 +2,13 @@
 
 #include <utility>
 
-#include "io/checked_json.hpp"
+#include "base/json.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::uint64_t longest = 100'000'000;  // as of a safetensors header
 constexpr int deepest = 8;                      // the map is at 1

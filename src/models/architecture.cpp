@@ -61,7 +61,7 @@ void add_norm(std::vector<StoredName>& names, const std::string& parameter,
   names.push_back({parameter + ".bias", tensor + ".bias"});
 }
 
-ModelConfig model_config(std::string_view json) {
+ModelConfig model_config(const std::string& json) {
   Config config(json);
   const Json* const type = config.find({"model_type"});
   if (type == nullptr || !type->is_string()) {
@@ -82,7 +82,7 @@ ModelConfig model_config(std::string_view json) {
 namespace {
 
 void read_json_file(const std::filesystem::path& path,
-                    const std::function<void(std::string_view)>& parse) {
+                    const std::function<void(const std::string&)>& parse) {
   constexpr std::uint64_t longest = 10'000'000;
   read_file("read_model", path, [&](std::ifstream& file, std::uint64_t bytes) {
     if (bytes > longest) throw Error("it has more than 10 MB: this is no config.json.");
@@ -92,7 +92,7 @@ void read_json_file(const std::filesystem::path& path,
   });
 }
 
-std::vector<std::int32_t> end_ids_in(std::string_view json) {
+std::vector<std::int32_t> end_ids_in(const std::string& json) {
   constexpr std::uint64_t largest = 2147483647;
   Config config(json);
   const Json* const value = config.find({"eos_token_id"});
@@ -114,7 +114,7 @@ std::vector<std::int32_t> end_ids(const std::filesystem::path& folder) {
   for (const char* name : {"generation_config.json", "config.json"}) {
     std::error_code ignored;
     if (!ids.empty() || !std::filesystem::exists(folder / name, ignored)) continue;
-    read_json_file(folder / name, [&](std::string_view text) { ids = end_ids_in(text); });
+    read_json_file(folder / name, [&](const std::string& text) { ids = end_ids_in(text); });
   }
   return ids;
 }
@@ -132,7 +132,7 @@ ModelConfig read_config(const std::filesystem::path& folder) {
   }
   ModelConfig result;
   read_json_file(folder / "config.json",
-                 [&](std::string_view text) { result = model_config(text); });
+                 [&](const std::string& text) { result = model_config(text); });
   return result;
 }
 

@@ -14,7 +14,6 @@ namespace tapestry {
 namespace {
 
 constexpr Index most = Index{1} << 24;  // above any size here, so that no product overflows
-constexpr int deepest = 16;
 
 const std::pair<const char*, Activation> activations[] = {
     {"relu", Activation::relu},          {"gelu", Activation::gelu},
@@ -53,31 +52,16 @@ std::string shown(const Json& value) {
   return in_quotes(value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', true));
 }
 
-Json parsed(std::string_view text) {
-  std::set<std::string> names;
-  const auto visit = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > deepest) throw Error("it is nested too deeply.");
-    if (event == Json::parse_event_t::key && depth == 1 &&
-        !names.insert(value.get<std::string>()).second) {
-      throw Error("the name " + in_quotes(value.get<std::string>()) + " stands twice.");
-    }
-    return true;
-  };
-  try {
-    Json json = Json::parse(text, visit);
-    if (json.is_object()) return json;
-  } catch (const Json::parse_error& error) {
-    throw Error("it is not valid JSON near byte " + std::to_string(error.byte) + ".");
-  } catch (const Json::exception&) {
-    throw Error("it has a number that is out of range.");
-  }
-  throw Error("it is not a JSON object.");
+Json object_of(const std::string& text) {
+  Json json = parse_json(text);
+  if (!json.is_object()) throw Error("it is not a JSON object.");
+  return json;
 }
 
 }  // namespace
 
-Config::Config(std::string_view text)
-    : json_(parsed(text)), known_(words_of(harmless_everywhere)) {}
+Config::Config(const std::string& text)
+    : json_(object_of(text)), known_(words_of(harmless_everywhere)) {}
 
 void Config::refuse(const std::string& name, const std::string& rule) {
   const Json* const value = json_.contains(name) ? &json_.at(name) : nullptr;

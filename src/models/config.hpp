@@ -2,18 +2,16 @@
 #pragma once
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "tapestry/nn/transformer.hpp"
 
 namespace tapestry {
 
-using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;  // to write
 
 class Config {
@@ -22,7 +20,7 @@ class Config {
   using Names = std::initializer_list<const char*>;
 
   // Throws Error unless the text is a JSON object.
-  explicit Config(std::string_view text);
+  explicit Config(const std::string& text);
 
   // The value; null counts as none, and then these are null. Throws Error if two names of one
   // option have different values.

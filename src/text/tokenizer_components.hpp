@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "text/decoder.hpp"
-#include "text/json.hpp"
+#include "text/fields.hpp"
 #include "text/normaliser.hpp"
 #include "text/pre_tokeniser.hpp"
 

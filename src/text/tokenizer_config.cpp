@@ -27,7 +27,7 @@ void about(const char* file, Read read) {
 Json object_of(const std::string& text, const char* name) {
   Json json;
   about(name, [&] {
-    json = parse_json(text);
+    json = text.empty() ? Json::object() : parse_json(text);  // no file: nothing is said
     if (!json.is_object()) throw Error("it is not a JSON object.");
   });
   return json;

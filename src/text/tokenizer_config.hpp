@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "text/json.hpp"
+#include "text/fields.hpp"
 #include "text/tokenizer_parts.hpp"
 
 namespace tapestry {

@@ -5,7 +5,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/unicode.hpp"
-#include "text/json.hpp"
+#include "text/fields.hpp"
 
 namespace tapestry {
 

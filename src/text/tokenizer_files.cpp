@@ -8,7 +8,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/unicode.hpp"
-#include "text/json.hpp"
+#include "text/fields.hpp"
 #include "text/tokenizer_components.hpp"
 #include "text/tokenizer_config.hpp"
 #include "text/tokenizer_parts.hpp"

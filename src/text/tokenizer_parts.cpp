@@ -7,7 +7,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/unicode.hpp"
 #include "text/byte_letters.hpp"
-#include "text/json.hpp"
+#include "text/fields.hpp"
 #include "text/unicode_classes.hpp"
 
 namespace tapestry {

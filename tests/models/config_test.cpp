@@ -186,8 +186,8 @@ TEST_CASE("text that is no config is refused on one line", "[phase7][architectur
   CHECK(parse(R"({"model_type":3})", {"no \"model_type\""}) == "");
   CHECK(parse(R"({"model_type":"gpt2","model_type":"bert"})", {"'model_type' stands twice"}) == "");
   CHECK(parse(R"({"model_type":"gpt2","n_embd":1e999})", {"out of range"}) == "");
-  CHECK(parse(R"({"model_type":"gpt2","x":)" + std::string(50, '[') + std::string(50, ']') + "}",
-              {"nested too deeply"}) == "");
+  CHECK(parse(R"({"model_type":"gpt2","x":)" + std::string(70, '[') + std::string(70, ']') + "}",
+              {"nested more than 64 deep"}) == "");
   CHECK(parse(std::string("{\"model_type\":\"gpt2\n\"}"), {"not valid JSON"}) == "");
   CHECK(parse(R"({"model_type":"gpt2","layer":"a\nb"})", {"'layer' is 'a?b'"}) == "");
 }

@@ -26,7 +26,7 @@ struct ModelConfig {
 // transformers (version 4) has it. Throws Error for text that is not such JSON, a "model_type" that
 // is not known, a value that cannot be, and, naming it, for every option that is neither supported
 // nor known to change nothing, unless it is null or false.
-ModelConfig model_config(std::string_view json);
+ModelConfig model_config(const std::string& json);
 
 // The same from the config.json of a folder. Throws Error, too, if there is none.
 ModelConfig read_config(const std::filesystem::path& folder);

@@ -1,58 +1,11 @@
-#include "text/json.hpp"
+#include "text/fields.hpp"
 
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "tapestry/error.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
-namespace {
-
-// Sees a file while it is parsed.
-class Watcher {
- public:
-  bool operator()(int depth, Json::parse_event_t event, const Json& value) {
-    using Event = Json::parse_event_t;
-    if (depth > 64) throw Error("it is nested more than 64 deep.");
-    if (event == Event::object_start) {
-      names_.emplace_back();
-    } else if (event == Event::object_end) {
-      names_.pop_back();
-    } else if (event == Event::key) {
-      const auto& name = value.get_ref<const std::string&>();
-      if (!names_.back().insert(name).second) {
-        throw Error("the name " + in_quotes(name) + " stands twice in one object.");
-      }
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::unordered_set<std::string>> names_;  // of each open object
-};
-
-}  // namespace
-
-Json parse_json(const std::string& text) {
-  if (text.empty()) return Json::object();
-  if (const std::size_t at = text.find('\0'); at != text.npos) {  // the parser would end there
-    throw Error("it has a NUL byte, at byte " + std::to_string(at) + ": it is not JSON.");
-  }
-  try {
-    Watcher watcher;
-    return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& value) {
-      return watcher(depth, event, value);
-    });
-  } catch (const Json::parse_error& error) {
-    throw Error("it is not valid JSON near byte " + std::to_string(error.byte) + " of " +
-                std::to_string(text.size()) + ".");
-  } catch (const Json::exception&) {
-    throw Error("it has a number that is out of range.");
-  }
-}
-
 Fields::Fields(const Json& json, std::string what) : json_(json), what_(std::move(what)) {
   if (!json.is_object()) throw Error(what_ + " must be a JSON object.");
 }

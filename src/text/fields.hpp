@@ -1,20 +1,15 @@
-// JSON of files that others have written: everything is checked before it is used.
+// The fields of JSON objects that others have written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/json.hpp"
+
 namespace tapestry {
-
-using Json = nlohmann::json;
-
-// Throws Error for text that is not JSON, is nested more than 64 deep, or has a name twice in one
-// object. An empty text is an empty object.
-Json parse_json(const std::string& text);
 
 // The fields of an object. What is asked for is known; finish() throws Error for the others, so
 // that nothing in a file is ignored by mistake. null is as if the field were absent.
