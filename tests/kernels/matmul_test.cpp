@@ -102,6 +102,24 @@ TEST_CASE("matmul: larger than the cache blocks", "[phase0][kernels]") {
   }
 }
 
+TEST_CASE("matmul: one row times a matrix larger than a cache block", "[phase0][kernels]") {
+  const Index sizes[][2] = {{7, 70001}, {8, 35011}, {9, 30001}, {531, 499}, {2048, 65}};  // k, n
+  for (const Table* set : usable_sets()) {
+    for (const auto& s : sizes) {
+      for (Layout left : layouts) {
+        for (Layout right : {Layout::normal, Layout::sliced}) {
+          check_product(*set, Operand(1, s[0], left, 7), Operand(s[0], s[1], right, 8));
+        }
+      }
+      const std::vector<real> a = Numbers(7).some(2 * s[0]), b = Numbers(8).some(s[0] * s[1]);
+      const std::vector<real> two = product(*set, 2, s[1], s[0], a, b);
+      const std::vector<real> one = product(*set, 1, s[1], s[0], a, b);
+      CAPTURE(set->name, s[0], s[1]);
+      REQUIRE(std::equal(one.begin(), one.end(), two.begin()));
+    }
+  }
+}
+
 TEST_CASE("matmul: NaN and infinity reach their row or column, and no other", "[phase0][kernels]") {
   const Index m = 19, n = 37, k = 21;
   for (const Table* set : usable_sets()) {
@@ -237,10 +255,10 @@ TEST_CASE("matmul: a row times a transposed matrix has the bits of the matrix ti
 }
 
 TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0][kernels]") {
-  const Index sizes[][3] = {
-      {0, 3, 2},      {1, 1, 1},     {3, 0, 4},    {5, 7, 0},     {1, 33, 20},
-      {7, 1, 33},     {19, 65, 7},   {33, 17, 40}, {50, 300, 70}, {100, 65, 1100},
-      {3, 1100, 130}, {49, 518, 514}};  // more than one block either way
+  const Index sizes[][3] = {{0, 3, 2},     {1, 1, 1},       {3, 0, 4},      {5, 7, 0},
+                            {1, 33, 20},   {7, 1, 33},      {19, 65, 7},    {33, 17, 40},
+                            {50, 300, 70}, {100, 65, 1100}, {3, 1100, 130}, {1, 777, 333},
+                            {49, 518, 514}};  // more than one block either way
   for (const Table* set : usable_sets()) {
     for (const auto& s : sizes) {
       const Index m = s[0], n = s[1], k = s[2], row = n + 3;
