@@ -147,7 +147,7 @@ class Walk {
       put(result_.attention_bias, i, product(direction_, doubles(layer.output.bias)));
     }
     const Tensor mixed = seen_[block_name(i) + "attention.heads"];  // (1, heads, length, d_v)
-    const Tensor map = layer.output.weight.contiguous();            // (heads d_v, d_model)
+    const Tensor map = layer.output.merged().contiguous();          // (heads d_v, d_model)
     const Index d_v = mixed.size(-1), d_model = map.size(1);
     for (Index h = 0; h < layer.num_heads; ++h) {
       const Row head = row_of(slice(mixed, 1, h, h + 1), position_);

@@ -36,7 +36,8 @@ void check_logits(const TransformerOptions& options) {
 Linear columns(const Linear& map, Index number, Index width) {
   Linear result = map;
   const Index begin = number * width, end = begin + width;
-  result.weight = slice(map.weight, 1, begin, end);  // (d_model, width)
+  result.weight = slice(map.merged(), 1, begin, end);  // (d_model, width)
+  result.adapter.reset();
   if (map.bias.defined()) result.bias = slice(map.bias, 0, begin, end);
   return result;
 }
@@ -75,7 +76,8 @@ Circuit circuit(const Transformer& model, Index layer, Index head) {
   };
   const Linear query = folded(all.query, head, d_k), key = folded(all.key, group, d_k);
   const Linear value = folded(all.value, group, d_v);
-  const Tensor rows = slice(all.output.weight, 0, head * d_v, (head + 1) * d_v);  // (d_v, d_model)
+  const Tensor rows =
+      slice(all.output.merged(), 0, head * d_v, (head + 1) * d_v);  // (d_v, d_model)
   return {.layer = layer,
           .head = head,
           .query = query.weight,

@@ -17,7 +17,8 @@ void fold(NormLayer& norm, std::initializer_list<Linear*> maps) {
 }
 
 void centre(const NormLayer& norm, Linear& map) {
-  map.weight = folded_writer(norm, map.weight);
+  map.weight = folded_writer(norm, map.merged());
+  map.adapter.reset();
   if (map.bias.defined()) map.bias = folded_writer(norm, map.bias);
 }
 
@@ -101,14 +102,16 @@ NormLayer without_weights(const NormLayer& norm) {
 Linear folded_map(const NormLayer& norm, const Linear& map) {
   Linear result = map;
   const auto gain = std::visit([](const auto& one) { return one.weight; }, norm.layer);
-  result.weight = (unsqueeze(gain, 1) * map.weight).contiguous();  // (in, out)
-  if (map.bias.defined()) result.bias = map.bias.clone();          // (out)
+  const Tensor weight = map.merged();                          // (in, out)
+  result.weight = (unsqueeze(gain, 1) * weight).contiguous();  // (in, out)
+  result.adapter.reset();
+  if (map.bias.defined()) result.bias = map.bias.clone();  // (out)
   const LayerNorm* const layer = std::get_if<LayerNorm>(&norm.layer);
   if (layer == nullptr) return result;
-  const Tensor shift = matmul(unsqueeze(layer->bias, 0), map.weight);  // (1, out)
-  const Tensor bias = squeeze(shift, 0);                               // (out)
-  result.bias = map.bias.defined() ? bias + map.bias : bias;           // (out)
-  result.weight = result.weight - mean(result.weight, 0, true);        // (in, out)
+  const Tensor shift = matmul(unsqueeze(layer->bias, 0), weight);  // (1, out)
+  const Tensor bias = squeeze(shift, 0);                           // (out)
+  result.bias = map.bias.defined() ? bias + map.bias : bias;       // (out)
+  result.weight = result.weight - mean(result.weight, 0, true);    // (in, out)
   return result;
 }
 

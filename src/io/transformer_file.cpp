@@ -2,6 +2,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/io/checkpoint.hpp"
+#include "tapestry/nn/adapters.hpp"
 
 namespace tapestry {
 namespace {
@@ -41,6 +42,11 @@ void check_sizes(const Safetensors& file, const TransformerOptions& o) {
 
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata) {
+  if (has_adapters(model)) {
+    throw Error(
+        "write_transformer: the model has adapters, of which its options do not tell: merge them "
+        "first (merge_adapters), or write them beside it (write_adapters).");
+  }
   metadata.merge(to_metadata(model.options));
   write_safetensors(path, model.parameters(), metadata);
 }

@@ -8,6 +8,7 @@
 #include "tapestry/io/weight_files.hpp"
 #include "tapestry/models/architecture.hpp"
 #include "tapestry/models/model_folder.hpp"
+#include "tapestry/nn/adapters.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -32,6 +33,11 @@ Tensor joined(const StoredName& name, const std::vector<Tensor>& parts, Index he
 
 void write_model(const std::filesystem::path& folder, const Transformer& model,
                  std::string_view name) {
+  if (has_adapters(model)) {
+    throw Error(
+        "write_model: the model has adapters, for which a folder has no place: merge them first "
+        "(merge_adapters), or write them beside it (write_adapters).");
+  }
   const Architecture& table = architecture(name);
   const std::string text = config_text(name, model.options);
   TransformerOptions written = model_config(text).options;

@@ -11,8 +11,8 @@ bool is_plain(const Tensor& x, const Shape& shape) {
 }
 
 bool is_plain(const Linear& map, Index in, Index out) {
-  return map.weight.shape() == Shape{in, out} && !Tape::needs_gradient(map.weight) &&
-         (!map.bias.defined() || is_plain(map.bias, {out}));
+  return !map.adapter && map.weight.shape() == Shape{in, out} &&
+         !Tape::needs_gradient(map.weight) && (!map.bias.defined() || is_plain(map.bias, {out}));
 }
 
 bool is_plain(const NormLayer& norm, Index width) {

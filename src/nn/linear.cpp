@@ -3,6 +3,25 @@
 #include "tapestry/error.hpp"
 
 namespace tapestry {
+namespace {
+
+Tensor activated(const Tensor& x, Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return relu(x);
+    case Activation::gelu:
+      return gelu(x);
+    case Activation::gelu_tanh:
+      return gelu_tanh(x);
+    case Activation::silu:
+      return silu(x);
+  }
+  return x;
+}
+
+}  // namespace
 
 Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options) {
   if (in < 1 || out < 1) {
@@ -14,7 +33,10 @@ Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options
 }
 
 Tensor Linear::operator()(const Tensor& x, Activation activation) const {
-  return linear(x, weight, bias, activation);  // (..., out)
+  if (!adapter) return linear(x, weight, bias, activation);               // (..., out)
+  return activated(linear(x, weight, bias) + (*adapter)(x), activation);  // (..., out)
 }
+
+Tensor Linear::merged() const { return adapter ? weight + adapter->change() : weight; }
 
 }  // namespace tapestry

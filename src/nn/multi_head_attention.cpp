@@ -69,7 +69,8 @@ void check_rotary(const RotaryOptions& rotary, Index d_k) {
 Linear part(const Linear& map, int axis, Index number, Index width) {
   Linear result = map;
   const Index begin = number * width;
-  result.weight = slice(map.weight, axis, begin, begin + width).clone();
+  result.weight = slice(map.merged(), axis, begin, begin + width).clone();
+  result.adapter.reset();
   if (map.bias.defined() && axis == 1) {
     result.bias = slice(map.bias, 0, begin, begin + width).clone();  // (width)
   }

@@ -67,7 +67,14 @@ struct Command {
         ->check(is_named)
         ->type_name("FOLDER")
         ->excludes(file);
+    adapters();
     app->add_option("--text", options->text, "the model's input")->required(needs_text);
+  }
+  void adapters() {
+    app->add_option("--adapters", options->adapters, "low-rank adapters beside that folder")
+        ->check(is_named)
+        ->type_name("FILE")
+        ->needs("--model");
   }
   // Where pictures go, and what they are.
   void pictures(const char* what) {
@@ -196,8 +203,13 @@ void add_train(CLI::App& app) {
   c.number("--merges", &Options::merges, 0, 1000000, "learn tokens: byte pairs, so many merges");
   c.name("--model", &Options::model, "go on with this model, as Hugging Face lays it out")
       ->type_name("FOLDER");
-  c.name("--save", &Options::save, "where a model of tokens goes (out/models/NAME)")
-      ->type_name("FOLDER");
+  c.number("--rank", &Options::rank, 1, most, "of it, train only low-rank adapters of this rank");
+  c.name("--maps", &Options::maps, "the maps with adapters (query,value)")->type_name("NAMES");
+  c.number("--alpha", &Options::alpha, 0, 1e6, "their scale is alpha / rank (the rank)");
+  c.name("--adapters", &Options::adapters, "go on with these adapters")->type_name("FILE");
+  c.app->add_flag("--whole", c.options->whole, "save a whole model, adapters merged into it");
+  c.name("--save", &Options::save, "where the result goes (out/models/NAME, out/adapters/NAME)")
+      ->type_name("PATH");
   c.number("--save-every", &Options::save_every, 1, most_steps, "steps between saves (100)");
   c.number("--seed", &Options::seed, 0, most, "random seed (1)");
   c.pictures("for the loss curve (out/plots)");
@@ -214,6 +226,7 @@ void add_generate(CLI::App& app) {
   c.name("--model", &Options::model, "or its folder, as Hugging Face lays it out")
       ->type_name("FOLDER")
       ->excludes(file);
+  c.adapters();
   c.add("--text", &Options::text, "the prompt; -: from standard input");
   c.number("--length", &Options::length, 0, 100000, "most new words (20, 200 or 256)");
   c.number("--count", &Options::count, 1, 100000, "number of texts (1)");

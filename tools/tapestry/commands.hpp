@@ -26,6 +26,7 @@ struct PictureOptions {
 // A model and its input.
 struct ModelOptions {
   Path checkpoint, model;  // a file, or a folder; one of them is empty
+  Path adapters;           // beside the folder; empty: none
   std::string text;
 };
 
@@ -90,11 +91,18 @@ struct TrainOptions : PictureOptions {
   Index save_every = 100;
   std::optional<Index> merges = {};  // tokens of byte-pair encoding instead of characters
   Path model, save;                  // the folder to go on from, and where the result goes
+  // By low-rank adapters, and all else stays fixed: of a rank, or those of a file.
+  std::optional<Index> rank = {};
+  std::string maps;                  // separated by commas; empty: query,value
+  std::optional<double> alpha = {};  // the rank
+  Path adapters;
+  bool whole = false;  // save the whole model, with the adapters merged into it
 };
 void train(const TrainOptions& options);
 
 struct GenerateOptions {
   Path checkpoint, model;                // one of them is empty
+  Path adapters;                         // beside the folder; empty: none
   std::optional<std::string> text = {};  // how it begins; "-": what standard input says
   Index length = -1;                     // most new words; -1: 20, 200 characters, 256 tokens
   Index count = 1;

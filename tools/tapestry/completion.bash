@@ -4,36 +4,38 @@ _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
   case $before in
-    --checkpoint|--model|--tokenizer|--train|--fit|--json|--npy|--save|--out)
+    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--json|--npy|--save|--out)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W 'png svg' -- "$word") && return ;;
-    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities ' == *" $before "* ]] || return ;;
+    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
     words='analyze why attribute cut patch lens circuit train generate convert tokens plot tape lab compare zoo doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
-      analyze) words='--checkpoint --model --text --layer --head --pattern --out --format' ;;
-      why) words='--checkpoint --model --text --query --key --layer --head' ;;
+      analyze) words='--checkpoint --model --adapters --text --layer --head --pattern --out --format' ;;
+      why) words='--checkpoint --model --adapters --text --query --key --layer --head' ;;
       attribute|cut|patch|lens)
-        words='--checkpoint --model --text --token --against --position --json --npy --out --format'
+        words='--checkpoint --model --adapters --text --token --against --position'
+        words+=' --json --npy --out --format'
         case ${COMP_WORDS[1]} in
           cut) words+=' --draws --seed' ;;
           patch) words+=' --from --layer' ;;
           lens) words+=' --fit' ;;
         esac ;;
       circuit)
-        words='--checkpoint --model --text --layer --head --from --json --npy --out --format' ;;
+        words='--checkpoint --model --adapters --text --layer --head --from --json --npy'
+        words+=' --out --format' ;;
       train)
         words='copy reverse sort induction brackets grammar'
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
         words+=' --save-every --seed --out --format --attention-only --overwrite --resume'
-        words+=' --merges --model --save' ;;
+        words+=' --merges --model --rank --maps --alpha --adapters --whole --save' ;;
       generate)
-        words='--checkpoint --model --text --length --count --temperature --top-k --top-p --seed'
-        words+=' --repetition-penalty --stop --probabilities' ;;
+        words='--checkpoint --model --adapters --text --length --count --temperature --top-k'
+        words+=' --top-p --seed --repetition-penalty --stop --probabilities' ;;
       convert) words='--tokenizer' ;;
       tokens) words='--model --why --train --merges --out' ;;
       plot) words='--model --tensor --out --format' ;;

@@ -153,7 +153,7 @@ Writer writer_for(const GenerateOptions& options) {
   }
   const std::string prompt = prompt_of(options);
   return options.model.empty() ? writer_of_checkpoint(options.checkpoint, prompt)
-                               : writer_of_folder(options.model, prompt);
+                               : writer_of_folder(options.model, options.adapters, prompt);
 }
 
 }  // namespace

@@ -138,7 +138,10 @@ file is learned character by character; with --merges token by token, as a new
 model, and with --model a real model goes on. The result of these is a folder
 that other programs read, too; there is no CSV, curve or best model. Each row of
 their table has the bits per byte of the last tenth of the text, which is held
-out, and a sample.
+out, and a sample. With --rank the weights of --model stay as they are, and only
+low-rank adapters beside its maps learn (LoRA): query, key, value, output, and
+gate, up and down of the feed-forward. The result is their file, which other
+commands open with --model FOLDER --adapters FILE; with --whole it is a folder.
 
 Examples:
   tapestry train sort --steps 1000
@@ -146,7 +149,9 @@ Examples:
   tapestry train book.txt --length 128 --steps 5000
   tapestry train book.txt --resume --steps 10000
   tapestry train book.txt --merges 512 --width 128 --save mine
-  tapestry train book.txt --model stories260K --steps 200 --save mine)";
+  tapestry train book.txt --model stories260K --steps 200 --save mine
+  tapestry train book.txt --model stories260K --rank 4 --save book.safetensors
+  tapestry generate --model stories260K --adapters book.safetensors)";
 
 inline constexpr const char* generate_examples =
     R"(Samples each new word from the model's probabilities, given the words before it

@@ -6,7 +6,9 @@
 
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/io/adapter_file.hpp"
 #include "tapestry/io/transformer_file.hpp"
+#include "tapestry/models/model_folder.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/unicode.hpp"
 
@@ -130,6 +132,15 @@ Model Model::untrained(std::uint64_t seed) const {
   // Its own initial weights are not stored.
   options.initializer = is_large(*this) ? lecun_normal_by_pieces : init::lecun_normal;
   return Model(Transformer(options, random));
+}
+
+Transformer read_folder(const std::filesystem::path& folder,
+                        const std::filesystem::path& adapters) {
+  Transformer model = read_model(folder);
+  if (adapters.empty()) return model;
+  read_adapters(adapters, model);
+  merge_adapters(model);
+  return model;
 }
 
 Model to_model(const Safetensors& file) {

@@ -1,6 +1,7 @@
 // The models of the sub-commands: a transformer, or the single head that step 14 writes.
 #pragma once
 
+#include <filesystem>
 #include <variant>
 
 #include "tapestry/io/safetensors.hpp"
@@ -49,6 +50,10 @@ class Model {
 
 // More than ten million numbers: what takes many passes is left out, or made shorter.
 bool is_large(const Model& model);
+
+// The model of a folder; the adapters of a file, if one is named, are merged into it.
+Transformer read_folder(const std::filesystem::path& folder,
+                        const std::filesystem::path& adapters = {});
 
 // Throws an Error that says what the file is, if it is neither.
 Model to_model(const Safetensors& file);

@@ -8,7 +8,6 @@
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/models/architecture.hpp"
-#include "tapestry/models/model_folder.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/tokenizer.hpp"
 #include "tapestry/unicode.hpp"
@@ -101,9 +100,9 @@ Indices encoded(const Tokenizer& tokenizer, const TransformerOptions& options,
   return ids;
 }
 
-Subject of_folder(const Path& path) {
+Subject of_folder(const Path& path, const Path& adapters) {
   const Tokenizer tokenizer = read_tokenizer(path);
-  Subject subject{path, Model(tapestry::read_model(path))};
+  Subject subject{path, Model(read_folder(path, adapters))};
   const TransformerOptions options = subject.model.options();
   subject.unit = "tokens";
   if (options.has_logits) subject.guess = options.is_causal ? Guess::next_word : Guess::hidden_word;
@@ -119,6 +118,7 @@ Subject of_folder(const Path& path) {
   subject.in_front =
       special_in_front(tokenizer, Indices({std::ssize(tokenizer.front())}, tokenizer.front()));
   subject.description = described(subject);
+  if (!adapters.empty()) subject.description += ", with the adapters of " + adapters.string();
   return subject;
 }
 
@@ -126,7 +126,7 @@ Subject of_folder(const Path& path) {
 
 Subject read_subject(const ModelOptions& options) {
   if (!options.checkpoint.empty()) return of_checkpoint(options.checkpoint);
-  if (!options.model.empty()) return of_folder(options.model);
+  if (!options.model.empty()) return of_folder(options.model, options.adapters);
   throw Error("--checkpoint is required, or --model.");
 }
 

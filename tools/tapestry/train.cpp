@@ -15,6 +15,7 @@
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
+#include "train_adapters.hpp"
 #include "train_run.hpp"
 #include "train_tokens.hpp"
 
@@ -186,6 +187,7 @@ void print_results(const Run& run, const LossCurve& curve) {
 }  // namespace
 
 void train(const TrainOptions& options) {
+  check_adapter_options(options);
   if (learns_tokens(options)) return train_tokens(options);
   if (!options.save.empty()) {
     throw Error("--save is for models of tokens: give --merges or --model, too.");

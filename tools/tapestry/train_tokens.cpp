@@ -11,6 +11,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/generation.hpp"
+#include "tapestry/io/adapter_file.hpp"
 #include "tapestry/models/architecture.hpp"
 #include "tapestry/models/model_folder.hpp"
 #include "tapestry/ops.hpp"
@@ -21,6 +22,7 @@
 #include "tapestry/training.hpp"
 #include "tapestry/unicode.hpp"
 #include "token_text.hpp"
+#include "train_adapters.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -46,6 +48,8 @@ Path folder_of(const TrainOptions& o) {
   return o.save.empty() ? Path("out/models") / Path(o.task).stem() : o.save;
 }
 
+Path result_of(const TrainOptions& o) { return saves_adapters(o) ? adapter_file(o) : folder_of(o); }
+
 Path fresh_folder(const TrainOptions& o) { return folder_of(o).string() + ".new"; }
 
 void check_options(const TrainOptions& o) {
@@ -62,6 +66,7 @@ void check_options(const TrainOptions& o) {
   refuse(o.attention_only, "--attention-only is for models of characters.");
   refuse(!o.model.empty() && (o.layers || o.heads || o.width),
          "the sizes are those of --model: leave out --layers, --heads and --width.");
+  if (saves_adapters(o)) return check_adapter_file(o);
   std::error_code ignored;
   const Path folder = folder_of(o), fresh = fresh_folder(o);
   if (fs::exists(fresh, ignored)) {
@@ -129,6 +134,7 @@ Lesson continued_lesson(const TrainOptions& o) {
   if (!model.options.is_causal || !model.options.has_logits) {
     throw Error(o.model.string() + ": only a decoder learns to predict the next token.");
   }
+  adapt(model, o);
   const Index length = o.length.value_or(std::min<Index>(128, model.options.max_length));
   if (length > model.options.max_length) {
     throw Error("--length " + std::to_string(length) + ": the model has " +
@@ -184,7 +190,9 @@ void print_row(const Lesson& lesson, Index step, std::optional<double> loss) {
 
 void write_files(const Lesson& lesson, const TrainOptions& o, const Path& folder) {
   if (o.model.empty()) write_byte_pairs(folder, lesson.merges);
-  write_model(folder, lesson.model, lesson.architecture);
+  Transformer model = lesson.model;
+  merge_adapters(model);
+  write_model(folder, model, lesson.architecture);
   for (const char* name : other_files) {
     std::error_code none;
     if (!o.model.empty()) fs::copy_file(o.model / name, folder / name, none);
@@ -194,6 +202,7 @@ void write_files(const Lesson& lesson, const TrainOptions& o, const Path& folder
 // Into a folder beside it first, and then file by file in its place, so that an old model stays if
 // something fails.
 void save(const Lesson& lesson, const TrainOptions& o) {
+  if (saves_adapters(o)) return write_adapters(adapter_file(o), lesson.model);
   const Path folder = folder_of(o), fresh = fresh_folder(o);
   try {
     write_files(lesson, o, fresh);
@@ -218,9 +227,10 @@ void introduce(const Lesson& lesson) {
                          lesson.held_out_bytes / double(lesson.held_out.shape[0]),
                          lesson.architecture.c_str(), (long long)m.num_layers,
                          (long long)m.num_heads, (long long)m.d_model, (long long)m.vocab_size,
-                         (long long)lesson.model.parameter_count()),
+                         (long long)(lesson.model.parameter_count() - adapter_count(lesson.model))),
                0)
             .c_str());
+  if (has_adapters(lesson.model)) print("%s\n", adapters_text(lesson.model).c_str());
   print("\n    step    loss  held out  bits/byte  says\n");
   flush();
 }
@@ -228,9 +238,11 @@ void introduce(const Lesson& lesson) {
 void learn(Lesson& lesson, const TrainOptions& o) {
   const Index steps = o.steps.value_or(500), every = std::max<Index>(1, steps / 10);
   const Index rows = o.batch.value_or(16);
-  const double rate = o.rate.value_or(o.model.empty() ? 3e-3 : 3e-4);
+  const bool adapts = has_adapters(lesson.model);
+  const double rate = o.rate.value_or(o.model.empty() || adapts ? 3e-3 : 3e-4);
   const auto seed = static_cast<std::uint64_t>(o.seed.value_or(1));
-  Adam adam(lesson.model.parameters(), {.learning_rate = rate});
+  Adam adam(adapts ? adapter_parameters(lesson.model) : lesson.model.parameters(),
+            {.learning_rate = rate});
   const auto loss_of_step = [&](Index step) {
     Random random(seed, static_cast<std::uint64_t>(step));
     const Batch batch = random_windows(lesson.train, rows, lesson.length, random);
@@ -249,13 +261,12 @@ void learn(Lesson& lesson, const TrainOptions& o) {
     if (step % every == 0 || step == steps) print_row(lesson, step, loss);
     if (Interruption::signal() == 0 || step == steps) return;
     save(lesson, o);
-    const std::string folder = folder_of(o).string();
+    const Path saved = result_of(o);
     throw Interrupted(Interruption::signal(),
                       "stopped after step " + std::to_string(step) + " of " +
-                          std::to_string(steps) + "; " + folder + " has the model; to go on:",
-                      "tapestry train " + shell_quote(o.task) + " " +
-                          shell_option("--model", folder) + " " + shell_option("--save", folder) +
-                          " --overwrite --steps " + std::to_string(steps - step));
+                          std::to_string(steps) + "; " + saved.string() + " has the " +
+                          (saves_adapters(o) ? "adapters" : "model") + "; to go on:",
+                      command_to_go_on(o, lesson.model, saved, steps - step));
   };
   print_row(lesson, 0, {});
   if (steps > 0) tapestry::train(adam, loss_of_step, options);
@@ -274,9 +285,8 @@ void train_tokens(const TrainOptions& o) {
   introduce(lesson);
   learn(lesson, o);
   save(lesson, o);
-  const std::string folder = folder_of(o).string();
-  print("\nwrote %s\ntry: tapestry generate %s\n", folder.c_str(),
-        shell_option("--model", folder).c_str());
+  const Path saved = result_of(o);
+  print("\nwrote %s\ntry: %s\n", saved.c_str(), command_to_generate(o, saved).c_str());
 }
 
 }  // namespace tapestry::command

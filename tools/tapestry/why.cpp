@@ -208,7 +208,7 @@ void value(const Cell& c) {
 void output(const Cell& c, const Capture& seen) {
   const Tensor added = row(c.v, c.key) * number(c.weights, c.query, c.key);
   const Index first = c.head * c.v.size(1);  // of the head's rows of W_O
-  const Tensor rows = slice(c.attention().output.weight, 0, first, first + c.v.size(1));
+  const Tensor rows = slice(c.attention().output.merged(), 0, first, first + c.v.size(1));
   const Tensor through = squeeze(matmul(unsqueeze(added, 0), rows), 0);  // (d_model)
   const bool alone = c.subject.model.is_one_head();
   const std::string block = "blocks." + std::to_string(c.layer - (alone ? 0 : 1));

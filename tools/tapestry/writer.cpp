@@ -7,7 +7,6 @@
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/models/architecture.hpp"
-#include "tapestry/models/model_folder.hpp"
 #include "tapestry/text/tokenizer.hpp"
 #include "tapestry/unicode.hpp"
 #include "token_text.hpp"
@@ -121,10 +120,10 @@ Writer writer_of_checkpoint(const Path& checkpoint, const std::string& prompt) {
   return writer;
 }
 
-Writer writer_of_folder(const Path& path, const std::string& prompt) {
+Writer writer_of_folder(const Path& path, const Path& adapters, const std::string& prompt) {
   const Tokenizer tokenizer = read_tokenizer(path);
   const auto folder =
-      std::make_shared<const Folder>(Folder{tapestry::read_model(path), tokenizer, end_ids(path)});
+      std::make_shared<const Folder>(Folder{read_folder(path, adapters), tokenizer, end_ids(path)});
   check_writes(path, folder->model.options);
   const Index positions = folder->model.options.max_length;
   Writer writer;

@@ -24,7 +24,8 @@ struct Writer {
 // Of a checkpoint with its vocabulary. Throws Error if it cannot generate, or not from this prompt.
 Writer writer_of_checkpoint(const Path& checkpoint, const std::string& prompt);
 
-// Of a folder as Hugging Face lays it out, with a tokenizer. Throws Error likewise.
-Writer writer_of_folder(const Path& folder, const std::string& prompt);
+// Of a folder as Hugging Face lays it out, with a tokenizer, and with adapters, if a file is named.
+// Throws Error likewise.
+Writer writer_of_folder(const Path& folder, const Path& adapters, const std::string& prompt);
 
 }  // namespace tapestry::command

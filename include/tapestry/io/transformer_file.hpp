@@ -15,7 +15,8 @@ namespace tapestry {
 
 // Writes a safetensors file with the model's parameters, and as text its options (to_metadata)
 // and the given metadata: vocabulary and input format (text/input_format.hpp), which the `tapestry`
-// command needs. Throws Error as write_safetensors does.
+// command needs. Throws Error as write_safetensors does, and for a model with adapters
+// (adapter_file.hpp).
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
                        std::map<std::string, std::string> metadata = {});
 

@@ -25,7 +25,8 @@ Transformer read_model(const std::filesystem::path& folder,
 // Writes the model in this layout and with these names, so that read_model and other programs read
 // it; a tied weight is written once. Biases that the architecture has and the model lacks are
 // written as zeros. The folder is made if it is missing. Throws Error, naming an option, if models
-// of this architecture cannot have the options of this one; then nothing is written.
+// of this architecture cannot have the options of this one, and for a model with adapters
+// (io/adapter_file.hpp); then nothing is written.
 void write_model(const std::filesystem::path& folder, const Transformer& model,
                  std::string_view architecture);
 

@@ -1,9 +1,11 @@
 // y = x W + b
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tapestry/nn/init.hpp"
+#include "tapestry/nn/low_rank.hpp"
 #include "tapestry/nn/module.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tensor.hpp"
@@ -19,16 +21,24 @@ struct LinearOptions {
 };
 
 struct Linear : Module {
-  Tensor weight;  // (in, out)
-  Tensor bias;    // (out), or undefined
+  Tensor weight;                        // (in, out)
+  Tensor bias;                          // (out), or undefined
+  std::optional<LowRank> adapter = {};  // added to the weight; see nn/adapters.hpp
 
   // Throws Error for a size below 1.
   Linear(Index in, Index out, Random& random, const LinearOptions& options = {});
 
-  // activation(x W + b): x (..., in) -> (..., out). Throws Error for another last axis.
+  // activation(x W + b), with an adapter activation(x W + b + scale (x A) B):
+  // x (..., in) -> (..., out). Throws Error for another last axis.
   Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
 
-  Members members() const override { return {{"weight", weight}, {"bias", bias}}; }
+  // The weight of one map that does the same, to rounding: W + scale A B (in, out); without an
+  // adapter W itself. Whoever computes with a weight outside this layer reads it so.
+  Tensor merged() const;
+
+  Members members() const override {
+    return {{"weight", weight}, {"bias", bias}, {"adapter", adapter}};
+  }
 };
 
 }  // namespace tapestry
