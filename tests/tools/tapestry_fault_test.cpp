@@ -8,8 +8,10 @@
 
 #include "catch.hpp"
 #include "process.hpp"
+#include "small_folder.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/csv.hpp"
+#include "token_training.hpp"
 
 using namespace tapestry;
 
@@ -108,6 +110,32 @@ TEST_CASE("a signal stops the training after a step, and the file holds it", "[p
       CHECK(largest_difference(stopped[i].value, whole[i].value) == 0);
     }
   }
+}
+
+TEST_CASE("a signal saves the adapters that are trained, and tells how to go on",
+          "[phase7][tools]") {
+  const Desk desk;
+  const std::filesystem::path folder = desk.folder / "";
+  std::filesystem::copy(small_desk() / "m", folder / "m");
+  const std::string line = "count.txt --model m --rank 1 --length 8 --steps 5000000 --save ";
+  Training beside(folder, line + "a"),
+      whole(folder, line + "w --alpha 2 --whole --batch 2 --rate 0.01 --seed 3");
+  REQUIRE(beside.has_printed("says"));
+  REQUIRE(whole.has_printed("says"));
+  const std::string of_file = beside.ended(SIGINT).err, of_folder = whole.ended(SIGTERM).err;
+  const std::string go_on = "tapestry train count.txt --model ";
+  CHECK(has(of_file, "a has the adapters; to go on:\n  " + go_on +
+                         "m --adapters a --save a --overwrite --length 8 --steps 4"));
+  CHECK(has(of_folder,
+            "w has the model; to go on:\n  " + go_on +
+                "w --rank 1 --alpha 2 --maps query,value --whole --save w --overwrite --length 8 "
+                "--batch 2 --rate 0.01 --seed 3 --steps 4"));
+  const auto again = [&](const std::string& err) {
+    const std::string arguments = err.substr(err.find("\n  tapestry train ") + 18);
+    return desk.train(arguments.substr(0, arguments.find("--steps")) + "--steps 1");
+  };
+  CHECK(wrong(again(of_file)) == "");
+  CHECK(wrong(again(of_folder)) == "");
 }
 
 TEST_CASE("the command line to resume asks for the same pictures", "[phase5][tools]") {

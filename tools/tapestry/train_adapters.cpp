@@ -127,8 +127,12 @@ std::string command_to_go_on(const TrainOptions& o, const Transformer& model, co
     command += shell_option("--model", path);
     if (by_adapters(o)) command += options_text(adapter_options(model)) + " --whole";
   }
-  return command + " " + shell_option("--save", path) + " --overwrite --steps " +
-         std::to_string(steps);
+  command += " " + shell_option("--save", path) + " --overwrite";
+  if (o.length) command += " --length " + std::to_string(*o.length);
+  if (o.batch) command += " --batch " + std::to_string(*o.batch);
+  if (o.rate) command += " --rate " + exact_text(*o.rate);
+  if (o.seed) command += " --seed " + std::to_string(*o.seed);
+  return command + " --steps " + std::to_string(steps);
 }
 
 std::string command_to_generate(const TrainOptions& o, const Path& saved) {
