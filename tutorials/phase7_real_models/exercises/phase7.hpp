@@ -23,15 +23,15 @@ struct TokenMerge {
   Index left = 0, right = 0, made = 0;
 };
 
-// The last layer of attention, as it read a text of n tokens (74a).
-struct LastAttention {
+// A layer of attention, with what it computed of a text of n tokens (74a).
+struct SeenAttention {
   Tensor weights;  // (heads, n, n): queries by keys
   Tensor values;   // (heads, n, d)
   Tensor w_o;      // (heads d, d_model): the d numbers of head 0 come first, then those of head 1
   Tensor b_o;      // (d_model)
 };
 
-// What comes behind the last layer (74a).
+// What comes behind the last layer, and what it read (74a).
 struct ModelEnd {
   Tensor stream;       // (n, d_model): the residual stream that the last norm reads
   Tensor gain;         // (d_model), of the last norm, an RMS norm
@@ -60,13 +60,14 @@ Tensor rms_norm_forward(const Tensor& x, const Tensor& gain, double eps);       
 Tensor swiglu(const Tensor& x, const Tensor& gate, const Tensor& up, const Tensor& down);  // 71b
 Tensor rotated_halves(const Tensor& x, Index first);                                       // 71c
 Tensor columns_for_halves(const Tensor& w, Index heads);                                   // 71c
+Tensor pooled_groups(const Tensor& w, Index heads, Index groups);                          // 71d
 
 // 74a
-Tensor direct_contributions(const LastAttention& layer, const ModelEnd& end, Index token,
+Tensor direct_contributions(const SeenAttention& layer, const ModelEnd& end, Index token,
                             Index against);
 
 Tensor adapted(const Tensor& x, const AdaptedMap& map);  // 76a
 // 76b
-void adapter_step(AdaptedMap& map, const Tensor& x, const Tensor& dy, double rate);
+Tensor adapter_step(AdaptedMap& map, const Tensor& x, const Tensor& dy, double rate);
 
 }  // namespace learn

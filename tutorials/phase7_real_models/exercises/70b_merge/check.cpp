@@ -108,40 +108,44 @@ KnownMistake known(Kind kind, const char* name, const char* sentence) {
   return {name, sentence, both(by_places(kind)), both(by_erasing(kind))};
 }
 
+constexpr Index a = 0, b = 1, c = 2, made = 9;  // a to d are named anew in each input
+
+// The parts, with random tokens between them.
+TokenIds text_of(Random& random, Index size, const std::vector<TokenIds>& parts) {
+  TokenIds text;
+  for (const TokenIds& part : parts) {
+    if (size > 1 && !text.empty()) {
+      for (Index i = 0; i < random.randint(2 * size); ++i) text.push_back(random.randint(4));
+    }
+    text.insert(text.end(), part.begin(), part.end());
+  }
+  return text;
+}
+
 // What each mistake needs: a pair, the pair the other way round, a pair directly behind one, an end
-// that is no pair; a run of odd length. More random tokens between them.
+// that is no pair; a run of odd length.
 NamedTensors inputs(Random& random, Index size) {
-  const Index a = 0, b = 1, c = 2, made = 9;
-  const auto append = [](TokenIds& to, const TokenIds& more) {
-    to.insert(to.end(), more.begin(), more.end());
-  };
-  const auto append_some = [&](TokenIds& to, Index count) {
-    for (Index i = 0; i < count; ++i) to.push_back(random.randint(4));
-  };
-  TokenIds unequal = {a, b}, equal = {a, a, a};
-  if (size > 1) {
-    append_some(unequal, random.randint(size));
-    append(unequal, {c, b, a, c, a, b, a, b, c, c});
-    append_some(unequal, size + random.randint(size));
-    append_some(equal, random.randint(size));
-    append(equal, {c, a, a, b});
-    append_some(equal, size);
-    if (random.randint(2) == 1) append(unequal, {a, b});
-    append(equal, {b, a, a, a, a, a});
+  const bool is_small = size == 1;
+  TokenIds unequal = text_of(random, size, {is_small ? TokenIds{a, b} : TokenIds{a, b, a, b}});
+  TokenIds equal = text_of(random, size, {is_small ? TokenIds{a, a, a} : TokenIds{c, a, a, b}});
+  if (!is_small) {
+    unequal = text_of(random, size, {unequal, {c, b, a, c, a, b, a, b, c, c}, {a, b, b, a, c}});
+    equal = text_of(random, size, {equal, {b, a, a, a, a, a, b, c}, {c, a, a, a}});
   }
-  const TokenIds shift = shuffled_ids(random, 4);
+  const TokenIds names = shuffled_ids(random, 4);
   for (TokenIds* ids : {&unequal, &equal}) {
-    for (Index& id : *ids) id = shift[std::size_t(id)];
+    for (Index& id : *ids) id = names[std::size_t(id)];
   }
-  const Index left = shift[0], next = shift[1];
-  NamedTensors in = {{"a text", tensor_of(unequal)}, {"a merge", tensor_of({left, next, made})}};
-  if (size == 1) return in;
-  in.push_back({"another text", tensor_of(equal)});
-  in.push_back({"a merge of equal tokens", tensor_of({left, left, made})});
-  in.push_back({"a text of one token", tensor_of({left})});
-  in.push_back({"its merge", tensor_of({left, next, made})});
-  in.push_back({"no text", tensor_of(TokenIds{})});
-  in.push_back({"the merge of none", tensor_of({left, next, made})});
+  const Index left = names[0], right = names[1];
+  NamedTensors in = {{"a text", tensor_of(unequal)}, {"a merge", tensor_of({left, right, made})}};
+  if (is_small) return in;
+  const auto append = [&](const char* text, TokenIds tokens, const char* merge, TokenIds ids) {
+    in.push_back({text, tensor_of(tokens)});
+    in.push_back({merge, tensor_of(ids)});
+  };
+  append("another text", equal, "a merge of equal tokens", {left, left, made});
+  append("a text of one token", {left}, "its merge", {left, right, made});
+  append("no text", {}, "the merge of none", {left, right, made});
   return in;
 }
 

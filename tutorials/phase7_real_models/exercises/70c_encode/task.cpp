@@ -1,9 +1,9 @@
 // 70c. A text as tokens
 //
-// The merges of byte-pair encoding were learned one after the other. To encode a piece of text, they
-// are applied again: of all pairs of neighbours that some merge makes to one, take the one whose
+// The merges of byte-pair encoding were learned one after the other. To encode a piece of text,
+// they are applied again: of all pairs of neighbours for which there is a merge, take the one whose
 // merge was learned *first*, and merge it wherever it stands, from left to right. Then look again:
-// the new tokens have new neighbours. It ends when no pair is left that any merge makes to one.
+// the new tokens have new neighbours. It ends when there is a merge for no pair that is left.
 //
 // With merges (b, c) -> 7, (a, b) -> 8, (a, 7) -> 9 in this order:
 //
@@ -12,8 +12,8 @@
 // though (a, b) stands further to the left.
 //
 //   tokens   ids of one piece, any number, also none
-//   merges   in the order in which they were learned: merges[m].left, .right and .made. Each makes a
-//            new id, which is in no merge before it
+//   merges   in the order in which they were learned: merges[m].left, .right and .made. Each makes
+//            a new id, which is in no merge before it
 //   ->       ids
 //
 // Your function of 70b may be copied to here.

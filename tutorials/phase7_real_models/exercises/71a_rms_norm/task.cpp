@@ -11,8 +11,8 @@
 //   eps    a small number, so that a row of zeros is not divided by 0
 //   ->     (n, d)
 //
-// Nothing is subtracted, and nothing is added behind the gain. (The judge takes a large eps, so that
-// its place can be seen.)
+// Nothing is subtracted, and nothing is added behind the gain. (The judge takes a large eps, so
+// that its place can be seen.)
 // Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 71
 #include <cmath>
 

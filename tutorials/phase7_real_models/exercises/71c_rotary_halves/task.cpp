@@ -1,17 +1,17 @@
 // 71c. Rotary positions in the other layout
 //
-// In 60b columns 2i and 2i + 1 of a query or key are a pair that is rotated. Most programs that run
-// Llama and its kin pair column i with column i + d / 2 instead, in the same angle. W_Q and W_K that
-// were learned with the one layout work with the other only if their columns are moved.
+// In 60b columns 2i and 2i + 1 of a query or key are a pair that is rotated. Others pair column i
+// with column i + d / 2, and rotate by the same angle (Llama in Hugging Face's transformers). W_Q
+// and W_K that were learned with one layout work with the other only if their columns are moved.
 //
-// 1. rotated_halves: columns i and i + d / 2 of the row at position m, for i from 0 to d / 2 - 1, are
-//    a point (a, b), which is rotated by the angle t = m / 10000^(2i / d):
+// 1. rotated_halves: columns i and i + d / 2 of the row at position m, for i from 0 to d / 2 - 1,
+//    are a point (a, b), which is rotated by the angle t = m / 10000^(2i / d):
 //      (a, b)  becomes  (a cos t - b sin t, a sin t + b cos t)
 //    x        (length, d), d even; its rows stand at positions first, first + 1, ...
 //    ->       (length, d)
-// 2. columns_for_halves: W_Q or W_K, learned with neighbours as pairs, its columns moved so that the
-//    scores stay the same when the pairs are halves. Each head has d columns of its own, those of
-//    head 0 first. In each head column 2i goes to i, and column 2i + 1 to i + d / 2.
+// 2. columns_for_halves: W_Q or W_K, learned with neighbours as pairs, its columns moved so that
+//    the scores are the same with these pairs. Each head has d columns of its own, those of head 0
+//    first. In each head column 2i goes to i, and column 2i + 1 to i + d / 2.
 //    w        (d_model, heads d)
 //    heads    how many heads there are
 //    ->       (d_model, heads d)
