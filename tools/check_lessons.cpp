@@ -9,6 +9,8 @@
 //     tolerance 0.02             of numbers with a decimal point: |difference| <= 0.02
 //     tolerance 5 %              of all numbers: |difference| <= 5 % of the program's number
 //     tolerance 0.02, whole 5 %  the first of numbers with a decimal point, 5 % of the others
+//   "needs stories260K" before it: the block is compared only where that model is (see
+//   tutorials/course/real_model.hpp), and otherwise counted as left out.
 //   An absolute one is at most 10 % of the range, the greatest minus the least number with a
 //   decimal point in the block (one number: its size), a relative one at most 10 %; or else
 //   "reason: ..." follows it and says why;
@@ -32,6 +34,7 @@
 #include <string>
 #include <vector>
 
+#include "course/real_model.hpp"
 #include "printed.hpp"
 #include "prose.hpp"
 #include "shown_code.hpp"
@@ -76,13 +79,22 @@ class Document {
         numbers_ += section.check(known_, [&](auto... wrong) { problem(wrong...); });
       }
     }
-    std::cout << path_.string() << ": " << blocks_ << " printed lines, " << code_
+    std::cout << path_.string() << ": " << blocks_ << " printed lines, " << left_out() << code_
               << " lines of code, " << numbers_ << " numbers in prose, " << links_
               << " links: " << problems_ << " wrong\n";
     return problems_ == 0;
   }
 
  private:
+  // "12 left out (no stories260K), ", or nothing.
+  std::string left_out() const {
+    std::string text;
+    for (const auto& [model, lines] : left_out_) {
+      text += std::to_string(lines) + " left out (no " + model + "), ";
+    }
+    return text;
+  }
+
   void problem(std::size_t line, const std::string& what) {
     std::cout << path_.string() << ":" << line + 1 << ": " << what << "\n";
     ++problems_;
@@ -184,23 +196,41 @@ class Document {
     code_ += static_cast<int>(block.size());
   }
 
-  void check_text(const Lines& block, const std::string& program, const std::string& allowed,
+  void check_text(const Lines& block, const std::string& program, std::string allowed,
                   std::size_t opened) {
     const Lines* output = find_output(program, opened);
     if (!output) return;
+    const std::string missing = take_missing_model(allowed);
     const Tolerance tolerance = printed::read_tolerance(allowed);
     prose::Numbers shown;
     std::size_t next = 0, at = opened;
     for (const Line& line : block) {
       add(line.numbers, shown);
-      const std::string wrong = difference(line, *output, next, tolerance);
       ++at;
+      if (!missing.empty()) {
+        left_out_[missing] += is_compared(line);
+        continue;
+      }
+      const std::string wrong = difference(line, *output, next, tolerance);
       if (!wrong.empty()) problem(at, program + wrong);
     }
     add(shown, section().shown);
+    if (!missing.empty()) add(shown, known_[program]);  // as if it had printed them
     const std::string mistake = printed::mistake(tolerance, shown);
     if (!mistake.empty()) problem(opened, mistake);
   }
+
+  // Takes "needs MODEL" from the begin of `allowed`. Returns the model if it is not there.
+  static std::string take_missing_model(std::string& allowed) {
+    std::istringstream words(allowed);
+    std::string needs, model;
+    if (!(words >> needs >> model) || needs != "needs") return "";
+    allowed.clear();
+    std::getline(words, allowed);
+    return tapestry::real_model(model) ? "" : model;
+  }
+
+  static bool is_compared(const Line& line) { return !line.words.empty() && line.text != "..."; }
 
   const Lines* find_output(const std::string& program, std::size_t opened) {
     const auto found = outputs_.find(program);
@@ -214,7 +244,7 @@ class Document {
   // Nothing if the shown line is among the printed ones from `next` on, which moves behind it.
   std::string difference(const Line& shown, const Lines& output, std::size_t& next,
                          const Tolerance& tolerance) {
-    if (shown.words.empty() || shown.text == "...") return "";
+    if (!is_compared(shown)) return "";
     ++blocks_;
     for (std::size_t i = next; i < output.size(); ++i) {
       if (!printed::agree(shown, output[i], tolerance)) continue;
@@ -257,6 +287,7 @@ class Document {
   std::vector<prose::Section> sections_ = std::vector<prose::Section>(1);
   bool in_comment_ = false;
   std::size_t line_ = 0;
+  std::map<std::string, int> left_out_;  // lines, by the model that they need
   int blocks_ = 0, code_ = 0, numbers_ = 0, links_ = 0, problems_ = 0;
 };
 
