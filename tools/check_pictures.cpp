@@ -36,6 +36,7 @@ constexpr double most_difference = 6;
 const std::map<std::string, std::string> measured = {
     {"phase0_roofline.png", "speed of this machine"},
     {"phase6_density.png", "times on this machine"},
+    {"phase7_cache.png", "times on this machine"},
 };
 
 struct Image {

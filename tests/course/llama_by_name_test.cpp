@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "catch.hpp"
+#include "course/llama_options.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/models/model_folder.hpp"
 #include "temporary_folder.hpp"
@@ -15,19 +16,11 @@ namespace {
 const Indices ids({7}, {3, 0, 4, 4, 1, 10, 2});
 
 Transformer small_llama(Index groups) {
-  TransformerOptions o{.vocab_size = 11, .max_length = 9, .d_model = 24};
+  TransformerOptions o = llama_options(11, 24, 7, groups);
   o.num_heads = 6;
-  o.num_key_value_heads = groups;
   o.num_layers = 3;
-  o.d_ff = 7;
-  o.positions = Positions::rotary;
   o.rotary.base = 50;
-  o.norm_kind = NormKind::rms;
   o.norm_eps = 0.1;
-  o.activation = Activation::silu;
-  o.gated = true;
-  o.feed_forward_bias = false;
-  o.tied_logits = true;
   o.initializer = init::lecun_normal;
   Random random(72);
   return Transformer(o, random);

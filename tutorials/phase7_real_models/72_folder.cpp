@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "course/llama_by_name.hpp"
+#include "course/llama_options.hpp"
 #include "course/real_model.hpp"
 #include "course/stories.hpp"
 #include "tapestry/accuracy.hpp"
@@ -66,27 +67,27 @@ void print_config(const Path& folder) {
   }
 }
 
+const std::pair<const char*, const char*> parts[] = {
+    {"embed_tokens.weight", "a row for each token; tied: also the map to logits"},
+    {"input_layernorm.weight", "gain of the norm before attention"},
+    {"q_proj.weight", "queries of all heads, (out, in)"},
+    {"k_proj.weight", "keys: fewer heads than queries"},
+    {"v_proj.weight", "values"},
+    {"o_proj.weight", "output of attention"},
+    {"post_attention_layernorm.weight", "gain of the norm before the feed-forward"},
+    {"gate_proj.weight", "gate of the feed-forward"},
+    {"up_proj.weight", "what the gate multiplies"},
+    {"down_proj.weight", "back to the residual stream"},
+    {"model.norm.weight", "gain of the last norm"}};
+
 void print_tensors(const WeightFiles& files) {
-  const std::pair<const char*, const char*> parts[] = {
-      {"embed_tokens.weight", "a row for each token; tied: also the map to logits"},
-      {"input_layernorm.weight", "gain of the norm before attention"},
-      {"q_proj.weight", "queries of all heads, (out, in)"},
-      {"k_proj.weight", "keys: fewer heads than queries"},
-      {"v_proj.weight", "values"},
-      {"o_proj.weight", "output of attention"},
-      {"post_attention_layernorm.weight", "gain of the norm before the feed-forward"},
-      {"gate_proj.weight", "gate of the feed-forward"},
-      {"up_proj.weight", "what the gate multiplies"},
-      {"down_proj.weight", "back to the residual stream"},
-      {"model.norm.weight", "gain of the last norm"}};
   Index numbers = 0;
-  for (const WeightEntry& entry : files.entries()) {
-    numbers += entry.shape.count();
-    if (entry.name.find("layers.") != entry.name.npos && entry.name.find(".0.") == entry.name.npos)
-      continue;
+  for (const auto& [name, shape, dtype, file] : files.entries()) {
+    numbers += shape.count();
+    const bool later = name.find("layers.") != name.npos && name.find(".0.") == name.npos;
     for (const auto& [end, part] : parts) {
-      if (!entry.name.ends_with(end)) continue;
-      std::printf("   %-47s %-10s %s\n", entry.name.c_str(), to_string(entry.shape).c_str(), part);
+      if (later || !name.ends_with(end)) continue;
+      std::printf("   %-47s %-10s %s\n", name.c_str(), to_string(shape).c_str(), part);
     }
   }
   std::printf("   ... and so for the other layers: %zu tensors, %lld numbers\n",
@@ -197,15 +198,8 @@ void print_comparisons(Case one) {
 // ---- The two models
 
 Case small_case() {
-  TransformerOptions o{.vocab_size = 64, .max_length = 64, .d_model = 32};
-  o.d_ff = 48;
-  o.num_key_value_heads = 2;
-  o.positions = Positions::rotary;
-  o.norm_kind = NormKind::rms;
-  o.activation = Activation::silu;
-  o.gated = true;
-  o.feed_forward_bias = false;
-  o.tied_logits = true;
+  TransformerOptions o = llama_options(64, 32, 48, 2);
+  o.max_length = 64;
   o.initializer = init::lecun_normal;
   Random random(72);
   const Path folder = "out/models/72_small";
