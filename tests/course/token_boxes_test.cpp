@@ -1,0 +1,34 @@
+#include "course/token_boxes.hpp"
+
+#include "catch.hpp"
+
+using namespace tapestry;
+
+TEST_CASE("a token is shown with its blank, and without half a character", "[phase7][course]") {
+  CHECK(shown_token(" the") == "_the");
+  CHECK(shown_token("é") == "é");
+  CHECK(shown_token("\xC3") == "\uFFFD");
+  CHECK(shown_token("a\xA9") == "a\uFFFD");
+  CHECK(shown_token("").empty());
+}
+
+TEST_CASE("tokens are boxes side by side that stay in their area", "[phase7][course]") {
+  plot::Canvas canvas(400, 200);
+  const plot::Rect area{10, 10, 380, 180};
+  draw_tokens(canvas, area, "tokens",
+              {{"short", {"a", " b"}}, {"long", std::vector<std::string>(100, "token")}});
+  std::size_t boxes = 0, words = 0;
+  double right = 0;
+  for (const plot::Element& element : canvas.elements()) {
+    if (const auto* box = std::get_if<plot::FilledRect>(&element.what)) {
+      ++boxes;
+      CHECK(area.contains({box->rect.right(), box->rect.y}));
+      CHECK((box->rect.x > right || boxes == 3));  // the second row begins at the left again
+      right = box->rect.right();
+    }
+    words += std::holds_alternative<plot::Text>(element.what);
+  }
+  CHECK(boxes > 4);
+  CHECK(boxes < 20);
+  CHECK(words == boxes + 3);  // the title and two labels
+}
