@@ -110,6 +110,9 @@ std::vector<double> Reading::answers(const std::vector<TextVariant>& variants) c
     const std::vector<double> some = answers_of(chunk);
     for (std::size_t i = 0; i < some.size(); ++i) result[order[begin + i]] = some[i];
     begin = next;
+    if (question_.progress) {
+      question_.progress(static_cast<Index>(next), static_cast<Index>(order.size()));
+    }
   }
   return result;
 }

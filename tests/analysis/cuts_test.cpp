@@ -161,8 +161,13 @@ TEST_CASE("more readings than one batch holds", "[phase7][analysis]") {
   std::vector<std::int32_t> text(90);  // eleven of these fit into a batch, of the later ones more
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<std::int32_t>(i * i % 37);
   const Indices many({90}, text);
-  const Question asked{.position = 84, .token = 8};
-  const Tensor heads = cut_heads(model, many, asked), positions = cut_positions(model, many, asked);
+  std::vector<std::pair<Index, Index>> told;
+  const Question asked{.position = 84, .token = 8, .progress = [&](Index made, Index all) {
+                         told.emplace_back(made, all);
+                       }};
+  const Tensor heads = cut_heads(model, many, asked);
+  CHECK(told == std::vector<std::pair<Index, Index>>{{11, 12}, {12, 12}});
+  const Tensor positions = cut_positions(model, many, asked);
   for (const Index i : {0, 4, 5, 11}) {
     const ModelPart one{.layer = i / 4, .head = i % 4};
     CHECK(double{heads.at({i / 4, i % 4})} ==

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "tapestry/tensor.hpp"
@@ -19,6 +20,8 @@ struct Question {
   // Another token: the answer is then the difference of the two logits. Softmax's denominator does
   // not enter it, so that parts of a model can add up to it.
   std::optional<std::int32_t> against = {};
+  // Cuts and patches call it after each batch of readings, with how many are made, of how many.
+  std::function<void(Index made, Index all)> progress = {};
 };
 
 // ln(probability of the token), or the difference of logits: logits (..., length, vocab_size) ->
