@@ -32,8 +32,8 @@ namespace {
 // differently on each set of kernels, and moves a curve by a pixel or two.
 constexpr double most_difference = 6;
 
-// Pictures of a measurement, which differs between machines or with each edit of a lesson: only their
-// size is compared.
+// Pictures of a measurement, which differs between machines or with each edit of a lesson: only
+// their size is compared.
 const std::map<std::string, std::string> measured = {
     {"phase0_roofline.png", "speed of this machine"},
     {"phase6_density.png", "times on this machine"},
