@@ -96,15 +96,15 @@ std::vector<double> Reading::answers(const std::vector<TextVariant>& variants) c
   // that is asked about cannot matter.
   const auto first = [&](std::size_t i) { return model.options.is_causal ? variants[i].first : 0; };
   const auto place = [&](std::size_t i) { return std::pair(first(i), variants[i].block()); };
+  std::erase_if(order, [&](std::size_t i) { return first(i) >= end; });
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   std::vector<double> result(variants.size(), answer);
-  for (std::size_t begin = 0; begin < order.size() && first(order[begin]) < end;) {
+  for (std::size_t begin = 0; begin < order.size();) {
     const Index most = std::max<Index>(1, rows_at_once / (end - first(order[begin])));
     std::size_t next = begin;
     Chunk chunk;
-    while (next < order.size() && static_cast<Index>(chunk.size()) < most &&
-           first(order[next]) < end) {
+    while (next < order.size() && static_cast<Index>(chunk.size()) < most) {
       chunk.push_back(&variants[order[next++]]);
     }
     const std::vector<double> some = answers_of(chunk);
