@@ -7,7 +7,9 @@
 #include "models/tensors.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/io/weight_files.hpp"
+#include "tapestry/memory.hpp"
 #include "tapestry/models/architecture.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/unicode.hpp"
@@ -45,6 +47,7 @@ class Opening {
     for (const WeightEntry& entry : files_.entries()) {
       if (!expected_.contains(entry.name)) check_other(entry, passed_over);
     }
+    check_memory();
   }
 
   Transformer read() {
@@ -104,6 +107,20 @@ class Opening {
     refuse("config.json describes " + std::to_string(o.num_layers) + " layers of width " +
            std::to_string(o.d_model) + " and " + std::to_string(o.vocab_size) +
            " words, far more than the files hold.");
+  }
+
+  // Without it the system would end the program halfway, without a word.
+  void check_memory() const {
+    double numbers = 0;
+    for (const Parameter& parameter : shapes_) {
+      numbers += static_cast<double>(parameter.value.shape().count());
+    }
+    const double bytes = numbers * sizeof(real), free = static_cast<double>(available_memory());
+    if (bytes <= free) return;
+    refuse(
+        formatted("its %.0f numbers take %.2f GB of memory, but %.2f GB are free. Take a smaller "
+                  "model, or a machine with more memory.",
+                  numbers, bytes / 1e9, free / 1e9));
   }
 
   void check_parameter(const Parameter& parameter) {

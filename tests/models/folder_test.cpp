@@ -241,3 +241,46 @@ TEST_CASE("a folder that lacks a file says which", "[phase7][architectures]") {
   write_text(folder / "model/config.json", "{}");
   CHECK(complaint(opened, {"read_model: ", "config.json: it has no \"model_type\""}) == "");
 }
+
+TEST_CASE("a model that does not fit into memory is refused before any is taken",
+          "[phase7][architectures]") {
+  const Index width = 16384, bytes_each = sizeof(float);
+  const auto words = static_cast<Index>(2 * available_memory() / (width * bytes_each)) + 1;
+  if (words > (1 << 24)) return;  // memory, or no knowledge of it, for every model
+  Json header;
+  Index end = 0;
+  const auto add = [&](const std::string& name, const std::vector<Index>& shape) {
+    const Index begin = end;
+    end += Shape(std::span<const Index>(shape)).count() * bytes_each;
+    header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, end}}};
+  };
+  const std::string l = "model.layers.0.";
+  add("model.embed_tokens.weight", {words, width});
+  for (const char* norm : {"input_layernorm", "post_attention_layernorm"}) {
+    add(l + norm + ".weight", {width});
+  }
+  for (const char* map : {"q_proj", "k_proj", "v_proj", "o_proj"}) {
+    add(l + "self_attn." + map + ".weight", {width, width});
+  }
+  for (const char* map : {"gate_proj", "up_proj"}) add(l + "mlp." + map + ".weight", {6, width});
+  add(l + "mlp.down_proj.weight", {width, 6});
+  add("model.norm.weight", {width});
+  const TemporaryFolder folder;
+  std::ofstream(folder / "config.json") << with(
+      llama_config, {{"vocab_size", words}, {"hidden_size", width}, {"tie_word_embeddings", true}});
+  std::ofstream file(folder / "model.safetensors", std::ios::binary);
+  const std::string text = header.dump();
+  const std::uint64_t length = text.size();
+  file.write(reinterpret_cast<const char*>(&length), sizeof length) << text;
+  file.close();
+  // A file with a hole: it takes no room on a disk.
+  std::filesystem::resize_file(folder / "model.safetensors",
+                               sizeof length + length + static_cast<std::uint64_t>(end));
+  std::string refusal;
+  const std::size_t taken = peak_memory_of([&] {
+    refusal = complaint([&] { read_model(folder / ""); },
+                        {"numbers take ", " GB of memory, but ", " GB are free", "smaller model"});
+  });
+  CHECK(refusal == "");
+  CHECK(taken < 1'000'000);
+}

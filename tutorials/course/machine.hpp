@@ -24,9 +24,4 @@ Machine measure_machine();
 double peak_gflops(int threads, double seconds);
 double read_gb_per_second(int threads, double bytes, double seconds);
 
-// How many bytes this process could still take from the system: what is free there or easily made
-// so, within the limit of its control group, where these can be known (Linux); else the largest
-// number.
-std::size_t available_memory();
-
 }  // namespace tapestry

@@ -1,9 +1,11 @@
-#include "course/machine_memory.hpp"
+#include "tensor/available_memory.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <string>
+
+#include "tapestry/memory.hpp"
 
 namespace tapestry {
 namespace {

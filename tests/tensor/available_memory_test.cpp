@@ -1,9 +1,9 @@
-#include "course/machine_memory.hpp"
+#include "tensor/available_memory.hpp"
 
 #include <limits>
 
 #include "catch.hpp"
-#include "course/machine.hpp"
+#include "tapestry/memory.hpp"
 #include "temporary_folder.hpp"
 
 using namespace tapestry;
