@@ -17,7 +17,7 @@
 //    ->       {left, right}
 //
 // counts.set({i, j}, counts.at({i, j}) + 1) adds 1 to a cell.
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 70
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "70 From letters to tokens"
 #include "phase7.hpp"
 
 namespace learn {

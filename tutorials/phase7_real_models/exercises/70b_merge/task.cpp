@@ -13,7 +13,7 @@
 //
 // tokens[i] is a token, std::ssize(tokens) or tokens.size() their number, and result.push_back(id)
 // appends one.
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 70
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "70 From letters to tokens"
 #include "phase7.hpp"
 
 namespace learn {

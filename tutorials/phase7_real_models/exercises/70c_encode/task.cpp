@@ -17,7 +17,7 @@
 //   ->       ids
 //
 // Your function of 70b may be copied to here.
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 70
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "70 From letters to tokens"
 #include "phase7.hpp"
 
 namespace learn {

@@ -13,7 +13,7 @@
 //
 // Nothing is subtracted, and nothing is added behind the gain. (The judge takes a large eps, so
 // that its place can be seen.)
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 71
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "71 What changed since 2017"
 #include <cmath>
 
 #include "phase7.hpp"

@@ -13,7 +13,7 @@
 //   ->         (n, d)
 //
 // There are no biases. With loops and std::exp, or with matmul and the library's silu.
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 71
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "71 What changed since 2017"
 #include <cmath>
 
 #include "phase7.hpp"

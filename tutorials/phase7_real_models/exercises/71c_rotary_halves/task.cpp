@@ -17,7 +17,7 @@
 //    ->       (d_model, heads d)
 //
 // (Files of weights often keep a map the other way round, (out, in): these columns are its rows.)
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 71
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "71 What changed since 2017"
 #include <cmath>
 
 #include "phase7.hpp"

@@ -105,8 +105,8 @@ KnownMistake known(Kind kind, const char* name, const char* sentence) {
 const std::vector<KnownMistake> mistakes = {
     known(
         summed, "a sum in place of the mean",
-        "The heads of a group are added up. With as many times larger keys the scores are larger, "
-        "and softmax sharper than anything that the model has learned."),
+        "The heads of a group are added up. Keys, and with them scores, are then too large by the "
+        "number of heads in a group, and softmax is too sharp."),
     known(
         by_root, "divided by a root",
         "The sum is divided by the root of the number of heads in a group. The mean is asked for."),

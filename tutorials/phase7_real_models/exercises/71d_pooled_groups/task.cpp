@@ -12,7 +12,7 @@
 //   w        (d_model, heads d): the d columns of head 0, then those of head 1, ...
 //   groups   divides heads
 //   ->       (d_model, groups d)
-// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, step 71
+// Lesson: tutorials/phase7_real_models/1_tokens_and_parts.md, "71 What changed since 2017"
 #include "phase7.hpp"
 
 namespace learn {

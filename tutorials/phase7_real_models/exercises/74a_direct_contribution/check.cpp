@@ -17,8 +17,12 @@ Attempt of_heads(const Contributions& function) {
   return [=](const NamedTensors& in) -> NamedTensors {
     const SeenAttention layer = {in[0].value, in[1].value, in[2].value, in[3].value};
     const ModelEnd end = {in[4].value, in[5].value, double{in[6].value.item()}, in[7].value};
-    const TokenIds ids = tokens_of(in[8].value);
-    return {{"contributions", function(layer, end, ids.at(0), ids.at(1))}};
+    NamedTensors results;
+    for (std::size_t i = 8; i < in.size(); ++i) {
+      const TokenIds ids = tokens_of(in[i].value);
+      results.push_back({"for " + in[i].name, function(layer, end, ids.at(0), ids.at(1))});
+    }
+    return results;
   };
 }
 
@@ -136,8 +140,9 @@ KnownMistake mistake(const char* name, const char* sentence, const How& how) {
   return {name, sentence, of_heads(by_numbers(how)), of_heads(by_tensors(how))};
 }
 
-// w_o is square, so that its columns could be taken for rows. The stream is what was there before,
-// whose mean is far from 0, plus what the heads and the bias write.
+// Two pairs of tokens, for to one the bias may happen to say nothing. w_o is square, so that its
+// columns could be taken for rows. The stream is what was there before, whose mean is far from 0,
+// plus what the heads and the bias write.
 NamedTensors inputs(Random& random, Index size) {
   const Index heads = size < 3 ? size : 2 + random.randint(2), n = size + 1, d = 2 + size / 2;
   const Index d_model = heads * d, tokens = size + 2;
@@ -148,15 +153,18 @@ NamedTensors inputs(Random& random, Index size) {
   const Tensor joined = reshape(transpose(matmul(weights, values), 0, 1), {n, d_model});
   const Tensor before = random.normal({n, d_model}, 6, 2) * random.uniform({n, 1}, 0.7, 2);
   const Index token = random.randint(tokens), against = (token + 1) % tokens;
-  return {{"weights", weights},
-          {"values", values},
-          {"w_o", w_o},
-          {"b_o", b_o},
-          {"stream", before + matmul(joined, w_o) + b_o},
-          {"gain", random.uniform({d_model}, 0.5, 2)},
-          {"eps", Tensor(0.1)},
-          {"unembedding", random.normal({d_model, tokens})},
-          {"token, against", tensor_of({token, against})}};
+  NamedTensors in = {{"weights", weights},
+                     {"values", values},
+                     {"w_o", w_o},
+                     {"b_o", b_o},
+                     {"stream", before + matmul(joined, w_o) + b_o},
+                     {"gain", random.uniform({d_model}, 0.5, 2)},
+                     {"eps", Tensor(0.1)},
+                     {"unembedding", random.normal({d_model, tokens})},
+                     {"token, against", tensor_of({token, against})}};
+  if (size > 1)
+    in.push_back({"two others", tensor_of({(token + 2) % tokens, (token + 3) % tokens})});
+  return in;
 }
 
 const std::vector<KnownMistake> mistakes = {
