@@ -1,0 +1,98 @@
+// Texts that repeat, and the scores of step 74, on weights that are known.
+#include "course/head_kinds.hpp"
+
+#include <set>
+
+#include "catch.hpp"
+#include "course/inside.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+constexpr Index piece = 4;
+const std::vector<std::int32_t> tokens = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+
+Transformer small_model() {
+  Random random(3);
+  const TransformerOptions o{.vocab_size = 12, .max_length = 9, .d_model = 8, .num_heads = 2};
+  return Transformer(o, random);
+}
+
+std::vector<std::int32_t> row_of(const Indices& ids, std::ptrdiff_t row) {
+  return {ids.values.begin() + 9 * row, ids.values.begin() + 9 * (row + 1)};
+}
+
+}  // namespace
+
+TEST_CASE("random texts: a piece behind itself, and behind another", "[phase7][course]") {
+  Random random(5);
+  const TwoReadings texts = random_readings(1, tokens, 3, piece, random);
+  for (std::ptrdiff_t row = 0; row < 3; ++row) {
+    const auto again = row_of(texts.again.inputs, row), other = row_of(texts.other.inputs, row);
+    CHECK(again[0] == 1);
+    CHECK(other[0] == 1);
+    CHECK(std::vector(again.begin() + 1, again.begin() + 5) ==
+          std::vector(again.begin() + 5, again.end()));
+    CHECK(std::vector(other.begin() + 5, other.end()) ==
+          std::vector(again.begin() + 5, again.end()));
+    CHECK(std::set(other.begin(), other.end()).size() == 9);
+    const std::vector<std::int32_t> targets = {-1,       -1,       -1,       -1, -1,
+                                               again[6], again[7], again[8], -1};
+    CHECK(row_of(texts.again.targets, row) == targets);
+    CHECK(row_of(texts.other.targets, row) == targets);
+  }
+  CHECK(texts.again.lengths == std::vector<Index>{9, 9, 9});
+  CHECK_THROWS_AS(random_readings(1, tokens, 3, 6, random), Error);
+  CHECK_THROWS_AS(two_readings(1, {{2, 3}}, {{2}}), Error);
+  CHECK_THROWS_AS(two_readings(1, {{2, 3}}, {}), Error);
+}
+
+TEST_CASE("scores of kinds are the mean weights on their keys", "[phase7][course]") {
+  const Transformer model = small_model();
+  Random random(5);
+  const TwoReadings texts = random_readings(1, tokens, 2, piece, random);
+  const HeadStudy study(model, texts);
+  CHECK(study.again_scores.shape() == Shape{5, 2, 2, 2});
+  const std::vector<Tensor> weights = weights_of(model, texts.again.inputs);
+  const Index offsets[] = {0, 1, 1, 4, 3};
+  for (const HeadKind kind : head_kinds) {
+    const bool early = kind == HeadKind::previous;
+    double sum = 0, even = 0, count = 0;
+    for (Index i = early ? 2 : 5; i < (early ? 5 : 9); ++i) {
+      const Index key = kind == HeadKind::first ? 0 : i - offsets[static_cast<std::size_t>(kind)];
+      sum += double{weights[1].at({1, 0, i, key})};
+      even += 1 / static_cast<double>(i + 1);
+      ++count;
+    }
+    CHECK(score_of(study.again_scores, kind, {1, 0}, 1, 2).mean == Approx(sum / count));
+    CHECK(even_score(kind, piece) == Approx(even / count));
+  }
+}
+
+TEST_CASE("a study of heads orders them by score, and cuts them", "[phase7][course]") {
+  Random random(5);
+  const HeadStudy study(small_model(), random_readings(1, tokens, 3, piece, random));
+  const Heads best = study.by_score(study.other_scores, HeadKind::previous, 2);
+  REQUIRE(best.size() == 4);
+  for (std::size_t i = 1; i < 4; ++i) {
+    CHECK(score_of(study.other_scores, HeadKind::previous, best[i - 1], 0, 2).mean >=
+          score_of(study.other_scores, HeadKind::previous, best[i], 0, 2).mean);
+  }
+  CHECK(study.falls({}).again == 0);
+  const Falls falls = study.falls({best[0]}, Replacement::mean);
+  CHECK(falls.other == Approx(study.whole.other - said_without(study.model, study.texts.other,
+                                                               {best[0]}, Replacement::mean)
+                                                      .log_probability));
+  CHECK(falls.again != falls.other);
+  CHECK(study.summed_falls({best[0], best[1]}).other ==
+        Approx(study.falls({best[0]}).other + study.falls({best[1]}).other));
+  const RandomFalls all = study.at_random(best, 4), none = study.at_random(best, 0);
+  CHECK(all.again.mean == Approx(study.falls(best).again));  // in any order
+  CHECK(all.other.count == 12);
+  CHECK(none.other.mean == 0);
+  CHECK(study.best_untrained(HeadKind::first) ==
+        Approx(even_score(HeadKind::first, 4)).margin(0.01));
+}
