@@ -17,7 +17,7 @@ void write(const std::filesystem::path& path, std::string_view bytes) {
 
 // What a config means is what the one that is written for it means.
 void is_kept(std::string_view json) {
-  const ModelConfig config = model_config(json);
+  const ModelConfig config = model_config(std::string(json));
   std::string text;
   if (!fuzz::done([&] { text = config_text(config.architecture, config.options); })) return;
   fuzz::require(config_text(config.architecture, model_config(text).options) == text,
