@@ -75,6 +75,12 @@ TEST_CASE("going on leaves the first model as it is, and fixed numbers fixed", "
       CHECK(same_bits(one.value, model.blocks[1].feed_forward->up.weight));
     }
   }
+  const Learned maps =
+      go_on(model, Dialect::exchanged, {.maps_only = true, .steps = 6, .every = 6});
+  CHECK(maps.numbers == 2 * (4 * 64 * 64 + 2 * 64 * 256));
+  CHECK(same_bits(maps.model.token_embedding.weight, model.token_embedding.weight));
+  CHECK_FALSE(
+      same_bits(maps.model.blocks[0].attention.key.weight, model.blocks[0].attention.key.weight));
   CHECK(same_bits(model(Indices({3}, {5, 6, 7})), before));
 }
 

@@ -39,6 +39,10 @@ Transformer copied(const Transformer& model) {
   return result;
 }
 
+bool is_map_weight(const std::string& name) {
+  return name.starts_with("blocks.") && name.ends_with(".weight");
+}
+
 void learn(const Transformer& model, const Parameters& learned, Dialect dialect,
            const DialectRun& run, const std::function<void(Index step)>& after_step) {
   Adam adam(learned);
@@ -48,8 +52,10 @@ void learn(const Transformer& model, const Parameters& learned, Dialect dialect,
     return cross_entropy(model(batch.inputs), batch.targets);
   };
   const auto rate = [&](Index step) {
-    return cosine_schedule(
-        step, {.peak = run.rate, .floor = run.rate / 10, .warmup_steps = 20, .steps = run.steps});
+    return cosine_schedule(step, {.peak = run.rate,
+                                  .floor = run.rate / 10,
+                                  .warmup_steps = std::min<Index>(20, run.steps / 2),
+                                  .steps = run.steps});
   };
   train(adam, loss_of_step,
         {.steps = run.steps,
@@ -112,8 +118,10 @@ Learned go_on(const Transformer& model, Dialect dialect, const DialectRun& run) 
                  {.rank = run.rank, .maps = {"query", "key", "value", "output", "up", "down"}},
                  random);
   }
-  const Parameters learned =
-      run.rank > 0 ? adapter_parameters(result.model) : result.model.parameters();
+  Parameters learned = run.rank > 0 ? adapter_parameters(result.model) : result.model.parameters();
+  if (run.rank == 0 && run.maps_only) {
+    std::erase_if(learned, [](const Parameter& one) { return !is_map_weight(one.name); });
+  }
   for (const Parameter& one : learned) result.numbers += one.value.count();
   const auto measure = [&](Index step) {
     if (step % run.every != 0) return;

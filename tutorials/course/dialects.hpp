@@ -35,7 +35,8 @@ const Vocabulary& dialect_vocabulary();
 double loss_in(Dialect dialect, const Transformer& model);
 
 struct DialectRun {
-  Index rank = 0;  // of adapters at all maps; 0: the whole model learns
+  Index rank = 0;          // of adapters at all maps; 0: the whole model learns
+  bool maps_only = false;  // with rank 0: only the weights of these maps learn
   double rate = 3e-3;
   Index steps = 400;
   std::uint64_t seed = 1;

@@ -147,7 +147,8 @@ void print_merged(const Transformer& model, Learned learned) {
 
 void draw(const std::vector<std::vector<Learned>>& all) {
   plot::Canvas canvas(1240, 470);
-  canvas.text({24, 34}, "Learning the new text, forgetting the old one: each line runs from right",
+  canvas.text({24, 34},
+              "Learning the new text, forgetting the old one (each line begins on the right)",
               {.size = 18, .bold = true});
   const plot::Rect rest{16, 50, canvas.width() - 32, canvas.height() - 66};
   const std::vector<plot::Rect> areas = plot::panels(rest, 1, 2);
