@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "course/eight_stories.hpp"
 #include "course/llama_by_name.hpp"
 #include "course/llama_options.hpp"
 #include "course/real_model.hpp"
-#include "course/stories.hpp"
 #include "tapestry/accuracy.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/weight_files.hpp"

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "course/eight_stories.hpp"
 #include "course/head_kinds.hpp"
 #include "course/induction_runs.hpp"
 #include "course/inside.hpp"
 #include "course/real_model.hpp"
-#include "course/stories.hpp"
 #include "tapestry/analysis/attribution.hpp"
 #include "tapestry/analysis/cuts.hpp"
 #include "tapestry/analysis/evidence.hpp"
