@@ -1,0 +1,78 @@
+#include "course/stories.hpp"
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "catch.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+std::map<std::string, int> words_of(const std::string& text) {
+  std::map<std::string, int> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    while (!word.empty() && std::ispunct(static_cast<unsigned char>(word.back()))) word.pop_back();
+    while (!word.empty() && std::ispunct(static_cast<unsigned char>(word[0]))) word.erase(0, 1);
+    ++words[word];
+  }
+  return words;
+}
+
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t start = text.find(before) + before.size();
+  return text.substr(start, text.find(after, start) - start);
+}
+
+}  // namespace
+
+TEST_CASE("a story says again what it said", "[phase7][course]") {
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = story(random).text;
+    CAPTURE(text);
+    const std::string name = text.substr(0, text.find(' ')), own = between(text, " had a ", ".");
+    const std::string lost = between(text, "I lost my ", ",");
+    const std::string animal = between(text, "said the ", ".");
+    const bool girl = std::string("aei").find(name.back()) != std::string::npos;
+    std::map<std::string, int> words = words_of(text);
+    CHECK(words[name] == 2);
+    CHECK(words[girl ? "She" : "He"] == 1);
+    CHECK(words[girl ? "He" : "She"] == 0);
+    CHECK(words[animal] == 3);
+    CHECK(text.find("The " + lost + " was ") != text.npos);
+    CHECK(text.find("I like your " + own + ".\"\n") == text.size() - own.size() - 15);
+  }
+}
+
+// One bit for two or three syllables of 60; 8 colours, 16 things, 8 places, 8 animals, 4 feelings,
+// 16 things lost, 4 spots; three times none to three of 8 other sentences.
+TEST_CASE("the bits of a story are those of its choices", "[phase7][course]") {
+  const std::set<std::string> others = {"It was cold",      "The sun shone",     "Birds sang",
+                                        "Nobody was there", "It got late",       "The wind blew",
+                                        "Bells rang",       "It rained a little"};
+  Random random(6);
+  for (int i = 0; i < 100; ++i) {
+    const Story one = story(random);
+    std::istringstream stream(one.text);
+    double asides = 0;
+    for (std::string part; std::getline(stream, part, '.');) {
+      asides += others.contains(part.substr(part.find_first_not_of(' ') % part.size()));
+    }
+    const double syllables = double(one.text.find(' ')) / 2;
+    const double bits = 1 + syllables * std::log2(60) + 3 + 4 + 3 + 3 + 2 + 4 + 2 + 3 * 2;
+    CAPTURE(one.text);
+    CHECK(one.bits == Approx(bits + 3 * asides));
+  }
+}
+
+TEST_CASE("every choice is made, each about equally often", "[phase7][course]") {
+  Random random(7);
+  std::map<std::string, int> places;
+  for (int i = 0; i < 4000; ++i) ++places[between(story(random).text, "went to the ", " and")];
+  CHECK(places.size() == 8);
+  for (const auto& [place, count] : places) CHECK(std::abs(count - 500) < 100);
+}
