@@ -1,8 +1,8 @@
 // Small stories, made by rules, as a text whose entropy is known.
 //
-//   Tokira had a red kite. It was cold. Birds sang. She went to the pond and met a sad frog. "I lost
-//   my drum," said the frog. The drum was under the bridge. Bells rang. "Thank you, Tokira," said
-//   the frog. "I like your red kite."
+//   Tokira had a red kite. It was cold. Birds sang. She went to the pond and met a sad frog.
+//   "I lost my drum," said the frog. The drum was under the bridge. Bells rang. "Thank you,
+//   Tokira," said the frog. "I like your red kite."
 //
 // Each choice is made once, with equal chances; all else follows from what stands before: the name,
 // of random syllables, she or he (by its last letter), the frog, the drum, the red kite. In three
