@@ -172,7 +172,8 @@ std::string sample_of(const Lesson& lesson, Index step) {
   const Indices ids = generate(next_logits_of(lesson.model, lesson.length), prompt, random,
                                {.sampling = {.temperature = 0.8}, .max_new_tokens = shown});
   TextStream stream;
-  std::string text = stream.add(lesson.tokenizer.decode(ids.values)) + stream.finish();
+  std::string text = stream.add(lesson.tokenizer.decode(ids.values));
+  text += stream.finish();  // behind add(), which a + does not promise
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) {
     text.replace(at, 1, "↵");
   }
