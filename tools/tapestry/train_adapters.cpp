@@ -136,9 +136,9 @@ std::string command_to_go_on(const TrainOptions& o, const Transformer& model, co
 }
 
 std::string command_to_generate(const TrainOptions& o, const Path& saved) {
-  if (!saves_adapters(o)) return "tapestry generate " + shell_option("--model", saved.string());
-  return "tapestry generate " + shell_option("--model", o.model.string()) + " " +
-         shell_option("--adapters", saved.string());
+  const bool beside = saves_adapters(o);
+  return "tapestry generate " + shell_option("--model", (beside ? o.model : saved).string()) +
+         (beside ? " " + shell_option("--adapters", saved.string()) : "") + " --text \"The\"";
 }
 
 }  // namespace tapestry::command
