@@ -13,9 +13,9 @@ using Json = nlohmann::json;
 Json parse_json(const std::string& text);
 
 // As parse_json, of a text that must be an object; for texts so long and deep that their value
-// could exhaust memory. Calls `visit` for each event while the text is parsed; its result says whether to
-// keep the value, and what it checks and drops at once takes none. It has to refuse depth and names
-// that stand twice itself. Throws Error, which begins with `what` ("its header").
+// could exhaust memory. Calls `visit` for each event while the text is parsed; its result says
+// whether to keep the value, and what it checks and drops at once takes none. It has to refuse
+// depth and names that stand twice itself. Throws Error, which begins with `what` ("its header").
 void visit_json(const std::string& what, const std::string& text,
                 const Json::parser_callback_t& visit);
 

@@ -9,10 +9,10 @@
 
 namespace tapestry {
 
-// Predicts a byte from the `order` bytes before it (0: from none). Counts of long contexts are rare,
-// so each is mixed with the prediction of the context that is one byte shorter, down to 1 / 256 for
-// each byte (Witten, Bell 1991): a context seen n times, with t different bytes behind it, has the
-// share n / (n + t).
+// Predicts a byte from the `order` bytes before it (0: from none). Counts of long contexts are
+// rare, so each is mixed with the prediction of the context that is one byte shorter, down to 1 /
+// 256 for each byte (Witten, Bell 1991): a context seen n times, with t different bytes behind it,
+// has the share n / (n + t).
 class ByteCounts {
  public:
   // Throws Error unless order is 0 to 6.

@@ -133,7 +133,7 @@ void by_hand() {
 // ---- Bytes
 
 void print_bytes() {
-  std::printf("\n3. Bytes: no sign is unknown\n");
+  std::printf("\n3. Bytes: no character is unknown\n");
   const Tokenizer tokenizer = byte_pair_tokenizer({});
   for (const std::string sign : {"e", "é", "→", "🙂"}) {
     std::string bytes, ids;
@@ -152,7 +152,8 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 128;
 }
 
-// Runs of letters and digits, with the blank in front of them; all else byte by byte.
+// Runs of letters and digits (and of all bytes that are not ASCII), with the blank in front of
+// them; all else byte by byte.
 Piece words_of(const std::string& text) {
   Piece words;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
@@ -165,7 +166,7 @@ Piece words_of(const std::string& text) {
   return words;
 }
 
-// What is known of a text in units of one kind, from another one.
+// How well one text, in units of one kind, is predicted by counts of another text.
 struct Measured {
   std::string name;
   double vocabulary = 0, per_1000_bytes = 0, known = 0, loss = 0;

@@ -1,9 +1,10 @@
 // Step 71. What has changed in a transformer since 2017, and what is it worth?
 //
-// New here: the norm in front, RMS norm (Zhang, Sennrich 2019), a gate in the feed-forward layer
-// (SwiGLU; Shazeer 2020), rotary positions (Su et al. 2021), grouped queries (Ainslie et al. 2023)
-// and tied logits (Press, Wolf 2017). Each is written out once and compared with the library's
-// layer; then each is exchanged alone in the same small model, and all together.
+// Known are the norm in front (step 27), RMS norm (28; Zhang, Sennrich 2019), rotary positions (60;
+// Su et al. 2021) and grouped queries (6e; Ainslie et al. 2023). New here: a gate in the
+// feed-forward layer (SwiGLU; Shazeer 2020) and tied logits (Press, Wolf 2017). Each is written out
+// once and compared with the library's layer; then each is exchanged alone in the same small model,
+// and all together.
 // Writes out/plots/phase7_since_2017.png; takes about 40 seconds.
 #include <cmath>
 #include <cstdio>
@@ -44,7 +45,8 @@ Tensor rms_by_hand(const Tensor& x, const Tensor& gain) {
   return y;
 }
 
-// A gate, from 0 to about its input, for each of the d_ff numbers between the two maps.
+// Each of the d_ff numbers of `up` is multiplied by its gate, silu(g): about g where g is large,
+// about 0 where it is very negative, never below -0.28.
 Tensor swiglu_by_hand(const FeedForward& layer, const Tensor& x) {
   const Tensor gate = matmul(x, layer.gate->weight);  // (rows, d_ff)
   const Tensor up = matmul(x, layer.up.weight);       // (rows, d_ff)

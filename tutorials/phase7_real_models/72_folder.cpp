@@ -2,9 +2,9 @@
 //
 // New here: a folder as Hugging Face lays it out. Each entry of config.json becomes an option, each
 // tensor a part, by its name; the forward pass of a llama is written out with these tensors and
-// compared with the library's. Then one convention at a time is changed that neither file names:
-// how far do the logits move, and who notices? First with a small random model that this step
-// writes, then with the real model stories260K, if it is there (course/real_model.hpp).
+// compared with the library's. Then one convention at a time is changed, most of which no file
+// tells: how far do the logits move, and who notices? First with a small random model that this
+// step writes, then with the real model stories260K, if it is there (course/real_model.hpp).
 // Writes out/plots/phase7_mistakes.png; with the real model also phase7_mistakes_stories260K.png;
 // takes about a second.
 #include <algorithm>

@@ -3,7 +3,8 @@
 // New here: a whole model with its cache. What is in memory, computed and counted; seconds per
 // token with and without the cache. Then the real model stories260K, if it is there
 // (course/real_model.hpp), goes on with the beginnings of eight stories: greedily and sampled, with
-// the probability of each token, beside how the stories themselves go on (course/eight_stories.hpp).
+// the probability of each token, beside how the stories themselves go on
+// (course/eight_stories.hpp).
 // Writes out/plots/phase7_cache.png; with the real model also phase7_storyteller_stories260K.png;
 // takes about 5 seconds.
 #include <algorithm>

@@ -1,11 +1,11 @@
 // Step 76. A trained model shall learn another kind of text. Must all its numbers change?
 //
-// New here: low-rank adapters (LoRA; Hu et al. 2021). The weights W of a model stay as they are, and
-// beside them stand A (in, rank) and B (rank, out), which learn: x W + scale (x A) B. One such step
-// by hand; then the same new text by the whole model and by adapters of rank 1 to 8: what they learn,
-// what they forget, how many numbers that takes. And three controls: forgetting where both know the
-// new text equally well; whether the whole model's change has a low rank; and whether that matters.
-// What holds over ten seeds is in experiments/76_adapters.cpp.
+// New here: low-rank adapters (LoRA; Hu et al. 2021). The weights W of a model stay as they are,
+// and beside them stand A (in, rank) and B (rank, out), which learn: x W + scale (x A) B. One such
+// map by hand; then the same new text by the whole model and by adapters of rank 1 to 8: what they
+// learn, what they forget, how many numbers that takes. And three controls: forgetting where both
+// know the new text equally well; whether the whole model's change has a low rank; and whether that
+// matters. What holds over ten seeds is in experiments/76_adapters.cpp.
 // Writes out/plots/phase7_adapters.png; takes about 15 seconds.
 #include <algorithm>
 #include <cstdio>

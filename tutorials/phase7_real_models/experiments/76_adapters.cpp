@@ -1,10 +1,11 @@
 // An experiment for step 76: adapters of rank 1 to 8 and the whole model, ten seeds of each.
 //
-// Medians of ten seeds, with the least and the greatest in brackets. Four questions: what do adapters
-// learn, and what is forgotten? Is less forgotten where both know the new text equally well? Has the
-// whole model's change a low rank, beside random changes and beside the change that made the model
-// from random weights; and does the part of that rank do? Do the learning rates decide it? ("maps":
-// the weights of the maps that have adapters elsewhere learn, at full rank, and nothing else does.)
+// Medians of ten seeds, with the least and the greatest in brackets. Four questions: what do
+// adapters learn, and what is forgotten? Is less forgotten where both know the new text equally
+// well? Has the whole model's change a low rank, beside random changes and beside the change that
+// made the model from random weights; and does the part of that rank do? Do the learning rates
+// decide it? ("maps": the weights of the maps that have adapters elsewhere learn, at full rank, and
+// nothing else does.)
 // Takes about 5 minutes of processor time.
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // 70a. The pair of tokens that is merged next
 //
-// Byte-pair encoding (BPE) learns tokens from a text. It begins with a token for each byte, and
+// Byte-pair encoding (BPE) learns tokens from a text. It begins with a token for each letter, and
 // then makes one new token after the other: the pair of neighbours that the text has most often
 // becomes a token of its own. Before that the text was cut into pieces, about a word each; the last
 // token of a piece and the first one of the next are no pair. Equal pieces are kept once, with

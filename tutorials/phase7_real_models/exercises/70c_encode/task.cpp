@@ -3,7 +3,7 @@
 // The merges of byte-pair encoding were learned one after the other. To encode a piece of text,
 // they are applied again: of all pairs of neighbours for which there is a merge, take the one whose
 // merge was learned *first*, and merge it wherever it stands, from left to right. Then look again:
-// the new tokens have new neighbours. It ends when there is a merge for no pair that is left.
+// the new tokens have new neighbours. It ends when no pair of neighbours has a merge.
 //
 // With merges (b, c) -> 7, (a, b) -> 8, (a, 7) -> 9 in this order:
 //

@@ -1,7 +1,7 @@
 // 71a. RMS norm
 //
-// Layer norm (27a) subtracts the mean of a row and divides by its deviation. Llama and its kin only
-// divide, by the root of the mean square:
+// Layer norm (27a) subtracts the mean of a row and divides by its deviation. Llama (Meta, 2023)
+// only divides, by the root of the mean square:
 //
 //   square_i  = (sum over c of x_ic^2) / d
 //   result_ic = x_ic / sqrt(square_i + eps) * gain_c

@@ -1,6 +1,6 @@
 // 71b. SwiGLU: a feed-forward layer with a gate
 //
-// The feed-forward layer of 2017 has two matrices and a curve between them (27c). Llama's has
+// The feed-forward layer of 2017 has two matrices and an activation between them (27c). Llama's has
 // three: one of them makes gates, and each number on the way is multiplied by its gate.
 //
 //   wide_ik   = silu(sum over c of x_ic gate_ck) * (sum over c of x_ic up_ck)

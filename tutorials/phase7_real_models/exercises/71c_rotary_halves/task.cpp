@@ -10,8 +10,9 @@
 //    x        (length, d), d even; its rows stand at positions first, first + 1, ...
 //    ->       (length, d)
 // 2. columns_for_halves: W_Q or W_K, learned with neighbours as pairs, its columns moved so that
-//    the scores are the same with these pairs. Each head has d columns of its own, those of head 0
-//    first. In each head column 2i goes to i, and column 2i + 1 to i + d / 2.
+//    scores with rotated_halves are those that it gave with neighbours. Each head has d columns of
+//    its own, those of head 0 first. In each head column 2i goes to i, and column 2i + 1 to
+//    i + d / 2.
 //    w        (d_model, heads d)
 //    heads    how many heads there are
 //    ->       (d_model, heads d)

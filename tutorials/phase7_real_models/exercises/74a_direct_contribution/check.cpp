@@ -140,9 +140,9 @@ KnownMistake mistake(const char* name, const char* sentence, const How& how) {
   return {name, sentence, of_heads(by_numbers(how)), of_heads(by_tensors(how))};
 }
 
-// Two pairs of tokens: between one pair the bias may happen to make no difference. w_o is square, so
-// that its columns could be taken for rows. The stream is what was there before, whose mean is far
-// from 0, plus what the heads and the bias write.
+// Two pairs of tokens: between one pair the bias may happen to make no difference. w_o is square,
+// so that its columns could be taken for rows. The stream is what was there before, whose mean is
+// far from 0, plus what the heads and the bias write.
 NamedTensors inputs(Random& random, Index size) {
   const Index heads = size < 3 ? size : 2 + random.randint(2), n = size + 1, d = 2 + size / 2;
   const Index d_model = heads * d, tokens = size + 2;

@@ -11,8 +11,9 @@
 //   result_h  = sum over c of written_h(c) scale gain(c) (unembedding(c, token)
 //                                                         - unembedding(c, against))
 //
-//   layer.weights   (heads, n, n), queries by keys      layer.w_o   (heads d, d_model): the rows
-//   layer.values    (heads, n, d)                                   of head 0, then of head 1, ...
+//   layer.weights   (heads, n, n), queries by keys
+//   layer.values    (heads, n, d)
+//   layer.w_o       (heads d, d_model): the d rows of head 0, then those of head 1, ...
 //   layer.b_o       (d_model), added once to what all heads write together: it is no head's
 //   end.stream      (n, d_model), read by the last norm: what all parts have written
 //   end.gain        (d_model)                           end.eps     of that norm
@@ -21,7 +22,7 @@
 //   ->              (heads)
 //
 // The types stand in phase7.hpp. With loops, or with slice, matmul and sum.
-// Lesson: tutorials/phase7_real_models/2_a_real_model.md, step 74
+// Lesson: tutorials/phase7_real_models/2_a_real_model.md, "74 What the heads do"
 #include <cmath>
 
 #include "phase7.hpp"

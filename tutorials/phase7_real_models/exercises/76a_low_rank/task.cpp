@@ -6,8 +6,8 @@
 //   y = x W + (alpha / rank) (x A) B
 //
 // A B has as many numbers as W, so it is not made: x goes through A first, to `rank` numbers a row,
-// and then through B. alpha is chosen once; divided by the rank, it keeps what is added about as
-// large when another rank is tried.
+// and then through B. alpha is chosen once; the division by the rank is meant to keep what is
+// added of a similar size when another rank is tried.
 //
 //   x           (n, in)
 //   map.w       (in, out)
