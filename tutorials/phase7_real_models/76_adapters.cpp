@@ -6,7 +6,7 @@
 // learn, what they forget, how many numbers that takes. And three controls: forgetting where both
 // know the new text equally well; whether the whole model's change has a low rank; and whether that
 // matters. What holds over ten seeds is in experiments/76_adapters.cpp.
-// Writes out/plots/phase7_adapters.png; takes about 15 seconds.
+// Writes out/plots/phase7_adapters.png; takes about 20 seconds.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -172,7 +172,7 @@ void draw(const std::vector<std::vector<Learned>>& all) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 76: adapters (takes about 15 seconds)\n\n");
+  std::printf("Step 76: adapters (takes about 20 seconds)\n\n");
   one_step();
   const Transformer model = learn_dialect(Dialect::plain, 600, 1);
   std::printf("\n2. A model of %lld numbers: loss %.3f in plain sentences; the least is %.3f\n",
