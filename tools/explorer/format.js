@@ -1,0 +1,39 @@
+// How numbers and words are printed.
+
+// x with so many digits after the point, as the library prints it: a number half way between two
+// goes to the even one (toFixed would take the larger: 1/32 is 0.0312 here and 0.0313 there).
+function fixed(x, digits) {
+  if (!Number.isFinite(x)) return "–";
+  const power = 10 ** digits, twice = x * power * 2;
+  const half = Number.isInteger(twice) && Math.abs(twice % 2) === 1;
+  if (!half) return x.toFixed(digits);
+  const below = Math.floor(x * power);
+  return ((below % 2 === 0 ? below : below + 1) / power).toFixed(digits);
+}
+
+const four = (x) => fixed(x, 4);
+const signed = (x) => (x >= 0 ? "+" : "") + four(x);
+// Parameters and steps: 12,345. (The browser's language must not change what a picture says.)
+const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+const plural = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? "" : "s"}`;
+
+const segmenter = "Segmenter" in Intl ? new Intl.Segmenter() : null;
+
+// Letters as a reader counts them: an accent or the parts of an emoji are not cut off.
+function letters(word) {
+  return segmenter ? Array.from(segmenter.segment(word), (part) => part.segment) : [...word];
+}
+
+// At most `count` letters of a word. What is shown nowhere else gets a name.
+function short(word, count = 24) {
+  if (word === "") return "(empty)";
+  if (word.length <= count) return word;
+  const all = letters(word.slice(0, 40 * count));
+  return all.length <= count && word.length <= 40 * count ? word
+                                                          : all.slice(0, count - 1).join("") + "…";
+}
+
+// Text in which a word stands among others: the isolates keep a word of another direction from
+// turning its neighbours round.
+const isolated = (word) => "\u2068" + short(word) + "\u2069";
+const place = (run, i) => `${isolated(run.words[i])}@${i}`;

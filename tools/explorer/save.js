@@ -1,0 +1,39 @@
+// Saving what is shown: a picture as SVG, the numbers as CSV. Nothing leaves the machine: the file
+// comes from the page itself.
+
+function download(name, type, text) {
+  const link = html("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// A picture for other programs: on paper of its own, and without what serves only the page.
+function svgFile(element) {
+  const copy = element.cloneNode(true), [, , width, height] = copy.getAttribute("viewBox").split(" ");
+  copy.prepend(svg("rect", { width, height, fill: paints.light.paper }));
+  for (const part of [copy, ...copy.querySelectorAll("*")]) {
+    for (const name of part.getAttributeNames()) {
+      if (/^(aria-|data-|role|tabindex|class|id$)/.test(name) && part.tagName !== "pattern") {
+        part.removeAttribute(name);
+      }
+    }
+  }
+  return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
+}
+
+// One cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+function csvCell(value) {
+  if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
+  const text = String(value ?? "");
+  const safe = /^[=+\-@\t\r]./.test(text) ? "'" + text : text;
+  return /[",\n\r']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+const csvFile = ({ columns, rows }) =>
+  [columns, ...rows].map((row) => row.map(csvCell).join(",") + "\r\n").join("");
+
+// "tapestry-map-layer1-head2.svg"
+const fileName = (scene, ending) =>
+  `tapestry-${scene.view}-layer${scene.layer}-head${scene.head}.${ending}`;

@@ -1,0 +1,190 @@
+// Scores: how far each head follows each pattern, and how far heads would that learned nothing.
+
+const scoresView = {
+  id: "scores",
+  name: "Scores",
+  intro: () => "How far each head follows each pattern on this text: 1 is fully, 0 not at all. A " +
+    "score says something only beside what untrained models and equal weights reach. Choose a " +
+    "pattern to see all its controls; choose a heading to sort.",
+
+  draw(scene, panel, app) {
+    if (scene.beside) panel.append(besideNote(scene));
+    panel.append(sortableTable(overviewOfHeads(scene), scene, app), patternChoice(scene, app));
+    panel.append(sortableTable(patternTable(scene), scene, app), columnMeanings(scene));
+  },
+
+  picture: (scene) => tablePicture([overviewOfHeads(scene), patternTable(scene)], scene.paint),
+  numbers: scoreNumbers,
+};
+
+// The pattern in which the head is furthest above its baselines; -1 if the text can show none. The
+// last two, uniform and sparse, say the same as entropy and are left out.
+function bestPattern(patterns) {
+  let best = -1, lead = -Infinity;
+  patterns.slice(0, -2).forEach((one, p) => {
+    if (one.score === null) return;
+    const ahead = one.score - Math.max(one.untrained?.[0] ?? 0, one.uniform ?? 0);
+    if (ahead > lead) [best, lead] = [p, ahead];
+  });
+  return best;
+}
+
+// Above what untrained models reach, by two of their deviations, and above equal weights.
+function isAbove(one) {
+  if (one.score === null || !one.untrained) return false;
+  return one.score > one.untrained[0] + 2 * one.untrained[1] && one.score > (one.uniform ?? 0);
+}
+
+function eachHead(run, visit) {
+  const rows = [];
+  for (let l = 0; l < run.model.layers; ++l) {
+    for (let h = 0; h < run.model.heads; ++h) rows.push(visit(l, h, run.measures(l, h)));
+  }
+  return rows;
+}
+
+const headCells = (scene, l, h) => ({
+  text: `${l}.${h}`, value: l * 1000 + h, plain: `${l}.${h}`,
+  attributes: { "data-layer": l, "data-head": h }, isName: true,
+});
+
+function overviewOfHeads(scene) {
+  const { patterns } = scene.source, other = scene.beside?.run;
+  const rows = eachHead(scene.run, (l, h, m) => {
+    const cells = [headCells(scene, l, h), { text: m.name ?? "not judged", plain: m.name ?? "" },
+                   besideCell(m.entropy, m.evenEntropy), besideCell(m.distance, m.evenDistance),
+                   ...m.patterns.map((one, p) => scoreCell(scene, one, otherScore(other, l, h, p)))];
+    cells.attributes = { class: l === scene.layer && h === scene.head ? "chosen" : null };
+    return cells;
+  });
+  return {
+    id: "o", title: "All heads (layer.head)", hasNames: true, rows,
+    columns: ["head", "name", "entropy (equal weights)", "distance (equal weights)",
+              ...patterns],
+  };
+}
+
+const otherScore = (run, l, h, p) => (run?.has(l, h) ? run.measures(l, h).patterns[p]?.score : undefined);
+
+const besideCell = (x, even) => ({ text: `${four(x)} (${four(even)})`, value: x });
+
+// The score, ▲ if it is above the baselines, and the difference to what stands beside.
+function scoreCell(scene, one, other) {
+  if (one.score === null) return { text: "–", plain: "" };
+  const isUp = isAbove(one), mark = isUp ? " ▲" : "";
+  if (typeof other === "number") {
+    const x = one.score - other;
+    return { text: `${four(one.score)}${mark} (${signed(x)})`, value: one.score,
+             fill: twoSided(scene.paint, x) };
+  }
+  return { text: four(one.score) + mark, value: one.score,
+           fill: isUp ? shade(scene.paint.ramp, one.score) : null };
+}
+
+// ---- one pattern with all its controls
+function chosenPattern(scene) {
+  const asked = asIndex(scene.state.pattern, scene.source.patterns.length, -1);
+  if (asked >= 0 || !scene.run) return Math.max(0, asked);
+  return Math.max(0, bestPattern(scene.run.measures(scene.layer, scene.head).patterns));
+}
+
+const patternOptions = (scene) => scene.source.patterns.map((name, i) => [String(i), name]);
+
+function patternChoice(scene, app) {
+  const select = html("select", { id: "score-pattern", change: () => app.set({ pattern: select.value }) });
+  setOptions(select, patternOptions(scene), String(chosenPattern(scene)));
+  return html("p", { class: "pair" }, html("label", {}, "Pattern with its controls ", select));
+}
+
+const spreadCell = (pair) =>
+  pair ? { text: `${four(pair[0])} ± ${four(pair[1])}`, value: pair[0] } : { text: "–", plain: "" };
+
+function patternTable(scene) {
+  const p = chosenPattern(scene), name = scene.source.patterns[p], isFixed = name === "fixed offset";
+  const hasTwo = name === "induction";
+  const rows = eachHead(scene.run, (l, h, { patterns }) => {
+    const one = patterns[p];
+    return [headCells(scene, l, h), scoreCell(scene, one), spreadCell(one.untrained),
+            typeof one.uniform === "number" ? one.uniform : "–", spreadCell(one.shuffled),
+            ...(isFixed ? [String(one.offset)] : []),
+            ...(hasTwo ? [spreadCell(one.letter), spreadCell(one.place)] : [])];
+  });
+  return {
+    id: "p", title: `Pattern: ${name}`, rows, hasNames: true,
+    columns: ["head", "score", "untrained", "equal weights", "shuffled",
+              ...(isFixed ? ["offset"] : []), ...(hasTwo ? ["by letter", "by place"] : [])],
+  };
+}
+
+const meanings = [
+  ["head", "layer and head, counted from 0; choose one to open it"],
+  ["name", "the pattern the head may be named after, or none: its score must be one half or more and " +
+    "above the baselines; a name is not a function"],
+  ["entropy", "how spread the weights of a row are, in nats, the mean over the rows: 0 if all weight " +
+    "is on one key; in brackets, what equal weights give"],
+  ["distance", "how many positions lie between a query and its keys, on average over the weights"],
+  ["score", "the mean weight on the keys of the pattern; ▲: more than two deviations above the " +
+    "untrained models, and above equal weights"],
+  ["untrained", "models of the same sizes with random weights: mean ± deviation. What they reach, " +
+    "shape and mask make alone"],
+  ["equal weights", "the score of a head that spreads its weight over all keys alike"],
+  ["shuffled", "the same model on the words in another order: a head that goes by places scores the " +
+    "same, one that goes by words does not"],
+  ["by letter, by place", "for induction in shuffled texts: the weight on the key after the same " +
+    "word, and on the key at its old place"],
+  ["A − B", "in brackets, and as colour, the difference to what stands beside"],
+];
+
+function columnMeanings() {
+  const list = html("dl", {});
+  for (const [term, text] of meanings) list.append(html("dt", {}, term), html("dd", {}, text));
+  return html("details", { open: true }, html("summary", {}, "What the columns mean"), list);
+}
+
+// ---- sorting
+function sortableTable(table, scene, app) {
+  const { id, column, down } = chosenSort(scene), isThis = id === table.id && column < table.columns.length;
+  if (isThis) table.rows.sort((a, b) => compare(a[column], b[column]) * (down ? -1 : 1));
+  const place = tableElement(table, { class: "scores" });
+  place.querySelectorAll("thead th").forEach((th, c) => {
+    const isSorted = isThis && c === column;
+    if (isSorted) th.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const next = `${isSorted && down ? "" : "-"}${table.id}${c}`;
+    const button = html("button", { type: "button", "data-sort": `${table.id}${c}`, click: () =>
+      app.set({ sort: next }, { focus: `[data-sort="${table.id}${c}"]` }) },
+      th.textContent, isSorted ? (down ? " ↓" : " ↑") : "");
+    th.replaceChildren(button);
+  });
+  place.querySelectorAll("tbody th").forEach((th) => {
+    const { layer, head } = th.dataset;
+    th.replaceChildren(html("button", { type: "button", "aria-label": `open head ${layer}.${head}`,
+      click: () => app.set({ view: "map", layer, head, heads: null, key: null }) }, th.textContent));
+  });
+  return place;
+}
+
+function chosenSort({ state }) {
+  const [, minus, id, column] = /^(-?)([op])(\d{1,3})$/.exec(state.sort ?? "") ?? [];
+  return { id, column: Number(column), down: minus === "-" };
+}
+
+function compare(a, b) {
+  const [x, y] = [asCell(a), asCell(b)];
+  if (x.value !== undefined && y.value !== undefined) return x.value - y.value;
+  if (x.value !== undefined || y.value !== undefined) return x.value === undefined ? -1 : 1;
+  return x.text < y.text ? -1 : x.text > y.text ? 1 : 0;
+}
+
+function scoreNumbers(scene) {
+  const rows = [];
+  eachHead(scene.run, (l, h, m) => m.patterns.forEach((one, p) => rows.push([
+    l, h, m.name ?? "", m.entropy, m.evenEntropy, m.distance, m.evenDistance,
+    scene.source.patterns[p], one.score ?? "", one.offset, one.uniform ?? "",
+    ...(one.untrained ?? ["", ""]), ...(one.shuffled ?? ["", ""]),
+    ...(one.letter ?? ["", ""]), ...(one.place ?? ["", ""])])));
+  return { rows, columns: [
+    "layer", "head", "name", "entropy", "entropy of equal weights", "distance",
+    "distance of equal weights", "pattern", "score", "offset", "equal weights", "untrained mean",
+    "untrained deviation", "shuffled mean", "shuffled deviation", "letter mean", "letter deviation",
+    "place mean", "place deviation"] };
+}
