@@ -97,7 +97,7 @@ exercise_sources := $(foreach file,task solution check,$(exercise_folders:%=%/$(
 tool_sources := $(wildcard tools/*.cpp)
 tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapestry \
   $(build)/tools/mutants
-tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp))
+tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp) tools/tapestry/page.S)
 mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp \
   src/base/format.cpp src/base/unicode.cpp)
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
@@ -160,7 +160,7 @@ $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
 $(build)/obj/%.o: %.S $(build)/flags Makefile
 	$(call compile,-c -DFONT_SANS='"$(FONTS)/DejaVuSans.ttf"' \
-	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"')
+	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"' -DEXPLORER_PAGE='"$(explorer_page)"')
 $(library): $(library_objects)
 $(lower_layers): $(lower_objects)
 $(library) $(lower_layers): $(build)/library.files
@@ -191,6 +191,13 @@ $(build)/tests: $(test_objects) $(course) $(library) $(build)/tests.files
 # Those that `make test` also runs in double.
 $(build)/gradient_tests: $(gradient_objects) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
+
+# The page of `tapestry explore`, put together from tools/explorer/ and embedded in the command.
+explorer_page := $(build)/explorer/page.html
+$(explorer_page): $(wildcard tools/explorer/*)
+	@mkdir -p $(@D)
+	$(quiet)tools/explorer/assemble $@
+$(build)/obj/tools/tapestry/page.o: $(explorer_page)
 
 # The command, which its tests run as a process.
 $(build)/tools/tapestry: $(tapestry_objects) $(course) $(library)

@@ -79,19 +79,52 @@ struct Offset {
   double share;  // sentences in which a row that counts sees it
 };
 
-// The candidates of fixed_offset.
-std::vector<Offset> offsets(const Shape& weights, const Tensor& visible) {
-  const Tensor count = at_least(sum(visible, -1, true), 2);  // (..., queries, 1)
-  const double rows = double{sum(count).item()};
+// f(place) for the cells (i, i + offset) of one matrix, whose first cell has the place `begin`.
+template <class F>
+void along_diagonal(Index offset, Index queries, Index keys, Index begin, F&& f) {
+  for (Index i = std::max<Index>(0, -offset); i < queries && i + offset < keys; ++i) {
+    f(static_cast<std::size_t>(begin + i * keys + i + offset));
+  }
+}
+
+// The candidates of fixed_offset. cells: 1 for those that a row that counts sees, (queries, keys)
+// or (batch, 1, ..., queries, keys); `rows` is how many rows count.
+std::vector<Offset> offsets(const Tensor& cells, double rows) {
+  const Index queries = cells.size(-2), keys = cells.size(-1), size = queries * keys;
+  const std::vector<real> seen = cells.values();
   std::vector<Offset> result;
-  for (Index offset = 1 - weights[-2]; offset < weights[-1]; ++offset) {
+  for (Index offset = 1 - queries; offset < keys; ++offset) {
     if (offset >= -1 && offset <= 1) continue;
-    const Tensor seen = visible * count * diagonal(weights, offset);  // (..., queries, keys)
-    const double see_it = double{sum(seen).item()};
-    if (see_it == 0 || 2 * see_it < rows) continue;
-    result.push_back({offset, double{mean(clamp(sum(seen, {-2, -1}), 0, 1)).item()}});
+    double all = 0, sentences = 0;
+    for (Index begin = 0; begin < cells.count(); begin += size) {
+      double count = 0;
+      along_diagonal(offset, queries, keys, begin,
+                     [&](std::size_t at) { count += double{seen[at]}; });
+      all += count;
+      sentences += count > 0 ? 1 : 0;
+    }
+    if (all == 0 || 2 * all < rows) continue;
+    result.push_back({offset, sentences / static_cast<double>(cells.count() / size)});
   }
   return result;
+}
+
+// Mean weight on the key at this offset, over the rows that see it and count: weights and cells
+// (..., queries, keys) -> (...).
+Tensor mean_at_offset(Index offset, const Shape& shape, const std::vector<real>& weights,
+                      const std::vector<real>& cells) {
+  Tensor scores = Tensor::empty(shape.removed(-1).removed(-1));  // (...)
+  const Index size = shape[-2] * shape[-1];
+  for (Index map = 0; map < scores.count(); ++map) {
+    double sum = 0, count = 0;
+    along_diagonal(offset, shape[-2], shape[-1], map * size, [&](std::size_t at) {
+      if (cells[at] == 0) return;
+      sum += double{weights[at]};
+      ++count;
+    });
+    raw(scores)[map] = static_cast<real>(sum / std::max(count, 1.0));
+  }
+  return scores;
 }
 
 // Mean over all axes but the last: (..., heads) -> (heads), () -> ().
@@ -112,9 +145,12 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
   best.scores = Tensor::zeros(weights.shape().removed(-1).removed(-1));  // (...)
   best.offsets.assign(weights.ndim() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
   if (best.scores.count() == 0) return best;
-  const Tensor visible = mask.tensor(weights.shape());  // (queries, keys) or (batch, 1, ...)
-  for (const auto& [offset, share] : offsets(weights.shape(), visible)) {
-    const Tensor scores = mean_weight_on(diagonal(weights.shape(), offset), weights, visible);
+  const Tensor visible = mask.tensor(weights.shape());      // (queries, keys) or (batch, 1, ...)
+  const Tensor rows = at_least(sum(visible, -1, true), 2);  // (..., queries, 1): those that count
+  const Tensor cells = visible * rows;                      // (..., queries, keys)
+  const std::vector<real> all = weights.values(), counted = expand(cells, weights.shape()).values();
+  for (const auto& [offset, share] : offsets(cells, double{sum(rows).item()})) {
+    const Tensor scores = mean_at_offset(offset, weights.shape(), all, counted);  // (...)
     const std::vector<real> means = by_head(scores / share);
     if (greatest.empty()) greatest.assign(means.size(), -1);
     Tensor better = Tensor::zeros({static_cast<Index>(means.size())});  // (heads)

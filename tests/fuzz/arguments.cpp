@@ -53,6 +53,8 @@ void circuit(const CircuitOptions& o) {
   within<Index>(0, o.head, most);
 }
 
+void explore(const ExploreOptions&) {}
+
 void train(const TrainOptions& o) {
   within<Index>(0, o.merges.value_or(0), 1000000);
   within<Index>(0, o.steps.value_or(0), most_steps);

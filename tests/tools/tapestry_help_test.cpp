@@ -11,8 +11,8 @@ using namespace tapestry;
 namespace {
 
 const std::vector<std::string> commands = {
-    "analyze", "why",     "attribute", "cut",  "patch", "lens", "circuit", "train", "generate",
-    "convert", "compare", "tokens",    "plot", "tape",  "lab",  "zoo",     "doctor"};
+    "analyze",  "why",     "attribute", "cut",    "patch", "lens", "circuit", "explore", "train",
+    "generate", "convert", "compare",   "tokens", "plot",  "tape", "lab",     "zoo",     "doctor"};
 
 Result help(const std::string& name) {
   const TemporaryFolder folder;

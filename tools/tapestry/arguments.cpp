@@ -187,6 +187,23 @@ void add_circuit(CLI::App& app) {
   c.pictures("for the pictures (out/plots)");
 }
 
+void add_explore(CLI::App& app) {
+  using Options = ExploreOptions;
+  Command<Options> c(app, "explore", "a page for the browser that shows what a model did", explore,
+                     explore_examples);
+  c.name("MODEL", &Options::input, "a checkpoint, or a folder of a model")->required();
+  c.name("--adapters", &Options::adapters, "low-rank adapters beside that folder")
+      ->type_name("FILE");
+  c.add("--text", &Options::texts, "a text that it reads; may be given more than once")
+      ->expected(1)
+      ->take_all();
+  c.add("--beside", &Options::beside, "another model, untrained, or none (untrained)")
+      ->expected(1)
+      ->take_all()
+      ->type_name("MODEL");
+  c.name("--out", &Options::out, "the page (out/explorer/NAME.html)")->type_name("FILE");
+}
+
 void add_train(CLI::App& app) {
   using Options = TrainOptions;
   Command<Options> c(app, "train", "train a small transformer", train, train_examples);
@@ -327,6 +344,7 @@ void add_commands(CLI::App& app) {
   add_patch(app);
   add_lens(app);
   add_circuit(app);
+  add_explore(app);
   add_train(app);
   add_generate(app);
   add_convert(app);

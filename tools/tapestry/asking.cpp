@@ -1,15 +1,13 @@
 #include "asking.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <memory>
 
+#include "reading_progress.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/progress.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
@@ -49,33 +47,6 @@ std::int32_t likeliest_other(const Tensor& logits, const Question& question) {
   others.set({question.position, question.token}, -HUGE_VAL);
   return likeliest_token(others, question.position);
 }
-
-// Tells, from the second second on, how many readings of the text are made.
-class ReadingProgress {
- public:
-  void operator()(Index made, Index all) {
-    if (all != all_ || made <= made_) begin(all);
-    const bool is_slow = now() - start_ > std::chrono::seconds(1);
-    if (!line_ && is_slow && made < all) {
-      line_ = std::make_shared<Progress>("reading the text", all, "times",
-                                         ProgressOptions{.done = made});
-    } else if (line_) {
-      for (Index i = made_; i < made; ++i) line_->step();
-    }
-    made_ = made;
-    if (made == all) line_.reset();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static Clock::time_point now() { return Clock::now(); }
-
-  void begin(Index all) { line_.reset(), all_ = all, made_ = 0; }
-
-  Index all_ = 0, made_ = 0;
-  Clock::time_point start_ = now();
-  std::shared_ptr<Progress> line_ = {};  // shared, since functions are copied
-};
 
 }  // namespace
 

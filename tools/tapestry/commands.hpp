@@ -71,6 +71,16 @@ struct PatchOptions : AskOptions {
 };
 void patch(const PatchOptions& options);
 
+struct ExploreOptions {
+  Path input;     // a checkpoint, or a folder
+  Path adapters;  // beside the folder; empty: none
+  std::vector<std::string> texts = {};
+  std::vector<std::string> beside = {};  // files, folders, "untrained" or "none"; none given:
+                                         // "untrained"
+  Path out;                              // empty: out/explorer/NAME.html
+};
+void explore(const ExploreOptions& options);
+
 struct CircuitOptions : PictureOptions, ModelOptions, FileOptions {
   Index layer = 0, head = 0;
   std::string from;  // "0.3": an earlier head, whose outputs are the keys

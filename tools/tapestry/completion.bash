@@ -4,7 +4,7 @@ _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
   case $before in
-    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--json|--npy|--save|--out)
+    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--json|--npy|--save|--out|--beside)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
@@ -12,7 +12,7 @@ _tapestry() {
     --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
-    words='analyze why attribute cut patch lens circuit train generate convert tokens plot tape lab compare zoo doctor --help --version'
+    words='analyze why attribute cut patch lens circuit explore train generate convert tokens plot tape lab compare zoo doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
       analyze) words='--checkpoint --model --adapters --text --layer --head --pattern --out --format' ;;
@@ -28,6 +28,7 @@ _tapestry() {
       circuit)
         words='--checkpoint --model --adapters --text --layer --head --from --json --npy'
         words+=' --out --format' ;;
+      explore) words='--adapters --text --beside --out' ;;
       train)
         words='copy reverse sort induction brackets grammar'
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
@@ -51,7 +52,7 @@ _tapestry() {
     words+=' --help'
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-  if [[ ${COMP_WORDS[1]} == @(train|convert|plot|compare) && $word != -* ]]; then  # files too
+  if [[ ${COMP_WORDS[1]} == @(explore|train|convert|plot|compare) && $word != -* ]]; then  # files too
     compopt -o filenames
     local files
     mapfile -t files < <(compgen -f -- "$word")

@@ -126,6 +126,21 @@ Examples:
     --layer 1 --head 2 --from 0.1
   tapestry circuit --model stories260K --layer 4 --head 4 --text "Lily Tom cat")";
 
+inline constexpr const char* explore_examples =
+    R"(Writes one file that a browser opens without a server or a network. It holds
+what the model computed for each text: all weights, queries, keys and values,
+its next words, what it would say after each layer, and the patterns of its
+heads beside untrained models, shuffled words and equal weights. With --beside
+another model reads the same texts, and the page shows both and the difference.
+Snapshots of the training, if there are any (tapestry train --snapshots), become
+a slider. Of long texts the page has maps in bins, and computes exact windows.
+
+Examples:
+  tapestry explore out/checkpoints/grammar.safetensors \
+    --text "the cat sat on the mat"
+  tapestry explore stories260K --text "Once upon a time" \
+    --text "Once there was a big dog" --out story.html)";
+
 inline constexpr const char* train_examples =
     R"(The table gets a row after each tenth of the steps. The model is saved every
 --save-every steps, and when Ctrl-C stops the training; writes are atomic.
