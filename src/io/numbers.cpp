@@ -180,4 +180,25 @@ void convert_numbers(const std::byte* bytes, NumberType type, std::endian order,
   with_number_of(type, [&](auto number) { convert_all<decltype(number)>(bytes, order, to); });
 }
 
+std::uint16_t half_of(real number) {
+  using Bits = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
+  constexpr int fraction = std::numeric_limits<real>::digits - 1, surplus = fraction - 10;
+  constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<real>::infinity());
+  const Bits bits = std::bit_cast<Bits>(number), sign = bits >> (8 * sizeof(real) - 16) & 0x8000;
+  const Bits size = bits & (~Bits{0} >> 1);
+  const auto with_sign = [&](Bits half) { return static_cast<std::uint16_t>(sign | half); };
+  if (size >= infinity) {
+    const Bits payload = (size - infinity) >> surplus;
+    return with_sign(0x7c00 | (size > infinity && payload == 0 ? 0x200 : payload));
+  }
+  const real magnitude = std::bit_cast<real>(size);
+  if (magnitude < real{0x1p-14}) {  // the last digit of this sum is 2^-24, as that of subnormals
+    constexpr real shift = real{Bits{1} << fraction} * real{0x1p-24};
+    return with_sign(std::bit_cast<Bits>(magnitude + shift) - std::bit_cast<Bits>(shift));
+  }
+  const Bits half = (Bits{1} << (surplus - 1)) - 1 + (size >> surplus & 1);  // a tie: up if odd
+  constexpr Bits lower = Bits{std::numeric_limits<real>::max_exponent - 16} << fraction;
+  return with_sign(std::min<Bits>((size - lower + half) >> surplus, 0x7bff));
+}
+
 }  // namespace tapestry

@@ -40,4 +40,9 @@ void read_numbers(std::ifstream& file, NumberType type, std::endian order,
 void convert_numbers(const std::byte* bytes, NumberType type, std::endian order,
                      std::span<real> to);
 
+// The bits of the nearest f16, of two equally near ones the even one. Numbers beyond its range
+// become the largest finite one, 65504; infinities stay. A NaN stays one, with its sign and the
+// upper ten bits of its payload, so that what was read as f16 is written with the same bits.
+std::uint16_t half_of(real number);
+
 }  // namespace tapestry

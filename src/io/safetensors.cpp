@@ -26,15 +26,18 @@ constexpr const char* metadata_key = "__metadata__";
   throw Error("write_safetensors: " + problem);
 }
 
-std::string header_of(const Parameters& tensors,
-                      const std::map<std::string, std::string>& metadata) {
+std::string header_of(const Parameters& tensors, const std::map<std::string, std::string>& metadata,
+                      Precision precision) {
+  const bool is_half = precision == Precision::half;
+  const char* const dtype = is_half ? "F16" : sizeof(real) == 4 ? "F32" : "F64";
+  const Index bytes = is_half ? 2 : Index{sizeof(real)};
   Json header = Json::object();
   if (!metadata.empty()) header[metadata_key] = metadata;
   Index begin = 0;
   for (const Parameter& tensor : tensors) {
     const Shape& shape = tensor.value.shape();
-    const Index end = begin + shape.count() * Index{sizeof(real)};
-    header[tensor.name] = {{"dtype", sizeof(real) == 4 ? "F32" : "F64"},
+    const Index end = begin + shape.count() * bytes;
+    header[tensor.name] = {{"dtype", dtype},
                            {"shape", std::vector<Index>(shape.begin(), shape.end())},
                            {"data_offsets", {begin, end}}};
     begin = end;
@@ -45,6 +48,19 @@ std::string header_of(const Parameters& tensors,
     return text;
   } catch (const nlohmann::json::type_error&) {
     refuse("a name or a metadata text is not UTF-8.");
+  }
+}
+
+// In pieces, so that there is never a second copy of all the numbers in memory.
+void append_halves(std::span<const real> numbers, const Append& append) {
+  constexpr std::size_t most = 16384;
+  std::vector<std::uint16_t> halves;
+  while (!numbers.empty()) {
+    const std::span<const real> piece = numbers.first(std::min(most, numbers.size()));
+    halves.resize(piece.size());
+    std::transform(piece.begin(), piece.end(), halves.begin(), half_of);
+    append(std::as_bytes(std::span(halves)));
+    numbers = numbers.subspan(piece.size());
   }
 }
 
@@ -66,16 +82,21 @@ void safetensors::check_names(const Parameters& tensors) {
 }
 
 void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, Precision precision) {
   safetensors::check_names(tensors);
-  const std::string header = header_of(tensors, metadata);
+  const std::string header = header_of(tensors, metadata, precision);
   const std::uint64_t length = header.size();
   write_file_atomically("write_safetensors", path, [&](const Append& append) {
     append(std::as_bytes(std::span(&length, 1)));
     append(std::as_bytes(std::span(header)));
     for (const Parameter& tensor : tensors) {  // one by one: together they may take half the memory
       const Tensor dense = tensor.value.contiguous();
-      append(std::as_bytes(std::span(raw(dense), static_cast<std::size_t>(dense.count()))));
+      const std::span numbers(raw(dense), static_cast<std::size_t>(dense.count()));
+      if (precision == Precision::half) {
+        append_halves(numbers, append);
+      } else {
+        append(std::as_bytes(numbers));
+      }
     }
   });
 }

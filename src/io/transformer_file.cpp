@@ -41,14 +41,14 @@ void check_sizes(const Safetensors& file, const TransformerOptions& o) {
 }  // namespace
 
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
-                       std::map<std::string, std::string> metadata) {
+                       std::map<std::string, std::string> metadata, Precision precision) {
   if (has_adapters(model)) {
     throw Error(
         "write_transformer: the model has adapters, of which its options do not tell: merge them "
         "first (merge_adapters), or write them beside it (write_adapters).");
   }
   metadata.merge(to_metadata(model.options));
-  write_safetensors(path, model.parameters(), metadata);
+  write_safetensors(path, model.parameters(), metadata, precision);
 }
 
 Transformer to_transformer(const Safetensors& file) {

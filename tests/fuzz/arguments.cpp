@@ -64,6 +64,7 @@ void train(const TrainOptions& o) {
   within<Index>(1, o.width.value_or(1), 1024);
   within<Index>(8, o.length.value_or(8), most_length);
   within<Index>(1, o.save_every, most_steps);
+  within<Index>(2, o.snapshots.value_or(2), most_snapshots);
   within<double>(0, o.rate.value_or(0), 1);
   within<Index>(0, o.seed.value_or(0), most);
 }

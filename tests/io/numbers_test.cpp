@@ -160,3 +160,73 @@ TEST_CASE("more numbers than are read at once, and a file that is too short", "[
   CHECK_THROWS_AS(read_numbers(nothing, NumberType::f16, std::endian::little, std::span(one)),
                   Error);
 }
+
+namespace {
+
+// The pattern whose value is nearest, of two the even one, found by trying the neighbours.
+std::uint16_t nearest_half(double number) {
+  std::uint16_t best = 0;
+  for (unsigned bits = 0; bits <= 0x7bff; ++bits) {
+    const double distance = std::abs(value_of(bits, 10, 5) - std::abs(number));
+    const double least = std::abs(value_of(best, 10, 5) - std::abs(number));
+    if (distance < least || (distance == least && bits % 2 == 0)) {
+      best = static_cast<std::uint16_t>(bits);
+    }
+  }
+  return static_cast<std::uint16_t>(best | (std::signbit(number) ? 0x8000 : 0));
+}
+
+}  // namespace
+
+TEST_CASE("each of the 65,536 numbers of F16 is written as it was read", "[phase2][io]") {
+  const std::vector<std::uint16_t> patterns = all_patterns();
+  const std::vector<real> numbers = read(NumberType::f16, bytes_of_numbers(patterns));
+  int wrong = 0;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const bool quieted = sizeof(real) == 8 && std::isnan(numbers[i]);  // by the processor
+    wrong += half_of(numbers[i]) != (patterns[i] | (quieted ? 0x200 : 0));
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("between two numbers of F16 the nearer is written, and the even one in the middle",
+          "[phase2][io]") {
+  int wrong = 0;
+  for (unsigned bits = 0; bits < 0x7bff; ++bits) {
+    const double low = value_of(bits, 10, 5), high = value_of(bits + 1, 10, 5);
+    const real middle = static_cast<real>((low + high) / 2);  // exact in a float, too
+    const unsigned even = bits + bits % 2;
+    for (const real sign : {real{1}, real{-1}}) {
+      const unsigned minus = sign < 0 ? 0x8000 : 0;
+      wrong += half_of(sign * middle) != (even | minus);
+      wrong += half_of(sign * std::nextafter(middle, real{0})) != (bits | minus);
+      wrong += half_of(sign * std::nextafter(middle, real{1e6})) != ((bits + 1) | minus);
+    }
+  }
+  CHECK(wrong == 0);
+  for (const double number : {0.1, -0.3, 1.0 / 3, 3.14159, -1e-5, 5e-8, 2.9e-8, 1234.5, -60000.0}) {
+    CAPTURE(number);
+    CHECK(half_of(static_cast<real>(number)) == nearest_half(double{static_cast<real>(number)}));
+  }
+}
+
+TEST_CASE("what F16 cannot hold: too large, too small, no number", "[phase2][io]") {
+  for (const double large : {65504.0, 65519.9, 65520.0, 65536.0, 1e6, 3e38}) {
+    CHECK(half_of(static_cast<real>(large)) == 0x7bff);
+    CHECK(half_of(static_cast<real>(-large)) == 0xfbff);
+  }
+  constexpr real infinite = std::numeric_limits<real>::infinity();
+  CHECK(half_of(infinite) == 0x7c00);
+  CHECK(half_of(-infinite) == 0xfc00);
+  CHECK(half_of(0) == 0);
+  CHECK(half_of(real{-0.0}) == 0x8000);
+  CHECK(half_of(real{0x1p-25}) == 0);  // half of the least number: a tie
+  CHECK(half_of(std::nextafter(real{0x1p-25}, real{1})) == 1);
+  CHECK(half_of(std::numeric_limits<real>::denorm_min()) == 0);
+  CHECK(half_of(-std::numeric_limits<real>::min()) == 0x8000);
+  CHECK(half_of(real{0x1.ffep-15}) == 0x400);  // between the largest subnormal and the next: a tie
+  CHECK(half_of(std::numeric_limits<real>::quiet_NaN()) == 0x7e00);
+  if constexpr (sizeof(real) == 4) {  // a payload whose upper bits are none
+    CHECK(half_of(std::bit_cast<real>(std::uint32_t{0xff800001})) == 0xfe00);
+  }
+}

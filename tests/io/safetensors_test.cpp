@@ -56,6 +56,28 @@ TEST_CASE("a safetensors file has exactly the bytes of the format", "[phase1][io
   CHECK(bytes == expected);
 }
 
+TEST_CASE("16 bits a number: the bytes of the format, and what is read back", "[phase2][io]") {
+  const TemporaryFolder folder;
+  const Tensor matrix({2, 2}, {1, -2, real{0.1}, 1e6});
+  write_safetensors(folder / "a", {{"w", matrix}}, {}, Precision::half);
+  std::string header = R"({"w":{"dtype":"F16","shape":[2,2],"data_offsets":[0,8]}})";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  CHECK(content(folder / "a").substr(8) ==
+        header + std::string("\x00\x3c\x00\xc0\x66\x2e\xff\x7b", 8));
+  const std::vector<real> read = read_safetensors(folder / "a")["w"].values();
+  CHECK(read == std::vector<real>{1, -2, real{0x1.998p-4}, 65504});
+
+  Random random(5);
+  const Tensor large = random.normal({201, 203});  // more than are converted at once
+  write_safetensors(folder / "b", {{"t", transpose(large)}, {"w", matrix}, {"e", Tensor({0}, {})}},
+                    {{"step", "7"}}, Precision::half);
+  const Safetensors file = read_safetensors(folder / "b");
+  CHECK(largest_difference(file["t"], transpose(large)) <= 0x1p-9);  // half a digit of 4 to 8
+  CHECK(file["w"].values() == read);
+  CHECK(file["e"].count() == 0);
+  CHECK(file.metadata.at("step") == "7");
+}
+
 TEST_CASE("what is written is read back: names, order, shapes, numbers, text", "[phase1][io]") {
   const TemporaryFolder folder;
   const Tensor matrix({2, 3}, {1, 2, 3, 4, 5, 6});

@@ -204,6 +204,15 @@ void add_explore(CLI::App& app) {
   c.name("--out", &Options::out, "the page (out/explorer/NAME.html)")->type_name("FILE");
 }
 
+void add_adapters(Command<TrainOptions>& c) {
+  using Options = TrainOptions;
+  c.number("--rank", &Options::rank, 1, most, "of it, train only low-rank adapters of this rank");
+  c.name("--maps", &Options::maps, "the maps with adapters (query,value)")->type_name("NAMES");
+  c.number("--alpha", &Options::alpha, 0, 1e6, "their scale is alpha / rank (the rank)");
+  c.name("--adapters", &Options::adapters, "go on with these adapters")->type_name("FILE");
+  c.app->add_flag("--whole", c.options->whole, "save a whole model, adapters merged into it");
+}
+
 void add_train(CLI::App& app) {
   using Options = TrainOptions;
   Command<Options> c(app, "train", "train a small transformer", train, train_examples);
@@ -220,14 +229,12 @@ void add_train(CLI::App& app) {
   c.number("--merges", &Options::merges, 0, 1000000, "learn tokens: byte pairs, so many merges");
   c.name("--model", &Options::model, "go on with this model, as Hugging Face lays it out")
       ->type_name("FOLDER");
-  c.number("--rank", &Options::rank, 1, most, "of it, train only low-rank adapters of this rank");
-  c.name("--maps", &Options::maps, "the maps with adapters (query,value)")->type_name("NAMES");
-  c.number("--alpha", &Options::alpha, 0, 1e6, "their scale is alpha / rank (the rank)");
-  c.name("--adapters", &Options::adapters, "go on with these adapters")->type_name("FILE");
-  c.app->add_flag("--whole", c.options->whole, "save a whole model, adapters merged into it");
+  add_adapters(c);
   c.name("--save", &Options::save, "where the result goes (out/models/NAME, out/adapters/NAME)")
       ->type_name("PATH");
   c.number("--save-every", &Options::save_every, 1, most_steps, "steps between saves (100)");
+  c.number("--snapshots", &Options::snapshots, 2, most_snapshots,
+           "keep so many states of the model on its way, in NAME.snapshots");
   c.number("--seed", &Options::seed, 0, most, "random seed (1)");
   c.pictures("for the loss curve (out/plots)");
   c.app->add_flag("--attention-only", c.options->attention_only, "no feed-forward layers");

@@ -14,7 +14,8 @@ namespace tapestry::command {
 using Path = std::filesystem::path;
 
 // Limits of the training options.
-inline constexpr Index most_length = 1024, most_batch = 4096, most_steps = 10000000;
+inline constexpr Index most_length = 1024, most_batch = 4096, most_steps = 10000000,
+                       most_snapshots = 400;
 
 // Where pictures go, and what they are.
 struct PictureOptions {
@@ -99,8 +100,9 @@ struct TrainOptions : PictureOptions {
   std::optional<Index> seed = {};                            // 1
   bool attention_only = false;
   Index save_every = 100;
-  std::optional<Index> merges = {};  // tokens of byte-pair encoding instead of characters
-  Path model, save;                  // the folder to go on from, and where the result goes
+  std::optional<Index> snapshots = {};  // none
+  std::optional<Index> merges = {};     // tokens of byte-pair encoding instead of characters
+  Path model, save;                     // the folder to go on from, and where the result goes
   // By low-rank adapters, and all else stays fixed: of a rank, or those of a file.
   std::optional<Index> rank = {};
   std::string maps;                  // separated by commas; empty: query,value

@@ -32,7 +32,7 @@ _tapestry() {
       train)
         words='copy reverse sort induction brackets grammar'
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
-        words+=' --save-every --seed --out --format --attention-only --overwrite --resume'
+        words+=' --save-every --snapshots --seed --out --format --attention-only --overwrite --resume'
         words+=' --merges --model --rank --maps --alpha --adapters --whole --save' ;;
       generate)
         words='--checkpoint --model --adapters --text --length --count --temperature --top-k'

@@ -147,8 +147,11 @@ inline constexpr const char* train_examples =
 --resume continues a run, with bitwise the same result. With it, --steps,
 --save-every, --out and --format may change; other options must agree with the
 file. NAME_best_model.safetensors, beside the last model, is the one with the
-lowest loss on held-out texts, measured at each row and each save. All losses go
-to train_NAME_loss.csv, and as a curve to train_NAME_loss.png (or .svg). A text
+lowest loss on held-out texts, measured at each row, save and snapshot. All
+losses go to train_NAME_loss.csv, and as a curve to train_NAME_loss.png (or
+.svg). --snapshots N keeps N states of the model on its way, the first before
+any step and the last at the end, denser at the beginning, as files of 16 bits
+a weight in NAME.snapshots: every command opens them with --checkpoint. A text
 file is learned character by character; with --merges token by token, as a new
 model, and with --model a real model goes on. The result of these is a folder
 that other programs read, too; there is no CSV, curve or best model. Each row of
@@ -161,6 +164,7 @@ commands open with --model FOLDER --adapters FILE; with --whole it is a folder.
 Examples:
   tapestry train sort --steps 1000
   tapestry train grammar --layers 1 --heads 2 --seed 7
+  tapestry train induction --snapshots 40
   tapestry train book.txt --length 128 --steps 5000
   tapestry train book.txt --resume --steps 10000
   tapestry train book.txt --merges 512 --width 128 --save mine

@@ -11,6 +11,7 @@
 #include "interruption.hpp"
 #include "loss_curve.hpp"
 #include "screen.hpp"
+#include "snapshots.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
@@ -113,18 +114,38 @@ class NewFiles {
 // not changed before standard output has been written to.
 void begin(Run& run, const TrainOptions& o) {
   const Path csv = LossCurve::csv_of(run, o);
-  const NewFiles files({run.checkpoint, run.best_model, csv});
+  const bool takes_snapshots = !run.snapshots.empty();
+  const Path snapshots = takes_snapshots ? snapshot_folder(run.checkpoint) : Path();
+  const NewFiles files({run.checkpoint, run.best_model, csv, snapshots});
   std::error_code ignored;
   const bool is_old = std::filesystem::is_regular_file(run.checkpoint, ignored);
   try {
     if (!is_old) save(run);
     if (!std::filesystem::exists(csv, ignored)) LossCurve(run, o);
+    if (takes_snapshots) make_snapshot_folder(run.checkpoint);
     introduce(run);
   } catch (...) {
     files.remove();
     throw;
   }
   if (is_old) save(run);
+  const Index kept = run.adam.steps();  // what is later, this run makes again
+  remove_snapshots_after(kept == 0 ? -1 : kept, run.checkpoint);
+}
+
+bool has_snapshot(const Run& run, Index step) {
+  return std::binary_search(run.snapshots.begin(), run.snapshots.end(), step);
+}
+
+// If it cannot be written, the checkpoint is brought up to this step, and the training stops.
+void take_snapshot(const Run& run, double loss) {
+  try {
+    save_snapshot(run, loss);
+  } catch (const Error& error) {
+    save(run);
+    throw Error(error.what() + (". Stopped after step " + std::to_string(run.adam.steps())) +
+                ", which " + run.checkpoint.string() + " holds: go on with --resume.");
+  }
 }
 
 // Measures, prints and saves what is due after a step, and stops if a signal came.
@@ -133,8 +154,9 @@ void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& cu
               every = std::max<Index>(1, steps / 10);
   const bool is_last = step == steps, stop = Interruption::signal() != 0;
   const bool row = step % every == 0 || is_last, saves = step % o.save_every == 0 || is_last;
+  const bool shot = has_snapshot(run, step);
   std::optional<double> held_out;
-  if (row || saves) {
+  if (row || saves || shot) {
     const Test::Result tested = test();
     held_out = tested.loss;
     if (row) print_row(run, step, loss, tested);
@@ -142,6 +164,7 @@ void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& cu
   }
   curve.add(step, loss, held_out);
   if (saves || stop) save(run);
+  if (shot) take_snapshot(run, *held_out);
   if (!stop || is_last) return;
   curve.draw(run);
   leave(run, o, loss);
@@ -168,6 +191,7 @@ void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
     save_best(run, test().loss);
     curve.add(0, {}, run.best.loss);
   }
+  if (has_snapshot(run, run.adam.steps())) take_snapshot(run, test().loss);
   tapestry::train(run.adam, loss_of_step, options);
 }
 
@@ -176,6 +200,10 @@ void print_results(const Run& run, const LossCurve& curve) {
         static_cast<long long>(run.best.step));
   print("wrote %s\n", run.checkpoint.c_str());
   if (!run.best_model.empty()) print("wrote %s\n", run.best_model.c_str());
+  if (!run.snapshots.empty()) {
+    print("wrote %s, %zu snapshots\n", snapshot_folder(run.checkpoint).c_str(),
+          snapshots_of(run.checkpoint).size());
+  }
   print("wrote %s\nwrote %s\n", curve.picture().c_str(), curve.csv().c_str());
   const std::string length =
       run.material.answer == 0 ? "" : " --length " + std::to_string(run.material.answer);

@@ -6,6 +6,7 @@
 
 #include "model_file.hpp"
 #include "screen.hpp"
+#include "snapshots.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/io/checkpoint.hpp"
@@ -17,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const best_loss_key = "train.held_out_loss";
-const char* const best_step_key = "train.step";
+const char* const snapshots_key = "train.snapshots";
 
 std::string exact(double value) { return exact_text(value); }
 template <std::integral Number>
@@ -27,13 +27,15 @@ std::string exact(Number value) {
 }
 
 Metadata to_metadata(const Settings& s) {
-  return {{"train.task", s.task},
-          {"train.fingerprint", s.fingerprint},
-          {"train.length", exact(s.length)},
-          {"train.batch", exact(s.batch)},
-          {"train.steps", exact(s.steps)},
-          {"train.rate", exact(s.rate)},
-          {"train.seed", exact(s.seed)}};
+  Metadata metadata = {{"train.task", s.task},
+                       {"train.fingerprint", s.fingerprint},
+                       {"train.length", exact(s.length)},
+                       {"train.batch", exact(s.batch)},
+                       {"train.steps", exact(s.steps)},
+                       {"train.rate", exact(s.rate)},
+                       {"train.seed", exact(s.seed)}};
+  if (s.snapshots > 0) metadata[snapshots_key] = exact(s.snapshots);
+  return metadata;
 }
 
 // Settings, sizes, vocabulary and input format.
@@ -69,6 +71,9 @@ Settings settings_in(const Metadata& metadata) {
   parse<Index>(metadata, "train.steps", 0, most_steps, s.steps);
   parse<double>(metadata, "train.rate", 0, 1, s.rate);
   parse<std::uint64_t>(metadata, "train.seed", 0, ~std::uint64_t{0}, s.seed);
+  if (metadata.contains(snapshots_key)) {
+    parse<Index>(metadata, snapshots_key, 2, most_snapshots, s.snapshots);
+  }
   return s;
 }
 
@@ -116,11 +121,20 @@ void refuse_old(const Path& path) {
               "another --checkpoint.");
 }
 
+// Those of a model that is there no longer would be taken for snapshots of the new one.
+void refuse_old_snapshots(const Path& checkpoint) {
+  if (snapshots_of(checkpoint).empty()) return;
+  throw Error(snapshot_folder(checkpoint).string() +
+              " has snapshots already: replace them with --overwrite, or name another "
+              "--checkpoint.");
+}
+
 Run new_run(const TrainOptions& o) {
   Material what = material(o.task, o.length.value_or(64));
   const Path path = path_of(o);
   if (!o.overwrite) {
     for (const Path& file : {path, best_model_of(path)}) refuse_old(file);
+    refuse_old_snapshots(path);
   }
   const std::uint64_t seed = static_cast<std::uint64_t>(o.seed.value_or(1));
   const double rate = o.rate.value_or(3e-3);
@@ -130,7 +144,8 @@ Run new_run(const TrainOptions& o) {
                           o.batch.value_or(32),
                           o.steps.value_or(what.steps),
                           rate,
-                          seed};
+                          seed,
+                          o.snapshots.value_or(0)};
   Random random(seed);
   Transformer model(model_options(o, what), random);
   Adam adam(model.parameters(), {.learning_rate = rate});
@@ -148,6 +163,11 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
   check_same("--batch", s.batch, o.batch);
   check_same("--rate", s.rate, o.rate);
   check_same("--seed", s.seed, o.seed);
+  if (o.snapshots && s.snapshots == 0) {
+    throw Error(
+        "its run has no --snapshots. Leave the option out, or start again with --overwrite.");
+  }
+  check_same("--snapshots", s.snapshots, o.snapshots);
   if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // not for tasks
   check_same("--layers", model.num_layers, o.layers);
   check_same("--heads", model.num_heads, o.heads);
@@ -162,9 +182,8 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
 Best best_in_file(const Run& run) {
   try {
     const Metadata metadata = read_checkpoint(run.best_model).weights.metadata;
-    Best best;
-    parse<double>(metadata, best_loss_key, 0, std::numeric_limits<double>::max(), best.loss);
-    parse<Index>(metadata, best_step_key, 0, most_steps, best.step);
+    const Moment moment = moment_in(metadata);
+    const Best best{moment.loss.value(), moment.step};
     for (const auto& [key, text] : to_metadata(run)) {
       if (key != "train.steps" && metadata.at(key) != text) return {};
     }
@@ -213,6 +232,13 @@ Run make_run(const TrainOptions& o) {
     throw Error("--resume continues the file, and --overwrite replaces it: give one of them.");
   }
   Run run = o.resume ? resumed_run(o) : new_run(o);
+  if (run.settings.snapshots > 0) {
+    if (run.best_model.empty()) {
+      throw Error("--snapshots go beside the checkpoint, but " + run.checkpoint.string() +
+                  " is no regular file: name another --checkpoint.");
+    }
+    run.snapshots = snapshot_steps(run.settings.snapshots, run.settings.steps);
+  }
   if (run.adam.steps() < run.settings.steps || run.adam.steps() == 0) return run;
   throw Error(run.checkpoint.string() + " has made its " + std::to_string(run.adam.steps()) +
               " steps; set more with --steps.");
@@ -226,9 +252,16 @@ void save_best(Run& run, double loss) {
   run.best = {loss, run.adam.steps()};
   if (run.best_model.empty()) return;
   Metadata metadata = to_metadata(run);
-  metadata[best_loss_key] = exact(loss);
-  metadata[best_step_key] = exact(run.best.step);
+  metadata.merge(to_metadata(Moment{run.best.step, loss}));
   write_transformer(run.best_model, run.model, metadata);
+}
+
+void save_snapshot(const Run& run, double loss) {
+  const Moment moment{run.adam.steps(), loss};
+  Metadata metadata = to_metadata(run);
+  metadata.merge(to_metadata(moment));
+  write_transformer(snapshot_path(run.checkpoint, moment.step), run.model, metadata,
+                    Precision::half);
 }
 
 std::string command_to_resume(const Run& run, const TrainOptions& options) {

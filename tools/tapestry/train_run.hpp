@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "material.hpp"
@@ -17,6 +18,7 @@ struct Settings {
   Index length = 0, batch = 0, steps = 0;
   double rate = 0;
   std::uint64_t seed = 0;
+  Index snapshots = 0;  // how many were asked for
 };
 
 // The lowest loss on held-out data, and after which step it was measured.
@@ -32,15 +34,18 @@ struct Run {
   Transformer model;
   Adam adam;
   Best best = {};
+  std::vector<Index> snapshots = {};  // the steps that get one, sorted
 };
 
 // A new run, or with --resume the one in the file. Throws Error for options that are invalid or
 // contradict the file.
 Run make_run(const TrainOptions& options);
 
-// Saves the whole state, to resume from; the model alone as the best so far, with its loss.
+// Saves the whole state, to resume from; the model alone as the best so far, with its loss; the
+// model alone as the snapshot of its step, in 16 bits a weight.
 void save(const Run& run);
 void save_best(Run& run, double loss);
+void save_snapshot(const Run& run, double loss);
 
 // The command line that resumes the run of these options.
 std::string command_to_resume(const Run& run, const TrainOptions& options);

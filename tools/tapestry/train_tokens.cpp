@@ -64,6 +64,8 @@ void check_options(const TrainOptions& o) {
   refuse((", " + task_names() + ",").find(", " + o.task + ",") != std::string::npos,
          "tasks have words of their own: --merges and --model are for text files.");
   refuse(o.attention_only, "--attention-only is for models of characters.");
+  refuse(o.snapshots.has_value(),
+         "--snapshots go beside a checkpoint, and a model of tokens is a folder: leave it out.");
   refuse(!o.model.empty() && (o.layers || o.heads || o.width),
          "the sizes are those of --model: leave out --layers, --heads and --width.");
   if (saves_adapters(o)) return check_adapter_file(o);

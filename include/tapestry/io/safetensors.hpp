@@ -32,12 +32,18 @@ struct Safetensors {
   Tensor operator[](std::string_view name) const;
 };
 
-// Writes tensors as they are (F32; F64 in a build where `real` is double), together with text such
-// as the model's configuration. Missing folders are made. The file is written atomically: an
-// interrupted or failed write leaves the old one. Throws Error for an undefined tensor, a name used
-// twice, a name "__metadata__", text that is not UTF-8, and for a failed system call.
+// How numbers are stored: as they are (F32; F64 in a build where `real` is double), or in 16 bits
+// (F16), which keep three digits: rounded to the nearest, of two equally near ones to the even one.
+// What is finite stays so: at most 65504 as F16. Infinities and NaN stay, too.
+enum class Precision { full, half };
+
+// Writes tensors together with text such as the model's configuration. Missing folders are made.
+// The file is written atomically: an interrupted or failed write leaves the old one. Throws Error
+// for an undefined tensor, a name used twice, a name "__metadata__", text that is not UTF-8, and
+// for a failed system call.
 void write_safetensors(const std::filesystem::path& path, const Parameters& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       Precision precision = Precision::full);
 
 // Reads as `real`: F32, F16 and BF16 exactly, F64 rounded where `real` is float, whole numbers (I8
 // to I64, U8 to U64) and BOOL, as 0 and 1, if all of the tensor are exact. A tensor with a whole

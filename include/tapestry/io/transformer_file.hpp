@@ -16,9 +16,10 @@ namespace tapestry {
 // Writes a safetensors file with the model's parameters, and as text its options (to_metadata)
 // and the given metadata: vocabulary and input format (text/input_format.hpp), which the `tapestry`
 // command needs. Throws Error as write_safetensors does, and for a model with adapters
-// (adapter_file.hpp).
+// (adapter_file.hpp). With Precision::half a weight takes 16 bits.
 void write_transformer(const std::filesystem::path& path, const Transformer& model,
-                       std::map<std::string, std::string> metadata = {});
+                       std::map<std::string, std::string> metadata = {},
+                       Precision precision = Precision::full);
 
 // The model of such a file, or of a checkpoint with such options (checkpoint.hpp). Throws Error as
 // read_checkpoint and to_transformer do; if the file does not exist, the message ends with
