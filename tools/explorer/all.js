@@ -71,7 +71,9 @@ function thumbnail(scene, l, h, size) {
     type: "button", tabindex: "-1", "data-layer": l, "data-head": h, "data-row": l, "data-column": h,
     "aria-label": thumbnailText(scene, l, h), "aria-current": isChosen ? "true" : null,
   }, canvas);
-  return html("td", { role: "gridcell" }, button);
+  const { name } = scene.run.measures(l, h);
+  return html("td", { role: "gridcell" }, button,
+              name && name !== "none" ? html("small", { "aria-hidden": "true" }, name) : null);
 }
 
 // The numbers of a small map: exact, or 64 bins.

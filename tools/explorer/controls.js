@@ -52,7 +52,8 @@ function modelText(model) {
     untrained: "untrained: random weights, the same sizes",
     snapshot: `as it was after step ${grouped(model.step ?? 0)} of training`,
   };
-  return [short(model.about || "", 200), kinds[model.kind]].filter(Boolean).join(" · ");
+  const about = model.about ? short(model.about, 200) : "";
+  return [about, kinds[model.kind]].filter(Boolean).join(" · ");
 }
 
 // ---- the words of the text
@@ -78,7 +79,17 @@ function markTokens(scene) {
     button.setAttribute("aria-pressed", String(isQuery));
     button.tabIndex = isQuery ? 0 : -1;
     button.style.setProperty("--weight", row ? String(row[i]) : "0");
+    if (isQuery) bringIntoSight(byId("tokens"), button);
   });
+}
+
+// Scrolls a box so that an element in it is seen; unlike scrollIntoView it never moves the page.
+function bringIntoSight(box, element) {
+  const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+  const shift = (low, high, first, last) => (low < first ? low - first : high > last ? high - last : 0);
+  box.scrollTop += shift(inner.top, inner.bottom, outer.top, outer.bottom);
+  if (inner.width > outer.width) return;
+  box.scrollLeft += shift(inner.left, inner.right, outer.left, outer.right);
 }
 
 function wireTokens(app) {

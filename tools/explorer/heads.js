@@ -16,7 +16,9 @@ const headsView = {
     const place = html("div", { class: "pictures" });
     const parts = linePictures(scene, panel.clientWidth || 800);
     parts.forEach((part) => place.append(html("div", { class: "scroll" }, part.root)));
+    place.append(cardPlace());
     panel.append(place);
+    drawCard(scene, scene.run, scene.query, scene.key);
     wireHeads(parts, scene, app);
   },
 
@@ -79,7 +81,7 @@ const headColour = (paint, head) => paint.heads[head % paint.heads.length];
 function linePictures(scene, width) {
   const { beside, run, layer, head } = scene, title = headsTitle(scene);
   const count = beside?.run ? 3 : 1;
-  const each = Math.max(320, Math.min(760, count > 1 ? Math.floor(width / count) - 20 : width - 8));
+  const each = Math.max(320, Math.min(760, count > 1 ? Math.floor((width - 52) / count) - 8 : width - 8));
   const own = { run, title: beside?.run ? `A: ${title}` : title, heads: scene.heads };
   const parts = [linePicture(scene, own, each)];
   if (!beside?.run) return parts;
@@ -99,38 +101,41 @@ const headsTitle = ({ layer, heads }) =>
 
 function linePicture(scene, shown, width) {
   const { run } = shown, [q0, q1] = part(scene, run, "queries"), [k0, k1] = part(scene, run, "keys");
-  const side = Math.min(170, Math.floor(width * 0.27)), count = Math.max(q1 - q0, k1 - k0) + 1;
+  const side = Math.min(150, Math.floor(width * 0.3)), count = Math.max(q1 - q0, k1 - k0) + 1;
   const box = { q0, q1, k0, k1, side, width, top: 52, left: side, right: width - side };
   const root = picture(width, box.top + count * lineHeight + 8, scene.paint, {
     role: "group", "aria-label": `${shown.title}: lines from queries, left, to keys, right`,
     class: "lines",
   });
   root.append(label(0, 15, fit(shown.title, width), { "font-weight": "bold" }),
-              label(side - 8, 38, "query", { "text-anchor": "end", fill: scene.paint.soft }),
-              label(box.right + 8, 38, "key", { fill: scene.paint.soft }));
+              label(side - 32, 38, "query", { "text-anchor": "end", fill: scene.paint.soft }),
+              label(box.right + 32, 38, "key", { fill: scene.paint.soft }));
   const lines = svg("g", { class: "all-lines" }), single = svg("g", { class: "single-lines" });
-  root.append(lines, single, wordColumn(run, box, "query"), wordColumn(run, box, "key"));
+  root.append(lines, single, wordColumn(scene, run, box, "query"),
+              wordColumn(scene, run, box, "key"));
   const drawing = { root, box, shown, scene, single, lines };
   drawLines(drawing, lines, (i, j, w) => Math.abs(w) >= thinnest);
   return drawing;
 }
 
-function wordColumn(run, box, side) {
+function wordColumn(scene, run, box, side) {
   const isQuery = side === "query", [first, last] = isQuery ? [box.q0, box.q1] : [box.k0, box.k1];
   const group = svg("g", { role: "list", "aria-label": isQuery ? "queries" : "keys" });
   for (let i = first; i <= last; ++i) {
     const y = box.top + (i - first) * lineHeight;
-    const x = isQuery ? box.side - 8 : box.right + 8;
+    const x = isQuery ? box.side - 32 : box.right + 32;
+    const isChosen = i === (isQuery ? scene.query : scene.key);
     const item = svg("g", { role: "listitem", class: "line-word", tabindex: "-1",
                             "data-side": side, "data-position": i,
                             "aria-label": `${side} ${place(run, i)}` });
     item.append(svg("rect", { x: isQuery ? 0 : box.right, y, width: box.side, height: lineHeight,
                               rx: 5, fill: "transparent" }),
-                label(x, y + 18, fit(run.words[i], box.side - 44),
-                      { "text-anchor": isQuery ? "end" : "start" }),
-                label(isQuery ? 4 : box.width - 4, y + 18, String(i),
-                      { "text-anchor": isQuery ? "start" : "end", "font-size": 10,
-                        "fill-opacity": 0.6 }));
+                label(x, y + 18, fit(run.words[i], box.side - 40),
+                      { "text-anchor": isQuery ? "end" : "start",
+                        "font-weight": isChosen ? "bold" : null }),
+                label(isQuery ? x + 24 : x - 24, y + 18, String(i),
+                      { "text-anchor": isQuery ? "end" : "start", "font-size": 10,
+                        fill: scene.paint.soft }));
     group.append(item);
   }
   return group;
@@ -169,7 +174,7 @@ function linePath({ box, shown, scene }, head, i, j, w) {
   return svg("path", {
     d: `M${box.left} ${from}C${middle} ${from} ${middle} ${to} ${box.right} ${to}`,
     fill: "none", stroke: colour, "stroke-width": (0.6 + 4.4 * size).toFixed(2),
-    "stroke-opacity": (0.15 + 0.85 * size).toFixed(3),
+    "stroke-opacity": (0.1 + 0.9 * size).toFixed(3),
     "stroke-dasharray": isDashed ? "6 4" : null,
     "data-query": i, "data-key": j, "data-head": head, "data-value": String(w),
   });
@@ -186,8 +191,11 @@ function wireHeads(parts, scene, app) {
       app.say(isolatedText(drawing, side, at));
     };
     root.addEventListener("pointerover", (event) => {
+      const { query, key, head } = event.target.dataset ?? {};
       if (word(event.target)) isolate(word(event.target));
-      else if (event.target.dataset?.key) app.say(lineText(drawing, event.target.dataset));
+      if (key === undefined) return;
+      app.say(lineText(drawing, event.target.dataset));
+      drawCard({ ...scene, head: Number(head) }, shown.run, Number(query), Number(key));
     });
     root.addEventListener("focusin", (event) => word(event.target) && isolate(word(event.target)));
     const clear = () => parts.forEach(clearWord);

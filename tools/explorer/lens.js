@@ -21,7 +21,9 @@ const lensView = {
     const body = html("tbody");
     for (let l = top; l >= 0; --l) body.append(lensRow(scene, l, first, last));
     table.append(body);
-    panel.append(html("div", { class: "scroll" }, table), lensKey(scene));
+    const box = html("div", { class: "scroll" }, table), chosen = table.querySelector(".chosen");
+    panel.append(box, lensKey(scene));
+    if (chosen) bringIntoSight(box, chosen);
     wireLens(table, scene, app, first, last);
   },
 

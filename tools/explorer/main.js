@@ -20,7 +20,7 @@ const app = {
   // Changes the query and key while the view stays as it is: a cell that has the focus keeps it.
   note(changes) {
     this.change(changes);
-    this.scene = makeScene(this.source, this.state, this.scene.paint);
+    this.scene = { ...makeScene(this.source, this.state, this.scene.paint), app: this };
     if (this.scene.run) markTokens(this.scene);
     address.write(this.state, false);
   },
@@ -34,12 +34,14 @@ const app = {
 
   draw() {
     try {
-      this.scene = makeScene(this.source, this.state, currentPaint());
+      this.scene = { ...makeScene(this.source, this.state, currentPaint()), app: this };
       drawPage(this.scene, this);
       showProblem("");
     } catch (error) {
-      if (!(error instanceof Damaged)) throw error;
-      showProblem(error.message);
+      for (const panel of byId("panels").children) panel.replaceChildren();
+      const isKnown = error instanceof Damaged;
+      showProblem(isKnown ? error.message : `The page cannot draw this: ${error.message}.`);
+      if (!isKnown) throw error;
     }
   },
 
@@ -149,7 +151,8 @@ function start() {
   try {
     app.source = readRecording();
   } catch (error) {
-    return showProblem(error.message);
+    showProblem(error.message);
+    return location.hash === "#self-test" ? report(`self-test failed: ${error.message}`) : null;
   }
   byId("app").hidden = false;
   makeTabs(views, app);

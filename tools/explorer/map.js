@@ -9,13 +9,13 @@ const mapView = {
 
   draw(scene, panel, app) {
     const maps = mapsOf(scene);
-    const width = panel.clientWidth || 800;
-    const share = Math.max(300, maps.length > 1 && width > 900 ? width / maps.length - 20 : width);
+    const width = mapWidth(panel.clientWidth || 800, maps.length);
     const place = html("div", { class: "pictures" });
-    const drawn = maps.map((matrix) => matrixPicture(matrix, Math.min(share, 1500), scene.paint));
+    const drawn = maps.map((matrix) => matrixPicture(matrix, width, scene.paint));
     drawn.forEach((root) => place.append(html("div", { class: "scroll" }, root)));
     panel.append(colourChoice(scene, app));
     if (scene.beside) panel.append(besideNote(scene));
+    place.append(cardPlace());
     panel.append(place);
     const exact = maps.map((matrix, m) => [matrix, drawn[m]]).filter(([matrix]) => !matrix.isPooled);
     wireMaps(exact, scene, app);
@@ -39,6 +39,13 @@ const mapView = {
     return { columns: ["query", "query word", "key", "key word", ...names], rows };
   },
 };
+
+// Of each of several maps. One alone leaves room for the card.
+function mapWidth(width, count) {
+  if (width < 700) return width - 6;
+  if (count === 1) return Math.min(1400, width - 340);
+  return Math.min(1000, Math.max(320, Math.floor((width - 26 * (count - 1)) / count) - 8));
+}
 
 // The matrices to show: an overview of a long text, the head, the one beside, their difference.
 function mapsOf(scene) {
@@ -122,12 +129,16 @@ function overviewMatrix(scene, run, title) {
 // Pointing at a cell of one map marks it in all, and says what all of them hold.
 function wireMaps(pairs, scene, app) {
   const mark = (r, c) => pairs.forEach(([, root]) => markCell(root, r, c));
-  const home = () => mark(scene.query - scene.range.queries[0], scene.key - scene.range.keys[0]);
+  const home = () => {
+    mark(scene.query - scene.range.queries[0], scene.key - scene.range.keys[0]);
+    drawCard(scene, scene.run, scene.query, scene.key);
+  };
   for (const [matrix, root] of pairs) {
     const cell = (r, c) => root.querySelector(`[data-row="${r}"][data-column="${c}"]`);
     const show = (r, c) => {
       mark(r, c);
       app.say(cellText(pairs, matrix, scene, r, c));
+      drawCard(scene, matrix.run, matrix.rowAt + r, matrix.columnAt + c);
     };
     const arrive = (r, c) => {
       app.note({ query: matrix.rowAt + r, key: matrix.columnAt + c });
@@ -190,15 +201,15 @@ function colourChoice(scene, app) {
 }
 
 // What A and B are, or why there is nothing beside.
-function besideNote(scene) {
+const colourNote = "In A − B, orange with + is more in A, violet with − is more in B.";
+function besideNote(scene, note = colourNote) {
   const { beside } = scene;
   if (beside.problem) return html("p", { class: "note" }, beside.problem);
   const why = noDifference(scene);
   const other = beside.sameWords ? "" : " The two texts have different words: positions are compared.";
-  const colours = " In A − B, orange with + is more in A, violet with − is more in B.";
   return html("p", { class: "note" }, "A is ", html("bdi", {}, modelName(scene.run.model)),
               ", B is ", html("bdi", {}, beside.name), ".",
-              why ? " " + why : other + (scene.view === "map" || scene.view === "heads" ? colours : ""));
+              why ? " " + why : other + " " + note);
 }
 
 // Several pictures in one.

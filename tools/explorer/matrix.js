@@ -4,16 +4,16 @@
 // lowest, highest, isDifference, rowAt, columnAt: positions of the first ones}.
 
 function cellSize(rows, columns, width) {
-  return Math.max(9, Math.min(44, Math.floor(width / Math.max(rows, columns, 1))));
+  return Math.max(7, Math.min(46, Math.floor(width / Math.max(rows, columns, 1))));
 }
 
 // width: of the place on the page.
 function matrixPicture(matrix, width, paint) {
   const rows = matrix.rows.length, columns = matrix.columns.length;
   const side = labelSpace(matrix.rows, width), top = labelSpace(matrix.columns, width) + 24;
-  const size = cellSize(rows, columns, width - side - 34);
+  const size = cellSize(rows, columns, width - side - 30);
   const box = { side: side + 22, top: top + 26, size, rows, columns };
-  const right = Math.max(box.side + columns * size + 46, 250);
+  const right = Math.max(box.side + columns * size + 4, 250);
   const bottom = box.top + rows * size + 74;
   const root = picture(right, bottom, paint, {
     role: "grid", "aria-label": `${matrix.title}. Rows are queries, columns are keys.`,
@@ -63,7 +63,7 @@ function drawCells(root, matrix, box, paint) {
       const x = box.side + c * box.size, y = box.top + r * box.size, value = matrix.value(r, c);
       group.append(cellElement(matrix, r, c, value, x, y, box.size, paint));
       if (value === null) crosses.push(`M${x + 2} ${y + 2}l${box.size - 4} ${box.size - 4}`);
-      else drawInside(root, matrix, value, x, y, box.size, paint, crosses);
+      else drawInside(root, matrix, value, x, y, box.size, paint);
     }
     root.append(group);
   }
@@ -93,12 +93,13 @@ const matrixColour = (matrix, value, paint) =>
 
 // The number itself where there is room, and else the sign of a difference: colour never stands
 // alone.
+const numbersFrom = 40;
 function drawInside(root, matrix, value, x, y, size, paint) {
   const isSign = matrix.isDifference && size >= 11 && Math.abs(value) >= 0.1 * matrix.highest;
-  const text = size >= 42 ? four(value) : isSign ? (value > 0 ? "+" : "−") : "";
+  const text = size >= numbersFrom ? four(value) : isSign ? (value > 0 ? "+" : "−") : "";
   if (!text) return;
   root.append(label(x + size / 2, y + size / 2 + 4, text, {
-    class: "inside", "text-anchor": "middle", "font-size": size >= 42 ? 11.5 : 12,
+    class: "inside", "text-anchor": "middle", "font-size": size >= numbersFrom ? 10.5 : 12,
     fill: inkOn(matrixColour(matrix, value, paint)), "pointer-events": "none",
     "aria-hidden": "true",
   }));

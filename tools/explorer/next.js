@@ -12,8 +12,10 @@ const nextView = {
     ? "" : "This model predicts no words, so there is nothing to show here."),
 
   draw(scene, panel, app) {
-    if (scene.beside) panel.append(besideNote(scene));
-    panel.append(actualStrip(scene, app));
+    if (scene.beside) panel.append(besideNote(scene, "In the columns, full bars are A, empty ones B."));
+    const strip = actualStrip(scene, app);
+    panel.append(strip);
+    bringIntoSight(strip, strip.querySelector("[aria-current]"));
     const lists = html("div", { class: "pictures" });
     nextTables(scene).forEach((table) => lists.append(tableElement(table, { class: "next" })));
     panel.append(lists);

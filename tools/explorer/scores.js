@@ -8,7 +8,9 @@ const scoresView = {
     "pattern to see all its controls; choose a heading to sort.",
 
   draw(scene, panel, app) {
-    if (scene.beside) panel.append(besideNote(scene));
+    if (scene.beside) {
+      panel.append(besideNote(scene, "A number in brackets is A − B; orange is more in A, violet in B."));
+    }
     panel.append(sortableTable(overviewOfHeads(scene), scene, app), patternChoice(scene, app));
     panel.append(sortableTable(patternTable(scene), scene, app), columnMeanings(scene));
   },

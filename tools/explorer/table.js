@@ -22,8 +22,8 @@ function tableCell(given, tag = "td") {
 }
 
 function barElement(share) {
-  const inside = html("span", { class: "bar-inside" });
-  inside.style.width = `${100 * Math.min(1, Math.max(0, share || 0))}%`;
+  const inside = html("span", { class: share < 0 ? "bar-inside less" : "bar-inside" });
+  inside.style.width = `${100 * Math.min(1, Math.abs(share || 0))}%`;
   return html("span", { class: "bar", "aria-hidden": "true" }, inside);
 }
 
@@ -66,8 +66,9 @@ function drawRow(group, row, widths, y, paint, isHead) {
     const isNumber = cell.value !== undefined || (isHead && c > 0);
     if (cell.fill) group.append(svg("rect", { x, y, width: widths[c], height: 22, fill: cell.fill }));
     if (cell.bar !== undefined) {
-      group.append(svg("rect", { x: x + 6, y: y + 6, width: 56 * Math.min(1, Math.max(0, cell.bar || 0)),
-                                 height: 10, fill: paint.heads[0] }));
+      group.append(svg("rect", { x: x + 6, y: y + 6, height: 10,
+                                 width: 56 * Math.min(1, Math.abs(cell.bar || 0)),
+                                 fill: cell.bar < 0 ? paint.less[3] : paint.heads[0] }));
     }
     group.append(label(isNumber ? x + widths[c] - 10 : x + 10, y + 16, fit(cell.text, 400), {
       "text-anchor": isNumber ? "end" : "start",

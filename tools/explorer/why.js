@@ -12,13 +12,15 @@ const whyView = {
 
   draw(scene, panel, app) {
     panel.append(keyChoice(scene, app), whySentence(scene));
-    const [first, second, ...rest] = whyTables(scene);
-    panel.append(step(1, "The product of query and key", tableElement(first)),
-                 step(2, "Scale", ...scaleLines(scene)), step(3, "Mask", maskLine(scene)));
-    const row = tableElement(second);
-    wireRow(row, scene, app);
-    panel.append(step(4, "Softmax over the keys", html("p", {}, softmaxText(scene)), row),
-                 step(5, "What the value adds to the output: weight × v", tableElement(rest[0])));
+    const [product, softmax, value] = whyTables(scene).map((table) => tableElement(table));
+    wireRow(softmax, scene, app);
+    panel.append(html("div", { class: "steps" },
+      html("div", {}, step(1, "Product of query and key", product)),
+      html("div", {}, step(2, "Scale", ...scaleLines(scene)), step(3, "Mask", maskLine(scene)),
+           step(4, "Softmax over the keys", html("p", {}, softmaxText(scene)), softmax)),
+      html("div", {}, step(5, "What the value adds: weight × v", value))));
+    const chosen = softmax.querySelector("[aria-current]");
+    if (chosen) bringIntoSight(softmax, chosen);
   },
 
   picture: (scene) => tablePicture(whyTables(scene), scene.paint),
@@ -56,7 +58,11 @@ function whyTables(scene) {
 
 function productTable({ run, layer, head, query, key }) {
   const q = run.query(layer, head, query), k = run.key(layer, head, key);
-  const rows = Array.from(q, (x, d) => [String(d), x, k[d], { text: four(x * k[d]), value: x * k[d] }]);
+  const most = q.reduce((a, x, d) => Math.max(a, Math.abs(x * k[d])), 0) || 1;
+  const rows = Array.from(q, (x, d) => {
+    const both = x * k[d];
+    return [String(d), x, k[d], { text: four(both), value: both, bar: both / most }];
+  });
   const { sum } = scoreSteps(run, layer, head, query, key);
   rows.push(["sum", "", "", { text: `${four(sum)}`, value: sum }]);
   rows[rows.length - 1].attributes = { class: "sum" };
