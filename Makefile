@@ -387,6 +387,11 @@ tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
 clang:
 	@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry
 	$(live)@build/$@/tests
+## test-explorer  the explorer's pages in Chromium and Firefox, driven like a person does; pictures
+##                land in out/explorer/. ONLY='hostile text' runs the tests of that name
+test-explorer: $(build)/tools/tapestry build/setup/explorer
+	$(live)@node tests/explorer/run.js --tapestry $< $(if $(SEED),--seed '$(SEED)') \
+	  $(if $(ONLY),'$(ONLY)')
 ## fuzz           libFuzzer on all readers of files and texts, by clang++, under sanitizers: each
 ##                target of tests/fuzz/ for FUZZ_SECONDS (60); what fails is kept in out/fuzz/
 fuzz: build/setup/fuzz
@@ -461,6 +466,6 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything programs opening rest test test-sets ci-full tutorials plots pictures asan
+.PHONY: all everything programs opening rest test test-sets test-explorer ci-full tutorials plots pictures asan
 .PHONY: f64 clang tsan fuzz check-neon bench check format format-check install uninstall deb
 .PHONY: experiments mutants learn hint solution capstone clean help FORCE
