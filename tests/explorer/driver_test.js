@@ -15,8 +15,8 @@ async function openOwn({ workshop, browser }, name, body, options = {}) {
 test("driver: requests reach the server and are told", async (scene) => {
   const { server } = scene;
   const page = await openOwn(scene, "request.html", `<img src="${server.address}/picture">
-    <script>fetch("${server.address}/fetched"); new WebSocket("ws://127.0.0.1:${server.port}/socket")
-    </script>`);
+    <script>fetch("${server.address}/fetched");
+    new WebSocket("ws://127.0.0.1:${server.port}/socket")</script>`);
   const wanted = ["/picture", "/fetched", "/socket"];
   for (let i = 0; i < 100 && !wanted.every((one) => server.paths().includes(one)); ++i) {
     await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 50); }));
@@ -30,8 +30,8 @@ test("driver: requests reach the server and are told", async (scene) => {
 });
 
 test("driver: errors of a page are told", async (scene) => {
-  const page = await openOwn(scene, "error.html",
-    "<script>console.error('one'); Promise.reject(new Error('two')); throw new Error('three')</script>");
+  const page = await openOwn(scene, "error.html", `<script>console.error("one");
+    Promise.reject(new Error("two")); throw new Error("three")</script>`);
   await page.rest();
   const all = page.problems().join("\n");
   for (const word of ["one", "two", "three"]) assert.ok(all.includes(word), `${word} in ${all}`);
@@ -44,7 +44,8 @@ test("driver: mouse, keyboard and touch are real", async (scene) => {
     <div id="field" style="width: 200px; height: 100px"></div><button id="hidden" hidden>H</button>
     <div style="position: relative"><button id="under">U</button>
     <div style="position: absolute; inset: 0"></div></div><script>
-    seen = []; for (const type of ["click", "mouseover", "keydown", "input", "touchstart", "mouseup"])
+    seen = [];
+    for (const type of ["click", "mouseover", "keydown", "input", "touchstart", "mouseup"])
       addEventListener(type, (e) => seen.push(type + " " + (e.key || e.target.id) + e.isTrusted));
     </script>`, { touch: true });
   await page.click("#a");

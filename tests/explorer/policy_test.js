@@ -1,0 +1,135 @@
+// The page's policy: whatever a script in the page tries, no other machine hears of it, and no
+// foreign script runs. The same tries on a copy without the policy do reach the server.
+"use strict";
+const assert = require("node:assert");
+const fs = require("node:fs");
+const { pause } = require("./browser.js");
+const { test } = require("./runner.js");
+
+// Each runs in the page with the server's address, and asks for /NAME there.
+const asks = {
+  fetched: (server) => { fetch(`${server}/fetched`).catch(() => {}); },
+  posted: (server) => {
+    fetch(`${server}/posted`, { method: "POST", mode: "no-cors" }).catch(() => {});
+  },
+  xhr: (server) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", `${server}/xhr`);
+    request.onerror = () => {};
+    request.send();
+  },
+  socket: (server) => { new WebSocket(`${server.replace("http", "ws")}/socket`); },
+  events: (server) => { new EventSource(`${server}/events`); },
+  beacon: (server) => { navigator.sendBeacon(`${server}/beacon`, "x"); },
+  image: (server) => { new Image().src = `${server}/image`; },
+  imported: (server) => { import(`${server}/imported`).catch(() => {}); },
+  font: (server) => { new FontFace("x", `url(${server}/font)`).load().catch(() => {}); },
+  background: (server) => {
+    document.body.style.backgroundImage = `url(${server}/background)`;
+  },
+  script: (server) => { add("script", { src: `${server}/script` }); },
+  sheet: (server) => { add("link", { rel: "stylesheet", href: `${server}/sheet` }); },
+  frame: (server) => { add("iframe", { src: `${server}/frame` }); },
+  object: (server) => { add("object", { data: `${server}/object` }); },
+  video: (server) => { add("video", { src: `${server}/video` }).load(); },
+  ping: (server) => { add("a", { href: "#here", ping: `${server}/ping` }).click(); },
+  worker: (server) => {
+    const code = `fetch("${server}/worker").catch(() => {})`;
+    new Worker(URL.createObjectURL(new Blob([code]))).onerror = () => {};
+  },
+  form: (server) => { add("form", { action: `${server}/form` }).submit(); },
+};
+
+// Each would run a script that is not the page's own, which sets window.foreign.
+const scripts = {
+  inline: () => { add("script", { textContent: "window.foreign = 'inline'" }); },
+  markup: () => {
+    add("div", { innerHTML: "<img src=data:x onerror=\"window.foreign = 'markup'\">" });
+  },
+  handler: () => {
+    const button = add("button", {});
+    button.setAttribute("onclick", "window.foreign = 'handler'");
+    button.click();
+  },
+  address: () => { add("a", { href: "javascript:window.foreign = 'address'" }).click(); },
+  timer: () => { setTimeout("window.foreign = 'timer'", 1); },
+};
+
+async function provide(page) {
+  await page.evaluate(() => {
+    window.add = (name, properties) =>
+      document.body.appendChild(Object.assign(document.createElement(name), properties));
+  });
+}
+
+// Waits until the server has heard of it, or 500 ms.
+async function heard(server, name) {
+  for (let i = 0; i < 10 && !server.paths().includes(`/${name}`); ++i) await pause(50);
+  return server.paths().includes(`/${name}`);
+}
+
+async function tryAll(page, server) {
+  await provide(page);
+  for (const ask of Object.values(asks)) {
+    await page.evaluate(ask, server.address).catch(() => {});
+  }
+}
+
+test("policy: a script in the page reaches no server", async (scene) => {
+  const { server, workshop } = scene;
+  const page = await scene.open(workshop.page("small"));
+  server.heard.length = 0;
+  await tryAll(page, server);
+  await pause(1000);
+  assert.deepStrictEqual(server.heard, []);
+  assert.ok(await page.evaluate((own) => location.href.startsWith(own), page.address));
+  page.is_deaf = true;  // to what these tries said
+});
+
+test("policy: without it the same scripts do reach the server", async (scene) => {
+  const { browser, workshop, server } = scene;
+  const html = fs.readFileSync(workshop.page("small"), "utf8");
+  const without = html.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "");
+  assert.notStrictEqual(without, html, "the page has no policy");
+  const page = await browser.newPage();
+  await page.go(workshop.write("no_policy.html", without));
+  await provide(page);
+  for (const [name, ask] of Object.entries(asks)) {
+    await page.evaluate(ask, server.address);
+    assert.ok(await heard(server, name), `${name}: the server heard nothing`);
+  }
+  await page.go(workshop.file("no_policy.html"));
+  await provide(page);
+  for (const [name, run] of Object.entries(scripts)) {
+    await page.evaluate(run);
+    await page.wait(name, (wanted) => window.foreign === wanted, name);
+  }
+  server.heard.length = 0;
+  await page.close();
+});
+
+test("policy: no foreign script runs", async (scene) => {
+  const page = await scene.open(scene.workshop.page("small"));
+  await provide(page);
+  for (const [name, run] of Object.entries(scripts)) {
+    await page.evaluate(run).catch(() => {});
+    await pause(100);
+    assert.strictEqual(await page.evaluate(() => String(window.foreign)), "undefined", name);
+  }
+  page.is_deaf = true;
+});
+
+test("policy: it stands first in the head, and the page names no other machine", async (scene) => {
+  for (const name of Object.keys(scene.workshop.recipes())) {
+    const html = fs.readFileSync(scene.workshop.page(name), "utf8");
+    const head = html.slice(html.indexOf("<head>") + 6).replace(/^\s*<meta charset[^>]*>/, "")
+      .trimStart();
+    assert.match(head, /^<meta http-equiv="Content-Security-Policy"/, name);
+    const policy = head.slice(0, head.indexOf(">"));
+    for (const part of ["default-src 'none'", "connect-src 'none'", "form-action 'none'",
+      "base-uri 'none'", "script-src 'sha256-", "style-src 'sha256-"]) {
+      assert.ok(policy.includes(part), `${name}: ${part} in ${policy}`);
+    }
+    assert.doesNotMatch(policy, /unsafe|http|\*/, name);
+  }
+});
