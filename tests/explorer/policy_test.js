@@ -120,7 +120,7 @@ test("policy: no foreign script runs", async (scene) => {
 });
 
 test("policy: it stands first in the head, and the page names no other machine", async (scene) => {
-  for (const name of Object.keys(scene.workshop.recipes())) {
+  for (const name of scene.workshop.pages()) {
     const html = fs.readFileSync(scene.workshop.page(name), "utf8");
     const head = html.slice(html.indexOf("<head>") + 6).replace(/^\s*<meta charset[^>]*>/, "")
       .trimStart();

@@ -19,17 +19,18 @@ async function main() {
   for (const file of fs.readdirSync(__dirname).sort()) {
     if (file.endsWith("_test.js")) require(path.join(__dirname, file));
   }
-  const shared = { workshop: new Workshop(values.tapestry, values.keep) };
+  const shared = {};
   let good = false;
   try {
     shared.server = await Server.start();
+    shared.workshop = new Workshop(values.tapestry, values.keep, shared.server.address);
     shared.browser = await Browser.start();
     console.log(shared.browser.version);
     good = await runTests({ words: positionals, seed: Number(values.seed), shared });
   } finally {
     await shared.browser?.close();
     await shared.server?.close();
-    shared.workshop.close();
+    shared.workshop?.close();
   }
   process.exitCode = good ? 0 : 1;
 }

@@ -5,14 +5,18 @@ const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
+const recipes = require("./recipes.js");
 
 class Workshop {
-  // All files land in `folder`, or in a new one, which close() removes.
-  constructor(program, folder) {
+  // All files land in `folder`, or in a new one, which close() removes. `server` is the address
+  // that hostile texts name.
+  constructor(program, folder, server) {
     this.program = path.resolve(program);
     this.folder = folder ? path.resolve(folder) :
       fs.mkdtempSync(path.join(os.tmpdir(), "explorer-pages-"));
     this.kept = Boolean(folder);
+    this.server = server;
+    this.made = new Set();
     fs.mkdirSync(this.folder, { recursive: true });
   }
 
@@ -36,6 +40,42 @@ class Workshop {
     const { status, out, err } = this.attempt(...words);
     if (status !== 0) throw new Error(`tapestry ${words.join(" ")}: ${err || `status ${status}`}`);
     return out;
+  }
+
+  // Makes something once: `make` writes the file of that name. With a folder that is kept, files of
+  // an earlier run are taken.
+  once(name, make) {
+    const file = this.file(name);
+    if (!this.made.has(name) && !fs.existsSync(file)) make(file);
+    this.made.add(name);
+    return file;
+  }
+
+  // A small model of that task or text file, trained for so many steps.
+  model(name, task, ...options) {
+    return this.once(name, () => {
+      this.tapestry("train", task, "--checkpoint", name, "--out", "plots", ...options);
+    });
+  }
+
+  // The names of all pages that can be made here: some need real models.
+  pages() {
+    return Object.keys(recipes).filter((name) => !recipes[name].needs || this.real(recipes[name].needs));
+  }
+
+  // The folder of a real model, or undefined.
+  real(name) {
+    const folder = process.env.MODELS && path.resolve(process.env.MODELS, name);
+    return folder && fs.existsSync(folder) ? folder : undefined;
+  }
+
+  // The page of that name, a file.
+  page(name) {
+    return this.once(`${name}.html`, (file) => {
+      const { input, texts, options = [] } = recipes[name].make(this);
+      this.tapestry("explore", input, ...texts.flatMap((text) => ["--text", text]), ...options,
+        "--out", file);
+    });
   }
 
   close() { if (!this.kept) fs.rmSync(this.folder, { recursive: true, force: true }); }
