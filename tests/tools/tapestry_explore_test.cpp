@@ -254,6 +254,34 @@ TEST_CASE("a page holds several texts and several models", "[phase1][tools]") {
   CHECK(Page(bench.folder / "out/explorer/m.html").json["models"].size() == 1);
 }
 
+TEST_CASE("a page holds the states of a model while it was trained", "[phase5][tools]") {
+  const Bench bench;
+  REQUIRE(tapestry_in(bench.folder / "",
+                      "train copy --steps 8 --batch 2 --width 8 --heads 2 "
+                      "--snapshots 4 --checkpoint c.safetensors")
+              .status == 0);
+  CHECK(wrong(bench.run("c.safetensors --text 'a b =>' --out o.html")) == "");
+  const Page page(bench.folder / "o.html");
+  const Json& models = page.json["models"];
+  REQUIRE(models.size() == 6);
+  std::vector<Index> steps;
+  for (std::size_t i = 2; i < 6; ++i) {
+    CHECK(models[i]["kind"] == "snapshot");
+    CHECK(models[i]["of"] == 0);
+    steps.push_back(models[i]["step"]);
+  }
+  CHECK(steps.front() == 0);
+  CHECK(steps.back() == 8);
+  CHECK(std::is_sorted(steps.begin(), steps.end()));
+  CHECK(models[0]["step"] == 8);
+  // The last is the model itself, in 16 bits.
+  const auto last = page.numbers(5, page.run(5)["layers"][0]["weights"]);
+  const auto own = page.numbers(0, page.run(0)["layers"][0]["weights"]);
+  REQUIRE(last.size() == own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) CHECK(std::abs(last[i] - own[i]) < 1e-2F);
+  CHECK(page.numbers(2, page.run(2)["layers"][0]["weights"]) != own);
+}
+
 TEST_CASE("the same model and text make the same page, within its limits", "[phase1][tools]") {
   const Bench bench;
   bench.run("m.safetensors --text 'a b c a' --out o.html");

@@ -9,6 +9,7 @@
 #include "page_file.hpp"
 #include "recording.hpp"
 #include "screen.hpp"
+#include "snapshots.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -39,6 +40,18 @@ Reader untrained(const Reader& learned, std::size_t of) {
   return {std::move(subject), learned.name + ", untrained", Kind::untrained, of};
 }
 
+// The states that `tapestry train --snapshots` kept on the way to this checkpoint.
+void add_snapshots(const ExploreOptions& options, std::vector<Reader>& readers) {
+  for (const Path& path : snapshots_of(options.input)) {
+    const Moment moment = moment_in(read_safetensors(path).metadata);
+    readers.push_back({opened(path), readers.front().name + ", step " + std::to_string(moment.step),
+                       Kind::snapshot, 0, moment.step, moment.loss});
+  }
+  if (readers.back().kind != Kind::snapshot) return;
+  readers.front().step = readers.back().step;  // the last snapshot is the model in 16 bits
+  readers.front().loss = readers.back().loss;
+}
+
 std::vector<Reader> readers_of(const ExploreOptions& options) {
   std::vector<Reader> readers = {{opened(options.input, options.adapters), name_of(options.input)}};
   check_layer(readers.front().subject, 0);
@@ -53,6 +66,7 @@ std::vector<Reader> readers_of(const ExploreOptions& options) {
       check_layer(readers.back().subject, 0);
     }
   }
+  add_snapshots(options, readers);
   return readers;
 }
 

@@ -19,8 +19,8 @@ struct Reader {
   std::string name;  // for people
   Kind kind = Kind::learned;
   std::size_t of = 0;
-  std::optional<Index> step = {};   // of a snapshot
-  std::optional<double> loss = {};  // of a snapshot: on held-out texts
+  std::optional<Index> step = {};   // of a snapshot, and of the model that has some
+  std::optional<double> loss = {};  // likewise: on held-out texts
 };
 
 // The page's data. `json` is an object; "at" and "shape" stand for numbers in a block: a
