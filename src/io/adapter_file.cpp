@@ -1,9 +1,9 @@
 #include "tapestry/io/adapter_file.hpp"
 
-#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "nn/adapted_maps.hpp"
 #include "tapestry/error.hpp"
@@ -23,15 +23,14 @@ const char* const maps_key = "adapters.maps";
 const char* const beside_key = "adapters.beside";
 
 // Of the weights that adapters stand beside, as 32-bit floats, so that it is the same where `real`
-// is double: FNV-1a, 64 bits, by words of 32.
+// is double.
 std::string fingerprint_of_weights(const Transformer& model) {
-  std::uint64_t hash = 0xCBF29CE484222325;
+  std::uint64_t hash = 0;
   for (const auto& [kind, name, map] : adaptable_maps(model)) {
     if (!map->adapter) continue;
     const Tensor dense = map->weight.contiguous();  // (in, out)
-    for (const real number : std::span(raw(dense), static_cast<std::size_t>(dense.count()))) {
-      hash = (hash ^ std::bit_cast<std::uint32_t>(static_cast<float>(number))) * 0x100000001B3;
-    }
+    const std::vector<float> numbers(raw(dense), raw(dense) + dense.count());
+    hash = fingerprint(std::as_bytes(std::span(numbers)), hash);
   }
   return formatted("%016llx", static_cast<unsigned long long>(hash));
 }

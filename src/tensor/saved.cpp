@@ -18,9 +18,13 @@ thread_local Saved** end_of_record = nullptr;
 
 std::uint64_t fingerprint(const Tensor& x) {
   const Tensor dense = x.contiguous();
-  const std::size_t bytes = static_cast<std::size_t>(dense.count()) * sizeof(real);
-  const std::uint64_t hash = XXH3_64bits(raw(dense), bytes);
+  const std::span numbers(raw(dense), static_cast<std::size_t>(dense.count()));
+  const std::uint64_t hash = fingerprint(std::as_bytes(numbers));
   return hash == 0 ? 1 : hash;
+}
+
+std::uint64_t fingerprint(std::span<const std::byte> bytes, std::uint64_t before) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), before);
 }
 
 Saved::Saved(const Saved& other) : Tensor(static_cast<const Tensor&>(other)) { keep(); }
