@@ -1,27 +1,9 @@
 #include "tapestry/nn/linear.hpp"
 
+#include "ops/activation.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry {
-namespace {
-
-Tensor activated(const Tensor& x, Activation activation) {
-  switch (activation) {
-    case Activation::none:
-      break;
-    case Activation::relu:
-      return relu(x);
-    case Activation::gelu:
-      return gelu(x);
-    case Activation::gelu_tanh:
-      return gelu_tanh(x);
-    case Activation::silu:
-      return silu(x);
-  }
-  return x;
-}
-
-}  // namespace
 
 Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options) {
   if (in < 1 || out < 1) {

@@ -15,4 +15,25 @@ struct ActivationKernels {
 
 ActivationKernels kernels_of(Activation activation);
 
+// The recorded operation: relu(x), gelu(x), ...; x itself for Activation::none.
+Tensor activated(const Tensor& x, Activation activation);
+
+// What `work` gives for the activation's function, and `otherwise` for Activation::none.
+template <class Result, class Work>
+Result with_function(Activation activation, const Result& otherwise, Work work) {
+  switch (activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return work(kernels::Relu());
+    case Activation::gelu:
+      return work(kernels::Gelu());
+    case Activation::gelu_tanh:
+      return work(kernels::GeluTanh());
+    case Activation::silu:
+      return work(kernels::Silu());
+  }
+  return otherwise;
+}
+
 }  // namespace tapestry

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/activation.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -84,6 +85,10 @@ Tensor softplus(const Tensor& x) { return elementwise<kernels::Softplus>(x); }
 Tensor gelu(const Tensor& x) { return elementwise<kernels::Gelu>(x); }
 Tensor gelu_tanh(const Tensor& x) { return elementwise<kernels::GeluTanh>(x); }
 Tensor silu(const Tensor& x) { return elementwise<kernels::Silu>(x); }
+
+Tensor activated(const Tensor& x, Activation activation) {
+  return with_function(activation, x, [&]<class F>(F) { return elementwise<F>(x); });
+}
 
 Tensor sign(const Tensor& x) { return steps<kernels::Sign>(x); }
 Tensor floor(const Tensor& x) { return steps<kernels::Floor>(x); }

@@ -98,27 +98,12 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-template <class F>
-ActivationKernels kernels_of() {
-  return {active().of<F>(), active().backward_of<F>(), F::saves_output};
-}
-
 }  // namespace
 
 ActivationKernels kernels_of(Activation activation) {
-  switch (activation) {
-    case Activation::none:
-      break;
-    case Activation::relu:
-      return kernels_of<kernels::Relu>();
-    case Activation::gelu:
-      return kernels_of<kernels::Gelu>();
-    case Activation::gelu_tanh:
-      return kernels_of<kernels::GeluTanh>();
-    case Activation::silu:
-      return kernels_of<kernels::Silu>();
-  }
-  return {};
+  return with_function(activation, ActivationKernels(), []<class F>(F) {
+    return ActivationKernels{active().of<F>(), active().backward_of<F>(), F::saves_output};
+  });
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
