@@ -20,17 +20,6 @@ const Indices ids({6}, {0, 3, 2, 6, 1, 3});
 const Question question{.position = 4, .token = 3, .against = 1};
 const double rounding = in_double ? 1e-10 : 3e-5;
 
-std::vector<TransformerOptions> architectures() {
-  TransformerOptions relative = tiny(), attention_only = tiny(), alibi = like_llama();
-  relative.positions = Positions::relative;
-  attention_only.has_feed_forward = false;
-  alibi.positions = Positions::alibi;
-  TransformerOptions biased = tiny();
-  biased.attention_bias = true;
-  return {biased,      like_neox(), like_llama(),   like_gpt_neo(),
-          like_bert(), relative,    attention_only, alibi};
-}
-
 ModelPart part(const char* text) { return parse_part(text); }
 
 std::string name_of(Index layer, const char* what) {
@@ -83,7 +72,7 @@ double fall_of(const Transformer& model, const std::vector<ModelPart>& parts) {
 }  // namespace
 
 TEST_CASE("a fall is that of the whole model with outputs of 0", "[phase7][analysis]") {
-  for (const TransformerOptions& o : architectures()) {
+  for (const TransformerOptions& o : tiny_architectures()) {
     const Transformer model = scattered(o);
     CAPTURE(o.is_causal, o.d_k, o.parallel_residual);
     std::vector<std::vector<ModelPart>> sets = {
@@ -119,7 +108,7 @@ TEST_CASE("falls of logarithms of probabilities, too", "[phase7][analysis]") {
 }
 
 TEST_CASE("tables of falls are those of each part cut alone", "[phase7][analysis]") {
-  for (const TransformerOptions& o : architectures()) {
+  for (const TransformerOptions& o : tiny_architectures()) {
     const Transformer model = scattered(o);
     CAPTURE(o.is_causal, o.d_k, o.parallel_residual);
     const Tensor heads = cut_heads(model, ids, question);

@@ -19,14 +19,6 @@ const Indices corrupted({6}, {0, 5, 2, 6, 4, 3});
 const Question question{.position = 4, .token = 3, .against = 1};
 const double rounding = in_double ? 1e-9 : 1e-4;
 
-std::vector<TransformerOptions> architectures() {
-  TransformerOptions relative = tiny(), attention_only = tiny(), alibi = like_llama();
-  relative.positions = Positions::relative;
-  attention_only.has_feed_forward = false;
-  alibi.positions = Positions::alibi;
-  return {like_neox(), like_llama(), like_gpt_neo(), like_bert(), relative, attention_only, alibi};
-}
-
 // Effects by plain loops: the model reads the corrupted text with other tensors.
 struct ByHand {
   const Transformer& model;
@@ -84,7 +76,7 @@ struct ByHand {
 }  // namespace
 
 TEST_CASE("effects are those of the whole model with one place set", "[phase7][analysis]") {
-  for (const TransformerOptions& o : architectures()) {
+  for (const TransformerOptions& o : tiny_architectures()) {
     const Transformer model = scattered(o);
     CAPTURE(o.is_causal, o.d_k, o.parallel_residual);
     const Patches patches = patch(model, clean, corrupted, question);
@@ -101,7 +93,7 @@ TEST_CASE("effects are those of the whole model with one place set", "[phase7][a
 }
 
 TEST_CASE("heads by position, and links, of one layer", "[phase7][analysis]") {
-  for (const TransformerOptions& o : architectures()) {
+  for (const TransformerOptions& o : tiny_architectures()) {
     const Transformer model = scattered(o);
     for (Index layer = 0; layer < o.num_layers; ++layer) {
       CAPTURE(o.is_causal, o.d_k, o.parallel_residual, layer);

@@ -2,6 +2,8 @@
 // words, two layers and two heads or four.
 #pragma once
 
+#include <vector>
+
 #include "nn/layers.hpp"
 #include "tapestry/nn/transformer.hpp"
 
@@ -72,6 +74,18 @@ inline TransformerOptions like_bert() {
   o.logits_bias = true;
   o.logits_transform = true;
   return o;
+}
+
+// Those above, and what else a model may have: distances in the scores, biases, no feed-forward.
+inline std::vector<TransformerOptions> tiny_architectures() {
+  TransformerOptions relative = tiny(), attention_only = tiny(), alibi = like_llama(),
+                     biased = tiny();
+  relative.positions = Positions::relative;
+  attention_only.has_feed_forward = false;
+  alibi.positions = Positions::alibi;
+  biased.attention_bias = true;
+  return {biased,      like_neox(), like_llama(),   like_gpt_neo(),
+          like_bert(), relative,    attention_only, alibi};
 }
 
 }  // namespace tapestry
