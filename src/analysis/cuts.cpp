@@ -35,6 +35,19 @@ Tensor each_alone(const Reading& reading, PartKind kind) {
   return falls_without(reading, sets);
 }
 
+Tensor heads_of(const Reading& reading) {
+  const TransformerOptions& o = reading.model.options;
+  return reshape(each_alone(reading, PartKind::head), {o.num_layers, o.num_heads});
+}
+
+Tensor layers_of(const Reading& reading) {
+  const Tensor attention = each_alone(reading, PartKind::attention);  // (layers)
+  const Tensor feed_forward = reading.model.options.has_feed_forward
+                                  ? each_alone(reading, PartKind::feed_forward)
+                                  : Tensor::zeros(attention.shape());  // (layers)
+  return stack({attention, feed_forward}, -1);
+}
+
 const char* name_of(PartKind kind) {
   switch (kind) {
     case PartKind::attention:
@@ -108,23 +121,20 @@ double cut(const Transformer& model, const Indices& ids, const Question& questio
 }
 
 Tensor cut_heads(const Transformer& model, const Indices& ids, const Question& question) {
-  const Reading reading("cut_heads", model, ids, question);
-  return reshape(each_alone(reading, PartKind::head),
-                 {model.options.num_layers, model.options.num_heads});
+  return heads_of(Reading("cut_heads", model, ids, question));
 }
 
 Tensor cut_layers(const Transformer& model, const Indices& ids, const Question& question) {
-  const Reading reading("cut_layers", model, ids, question);
-  const Tensor attention = each_alone(reading, PartKind::attention);  // (layers)
-  const Tensor feed_forward = model.options.has_feed_forward
-                                  ? each_alone(reading, PartKind::feed_forward)
-                                  : Tensor::zeros(attention.shape());  // (layers)
-  return stack({attention, feed_forward}, -1);
+  return layers_of(Reading("cut_layers", model, ids, question));
 }
 
 Tensor cut_positions(const Transformer& model, const Indices& ids, const Question& question) {
-  const Reading reading("cut_positions", model, ids, question);
-  return each_alone(reading, PartKind::position);
+  return each_alone(Reading("cut_positions", model, ids, question), PartKind::position);
+}
+
+PartFalls cut_each(const Transformer& model, const Indices& ids, const Question& question) {
+  const Reading reading("cut_each", model, ids, question);
+  return {heads_of(reading), layers_of(reading), each_alone(reading, PartKind::position)};
 }
 
 RandomCuts cut_at_random(const Transformer& model, const Indices& ids, const Question& question,

@@ -9,6 +9,7 @@
 #include "analysis/planted_model.hpp"
 #include "catch.hpp"
 #include "nn/architectures.hpp"
+#include "ops/expect.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/ops.hpp"
 
@@ -105,6 +106,20 @@ TEST_CASE("falls of logarithms of probabilities, too", "[phase7][analysis]") {
   const std::vector<ModelPart> parts{part("0.3"), part("1.mlp")};
   CHECK(cut(model, Indices({1, 6}, ids.values), sure, parts) ==
         Approx(fall_by_hand(model, parts, sure)).margin(rounding));
+}
+
+TEST_CASE("all falls of one reading are those of three", "[phase7][analysis]") {
+  const Transformer model = scattered(like_llama());
+  Index readings = 0;
+  Question counted = question;
+  counted.progress = [&](Index, Index) { ++readings; };
+  const PartFalls all = cut_each(model, ids, counted);
+  CHECK(readings > 0);
+  CHECK(all.heads.values() == cut_heads(model, ids, question).values());
+  CHECK(all.layers.values() == cut_layers(model, ids, question).values());
+  CHECK(all.positions.values() == cut_positions(model, ids, question).values());
+  CHECK(complaint([&] { (void)cut_each(model, Indices({2, 3}, ids.values), question); },
+                  {"cut_each", "give one text"}) == "");
 }
 
 TEST_CASE("tables of falls are those of each part cut alone", "[phase7][analysis]") {

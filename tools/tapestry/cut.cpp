@@ -36,20 +36,11 @@ void cut_each(const Asked& asked, const CutOptions& options) {
   print_question(asked);
   flush();
   Findings findings = findings_of("cut", asked);
-  findings.tables = {{"heads", "layer", "head", numbered(o.num_layers), numbered(o.num_heads),
-                      cut_heads(model, ids, asked.question)},
-                     {"layers",
-                      "layer",
-                      "part",
-                      numbered(o.num_layers),
-                      {"attn", "mlp"},
-                      cut_layers(model, ids, asked.question)},
-                     {"positions",
-                      "position",
-                      "",
-                      asked.places(),
-                      {"fall"},
-                      unsqueeze(cut_positions(model, ids, asked.question), 1)}};
+  const PartFalls falls = tapestry::cut_each(model, ids, asked.question);
+  findings.tables = {
+      {"heads", "layer", "head", numbered(o.num_layers), numbered(o.num_heads), falls.heads},
+      {"layers", "layer", "part", numbered(o.num_layers), {"attn", "mlp"}, falls.layers},
+      {"positions", "position", "", asked.places(), {"fall"}, unsqueeze(falls.positions, 1)}};
   findings.tables.front().unit = "the answer falls by";
   print("by how much the answer falls without\n\n");
   for (const Table& table : findings.tables) print_table(table);

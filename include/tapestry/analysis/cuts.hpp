@@ -71,6 +71,13 @@ struct ModelPart {
 [[nodiscard]] Tensor cut_positions(const Transformer& model, const Indices& ids,
                                    const Question& question);
 
+// All three, the same numbers, of one reading of the text as it is.
+struct PartFalls {
+  Tensor heads = {}, layers = {}, positions = {};  // (layers, heads), (layers, 2), (length)
+};
+[[nodiscard]] PartFalls cut_each(const Transformer& model, const Indices& ids,
+                                 const Question& question);
+
 struct RandomCuts {
   double fall = 0;     // of the parts themselves
   Tensor falls = {};   // (draws): of what was drawn instead
