@@ -43,11 +43,15 @@ MeanInterval mean_interval(std::span<const double> values) {
   found.mean = sum / count;
   if (values.size() == 1) return found;
   for (const double value : values) squares += (value - found.mean) * (value - found.mean);
-  const double error = std::sqrt(squares / (count - 1) / count);
-  const double half = t_of_95(values.size() - 1) * error;
+  const double half = half_of_interval(std::sqrt(squares / (count - 1)), values.size());
   found.low = found.mean - half;
   found.high = found.mean + half;
   return found;
+}
+
+double half_of_interval(double deviation, std::size_t count) {
+  if (count < 2) return std::numeric_limits<double>::quiet_NaN();
+  return t_of_95(count - 1) * deviation / std::sqrt(static_cast<double>(count));
 }
 
 }  // namespace tapestry::plot

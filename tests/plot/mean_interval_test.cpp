@@ -75,6 +75,9 @@ TEST_CASE("too few values have no interval, equal ones have one without length",
   CHECK(one.mean == 7);
   CHECK(std::isnan(one.low));
   CHECK(std::isnan(one.high));
+  CHECK(std::isnan(half_of_interval(1, 0)));
+  CHECK(std::isnan(half_of_interval(1, 1)));
+  CHECK(half_of_interval(2, 4) == Approx(3.18245));
   const MeanInterval equal = mean_interval(std::vector<double>{2, 2, 2});
   CHECK(equal.low == 2);
   CHECK(equal.high == 2);

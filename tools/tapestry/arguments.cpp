@@ -87,8 +87,8 @@ struct Command {
         });
   }
   // A question to the model, and files with what was found.
-  void question() {
-    model();
+  void question(bool needs_text) {
+    model(needs_text);
     app->add_option("--token", options->token, "the token asked about (the likeliest)")
         ->check(is_named)
         ->type_name("WORD");
@@ -99,6 +99,12 @@ struct Command {
         ->check(CLI::Range(Index{0}, most));
     files();
     pictures("for the picture (out/plots)");
+  }
+  // Many texts instead of one; what they exclude is called by its option.
+  void texts(const char* columns, std::initializer_list<const char*> excluded) {
+    CLI::Option* const option =
+        app->add_option("--texts", options->texts, columns)->check(is_named)->type_name("FILE");
+    for (const char* name : excluded) option->excludes(name);
   }
   // Numbers for other programs.
   void files() {
@@ -148,14 +154,16 @@ void add_why(CLI::App& app) {
 void add_attribute(CLI::App& app) {
   Command<AskOptions> c(app, "attribute", "which heads write a token, and which write against it",
                         attribute, attribute_examples);
-  c.question();
+  c.question(false);
+  c.texts("or many, one a line: TEXT, or with tabs TEXT, TOKEN, OTHER", {"--text"});
 }
 
 void add_cut(CLI::App& app) {
   Command<CutOptions> c(app, "cut", "what a model loses without a head, layer, link or position",
                         cut, cut_examples);
   c.add("PART", &CutOptions::parts, "2.3, 2.attention, 2.mlp, 2.3:7>4, @5; none: each alone");
-  c.question();
+  c.question(false);
+  c.texts("or many, one a line: TEXT, or with tabs TEXT, TOKEN, OTHER", {"--text"});
   c.number("--draws", &CutOptions::draws, 1, 10000, "sets of parts cut at random (20)");
   c.number("--seed", &CutOptions::seed, 0, most, "random seed (1)");
 }
@@ -163,15 +171,16 @@ void add_cut(CLI::App& app) {
 void add_patch(CLI::App& app) {
   Command<PatchOptions> c(app, "patch", "which places of a text make the answer of another text",
                           patch, patch_examples);
-  c.question();
-  c.add("--from", &PatchOptions::from, "the text that places are taken from")->required();
+  c.question(false);
+  c.add("--from", &PatchOptions::from, "the text that places are taken from");
+  c.texts("or many, with tabs FROM, TEXT, or FROM, TEXT, TOKEN, OTHER", {"--text", "--from"});
   c.number("--layer", &PatchOptions::layer, 0, most, "try the links of this layer, too");
 }
 
 void add_lens(CLI::App& app) {
   Command<LensOptions> c(app, "lens", "what a model would say after each layer", lens,
                          lens_examples);
-  c.question();
+  c.question(true);
   c.name("--fit", &LensOptions::fit, "fit a map for each layer on this text")->type_name("FILE");
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reading_progress.hpp"
 #include "screen.hpp"
+#include "slow_progress.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
@@ -71,12 +71,21 @@ void check_asked(const Subject& subject) {
   }
 }
 
-Asked ask(const AskOptions& options, Against against) {
+std::function<void(Index made, Index all)> slow_progress(const char* what, const char* unit) {
+  return SlowProgress(what, unit);
+}
+
+Asked open_asked(const AskOptions& options) {
   check_files(options);
   Asked asked{read_subject(options), {}, {}, 0, {}};
+  check_asked(asked.subject);
+  return asked;
+}
+
+void ask(Asked& asked, const AskOptions& options, Against against, const TokenNames& names) {
   const Subject& subject = asked.subject;
-  check_asked(subject);
   asked.reading = read_text_for(subject, options.text);
+  asked.question = {};
   const Index length = asked.reading.ids.shape[0];
   Question& question = asked.question;
   question.position =
@@ -87,19 +96,25 @@ Asked ask(const AskOptions& options, Against against) {
   }
   const Tensor logits = asked.model()(asked.reading.ids);  // (length, vocab_size)
   question.token = options.token.empty() ? likeliest_token(logits, question.position)
-                                         : token_named(subject, "--token", options.token);
+                                         : token_named(subject, names.token, options.token);
   if (!options.against.empty()) {
-    question.against = token_named(subject, "--against", options.against);
+    question.against = token_named(subject, names.against, options.against);
     if (question.against == question.token) {
-      throw Error("--token and --against are the same, " + in_quotes(subject.word(question.token)) +
-                  ": name two.");
+      throw Error(std::string(names.token) + " and " + names.against + " are the same, " +
+                  in_quotes(subject.word(question.token)) + ": name two.");
     }
   } else if (against == Against::needed) {
     question.against = likeliest_other(logits, question);
   }
   asked.answer = double{answer(logits, question).item()};
   asked.words = words_of(asked);
-  question.progress = ReadingProgress();
+}
+
+Asked ask(const AskOptions& options, Against against) {
+  if (options.text.empty()) throw Error("give a text with --text, or many with --texts FILE.");
+  Asked asked = open_asked(options);
+  ask(asked, options, against);
+  asked.question.progress = slow_progress("reading the text", "times");
   return asked;
 }
 

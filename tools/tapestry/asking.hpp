@@ -2,6 +2,9 @@
 // line.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "findings.hpp"
 #include "subject.hpp"
 #include "tapestry/analysis/question.hpp"
@@ -27,12 +30,27 @@ void check_asked(const Subject& subject);
 // Whether an answer needs a second token. Without --against it is then the likeliest other one.
 enum class Against { if_given, needed };
 
-// Reads model and text. Without --token the likeliest one counts. Throws Error as
-// check_asked, for a position that is not in the text, and for what is not one token.
+// What the two tokens are called in errors.
+struct TokenNames {
+  const char *token = "--token", *against = "--against";
+};
+
+// Reads the model, but no text. Throws Error as check_asked, and for --json and --npy as
+// check_files.
+Asked open_asked(const AskOptions& options);
+
+// Asks it about the text of these options. Without --token the likeliest one counts. Throws Error
+// for a position that is not in the text, and for what is not one token.
+void ask(Asked& asked, const AskOptions& options, Against against, const TokenNames& names = {});
+
+// Both. Throws Error, too, without a text.
 Asked ask(const AskOptions& options, Against against);
 
 // "ln p(␣Lily) after ␣named@9", "logit(␣he) - logit(␣she) after ..."
 std::string words_of(const Asked& asked);
+
+// Tells, from the second second on, how much of such work is done: "reading the text", "times".
+std::function<void(Index made, Index all)> slow_progress(const char* what, const char* unit);
 
 // Prints model, text, question and answer.
 void print_question(const Asked& asked);

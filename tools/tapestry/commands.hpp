@@ -52,6 +52,7 @@ struct FileOptions {
 struct AskOptions : PictureOptions, ModelOptions, FileOptions {
   std::string token, against;          // empty: the likeliest, and none or the likeliest other one
   std::optional<Index> position = {};  // the last one
+  Path texts;                          // of many texts instead of one; empty: none
 };
 void attribute(const AskOptions& options);
 

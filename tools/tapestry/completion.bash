@@ -4,7 +4,8 @@ _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
   case $before in
-    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--json|--npy|--save|--out|--beside)
+    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--texts|--json|--npy|--save|--out|\
+      --beside)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
@@ -21,8 +22,9 @@ _tapestry() {
         words='--checkpoint --model --adapters --text --token --against --position'
         words+=' --json --npy --out --format'
         case ${COMP_WORDS[1]} in
-          cut) words+=' --draws --seed' ;;
-          patch) words+=' --from --layer' ;;
+          attribute) words+=' --texts' ;;
+          cut) words+=' --texts --draws --seed' ;;
+          patch) words+=' --texts --from --layer' ;;
           lens) words+=' --fit' ;;
         esac ;;
       circuit)

@@ -11,6 +11,7 @@
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/svg.hpp"
 #include "tapestry/unicode.hpp"
+#include "texts.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -29,25 +30,43 @@ void print_spread(const Table& table) {
                       .c_str());
 }
 
-void cut_each(const Asked& asked, const CutOptions& options) {
-  const Transformer& model = asked.model();
-  const Indices& ids = asked.reading.ids;
-  const TransformerOptions& o = model.options;
+std::vector<Table> each_of(const Asked& asked) {
+  const TransformerOptions& o = asked.model().options;
+  const PartFalls falls = tapestry::cut_each(asked.model(), asked.reading.ids, asked.question);
+  return {{"heads", "layer", "head", numbered(o.num_layers), numbered(o.num_heads), falls.heads,
+           "the answer falls by"},
+          {"layers", "layer", "part", numbered(o.num_layers), {"attn", "mlp"}, falls.layers},
+          {"positions", "position", "", asked.places(), {"fall"}, unsqueeze(falls.positions, 1)}};
+}
+
+void draw_each(const Findings& findings, const std::string& words, const Subject& subject,
+               const CutOptions& options) {
+  write_heatmap(findings.tables.front(), "Without each head: " + words,
+                subject.path.filename().string(), options.path("cut"));
+  write_files(findings, options);
+}
+
+void cut_each(const CutOptions& options) {
+  const Asked asked = ask(options, Against::if_given);
   print_question(asked);
   flush();
   Findings findings = findings_of("cut", asked);
-  const PartFalls falls = tapestry::cut_each(model, ids, asked.question);
-  findings.tables = {
-      {"heads", "layer", "head", numbered(o.num_layers), numbered(o.num_heads), falls.heads},
-      {"layers", "layer", "part", numbered(o.num_layers), {"attn", "mlp"}, falls.layers},
-      {"positions", "position", "", asked.places(), {"fall"}, unsqueeze(falls.positions, 1)}};
-  findings.tables.front().unit = "the answer falls by";
+  findings.tables = each_of(asked);
   print("by how much the answer falls without\n\n");
   for (const Table& table : findings.tables) print_table(table);
   print_spread(findings.tables.front());
-  write_heatmap(findings.tables.front(), "Without each head: " + asked.words,
-                asked.subject.path.filename().string(), options.path("cut"));
-  write_files(findings, options);
+  draw_each(findings, asked.words, asked.subject, options);
+}
+
+void cut_each_of_many(const CutOptions& options) {
+  const Many many = ask_many(options, {.places = options.position ? "--position" : ""},
+                             [](Asked& asked, const Words&) { return each_of(asked); });
+  const Findings findings = findings_of("cut", many);
+  print_question(many);
+  print("by how much the answer falls without\n\n");
+  print_tables(many);
+  print_spread(findings.tables.front());
+  draw_each(findings, many.words, many.asked.subject, options);
 }
 
 // ---- Parts that were named
@@ -56,28 +75,36 @@ struct Fall {
   std::string name;
   double value;
   RandomCuts random;
+  double interval = NAN;  // of a mean over many texts, half the 95 % interval
 };
 
 void print_falls(const std::vector<Fall>& falls, Index draws) {
-  print("without               falls by   at random     as far\n");
+  const bool many = !falls.empty() && std::isfinite(falls.front().interval);
+  print("without               falls by%s   at random     as far\n", many ? "       " : "");
   for (const Fall& fall : falls) {
-    print("%s  %s   %s  %lld of %lld\n", left(fall.name, 20).c_str(),
+    print("%s  %s%s   %s  %lld of %lld\n", left(fall.name, 20).c_str(),
           right(two_digits(fall.value), 8).c_str(),
+          many ? left(formatted(" ±%.2f", fall.interval), 7).c_str() : "",
           left(spread_text(fall.random.spread), 12).c_str(), (long long)fall.random.as_far,
           (long long)draws);
   }
   print("\n%s\n\n",
-        folded("at random: as many others of the same kinds, drawn " + std::to_string(draws) +
-                   " times: mean and deviation. as far: how many of the draws change "
-                   "the answer at least as far.",
+        folded((many ? "All numbers are means over the texts; behind ± of a fall is half the 95 % "
+                       "interval of the mean. "
+                     : "") +
+                   ("at random: as many others of the same kinds, drawn " + std::to_string(draws)) +
+                   " times" + (many ? ", the same in each text" : "") +
+                   ": mean and deviation. as far: how many of the draws change the answer at least "
+                   "as far.",
                0)
             .c_str());
 }
 
-void draw_falls(const std::vector<Fall>& falls, const Asked& asked, const Path& path) {
+void draw_falls(const std::vector<Fall>& falls, const std::string& words, const Subject& subject,
+                const Path& path) {
   plot::BarChart chart;
-  chart.title = plot::fit_text("Without parts: " + asked.words, 600, {.size = 18});
-  chart.subtitle = asked.subject.path.filename().string();
+  chart.title = plot::fit_text("Without parts: " + words, 600, {.size = 18});
+  chart.subtitle = subject.path.filename().string();
   chart.label_axis = "cut";
   chart.y_axis.name = "the answer falls by";
   plot::BarSeries found{"these", {}, {}}, random{"at random (mean)", {}, {}};
@@ -93,18 +120,22 @@ void draw_falls(const std::vector<Fall>& falls, const Asked& asked, const Path& 
 
 Table table_of(const std::vector<Fall>& falls) {
   Table table{"falls", "cut", "", {}, {"fall", "random mean", "random deviation", "as far"}, {}};
-  table.values = Tensor::empty({std::ssize(falls), 4});
+  const bool many = !falls.empty() && std::isfinite(falls.front().interval);
+  if (many) table.columns.push_back("interval");
+  table.values = Tensor::empty({std::ssize(falls), std::ssize(table.columns)});
   for (std::size_t i = 0; i < falls.size(); ++i) {
     const RandomCuts& random = falls[i].random;
     const double row[] = {falls[i].value, random.spread.mean, random.spread.deviation,
-                          static_cast<double>(random.as_far)};
+                          static_cast<double>(random.as_far), falls[i].interval};
     table.rows.push_back(falls[i].name);
-    for (Index j = 0; j < 4; ++j) table.values.set({static_cast<Index>(i), j}, row[j]);
+    for (Index j = 0; j < table.values.size(1); ++j) {
+      table.values.set({static_cast<Index>(i), j}, row[j]);
+    }
   }
   return table;
 }
 
-void cut_named(const Asked& asked, const CutOptions& options) {
+std::vector<ModelPart> parts_of(const CutOptions& options) {
   std::vector<ModelPart> parts;
   for (const std::string& name : options.parts) {
     const ModelPart part = parse_part(name);
@@ -113,6 +144,12 @@ void cut_named(const Asked& asked, const CutOptions& options) {
     }
     parts.push_back(part);
   }
+  return parts;
+}
+
+// Of each part, and of all together.
+std::vector<Fall> falls_of(const Asked& asked, const std::vector<ModelPart>& parts,
+                           const CutOptions& options) {
   std::vector<Fall> falls;
   const auto add = [&](const std::string& name, std::span<const ModelPart> some) {
     Random random(static_cast<std::uint64_t>(options.seed));
@@ -122,19 +159,87 @@ void cut_named(const Asked& asked, const CutOptions& options) {
   };
   for (const ModelPart& part : parts) add(to_string(part), {&part, 1});
   if (parts.size() > 1) add("together", parts);
-  print_question(asked);
+  return falls;
+}
+
+void write_named(Findings& findings, const std::vector<Fall>& falls, const std::string& words,
+                 const Subject& subject, const CutOptions& options) {
   print_falls(falls, options.draws);
-  draw_falls(falls, asked, options.path("cut"));
-  Findings findings = findings_of("cut", asked);
-  findings.tables = {table_of(falls)};
+  draw_falls(falls, words, subject, options.path("cut"));
+  findings.tables.insert(findings.tables.begin(), table_of(falls));
   write_files(findings, options);
+}
+
+void cut_named(const CutOptions& options) {
+  const std::vector<ModelPart> parts = parts_of(options);
+  const Asked asked = ask(options, Against::if_given);
+  const std::vector<Fall> falls = falls_of(asked, parts, options);
+  print_question(asked);
+  Findings findings = findings_of("cut", asked);
+  write_named(findings, falls, asked.words, asked.subject, options);
+}
+
+// ---- The same in many texts, with the same draws in each
+
+// Of one text: a row for each fall, its own number first and then those of the draws.
+Table with_draws(const std::vector<Fall>& falls) {
+  Table table{"with draws", "cut", "", {}, {"fall"}, {}};
+  std::vector<Tensor> rows;
+  for (const Fall& fall : falls) {
+    table.rows.push_back(fall.name);
+    rows.push_back(concat({Tensor({1}, {static_cast<real>(fall.value)}), fall.random.falls}, 0));
+  }
+  table.values = stack(rows, 0);  // (falls, 1 + draws)
+  for (Index i = 1; i < table.values.size(1); ++i) {
+    table.columns.push_back("draw " + std::to_string(i));
+  }
+  return table;
+}
+
+// From the means of such tables.
+std::vector<Fall> mean_falls(const Table& means) {
+  std::vector<Fall> falls;
+  const Index columns = means.values.size(1);
+  for (Index i = 0; i < means.values.size(0); ++i) {
+    const Tensor row = squeeze(slice(means.values, 0, i, i + 1), 0);  // (1 + draws)
+    Fall fall{means.rows[static_cast<std::size_t>(i)], double{row.at({0})}, {}};
+    fall.interval = double{means.interval.at({i, 0})};
+    fall.random.falls = slice(row, 0, 1, columns).contiguous();  // (draws)
+    fall.random.spread = spread(fall.random.falls);
+    for (const real other : fall.random.falls.values()) {
+      const double far = fall.value < 0 ? -double{other} : double{other};
+      if (far >= std::abs(fall.value)) ++fall.random.as_far;
+    }
+    falls.push_back(fall);
+  }
+  return falls;
+}
+
+// The first part that is a place of a text; "" without.
+std::string place_among(const std::vector<ModelPart>& parts) {
+  for (const ModelPart& part : parts) {
+    if (part.kind == PartKind::position || part.kind == PartKind::link) return to_string(part);
+  }
+  return "";
+}
+
+void cut_named_in_many(const CutOptions& options) {
+  const std::vector<ModelPart> parts = parts_of(options);
+  const std::string places = options.position ? "--position" : place_among(parts);
+  const Many many = ask_many(options, {.places = places}, [&](Asked& asked, const Words&) {
+    return std::vector<Table>{with_draws(falls_of(asked, parts, options))};
+  });
+  print_question(many);
+  Findings findings = findings_of("cut", many);
+  write_named(findings, mean_falls(many.tables.front()), many.words, many.asked.subject, options);
 }
 
 }  // namespace
 
 void cut(const CutOptions& options) {
-  const Asked asked = ask(options, Against::if_given);
-  options.parts.empty() ? cut_each(asked, options) : cut_named(asked, options);
+  const bool many = !options.texts.empty();
+  if (options.parts.empty()) return many ? cut_each_of_many(options) : cut_each(options);
+  many ? cut_named_in_many(options) : cut_named(options);
 }
 
 }  // namespace tapestry::command

@@ -21,31 +21,42 @@ using Json = nlohmann::ordered_json;
 
 constexpr Index widest_table = 9;  // columns of 7 beside a label of 14
 
-Json json_of(const Table& table) {
-  Json values = Json::array();
-  for (Index i = 0; i < table.values.size(0); ++i) {
+Json rows_of(const Tensor& values) {
+  Json rows = Json::array();
+  for (Index i = 0; i < values.size(0); ++i) {
     Json row = Json::array();
-    for (Index j = 0; j < table.values.size(1); ++j) {
-      const double value = double{table.values.at({i, j})};
+    for (Index j = 0; j < values.size(1); ++j) {
+      const double value = double{values.at({i, j})};
       row.push_back(std::isfinite(value) ? Json(value) : Json(formatted("%g", value)));
     }
-    values.push_back(row);
+    rows.push_back(row);
   }
-  return {{"name", table.name}, {"row", table.row},         {"column", table.column},
-          {"rows", table.rows}, {"columns", table.columns}, {"values", values}};
+  return rows;
 }
 
-void print_grid(const Table& table) {
-  print("%s", left(table.row, 14).c_str());
+Json json_of(const Table& table) {
+  Json json = {{"name", table.name}, {"row", table.row},         {"column", table.column},
+               {"rows", table.rows}, {"columns", table.columns}, {"values", rows_of(table.values)}};
+  if (table.interval.defined()) json["interval"] = rows_of(table.interval);
+  return json;
+}
+
+void print_grid(const Table& table, const Tensor& values, const char* before) {
+  print("%s", left(before + table.row, 14).c_str());
   for (const std::string& column : table.columns) print("%s", right(column, 7).c_str());
   print("\n");
-  for (Index i = 0; i < table.values.size(0); ++i) {
-    print("%s", left(table.rows[static_cast<std::size_t>(i)], 14).c_str());
-    for (Index j = 0; j < table.values.size(1); ++j) {
-      print("%s", right(two_digits(double{table.values.at({i, j})}), 7).c_str());
+  for (Index i = 0; i < values.size(0); ++i) {
+    print("%s", left(before + table.rows[static_cast<std::size_t>(i)], 14).c_str());
+    for (Index j = 0; j < values.size(1); ++j) {
+      print("%s", right(two_digits(double{values.at({i, j})}), 7).c_str());
     }
     print("\n");
   }
+}
+
+void print_grids(const Table& table) {
+  print_grid(table, table.values, "");
+  if (table.interval.defined()) print_grid(table, table.interval, "± ");
 }
 
 void print_largest(const Table& table) {
@@ -65,9 +76,12 @@ void print_largest(const Table& table) {
   });
   print("%s%s%s\n", left(table.row, 28).c_str(), left(table.column, 28).c_str(), "  value");
   for (std::size_t i = 0; i < std::min(most, cells.size()); ++i) {
-    print("%s%s%s\n", left(table.rows[static_cast<std::size_t>(cells[i].row)], 28).c_str(),
-          left(table.columns[static_cast<std::size_t>(cells[i].column)], 28).c_str(),
-          right(two_digits(cells[i].value), 7).c_str());
+    const auto& [row, column, value] = cells[i];
+    const std::string interval =
+        table.interval.defined() ? " ±" + two_digits(double{table.interval.at({row, column})}) : "";
+    print("%s%s%s%s\n", left(table.rows[static_cast<std::size_t>(row)], 28).c_str(),
+          left(table.columns[static_cast<std::size_t>(column)], 28).c_str(),
+          right(two_digits(value), 7).c_str(), interval.c_str());
   }
   print(
       "%s\n",
@@ -90,7 +104,7 @@ Words numbered(Index count) {
 void print_table(const Table& table) {
   const bool fits = table.values.size(1) <= widest_table;
   print("%s\n", folded(table.name, 2).c_str());
-  fits ? print_grid(table) : print_largest(table);
+  fits ? print_grids(table) : print_largest(table);
   print("\n");
 }
 

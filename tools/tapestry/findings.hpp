@@ -17,6 +17,7 @@ struct Table {
   Words rows, columns;      // their labels
   Tensor values;            // (rows, columns)
   std::string unit = {};    // of the values, beside the colours of a picture; "": the name
+  Tensor interval = {};     // of means, half the 95 % interval of each: (rows, columns), or none
 };
 
 struct Findings {

@@ -58,9 +58,13 @@ and the logits are a linear map of it once the scale of the last norm is held.
 So the parts add up to the difference of two logits: --token minus --against
 (without them, the two likeliest). Each is the part's own path to the logits;
 what later layers make of it counts as theirs.
+One text is no evidence: --texts FILE asks each line of a file, and prints the
+means over the lines with their 95 % intervals. A line is a text, whose end is
+asked about; its token and the other one may follow, with tabs between.
 
 Examples:
   tapestry attribute --model stories260K --text "Once upon a time"
+  tapestry attribute --model gpt2 --texts prompts.txt
   tapestry attribute --model gpt2 --token " Mary" --against " John" \
     --text "When Mary and John went to the store, John gave a drink to")";
 
@@ -74,9 +78,12 @@ and all together, beside as many parts of the same kinds drawn at random.
   @5         position 5, hidden from all others
 The answer is ln p(--token), which falls, too, when other words rise; with
 --against it is the difference of two logits, and only these two count.
+--texts FILE asks each line of a file (TEXT, or with tabs TEXT, TOKEN, OTHER)
+and prints means with their 95 % intervals; each line is cut by the same draws.
 
 Examples:
   tapestry cut --model stories260K --text "Once there was a big cat. The"
+  tapestry cut 4.4 --model stories260K --texts stories.txt
   tapestry cut 4.4 3.6 @6 --model stories260K --json cuts.json \
     --text "Once there was a big cat. The")";
 
@@ -88,13 +95,16 @@ position; each head, at all positions; with --layer each link of it, that is its
 weight alone (a head's output has the values, too). Both texts must have equally
 many tokens (see tapestry tokens). Without --token and --against, what --from
 makes likeliest is compared with what --text does. As a control, patch from an
-unrelated text with the same --token and --against.
+unrelated text with the same --token and --against. --texts FILE patches many
+pairs, one a line, with tabs: FROM, TEXT, or FROM, TEXT, TOKEN, OTHER. It prints
+means with their 95 % intervals; places only where all are equally long.
 
 Examples:
   tapestry patch --model stories260K --from "Once there was a big cat. The" \
     --text "Once there was a big dog. The"
   tapestry patch --checkpoint out/checkpoints/induction.safetensors \
-    --from "a b c d a" --text "a c b d a" --layer 1)";
+    --from "a b c d a" --text "a c b d a" --layer 1
+  tapestry patch --model gpt2 --texts pairs.txt)";
 
 inline constexpr const char* lens_examples =
     R"(The logit lens: the model's last norm and map to words, applied after each layer

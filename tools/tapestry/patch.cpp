@@ -1,4 +1,7 @@
 // `tapestry patch`: which places of one text bring another text's answer.
+#include <algorithm>
+#include <cmath>
+
 #include "asking.hpp"
 #include "screen.hpp"
 #include "tapestry/analysis/patching.hpp"
@@ -6,38 +9,37 @@
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/unicode.hpp"
+#include "texts.hpp"
 
 namespace tapestry::command {
 namespace {
 
 // Both texts, and the question: the token that the one makes likeliest, against that of the other.
 struct Pair {
-  Asked clean;
+  Asked& clean;
   Reading corrupted;
 };
 
-Pair read_pair(const PatchOptions& options) {
-  AskOptions asking = options;
-  asking.text = options.from;
-  Pair pair{ask(asking, Against::if_given), {}};
-  const Subject& subject = pair.clean.subject;
-  pair.corrupted = read_text_for(subject, options.text);
-  const Index here = pair.corrupted.ids.shape[0], there = pair.clean.reading.ids.shape[0];
+// `names` are those of both texts in errors, the clean one first.
+Pair pair_of(Asked& clean, const std::string& text, const char* const (&names)[2]) {
+  const Subject& subject = clean.subject;
+  Pair pair{clean, read_text_for(subject, text)};
+  const Index here = pair.corrupted.ids.shape[0], there = clean.reading.ids.shape[0];
   if (here != there) {
-    throw Error("--text has " + std::to_string(here) + " " + subject.unit + ", --from " +
-                std::to_string(there) + ": both must be equally long, place by place (tapestry " +
-                "tokens shows them).");
+    throw Error(std::string(names[1]) + " has " + std::to_string(here) + " " + subject.unit + ", " +
+                names[0] + " " + std::to_string(there) + ": both must be equally long, place by " +
+                "place (tapestry tokens shows them).");
   }
-  Question& question = pair.clean.question;
+  Question& question = clean.question;
   if (!question.against) {
     const std::int32_t other =
-        likeliest_token(pair.clean.model()(pair.corrupted.ids), question.position);
+        likeliest_token(clean.model()(pair.corrupted.ids), question.position);
     if (other == question.token) {
       throw Error("both texts make " + in_quotes(subject.word(other)) +
                   " the likeliest: name what to ask for with --token and --against.");
     }
     question.against = other;
-    pair.clean.words = words_of(pair.clean);
+    clean.words = words_of(clean);
   }
   return pair;
 }
@@ -79,45 +81,120 @@ Table link_table(const Pair& pair, const Tensor& links) {
   return table;
 }
 
-}  // namespace
+struct Found {
+  Patches patches;
+  std::vector<Table> tables;
+};
 
-void patch(const PatchOptions& options) {
-  const Pair pair = read_pair(options);
+Found patched(const Pair& pair, Index links_of) {
   const Asked& clean = pair.clean;
   const Transformer& model = clean.model();
   const Indices &there = clean.reading.ids, &here = pair.corrupted.ids;
   const Index layers = model.options.num_layers;
-  if (options.layer >= 0) check_layer(clean.subject, options.layer);
   const Patches found = tapestry::patch(model, there, here, clean.question);
-  print_pair(pair, found);
-  flush();
   Words streams = numbered(layers);
   streams.push_back("end");
+  std::vector<Table> tables = {
+      {"residual stream before each layer", "position", "layer", both_words(pair), streams,
+       transpose(found.residual), "share of the way"},
+      {"heads", "layer", "head", numbered(layers), numbered(model.options.num_heads), found.heads,
+       "share of the way"}};
+  if (links_of >= 0) {
+    const Tensor links = patch_links(model, there, here, clean.question, links_of);
+    tables.push_back(link_table(pair, links));
+  }
+  return {found, tables};
+}
+
+void print_meaning(const std::string& from, const std::string& text) {
+  print("%s\n\n", folded("How far the answer moves from that of " + text + " towards that of " +
+                             from + " when one place is as in " + from +
+                             ": 0 not at all, 1 all the way, above 1 beyond it.",
+                         0)
+                      .c_str());
+}
+
+void draw(const Findings& findings, const std::string& words, const Subject& subject,
+          const PatchOptions& options) {
+  if (options.layer >= 0) {
+    print("A link is its weight alone; a head's output has the values of FROM, too.\n\n");
+  }
+  write_heatmap(findings.tables.front(), "Patched: " + words, subject.path.filename().string(),
+                options.path("patch"));
+  write_files(findings, options);
+}
+
+void patch_one(const PatchOptions& options) {
+  if (options.from.empty()) throw Error("--from is required, or --texts.");
+  if (options.text.empty()) throw Error("--text is required, or --texts.");
+  AskOptions asking = options;
+  asking.text = options.from;
+  Asked clean = ask(asking, Against::if_given);
+  const Pair pair = pair_of(clean, options.text, {"--from", "--text"});
+  if (options.layer >= 0) check_layer(clean.subject, options.layer);
+  const Found found = patched(pair, options.layer);
+  print_pair(pair, found.patches);
+  flush();
   Findings findings = findings_of("patch", clean);
   findings.about[1] = {"text", pair.corrupted.text};
   findings.about.push_back({"from", clean.reading.text});
-  findings.numbers = {{"answer_in_text", found.corrupted}, {"answer_in_from", found.clean}};
-  findings.tables = {
-      {"residual stream before each layer", "position", "layer", both_words(pair), streams,
-       transpose(found.residual)},
-      {"heads", "layer", "head", numbered(layers), numbered(model.options.num_heads), found.heads}};
-  findings.tables.front().unit = "share of the way";
-  if (options.layer >= 0) {
-    const Tensor links = patch_links(model, there, here, clean.question, options.layer);
-    findings.tables.push_back(link_table(pair, links));
-  }
-  print("%s\n\n", folded("How far the answer moves from that of --text towards that of --from when "
-                         "one place is as in --from: 0 not at all, 1 all the way, above 1 beyond "
-                         "it.",
-                         0)
-                      .c_str());
+  findings.numbers = {{"answer_in_text", found.patches.corrupted},
+                      {"answer_in_from", found.patches.clean}};
+  findings.tables = found.tables;
+  print_meaning("--from", "--text");
   for (const Table& table : findings.tables) print_table(table);
-  if (options.layer >= 0) {
-    print("A link is its weight alone; a head's output has the values of --from, too.\n\n");
+  draw(findings, clean.words, clean.subject, options);
+}
+
+// Of many pairs: how the answers differ, which the shares are shares of.
+class Gaps {
+ public:
+  void add(const Patches& found) {
+    clean_.push_back(found.clean);
+    corrupted_.push_back(found.corrupted);
+    least_ = std::min(least_, std::abs(found.clean - found.corrupted));
   }
-  write_heatmap(findings.tables.front(), "Patched: " + clean.words,
-                clean.subject.path.filename().string(), options.path("patch"));
-  write_files(findings, options);
+
+  void print_them() const {
+    print("%s\n\n",
+          folded("Answers: " + mean_text(clean_) + " in FROM, " + mean_text(corrupted_) +
+                     formatted(" in TEXT; the smallest gap is %.3g", least_) +
+                     (least_ < 0.1 ? ". A share of so small a gap says little, and moves the means:"
+                                     " leave out pairs whose answers are nearly the same."
+                                   : "."),
+                 0)
+              .c_str());
+  }
+
+ private:
+  std::vector<double> clean_ = {}, corrupted_ = {};
+  double least_ = HUGE_VAL;
+};
+
+void patch_many(const PatchOptions& options) {
+  Gaps gaps;
+  const std::string places = options.position ? "--position" : options.layer >= 0 ? "--layer" : "";
+  const auto look = [&](Asked& clean, const Words& columns) {
+    if (options.layer >= 0) check_layer(clean.subject, options.layer);
+    const Pair pair = pair_of(clean, columns[1], {"FROM", "TEXT"});
+    const Found found = patched(pair, options.layer);
+    clean.answer = found.patches.clean;
+    gaps.add(found.patches);
+    return found.tables;
+  };
+  const Many many = ask_many(options, {.texts = 2, .places = places}, look);
+  const Findings findings = findings_of("patch", many);
+  print_question(many);
+  gaps.print_them();
+  print_meaning("FROM", "TEXT");
+  print_tables(many);
+  draw(findings, many.words, many.asked.subject, options);
+}
+
+}  // namespace
+
+void patch(const PatchOptions& options) {
+  options.texts.empty() ? patch_one(options) : patch_many(options);
 }
 
 }  // namespace tapestry::command

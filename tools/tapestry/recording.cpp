@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "reading_progress.hpp"
 #include "recorded_run.hpp"
+#include "slow_progress.hpp"
 #include "tapestry/analysis/patterns.hpp"
 #include "tapestry/version.hpp"
 
@@ -75,7 +75,7 @@ Recording record(const std::vector<Reader>& readers, const std::vector<std::stri
     all["patterns"].push_back(tapestry::to_string(pattern));
   Recording recording;
   WordList words;
-  ReadingProgress progress;
+  SlowProgress progress("reading", "texts");
   const Index readings = std::ssize(readers) * std::ssize(texts);
   progress(0, readings);
   for (std::size_t model = 0; model < readers.size(); ++model) {

@@ -31,6 +31,10 @@ struct MeanInterval {
 // three NaN. Equal values give an interval of length 0.
 [[nodiscard]] MeanInterval mean_interval(std::span<const double> values);
 
+// Half the length of that interval, of a sample of so many values with this deviation (the divisor
+// of its squares is count - 1). NaN for fewer than two.
+[[nodiscard]] double half_of_interval(double deviation, std::size_t count);
+
 // The runs of one setting, one number for each seed; none is fine.
 struct Runs {
   // Those that ended. A number without a place on the axis (NaN, ∞, on a log axis 0 or below, any

@@ -1,15 +1,19 @@
-// Tells on standard error, from the second second on, how many readings of a text are made.
+// A progress line for work that may be short: it begins, on standard error, after a second.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "tapestry/progress.hpp"
 
 namespace tapestry::command {
 
-class ReadingProgress {
+class SlowProgress {
  public:
+  // "reading the text", "times": as for Progress.
+  SlowProgress(const char* what, const char* unit) : what_(what), unit_(unit) {}
+
   // `made` of `all` are done. A smaller number than before, or another `all`, begins a new line.
   void operator()(Index made, Index all);
 
@@ -19,6 +23,7 @@ class ReadingProgress {
 
   void begin(Index all) { line_.reset(), all_ = all, made_ = 0; }
 
+  std::string what_, unit_;
   Index all_ = 0, made_ = 0;
   Clock::time_point start_ = now();
   std::shared_ptr<Progress> line_ = {};  // shared, since functions are copied

@@ -1,13 +1,12 @@
-#include "reading_progress.hpp"
+#include "slow_progress.hpp"
 
 namespace tapestry::command {
 
-void ReadingProgress::operator()(Index made, Index all) {
+void SlowProgress::operator()(Index made, Index all) {
   if (all != all_ || made <= made_) begin(all);
   const bool is_slow = now() - start_ > std::chrono::seconds(1);
   if (!line_ && is_slow && made < all) {
-    line_ =
-        std::make_shared<Progress>("reading the text", all, "times", ProgressOptions{.done = made});
+    line_ = std::make_shared<Progress>(what_, all, unit_, ProgressOptions{.done = made});
   } else if (line_) {
     for (Index i = made_; i < made; ++i) line_->step();
   }
