@@ -24,8 +24,7 @@ class Patching {
       : clean(caller, model, clean_ids, question, need_weights),
         corrupted(caller, model, checked(caller, clean_ids, corrupted_ids), question,
                   need_weights) {
-    const double gap = std::abs(clean.answer - corrupted.answer);
-    if (gap >= 1e-4 * std::max(1.0, std::abs(clean.answer))) return;
+    if (have_gap(clean.answer, corrupted.answer)) return;
     throw Error(std::string(caller) + ": the clean text's answer is " +
                 formatted("%.5g", clean.answer) + ", the corrupted one's " +
                 formatted("%.5g", corrupted.answer) +
@@ -109,6 +108,10 @@ void check_layer(const char* caller, const Transformer& model, Index layer) {
 }
 
 }  // namespace
+
+bool have_gap(double clean, double corrupted) {
+  return std::abs(clean - corrupted) >= 1e-4 * std::max(1.0, std::abs(clean));
+}
 
 Patches patch(const Transformer& model, const Indices& clean, const Indices& corrupted,
               const Question& question) {

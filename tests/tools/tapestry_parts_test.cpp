@@ -227,6 +227,10 @@ TEST_CASE("questions that cannot be answered are refused in one line", "[phase7]
             "--text has 2 words, --from 3"));
   CHECK(has(bench.problem("patch --checkpoint m --text 'a b c a' --from 'a b c a'"),
             "both texts make 'b' the likeliest"));
+  const std::string same =
+      bench.problem("patch --checkpoint m --text 'a b c a' --from 'a b c a' --token d --against e");
+  CHECK(has(same, "--from and --text give the same answer, logit(d) - logit(e) after a@3 = "));
+  CHECK(has(same, "Name two tokens about which they disagree with --token and --against"));
   CHECK(has(bench.problem("patch --checkpoint m --text 'a d c a' --from 'a b c a' --layer 2"),
             "no layer 2"));
   CHECK(has(bench.problem("attribute --checkpoint m --text 'a b' --token a --against y"), "'y'"));

@@ -20,6 +20,22 @@ struct Pair {
   Reading corrupted;
 };
 
+// Where both texts answer alike, shares of the way from one to the other have no meaning.
+void check_gap(const Pair& pair, const char* const (&names)[2]) {
+  const Asked& clean = pair.clean;
+  const auto answer_to = [&](const Reading& reading) {
+    return double{answer(clean.model()(reading.ids), clean.question).item()};
+  };
+  const double there = answer_to(clean.reading), here = answer_to(pair.corrupted);
+  if (have_gap(there, here)) return;
+  throw Error(
+      std::string(names[0]) + " and " + names[1] + " give the same answer, " + clean.words +
+      formatted(" = %.4f", there) +
+      ": nothing can be brought from one to the other. Name two tokens about which they " +
+      "disagree with --token and --against (tapestry lens shows what a text makes likely), " +
+      "or change a word before that position.");
+}
+
 // `names` are those of both texts in errors, the clean one first.
 Pair pair_of(Asked& clean, const std::string& text, const char* const (&names)[2]) {
   const Subject& subject = clean.subject;
@@ -36,11 +52,13 @@ Pair pair_of(Asked& clean, const std::string& text, const char* const (&names)[2
         likeliest_token(clean.model()(pair.corrupted.ids), question.position);
     if (other == question.token) {
       throw Error("both texts make " + in_quotes(subject.word(other)) +
-                  " the likeliest: name what to ask for with --token and --against.");
+                  " the likeliest: nothing can be brought from one to the other. Name two tokens " +
+                  "about which they disagree with --token and --against.");
     }
     question.against = other;
     clean.words = words_of(clean);
   }
+  check_gap(pair, names);
   return pair;
 }
 

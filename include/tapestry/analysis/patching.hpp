@@ -27,10 +27,14 @@ struct Patches {
   Tensor heads = {};
 };
 
+// Whether two answers are far enough apart for shares of the way between them:
+// |clean - corrupted| >= 1e-4 max(1, |clean|).
+[[nodiscard]] bool have_gap(double clean, double corrupted);
+
 // All functions: ids (length) or (1, length); token types are 0. In a decoder, positions before the
 // first token that differs, and those behind the one that is asked about, have an effect of 0
 // without being tried. They throw Error for several texts, texts of different lengths, answers that
-// are (nearly) the same, |clean - corrupted| < 1e-4 max(1, |clean|), a position or a token that is
+// have no gap (have_gap), a position or a token that is
 // not there, a model without logits, and while a Capture is active.
 [[nodiscard]] Patches patch(const Transformer& model, const Indices& clean,
                             const Indices& corrupted, const Question& question);
