@@ -58,7 +58,8 @@ TEST_CASE("adapters learn beside a folder that stays, and are a small file", "[p
   CHECK(has(t.adapters.out, "192 numbers learn ("));
   CHECK(has(t.adapters.out, "adapters of rank 2 at query, down"));
   CHECK(has(t.adapters.out,
-            "wrote a\ntry: tapestry generate --model m --adapters a \\\n       --text \"The\"\n"));
+            "try: tapestry generate --model m --adapters a \\\n       --text \"The\"\n"));
+  CHECK(has(t.adapters.out, "\nwrote a\nwrote a_best_model\n"));
   Index count = 0;
   for (const Parameter& one : read_safetensors(t.desk.folder / "a").tensors) {
     count += one.value.count();

@@ -164,12 +164,13 @@ any step and the last at the end, denser at the beginning, as files of 16 bits
 a weight in NAME.snapshots: every command opens them with --checkpoint. A text
 file is learned character by character; with --merges token by token, as a new
 model, and with --model a real model goes on. The result of these is a folder
-that other programs read, too; there is no CSV, curve or best model. Each row of
-their table has the bits per byte of the last tenth of the text, which is held
-out, and a sample. With --rank the weights of --model stay as they are, and only
-low-rank adapters beside its maps learn (LoRA): query, key, value, output, and
-gate, up and down of the feed-forward. The result is their file, which other
-commands open with --model FOLDER --adapters FILE; with --whole it is a folder.
+that other programs read, too, with NAME_best_model beside it. It is saved at
+the end, and when Ctrl-C stops the training. Each row of their table has the
+bits per byte of the last tenth of the text, which is held out, and a sample.
+With --rank the weights of --model stay as they are, and only low-rank
+adapters beside its maps learn (LoRA): query, key, value, output, and gate, up
+and down of the feed-forward. The result is their file, which other commands
+open with --model FOLDER --adapters FILE; with --whole it is a folder.
 
 Examples:
   tapestry train sort --steps 1000

@@ -10,11 +10,11 @@
 namespace tapestry::command {
 namespace {
 
-std::string name_of(const Run& run) { return "train_" + run.checkpoint.stem().string() + "_loss"; }
+std::string name_of(const Learning& learning) { return "train_" + learning.name + "_loss"; }
 
-CsvLogOptions rows_to_keep(const Run& run) {
-  if (run.adam.steps() == 0) return {.replace = true};
-  return {.resume_after = double(run.adam.steps())};
+CsvLogOptions rows_to_keep(const Learning& learning) {
+  if (learning.steps_before == 0) return {.replace = true};
+  return {.resume_after = double(learning.steps_before)};
 }
 
 // The points that have a value; if more than a thousand, means of neighbours.
@@ -41,32 +41,38 @@ plot::Series series(const CsvTable& table, const char* column, const std::string
 
 }  // namespace
 
-Path LossCurve::csv_of(const Run& run, const PictureOptions& options) {
-  return options.out / (name_of(run) + ".csv");
+Learning learning_of(const Run& run) {
+  return {run.checkpoint.stem().string(), run.material.name,
+          run.material.test_is,           std::log(double(run.model.options.vocab_size)),
+          run.material.best_loss,         run.adam.steps()};
 }
 
-LossCurve::LossCurve(const Run& run, const PictureOptions& options)
-    : csv_(csv_of(run, options)),
-      picture_(options.path(name_of(run))),
-      log_(csv_, {"step", "loss", "held_out_loss"}, rows_to_keep(run)) {}
+Path LossCurve::csv_of(const Learning& learning, const PictureOptions& options) {
+  return options.out / (name_of(learning) + ".csv");
+}
+
+LossCurve::LossCurve(const Learning& learning, const PictureOptions& options)
+    : learning_(learning),
+      csv_(csv_of(learning, options)),
+      picture_(options.path(name_of(learning))),
+      log_(csv_, {"step", "loss", "held_out_loss"}, rows_to_keep(learning)) {}
 
 void LossCurve::add(Index step, std::optional<double> loss, std::optional<double> held_out) {
   log_.row({double(step), loss, held_out});
 }
 
-void LossCurve::draw(const Run& run) const {
+void LossCurve::draw() const {
   const CsvTable table = read_csv(csv_);
-  plot::LineChart chart{.title = "Learning " + printable(run.material.name)};
+  plot::LineChart chart{.title = "Learning " + printable(learning_.what)};
   chart.x_axis.name = "step";
   chart.y_axis.name = "loss (nats)";
   chart.series = {series(table, "loss", "each step's batch"),
-                  series(table, "held_out_loss", run.material.test_is)};
+                  series(table, "held_out_loss", learning_.test_is)};
   chart.series[1].markers = true;
-  chart.reference_lines.push_back({.y = std::log(double(run.model.options.vocab_size)),
-                                   .label = "guessing blindly",
-                                   .colour = plot::theme::frame});
-  if (run.material.best_loss > 0) {
-    chart.reference_lines.push_back({.y = run.material.best_loss, .label = "the best possible"});
+  chart.reference_lines.push_back(
+      {.y = learning_.blindly, .label = "guessing blindly", .colour = plot::theme::frame});
+  if (learning_.best > 0) {
+    chart.reference_lines.push_back({.y = learning_.best, .label = "the best possible"});
   }
   plot::write_picture(plot::render(chart), picture_);
 }

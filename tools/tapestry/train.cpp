@@ -113,7 +113,7 @@ class NewFiles {
 // Creates all files now, so that an unwritable place is found before the training; an old file is
 // not changed before standard output has been written to.
 void begin(Run& run, const TrainOptions& o) {
-  const Path csv = LossCurve::csv_of(run, o);
+  const Path csv = LossCurve::csv_of(learning_of(run), o);
   const bool takes_snapshots = !run.snapshots.empty();
   const Path snapshots = takes_snapshots ? snapshot_folder(run.checkpoint) : Path();
   const NewFiles files({run.checkpoint, run.best_model, csv, snapshots});
@@ -121,7 +121,7 @@ void begin(Run& run, const TrainOptions& o) {
   const bool is_old = std::filesystem::is_regular_file(run.checkpoint, ignored);
   try {
     if (!is_old) save(run);
-    if (!std::filesystem::exists(csv, ignored)) LossCurve(run, o);
+    if (!std::filesystem::exists(csv, ignored)) LossCurve(learning_of(run), o);
     if (takes_snapshots) make_snapshot_folder(run.checkpoint);
     introduce(run);
   } catch (...) {
@@ -166,7 +166,7 @@ void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& cu
   if (saves || stop) save(run);
   if (shot) take_snapshot(run, *held_out);
   if (!stop || is_last) return;
-  curve.draw(run);
+  curve.draw();
   leave(run, o, loss);
 }
 
@@ -224,9 +224,9 @@ void train(const TrainOptions& options) {
   Run run = make_run(options);
   begin(run, options);
   if (Interruption::signal() != 0) leave(run, options, {});
-  LossCurve curve(run, options);
+  LossCurve curve(learning_of(run), options);
   learn(run, options, curve);
-  curve.draw(run);
+  curve.draw();
   print_results(run, curve);
 }
 

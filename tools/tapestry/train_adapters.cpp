@@ -65,15 +65,14 @@ Path adapter_file(const TrainOptions& o) {
   return Path("out/adapters") / (Path(o.task).stem().string() + ".safetensors");
 }
 
-void check_adapter_file(const TrainOptions& o) {
-  const Path file = adapter_file(o);
+void check_adapter_file(const Path& file, bool overwrite) {
   std::error_code ignored;
   if (fs::is_directory(file, ignored)) {
     throw Error(file.string() +
                 " is a folder, but adapters are one file: name a file with --save, or save the "
                 "whole model with --whole.");
   }
-  if (o.overwrite || !fs::exists(file, ignored)) return;
+  if (overwrite || !fs::exists(file, ignored)) return;
   throw Error(file.string() +
               " is there already: replace it with --overwrite, or name another file with --save.");
 }

@@ -15,9 +15,9 @@ bool saves_adapters(const TrainOptions& options);
 // Throws Error for options of adapters that would have no effect, or contradict each other.
 void check_adapter_options(const TrainOptions& options);
 
-// The file of adapters; throws Error if it is in use.
+// The file of adapters. The check throws Error for one that is in use.
 Path adapter_file(const TrainOptions& options);
-void check_adapter_file(const TrainOptions& options);
+void check_adapter_file(const Path& file, bool overwrite);
 
 // Gives the model new adapters, or those of the file that was named.
 void adapt(Transformer& model, const TrainOptions& options);
