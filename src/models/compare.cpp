@@ -41,8 +41,21 @@ std::string recorded_name(const std::string& name) {
   return "blocks." + name.substr(weights.size()) + ".attention.weights";
 }
 
+// By how much attention weights may differ, for that many blocks before theirs.
+double allowed_for(const Tensor& all_scores, const Tensor& all_weights, Index before,
+                   const CompareOptions& options) {
+  const Tensor scores = all_scores.contiguous(), weights = all_weights.contiguous();
+  double largest = 0;
+  for (Index i = 0; i < weights.count(); ++i) {
+    if (raw(weights)[i] > 0) largest = std::max(largest, std::abs(double{raw(scores)[i]}));
+  }
+  constexpr double eps = std::numeric_limits<float>::epsilon();
+  return std::max(options.allowed_weights,
+                  static_cast<double>(before + 1) * options.allowed_roundings * eps * largest);
+}
+
 Compared compared(const std::string& name, const std::string& recorded, const Tensor& computed,
-                  const Tensor& expected, const CompareOptions& options) {
+                  const Tensor& expected, double allowed) {
   const Tensor here = computed.contiguous(), there = expected.contiguous();
   Shape shape = here.shape();  // that of one sequence may begin with a batch of one
   if (shape.ndim() == there.ndim() + 1 && shape[0] == 1) shape = shape.removed(0);
@@ -51,7 +64,7 @@ Compared compared(const std::string& name, const std::string& recorded, const Te
                 " in the file, but " + to_string(shape) + " in the model.");
   }
   const bool weights = recorded.ends_with(".attention.weights");
-  Compared result{name, recorded, 0, weights ? options.allowed_weights : options.allowed, {}, 0, 0};
+  Compared result{name, recorded, 0, allowed, {}, 0, 0};
   double largest = weights ? 1 : 0, most = -1;
   Index at = 0;
   for (Index i = 0; i < there.count(); ++i) {
@@ -96,12 +109,19 @@ Comparison compare(const Transformer& model, const Safetensors& expected,
   model(ids, {}, {.need_weights = true, .token_types = typed ? &types : nullptr});
   Comparison result;
   std::set<std::string> done = {"ids", "token_types"};
+  Tensor scores;
+  Index before = 0;  // blocks
   for (const Parameter& record : seen.all()) {
+    double allowed = options.allowed;
+    if (record.name.ends_with(".attention.scores")) scores = record.value;
+    if (record.name.ends_with(".attention.weights")) {
+      allowed = allowed_for(scores, record.value, before++, options);
+    }
     if (result.first() == nullptr) result.suspects.push_back(record.name);
     for (const Parameter& wanted : expected.tensors) {
       if (recorded_name(wanted.name) != record.name) continue;
       result.activations.push_back(
-          compared(wanted.name, record.name, record.value, wanted.value, options));
+          compared(wanted.name, record.name, record.value, wanted.value, allowed));
       done.insert(wanted.name);
       if (result.first() == nullptr) result.suspects.clear();
     }

@@ -41,6 +41,16 @@ TransformerOptions options_of(const std::string& type, const std::string& more) 
       .options;
 }
 
+// Of a layer, among keys that have a weight.
+double largest_score(const Transformer& model, std::size_t layer) {
+  const Capture seen;
+  (void)model(ids, {}, {.need_weights = true});
+  const std::string name = "blocks." + std::to_string(layer) + ".attention.";
+  const Tensor none = Tensor::zeros({});                 // ()
+  const Tensor visible = seen[name + "weights"] > none;  // (1, heads, length, length)
+  return double{max(where(visible, abs(seen[name + "scores"]), none)).item()};
+}
+
 // The changes with which the wrong model agrees with the right one.
 std::vector<std::string> causes(const TransformerOptions& right, const TransformerOptions& wrong) {
   const Safetensors expected = activations_of(made(right));
@@ -145,6 +155,37 @@ TEST_CASE("a known mistake is told by its name", "[phase7][architectures]") {
   CHECK(causes(gpt2, by_layer) == Words{"scores scaled by 1 / sqrt(d_k)"});
   CHECK(causes(by_layer, gpt2) == Words{"scores of layer i, counted from 1, divided by i"});
   CHECK(causes(gpt2, changed(gpt2, [](auto& o) { o.windows = {3, 3}; })) == Words{"no window"});
+}
+
+TEST_CASE("weights of large scores may differ by more: by their rounding",
+          "[phase7][architectures]") {
+  const TransformerOptions options = options_of("gpt_neox", R"(,"num_hidden_layers":2)");
+  const Transformer model = made(options);
+  Transformer by_scale = model, by_query = model;
+  constexpr real factor = 300;
+  for (std::size_t i = 0; i < 2; ++i) {
+    by_scale.blocks[i].attention.scores.scale = double{factor} / std::sqrt(8.0);
+    Linear& query = by_query.blocks[i].attention.query;
+    query.weight = query.weight * factor;
+    if (query.bias.defined()) query.bias = query.bias * factor;
+  }
+  const Safetensors expected = activations_of(by_scale);
+  // The same but for rounding, which moves weights by more than 1e-5.
+  const Comparison found = compare(by_query, expected);
+  CHECK(found.first() == nullptr);
+  CHECK(found.worst() < 0.7);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double largest = largest_score(by_query, i);
+    CHECK(largest > 100);
+    CHECK(found.activations[i].allowed ==
+          Approx(2 * double(i + 1) * std::ldexp(largest, -23)).epsilon(1e-4));
+  }
+  CHECK(compare(model, activations_of(model)).activations[0].allowed == 1e-5);
+  // A mistake is more than that.
+  for (TransformerBlock& block : by_query.blocks) {
+    std::visit([](auto& norm) { norm.eps = 1e-3; }, block.attention_norm.layer);
+  }
+  CHECK(compare(by_query, expected).first() != nullptr);
 }
 
 TEST_CASE("another kind of norm is told", "[phase7][architectures]") {

@@ -43,6 +43,12 @@ struct Comparison {
 struct CompareOptions {
   double allowed = 2e-4;          // of the largest number of an activation
   double allowed_weights = 1e-5;  // of attention weights, which are at most 1
+  // Weights of large scores may differ by more: by (layer + 1) * this * eps * largest score, where
+  // eps = 2^-23 and the largest is that of the keys that have a weight. A score of 200 is rounded
+  // by up to 200 eps / 2, which moves its weight, and the layers before add theirs. Two programs in
+  // float32 were 0.1 to 3.7 eps * largest score apart, in layer 0 at most 0.6 (stories260K, 32 to
+  // 400 tokens, right and with mistakes).
+  double allowed_roundings = 2;
 };
 
 // Runs the model on `ids` of the file (length) or (batch, length), with its `token_types` if there
