@@ -1,11 +1,11 @@
 // Step 74. What do the heads of a real model do, and does it matter?
 //
 // New here: all heads are scored for several kinds at once, with controls: the same text behind
-// another one instead of itself (course/head_kinds.hpp), equal weights, untrained models. Then
-// heads are cut, alone and together, beside random ones. First in two models of step 58, trained
-// here, then in the real model stories260K, if it is there (course/real_model.hpp).
-// Writes out/plots/phase7_heads.png; with the real model also phase7_heads_stories260K.png and
-// phase7_joint_cuts_stories260K.png; takes about 15 seconds.
+// another one instead of itself (course/head_kinds.hpp; stories also behind another passage of their
+// own), equal weights, untrained models. Then heads are cut, alone and together, beside random ones.
+// First in two models of step 58, trained here, then in the real model stories260K, if it is there
+// (course/real_model.hpp). Writes out/plots/phase7_heads.png; with the real model also
+// phase7_heads_stories260K.png and phase7_joint_cuts_stories260K.png; takes about 20 seconds.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -116,8 +116,12 @@ void print_letters(NamedScores& drawn) {
 
 // ---- stories260K
 
-// Three passages of each story, behind themselves and behind a passage of another story.
-TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first) {
+// Behind which passage a passage stands as a control.
+enum class Behind { other_story, own_story };
+
+// Three passages of each story, behind themselves and behind another one: of another story, or of
+// their own (the next one, or the first for the last; so none stands behind the one before it).
+TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first, Behind behind) {
   Pieces pieces, others;
   for (const char* story : stories) {
     const std::vector<std::int32_t> ids = tokenizer.encode(story).values;
@@ -125,7 +129,10 @@ TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first) {
       pieces.emplace_back(at, at + 48);
     }
   }
-  for (std::size_t i = 0; i < pieces.size(); ++i) others.push_back(pieces[(i + 7) % pieces.size()]);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::size_t own = i / 3 * 3 + (i + 1) % 3, other = (i + 7) % pieces.size();
+    others.push_back(pieces[behind == Behind::own_story ? own : other]);
+  }
   return two_readings(first, pieces, others);
 }
 
@@ -154,38 +161,68 @@ void print_single_cuts(const HeadStudy& s) {
               b.deviation);
 }
 
+// What separates a repetition from the words and names of a story.
+void print_own_story(const HeadStudy& told, const HeadStudy& own) {
+  const Index rows = told.again_scores.size(3);
+  const HeadOf best = told.by_score(told.again_scores, HeadKind::induction, rows / 2).front();
+  const Spread score = score_of(own.other_scores, HeadKind::induction, best, rows / 2, rows);
+  std::printf("   behind another of its own story: ln p %.2f; induction, head %lld.%lld:",
+              own.whole.other, (long long)best.layer, (long long)best.head);
+  std::printf(" %.2f ±%.2f\n", score.mean, score.deviation);
+}
+
 void draw_joint_cuts(std::vector<plot::BarChart> charts) {
-  plot::Canvas canvas(800, 760, 2);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(12), 2, 1);
-  for (std::size_t i = 0; i < 2; ++i) {
-    charts[i].title = i == 0 ? "Without heads: pieces read again" : "The same pieces behind others";
+  const char* const titles[] = {"Without heads: pieces read again",
+                                "The same pieces behind another of their own story",
+                                "The same pieces behind one of another story"};
+  plot::Canvas canvas(800, 1100, 2);
+  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(12), 3, 1);
+  for (std::size_t i = 0; i < 3; ++i) {
+    charts[i].title = titles[i];
     charts[i].y_axis = {"ln p falls by", false, -0.1, 0.85};
     plot::draw(canvas, areas[i], charts[i]);
   }
   plot::write_png(canvas, "out/plots/phase7_joint_cuts_stories260K.png");
 }
 
-void print_joint_cuts(const HeadStudy& s) {
-  std::vector<plot::BarChart> charts(2);
+// What cutting a group costs on one sort of texts.
+struct GroupCost {
+  const char* texts;
+  double joint, sum;
+  Spread random;
+};
+
+std::vector<GroupCost> costs_of(const HeadStudy& told, const HeadStudy& own, const Heads& cut,
+                                const Heads& others) {
+  const Falls joint = told.falls(cut), sum = told.summed_falls(cut);
+  const auto [again, other] = told.at_random(others, std::ssize(cut));
+  return {{"read again", joint.again, sum.again, again},
+          {"own story", own.falls(cut).other, own.summed_falls(cut).other,
+           own.at_random(others, std::ssize(cut)).other},
+          {"another story", joint.other, sum.other, other}};
+}
+
+void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
+  std::vector<plot::BarChart> charts(3);
   for (auto& one : charts) one.series = {{"together"}, {"one by one, summed"}, {"random others"}};
-  const auto add = [](plot::BarChart& chart, const std::string& label, const double(&values)[3]) {
-    chart.labels.push_back(label);
-    for (std::size_t i = 0; i < 3; ++i) chart.series[i].values.push_back(values[i]);
-  };
-  std::printf("\n                          read again                   behind another\n");
-  std::printf("   cut together       joint    sum   at random       joint    sum   at random\n");
+  std::printf("\n   cut together             joint     sum   at random\n");
   for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
-    const Heads heads = s.by_score(s.again_scores, kind, s.again_scores.size(3));
+    const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3));
     for (const Index count : {3, 12}) {
       const Heads cut(heads.begin(), heads.begin() + count);
-      const Falls joint = s.falls(cut), sum = s.summed_falls(cut);
-      const auto [again, other] = s.at_random({heads.begin() + count, heads.end()}, count);
       const std::string name = std::to_string(count) + " " + to_string(kind);
-      std::printf("   %17s %5.2f %6.2f   %5.2f ±%.2f    %6.2f %6.2f   %5.2f ±%.2f\n", name.c_str(),
-                  joint.again, sum.again, again.mean, again.deviation, joint.other, sum.other,
-                  other.mean, other.deviation);
-      add(charts[0], name, {joint.again, sum.again, again.mean});
-      add(charts[1], name, {joint.other, sum.other, other.mean});
+      std::printf("   %s:", name.c_str());
+      for (const HeadOf one : cut) std::printf(" %td.%td", one.layer, one.head);
+      std::printf("\n");
+      const auto costs = costs_of(told, own, cut, {heads.begin() + count, heads.end()});
+      for (std::size_t i = 0; i < costs.size(); ++i) {
+        const auto& [texts, joint, sum, random] = costs[i];
+        std::printf("      %-16s %10.2f %7.2f %7.2f ±%.2f\n", texts, joint, sum, random.mean,
+                    random.deviation);
+        charts[i].labels.push_back(name);
+        const double values[] = {joint, sum, random.mean};
+        for (std::size_t j = 0; j < 3; ++j) charts[i].series[j].values.push_back(values[j]);
+      }
     }
   }
   draw_joint_cuts(charts);
@@ -212,7 +249,7 @@ void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 74: what the heads do (takes about 15 seconds)\n");
+  std::printf("Step 74: what the heads do (takes about 20 seconds)\n");
   NamedScores drawn;
   print_letters(drawn);
   draw_scores(drawn, "out/plots/phase7_heads.png");
@@ -227,17 +264,19 @@ int main() try {
   const HeadStudy noise(model, random_readings(*tokenizer.bos(), tokens, 32, 24, random));
   print_scores(noise);
   std::printf("\n4. stories260K, 24 passages of stories\n");
-  const HeadStudy told(model, passages(tokenizer, *tokenizer.bos()));
+  const HeadStudy told(model, passages(tokenizer, *tokenizer.bos(), Behind::other_story));
+  const HeadStudy own(model, passages(tokenizer, *tokenizer.bos(), Behind::own_story));
   print_scores(told);
+  print_own_story(told, own);
   double first = 0;
   for (const std::size_t at : {0, 50, 100, 150, 200}) {
-    const Tensor other = kind_scores(model, passages(tokenizer, tokens[at]).again);
-    first += score_of(other, HeadKind::first, {2, 6}, 0, 24).mean / 5;
+    const TwoReadings texts = passages(tokenizer, tokens[at], Behind::other_story);
+    first += score_of(kind_scores(model, texts.again), HeadKind::first, {2, 6}, 0, 24).mean / 5;
   }
   std::printf("   first position, head 2.6, with five other tokens in place of %s: %.2f\n",
               tokenizer.token(*tokenizer.bos()).c_str(), first);
   print_single_cuts(told);
-  print_joint_cuts(told);
+  print_joint_cuts(told, own);
   print_one_text(model, tokenizer);
   std::printf("wrote out/plots/phase7_joint_cuts_stories260K.png\n");
   draw_scores({{"random", noise.again_scores},
