@@ -87,14 +87,14 @@ function smallMap(run, layer, head) {
   return { size: bins, weights: (i, j) => (causal && j > i ? null : pool[i * bins + j]) };
 }
 
-// One pixel for a weight; the page enlarges it. The colours go up to the largest weight.
+// One pixel for a weight; the page enlarges it. The colours go up to the largest weights.
 function paintMap(scene, layer, head) {
   const { size, weights } = smallMap(scene.run, layer, head);
   const canvas = html("canvas", { width: size, height: size });
   const context = canvas.getContext("2d"), image = context.createImageData(size, size);
   const values = Array.from({ length: size * size }, (_, at) =>
     weights(Math.floor(at / size), at % size));
-  const highest = values.reduce((a, b) => Math.max(a, b ?? 0), 0) || 1;
+  const highest = highestOf(size, size, weights);
   values.forEach((value, at) => {
     const colour = value === null ? scene.paint.hidden : shade(scene.paint.ramp, value / highest);
     image.data.set([...pixel(colour), 255], 4 * at);

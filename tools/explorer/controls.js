@@ -132,6 +132,7 @@ function markTabs(scene) {
     tab.setAttribute("aria-selected", String(isChosen));
     tab.tabIndex = isChosen ? 0 : -1;
     byId(`panel-${tab.dataset.view}`).hidden = !isChosen;
+    if (isChosen) bringIntoSight(byId("tabs"), tab);
   }
 }
 

@@ -33,7 +33,8 @@ function short(word, count = 24) {
                                                           : all.slice(0, count - 1).join("") + "…";
 }
 
-// Text in which a word stands among others: the isolates keep a word of another direction from
-// turning its neighbours round.
-const isolated = (word) => "\u2068" + short(word) + "\u2069";
+// Text in which a word stands among others: isolates keep a word that is written from right to left,
+// or has marks of direction, from turning its neighbours round.
+const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff]|[\ud802\ud803\ud83a\ud83b]/;
+const isolated = (word) => (turning.test(word) ? `\u2068${short(word)}\u2069` : short(word));
 const place = (run, i) => `${isolated(run.words[i])}@${i}`;

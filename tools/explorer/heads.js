@@ -114,7 +114,7 @@ function linePicture(scene, shown, width) {
   root.append(lines, single, wordColumn(scene, run, box, "query"),
               wordColumn(scene, run, box, "key"));
   const drawing = { root, box, shown, scene, single, lines };
-  drawLines(drawing, lines, (i, j, w) => Math.abs(w) >= thinnest);
+  drawLines(drawing, lines, 0.1, (i, j, w) => Math.abs(w) >= thinnest);
   return drawing;
 }
 
@@ -152,20 +152,21 @@ function lineWeight({ shown, scene }, head, i, j) {
   return seen ? run.weight(scene.layer, head, i, j) : null;
 }
 
-function drawLines(drawing, into, keep) {
+function drawLines(drawing, into, least, keep) {
   const { box, shown } = drawing, paths = [];
   for (const head of shown.heads) {
     for (let i = box.q0; i <= box.q1; ++i) {
       for (let j = box.k0; j <= box.k1; ++j) {
         const w = lineWeight(drawing, head, i, j);
-        if (w !== null && keep(i, j, w)) paths.push(linePath(drawing, head, i, j, w));
+        if (w !== null && keep(i, j, w)) paths.push(linePath(drawing, head, i, j, w, least));
       }
     }
   }
   into.replaceChildren(...paths);
 }
 
-function linePath({ box, shown, scene }, head, i, j, w) {
+// least: the opacity of the faintest line.
+function linePath({ box, shown, scene }, head, i, j, w, least) {
   const y = (at) => box.top + (at + 0.5) * lineHeight, middle = (box.left + box.right) / 2;
   const from = y(i - box.q0), to = y(j - box.k0), size = Math.min(1, Math.abs(w));
   const { paint } = scene;
@@ -174,7 +175,7 @@ function linePath({ box, shown, scene }, head, i, j, w) {
   return svg("path", {
     d: `M${box.left} ${from}C${middle} ${from} ${middle} ${to} ${box.right} ${to}`,
     fill: "none", stroke: colour, "stroke-width": (0.6 + 4.4 * size).toFixed(2),
-    "stroke-opacity": (0.1 + 0.9 * size).toFixed(3),
+    "stroke-opacity": (least + (1 - least) * size).toFixed(3),
     "stroke-dasharray": isDashed ? "6 4" : null,
     "data-query": i, "data-key": j, "data-head": head, "data-value": String(w),
   });
@@ -189,6 +190,10 @@ function wireHeads(parts, scene, app) {
       const side = item.dataset.side, at = Number(item.dataset.position);
       parts.forEach((one) => isolateWord(one, side, at));
       app.say(isolatedText(drawing, side, at));
+      const [most] = weightsOf(drawing, side, at), pair = [at, most?.other];
+      if (most) {
+        drawCard({ ...scene, head: most.head }, shown.run, ...(side === "query" ? pair : pair.reverse()));
+      }
     };
     root.addEventListener("pointerover", (event) => {
       const { query, key, head } = event.target.dataset ?? {};
@@ -213,7 +218,7 @@ function wireHeads(parts, scene, app) {
 
 // Arrow keys: up and down within a side, left and right between them. Enter explains the weight.
 function wireWords(drawing, app) {
-  const { root, box } = drawing, { queries } = { queries: box.q1 - box.q0 + 1 };
+  const { root, box } = drawing, queries = box.q1 - box.q0 + 1;
   const find = (side, at) =>
     root.querySelector(`.line-word[data-side="${side}"][data-position="${at}"]`);
   const start = find("query", app.scene.query) ?? root.querySelector(".line-word");
@@ -245,7 +250,8 @@ function wireWords(drawing, app) {
 function isolateWord(drawing, side, at) {
   const { root, single, lines, shown } = drawing;
   lines.setAttribute("visibility", "hidden");
-  drawLines(drawing, single, (i, j, w) => (side === "query" ? i : j) === at && Math.abs(w) >= 5e-5);
+  drawLines(drawing, single, 0.35,
+            (i, j, w) => (side === "query" ? i : j) === at && Math.abs(w) >= 5e-5);
   for (const path of [...single.children]) {
     if (shown.heads.length === 1) single.append(lineNumber(drawing, side, path.dataset));
   }
@@ -274,8 +280,8 @@ function headBars(drawing, side, at) {
   for (let other = first; other <= last; ++other) {
     shown.heads.forEach((head, n) => {
       const w = lineWeight(drawing, head, ...(isQuery ? [at, other] : [other, at]));
-      if (w === null || w < 0.005) return;
-      const y = box.top + (other - first) * lineHeight, height = (lineHeight - 4) * w;
+      if (w === null || w < 0.01) return;
+      const y = box.top + (other - first) * lineHeight, height = Math.max(2, (lineHeight - 4) * w);
       bars.push(svg("rect", {
         x: isQuery ? box.right - 4 - (shown.heads.length - n) * step : box.left + 4 + n * step,
         y: y + lineHeight - 2 - height, width: step - 1, height,
@@ -292,9 +298,9 @@ function clearWord({ root, single, lines }) {
   for (const item of root.querySelectorAll(".is-chosen")) item.classList.remove("is-chosen");
 }
 
-// The largest weights of a word, in words.
-function isolatedText(drawing, side, at) {
-  const { shown, box } = drawing, { run } = shown, isQuery = side === "query", found = [];
+// The weights of a word, the largest first: [{head, other, w}].
+function weightsOf(drawing, side, at) {
+  const { shown, box } = drawing, isQuery = side === "query", found = [];
   const [first, last] = isQuery ? [box.k0, box.k1] : [box.q0, box.q1];
   for (const head of shown.heads) {
     for (let other = first; other <= last; ++other) {
@@ -302,8 +308,13 @@ function isolatedText(drawing, side, at) {
       if (w !== null) found.push({ head, other, w });
     }
   }
-  found.sort((a, b) => Math.abs(b.w) - Math.abs(a.w));
-  const several = shown.heads.length > 1;
+  return found.sort((a, b) => Math.abs(b.w) - Math.abs(a.w));
+}
+
+// The same in words.
+function isolatedText(drawing, side, at) {
+  const { shown } = drawing, { run } = shown, isQuery = side === "query";
+  const found = weightsOf(drawing, side, at), several = shown.heads.length > 1;
   const list = found.slice(0, 4).map(({ head, other, w }) =>
     `${place(run, other)}${several ? ` in head ${head}` : ""} ${shown.other ? signed(w) : four(w)}`);
   return `${side} ${place(run, at)} ${isQuery ? "-> keys" : "<- queries"}: ${list.join(", ")}` +

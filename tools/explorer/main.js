@@ -10,11 +10,13 @@ const app = {
   // Changes the state and draws everything anew. null takes a value back to its default.
   set(changes, { focus } = {}) {
     const isNewView = changes.view !== undefined && changes.view !== this.scene?.view;
+    const again = focus ?? focusedPart();
     this.change(changes);
     this.draw();
     address.write(this.state, isNewView);
-    const target = focus ?? (isNewView && document.activeElement === document.body ? `#tab-${this.scene.view}` : null);
-    if (target) document.querySelector(target)?.focus();
+    if (again === null) return;
+    const target = isNewView && !focus ? null : document.querySelector(again);
+    (target ?? byId(`tab-${this.scene.view}`)).focus();
   },
 
   // Changes the query and key while the view stays as it is: a cell that has the focus keeps it.
@@ -51,6 +53,15 @@ const app = {
   },
 };
 
+// What is drawn anew loses the focus. This finds the element in its place: by its id, or as a cell.
+// null if the focus is elsewhere.
+function focusedPart() {
+  const element = document.activeElement, at = positionOf(element);
+  if (!byId("panels").contains(element)) return null;
+  const cell = at ? `[data-row="${at[0]}"][data-column="${at[1]}"]` : "";
+  return element.id ? `#${element.id}` : cell ? `#panels ${cell}` : "#no-such-part";
+}
+
 const currentPaint = () =>
   matchMedia("(prefers-color-scheme: dark)").matches ? paints.dark : paints.light;
 
@@ -69,7 +80,7 @@ function drawPage(scene, app) {
   const empty = emptyText(scene, view);
   byId("save-svg").disabled = byId("save-csv").disabled = empty !== "";
   byId("shown").textContent = shownText(scene);
-  panel.replaceChildren();
+  for (const one of byId("panels").children) one.replaceChildren();
   if (empty) return panel.append(html("p", { class: "empty" }, empty));
   panel.append(html("p", { class: "intro" }, view.intro(scene)));
   view.draw(scene, panel, app);

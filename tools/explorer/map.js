@@ -64,16 +64,22 @@ function mapsOf(scene) {
   return maps;
 }
 
-// The largest number of the matrices of the same kind, so that A and B have the same colours.
+// The highest of the matrices of the same kind, so that A and B have the same colours.
 function largest(maps, like) {
-  let most = 0;
-  for (const m of maps) {
-    if (m.isPooled !== like.isPooled || m.isDifference !== like.isDifference) continue;
-    m.rows.forEach((_, r) => m.columns.forEach((__, c) => {
-      most = Math.max(most, Math.abs(m.value(r, c) ?? 0));
-    }));
+  const same = maps.filter((m) => m.isPooled === like.isPooled && m.isDifference === like.isDifference);
+  return Math.max(...same.map((m) => highestOf(m.rows.length, m.columns.length, m.value)));
+}
+
+// Where the colours of a map end: at the largest number, but one in a hundred of those above 0 may
+// be larger. Rows that see one key only do not count: their weight is always 1.
+function highestOf(rows, columns, value) {
+  const found = [];
+  for (let r = 0; r < rows; ++r) {
+    const row = Array.from({ length: columns }, (_, c) => value(r, c)).filter((x) => x !== null);
+    if (row.length > 1) found.push(...row.map(Math.abs).filter((x) => x > 0));
   }
-  return most || 1;
+  found.sort((a, b) => a - b);
+  return found[Math.floor(found.length * 0.99)] || 1;
 }
 
 // A window of a long text can lie behind the end of a shorter one.
@@ -191,13 +197,13 @@ function cellText(pairs, matrix, scene, r, c) {
 
 function colourChoice(scene, app) {
   if (scene.range.isPart) {
-    return html("p", { class: "note" }, "The colours go up to the largest weight shown.");
+    return html("p", { class: "note" }, "The colours go up to the largest weights shown.");
   }
   const box = html("input", { type: "checkbox", id: "colours", change: () => {
     app.set({ colours: box.checked ? "largest" : null });
   } });
   box.checked = scene.state.colours === "largest";
-  return html("label", { class: "check" }, box, " Colours up to the largest weight, not up to 1");
+  return html("label", { class: "check" }, box, " Colours up to the largest weights, not up to 1");
 }
 
 // What A and B are, or why there is nothing beside.

@@ -19,7 +19,7 @@ function matrixPicture(matrix, width, paint) {
     role: "grid", "aria-label": `${matrix.title}. Rows are queries, columns are keys.`,
     class: "matrix",
   });
-  root.append(label(0, 15, fit(matrix.title, right), { "font-weight": "bold" }));
+  root.append(label(0, 15, fit(matrix.title, right), { "font-weight": "bold", "aria-hidden": "true" }));
   drawAxes(root, matrix, box, paint);
   drawCells(root, matrix, box, paint);
   drawColourBar(root, matrix, box, paint);
@@ -49,7 +49,7 @@ function drawAxes(root, matrix, box, paint) {
       ...text, transform: `rotate(-90 ${x} ${y})`, "data-side": `column${c}`,
     }));
   });
-  const y = box.top + (box.rows * box.size) / 2, soft = { fill: paint.soft, "font-size": 12 };
+  const y = box.top + (box.rows * box.size) / 2, soft = { fill: paint.soft, "font-size": 12, "aria-hidden": "true" };
   root.append(label(12, y, "query ↓", { ...soft, transform: `rotate(-90 12 ${y})`,
                                         "text-anchor": "middle" }));
   root.append(label(box.side, 34, "key →", soft));
@@ -116,8 +116,9 @@ function drawColourBar(root, matrix, box, paint) {
   }
   const text = { "font-size": 11, fill: paint.soft };
   [low, (low + matrix.highest) / 2, matrix.highest].forEach((value, i) => {
-    group.append(label(x + (i * steps * width) / 2, y + 23, String(Number(value.toFixed(3))),
-                       { ...text, "text-anchor": ["start", "middle", "end"][i] }));
+    const more = i === 2 && matrix.highest < 1 && !matrix.isDifference ? " and more" : "";
+    group.append(label(x + (i * steps * width) / 2, y + 23, Number(value.toFixed(3)) + more,
+                       { ...text, "text-anchor": more ? "middle" : ["start", "middle", "end"][i] }));
   });
   group.append(label(x, y + 40, matrix.isDifference ? "difference of weights: A − B"
                                                     : matrix.barName ?? "weight", text));

@@ -72,7 +72,7 @@ const besideCell = (x, even) => ({ text: `${four(x)} (${four(even)})`, value: x 
 
 // The score, ▲ if it is above the baselines, and the difference to what stands beside.
 function scoreCell(scene, one, other) {
-  if (one.score === null) return { text: "–", plain: "" };
+  if (one.score === null) return { text: "–", plain: "", attributes: { "aria-label": "not shown by this text" } };
   const isUp = isAbove(one), mark = isUp ? " ▲" : "";
   if (typeof other === "number") {
     const x = one.score - other;
@@ -157,12 +157,46 @@ function sortableTable(table, scene, app) {
       th.textContent, isSorted ? (down ? " ↓" : " ↑") : "");
     th.replaceChildren(button);
   });
+  if (table.id === "o") wireScores(place, table, scene, app);
   place.querySelectorAll("tbody th").forEach((th) => {
     const { layer, head } = th.dataset;
     th.replaceChildren(html("button", { type: "button", "aria-label": `open head ${layer}.${head}`,
       click: () => app.set({ view: "map", layer, head, heads: null, key: null }) }, th.textContent));
   });
   return place;
+}
+
+// Pointing at a score, or reaching it with the arrow keys, says it with all its controls.
+function wireScores(place, table, scene, app) {
+  const rows = [...place.querySelectorAll("tbody tr")], skipped = 4;
+  rows.forEach((row, r) => [...row.children].slice(skipped).forEach((td, c) => {
+    td.dataset.row = r;
+    td.dataset.column = c;
+    td.tabIndex = -1;
+  }));
+  const show = (r, c) => {
+    const { layer, head } = rows[r].firstChild.dataset;
+    app.say(scoreText(scene, Number(layer), Number(head), c));
+  };
+  makeGrid(place.querySelector("tbody"), {
+    rows: rows.length, columns: scene.source.patterns.length, start: [0, 0], arrive: show,
+    cell: (r, c) => rows[r]?.children[c + skipped],
+    enter: (_, c) => app.set({ pattern: c }),
+  });
+  place.addEventListener("pointerover", (event) => {
+    const at = positionOf(event.target.closest("td[data-row]") ?? {});
+    if (at) show(...at);
+  });
+}
+
+function scoreText(scene, layer, head, p) {
+  const one = scene.run.measures(layer, head).patterns[p], start = `head ${layer}.${head}, ` +
+    scene.source.patterns[p] + (one.offset ? ` ${one.offset}` : "");
+  if (one.score === null) return `${start}: this text cannot show it`;
+  const spread = (name, pair) => (pair ? `, ${name} ${four(pair[0])} ± ${four(pair[1])}` : "");
+  const even = typeof one.uniform === "number" ? `, equal weights ${four(one.uniform)}` : "";
+  return `${start}: ${four(one.score)}${spread("untrained", one.untrained)}${even}` +
+         spread("shuffled", one.shuffled);
 }
 
 function chosenSort({ state }) {
