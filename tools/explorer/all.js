@@ -3,53 +3,64 @@
 const allView = {
   id: "all",
   name: "All heads",
-  intro: (scene) => "Each picture is the map of one head: rows of it are queries, columns are keys. " +
+  intro: (scene) =>
+    "Each picture is the map of one head: rows of it are queries, columns are keys. " +
     "Layers go down the page, one computed after the other; the heads of a layer stand side by " +
     "side. Point at a picture to read its measures; click it to open the map." +
     (scene.length > exactSize ? " Long texts are pooled to 64 bins." : ""),
 
   draw(scene, panel, app) {
-    const { layers, heads } = scene.run.model, size = thumbnailSize(panel.clientWidth || 800, heads);
-    const grid = html("table", { class: "thumbnails", role: "grid",
-                                 "aria-label": "Heads: rows are layers, columns are heads" });
+    const {layers, heads} = scene.run.model, size = thumbnailSize(panel.clientWidth || 800, heads);
+    const grid = html("table", {
+      class: "thumbnails",
+      role: "grid",
+      "aria-label": "Heads: rows are layers, columns are heads"
+    });
     grid.append(html("caption", {}, "Layers ↓ · Heads →"), headRow(heads));
     for (let l = 0; l < layers; ++l) {
-      grid.append(html("tr", {}, html("th", { scope: "row", class: "layer" }, `Layer ${l}`),
-                       ...Array.from({ length: heads }, (_, h) => thumbnail(scene, l, h, size))));
+      grid.append(html(
+        "tr", {}, html("th", {scope: "row", class: "layer"}, `Layer ${l}`),
+        ...Array.from({length: heads}, (_, h) => thumbnail(scene, l, h, size))));
     }
-    panel.append(html("div", { class: "scroll" }, grid));
+    panel.append(html("div", {class: "scroll"}, grid));
     wireThumbnails(grid, scene, app);
   },
 
   picture(scene) {
-    const { layers, heads } = scene.run.model, size = 96, step = size + 8;
+    const {layers, heads} = scene.run.model, size = 96, step = size + 8;
     const root = picture(90 + heads * step, 40 + layers * step, scene.paint);
+    root.append(label(10, 24, "Layer ↓ Head →", {"font-size": 9.5, fill: scene.paint.soft}));
     for (let h = 0; h < heads; ++h) {
-      root.append(label(86 + h * step + size / 2, 24, `Head ${h}`, { "text-anchor": "middle" }));
+      root.append(label(86 + h * step + size / 2, 24, `Head ${h}`, {"text-anchor": "middle"}));
     }
     for (let l = 0; l < layers; ++l) {
       root.append(label(10, 36 + l * step + size / 2, `Layer ${l}`));
       for (let h = 0; h < heads; ++h) {
-        root.append(svg("image", { x: 86 + h * step, y: 32 + l * step, width: size, height: size,
-                                   href: paintMap(scene, l, h).toDataURL(),
-                                   "image-rendering": "pixelated" }));
+        root.append(svg("image", {
+          x: 86 + h * step,
+          y: 32 + l * step,
+          width: size,
+          height: size,
+          href: paintMap(scene, l, h).toDataURL(),
+          "image-rendering": "pixelated"
+        }));
       }
     }
     return root;
   },
 
   numbers(scene) {
-    const { layers, heads } = scene.run.model, rows = [];
+    const {layers, heads} = scene.run.model, rows = [];
     for (let l = 0; l < layers; ++l) {
       for (let h = 0; h < heads; ++h) {
-        const { weights, size } = smallMap(scene.run, l, h);
+        const {weights, size} = smallMap(scene.run, l, h);
         for (let i = 0; i < size; ++i) {
           for (let j = 0; j < size; ++j) rows.push([l, h, i, j, weights(i, j) ?? "masked"]);
         }
       }
     }
     const unit = scene.length > exactSize ? "bin" : "position";
-    return { columns: ["layer", "head", `query ${unit}`, `key ${unit}`, "weight"], rows };
+    return {columns: ["layer", "head", `query ${unit}`, `key ${unit}`, "weight"], rows};
   },
 };
 
@@ -57,9 +68,9 @@ const thumbnailSize = (width, heads) =>
   Math.max(56, Math.min(220, Math.floor((width - 90) / heads) - 14));
 
 function headRow(heads) {
-  const cells = Array.from({ length: heads }, (_, h) =>
-    html("th", { scope: "col", class: "head" }, `Head ${h}`));
-  return html("tr", {}, html("td", { class: "corner" }), ...cells);
+  const cells =
+    Array.from({length: heads}, (_, h) => html("th", {scope: "col", class: "head"}, `Head ${h}`));
+  return html("tr", {}, html("td", {class: "corner"}), ...cells);
 }
 
 function thumbnail(scene, l, h, size) {
@@ -67,33 +78,44 @@ function thumbnail(scene, l, h, size) {
   const canvas = paintMap(scene, l, h);
   canvas.style.width = canvas.style.height = `${size}px`;
   canvas.setAttribute("aria-hidden", "true");
-  const button = html("button", {
-    type: "button", tabindex: "-1", "data-layer": l, "data-head": h, "data-row": l, "data-column": h,
-    "aria-label": thumbnailText(scene, l, h), "aria-current": isChosen ? "true" : null,
-  }, canvas);
-  const { name } = scene.run.measures(l, h);
-  return html("td", { role: "gridcell" }, button,
-              name && name !== "none" ? html("small", { "aria-hidden": "true" }, name) : null);
+  const button = html(
+    "button", {
+      type: "button",
+      tabindex: "-1",
+      "data-layer": l,
+      "data-head": h,
+      "data-row": l,
+      "data-column": h,
+      "aria-label": thumbnailText(scene, l, h),
+      "aria-current": isChosen ? "true" : null,
+    },
+    canvas);
+  const {name} = scene.run.measures(l, h);
+  return html(
+    "td", {role: "gridcell"}, button,
+    name && name !== "none" ? html("small", {"aria-hidden": "true"}, name) : null);
 }
 
 // The numbers of a small map: exact, or 64 bins.
 function smallMap(run, layer, head) {
   const n = run.length;
   if (n <= exactSize) {
-    return { size: n, weights: (i, j) =>
-      run.sees(layer, i, j) ? run.weight(layer, head, i, j) : null };
+    return {
+      size: n,
+      weights: (i, j) => run.sees(layer, i, j) ? run.weight(layer, head, i, j) : null
+    };
   }
-  const pool = run.pooled(layer, head), { causal } = run.model;
-  return { size: bins, weights: (i, j) => (causal && j > i ? null : pool[i * bins + j]) };
+  const pool = run.pooled(layer, head), {causal} = run.model;
+  return {size: bins, weights: (i, j) => (causal && j > i ? null : pool[i * bins + j])};
 }
 
 // One pixel for a weight; the page enlarges it. The colours go up to the largest weights.
 function paintMap(scene, layer, head) {
-  const { size, weights } = smallMap(scene.run, layer, head);
-  const canvas = html("canvas", { width: size, height: size });
+  const {size, weights} = smallMap(scene.run, layer, head);
+  const canvas = html("canvas", {width: size, height: size});
   const context = canvas.getContext("2d"), image = context.createImageData(size, size);
-  const values = Array.from({ length: size * size }, (_, at) =>
-    weights(Math.floor(at / size), at % size));
+  const values =
+    Array.from({length: size * size}, (_, at) => weights(Math.floor(at / size), at % size));
   const highest = highestOf(size, size, weights);
   values.forEach((value, at) => {
     const colour = value === null ? scene.paint.hidden : shade(scene.paint.ramp, value / highest);
@@ -110,21 +132,26 @@ function pixel(colour) {
 }
 
 function thumbnailText(scene, layer, head) {
-  const { entropy, evenEntropy, name, patterns } = scene.run.measures(layer, head);
+  const {entropy, evenEntropy, name, patterns} = scene.run.measures(layer, head);
   const best = bestPattern(patterns);
   const pattern = best < 0 ? "" : `, ${scene.source.patterns[best]} ${four(patterns[best].score)}`;
   const named = name && name !== "none" ? `, named “${name}”` : "";
   return `layer ${layer}, head ${head}: entropy ${four(entropy)} of ${four(evenEntropy)}` +
-         pattern + named;
+    pattern + named;
 }
 
 function wireThumbnails(grid, scene, app) {
-  const { layers, heads } = scene.run.model;
-  const cell = (l, h) => grid.querySelector(`button[data-layer="${l}"][data-head="${h}"]`);
-  const open = (l, h) => app.set({ view: "map", layer: l, head: h, heads: null, key: null });
+  const {layers, heads} = scene.run.model;
+  const open = (l, h) => app.set({view: "map", layer: l, head: h, heads: null, key: null});
   const show = (l, h) => app.say(thumbnailText(scene, l, h));
-  makeGrid(grid, { rows: layers, columns: heads, start: [scene.layer, scene.head], cell,
-                   arrive: show, enter: open });
+  makeGrid(grid, {
+    rows: layers,
+    columns: heads,
+    start: [scene.layer, scene.head],
+    cell: cellOf(grid),
+    arrive: show,
+    enter: open
+  });
   grid.addEventListener("pointerover", (event) => {
     const at = event.target.closest("button");
     if (at) show(Number(at.dataset.layer), Number(at.dataset.head));

@@ -8,12 +8,12 @@ function product(q, k) {
 
 // The steps from query i and key j to their score.
 function scoreSteps(run, layer, head, i, j) {
-  const { scale, softcap } = run.attention(layer);
+  const {scale, softcap} = run.attention(layer);
   const sum = product(run.query(layer, head, i), run.key(layer, head, j));
   const scaled = sum * scale;
   const capped = softcap > 0 ? softcap * Math.tanh(scaled / softcap) : scaled;
   const bias = run.bias(layer, head, i, j);
-  return { sum, scaled, capped, bias, score: capped + bias, seen: run.sees(layer, i, j) };
+  return {sum, scaled, capped, bias, score: capped + bias, seen: run.sees(layer, i, j)};
 }
 
 // Scores of a query on all keys; -Infinity where the mask hides the key.

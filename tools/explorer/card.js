@@ -1,26 +1,28 @@
 // The card beside the map and the lines: one weight in short, and the way to all its arithmetic.
 
 const cardPlace = () =>
-  html("section", { class: "card", id: "card", "aria-label": "One weight in short" });
+  html("section", {class: "card", id: "card", "aria-label": "One weight in short"});
 
 function drawCard(scene, run, i, j) {
-  const { layer, head, app } = scene, card = byId("card");
+  const {layer, head, app} = scene, card = byId("card");
   if (!card || i >= run.length || j >= run.length) return;
   const title = html("h3", {}, `${place(run, i)} → ${place(run, j)}`);
   if (!run.sees(layer, i, j)) {
     return card.replaceChildren(title, html("p", {}, `Masked${whyMasked(run, i, j)}.`));
   }
-  const { sum, score } = scoreSteps(run, layer, head, i, j), weight = run.weight(layer, head, i, j);
+  const {sum, score} = scoreSteps(run, layer, head, i, j), weight = run.weight(layer, head, i, j);
   card.replaceChildren(
     title,
-    html("p", {}, "Weight ", numberElement(weight), ": the share of exp(score) in its row. Score ",
-         numberElement(score), ", from q · k = ", numberElement(sum), "."),
-    html("p", { class: "note" }, "The parts of q · k, one bar for each number:"),
+    html(
+      "p", {}, "Weight ", numberElement(weight), ": the share of exp(score) in its row. Score ",
+      numberElement(score), ", from q · k = ", numberElement(sum), "."),
+    html("p", {class: "note"}, "The parts of q · k, one bar for each number:"),
     productPicture(run.query(layer, head, i), run.key(layer, head, j), scene.paint),
-    html("p", { class: "note" }, `The largest weights of ${place(run, i)}:`),
+    html("p", {class: "note"}, `The largest weights of ${place(run, i)}:`),
     largestList(run, run.row(layer, head, i)),
-    html("button", { type: "button", click: () => app.set({ view: "why", head, query: i, key: j }) },
-         "All the arithmetic"));
+    html(
+      "button", {type: "button", click: () => app.set({view: "why", head, query: i, key: j})},
+      "All the arithmetic"));
 }
 
 // A bar up or down for each q × k.
@@ -30,15 +32,26 @@ function productPicture(q, k, paint) {
   const most = parts.reduce((a, x) => Math.max(a, Math.abs(x)), 0) || 1;
   const bars = parts.map((x, d) => {
     const size = (Math.abs(x) / most) * (middle - 2);
-    return svg("rect", { x: d * step, y: x > 0 ? middle - size : middle, height: size,
-                         width: Math.max(1, step - 1), fill: x > 0 ? paint.heads[0] : paint.less[3] });
+    return svg("rect", {
+      x: d * step,
+      y: x > 0 ? middle - size : middle,
+      height: size,
+      width: Math.max(1, step - 1),
+      fill: x > 0 ? paint.heads[0] : paint.less[3]
+    });
   });
-  return picture(width, height, paint, { role: "img", "aria-label": "parts of the product" },
-                 ...bars, svg("path", { d: `M0 ${middle}H${width}`, stroke: paint.soft }));
+  return picture(
+    width, height, paint, {role: "img", "aria-label": "parts of the product"}, ...bars,
+    svg("path", {d: `M0 ${middle}H${width}`, stroke: paint.soft}));
 }
 
 function largestList(run, row) {
   const best = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, 5);
-  return html("ol", {}, ...best.filter((j) => row[j] > 0).map((j) =>
-    html("li", {}, barElement(row[j]), numberElement(row[j]), wordElement(run.words[j]), ` @${j}`)));
+  return html(
+    "ol", {},
+    ...best.filter((j) => row[j] > 0)
+      .map(
+        (j) => html(
+          "li", {}, barElement(row[j]), numberElement(row[j]), wordElement(run.words[j]),
+          ` @${j}`)));
 }

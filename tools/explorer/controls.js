@@ -11,20 +11,21 @@ function setOptions(select, options, value) {
 
 // A list of [value, text], or {group, options}.
 function optionElement(given) {
-  if (Array.isArray(given)) return html("option", { value: given[0], dir: "auto" }, given[1]);
-  return html("optgroup", { label: given.group }, ...given.options.map(optionElement));
+  if (Array.isArray(given)) return html("option", {value: given[0], dir: "auto"}, given[1]);
+  return html("optgroup", {label: given.group}, ...given.options.map(optionElement));
 }
 
-const countTo = (n) => Array.from({ length: n }, (_, i) => [String(i), String(i)]);
+const countTo = (n) => Array.from({length: n}, (_, i) => [String(i), String(i)]);
 
 function drawChoosers(scene) {
-  const { models, texts } = scene.source, about = models[scene.model];
+  const {models, texts} = scene.source, about = models[scene.model];
   const whole = models.map((model, i) => [String(i), modelName(model), model.kind])
-    .filter(([, , kind]) => kind !== "snapshot").map(([i, name]) => [i, name]);
+                  .filter(([, , kind]) => kind !== "snapshot")
+                  .map(([i, name]) => [i, name]);
   const shown = about.kind === "snapshot" ? about.of : scene.model;
   setOptions(byId("choose-model"), whole, String(shown));
-  setOptions(byId("choose-text"), texts.map((text, i) => [String(i), textName(text)]),
-             String(scene.text));
+  setOptions(
+    byId("choose-text"), texts.map((text, i) => [String(i), textName(text)]), String(scene.text));
   setOptions(byId("choose-layer"), countTo(about.layers), String(scene.layer));
   setOptions(byId("choose-head"), countTo(about.heads), String(scene.head));
   setOptions(byId("choose-beside"), besideOptions(scene), scene.beside ? scene.state.beside : "");
@@ -32,18 +33,18 @@ function drawChoosers(scene) {
 }
 
 function besideOptions(scene) {
-  const { models, texts } = scene.source;
+  const {models, texts} = scene.source;
   const named = models.map((model, i) => [String(i), modelName(model), model.kind])
-    .filter(([i]) => Number(i) !== scene.model);
+                  .filter(([i]) => Number(i) !== scene.model);
   const whole = named.filter(([, , kind]) => kind !== "snapshot").map(([i, name]) => [i, name]);
   const steps = named.filter(([, , kind]) => kind === "snapshot").map(([i, name]) => [i, name]);
-  const others = texts.map((text, i) => [`text${i}`, textName(text)])
-    .filter(([i]) => i !== `text${scene.text}`);
+  const others =
+    texts.map((text, i) => [`text${i}`, textName(text)]).filter(([i]) => i !== `text${scene.text}`);
   return [
     ["", "nothing"],
-    ...(whole.length ? [{ group: "Another model", options: whole }] : []),
-    ...(others.length ? [{ group: "Another text", options: others }] : []),
-    ...(steps.length ? [{ group: "A step of training", options: steps }] : []),
+    ...(whole.length ? [{group: "Another model", options: whole}] : []),
+    ...(others.length ? [{group: "Another text", options: others}] : []),
+    ...(steps.length ? [{group: "A step of training", options: steps}] : []),
   ];
 }
 
@@ -61,9 +62,10 @@ function drawTokens(scene, app) {
   const root = byId("tokens"), key = `${scene.text}`;
   if (root.dataset.text !== key) {
     root.dataset.text = key;
-    root.replaceChildren(...scene.words.map((word, i) =>
-      html("button", { type: "button", "data-position": i, tabindex: "-1" },
-           wordElement(word), html("small", { "aria-hidden": "true" }, String(i)))));
+    root.replaceChildren(...scene.words.map(
+      (word, i) => html(
+        "button", {type: "button", "data-position": i, tabindex: "-1"}, wordElement(word),
+        html("small", {"aria-hidden": "true"}, String(i)))));
   }
   markTokens(scene);
   byId("tokens-help").textContent =
@@ -73,7 +75,7 @@ function drawTokens(scene, app) {
 
 // Marks the query, and draws its weights under the words.
 function markTokens(scene) {
-  const { run, layer, head, query } = scene, row = run ? run.row(layer, head, query) : null;
+  const {run, layer, head, query} = scene, row = run ? run.row(layer, head, query) : null;
   byId("tokens").querySelectorAll("button").forEach((button, i) => {
     const isQuery = i === query;
     button.setAttribute("aria-pressed", String(isQuery));
@@ -86,7 +88,10 @@ function markTokens(scene) {
 // Scrolls a box so that an element in it is seen; unlike scrollIntoView it never moves the page.
 function bringIntoSight(box, element) {
   const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
-  const shift = (low, high, first, last) => (low < first ? low - first : high > last ? high - last : 0);
+  const shift = (low, high, first, last) =>
+    (low < first   ? low - first :
+       high > last ? high - last :
+                     0);
   box.scrollTop += shift(inner.top, inner.bottom, outer.top, outer.bottom);
   if (inner.width > outer.width) return;
   box.scrollLeft += shift(inner.left, inner.right, outer.left, outer.right);
@@ -94,9 +99,9 @@ function bringIntoSight(box, element) {
 
 function wireTokens(app) {
   const root = byId("tokens");
-  const choose = (button) => app.set({ query: button.dataset.position, key: null });
+  const choose = (button) => app.set({query: button.dataset.position, key: null});
   const say = (event) => {
-    const button = event.target.closest("button"), { run, layer, head, query } = app.scene;
+    const button = event.target.closest("button"), {run, layer, head, query} = app.scene;
     if (!button || !run) return;
     const j = Number(button.dataset.position);
     app.say(weightText(run, layer, head, query, j) + shortWhy(run, layer, head, query, j));
@@ -112,13 +117,20 @@ function wireTokens(app) {
 // ---- tabs and choosers
 function makeTabs(views, app) {
   const root = byId("tabs");
-  for (const { id, name } of views) {
-    root.append(html("button", { type: "button", role: "tab", id: `tab-${id}`,
-                                 "aria-controls": `panel-${id}`, "data-view": id }, name));
-    byId("panels").append(html("div", { role: "tabpanel", id: `panel-${id}`, hidden: true,
-                                        "aria-labelledby": `tab-${id}` }));
+  for (const {id, name} of views) {
+    root.append(html(
+      "button", {
+        type: "button",
+        role: "tab",
+        id: `tab-${id}`,
+        "aria-controls": `panel-${id}`,
+        "data-view": id
+      },
+      name));
+    byId("panels").append(html(
+      "div", {role: "tabpanel", id: `panel-${id}`, hidden: true, "aria-labelledby": `tab-${id}`}));
   }
-  const choose = (tab) => app.set({ view: tab.dataset.view });
+  const choose = (tab) => app.set({view: tab.dataset.view});
   root.addEventListener("click", (event) => {
     const tab = event.target.closest("[role=tab]");
     if (tab) choose(tab);
@@ -139,9 +151,9 @@ function markTabs(scene) {
 function wireChoosers(app) {
   const on = (id, change) =>
     byId(id).addEventListener("change", (event) => app.set(change(event.target.value)));
-  on("choose-model", (model) => ({ model }));
-  on("choose-text", (text) => ({ text, query: null, key: null, window: null }));
-  on("choose-beside", (beside) => ({ beside: beside || null }));
-  on("choose-layer", (layer) => ({ layer, key: null }));
-  on("choose-head", (head) => ({ head, heads: null, key: null }));
+  on("choose-model", (model) => ({model}));
+  on("choose-text", (text) => ({text, query: null, key: null, window: null}));
+  on("choose-beside", (beside) => ({beside: beside || null}));
+  on("choose-layer", (layer) => ({layer, key: null}));
+  on("choose-head", (head) => ({head, heads: null, key: null}));
 }

@@ -1,10 +1,12 @@
-// Making elements, and colours. Text always goes in as text, never as markup: words come from files.
+// Making elements, and colours. Text goes in as text, never as markup: words come from files.
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(name, value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    if (typeof value === "function")
+      element.addEventListener(name, value);
+    else
+      element.setAttribute(name, value === true ? "" : String(value));
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
@@ -18,13 +20,13 @@ const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 // A word of a text, kept apart from the direction of what stands around it.
-const wordElement = (word, count = 24) =>
-  html("bdi", { class: "word", title: word.length > count ? word.slice(0, 400) : null },
-       short(word, count));
+const wordElement = (word, count = 24) => html(
+  "bdi", {class: "word", title: word.length > count ? word.slice(0, 400) : null},
+  short(word, count));
 
 // A number with the float32 behind its digits.
 const numberElement = (x, digits = 4, attributes = {}) =>
-  html("span", { class: "number", "data-value": String(x), ...attributes }, fixed(x, digits));
+  html("span", {class: "number", "data-value": String(x), ...attributes}, fixed(x, digits));
 
 const byId = (id) => document.getElementById(id);
 
@@ -33,16 +35,26 @@ const byId = (id) => document.getElementById(id);
 // darker on paper and the dark ones lighter.
 const paints = {
   light: {
-    paper: "#ffffff", ink: "#18212b", soft: "#566270", line: "#c9d1da", hidden: "#eef0f3",
-    hatch: "#b9c1ca", mark: "#d1361b",
+    paper: "#ffffff",
+    ink: "#18212b",
+    soft: "#566270",
+    line: "#c9d1da",
+    hidden: "#eef0f3",
+    hatch: "#b9c1ca",
+    mark: "#d1361b",
     ramp: ["#f5f9fd", "#c6dcef", "#7fb2da", "#3577b8", "#08366f"],
     less: ["#ffffff", "#d9cfe8", "#a792cb", "#6f4fa6", "#46207c"],
     more: ["#ffffff", "#fbd9b0", "#f0a44f", "#c86a0d", "#7d3f04"],
     heads: ["#0072b2", "#d55e00", "#009e73", "#b75c93", "#b98200", "#3d9bd0", "#7a6a00", "#444b54"],
   },
   dark: {
-    paper: "#12171d", ink: "#e8edf2", soft: "#a3afbb", line: "#37424e", hidden: "#1b222a",
-    hatch: "#4a5764", mark: "#ffb454",
+    paper: "#12171d",
+    ink: "#e8edf2",
+    soft: "#a3afbb",
+    line: "#37424e",
+    hidden: "#1b222a",
+    hatch: "#4a5764",
+    mark: "#ffb454",
     ramp: ["#17202a", "#1d4266", "#2a6ea6", "#62a8dd", "#e3f1fd"],
     less: ["#12171d", "#3b2c58", "#674b9c", "#9d83d4", "#e0d5fb"],
     more: ["#12171d", "#553410", "#9a5c12", "#e0953a", "#ffe1b8"],
@@ -57,7 +69,7 @@ const colourOf = (parts) =>
 // The colour at x in [0, 1] between the colours of a ramp; 256 steps, made once.
 const tables = new Map();
 function shade(ramp, x) {
-  if (!tables.has(ramp)) tables.set(ramp, Array.from({ length: 256 }, (_, i) => between(ramp, i)));
+  if (!tables.has(ramp)) tables.set(ramp, Array.from({length: 256}, (_, i) => between(ramp, i)));
   return tables.get(ramp)[Math.round(255 * Math.min(1, Math.max(0, x || 0)))];
 }
 
@@ -77,16 +89,23 @@ function inkOn(colour) {
 }
 
 // Text in a picture. Its letters run as they do in any language; what follows it does not turn.
-const label = (x, y, text, attributes = {}) =>
-  svg("text", { x, y, ...attributes }, text);
+const label = (x, y, text, attributes = {}) => svg("text", {x, y, ...attributes}, text);
 
 const font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 
 function picture(width, height, paint, attributes = {}, ...children) {
-  return svg("svg", {
-    xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`,
-    "font-family": font, "font-size": 13, fill: paint.ink, ...attributes,
-  }, ...children);
+  return svg(
+    "svg", {
+      xmlns: "http://www.w3.org/2000/svg",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "font-family": font,
+      "font-size": 13,
+      fill: paint.ink,
+      ...attributes,
+    },
+    ...children);
 }
 
 // As much of a word as fits into so many pixels.

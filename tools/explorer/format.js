@@ -29,12 +29,14 @@ function short(word, count = 24) {
   if (word === "") return "(empty)";
   if (word.length <= count) return word;
   const all = letters(word.slice(0, 40 * count));
-  return all.length <= count && word.length <= 40 * count ? word
-                                                          : all.slice(0, count - 1).join("") + "…";
+  return all.length <= count && word.length <= 40 * count ? word :
+                                                            all.slice(0, count - 1).join("") + "…";
 }
 
-// Text in which a word stands among others: isolates keep a word that is written from right to left,
-// or has marks of direction, from turning its neighbours round.
-const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff]|[\ud802\ud803\ud83a\ud83b]/;
+// Text in which a word stands among others. Isolates keep a word that is written from right to
+// left, or has marks of direction, from turning its neighbours round.
+const turning = new RegExp(
+  "[\\u0590-\\u08ff\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufb1d-\\ufdff\\ufe70-\\ufeff]" +
+  "|[\\ud802\\ud803\\ud83a\\ud83b]");
 const isolated = (word) => (turning.test(word) ? `\u2068${short(word)}\u2069` : short(word));
 const place = (run, i) => `${isolated(run.words[i])}@${i}`;

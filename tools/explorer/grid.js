@@ -2,23 +2,18 @@
 
 // cell(row, column) -> element or null. The first cell in the tab order is `start`. What happens on
 // arriving at a cell and on Enter is the caller's: arrive(row, column), enter(row, column).
-function makeGrid(root, { rows, columns, start, cell, arrive, enter }) {
+function makeGrid(root, {rows, columns, start, cell, arrive, enter}) {
   let [row, column] = start;
   cell(row, column)?.setAttribute("tabindex", "0");
-  const go = (r, c) => {
-    const next = cell(r, c);
-    if (!next) return;
-    cell(row, column)?.setAttribute("tabindex", "-1");
-    [row, column] = [r, c];
-    next.setAttribute("tabindex", "0");
-    next.focus();
-  };
   root.addEventListener("keydown", (event) => {
     if (event.altKey || event.metaKey) return;
     const target = stepped(event, row, column, rows, columns);
-    if (target) go(...target);
-    else if (event.key === "Enter" || event.key === " ") enter?.(row, column);
-    else return;
+    if (target)
+      cell(...target)?.focus();
+    else if (event.key === "Enter" || event.key === " ")
+      enter?.(row, column);
+    else
+      return;
     event.preventDefault();
   });
   root.addEventListener("focusin", (event) => {
@@ -31,9 +26,12 @@ function makeGrid(root, { rows, columns, start, cell, arrive, enter }) {
   });
 }
 
-// Cells say where they stand.
+// Cells say where they stand, and are found by it.
+const cellOf = (root) => (row, column) =>
+  root.querySelector(`[data-row="${row}"][data-column="${column}"]`);
+
 function positionOf(element) {
-  const { row, column } = element.dataset ?? {};
+  const {row, column} = element.dataset ?? {};
   return row === undefined ? null : [Number(row), Number(column)];
 }
 
@@ -57,7 +55,7 @@ function stepped(event, row, column, rows, columns) {
 function makeRow(root, selector, choose) {
   root.addEventListener("keydown", (event) => {
     const all = [...root.querySelectorAll(selector)], now = all.indexOf(document.activeElement);
-    const steps = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: all.length - 1 };
+    const steps = {ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: all.length - 1};
     if (now < 0 || !(event.key in steps) || event.altKey || event.metaKey) return;
     event.preventDefault();
     const next = all[(steps[event.key] + all.length) % all.length];

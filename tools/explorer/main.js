@@ -8,7 +8,7 @@ const app = {
   scene: null,
 
   // Changes the state and draws everything anew. null takes a value back to its default.
-  set(changes, { focus } = {}) {
+  set(changes, {focus} = {}) {
     const isNewView = changes.view !== undefined && changes.view !== this.scene?.view;
     const again = focus ?? focusedPart();
     this.change(changes);
@@ -22,21 +22,23 @@ const app = {
   // Changes the query and key while the view stays as it is: a cell that has the focus keeps it.
   note(changes) {
     this.change(changes);
-    this.scene = { ...makeScene(this.source, this.state, this.scene.paint), app: this };
+    this.scene = {...makeScene(this.source, this.state, this.scene.paint), app: this};
     if (this.scene.run) markTokens(this.scene);
     address.write(this.state, false);
   },
 
   change(changes) {
     for (const [name, value] of Object.entries(changes)) {
-      if (value === null) delete this.state[name];
-      else if (forms[name]?.test(String(value))) this.state[name] = String(value);
+      if (value === null)
+        delete this.state[name];
+      else if (forms[name]?.test(String(value)))
+        this.state[name] = String(value);
     }
   },
 
   draw() {
     try {
-      this.scene = { ...makeScene(this.source, this.state, currentPaint()), app: this };
+      this.scene = {...makeScene(this.source, this.state, currentPaint()), app: this};
       drawPage(this.scene, this);
       showProblem("");
     } catch (error) {
@@ -76,37 +78,41 @@ function drawPage(scene, app) {
   markTabs(scene);
   drawTraining(scene, app);
   drawWindow(scene, app);
-  const view = views.find(({ id }) => id === scene.view), panel = byId(`panel-${view.id}`);
+  const view = views.find(({id}) => id === scene.view), panel = byId(`panel-${view.id}`);
   const empty = emptyText(scene, view);
   byId("save-svg").disabled = byId("save-csv").disabled = empty !== "";
   byId("shown").textContent = shownText(scene);
   for (const one of byId("panels").children) one.replaceChildren();
-  if (empty) return panel.append(html("p", { class: "empty" }, empty));
-  panel.append(html("p", { class: "intro" }, view.intro(scene)));
+  if (empty) return panel.append(html("p", {class: "empty"}, empty));
+  panel.append(html("p", {class: "intro"}, view.intro(scene)));
   view.draw(scene, panel, app);
 }
 
 // Why there is nothing to show, or "".
 function emptyText(scene, view) {
   if (!scene.run) {
-    return `This page holds no numbers of ${modelName(scene.source.models[scene.model])} for this ` +
-           "text. Choose another text or model.";
+    return `This page holds no numbers of ${
+             modelName(scene.source.models[scene.model])} for this ` +
+      "text. Choose another text or model.";
   }
   return view.empty?.(scene) ?? "";
 }
 
 function shownText(scene) {
   const name = modelName(scene.source.models[scene.model]);
-  return ["next", "lens", "scores", "all"].includes(scene.view)
-    ? `${name}` : `${name} · layer ${scene.layer} · head ${scene.head}`;
+  return ["next", "lens", "scores", "all"].includes(scene.view) ?
+    `${name}` :
+    `${name} · layer ${scene.layer} · head ${scene.head}`;
 }
 
 // ---- saving
 function wireSaving(app) {
-  const viewNow = () => views.find(({ id }) => id === app.scene.view);
+  const viewNow = () => views.find(({id}) => id === app.scene.view);
   byId("save-svg").addEventListener("click", () => {
-    const element = viewNow().picture({ ...app.scene, paint: paints.light });
-    download(fileName(app.scene, "svg"), "image/svg+xml", svgFile(element));
+    const scene = {...app.scene, paint: paints.light};
+    const text = `${shownText(scene)} · ${textName(scene.source.texts[scene.text])}`;
+    const element = captioned(viewNow().picture(scene), text, scene.paint);
+    download(fileName(scene, "svg"), "image/svg+xml", svgFile(element));
     app.say(`Saved ${fileName(app.scene, "svg")}.`);
   });
   byId("save-csv").addEventListener("click", () => {
@@ -130,26 +136,32 @@ const keyList = [
 
 function showKeys() {
   const dialog = byId("keys"), list = html("dl", {});
-  for (const [key, text] of keyList) list.append(html("dt", {}, html("kbd", {}, key)), html("dd", {}, text));
-  const close = html("button", { type: "button", click: () => dialog.close() }, "Close");
-  dialog.replaceChildren(html("h2", { id: "keys-title" }, "Keys"), list, close);
+  for (const [key, text] of keyList)
+    list.append(html("dt", {}, html("kbd", {}, key)), html("dd", {}, text));
+  const close = html("button", {type: "button", click: () => dialog.close()}, "Close");
+  dialog.replaceChildren(html("h2", {id: "keys-title"}, "Keys"), list, close);
   if (!dialog.open) dialog.showModal();
 }
 
 function onKey(event) {
-  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "checkbox";
+  const isTyping =
+    /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "checkbox";
   if (isTyping && event.key !== "?") return;
   if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open || !app.scene) return;
-  const { layer, head, source, model } = app.scene, { layers, heads } = source.models[model];
-  const turn = (name, to, count) => app.set({ [name]: (to + count) % count, heads: null, key: null });
+  const {layer, head, source, model} = app.scene, {layers, heads} = source.models[model];
+  const turn = (name, to, count) => app.set({[name]: (to + count) % count, heads: null, key: null});
   const stepBy = (by) => goToStep(app, Number(byId("step").value) + by);
   const actions = {
-    "?": showKeys, "[": () => turn("layer", layer - 1, layers), "]": () => turn("layer", layer + 1, layers),
-    ",": () => turn("head", head - 1, heads), ".": () => turn("head", head + 1, heads),
-    "-": () => stepBy(-1), "+": () => stepBy(1),
+    "?": showKeys,
+    "[": () => turn("layer", layer - 1, layers),
+    "]": () => turn("layer", layer + 1, layers),
+    ",": () => turn("head", head - 1, heads),
+    ".": () => turn("head", head + 1, heads),
+    "-": () => stepBy(-1),
+    "+": () => stepBy(1),
   };
   views.forEach((view, i) => {
-    actions[i + 1] = () => app.set({ view: view.id }, { focus: `#tab-${view.id}` });
+    actions[i + 1] = () => app.set({view: view.id}, {focus: `#tab-${view.id}`});
   });
   if (!Object.hasOwn(actions, event.key)) return;
   event.preventDefault();

@@ -3,27 +3,30 @@
 const mapView = {
   id: "map",
   name: "Map",
-  intro: () => "Each cell is one attention weight: its row is the query, the word that looks, and " +
+  intro: () =>
+    "Each cell is one attention weight: its row is the query, the word that looks, and " +
     "its column is the key, the word it looks at. The weights of a row add up to 1. Point at a " +
     "cell or move with the arrow keys to read it; click it to see where the number comes from.",
 
   draw(scene, panel, app) {
     const maps = mapsOf(scene);
     const width = mapWidth(panel.clientWidth || 800, maps.length);
-    const place = html("div", { class: "pictures" });
+    const place = html("div", {class: "pictures"});
     const drawn = maps.map((matrix) => matrixPicture(matrix, width, scene.paint));
-    drawn.forEach((root) => place.append(html("div", { class: "scroll" }, root)));
+    drawn.forEach((root) => place.append(html("div", {class: "scroll"}, root)));
     panel.append(colourChoice(scene, app));
     if (scene.beside) panel.append(besideNote(scene));
     place.append(cardPlace());
     panel.append(place);
-    const exact = maps.map((matrix, m) => [matrix, drawn[m]]).filter(([matrix]) => !matrix.isPooled);
+    const exact =
+      maps.map((matrix, m) => [matrix, drawn[m]]).filter(([matrix]) => !matrix.isPooled);
     wireMaps(exact, scene, app);
     maps.forEach((matrix, m) => matrix.isPooled && wireOverview(drawn[m], matrix, scene, app));
   },
 
   picture(scene) {
-    return sideBySide(mapsOf(scene).map((matrix) => matrixPicture(matrix, 700, scene.paint)), scene);
+    return sideBySide(
+      mapsOf(scene).map((matrix) => matrixPicture(matrix, 700, scene.paint)), scene);
   },
 
   numbers(scene) {
@@ -31,12 +34,14 @@ const mapView = {
     const [a] = maps;
     for (let r = 0; r < a.rows.length; ++r) {
       for (let c = 0; c < a.columns.length; ++c) {
-        rows.push([a.rowAt + r, a.rows[r], a.columnAt + c, a.columns[c],
-                   ...maps.map((matrix) => matrix.value(r, c) ?? "masked")]);
+        rows.push([
+          a.rowAt + r, a.rows[r], a.columnAt + c, a.columns[c],
+          ...maps.map((matrix) => matrix.value(r, c) ?? "masked")
+        ]);
       }
     }
     const names = maps.map((matrix) => matrix.short);
-    return { columns: ["query", "query word", "key", "key word", ...names], rows };
+    return {columns: ["query", "query word", "key", "key word", ...names], rows};
   },
 };
 
@@ -49,7 +54,7 @@ function mapWidth(width, count) {
 
 // The matrices to show: an overview of a long text, the head, the one beside, their difference.
 function mapsOf(scene) {
-  const { run, beside, layer, head } = scene, maps = [];
+  const {run, beside, layer, head} = scene, maps = [];
   const name = `layer ${layer}, head ${head}`;
   if (scene.range.isPart) maps.push(overviewMatrix(scene, run, `Overview of ${name}`));
   maps.push(weightMatrix(scene, run, beside ? `A: ${name}` : `Weights of ${name}`, "weight"));
@@ -66,7 +71,8 @@ function mapsOf(scene) {
 
 // The highest of the matrices of the same kind, so that A and B have the same colours.
 function largest(maps, like) {
-  const same = maps.filter((m) => m.isPooled === like.isPooled && m.isDifference === like.isDifference);
+  const same =
+    maps.filter((m) => m.isPooled === like.isPooled && m.isDifference === like.isDifference);
   return Math.max(...same.map((m) => highestOf(m.rows.length, m.columns.length, m.value)));
 }
 
@@ -75,7 +81,7 @@ function largest(maps, like) {
 function highestOf(rows, columns, value) {
   const found = [];
   for (let r = 0; r < rows; ++r) {
-    const row = Array.from({ length: columns }, (_, c) => value(r, c)).filter((x) => x !== null);
+    const row = Array.from({length: columns}, (_, c) => value(r, c)).filter((x) => x !== null);
     if (row.length > 1) found.push(...row.map(Math.abs).filter((x) => x > 0));
   }
   found.sort((a, b) => a - b);
@@ -87,15 +93,23 @@ const fitsRange = (scene, run) =>
   !scene.range.isPart || (scene.range.queries[1] < run.length && scene.range.keys[1] < run.length);
 
 function weightMatrix(scene, run, title, name) {
-  const { layer, head, range } = scene;
+  const {layer, head, range} = scene;
   const part = ([first, last]) => run.words.slice(first, range.isPart ? last + 1 : run.length);
   const rowAt = range.queries[0], columnAt = range.keys[0];
-  const value = (r, c) =>
-    run.sees(layer, rowAt + r, columnAt + c) ? run.weight(layer, head, rowAt + r, columnAt + c) : null;
+  const value = (r, c) => run.sees(layer, rowAt + r, columnAt + c) ?
+    run.weight(layer, head, rowAt + r, columnAt + c) :
+    null;
   return {
-    title, short: name, run, rowAt, columnAt, value,
-    rows: part(range.queries), columns: part(range.keys),
-    isPooled: false, isDifference: false,
+    title,
+    short: name,
+    run,
+    rowAt,
+    columnAt,
+    value,
+    rows: part(range.queries),
+    columns: part(range.keys),
+    isPooled: false,
+    isDifference: false,
     hasMask: run.model.causal || run.attention(layer).window > 0,
     say: (r, c) => weightText(run, layer, head, rowAt + r, columnAt + c),
   };
@@ -107,7 +121,11 @@ function differenceMatrix(scene, a, b) {
     return x === null && y === null ? null : (x ?? 0) - (y ?? 0);
   };
   return {
-    ...a, value, isDifference: true, title: "A − B", short: "difference",
+    ...a,
+    value,
+    isDifference: true,
+    title: "A − B",
+    short: "difference",
     say: (r, c) => {
       const start = `query ${place(a.run, a.rowAt + r)} -> key ${place(a.run, a.columnAt + c)}: `;
       const x = value(r, c);
@@ -117,17 +135,27 @@ function differenceMatrix(scene, a, b) {
 }
 
 function overviewMatrix(scene, run, title) {
-  const pool = run.pooled(scene.layer, scene.head), { causal } = run.model;
-  const names = Array.from({ length: bins }, (_, b) => String(run.bin(b)[0]));
+  const pool = run.pooled(scene.layer, scene.head), {causal} = run.model;
+  const names = Array.from({length: bins}, (_, b) => String(run.bin(b)[0]));
   const hides = (r, c) => causal && run.bin(c)[0] > run.bin(r)[1];
   const value = (r, c) => (hides(r, c) ? null : pool[r * bins + c]);
   return {
-    title, short: "mean weight", run, rowAt: 0, columnAt: 0, value, rows: names, columns: names,
-    isPooled: true, isDifference: false, hasMask: causal, barName: "mean weight on a bin",
+    title,
+    short: "mean weight",
+    run,
+    rowAt: 0,
+    columnAt: 0,
+    value,
+    rows: names,
+    columns: names,
+    isPooled: true,
+    isDifference: false,
+    hasMask: causal,
+    barName: "mean weight on a bin",
     say: (r, c) => {
       const [a, b] = run.bin(r), [x, y] = run.bin(c), w = value(r, c);
       return `queries ${a} to ${b} -> keys ${x} to ${y}: ` +
-             (w === null ? "masked" : `mean weight of a query on all these keys ${four(w)}`);
+        (w === null ? "masked" : `mean weight of a query on all these keys ${four(w)}`);
     },
   };
 }
@@ -140,31 +168,31 @@ function wireMaps(pairs, scene, app) {
     drawCard(scene, scene.run, scene.query, scene.key);
   };
   for (const [matrix, root] of pairs) {
-    const cell = (r, c) => root.querySelector(`[data-row="${r}"][data-column="${c}"]`);
+    const at = (r, c) => ({query: matrix.rowAt + r, key: matrix.columnAt + c});
     const show = (r, c) => {
       mark(r, c);
       app.say(cellText(pairs, matrix, scene, r, c));
       drawCard(scene, matrix.run, matrix.rowAt + r, matrix.columnAt + c);
     };
-    const arrive = (r, c) => {
-      app.note({ query: matrix.rowAt + r, key: matrix.columnAt + c });
+    const go = (r, c) => app.set({view: "why", ...at(r, c)});
+    wireCells(root, matrix, scene, go, (r, c) => {
+      app.note(at(r, c));
       show(r, c);
-    };
-    const start = [Math.max(0, scene.query - matrix.rowAt), Math.max(0, scene.key - matrix.columnAt)];
-    makeGrid(root, {
-      rows: matrix.rows.length, columns: matrix.columns.length, cell, arrive,
-      start: cell(...start) ? start : [0, 0],
-      enter: (r, c) => app.set({ view: "why", query: matrix.rowAt + r, key: matrix.columnAt + c }),
     });
-    wirePointer(root, { show, home, go: (r, c) => {
-      app.set({ view: "why", query: matrix.rowAt + r, key: matrix.columnAt + c });
-    } });
+    wirePointer(root, {show, home, go});
   }
   home();
 }
 
+function wireCells(root, matrix, scene, enter, arrive) {
+  const rows = matrix.rows.length, columns = matrix.columns.length, cell = cellOf(root);
+  const near = [scene.query - matrix.rowAt, scene.key - matrix.columnAt];
+  const start = cell(...near) ? near : [0, 0];
+  makeGrid(root, {rows, columns, cell, start, enter, arrive});
+}
+
 // A finger cannot hover: its first touch shows, its second goes on.
-function wirePointer(root, { show, home, go }) {
+function wirePointer(root, {show, home, go}) {
   let touched = "";
   root.addEventListener("pointerover", (event) => {
     const at = positionOf(event.target);
@@ -181,10 +209,10 @@ function wirePointer(root, { show, home, go }) {
 }
 
 function cellText(pairs, matrix, scene, r, c) {
-  const { layer, head } = scene;
+  const {layer, head} = scene;
   if (pairs.length === 1) {
     return matrix.say(r, c) +
-           shortWhy(matrix.run, layer, head, matrix.rowAt + r, matrix.columnAt + c);
+      shortWhy(matrix.run, layer, head, matrix.rowAt + r, matrix.columnAt + c);
   }
   const print = (m) => {
     const value = r < m.rows.length && c < m.columns.length ? m.value(r, c) : null;
@@ -197,25 +225,30 @@ function cellText(pairs, matrix, scene, r, c) {
 
 function colourChoice(scene, app) {
   if (scene.range.isPart) {
-    return html("p", { class: "note" }, "The colours go up to the largest weights shown.");
+    return html("p", {class: "note"}, "The colours go up to the largest weights shown.");
   }
-  const box = html("input", { type: "checkbox", id: "colours", change: () => {
-    app.set({ colours: box.checked ? "largest" : null });
-  } });
+  const box = html("input", {
+    type: "checkbox",
+    id: "colours",
+    change: () => {
+      app.set({colours: box.checked ? "largest" : null});
+    }
+  });
   box.checked = scene.state.colours === "largest";
-  return html("label", { class: "check" }, box, " Colours up to the largest weights, not up to 1");
+  return html("label", {class: "check"}, box, " Colours up to the largest weights, not up to 1");
 }
 
 // What A and B are, or why there is nothing beside.
 const colourNote = "In A − B, orange with + is more in A, violet with − is more in B.";
 function besideNote(scene, note = colourNote) {
-  const { beside } = scene;
-  if (beside.problem) return html("p", { class: "note" }, beside.problem);
+  const {beside} = scene;
+  if (beside.problem) return html("p", {class: "note"}, beside.problem);
   const why = noDifference(scene);
-  const other = beside.sameWords ? "" : " The two texts have different words: positions are compared.";
-  return html("p", { class: "note" }, "A is ", html("bdi", {}, modelName(scene.run.model)),
-              ", B is ", html("bdi", {}, beside.name), ".",
-              why ? " " + why : other + " " + note);
+  const other =
+    beside.sameWords ? "" : " The two texts have different words: positions are compared.";
+  return html(
+    "p", {class: "note"}, "A is ", html("bdi", {}, modelName(scene.run.model)), ", B is ",
+    html("bdi", {}, beside.name), ".", why ? " " + why : other + " " + note);
 }
 
 // Several pictures in one.

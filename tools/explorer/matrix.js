@@ -12,19 +12,28 @@ function matrixPicture(matrix, width, paint) {
   const rows = matrix.rows.length, columns = matrix.columns.length;
   const side = labelSpace(matrix.rows, width), top = labelSpace(matrix.columns, width) + 24;
   const size = cellSize(rows, columns, width - side - 30);
-  const box = { side: side + 22, top: top + 26, size, rows, columns };
+  const box = {side: side + 22, top: top + 26, size, rows, columns};
   const right = Math.max(box.side + columns * size + 4, 250);
   const bottom = box.top + rows * size + 74;
   const root = picture(right, bottom, paint, {
-    role: "grid", "aria-label": `${matrix.title}. Rows are queries, columns are keys.`,
+    role: "grid",
+    "aria-label": `${matrix.title}. Rows are queries, columns are keys.`,
     class: "matrix",
   });
-  root.append(label(0, 15, fit(matrix.title, right), { "font-weight": "bold", "aria-hidden": "true" }));
+  root.append(
+    label(0, 15, fit(matrix.title, right), {"font-weight": "bold", "aria-hidden": "true"}));
   drawAxes(root, matrix, box, paint);
   drawCells(root, matrix, box, paint);
   drawColourBar(root, matrix, box, paint);
-  root.append(svg("rect", { class: "marker", width: size, height: size, fill: "none",
-                            stroke: paint.mark, "stroke-width": 2.5, visibility: "hidden" }));
+  root.append(svg("rect", {
+    class: "marker",
+    width: size,
+    height: size,
+    fill: "none",
+    stroke: paint.mark,
+    "stroke-width": 2.5,
+    visibility: "hidden"
+  }));
   root.box = box;
   return root;
 }
@@ -36,48 +45,67 @@ function labelSpace(words, width) {
 
 function drawAxes(root, matrix, box, paint) {
   const every = Math.max(1, Math.ceil(11 / box.size)), small = Math.min(13, box.size + 2);
-  const text = { fill: paint.ink, "font-size": Math.max(9, small), "aria-hidden": "true" };
+  const text = {fill: paint.ink, "font-size": Math.max(9, small), "aria-hidden": "true"};
   matrix.rows.forEach((word, r) => {
     if (r % every) return;
-    root.append(label(box.side - 6, box.top + (r + 0.5) * box.size + 4, fit(word, box.side - 30),
-                      { ...text, "text-anchor": "end", "data-side": `row${r}` }));
+    root.append(label(
+      box.side - 6, box.top + (r + 0.5) * box.size + 4, fit(word, box.side - 30),
+      {...text, "text-anchor": "end", "data-side": `row${r}`}));
   });
   matrix.columns.forEach((word, c) => {
     if (c % every) return;
     const x = box.side + (c + 0.5) * box.size + 4, y = box.top - 6;
     root.append(label(x, y, fit(word, box.top - 58), {
-      ...text, transform: `rotate(-90 ${x} ${y})`, "data-side": `column${c}`,
+      ...text,
+      transform: `rotate(-90 ${x} ${y})`,
+      "data-side": `column${c}`,
     }));
   });
-  const y = box.top + (box.rows * box.size) / 2, soft = { fill: paint.soft, "font-size": 12, "aria-hidden": "true" };
-  root.append(label(12, y, "query ↓", { ...soft, transform: `rotate(-90 12 ${y})`,
-                                        "text-anchor": "middle" }));
+  const y = box.top + (box.rows * box.size) / 2,
+        soft = {fill: paint.soft, "font-size": 12, "aria-hidden": "true"};
+  root.append(
+    label(12, y, "query ↓", {...soft, transform: `rotate(-90 12 ${y})`, "text-anchor": "middle"}));
   root.append(label(box.side, 34, "key →", soft));
 }
 
 function drawCells(root, matrix, box, paint) {
   const crosses = [];
   for (let r = 0; r < box.rows; ++r) {
-    const group = svg("g", { role: "row" });
+    const group = svg("g", {role: "row"});
     for (let c = 0; c < box.columns; ++c) {
       const x = box.side + c * box.size, y = box.top + r * box.size, value = matrix.value(r, c);
       group.append(cellElement(matrix, r, c, value, x, y, box.size, paint));
-      if (value === null) crosses.push(`M${x + 2} ${y + 2}l${box.size - 4} ${box.size - 4}`);
-      else drawInside(root, matrix, value, x, y, box.size, paint);
+      if (value === null)
+        crosses.push(`M${x + 2} ${y + 2}l${box.size - 4} ${box.size - 4}`);
+      else
+        drawInside(root, matrix, value, x, y, box.size, paint);
     }
     root.append(group);
   }
   const lines = root.querySelectorAll("text.inside");
-  root.append(svg("path", { d: crosses.join(""), stroke: paint.hatch, "pointer-events": "none" }),
-              svg("rect", { x: box.side, y: box.top, width: box.columns * box.size,
-                            height: box.rows * box.size, fill: "none", stroke: paint.line,
-                            "pointer-events": "none" }), ...lines);
+  root.append(
+    svg("path", {d: crosses.join(""), stroke: paint.hatch, "pointer-events": "none"}), svg("rect", {
+      x: box.side,
+      y: box.top,
+      width: box.columns * box.size,
+      height: box.rows * box.size,
+      fill: "none",
+      stroke: paint.line,
+      "pointer-events": "none"
+    }),
+    ...lines);
 }
 
 function cellElement(matrix, r, c, value, x, y, size, paint) {
   return svg("rect", {
-    x, y, width: size, height: size, role: "gridcell", tabindex: "-1",
-    "data-row": r, "data-column": c,
+    x,
+    y,
+    width: size,
+    height: size,
+    role: "gridcell",
+    tabindex: "-1",
+    "data-row": r,
+    "data-column": c,
     "data-query": matrix.isPooled ? null : matrix.rowAt + r,
     "data-key": matrix.isPooled ? null : matrix.columnAt + c,
     "data-value": value === null ? null : String(value),
@@ -87,9 +115,9 @@ function cellElement(matrix, r, c, value, x, y, size, paint) {
   });
 }
 
-const matrixColour = (matrix, value, paint) =>
-  matrix.isDifference ? twoSided(paint, value / matrix.highest)
-                      : shade(paint.ramp, value / matrix.highest);
+const matrixColour = (matrix, value, paint) => matrix.isDifference ?
+  twoSided(paint, value / matrix.highest) :
+  shade(paint.ramp, value / matrix.highest);
 
 // The number itself where there is room, and else the sign of a difference: colour never stands
 // alone.
@@ -99,8 +127,11 @@ function drawInside(root, matrix, value, x, y, size, paint) {
   const text = size >= numbersFrom ? four(value) : isSign ? (value > 0 ? "+" : "−") : "";
   if (!text) return;
   root.append(label(x + size / 2, y + size / 2 + 4, text, {
-    class: "inside", "text-anchor": "middle", "font-size": size >= numbersFrom ? 10.5 : 12,
-    fill: inkOn(matrixColour(matrix, value, paint)), "pointer-events": "none",
+    class: "inside",
+    "text-anchor": "middle",
+    "font-size": size >= numbersFrom ? 10.5 : 12,
+    fill: inkOn(matrixColour(matrix, value, paint)),
+    "pointer-events": "none",
     "aria-hidden": "true",
   }));
 }
@@ -108,32 +139,46 @@ function drawInside(root, matrix, value, x, y, size, paint) {
 function drawColourBar(root, matrix, box, paint) {
   const x = box.side, y = box.top + box.rows * box.size + 14, steps = 32, width = 5;
   const low = matrix.isDifference ? -matrix.highest : 0;
-  const group = svg("g", { "aria-hidden": "true" });
+  const group = svg("g", {"aria-hidden": "true"});
   for (let i = 0; i < steps; ++i) {
     const value = low + ((matrix.highest - low) * (i + 0.5)) / steps;
-    group.append(svg("rect", { x: x + i * width, y, width: width + 0.5, height: 10,
-                               fill: matrixColour(matrix, value, paint) }));
+    group.append(svg("rect", {
+      x: x + i * width,
+      y,
+      width: width + 0.5,
+      height: 10,
+      fill: matrixColour(matrix, value, paint)
+    }));
   }
-  const text = { "font-size": 11, fill: paint.soft };
-  [low, (low + matrix.highest) / 2, matrix.highest].forEach((value, i) => {
-    const more = i === 2 && matrix.highest < 1 && !matrix.isDifference ? " and more" : "";
-    group.append(label(x + (i * steps * width) / 2, y + 23, Number(value.toFixed(3)) + more,
-                       { ...text, "text-anchor": more ? "middle" : ["start", "middle", "end"][i] }));
-  });
-  group.append(label(x, y + 40, matrix.isDifference ? "difference of weights: A − B"
-                                                    : matrix.barName ?? "weight", text));
+  const text = {"font-size": 11, fill: paint.soft};
+  drawBarNumbers(group, matrix, x, y + 23, steps * width, text);
+  group.append(label(
+    x, y + 40, matrix.isDifference ? "difference of weights: A − B" : matrix.barName ?? "weight",
+    text));
   if (matrix.hasMask) {
     const at = x + steps * width + 14;
-    group.append(svg("rect", { x: at, y, width: 12, height: 12, fill: paint.hidden }),
-                 svg("path", { d: `M${at + 2} ${y + 2}l8 8`, stroke: paint.hatch }),
-                 label(at + 17, y + 10, "masked", text));
+    group.append(
+      svg("rect", {x: at, y, width: 12, height: 12, fill: paint.hidden}),
+      svg("path", {d: `M${at + 2} ${y + 2}l8 8`, stroke: paint.hatch}),
+      label(at + 17, y + 10, "masked", text));
   }
   root.append(group);
 }
 
+// The numbers below the bar. A map may hold a few that are larger than the last.
+function drawBarNumbers(group, matrix, x, y, width, text) {
+  const low = matrix.isDifference ? -matrix.highest : 0;
+  [low, (low + matrix.highest) / 2, matrix.highest].forEach((value, i) => {
+    const more = i === 2 && matrix.highest < 1 && !matrix.isDifference ? " and more" : "";
+    const anchor = more ? "middle" : ["start", "middle", "end"][i];
+    group.append(label(
+      x + (i * width) / 2, y, Number(value.toFixed(3)) + more, {...text, "text-anchor": anchor}));
+  });
+}
+
 // Puts the frame round a cell and makes its labels bold.
 function markCell(root, row, column) {
-  const { box } = root, marker = root.querySelector(".marker");
+  const {box} = root, marker = root.querySelector(".marker");
   const isInside = row >= 0 && row < box.rows && column >= 0 && column < box.columns;
   marker.setAttribute("visibility", isInside ? "visible" : "hidden");
   for (const text of root.querySelectorAll("[data-side][font-weight]")) {

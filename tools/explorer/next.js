@@ -3,21 +3,23 @@
 const nextView = {
   id: "next",
   name: "Next words",
-  intro: (scene) => (scene.run.model.guess === "hidden"
-    ? "At each position this model says which word stands there. The list shows the ten likeliest " +
-      "at the chosen position; the columns show the probability of the word that does stand there."
-    : "At each position the model says which word comes next. The list shows the ten likeliest " +
-      "after the chosen word; the columns show the probability of the word that really follows."),
-  empty: (scene) => (scene.run.hasNext
-    ? "" : "This model predicts no words, so there is nothing to show here."),
+  intro: (scene) => (
+    scene.run.model.guess === "hidden" ?
+      "At each position this model says which word stands there. The list shows the ten " +
+        "likeliest at the chosen position, the columns the probability of the word that does." :
+      "At each position the model says which word comes next. The list shows the ten likeliest " +
+        "after the chosen word; the columns show the probability of the word that really follows."),
+  empty: (scene) =>
+    (scene.run.hasNext ? "" : "This model predicts no words, so there is nothing to show here."),
 
   draw(scene, panel, app) {
-    if (scene.beside) panel.append(besideNote(scene, "In the columns, full bars are A, empty ones B."));
+    if (scene.beside)
+      panel.append(besideNote(scene, "In the columns, full bars are A, empty ones B."));
     const strip = actualStrip(scene, app);
     panel.append(strip);
     bringIntoSight(strip, strip.querySelector("[aria-current]"));
-    const lists = html("div", { class: "pictures" });
-    nextTables(scene).forEach((table) => lists.append(tableElement(table, { class: "next" })));
+    const lists = html("div", {class: "pictures"});
+    nextTables(scene).forEach((table) => lists.append(tableElement(table, {class: "next"})));
     panel.append(lists);
   },
 
@@ -26,23 +28,28 @@ const nextView = {
   numbers(scene) {
     const rows = [];
     for (let i = 0; i < scene.length; ++i) {
-      scene.run.next(i).forEach(({ word, probability }, r) =>
-        rows.push([i, scene.words[i], r + 1, word, probability, followed(scene.run, i),
-                   scene.run.actual(i)]));
+      scene.run.next(i).forEach(({word, probability}, r) => rows.push([
+        i, scene.words[i], r + 1, word, probability, followed(scene.run, i), scene.run.actual(i)
+      ]));
     }
-    return { columns: ["position", "word", "rank", "predicted", "probability", "actual word",
-                       "probability of the actual word"], rows };
+    return {
+      columns: [
+        "position", "word", "rank", "predicted", "probability", "actual word",
+        "probability of the actual word"
+      ],
+      rows
+    };
   },
 };
 
 // The word that is to be guessed at a position.
-const followed = (run, i) =>
-  run.model.guess === "hidden" ? run.words[i] : run.words[i + 1] ?? "";
+const followed = (run, i) => run.model.guess === "hidden" ? run.words[i] : run.words[i + 1] ?? "";
 
 function nextTables(scene) {
-  const { run, beside, query } = scene, other = beside?.run;
+  const {run, beside, query} = scene, other = beside?.run;
   const isBoth = other?.hasNext && query < other.length;
-  const tables = [nextTable(scene, run, isBoth ? `A: ${modelName(run.model)}` : "", isBoth && other)];
+  const tables =
+    [nextTable(scene, run, isBoth ? `A: ${modelName(run.model)}` : "", isBoth && other)];
   if (isBoth) tables.push(nextTable(scene, other, `B: ${beside.name}`, null));
   return tables;
 }
@@ -50,54 +57,74 @@ function nextTables(scene) {
 function nextTable(scene, run, name, other) {
   const i = scene.query, words = run.next(i), word = followed(run, i);
   const there = other ? new Map(other.next(i).map((x) => [x.word, x.probability])) : null;
-  const rows = words.map(({ word: guess, probability }, r) => {
-    const cells = [String(r + 1), { text: short(guess) + (guess === word ? " ✓" : ""), plain: guess,
-                                    element: guessElement(guess, word) },
-                   { text: four(probability), value: probability, bar: probability }];
+  const rows = words.map(({word: guess, probability}, r) => {
+    const cells = [
+      String(r + 1), {
+        text: short(guess) + (guess === word ? " ✓" : ""),
+        plain: guess,
+        element: guessElement(guess, word)
+      },
+      {text: four(probability), value: probability, bar: probability}
+    ];
     if (there) cells.push(differenceCell(scene, probability, there.get(guess)));
     return cells;
   });
   const after = run.model.guess === "hidden" ? "Likeliest at" : "Likeliest after";
-  const actual = word === "" ? "" : `; what is there, ${isolated(word)}, has ${four(run.actual(i))}`;
+  const actual =
+    word === "" ? "" : `; what is there, ${isolated(word)}, has ${four(run.actual(i))}`;
   return {
     title: `${name ? name + ". " : ""}${after} ${place(run, i)}${actual}`,
-    columns: ["rank", "word", "probability", ...(there ? ["A − B"] : [])], rows, hasNames: false,
+    columns: ["rank", "word", "probability", ...(there ? ["A − B"] : [])],
+    rows,
+    hasNames: false,
   };
 }
 
-const guessElement = (guess, actual) =>
-  html("span", {}, wordElement(guess), guess === actual
-    ? html("span", { class: "hit", title: "what really is there" }, " ✓") : null);
+const guessElement = (guess, actual) => html(
+  "span", {}, wordElement(guess),
+  guess === actual ? html("span", {class: "hit", title: "what really is there"}, " ✓") : null);
 
 function differenceCell(scene, a, b) {
-  if (b === undefined) return { text: "not in B's ten", plain: "" };
-  return { text: signed(a - b), value: a - b, fill: twoSided(scene.paint, a - b) };
+  if (b === undefined) return {text: "not in B's ten", plain: ""};
+  return {text: signed(a - b), value: a - b, fill: twoSided(scene.paint, a - b)};
 }
 
 // A column for each position: the probability of the word that really is there.
 function actualStrip(scene, app) {
-  const { run } = scene, other = scene.beside?.run?.hasNext ? scene.beside.run : null;
-  const strip = html("div", { class: "columns", role: "grid", tabindex: "-1",
-                              "aria-label": "Probability of the actual word at each position" });
-  const row = html("div", { role: "row" });
+  const {run} = scene, other = scene.beside?.run?.hasNext ? scene.beside.run : null;
+  const strip = html("div", {
+    class: "columns",
+    role: "grid",
+    tabindex: "-1",
+    "aria-label": "Probability of the actual word at each position"
+  });
+  const row = html("div", {role: "row"});
   for (let i = 0; i < scene.length; ++i) row.append(actualColumn(scene, run, other, i));
   strip.append(row);
   wireStrip(strip, scene, app);
-  return html("div", { class: "scroll" }, strip);
+  return html("div", {class: "scroll"}, strip);
 }
 
 function actualColumn(scene, run, other, i) {
   const p = run.actual(i), q = other && i < other.length ? other.actual(i) : NaN;
   const bars = [p, ...(other ? [q] : [])].map((x, n) => {
-    const bar = html("span", { class: n ? "column-bar beside" : "column-bar" });
+    const bar = html("span", {class: n ? "column-bar beside" : "column-bar"});
     bar.style.height = `${Math.max(1, 72 * (Number.isNaN(x) ? 0 : x))}px`;
     return bar;
   });
-  return html("button", {
-    type: "button", role: "gridcell", tabindex: "-1", "data-row": 0, "data-column": i,
-    "data-position": i, "data-value": Number.isNaN(p) ? null : String(p),
-    "aria-current": i === scene.query ? "true" : null, "aria-label": actualText(run, other, i),
-  }, html("span", { class: "column-space" }, ...bars), wordElement(followed(run, i) || "–", 8));
+  return html(
+    "button", {
+      type: "button",
+      role: "gridcell",
+      tabindex: "-1",
+      "data-row": 0,
+      "data-column": i,
+      "data-position": i,
+      "data-value": Number.isNaN(p) ? null : String(p),
+      "aria-current": i === scene.query ? "true" : null,
+      "aria-label": actualText(run, other, i),
+    },
+    html("span", {class: "column-space"}, ...bars), wordElement(followed(run, i) || "–", 8));
 }
 
 function actualText(run, other, i) {
@@ -113,9 +140,11 @@ function wireStrip(strip, scene, app) {
   const other = scene.beside?.run?.hasNext ? scene.beside.run : null;
   const cell = (_, i) => strip.querySelector(`[data-column="${i}"]`);
   const say = (_, i) => app.say(actualText(scene.run, other, i));
-  const choose = (_, i) => app.set({ query: i, key: null }, { focus: `#panel-next [data-column="${i}"]` });
-  makeGrid(strip, { rows: 1, columns: scene.length, start: [0, scene.query], cell, arrive: say,
-                    enter: choose });
+  const choose = (_, i) =>
+    app.set({query: i, key: null}, {focus: `#panel-next [data-column="${i}"]`});
+  makeGrid(
+    strip,
+    {rows: 1, columns: scene.length, start: [0, scene.query], cell, arrive: say, enter: choose});
   strip.addEventListener("pointerover", (event) => {
     const at = event.target.closest("button");
     if (at) say(0, Number(at.dataset.column));

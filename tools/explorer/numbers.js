@@ -1,5 +1,6 @@
-// The numbers of a run lie in the page as base64: the bytes of float32 and int32 numbers, one tensor
-// after the other. A reference {at, shape} names one of them. Nothing is decoded before it is needed.
+// The numbers of a run lie in the page as base64: the bytes of float32 and int32 numbers, one
+// tensor after the other. A reference {at, shape} names one of them. Nothing is decoded before it
+// is needed.
 
 class Damaged extends Error {}
 
@@ -27,7 +28,7 @@ class Block {
     const count = ref.shape.reduce((product, n) => product * n, 1);
     this.#bytes ??= decoded(this.#id);
     const inside = Number.isInteger(ref.at) && ref.at >= 0 && ref.at % 4 === 0 &&
-                   ref.at + 4 * count <= this.#bytes.length;
+      ref.at + 4 * count <= this.#bytes.length;
     if (!inside) throw new Damaged(cutFile);
     return new Kind(this.#bytes.buffer, ref.at, count);
   }

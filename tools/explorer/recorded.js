@@ -1,6 +1,6 @@
-// The source of all numbers. The views ask a source and its runs, and know nothing of how the numbers
-// are kept. A source has models, texts, patterns (names) and run(model, text): what one model
-// computed for one text, or null. This one reads the recording in the page.
+// The source of all numbers. The views ask a source and its runs, and know nothing of how the
+// numbers are kept. A source has models, texts, patterns (names) and run(model, text): what one
+// model computed for one text, or null. This one reads the recording in the page.
 
 class RecordedSource {
   #recording;
@@ -30,8 +30,9 @@ function readRecording() {
   try {
     const source = JSON.parse(document.getElementById("recording").textContent);
     if (source.format !== 1) {
-      throw new Damaged("This page and its recording do not fit together: format " +
-                        `${source.format} instead of 1.`);
+      throw new Damaged(
+        "This page and its recording do not fit together: format " +
+        `${source.format} instead of 1.`);
     }
     return new RecordedSource(source);
   } catch (error) {
@@ -174,7 +175,7 @@ class Run {
 
   // The likeliest words at a position: [{word, probability}].
   next(i) {
-    const { words, probabilities } = this.#data.next;
+    const {words, probabilities} = this.#data.next;
     return this.#ranking(words, probabilities, i);
   }
 
@@ -189,7 +190,7 @@ class Run {
 
   // What would be said after the embedding (0) and after each layer.
   lens(layer, i) {
-    const { words, probabilities } = this.#data.lens;
+    const {words, probabilities} = this.#data.lens;
     return this.#ranking(words, probabilities, layer * this.length + i);
   }
 
@@ -201,10 +202,10 @@ class Run {
   #ranking(words, probabilities, at) {
     const count = words.shape[words.shape.length - 1];
     const ids = this.#block.ints(words), likely = this.#block.floats(probabilities);
-    return Array.from({ length: count }, (_, r) => ({
-      word: this.#vocabulary[ids[at * count + r]] ?? "?",
-      probability: likely[at * count + r],
-    }));
+    return Array.from({length: count}, (_, r) => ({
+                                         word: this.#vocabulary[ids[at * count + r]] ?? "?",
+                                         probability: likely[at * count + r],
+                                       }));
   }
 
   // ---- measures of a head

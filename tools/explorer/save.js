@@ -2,7 +2,7 @@
 // comes from the page itself.
 
 function download(name, type, text) {
-  const link = html("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  const link = html("a", {href: URL.createObjectURL(new Blob([text], {type})), download: name});
   document.body.append(link);
   link.click();
   link.remove();
@@ -11,8 +11,9 @@ function download(name, type, text) {
 
 // A picture for other programs: on paper of its own, and without what serves only the page.
 function svgFile(element) {
-  const copy = element.cloneNode(true), [, , width, height] = copy.getAttribute("viewBox").split(" ");
-  copy.prepend(svg("rect", { width, height, fill: paints.light.paper }));
+  const copy = element.cloneNode(true),
+        [, , width, height] = copy.getAttribute("viewBox").split(" ");
+  copy.prepend(svg("rect", {width, height, fill: paints.light.paper}));
   for (const part of [copy, ...copy.querySelectorAll("*")]) {
     for (const name of part.getAttributeNames()) {
       if (/^(aria-|data-|role|tabindex|class|id$)/.test(name) && part.tagName !== "pattern") {
@@ -23,6 +24,14 @@ function svgFile(element) {
   return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
 }
 
+// A picture says what it shows.
+function captioned(element, text, paint) {
+  const [, , width, height] = element.getAttribute("viewBox").split(" ").map(Number);
+  element.setAttribute("y", 26);
+  const wide = Math.max(width, textWidth(text, false, 2000) + 32);
+  return picture(wide, height + 26, paint, {}, label(16, 20, text, {fill: paint.soft}), element);
+}
+
 // One cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
 function csvCell(value) {
   if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
@@ -31,8 +40,9 @@ function csvCell(value) {
   return /[",\n\r']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-const csvFile = ({ columns, rows }) =>
-  [columns, ...rows].map((row) => row.map(csvCell).join(",") + "\r\n").join("");
+const csvFile =
+  ({columns,
+    rows}) => [columns, ...rows].map((row) => row.map(csvCell).join(",") + "\r\n").join("");
 
 // "tapestry-map-layer1-head2.svg"
 const fileName = (scene, ending) =>

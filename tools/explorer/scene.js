@@ -13,7 +13,7 @@ function makeScene(source, state, paint) {
   const run = source.run(model, text), about = source.models[model];
   const layer = asIndex(state.layer, about.layers, 0), head = asIndex(state.head, about.heads, 0);
   const view = state.view ?? "heads";
-  const scene = { source, view, paint, model, text, run, layer, head, state };
+  const scene = {source, view, paint, model, text, run, layer, head, state};
   scene.words = source.texts[text].words;
   scene.length = scene.words.length;
   scene.query = asIndex(state.query, scene.length, scene.length - 1);
@@ -29,8 +29,11 @@ function makeScene(source, state, paint) {
 
 // The heads of the head view: those in the address, or the chosen one.
 function chosenHeads(state, model, head) {
-  const heads = (state.heads ?? "").split(",").filter((text) => text !== "").map(Number)
-    .filter((h) => h < model.heads);
+  const heads = (state.heads ?? "")
+                  .split(",")
+                  .filter((text) => text !== "")
+                  .map(Number)
+                  .filter((h) => h < model.heads);
   return heads.length > 0 ? [...new Set(heads)].sort((a, b) => a - b) : [head];
 }
 
@@ -40,26 +43,27 @@ function chosenRange(state, scene) {
   const parts = (state.window ?? "").split(",").map((part) => part.split("-").map(Number));
   const isGood = ([a, b]) => a <= b && b < n;
   const cut = ([a, b]) => [a, Math.min(b, a + exactSize - 1)];
-  if (n <= exactSize) return { isPart: false, queries: [0, n - 1], keys: [0, n - 1] };
+  if (n <= exactSize) return {isPart: false, queries: [0, n - 1], keys: [0, n - 1]};
   if (parts.length === 2 && parts.every(isGood)) {
-    return { isPart: true, queries: cut(parts[0]), keys: cut(parts[1]) };
+    return {isPart: true, queries: cut(parts[0]), keys: cut(parts[1])};
   }
   const around = [first, first + exactSize - 1];  // those that end with the query
-  return { isPart: true, queries: around, keys: around };
+  return {isPart: true, queries: around, keys: around};
 }
 
 // What stands beside: {run, name, isSameLength, sameWords}, or {problem}, or null.
 function chosenBeside(scene) {
   const given = scene.state.beside ?? "", isText = given.startsWith("text");
-  const index = asIndex(given.replace("text", "") || undefined,
-                        isText ? scene.source.texts.length : scene.source.models.length, -1);
+  const index = asIndex(
+    given.replace("text", "") || undefined,
+    isText ? scene.source.texts.length : scene.source.models.length, -1);
   const same = isText ? scene.text : scene.model;
   if (index < 0 || index === same) return null;
   const model = isText ? scene.model : index, text = isText ? index : scene.text;
   const run = scene.source.run(model, text);
-  const name = isText ? `the text “${textName(scene.source.texts[text])}”`
-                      : modelName(scene.source.models[model]);
-  if (!run) return { name, problem: `This page holds no numbers of ${name} for this text.` };
+  const name = isText ? `the text “${textName(scene.source.texts[text])}”` :
+                        modelName(scene.source.models[model]);
+  if (!run) return {name, problem: `This page holds no numbers of ${name} for this text.`};
   return {
     run,
     name,
@@ -77,7 +81,7 @@ const textName = (text) => short(text.given || text.words.join(" "), 60);
 
 // Why there is no difference between the two runs, or "".
 function noDifference(scene, layer = scene.layer, head = scene.head) {
-  const { run, name, isSameLength } = scene.beside;
+  const {run, name, isSameLength} = scene.beside;
   if (!run.has(layer, head)) {
     return `There is no layer ${layer}, head ${head} in ${name}.`;
   }
@@ -92,13 +96,13 @@ function weightText(run, layer, head, i, j) {
 }
 
 function whyMasked(run, i, j) {
-  return run.model.causal && j > i ? " (this model sees no later words)"
-                                   : " (outside of the layer's window)";
+  return run.model.causal && j > i ? " (this model sees no later words)" :
+                                     " (outside of the layer's window)";
 }
 
 // The short version of the arithmetic, for a hover.
 function shortWhy(run, layer, head, i, j) {
-  const { seen, sum, score } = scoreSteps(run, layer, head, i, j);
+  const {seen, sum, score} = scoreSteps(run, layer, head, i, j);
   if (!seen) return "";
   return `; q · k = ${four(sum)}, score ${four(score)}`;
 }

@@ -9,7 +9,8 @@ const scoresView = {
 
   draw(scene, panel, app) {
     if (scene.beside) {
-      panel.append(besideNote(scene, "A number in brackets is A − B; orange is more in A, violet in B."));
+      panel.append(
+        besideNote(scene, "A number in brackets is A − B; orange is more in A, violet in B."));
     }
     panel.append(sortableTable(overviewOfHeads(scene), scene, app), patternChoice(scene, app));
     panel.append(sortableTable(patternTable(scene), scene, app), columnMeanings(scene));
@@ -46,41 +47,56 @@ function eachHead(run, visit) {
 }
 
 const headCells = (scene, l, h) => ({
-  text: `${l}.${h}`, value: l * 1000 + h, plain: `${l}.${h}`,
-  attributes: { "data-layer": l, "data-head": h }, isName: true,
+  text: `${l}.${h}`,
+  value: l * 1000 + h,
+  plain: `${l}.${h}`,
+  attributes: {"data-layer": l, "data-head": h},
+  isName: true,
 });
 
 function overviewOfHeads(scene) {
-  const { patterns } = scene.source, other = scene.beside?.run;
+  const {patterns} = scene.source, other = scene.beside?.run;
   const rows = eachHead(scene.run, (l, h, m) => {
-    const cells = [headCells(scene, l, h), { text: m.name ?? "not judged", plain: m.name ?? "" },
-                   besideCell(m.entropy, m.evenEntropy), besideCell(m.distance, m.evenDistance),
-                   ...m.patterns.map((one, p) => scoreCell(scene, one, otherScore(other, l, h, p)))];
-    cells.attributes = { class: l === scene.layer && h === scene.head ? "chosen" : null };
+    const cells = [
+      headCells(scene, l, h), {text: m.name ?? "not judged", plain: m.name ?? ""},
+      besideCell(m.entropy, m.evenEntropy), besideCell(m.distance, m.evenDistance),
+      ...m.patterns.map((one, p) => scoreCell(scene, one, otherScore(other, l, h, p)))
+    ];
+    cells.attributes = {class: l === scene.layer && h === scene.head ? "chosen" : null};
     return cells;
   });
   return {
-    id: "o", title: "All heads (layer.head)", hasNames: true, rows,
-    columns: ["head", "name", "entropy (equal weights)", "distance (equal weights)",
-              ...patterns],
+    id: "o",
+    title: "All heads (layer.head)",
+    hasNames: true,
+    rows,
+    columns: ["head", "name", "entropy (equal weights)", "distance (equal weights)", ...patterns],
   };
 }
 
-const otherScore = (run, l, h, p) => (run?.has(l, h) ? run.measures(l, h).patterns[p]?.score : undefined);
+const otherScore = (run, l, h, p) =>
+  (run?.has(l, h) ? run.measures(l, h).patterns[p]?.score : undefined);
 
-const besideCell = (x, even) => ({ text: `${four(x)} (${four(even)})`, value: x });
+const besideCell = (x, even) => ({text: `${four(x)} (${four(even)})`, value: x});
 
 // The score, ▲ if it is above the baselines, and the difference to what stands beside.
 function scoreCell(scene, one, other) {
-  if (one.score === null) return { text: "–", plain: "", attributes: { "aria-label": "not shown by this text" } };
+  if (one.score === null)
+    return {text: "–", plain: "", attributes: {"aria-label": "not shown by this text"}};
   const isUp = isAbove(one), mark = isUp ? " ▲" : "";
   if (typeof other === "number") {
     const x = one.score - other;
-    return { text: `${four(one.score)}${mark} (${signed(x)})`, value: one.score,
-             fill: twoSided(scene.paint, x) };
+    return {
+      text: `${four(one.score)}${mark} (${signed(x)})`,
+      value: one.score,
+      fill: twoSided(scene.paint, x)
+    };
   }
-  return { text: four(one.score) + mark, value: one.score,
-           fill: isUp ? shade(scene.paint.ramp, one.score) : null };
+  return {
+    text: four(one.score) + mark,
+    value: one.score,
+    fill: isUp ? shade(scene.paint.ramp, one.score) : null
+  };
 }
 
 // ---- one pattern with all its controls
@@ -93,77 +109,109 @@ function chosenPattern(scene) {
 const patternOptions = (scene) => scene.source.patterns.map((name, i) => [String(i), name]);
 
 function patternChoice(scene, app) {
-  const select = html("select", { id: "score-pattern", change: () => app.set({ pattern: select.value }) });
+  const select =
+    html("select", {id: "score-pattern", change: () => app.set({pattern: select.value})});
   setOptions(select, patternOptions(scene), String(chosenPattern(scene)));
-  return html("p", { class: "pair" }, html("label", {}, "Pattern with its controls ", select));
+  return html("p", {class: "pair"}, html("label", {}, "Pattern with its controls ", select));
 }
 
 const spreadCell = (pair) =>
-  pair ? { text: `${four(pair[0])} ± ${four(pair[1])}`, value: pair[0] } : { text: "–", plain: "" };
+  pair ? {text: `${four(pair[0])} ± ${four(pair[1])}`, value: pair[0]} : {text: "–", plain: ""};
 
 function patternTable(scene) {
-  const p = chosenPattern(scene), name = scene.source.patterns[p], isFixed = name === "fixed offset";
+  const p = chosenPattern(scene), name = scene.source.patterns[p],
+        isFixed = name === "fixed offset";
   const hasTwo = name === "induction";
-  const rows = eachHead(scene.run, (l, h, { patterns }) => {
+  const rows = eachHead(scene.run, (l, h, {patterns}) => {
     const one = patterns[p];
-    return [headCells(scene, l, h), scoreCell(scene, one), spreadCell(one.untrained),
-            typeof one.uniform === "number" ? one.uniform : "–", spreadCell(one.shuffled),
-            ...(isFixed ? [String(one.offset)] : []),
-            ...(hasTwo ? [spreadCell(one.letter), spreadCell(one.place)] : [])];
+    return [
+      headCells(scene, l, h), scoreCell(scene, one), spreadCell(one.untrained),
+      typeof one.uniform === "number" ? one.uniform : "–", spreadCell(one.shuffled),
+      ...(isFixed ? [String(one.offset)] : []),
+      ...(hasTwo ? [spreadCell(one.letter), spreadCell(one.place)] : [])
+    ];
   });
   return {
-    id: "p", title: `Pattern: ${name}`, rows, hasNames: true,
-    columns: ["head", "score", "untrained", "equal weights", "shuffled",
-              ...(isFixed ? ["offset"] : []), ...(hasTwo ? ["by letter", "by place"] : [])],
+    id: "p",
+    title: `Pattern: ${name}`,
+    rows,
+    hasNames: true,
+    columns: [
+      "head", "score", "untrained", "equal weights", "shuffled", ...(isFixed ? ["offset"] : []),
+      ...(hasTwo ? ["by letter", "by place"] : [])
+    ],
   };
 }
 
 const meanings = [
   ["head", "layer and head, counted from 0; choose one to open it"],
-  ["name", "the pattern the head may be named after, or none: its score must be one half or more and " +
-    "above the baselines; a name is not a function"],
-  ["entropy", "how spread the weights of a row are, in nats, the mean over the rows: 0 if all weight " +
-    "is on one key; in brackets, what equal weights give"],
+  [
+    "name",
+    "the pattern the head may be named after, or none: its score must be one half or more and " +
+      "above the baselines; a name is not a function"
+  ],
+  [
+    "entropy",
+    "how spread the weights of a row are, in nats, the mean over the rows: 0 if all weight " +
+      "is on one key; in brackets, what equal weights give"
+  ],
   ["distance", "how many positions lie between a query and its keys, on average over the weights"],
-  ["score", "the mean weight on the keys of the pattern; ▲: more than two deviations above the " +
-    "untrained models, and above equal weights"],
-  ["untrained", "models of the same sizes with random weights: mean ± deviation. What they reach, " +
-    "shape and mask make alone"],
+  [
+    "score",
+    "the mean weight on the keys of the pattern; ▲: more than two deviations above the " +
+      "untrained models, and above equal weights"
+  ],
+  [
+    "untrained",
+    "models of the same sizes with random weights: mean ± deviation. What they reach, " +
+      "shape and mask make alone"
+  ],
   ["equal weights", "the score of a head that spreads its weight over all keys alike"],
-  ["shuffled", "the same model on the words in another order: a head that goes by places scores the " +
-    "same, one that goes by words does not"],
-  ["by letter, by place", "for induction in shuffled texts: the weight on the key after the same " +
-    "word, and on the key at its old place"],
+  [
+    "shuffled",
+    "the same model on the words in another order: a head that goes by places scores the " +
+      "same, one that goes by words does not"
+  ],
+  [
+    "by letter, by place",
+    "for induction in shuffled texts: the weight on the key after the same " +
+      "word, and on the key at its old place"
+  ],
   ["A − B", "in brackets, and as colour, the difference to what stands beside"],
 ];
 
 function columnMeanings() {
   const list = html("dl", {});
   for (const [term, text] of meanings) list.append(html("dt", {}, term), html("dd", {}, text));
-  return html("details", { open: true }, html("summary", {}, "What the columns mean"), list);
+  return html("details", {open: true}, html("summary", {}, "What the columns mean"), list);
 }
 
 // ---- sorting
 function sortableTable(table, scene, app) {
-  const { id, column, down } = chosenSort(scene), isThis = id === table.id && column < table.columns.length;
-  if (isThis) table.rows.sort((a, b) => compare(a[column], b[column]) * (down ? -1 : 1));
-  const place = tableElement(table, { class: "scores" });
+  const {id, column, down} = chosenSort(scene);
+  const sorted = id === table.id && column < table.columns.length ? column : -1;
+  if (sorted >= 0) table.rows.sort((a, b) => compare(a[column], b[column]) * (down ? -1 : 1));
+  const place = tableElement(table, {class: "scores"});
   place.querySelectorAll("thead th").forEach((th, c) => {
-    const isSorted = isThis && c === column;
+    const name = `${table.id}${c}`, isSorted = c === sorted;
     if (isSorted) th.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const next = `${isSorted && down ? "" : "-"}${table.id}${c}`;
-    const button = html("button", { type: "button", "data-sort": `${table.id}${c}`, click: () =>
-      app.set({ sort: next }, { focus: `[data-sort="${table.id}${c}"]` }) },
-      th.textContent, isSorted ? (down ? " ↓" : " ↑") : "");
-    th.replaceChildren(button);
+    const sort = isSorted && down ? name : `-${name}`;
+    const click = () => app.set({sort}, {focus: `[data-sort="${name}"]`});
+    th.replaceChildren(html(
+      "button", {type: "button", "data-sort": name, click}, th.textContent,
+      isSorted ? (down ? " ↓" : " ↑") : ""));
   });
+  place.querySelectorAll("tbody th").forEach((th) => openFrom(th, app));
   if (table.id === "o") wireScores(place, table, scene, app);
-  place.querySelectorAll("tbody th").forEach((th) => {
-    const { layer, head } = th.dataset;
-    th.replaceChildren(html("button", { type: "button", "aria-label": `open head ${layer}.${head}`,
-      click: () => app.set({ view: "map", layer, head, heads: null, key: null }) }, th.textContent));
-  });
   return place;
+}
+
+// The name of a head in a table opens it.
+function openFrom(th, app) {
+  const {layer, head} = th.dataset;
+  const click = () => app.set({view: "map", layer, head, heads: null, key: null});
+  const name = `open head ${layer}.${head}`;
+  th.replaceChildren(html("button", {type: "button", "aria-label": name, click}, th.textContent));
 }
 
 // Pointing at a score, or reaching it with the arrow keys, says it with all its controls.
@@ -175,13 +223,16 @@ function wireScores(place, table, scene, app) {
     td.tabIndex = -1;
   }));
   const show = (r, c) => {
-    const { layer, head } = rows[r].firstChild.dataset;
+    const {layer, head} = rows[r].firstChild.dataset;
     app.say(scoreText(scene, Number(layer), Number(head), c));
   };
   makeGrid(place.querySelector("tbody"), {
-    rows: rows.length, columns: scene.source.patterns.length, start: [0, 0], arrive: show,
+    rows: rows.length,
+    columns: scene.source.patterns.length,
+    start: [0, 0],
+    arrive: show,
     cell: (r, c) => rows[r]?.children[c + skipped],
-    enter: (_, c) => app.set({ pattern: c }),
+    enter: (_, c) => app.set({pattern: c}),
   });
   place.addEventListener("pointerover", (event) => {
     const at = positionOf(event.target.closest("td[data-row]") ?? {});
@@ -190,18 +241,19 @@ function wireScores(place, table, scene, app) {
 }
 
 function scoreText(scene, layer, head, p) {
-  const one = scene.run.measures(layer, head).patterns[p], start = `head ${layer}.${head}, ` +
-    scene.source.patterns[p] + (one.offset ? ` ${one.offset}` : "");
+  const one = scene.run.measures(layer, head).patterns[p],
+        start = `head ${layer}.${head}, ` + scene.source.patterns[p] +
+    (one.offset ? ` ${one.offset}` : "");
   if (one.score === null) return `${start}: this text cannot show it`;
   const spread = (name, pair) => (pair ? `, ${name} ${four(pair[0])} ± ${four(pair[1])}` : "");
   const even = typeof one.uniform === "number" ? `, equal weights ${four(one.uniform)}` : "";
   return `${start}: ${four(one.score)}${spread("untrained", one.untrained)}${even}` +
-         spread("shuffled", one.shuffled);
+    spread("shuffled", one.shuffled);
 }
 
-function chosenSort({ state }) {
+function chosenSort({state}) {
   const [, minus, id, column] = /^(-?)([op])(\d{1,3})$/.exec(state.sort ?? "") ?? [];
-  return { id, column: Number(column), down: minus === "-" };
+  return {id, column: Number(column), down: minus === "-"};
 }
 
 function compare(a, b) {
@@ -216,11 +268,16 @@ function scoreNumbers(scene) {
   eachHead(scene.run, (l, h, m) => m.patterns.forEach((one, p) => rows.push([
     l, h, m.name ?? "", m.entropy, m.evenEntropy, m.distance, m.evenDistance,
     scene.source.patterns[p], one.score ?? "", one.offset, one.uniform ?? "",
-    ...(one.untrained ?? ["", ""]), ...(one.shuffled ?? ["", ""]),
-    ...(one.letter ?? ["", ""]), ...(one.place ?? ["", ""])])));
-  return { rows, columns: [
-    "layer", "head", "name", "entropy", "entropy of equal weights", "distance",
-    "distance of equal weights", "pattern", "score", "offset", "equal weights", "untrained mean",
-    "untrained deviation", "shuffled mean", "shuffled deviation", "letter mean", "letter deviation",
-    "place mean", "place deviation"] };
+    ...(one.untrained ?? ["", ""]), ...(one.shuffled ?? ["", ""]), ...(one.letter ?? ["", ""]),
+    ...(one.place ?? ["", ""])
+  ])));
+  return {
+    rows,
+    columns: [
+      "layer", "head", "name", "entropy", "entropy of equal weights", "distance",
+      "distance of equal weights", "pattern", "score", "offset", "equal weights", "untrained mean",
+      "untrained deviation", "shuffled mean", "shuffled deviation", "letter mean",
+      "letter deviation", "place mean", "place deviation"
+    ]
+  };
 }

@@ -1,11 +1,12 @@
-// What the page shows is written in its address (#view=map&layer=1), so that a finding can be passed
-// on. Whatever an address says is checked: unknown names and impossible values are ignored.
+// What the page shows is written in its address (#view=map&layer=1), so that a finding can be
+// passed on. Whatever an address says is checked: unknown names and impossible values are ignored.
 
 const viewNames = ["heads", "all", "map", "why", "next", "lens", "scores"];
 
 const number = /^\d{1,6}$/;
-const forms = {  // what a value may look like
-  view: { test: (text) => viewNames.includes(text) },
+const forms = {
+  // what a value may look like
+  view: {test: (text) => viewNames.includes(text)},
   model: number,
   text: number,
   layer: number,
@@ -13,7 +14,7 @@ const forms = {  // what a value may look like
   heads: /^\d{1,6}(,\d{1,6}){0,63}$/,  // of the head view
   query: number,
   key: number,
-  beside: /^(\d{1,6}|text\d{1,6})$/,  // a model, or the same model with another text
+  beside: /^(\d{1,6}|text\d{1,6})$/,            // a model, or the same model with another text
   window: /^\d{1,6}-\d{1,6},\d{1,6}-\d{1,6}$/,  // queries, keys
   pattern: number,
   colours: /^largest$/,
@@ -30,8 +31,11 @@ function parseState(hash) {
 }
 
 function printState(state) {
-  return "#" + Object.keys(forms).filter((name) => state[name] !== undefined && state[name] !== null)
-    .map((name) => `${name}=${state[name]}`).join("&");
+  return "#" +
+    Object.keys(forms)
+      .filter((name) => state[name] !== undefined && state[name] !== null)
+      .map((name) => `${name}=${state[name]}`)
+      .join("&");
 }
 
 // Writes the state into the address. Browsers refuse many changes within a second (a slider makes
@@ -50,8 +54,10 @@ const address = {
     }
     this.waiting = text;
     const wait = this.last + 200 - performance.now();
-    if (wait <= 0) this.flush();
-    else if (!this.timer) this.timer = setTimeout(() => this.flush(), wait);
+    if (wait <= 0)
+      this.flush();
+    else if (!this.timer)
+      this.timer = setTimeout(() => this.flush(), wait);
   },
 
   flush() {

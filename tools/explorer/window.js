@@ -1,37 +1,46 @@
-// Long texts: which part is shown exactly, chosen by numbers, by a drag on the overview, or by keys.
+// Long texts: the part that is shown exactly, chosen by numbers, by a drag on the overview, or by
+// keys.
 
 const windowViews = ["heads", "map", "lens"];
 
 function drawWindow(scene, app) {
-  const form = byId("window"), { range, run } = scene;
+  const form = byId("window"), {range, run} = scene;
   form.hidden = !run || !range.isPart || !windowViews.includes(scene.view);
   if (form.hidden) return;
   const [q0, q1] = range.queries, [k0, k1] = range.keys, hasKeys = scene.view !== "lens";
   const field = (name, value) => html("input", {
-    type: "number", min: 0, max: scene.length - 1, value, name, "aria-label": name,
+    type: "number",
+    min: 0,
+    max: scene.length - 1,
+    value,
+    name,
+    "aria-label": name,
   });
-  const fields = [field("first query", q0), field("last query", q1),
-                  field("first key", k0), field("last key", k1)];
-  const show = (parts) => app.set({ window: parts });
+  const fields = [
+    field("first query", q0), field("last query", q1), field("first key", k0), field("last key", k1)
+  ];
+  const show = (parts) => app.set({window: parts});
   form.onsubmit = (event) => {
     event.preventDefault();
     show(windowOf(scene, ...fields.map((input) => Number(input.value))));
   };
   const move = (by) => show(windowOf(scene, q0 + by, q1 + by, k0 + by, k1 + by));
-  const button = (text, by) => html("button", { type: "button", click: () => move(by) }, text);
+  const button = (text, by) => html("button", {type: "button", click: () => move(by)}, text);
   form.replaceChildren(
-    html("p", { class: "note" }, windowText(scene)),
+    html("p", {class: "note"}, windowText(scene)),
     html("span", {}, "Queries ", fields[0], " to ", fields[1]),
     ...(hasKeys ? [html("span", {}, "keys ", fields[2], " to ", fields[3])] : []),
-    html("button", { type: "submit" }, "Show"), button("Earlier", -32), button("Later", 32));
+    html("button", {type: "submit"}, "Show"), button("Earlier", -32), button("Later", 32));
 }
 
 function windowText(scene) {
-  const pooled = scene.view === "map"
-    ? "The overview pools them to 64 bins: a cell is the mean over the queries of a bin of the " +
-      "weight on all keys of a bin. Drag over it to choose a part, at most 64 words each way. " : "";
-  const source = scene.run.isRecorded(scene.layer) || scene.view === "lens"
-    ? "" : "The weights of the part are computed here from the recorded queries and keys.";
+  const pooled = scene.view === "map" ?
+    "The overview pools them to 64 bins: a cell is the mean over the queries of a bin of the " +
+      "weight on all keys of a bin. Drag over it to choose a part, at most 64 words each way. " :
+    "";
+  const source = scene.run.isRecorded(scene.layer) || scene.view === "lens" ?
+    "" :
+    "The weights of the part are computed here from the recorded queries and keys.";
   return `This text has ${plural(scene.length, "word")}. ${pooled}${source}`.trim();
 }
 
@@ -48,21 +57,26 @@ function windowOf(scene, q0, q1, k0, k1) {
 
 // The overview: a drag chooses a part; a click or Enter one of 64 words around the place.
 function wireOverview(root, matrix, scene, app) {
-  const cell = (r, c) => root.querySelector(`[data-row="${r}"][data-column="${c}"]`);
   const show = (r, c) => {
     markCell(root, r, c);
     app.say(matrix.say(r, c));
   };
   const choose = (r0, c0, r1, c1) => {
-    const { run } = scene, isOne = r0 === r1 && c0 === c1;
+    const {run} = scene, isOne = r0 === r1 && c0 === c1;
     const span = (a, b) => {
       const first = run.bin(Math.min(a, b))[0], last = run.bin(Math.max(a, b))[1];
       return isOne ? [first - 24, first + 39] : [first, last];
     };
-    app.set({ window: windowOf(scene, ...span(r0, r1), ...span(c0, c1)) });
+    app.set({window: windowOf(scene, ...span(r0, r1), ...span(c0, c1))});
   };
-  makeGrid(root, { rows: bins, columns: bins, start: [0, 0], cell, arrive: show,
-                   enter: (r, c) => choose(r, c, r, c) });
+  makeGrid(root, {
+    rows: bins,
+    columns: bins,
+    start: [0, 0],
+    cell: cellOf(root),
+    arrive: show,
+    enter: (r, c) => choose(r, c, r, c)
+  });
   root.addEventListener("pointerover", (event) => {
     const at = positionOf(event.target);
     if (at) show(...at);
@@ -73,8 +87,14 @@ function wireOverview(root, matrix, scene, app) {
 
 function wireDrag(root, scene, choose) {
   let from = null;
-  const frame = svg("rect", { fill: scene.paint.mark, "fill-opacity": 0.2, stroke: scene.paint.mark,
-                              visibility: "hidden", "pointer-events": "none", class: "drag" });
+  const frame = svg("rect", {
+    fill: scene.paint.mark,
+    "fill-opacity": 0.2,
+    stroke: scene.paint.mark,
+    visibility: "hidden",
+    "pointer-events": "none",
+    class: "drag"
+  });
   root.append(frame);
   root.classList.add("overview");
   root.addEventListener("pointerdown", (event) => {
@@ -101,12 +121,17 @@ function placeFrame(frame, box, [r0, c0], [r1, c1]) {
 }
 
 // Where the part that is shown exactly lies.
-function drawFrame(root, { range, length, paint }) {
-  const { box } = root, at = (i) => (i * bins) / length;
+function drawFrame(root, {range, length, paint}) {
+  const {box} = root, at = (i) => (i * bins) / length;
   root.append(svg("rect", {
-    x: box.side + at(range.keys[0]) * box.size, y: box.top + at(range.queries[0]) * box.size,
+    x: box.side + at(range.keys[0]) * box.size,
+    y: box.top + at(range.queries[0]) * box.size,
     width: at(range.keys[1] - range.keys[0] + 1) * box.size,
     height: at(range.queries[1] - range.queries[0] + 1) * box.size,
-    fill: "none", stroke: paint.mark, "stroke-width": 2, "pointer-events": "none", class: "part",
+    fill: "none",
+    stroke: paint.mark,
+    "stroke-width": 2,
+    "pointer-events": "none",
+    class: "part",
   }));
 }
