@@ -34,6 +34,7 @@ function linePicture(scene, shown, width) {
     role: "group",
     "aria-label": `${shown.title}: lines from queries, left, to keys, right`,
     class: "lines",
+    tabindex: "-1",
   });
   root.append(
     label(0, 15, fit(shown.title, width), {"font-weight": "bold"}),

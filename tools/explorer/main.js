@@ -59,7 +59,7 @@ const app = {
 // null if the focus is elsewhere.
 function focusedPart() {
   const element = document.activeElement, at = positionOf(element);
-  if (!byId("panels").contains(element)) return null;
+  if (!byId("view").contains(element)) return null;
   const cell = at ? `[data-row="${at[0]}"][data-column="${at[1]}"]` : "";
   return element.id ? `#${element.id}` : cell ? `#panels ${cell}` : "#no-such-part";
 }
@@ -177,7 +177,7 @@ function start() {
     showProblem(error.message);
     return location.hash === "#self-test" ? report(`self-test failed: ${error.message}`) : null;
   }
-  byId("app").hidden = false;
+  byId("app").hidden = byId("show-keys").hidden = false;
   makeTabs(views, app);
   wireChoosers(app);
   wireTokens(app);

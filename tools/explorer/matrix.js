@@ -19,6 +19,7 @@ function matrixPicture(matrix, width, paint) {
     role: "grid",
     "aria-label": `${matrix.title}. Rows are queries, columns are keys.`,
     class: "matrix",
+    tabindex: "-1",  // a picture that listens for the focus would be a stop of its own
   });
   root.append(
     label(0, 15, fit(matrix.title, right), {"font-weight": "bold", "aria-hidden": "true"}));
@@ -71,7 +72,7 @@ function drawAxes(root, matrix, box, paint) {
 function drawCells(root, matrix, box, paint) {
   const crosses = [];
   for (let r = 0; r < box.rows; ++r) {
-    const group = svg("g", {role: "row"});
+    const group = svg("g", {role: "row", "aria-label": `query ${short(matrix.rows[r])}`});
     for (let c = 0; c < box.columns; ++c) {
       const x = box.side + c * box.size, y = box.top + r * box.size, value = matrix.value(r, c);
       group.append(cellElement(matrix, r, c, value, x, y, box.size, paint));
@@ -110,7 +111,7 @@ function cellElement(matrix, r, c, value, x, y, size, paint) {
     "data-key": matrix.isPooled ? null : matrix.columnAt + c,
     "data-value": value === null ? null : String(value),
     "data-masked": value === null ? "true" : null,
-    "aria-label": matrix.say(r, c),
+    "aria-label": matrix.say(r, c).replace(/ \(.*\)$/, ""),
     fill: value === null ? paint.hidden : matrixColour(matrix, value, paint),
   });
 }

@@ -3,12 +3,15 @@
 const nextView = {
   id: "next",
   name: "Next words",
-  intro: (scene) => (
-    scene.run.model.guess === "hidden" ?
-      "At each position this model says which word stands there. The list shows the ten " +
-        "likeliest at the chosen position, the columns the probability of the word that does." :
-      "At each position the model says which word comes next. The list shows the ten likeliest " +
-        "after the chosen word; the columns show the probability of the word that really follows."),
+  intro: (scene) => {
+    const unit = unitOf(scene), isGap = scene.run.model.guess === "hidden";
+    return isGap ? `At each position this model says which ${unit} stands there. The list shows ` +
+        `the ten likeliest at the chosen position, the columns the probability of the ${unit} ` +
+        "that does." :
+                   `At each position the model says which ${unit} comes next. The list shows the ` +
+        `ten likeliest after the chosen ${unit}; the columns show the probability of the ` +
+        `${unit} that really follows.`;
+  },
   empty: (scene) =>
     (scene.run.hasNext ? "" : "This model predicts no words, so there is nothing to show here."),
 

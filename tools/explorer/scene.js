@@ -88,6 +88,9 @@ function noDifference(scene, layer = scene.layer, head = scene.head) {
   return isSameLength ? "" : "The two texts differ in length, so there is no difference to show.";
 }
 
+// What a position holds: a word, character or token.
+const unitOf = (scene) => (scene.run?.model.unit ?? "words").replace(/s$/, "");
+
 // "query cat@2 -> key the@1: weight 0.1234"
 function weightText(run, layer, head, i, j) {
   const start = `query ${place(run, i)} -> key ${place(run, j)}: `;

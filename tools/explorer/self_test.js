@@ -38,8 +38,8 @@ function runsOf(source) {
 
 function checkView(app, view, check) {
   const panel = byId(`panel-${view.id}`), where = `${view.id} of model ${app.scene.model}`;
-  check(!panel.hidden && panel.childElementCount > 0, `${where}: nothing is shown`);
   check(byId("problem").hidden, `${where}: ${byId("problem").textContent}`);
+  check(!panel.hidden && panel.childElementCount > 0, `${where}: nothing is shown`);
   check(byId("app").scrollWidth <= innerWidth, `${where}: wider than the window`);
   if (view.empty?.(app.scene)) return;
   const light = {...app.scene, paint: paints.light};

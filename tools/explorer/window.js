@@ -8,54 +8,62 @@ function drawWindow(scene, app) {
   form.hidden = !run || !range.isPart || !windowViews.includes(scene.view);
   if (form.hidden) return;
   const [q0, q1] = range.queries, [k0, k1] = range.keys, hasKeys = scene.view !== "lens";
-  const field = (name, value) => html("input", {
-    type: "number",
-    min: 0,
-    max: scene.length - 1,
-    value,
-    name,
-    "aria-label": name,
-  });
   const fields = [
-    field("first query", q0), field("last query", q1), field("first key", k0), field("last key", k1)
+    partField(scene, "first query", q0), partField(scene, "last query", q1),
+    partField(scene, "first key", k0), partField(scene, "last key", k1)
   ];
-  const show = (parts) => app.set({window: parts});
+  const show = (parts) => showPart(scene, app, parts);
   form.onsubmit = (event) => {
     event.preventDefault();
     show(windowOf(scene, ...fields.map((input) => Number(input.value))));
   };
   const move = (by) => show(windowOf(scene, q0 + by, q1 + by, k0 + by, k1 + by));
-  const button = (text, by) => html("button", {type: "button", click: () => move(by)}, text);
+  const button = (text, by) =>
+    html("button", {type: "button", id: `part-${text}`, click: () => move(by)}, text);
   form.replaceChildren(
     html("p", {class: "note"}, windowText(scene)),
     html("span", {}, "Queries ", fields[0], " to ", fields[1]),
     ...(hasKeys ? [html("span", {}, "keys ", fields[2], " to ", fields[3])] : []),
-    html("button", {type: "submit"}, "Show"), button("Earlier", -32), button("Later", 32));
+    html("button", {type: "submit", id: "part-show"}, "Show"), button("Earlier", -32),
+    button("Later", 32));
+}
+
+function partField(scene, name, value) {
+  const id = name.replace(" ", "-"), max = scene.length - 1;
+  return html("input", {type: "number", min: 0, max, value, id, "aria-label": name});
+}
+
+// The query moves into the part that is shown.
+function showPart(scene, app, parts) {
+  const [first, last] = parts.split(",")[0].split("-").map(Number);
+  const isInside = scene.query >= first && scene.query <= last;
+  app.set({window: parts, ...(isInside ? {} : {query: last, key: null})});
 }
 
 function windowText(scene) {
   const pooled = scene.view === "map" ?
     "The overview pools them to 64 bins: a cell is the mean over the queries of a bin of the " +
-      "weight on all keys of a bin. Drag over it to choose a part, at most 64 words each way. " :
+      "weight on all keys of a bin. Drag over it to choose a part, at most 64 positions each way. " :
     "";
   const source = scene.run.isRecorded(scene.layer) || scene.view === "lens" ?
     "" :
     "The weights of the part are computed here from the recorded queries and keys.";
-  return `This text has ${plural(scene.length, "word")}. ${pooled}${source}`.trim();
+  return `This text has ${plural(scene.length, unitOf(scene))}. ${pooled}${source}`.trim();
 }
 
 // Sane limits: inside the text, in order, at most 64 each.
 function windowOf(scene, q0, q1, k0, k1) {
   const last = scene.length - 1;
-  const limits = (a, b) => {
-    const size = Math.min(exactSize, Math.max(1, (Number.isFinite(b) ? b : a) - a + 1));
-    const first = Math.min(Math.max(0, Number.isFinite(a) ? Math.round(a) : 0), last - size + 1);
+  const limits = (low, high) => {
+    const a = Math.round(low) || 0, b = Math.round(high) || 0;
+    const size = Math.min(exactSize, Math.max(1, b - a + 1));
+    const first = Math.min(Math.max(0, a), last - size + 1);
     return `${first}-${first + size - 1}`;
   };
   return `${limits(q0, q1)},${limits(k0, k1)}`;
 }
 
-// The overview: a drag chooses a part; a click or Enter one of 64 words around the place.
+// The overview: a drag chooses a part; a click or Enter one of 64 positions around the place.
 function wireOverview(root, matrix, scene, app) {
   const show = (r, c) => {
     markCell(root, r, c);
@@ -67,7 +75,7 @@ function wireOverview(root, matrix, scene, app) {
       const first = run.bin(Math.min(a, b))[0], last = run.bin(Math.max(a, b))[1];
       return isOne ? [first - 24, first + 39] : [first, last];
     };
-    app.set({window: windowOf(scene, ...span(r0, r1), ...span(c0, c1))});
+    showPart(scene, app, windowOf(scene, ...span(r0, r1), ...span(c0, c1)));
   };
   makeGrid(root, {
     rows: bins,
