@@ -53,5 +53,5 @@ function largestList(run, row) {
       .map(
         (j) => html(
           "li", {}, barElement(row[j]), numberElement(row[j]), wordElement(run.words[j]),
-          ` @${j}`)));
+          html("span", {class: "at"}, `@${j}`))));
 }

@@ -99,9 +99,11 @@ function emptyText(scene, view) {
 }
 
 function shownText(scene) {
-  const name = modelName(scene.source.models[scene.model]);
+  const {models} = scene.source, about = models[scene.model];
+  const of = about.kind === "snapshot" ? `${modelName(models[about.of])}, ` : "";
+  const name = of + modelName(about);
   return ["next", "lens", "scores", "all"].includes(scene.view) ?
-    `${name}` :
+    name :
     `${name} · layer ${scene.layer} · head ${scene.head}`;
 }
 

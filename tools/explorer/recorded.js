@@ -19,7 +19,9 @@ class RecordedSource {
   run(model, text) {
     const key = `${model}.${text}`, found = this.#runs.get(key);
     if (!found || found instanceof Run) return found ?? null;
-    const run = new Run(found, this.models[model], this.texts[text], this.#recording.words);
+    const about = this.models[model];
+    const run = new Run(found, about, this.texts[text], this.#recording.words);
+    if (about.kind === "snapshot") run.learned = this.run(about.of, text);
     this.#runs.set(key, run);
     return run;
   }
@@ -58,6 +60,7 @@ class Run {
     this.text = text;
     this.words = text.words;
     this.length = text.words.length;
+    this.learned = null;  // of a step of training: the run of the model in the end
   }
 
   has(layer, head) {
@@ -208,15 +211,18 @@ class Run {
                                        }));
   }
 
-  // ---- measures of a head
+  // ---- measures of a head. What untrained models reach is the same at each step of training, and
+  // recorded once.
   measures(layer, head) {
-    const data = this.#data.layers[layer];
+    const data = this.#data.layers[layer], learned = this.learned?.measures(layer, head).patterns;
+    const patterns = data.patterns[head];
     return {
       entropy: data.entropy[head],
       evenEntropy: data.even_entropy[head],
       distance: data.distance[head],
       evenDistance: data.even_distance[head],
-      patterns: data.patterns[head],
+      patterns: learned ? patterns.map((one, p) => ({untrained: learned[p].untrained, ...one})) :
+                          patterns,
       name: data.named ? data.named[head] : null,
     };
   }

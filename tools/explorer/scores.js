@@ -191,7 +191,7 @@ function sortableTable(table, scene, app) {
   const {id, column, down} = chosenSort(scene);
   const sorted = id === table.id && column < table.columns.length ? column : -1;
   if (sorted >= 0) table.rows.sort((a, b) => compare(a[column], b[column]) * (down ? -1 : 1));
-  const place = tableElement(table, {class: "scores"});
+  const place = tableElement(table, {class: table.id === "o" ? "scores of-heads" : "scores"});
   place.querySelectorAll("thead th").forEach((th, c) => {
     const name = `${table.id}${c}`, isSorted = c === sorted;
     if (isSorted) th.setAttribute("aria-sort", down ? "descending" : "ascending");

@@ -35,43 +35,38 @@ function drawCurves(scene, steps, now, pattern) {
   const {layer, head, text, source, paint} = scene;
   const scores = steps.map(
     (one) => source.run(one.i, text)?.measures(layer, head).patterns[pattern].score ?? NaN);
-  byId("curve").replaceChildren(curve(scores, now, paint, {
-    name: `${source.patterns[pattern]}, head ${layer}.${head}`,
-    highest: 1,
-  }));
-  const losses = steps.map((one) => one.loss ?? NaN);
-  const isKnown = losses.some((loss) => !Number.isNaN(loss));
-  const highest = Math.max(...losses.filter((x) => !Number.isNaN(x)));
+  const level = scene.run?.measures(layer, head).patterns[pattern].untrained?.[0] ?? NaN;
+  const name = `${source.patterns[pattern]}, head ${layer}.${head}`;
+  byId("curve").replaceChildren(curve(scores, now, paint, {name, highest: 1, level}));
+  const losses = steps.map((one) => one.loss ?? NaN), known = losses.filter((x) => !isNaN(x));
+  const highest = Math.max(...known);
   byId("loss").replaceChildren(
-    ...(isKnown ? [curve(losses, now, paint, {name: "loss", highest})] : []));
+    ...(known.length > 0 ? [curve(losses, now, paint, {name: "loss", highest, level: NaN})] : []));
 }
 
-// A small curve with a mark at the step shown.
-function curve(values, now, paint, {name, highest}) {
-  const width = 216, height = 64, left = 34, top = 18, w = width - left - 8, h = height - top - 8;
-  const x = (i) => left + (w * i) / Math.max(1, values.length - 1);
-  const y = (value) => top + h * (1 - value / (highest || 1));
-  const here = values[now],
-        known = values.map((v, i) => [x(i), y(v)]).filter(([, v]) => !Number.isNaN(v));
-  const print = Number.isNaN(here) ? "unknown" : four(here);
+// A small curve, a point for each step, with a mark at the one shown. level: what untrained models
+// reach.
+function curve(values, now, paint, {name, highest, level}) {
+  const width = 216, height = 64, left = 34, top = 18, right = width - 8, bottom = height - 8;
+  const x = (i) => left + ((right - left) * i) / Math.max(1, values.length - 1);
+  const y = (value) => bottom - ((bottom - top) * value) / (highest || 1);
+  const here = isNaN(values[now]) ? "unknown" : four(values[now]);
+  const untrained = isNaN(level) ? "" : `; untrained models ${four(level)}`;
   const root = picture(
-    width, height, paint, {role: "img", "aria-label": `${name}: ${print} at this step`},
-    label(left, 11, `${name}: ${print}`, {"font-size": 11, fill: paint.ink}),
-    label(
-      left - 5, top + 5, String(Number(highest.toFixed(2))),
-      {"font-size": 10, "text-anchor": "end", fill: paint.soft}),
-    label(left - 5, top + h + 3, "0", {"font-size": 10, "text-anchor": "end", fill: paint.soft}),
-    svg("path", {d: `M${left} ${top}V${top + h}H${left + w}`, fill: "none", stroke: paint.line}),
-    svg("path", {
-      d: "M" + known.map((p) => p.map((v) => v.toFixed(1)).join(" ")).join("L"),
-      fill: "none",
-      stroke: paint.heads[0],
-      "stroke-width": 1.8
-    }),
-    svg(
-      "path", {d: `M${x(now)} ${top}V${top + h}`, stroke: paint.mark, "stroke-dasharray": "3 2"}));
-  if (!Number.isNaN(here)) {
-    root.append(svg("circle", {cx: x(now), cy: y(here), r: 4, fill: paint.mark}));
+    width, height, paint, {role: "img", "aria-label": `${name}: ${here} at this step${untrained}`});
+  const number = {"font-size": 10, "text-anchor": "end", fill: paint.soft};
+  const line = (d, stroke, more) => root.append(svg("path", {d, stroke, fill: "none", ...more}));
+  root.append(
+    label(left, 11, `${name}: ${here}`, {"font-size": 11, fill: paint.ink}),
+    label(left - 5, top + 5, String(Number(highest.toFixed(2))), number),
+    label(left - 5, bottom + 3, "0", number));
+  line(`M${left} ${top}V${bottom}H${right}`, paint.line);
+  if (!isNaN(level)) line(`M${left} ${y(level)}H${right}`, paint.soft, {"stroke-dasharray": "2 3"});
+  const known = values.map((v, i) => [x(i), y(v)]).filter(([, v]) => !isNaN(v));
+  if (known.length > 0) line(`M${known.join("L")}`, paint.heads[0], {"stroke-width": 1.8});
+  line(`M${x(now)} ${top}V${bottom}`, paint.mark, {"stroke-dasharray": "3 2"});
+  if (!isNaN(values[now])) {
+    root.append(svg("circle", {cx: x(now), cy: y(values[now]), r: 4, fill: paint.mark}));
   }
   return root;
 }

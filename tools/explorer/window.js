@@ -43,7 +43,7 @@ function showPart(scene, app, parts) {
 function windowText(scene) {
   const pooled = scene.view === "map" ?
     "The overview pools them to 64 bins: a cell is the mean over the queries of a bin of the " +
-      "weight on all keys of a bin. Drag over it to choose a part, at most 64 positions each way. " :
+      "weight on all keys of a bin. Drag over it to choose a part, at most 64 by 64. " :
     "";
   const source = scene.run.isRecorded(scene.layer) || scene.view === "lens" ?
     "" :
