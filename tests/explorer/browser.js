@@ -120,6 +120,7 @@ class Browser {
     this.pages.set(sessionId, page);
     for (const domain of ["Page", "Runtime", "Network", "Log"]) await page.send(`${domain}.enable`);
     await page.send("Page.setLifecycleEventsEnabled", { enabled: true });
+    await page.send("Emulation.setFocusEmulationEnabled", { enabled: true });
     await page.look({ width, height, scheme, touch });
     return page;
   }

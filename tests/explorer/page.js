@@ -82,10 +82,12 @@ class Page {
     }
   }
 
-  // Waits until the page has done what is due, and has told of it.
+  // Waits until the page has done what is due, and has told of it. A tab behind another one draws
+  // no frames.
   rest() {
     return this.evaluate(() => new Promise((resolve) => {
-      requestAnimationFrame(() => setTimeout(resolve, 30));
+      requestAnimationFrame(() => setTimeout(resolve, 20));
+      setTimeout(resolve, 300);
     }));
   }
 

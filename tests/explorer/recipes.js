@@ -47,24 +47,35 @@ const recipes = {
     const input = workshop.model("twenty.safetensors", book, "--steps", "20");
     return { input, texts: [prose(20)], options: ["--beside", "none"] };
   } },
-  // 1000 tokens: maps in bins.
-  long: { make: (workshop) => {
-    const book = workshop.write("long.txt", prose(20000));
+  // More than 256 tokens.
+  longer: { make: (workshop) => {
+    const book = workshop.write("long.txt", prose(4000));
     const input = workshop.model("long.safetensors", book, "--steps", "2", "--layers", "2",
-      "--heads", "2", "--width", "16", "--length", "1000", "--batch", "2");
-    return { input, texts: [prose(1000)] };
+      "--heads", "2", "--width", "16", "--length", "270", "--batch", "2");
+    return { input, texts: [prose(270)], options: ["--beside", "none"] };
   } },
   // Many layers and heads.
   many: { make: (workshop) => ({ input: workshop.model("many.safetensors", "induction", "--steps",
     "2", "--layers", "16", "--heads", "16", "--width", "64"), texts: [text] }) },
-  // Real models: key/value heads that are shared; windows and no scale; an encoder.
+  // A real model, of which two query heads share keys and values.
   shared: { needs: "stories260K", make: (workshop) => ({ input: workshop.real("stories260K"),
     texts: ["Once upon a time, there was a little girl named Lily.",
       "Lily saw a big red ball. The ball was in the"] }) },
-  windows: { needs: "gpt_neo-random", make: (workshop) => ({
-    input: workshop.real("gpt_neo-random"), texts: ["1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"] }) },
-  encoder: { needs: "bert-random", make: (workshop) => ({ input: workshop.real("bert-random"),
-    texts: ["1 2 3 4 5 6 7 8"] }) },
+  // Made-up numbers (made_up.js): an encoder with windows and capped scores, beside a decoder with
+  // biases and shared keys, and one that predicts nothing.
+  forms: { models: () => [
+    { name: "encoder", causal: false, guess: "hidden", layers: 3,
+      attention: [{}, { window: 3 }, { softcap: 2, scale: 1 }] },
+    { name: "decoder", groups: 2, bias: true, layers: 2, attention: [{ window: 4 }, {}] },
+    { name: "single", layers: 1, heads: 1, groups: 1, guess: "none", single_head: true }],
+  texts: () => [prose(60).trim().split(" "), ["one", "word"]] },
+  // 1000 words: maps in bins, windows.
+  endless: { models: () => [{ layers: 2, heads: 2, groups: 1 }],
+    texts: () => [prose(4000).trim().split(" ").slice(0, 1000)] },
+  // 40 steps of training.
+  slider: { models: () => [{ loss: 0.5 }].concat(Array.from({ length: 40 }, (_, i) =>
+    ({ kind: "snapshot", step: 25 * i, loss: 3 / (i + 1), name: `step ${25 * i}` }))),
+  texts: () => [prose(60).trim().split(" ").slice(0, 12)] },
 };
 
 module.exports = recipes;

@@ -24,6 +24,15 @@ class Scene {
     return page;
   }
 
+  // Closes a page before the test ends: fails if it had problems.
+  async finish(page) {
+    await page.rest();
+    const problems = page.problems();
+    if (problems.length) throw new Error(`${page.address}: ${problems.join("\n")}`);
+    this.opened.splice(this.opened.indexOf(page), 1);
+    await page.close();
+  }
+
   // A line of numbers that are told, not tested: times and sizes.
   tell(line) { this.told.push(line); }
 

@@ -5,6 +5,7 @@ const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
+const { writeMadeUp } = require("./made_up.js");
 const recipes = require("./recipes.js");
 
 class Workshop {
@@ -71,8 +72,13 @@ class Workshop {
 
   // The page of that name, a file.
   page(name) {
+    const recipe = recipes[name];
     return this.once(`${name}.html`, (file) => {
-      const { input, texts, options = [] } = recipes[name].make(this);
+      if (recipe.models) {
+        writeMadeUp(file, this.page("alone"), recipe.models(), recipe.texts());
+        return;
+      }
+      const { input, texts, options = [] } = recipe.make(this);
       this.tapestry("explore", input, ...texts.flatMap((text) => ["--text", text]), ...options,
         "--out", file);
     });
