@@ -335,6 +335,10 @@ phase%: $$(call chosen,$$(call numbers,$$(call of_phase,$$*)))
 run-%: $$(call chosen,$$*)
 	$(live)@$(if $(call numbered,$*),FRESH=1 tools/run_tutorials $(call numbered,$*),$(call \
 	  none,tutorial $*,$(notdir $(tutorials))))
+## explore-14     a page for the browser that shows the model of step 14: out/explorer/step_14.html
+explore-%: $$(call chosen,$$*) $(build)/tools/tapestry
+	$(live)@tools/run_tutorials --stale $(call numbered,$*)
+	$(live)@tools/explore_lesson $(build)/tools/tapestry $* 'make run-$*'
 ## plots          the same pictures without the text
 plots: $(tutorials)
 	$(live)@tools/run_tutorials --quiet $(tutorials)
