@@ -163,7 +163,14 @@ function isolatedText(drawing, side, at) {
     ({head, other, w}) => `${place(run, other)}${several ? ` in head ${head}` : ""} ${
       shown.other ? signed(w) : four(w)}`);
   return `${side} ${place(run, at)} ${isQuery ? "-> keys" : "<- queries"}: ${list.join(", ")}` +
-    (found.length > 4 ? ", …" : "");
+    (found.length > 4 ? ", …" : "") + outsideText(drawing, side, found);
+}
+
+// Of a part of a long text: how much of a query's weight lies on keys that are not shown.
+function outsideText({shown, scene}, side, found) {
+  if (!scene.range.isPart || side === "key" || shown.heads.length > 1 || shown.other) return "";
+  const inside = found.reduce((sum, {w}) => sum + w, 0);
+  return `; ${four(Math.max(0, 1 - inside))} on keys outside of this part`;
 }
 
 function lineText(drawing, {query, key, head}) {

@@ -103,7 +103,8 @@ function scoreCell(scene, one, other) {
 function chosenPattern(scene) {
   const asked = asIndex(scene.state.pattern, scene.source.patterns.length, -1);
   if (asked >= 0 || !scene.run) return Math.max(0, asked);
-  return Math.max(0, bestPattern(scene.run.measures(scene.layer, scene.head).patterns));
+  const run = scene.run.learned ?? scene.run;  // the same at all steps of training
+  return Math.max(0, bestPattern(run.measures(scene.layer, scene.head).patterns));
 }
 
 const patternOptions = (scene) => scene.source.patterns.map((name, i) => [String(i), name]);
