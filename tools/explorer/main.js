@@ -43,9 +43,9 @@ const app = {
       showProblem("");
     } catch (error) {
       for (const panel of byId("panels").children) panel.replaceChildren();
-      const isKnown = error instanceof Damaged;
-      showProblem(isKnown ? error.message : `The page cannot draw this: ${error.message}.`);
-      if (!isKnown) throw error;
+      const isDamage = error instanceof Damaged;
+      showProblem(isDamage ? error.message : `The page cannot draw this: ${error.message}.`);
+      if (!isDamage) throw error;
     }
   },
 
@@ -141,7 +141,10 @@ function showKeys() {
   for (const [key, text] of keyList)
     list.append(html("dt", {}, html("kbd", {}, key)), html("dd", {}, text));
   const close = html("button", {type: "button", click: () => dialog.close()}, "Close");
-  dialog.replaceChildren(html("h2", {id: "keys-title"}, "Keys"), list, close);
+  const made = `Made by ${short(app.source.program ?? "tapestry", 60)}. The page holds all its ` +
+    "numbers and connects to no other machine.";
+  dialog.replaceChildren(
+    html("h2", {id: "keys-title"}, "Keys"), list, html("p", {class: "note"}, made), close);
   if (!dialog.open) dialog.showModal();
 }
 
@@ -179,6 +182,7 @@ function start() {
     showProblem(error.message);
     return location.hash === "#self-test" ? report(`self-test failed: ${error.message}`) : null;
   }
+  document.title = `${modelName(app.source.models[0])} · Tapestry explorer`;
   byId("app").hidden = byId("show-keys").hidden = false;
   makeTabs(views, app);
   wireChoosers(app);

@@ -32,10 +32,13 @@ function bestPattern(patterns) {
   return best;
 }
 
+// A mean and deviation; null where the text cannot show the pattern.
+const isKnown = (pair) => typeof pair?.[0] === "number";
+
 // Above what untrained models reach, by two of their deviations, and above equal weights.
-function isAbove(one) {
-  if (one.score === null || !one.untrained) return false;
-  return one.score > one.untrained[0] + 2 * one.untrained[1] && one.score > (one.uniform ?? 0);
+function isAbove({score, untrained, uniform}) {
+  if (score === null || !isKnown(untrained)) return false;
+  return score > untrained[0] + 2 * untrained[1] && score > (uniform ?? 0);
 }
 
 function eachHead(run, visit) {
@@ -116,8 +119,9 @@ function patternChoice(scene, app) {
   return html("p", {class: "pair"}, html("label", {}, "Pattern with its controls ", select));
 }
 
-const spreadCell = (pair) =>
-  pair ? {text: `${four(pair[0])} ± ${four(pair[1])}`, value: pair[0]} : {text: "–", plain: ""};
+const spreadCell = (pair) => isKnown(pair) ?
+  {text: `${four(pair[0])} ± ${four(pair[1])}`, value: pair[0]} :
+  {text: "–", plain: ""};
 
 function patternTable(scene) {
   const p = chosenPattern(scene), name = scene.source.patterns[p],
@@ -246,7 +250,8 @@ function scoreText(scene, layer, head, p) {
         start = `head ${layer}.${head}, ` + scene.source.patterns[p] +
     (one.offset ? ` ${one.offset}` : "");
   if (one.score === null) return `${start}: this text cannot show it`;
-  const spread = (name, pair) => (pair ? `, ${name} ${four(pair[0])} ± ${four(pair[1])}` : "");
+  const spread = (name, pair) =>
+    (isKnown(pair) ? `, ${name} ${four(pair[0])} ± ${four(pair[1])}` : "");
   const even = typeof one.uniform === "number" ? `, equal weights ${four(one.uniform)}` : "";
   return `${start}: ${four(one.score)}${spread("untrained", one.untrained)}${even}` +
     spread("shuffled", one.shuffled);
