@@ -22,7 +22,9 @@ const allView = {
         "tr", {}, html("th", {scope: "row", class: "layer"}, `Layer ${l}`),
         ...Array.from({length: heads}, (_, h) => thumbnail(scene, l, h, size))));
     }
-    panel.append(html("div", {class: "scroll"}, grid));
+    const box = html("div", {class: "scroll"}, grid);
+    panel.append(box);
+    bringIntoSight(box, grid.querySelector("[aria-current]"));
     wireThumbnails(grid, scene, app);
   },
 
@@ -90,10 +92,15 @@ function thumbnail(scene, l, h, size) {
       "aria-current": isChosen ? "true" : null,
     },
     canvas);
-  const {name} = scene.run.measures(l, h);
-  return html(
-    "td", {role: "gridcell"}, button,
-    name && name !== "none" ? html("small", {"aria-hidden": "true"}, name) : null);
+  return html("td", {role: "gridcell"}, button, nameBelow(scene.run.measures(l, h).name, size));
+}
+
+// What a head is named after, if anything.
+function nameBelow(name, size) {
+  if (!name || name === "none") return null;
+  const small = html("small", {"aria-hidden": "true"}, name);
+  small.style.width = `${size + 10}px`;
+  return small;
 }
 
 // The numbers of a small map: exact, or 64 bins.
