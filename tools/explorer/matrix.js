@@ -13,7 +13,7 @@ function matrixPicture(matrix, width, paint) {
   const side = labelSpace(matrix.rows, width), top = labelSpace(matrix.columns, width) + 24;
   const size = cellSize(rows, columns, width - side - 30);
   const box = {side: side + 22, top: top + 26, size, rows, columns};
-  const right = Math.max(box.side + columns * size + 4, 250);
+  const right = box.side + Math.max(columns * size + 4, 256);  // of the cells, the colour bar
   const bottom = box.top + rows * size + 74;
   const root = picture(right, bottom, paint, {
     role: "grid",
