@@ -195,10 +195,18 @@ function start() {
     byId("view").focus();
   });
   document.addEventListener("keydown", onKey);
+  addEventListener("error", onError);
   addEventListener("hashchange", readAddress);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.draw());
   redrawOnResize();
   readAddress();
+}
+
+// Numbers that are needed first when something is pointed at may turn out to be damaged.
+function onError(event) {
+  if (!(event.error instanceof Damaged)) return;
+  event.preventDefault();
+  showProblem(event.error.message);
 }
 
 // Only for another width: a telephone changes the height whenever its own bars come and go.
