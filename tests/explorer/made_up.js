@@ -109,17 +109,18 @@ function guesses(length, layers, vocabulary, block, random) {
 }
 
 // Writes `file`: the page of `template` with a recording of `models` (of each what is not as usual,
-// and `bias`) and texts (lists of words), each model with each text.
+// and `bias`; of the first the `vocabulary`) and texts (lists of words), each model with each text.
 function writeMadeUp(file, template, models, texts) {
   const usual = { name: "made up", about: "random numbers", kind: "learned", step: null,
     loss: null, layers: 2, heads: 4, groups: 4, width: 8, causal: true, single_head: false,
     guess: "next", unit: "words", spaced: true, parameters: 1000 };
   const attention = { scale: Math.fround(1 / Math.sqrt(8)), softcap: 0, window: 0 };
-  const { patterns, html } = new Recording(template), words = times(50, (i) => `word${i}`);
+  const { patterns, html } = new Recording(template);
+  const words = models[0].vocabulary ?? times(50, (i) => `word${i}`);
   const all = { format: 1, program: "tapestry 0", models: [], patterns, words, runs: [],
     texts: texts.map((list) => ({ given: list.join(" "), words: list, ids: list.map(() => 1) })) };
   const blocks = [];
-  models.forEach(({ bias = false, ...special }, m) => {
+  models.forEach(({ bias = false, vocabulary, ...special }, m) => {
     const of = special.kind === "snapshot" ? 0 : m;
     const model = { ...usual, of, ...special }, random = randomNumbers(m + 1);
     model.attention = times(model.layers, (l) => ({ ...attention, ...special.attention?.[l] }));

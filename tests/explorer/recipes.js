@@ -13,6 +13,9 @@ function prose(length) {
   return made.slice(0, length);
 }
 
+const story = "Once upon a time, there was a little girl named Lily. She had a big red ball. "
+  .repeat(8).trim();
+
 // Texts that must stay texts. `server` hears if one does not.
 const hostile = (server) => [
   `<script>fetch("${server}/text")</script>`,
@@ -47,13 +50,16 @@ const recipes = {
     const input = workshop.model("twenty.safetensors", book, "--steps", "20");
     return { input, texts: [prose(20)], options: ["--beside", "none"] };
   } },
-  // More than 256 tokens.
-  longer: { make: (workshop) => {
-    const book = workshop.write("long.txt", prose(4000));
+  // 1000 tokens: maps in bins.
+  long: { make: (workshop) => {
+    const book = workshop.write("long.txt", prose(20000));
     const input = workshop.model("long.safetensors", book, "--steps", "2", "--layers", "2",
-      "--heads", "2", "--width", "16", "--length", "270", "--batch", "2");
-    return { input, texts: [prose(270)], options: ["--beside", "none"] };
+      "--heads", "2", "--width", "16", "--length", "1000", "--batch", "2");
+    return { input, texts: [prose(1000)] };
   } },
+  // 40 snapshots of a training, of 2 layers of 4 heads.
+  steps: { make: (workshop) => ({ input: workshop.model("steps.safetensors", "induction", "--steps",
+    "200", "--snapshots", "40"), texts: [text] }) },
   // Many layers and heads.
   many: { make: (workshop) => ({ input: workshop.model("many.safetensors", "induction", "--steps",
     "2", "--layers", "16", "--heads", "16", "--width", "64"), texts: [text] }) },
@@ -69,11 +75,23 @@ const recipes = {
     { name: "decoder", groups: 2, bias: true, layers: 2, attention: [{ window: 4 }, {}] },
     { name: "single", layers: 1, heads: 1, groups: 1, guess: "none", single_head: true }],
   texts: () => [prose(60).trim().split(" "), ["one", "word"]] },
+  // Markup in every word and name of a recording.
+  poison: { models: ({ server }) => ["<script>", "</script>"].map((name) => ({ layers: 1, heads: 2,
+    groups: 2, name: `${name}<img src=${server}/name onerror="window.foreign=1">`,
+    about: `<script>window.foreign=1</script><img src=${server}/about>`, unit: "<b>", vocabulary:
+      Array.from({ length: 50 }, (_, i) => `<img src=${server}/word${i} onerror=foreign=1>`) })),
+  texts: ({ server }) => [hostile(server), hostile(server).reverse()] },
+  // Words that a spreadsheet takes for formulas.
+  formula: { models: () => [{ layers: 1, heads: 1, groups: 1 }],
+    texts: () => [["=1+1", "+2", "-3", "@x", 'a,"b', "-", "c"]] },
   // 1000 words: maps in bins, windows.
   endless: { models: () => [{ layers: 2, heads: 2, groups: 1 }],
     texts: () => [prose(4000).trim().split(" ").slice(0, 1000)] },
-  // 40 steps of training.
-  slider: { models: () => [{ loss: 0.5 }].concat(Array.from({ length: 40 }, (_, i) =>
+  // A real model on 200 tokens.
+  story: { needs: "stories260K", make: (workshop) => ({ input: workshop.real("stories260K"),
+    texts: [story] }) },
+  // Some steps of training, with known losses.
+  slider: { models: () => [{ loss: 0.5 }].concat(Array.from({ length: 10 }, (_, i) =>
     ({ kind: "snapshot", step: 25 * i, loss: 3 / (i + 1), name: `step ${25 * i}` }))),
   texts: () => [prose(60).trim().split(" ").slice(0, 12)] },
 };

@@ -28,10 +28,12 @@ class Workshop {
     return this.file(name);
   }
 
-  // Runs the command in the folder: {status, out, err}.
+  // Runs the command in the folder: {status, out, err}. On one thread: these models are so small
+  // that threads would only wait for each other on a busy machine.
   attempt(...words) {
     const { status, stdout, stderr, error } = spawnSync(this.program, words,
-      { cwd: this.folder, encoding: "utf8", maxBuffer: 1 << 28, timeout: 150000 });
+      { cwd: this.folder, encoding: "utf8", maxBuffer: 1 << 28, timeout: 150000,
+        env: { ...process.env, OMP_NUM_THREADS: "1" } });
     if (error) throw error;
     return { status, out: stdout, err: stderr };
   }
@@ -61,7 +63,8 @@ class Workshop {
 
   // The names of all pages that can be made here: some need real models.
   pages() {
-    return Object.keys(recipes).filter((name) => !recipes[name].needs || this.real(recipes[name].needs));
+    return Object.keys(recipes)
+      .filter((name) => !recipes[name].needs || this.real(recipes[name].needs));
   }
 
   // The folder of a real model, or undefined.
@@ -75,7 +78,7 @@ class Workshop {
     const recipe = recipes[name];
     return this.once(`${name}.html`, (file) => {
       if (recipe.models) {
-        writeMadeUp(file, this.page("alone"), recipe.models(), recipe.texts());
+        writeMadeUp(file, this.page("alone"), recipe.models(this), recipe.texts(this));
         return;
       }
       const { input, texts, options = [] } = recipe.make(this);
