@@ -155,7 +155,7 @@ void add_attribute(CLI::App& app) {
   Command<AskOptions> c(app, "attribute", "which heads write a token, and which write against it",
                         attribute, attribute_examples);
   c.question(false);
-  c.texts("or many, one a line: TEXT, or with tabs TEXT, TOKEN, OTHER", {"--text"});
+  c.texts("many texts, one a line: TEXT, or with tabs TEXT, TOKEN, OTHER", {"--text"});
 }
 
 void add_cut(CLI::App& app) {
@@ -163,7 +163,7 @@ void add_cut(CLI::App& app) {
                         cut, cut_examples);
   c.add("PART", &CutOptions::parts, "2.3, 2.attention, 2.mlp, 2.3:7>4, @5; none: each alone");
   c.question(false);
-  c.texts("or many, one a line: TEXT, or with tabs TEXT, TOKEN, OTHER", {"--text"});
+  c.texts("many texts, one a line: TEXT, or with tabs TEXT, TOKEN, OTHER", {"--text"});
   c.number("--draws", &CutOptions::draws, 1, 10000, "sets of parts cut at random (20)");
   c.number("--seed", &CutOptions::seed, 0, most, "random seed (1)");
 }
@@ -173,7 +173,8 @@ void add_patch(CLI::App& app) {
                           patch, patch_examples);
   c.question(false);
   c.add("--from", &PatchOptions::from, "the text that places are taken from");
-  c.texts("or many, with tabs FROM, TEXT, or FROM, TEXT, TOKEN, OTHER", {"--text", "--from"});
+  c.texts("many pairs, one a line, with tabs: FROM, TEXT, or FROM, TEXT, TOKEN, OTHER",
+          {"--text", "--from"});
   c.number("--layer", &PatchOptions::layer, 0, most, "try the links of this layer, too");
 }
 

@@ -39,8 +39,9 @@ std::vector<Table> tables_of(const Attribution& found, const TransformerOptions&
           {"layers", "layer", "part", numbered(o.num_layers), {"mlp", "bias"}, layers_of(found)}};
 }
 
-void draw(const Table& heads, const std::string& words, const Subject& subject, const Path& path) {
-  write_heatmap(heads, "What each head writes: " + words, subject.path.filename().string(), path);
+void draw(const Table& heads, const std::string& words, const std::string& subtitle,
+          const Path& path) {
+  write_heatmap(heads, "What each head writes: " + words, subtitle, path);
 }
 
 // What belongs to no layer, as a row.
@@ -79,7 +80,7 @@ void attribute_many(const AskOptions& options) {
                          worst),
                0)
             .c_str());
-  draw(findings.tables.front(), many.words, many.asked.subject, options.path("attribute"));
+  draw(findings.tables.front(), many.words, subtitle_of(many), options.path("attribute"));
   write_files(findings, options);
 }
 
@@ -100,7 +101,8 @@ void attribute(const AskOptions& options) {
   print_question(asked);
   for (const Table& table : findings.tables) print_table(table);
   print_rest(found);
-  draw(findings.tables.front(), asked.words, asked.subject, options.path("attribute"));
+  draw(findings.tables.front(), asked.words, asked.subject.path.filename().string(),
+       options.path("attribute"));
   write_files(findings, options);
 }
 

@@ -39,10 +39,10 @@ std::vector<Table> each_of(const Asked& asked) {
           {"positions", "position", "", asked.places(), {"fall"}, unsqueeze(falls.positions, 1)}};
 }
 
-void draw_each(const Findings& findings, const std::string& words, const Subject& subject,
+void draw_each(const Findings& findings, const std::string& words, const std::string& subtitle,
                const CutOptions& options) {
-  write_heatmap(findings.tables.front(), "Without each head: " + words,
-                subject.path.filename().string(), options.path("cut"));
+  write_heatmap(findings.tables.front(), "Without each head: " + words, subtitle,
+                options.path("cut"));
   write_files(findings, options);
 }
 
@@ -55,7 +55,7 @@ void cut_each(const CutOptions& options) {
   print("by how much the answer falls without\n\n");
   for (const Table& table : findings.tables) print_table(table);
   print_spread(findings.tables.front());
-  draw_each(findings, asked.words, asked.subject, options);
+  draw_each(findings, asked.words, asked.subject.path.filename().string(), options);
 }
 
 void cut_each_of_many(const CutOptions& options) {
@@ -66,7 +66,7 @@ void cut_each_of_many(const CutOptions& options) {
   print("by how much the answer falls without\n\n");
   print_tables(many);
   print_spread(findings.tables.front());
-  draw_each(findings, many.words, many.asked.subject, options);
+  draw_each(findings, many.words, subtitle_of(many), options);
 }
 
 // ---- Parts that were named
@@ -100,11 +100,11 @@ void print_falls(const std::vector<Fall>& falls, Index draws) {
             .c_str());
 }
 
-void draw_falls(const std::vector<Fall>& falls, const std::string& words, const Subject& subject,
-                const Path& path) {
+void draw_falls(const std::vector<Fall>& falls, const std::string& words,
+                const std::string& subtitle, const Path& path) {
   plot::BarChart chart;
   chart.title = plot::fit_text("Without parts: " + words, 600, {.size = 18});
-  chart.subtitle = subject.path.filename().string();
+  chart.subtitle = subtitle;
   chart.label_axis = "cut";
   chart.y_axis.name = "the answer falls by";
   plot::BarSeries found{"these", {}, {}}, random{"at random (mean)", {}, {}};
@@ -163,9 +163,9 @@ std::vector<Fall> falls_of(const Asked& asked, const std::vector<ModelPart>& par
 }
 
 void write_named(Findings& findings, const std::vector<Fall>& falls, const std::string& words,
-                 const Subject& subject, const CutOptions& options) {
+                 const std::string& subtitle, const CutOptions& options) {
   print_falls(falls, options.draws);
-  draw_falls(falls, words, subject, options.path("cut"));
+  draw_falls(falls, words, subtitle, options.path("cut"));
   findings.tables.insert(findings.tables.begin(), table_of(falls));
   write_files(findings, options);
 }
@@ -176,7 +176,7 @@ void cut_named(const CutOptions& options) {
   const std::vector<Fall> falls = falls_of(asked, parts, options);
   print_question(asked);
   Findings findings = findings_of("cut", asked);
-  write_named(findings, falls, asked.words, asked.subject, options);
+  write_named(findings, falls, asked.words, asked.subject.path.filename().string(), options);
 }
 
 // ---- The same in many texts, with the same draws in each
@@ -231,7 +231,7 @@ void cut_named_in_many(const CutOptions& options) {
   });
   print_question(many);
   Findings findings = findings_of("cut", many);
-  write_named(findings, mean_falls(many.tables.front()), many.words, many.asked.subject, options);
+  write_named(findings, mean_falls(many.tables.front()), many.words, subtitle_of(many), options);
 }
 
 }  // namespace

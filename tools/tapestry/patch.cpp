@@ -132,13 +132,12 @@ void print_meaning(const std::string& from, const std::string& text) {
                       .c_str());
 }
 
-void draw(const Findings& findings, const std::string& words, const Subject& subject,
+void draw(const Findings& findings, const std::string& words, const std::string& subtitle,
           const PatchOptions& options) {
   if (options.layer >= 0) {
     print("A link is its weight alone; a head's output has the values of FROM, too.\n\n");
   }
-  write_heatmap(findings.tables.front(), "Patched: " + words, subject.path.filename().string(),
-                options.path("patch"));
+  write_heatmap(findings.tables.front(), "Patched: " + words, subtitle, options.path("patch"));
   write_files(findings, options);
 }
 
@@ -161,7 +160,7 @@ void patch_one(const PatchOptions& options) {
   findings.tables = found.tables;
   print_meaning("--from", "--text");
   for (const Table& table : findings.tables) print_table(table);
-  draw(findings, clean.words, clean.subject, options);
+  draw(findings, clean.words, clean.subject.path.filename().string(), options);
 }
 
 // Of many pairs: how the answers differ, which the shares are shares of.
@@ -206,7 +205,7 @@ void patch_many(const PatchOptions& options) {
   gaps.print_them();
   print_meaning("FROM", "TEXT");
   print_tables(many);
-  draw(findings, many.words, many.asked.subject, options);
+  draw(findings, many.words, subtitle_of(many), options);
 }
 
 }  // namespace

@@ -169,6 +169,11 @@ Many ask_many(const AskOptions& options, const ManyTexts& how, const Look& look)
   return asking.result();
 }
 
+std::string subtitle_of(const Many& many) {
+  return many.asked.subject.path.filename().string() + ", mean over " +
+         std::to_string(many.answers.size()) + " texts";
+}
+
 void print_question(const Many& many) {
   const Subject& subject = many.asked.subject;
   const auto count = (long long)many.answers.size();
@@ -193,7 +198,8 @@ void print_question(const Many& many) {
 
 void print_tables(const Many& many) {
   print("%s\n\n", folded("All numbers are means over the texts; behind ± is half the 95 % interval "
-                         "of the mean. Of a hundred true means of 0, five lie outside theirs.",
+                         "of the mean, if the texts are independent. Even if all true means were "
+                         "0, five of a hundred would lie outside theirs.",
                          0)
                       .c_str());
   for (const Table& table : many.tables) print_table(table);

@@ -40,6 +40,9 @@ Many ask_many(const AskOptions& options, const ManyTexts& how, const Look& look)
 // "2.10 ±0.31": the mean of numbers, and half its 95 % interval.
 std::string mean_text(const std::vector<double>& values);
 
+// "stories260K, mean over 24 texts": below the title of a picture.
+std::string subtitle_of(const Many& many);
+
 // Prints model, texts, question and the mean of the answers.
 void print_question(const Many& many);
 
