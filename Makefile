@@ -470,6 +470,6 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything programs opening rest test test-sets test-explorer ci-full tutorials plots pictures asan
-.PHONY: f64 clang tsan fuzz check-neon bench check format format-check install uninstall deb
+.PHONY: all everything programs opening rest test test-sets test-explorer ci-full tutorials plots
+.PHONY: pictures asan f64 clang tsan fuzz check-neon bench check format format-check install uninstall deb
 .PHONY: experiments mutants learn hint solution capstone clean help FORCE

@@ -1,9 +1,9 @@
 // Two models or two texts side by side, and their difference.
 "use strict";
 const assert = require("node:assert");
-const { choose, maps, show, text } = require("./person.js");
-const { Recording } = require("./recording.js");
-const { test } = require("./runner.js");
+const {choose, isShown, maps, show, text} = require("./person.js");
+const {Recording} = require("./recording.js");
+const {test} = require("./runner.js");
 
 test("beside: the difference is A - B, with its colour and sign", async (scene) => {
   const file = scene.workshop.page("pair"), recording = new Recording(file);
@@ -11,11 +11,11 @@ test("beside: the difference is A - B, with its colour and sign", async (scene) 
   await show(page, "map");
   for (const other of [1, 2]) {
     await choose(page, "#choose-beside", other);
-    const [a, b, difference] = await maps(page), [one, two] = [recording.run(0, 0),
-      recording.run(other, 0)];
+    const [a, b, difference] = await maps(page),
+                 [one, two] = [recording.run(0, 0), recording.run(other, 0)];
     assert.ok(difference, `three maps beside model ${other}`);
-    const fills = { more: new Set(), less: new Set() };
-    a.forEach(({ query, key, masked, value }, i) => {
+    const fills = {more: new Set(), less: new Set()};
+    a.forEach(({query, key, masked, value}, i) => {
       if (masked) return assert.ok(b[i].masked && difference[i].masked);
       assert.strictEqual(value, recording.weight(one, 0, 0, query, key));
       assert.strictEqual(b[i].value, recording.weight(two, 0, 0, query, key));
@@ -25,7 +25,7 @@ test("beside: the difference is A - B, with its colour and sign", async (scene) 
     });
     assert.ok(fills.more.size > 0 && fills.less.size > 0);
     assert.ok([...fills.more].every((fill) => !fills.less.has(fill)), "signs differ in colour");
-    const { query, key, value } = difference.find((cell) => Math.abs(cell.value) > 0.1);
+    const {query, key, value} = difference.find((cell) => Math.abs(cell.value) > 0.1);
     await page.hover(`#panel-map svg:last-of-type [data-query="${query}"][data-key="${key}"]`);
     const status = await page.evaluate(() => document.getElementById("status").textContent);
     const said = (value > 0 ? "+" : "") + value.toFixed(4);
@@ -55,17 +55,18 @@ test("beside: every view takes a model and a text beside", async (scene) => {
 
 test("beside: an encoder beside a decoder: masked in one is 0 there", async (scene) => {
   const file = scene.workshop.page("forms"), recording = new Recording(file);
-  const page = await scene.open(file, { hash: "#view=map&model=0&beside=1&layer=1&head=3" });
-  await page.wait("maps", () => document.querySelectorAll("#panel-map svg").length === 3);
+  const page = await scene.open(file, {hash: "#view=map&model=0&beside=1&layer=1&head=3"});
+  await isShown(page, "map");
   const [a, b, difference] = await maps(page);
   const [one, two] = [recording.run(0, 0), recording.run(1, 0)];
   const n = recording.texts[0].words.length;
   for (let at = 0; at < n * n; ++at) {
-    const { query, key } = a[at], far = Math.abs(query - key) >= 3;
+    const {query, key} = a[at], far = Math.abs(query - key) >= 3;
     assert.strictEqual(a[at].masked, far);
     assert.strictEqual(b[at].masked, key > query);
     if (!far) assert.strictEqual(a[at].value, recording.weight(one, 1, 3, query, key));
-    if (far && key > query) assert.ok(difference[at].masked);
+    if (far && key > query)
+      assert.ok(difference[at].masked);
     else {
       const wanted = (far ? 0 : a[at].value) - recording.weight(two, 1, 3, query, key);
       assert.strictEqual(difference[at].value, wanted);

@@ -2,21 +2,23 @@
 // through two pipes (--remote-debugging-pipe): messages are JSON, each ended by a zero byte. The
 // profile is a new folder, which is removed in the end. Runs as root or not, without a screen.
 "use strict";
-const { spawn } = require("node:child_process");
+const {spawn} = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { Page } = require("./page.js");
+const {Page} = require("./page.js");
 
 const patience = 30000;  // ms that an answer may take
 
 // Nothing that Chromium does for itself may reach another machine. The checks of local networks are
 // off, so that only a page's own policy can keep it from a server of this machine.
-const flags = ["--headless", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu",
+const flags = [
+  "--headless", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu",
   "--no-default-browser-check", "--disable-background-networking", "--disable-component-update",
   "--disable-default-apps", "--disable-dev-shm-usage", "--disable-extensions", "--disable-sync",
   "--disable-features=LocalNetworkAccessChecks,Translate", "--force-color-profile=srgb",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--mute-audio", "--lang=en"];
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--mute-audio", "--lang=en"
+];
 
 class Browser {
   // Starts Chromium. Without its sandbox if this user is root, or if it does not start with it, as
@@ -28,8 +30,9 @@ class Browser {
       const browser = new Browser(program, more);
       try {
         browser.version = (await browser.send("Browser.getVersion")).product;
-        await browser.send("Browser.setDownloadBehavior", { behavior: "allow",
-          downloadPath: browser.downloads, eventsEnabled: true });
+        await browser.send(
+          "Browser.setDownloadBehavior",
+          {behavior: "allow", downloadPath: browser.downloads, eventsEnabled: true});
         return browser;
       } catch (error) {
         failure = error;
@@ -48,15 +51,23 @@ class Browser {
     this.count = 0;
     this.said = "";  // the end of what it wrote to standard error
     fs.mkdirSync(this.downloads);
-    this.process = spawn(program, [...flags, ...more, `--user-data-dir=${this.folder}/profile`,
-      "about:blank"], { stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"], detached: true,
-      env: { ...process.env, HOME: this.folder } });
+    this.process =
+      spawn(program, [...flags, ...more, `--user-data-dir=${this.folder}/profile`, "about:blank"], {
+        stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+        detached: true,
+        env: {...process.env, HOME: this.folder}
+      });
     this.ended = new Promise((resolve) => {
-      const end = (why) => { this.stop(why); resolve(); };
+      const end = (why) => {
+        this.stop(why);
+        resolve();
+      };
       this.process.on("error", (error) => end(`${program}: ${error.message}`));
       this.process.on("exit", (code) => end(`${program} ended with ${code}: ${this.said}`));
     });
-    this.process.stderr.on("data", (data) => { this.said = (this.said + data).slice(-2000); });
+    this.process.stderr.on("data", (data) => {
+      this.said = (this.said + data).slice(-2000);
+    });
     this.process.stdio[3].on("error", () => {});
     this.process.stdio[4].on("error", () => {});
     this.read(this.process.stdio[4]);
@@ -82,11 +93,13 @@ class Browser {
       for (const listener of this.listeners) listener(message.method, message.params);
       return;
     }
-    const { resolve, reject, timer, method } = this.waiting.get(message.id) || {};
+    const {resolve, reject, timer, method} = this.waiting.get(message.id) || {};
     if (!this.waiting.delete(message.id)) return;
     clearTimeout(timer);
-    if (message.error) reject(new Error(`${method}: ${message.error.message}`));
-    else resolve(message.result);
+    if (message.error)
+      reject(new Error(`${method}: ${message.error.message}`));
+    else
+      resolve(message.result);
   }
 
   // The answer to one message. Throws if it is an error, late, or Chromium has ended.
@@ -98,14 +111,14 @@ class Browser {
         this.waiting.delete(id);
         reject(new Error(`${method}: no answer within ${patience / 1000} s`));
       }, patience);
-      this.waiting.set(id, { resolve, reject, timer, method });
-      this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+      this.waiting.set(id, {resolve, reject, timer, method});
+      this.process.stdio[3].write(`${JSON.stringify({id, method, params, sessionId})}\0`);
     });
   }
 
   stop(reason) {
     this.reason = this.reason || reason;
-    for (const { reject, timer } of this.waiting.values()) {
+    for (const {reject, timer} of this.waiting.values()) {
       clearTimeout(timer);
       reject(new Error(this.reason));
     }
@@ -113,15 +126,15 @@ class Browser {
   }
 
   // A new tab of that size and colour scheme. It shows nothing yet: see Page.go.
-  async newPage({ width = 1280, height = 800, scheme = "light", touch = false } = {}) {
-    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
-    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+  async newPage({width = 1280, height = 800, scheme = "light", touch = false} = {}) {
+    const {targetId} = await this.send("Target.createTarget", {url: "about:blank"});
+    const {sessionId} = await this.send("Target.attachToTarget", {targetId, flatten: true});
     const page = new Page(this, targetId, sessionId);
     this.pages.set(sessionId, page);
     for (const domain of ["Page", "Runtime", "Network", "Log"]) await page.send(`${domain}.enable`);
-    await page.send("Page.setLifecycleEventsEnabled", { enabled: true });
-    await page.send("Emulation.setFocusEmulationEnabled", { enabled: true });
-    await page.look({ width, height, scheme, touch });
+    await page.send("Page.setLifecycleEventsEnabled", {enabled: true});
+    await page.send("Emulation.setFocusEmulationEnabled", {enabled: true});
+    await page.look({width, height, scheme, touch});
     return page;
   }
 
@@ -135,8 +148,10 @@ class Browser {
         if (method !== "Browser.downloadProgress" || params.state === "inProgress") return;
         this.listeners.delete(listener);
         clearTimeout(timer);
-        if (params.state === "completed") resolve(begun);
-        else reject(new Error(`saving ${begun} was ${params.state}`));
+        if (params.state === "completed")
+          resolve(begun);
+        else
+          reject(new Error(`saving ${begun} was ${params.state}`));
       };
       this.listeners.add(listener);
     });
@@ -144,7 +159,7 @@ class Browser {
     const name = await file, at = path.join(this.downloads, name);
     const text = fs.readFileSync(at, "utf8");
     fs.rmSync(at);
-    return { name, text };
+    return {name, text};
   }
 
   // Ends Chromium and what it started, and removes its folder.
@@ -153,12 +168,20 @@ class Browser {
       await Promise.race([this.send("Browser.close").catch(() => {}), pause(3000)]);
       await Promise.race([this.ended, pause(3000)]);
     }
-    try { process.kill(-this.process.pid, "SIGKILL"); } catch { /* all have ended */ }
+    try {
+      process.kill(-this.process.pid, "SIGKILL");
+    } catch { /* all have ended */
+    }
     this.stop("the browser is closed");
-    fs.rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    fs.rmSync(this.folder, {recursive: true, force: true, maxRetries: 5, retryDelay: 100});
   }
 }
 
-const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const pause = (ms) => new Promise((resolve) => {
+  setTimeout(resolve, ms);
+});
 
-module.exports = { Browser, pause };
+module.exports = {
+  Browser,
+  pause
+};

@@ -2,11 +2,11 @@
 "use strict";
 const assert = require("node:assert");
 const path = require("node:path");
-const { Firefox } = require("./firefox.js");
-const { pictures, test } = require("./runner.js");
+const {Firefox} = require("./firefox.js");
+const {pictures, test} = require("./runner.js");
 
 const result = () => {
-  const { textContent } = document.getElementById("self-test") ?? {};
+  const {textContent} = document.getElementById("self-test") ?? {};
   return /self-test/.test(textContent) && textContent;
 };
 
@@ -32,7 +32,7 @@ test("Firefox: every page passes its self-test", async (scene) => {
 
 test("Chromium: every page passes its self-test", async (scene) => {
   for (const name of scene.workshop.pages()) {
-    const page = await scene.open(scene.workshop.page(name), { hash: "#self-test" });
+    const page = await scene.open(scene.workshop.page(name), {hash: "#self-test"});
     const said = await page.wait(`the self-test of ${name}`, result);
     assert.match(said, /^self-test passed: [1-9]\d*$/, name);
     await scene.finish(page);

@@ -3,7 +3,7 @@
 // weights are computed from them here, step by step as the attention does it.
 "use strict";
 const fs = require("node:fs");
-const { Recording } = require("./recording.js");
+const {Recording} = require("./recording.js");
 
 // Numbers in [-1, 1) that follow from the seed.
 function randomNumbers(seed) {
@@ -16,22 +16,27 @@ function randomNumbers(seed) {
 
 // The numbers of one run, each appended with its place.
 class Block {
-  constructor() { this.parts = []; this.size = 0; }
+  constructor() {
+    this.parts = [];
+    this.size = 0;
+  }
 
   add(numbers, shape, kind = Float32Array) {
     const bytes = Buffer.from(new Uint8Array(kind.from(numbers).buffer));
     const at = this.size;
     this.parts.push(bytes);
     this.size += bytes.length;
-    return { at, shape };
+    return {at, shape};
   }
 
-  base64() { return Buffer.concat(this.parts).toString("base64"); }
+  base64() {
+    return Buffer.concat(this.parts).toString("base64");
+  }
 }
 
-const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+const times = (count, make) => Array.from({length: count}, (_, i) => make(i));
 
-const sees = ({ causal }, { window }, i, j) =>
+const sees = ({causal}, {window}, i, j) =>
   !(causal && j > i) && !(window > 0 && Math.abs(i - j) >= window);
 
 // The weights of one head, a row for each query, from queries and keys (length, width) and biases.
@@ -40,7 +45,7 @@ function weightsOf(model, attention, q, k, bias) {
     const scores = k.map((key, j) => {
       if (!sees(model, attention, i, j)) return -Infinity;
       const scaled = attention.scale * query.reduce((sum, x, d) => sum + x * key[d], 0);
-      const { softcap } = attention;
+      const {softcap} = attention;
       return (softcap > 0 ? softcap * Math.tanh(scaled / softcap) : scaled) +
         bias[j - i + q.length - 1];
     });
@@ -63,13 +68,15 @@ function pooled(rows) {
 }
 
 function layerOf(model, attention, length, block, random, hasBias) {
-  const { heads, groups, width, causal } = model, r = (x) => Math.fround(1.5 * x());
+  const {heads, groups, width, causal} = model, r = (x) => Math.fround(1.5 * x());
   const vectors = (count) => times(count, () => times(length, () => times(width, () => r(random))));
   const q = vectors(heads), k = vectors(groups), v = vectors(groups);
-  const bias = times(heads, () => times(2 * length - 1, (d) =>
-    (hasBias ? Math.fround(-0.1 * Math.abs(d - length + 1)) : 0)));
-  const maps = q.map((of, h) =>
-    weightsOf(model, attention, of, k[Math.floor(h * groups / heads)], bias[h]));
+  const bias = times(
+    heads,
+    () =>
+      times(2 * length - 1, (d) => (hasBias ? Math.fround(-0.1 * Math.abs(d - length + 1)) : 0)));
+  const maps =
+    q.map((of, h) => weightsOf(model, attention, of, k[Math.floor(h * groups / heads)], bias[h]));
   const kept = (rows) => (causal ? rows.flatMap((row, i) => row.slice(0, i + 1)) : rows.flat());
   const cells = causal ? length * (length + 1) / 2 : length * length, isLong = length > 256;
   const flat = (tensor) => tensor.flat(2);
@@ -85,14 +92,23 @@ function layerOf(model, attention, length, block, random, hasBias) {
 }
 
 // Any numbers: the page shows them as they are.
-function measuresOf({ heads, kind }, random) {
+function measuresOf({heads, kind}, random) {
   const share = () => Math.abs(random()), list = () => times(heads, share);
   const is = kind === "learned";
   const pattern = () => ({ score: share(), offset: 0, uniform: share(), ...(is ? {
-    untrained: [share(), 0.1], shuffled: [share(), 0.1], letter: [null, 0], place: [null, 0] } : {}) });
-  return { entropy: list(), even_entropy: list(), distance: list(), even_distance: list(),
+    untrained: [share(), 0.1],
+    shuffled: [share(), 0.1],
+    letter: [null, 0],
+    place: [null, 0],
+  } : {}) });
+  return {
+    entropy: list(),
+    even_entropy: list(),
+    distance: list(),
+    even_distance: list(),
     patterns: times(heads, () => times(8, pattern)),
-    named: times(heads, () => (is ? "none" : null)) };
+    named: times(heads, () => (is ? "none" : null))
+  };
 }
 
 function guesses(length, layers, vocabulary, block, random) {
@@ -100,48 +116,81 @@ function guesses(length, layers, vocabulary, block, random) {
   const word = () => Math.floor(Math.abs(random()) * vocabulary);
   const list = (rows, count, shape) => ({
     words: block.add(times(rows * count, word), [...shape, count], Int32Array),
-    probabilities: block.add(times(rows, () => ranked(count)).flat(), [...shape, count]) });
+    probabilities: block.add(times(rows, () => ranked(count)).flat(), [...shape, count])
+  });
   return {
-    next: { ...list(length, 10, [length]), actual: block.add(times(length, random).map(Math.abs),
-      [length]) },
-    lens: { ...list((layers + 1) * length, 5, [layers + 1, length]),
-      final: block.add(times((layers + 1) * length, random).map(Math.abs), [layers + 1, length]) } };
+    next: {
+      ...list(length, 10, [length]),
+      actual: block.add(times(length, random).map(Math.abs), [length])
+    },
+    lens: {
+      ...list((layers + 1) * length, 5, [layers + 1, length]),
+      final: block.add(times((layers + 1) * length, random).map(Math.abs), [layers + 1, length])
+    }
+  };
 }
+
+// Words never hold control characters: the command spells them.
+const printable = (word) =>
+  word.replace(/[\x00-\x1f\x7f]/g, (c) => `<0x${c.charCodeAt(0).toString(16).padStart(2, "0")}>`);
 
 // Writes `file`: the page of `template` with a recording of `models` (of each what is not as usual,
 // and `bias`; of the first the `vocabulary`) and texts (lists of words), each model with each text.
 function writeMadeUp(file, template, models, texts) {
-  const usual = { name: "made up", about: "random numbers", kind: "learned", step: null,
-    loss: null, layers: 2, heads: 4, groups: 4, width: 8, causal: true, single_head: false,
-    guess: "next", unit: "words", spaced: true, parameters: 1000 };
-  const attention = { scale: Math.fround(1 / Math.sqrt(8)), softcap: 0, window: 0 };
-  const { patterns, html } = new Recording(template);
+  const usual = {
+    name: "made up",
+    about: "random numbers",
+    kind: "learned",
+    step: null,
+    loss: null,
+    layers: 2,
+    heads: 4,
+    groups: 4,
+    width: 8,
+    causal: true,
+    single_head: false,
+    guess: "next",
+    unit: "words",
+    spaced: true,
+    parameters: 1000
+  };
+  const attention = {scale: Math.fround(1 / Math.sqrt(8)), softcap: 0, window: 0};
+  const {patterns, html} = new Recording(template);
   const words = models[0].vocabulary ?? times(50, (i) => `word${i}`);
-  const all = { format: 1, program: "tapestry 0", models: [], patterns, words, runs: [],
-    texts: texts.map((list) => ({ given: list.join(" "), words: list, ids: list.map(() => 1) })) };
+  const all = {
+    format: 1,
+    program: "tapestry 0",
+    models: [],
+    patterns,
+    words,
+    runs: [],
+    texts: texts.map(
+      (list) => ({given: list.join(" "), words: list.map(printable), ids: list.map(() => 1)}))
+  };
   const blocks = [];
-  models.forEach(({ bias = false, vocabulary, ...special }, m) => {
+  models.forEach(({bias = false, vocabulary, ...special}, m) => {
     const of = special.kind === "snapshot" ? 0 : m;
-    const model = { ...usual, of, ...special }, random = randomNumbers(m + 1);
-    model.attention = times(model.layers, (l) => ({ ...attention, ...special.attention?.[l] }));
+    const model = {...usual, of, ...special}, random = randomNumbers(m + 1);
+    model.attention = times(model.layers, (l) => ({...attention, ...special.attention?.[l]}));
     all.models.push(model);
     texts.forEach((list, t) => {
       const block = new Block();
-      const layers = model.attention.map((one) =>
-        layerOf(model, one, list.length, block, random, bias));
-      const says = model.guess === "none" ? { next: null, lens: null }
-        : guesses(list.length, model.layers, words.length, block, random);
-      all.runs.push({ model: m, text: t, numbers: blocks.length, layers, ...says });
+      const layers =
+        model.attention.map((one) => layerOf(model, one, list.length, block, random, bias));
+      const says = model.guess === "none" ?
+        {next: null, lens: null} :
+        guesses(list.length, model.layers, words.length, block, random);
+      all.runs.push({model: m, text: t, numbers: blocks.length, layers, ...says});
       blocks.push(block);
     });
   });
   const begin = html.indexOf('<script type="application/json"');
   const end = html.lastIndexOf("</script>") + "</script>".length;
   const json = JSON.stringify(all).replaceAll("<", "\\u003c");
-  const scripts = [`<script type="application/json" id="recording">${json}</script>`]
-    .concat(blocks.map((block, i) =>
-      `<script type="text/plain" id="numbers-${i}">${block.base64()}</script>`));
+  const scripts =
+    [`<script type="application/json" id="recording">${json}</script>`].concat(blocks.map(
+      (block, i) => `<script type="text/plain" id="numbers-${i}">${block.base64()}</script>`));
   fs.writeFileSync(file, html.slice(0, begin) + scripts.join("\n") + html.slice(end));
 }
 
-module.exports = { writeMadeUp };
+module.exports = {writeMadeUp};

@@ -3,14 +3,16 @@
 "use strict";
 const assert = require("node:assert");
 const fs = require("node:fs");
-const { pause } = require("./browser.js");
-const { test } = require("./runner.js");
+const {pause} = require("./browser.js");
+const {test} = require("./runner.js");
 
 // Each runs in the page with the server's address, and asks for /NAME there.
 const asks = {
-  fetched: (server) => { fetch(`${server}/fetched`).catch(() => {}); },
+  fetched: (server) => {
+    fetch(`${server}/fetched`).catch(() => {});
+  },
   posted: (server) => {
-    fetch(`${server}/posted`, { method: "POST", mode: "no-cors" }).catch(() => {});
+    fetch(`${server}/posted`, {method: "POST", mode: "no-cors"}).catch(() => {});
   },
   xhr: (server) => {
     const request = new XMLHttpRequest();
@@ -18,20 +20,42 @@ const asks = {
     request.onerror = () => {};
     request.send();
   },
-  socket: (server) => { new WebSocket(`${server.replace("http", "ws")}/socket`); },
-  events: (server) => { new EventSource(`${server}/events`); },
-  beacon: (server) => { navigator.sendBeacon(`${server}/beacon`, "x"); },
-  image: (server) => { new Image().src = `${server}/image`; },
-  imported: (server) => { import(`${server}/imported`).catch(() => {}); },
-  font: (server) => { new FontFace("x", `url(${server}/font)`).load().catch(() => {}); },
+  socket: (server) => {
+    new WebSocket(`${server.replace("http", "ws")}/socket`);
+  },
+  events: (server) => {
+    new EventSource(`${server}/events`);
+  },
+  beacon: (server) => {
+    navigator.sendBeacon(`${server}/beacon`, "x");
+  },
+  image: (server) => {
+    new Image().src = `${server}/image`;
+  },
+  imported: (server) => {
+    import(`${server}/imported`).catch(() => {});
+  },
+  font: (server) => {
+    new FontFace("x", `url(${server}/font)`).load().catch(() => {});
+  },
   background: (server) => {
     document.body.style.backgroundImage = `url(${server}/background)`;
   },
-  script: (server) => { add("script", { src: `${server}/script` }); },
-  sheet: (server) => { add("link", { rel: "stylesheet", href: `${server}/sheet` }); },
-  object: (server) => { add("object", { data: `${server}/object` }); },
-  video: (server) => { add("video", { src: `${server}/video` }).load(); },
-  ping: (server) => { add("a", { href: "#here", ping: `${server}/ping` }).click(); },
+  script: (server) => {
+    add("script", {src: `${server}/script`});
+  },
+  sheet: (server) => {
+    add("link", {rel: "stylesheet", href: `${server}/sheet`});
+  },
+  object: (server) => {
+    add("object", {data: `${server}/object`});
+  },
+  video: (server) => {
+    add("video", {src: `${server}/video`}).load();
+  },
+  ping: (server) => {
+    add("a", {href: "#here", ping: `${server}/ping`}).click();
+  },
   worker: (server) => {
     const code = `fetch("${server}/worker").catch(() => {})`;
     new Worker(URL.createObjectURL(new Blob([code]))).onerror = () => {};
@@ -41,23 +65,33 @@ const asks = {
 // Before Chromium asks the policy about these, it opens a connection, to be quick. It sends nothing
 // then: the server hears no path.
 const openings = {
-  frame: (server) => { add("iframe", { src: `${server}/frame` }); },
-  form: (server) => { add("form", { action: `${server}/form` }).submit(); },
+  frame: (server) => {
+    add("iframe", {src: `${server}/frame`});
+  },
+  form: (server) => {
+    add("form", {action: `${server}/form`}).submit();
+  },
 };
 
 // Each would run a script that is not the page's own, which sets window.foreign.
 const scripts = {
-  inline: () => { add("script", { textContent: "window.foreign = 'inline'" }); },
+  inline: () => {
+    add("script", {textContent: "window.foreign = 'inline'"});
+  },
   markup: () => {
-    add("div", { innerHTML: "<img src=data:x onerror=\"window.foreign = 'markup'\">" });
+    add("div", {innerHTML: "<img src=data:x onerror=\"window.foreign = 'markup'\">"});
   },
   handler: () => {
     const button = add("button", {});
     button.setAttribute("onclick", "window.foreign = 'handler'");
     button.click();
   },
-  address: () => { add("a", { href: "javascript:window.foreign = 'address'" }).click(); },
-  timer: () => { setTimeout("window.foreign = 'timer'", 1); },
+  address: () => {
+    add("a", {href: "javascript:window.foreign = 'address'"}).click();
+  },
+  timer: () => {
+    setTimeout("window.foreign = 'timer'", 1);
+  },
 };
 
 async function provide(page) {
@@ -85,7 +119,7 @@ async function tryAll(page, server, tries) {
 }
 
 test("policy: a script in the page reaches no server", async (scene) => {
-  const { server, workshop } = scene;
+  const {server, workshop} = scene;
   const page = await scene.open(workshop.page("small"));
   await provide(page);
   assert.deepStrictEqual(await tryAll(page, server, asks), []);
@@ -96,14 +130,14 @@ test("policy: a script in the page reaches no server", async (scene) => {
 });
 
 test("policy: without it the same scripts do reach the server", async (scene) => {
-  const { browser, workshop, server } = scene;
+  const {browser, workshop, server} = scene;
   const html = fs.readFileSync(workshop.page("small"), "utf8");
   const without = html.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "");
   assert.notStrictEqual(without, html, "the page has no policy");
   const page = await browser.newPage();
   await page.go(workshop.write("no_policy.html", without));
   await provide(page);
-  for (const [name, ask] of Object.entries({ ...asks, ...openings })) {
+  for (const [name, ask] of Object.entries({...asks, ...openings})) {
     await page.evaluate(ask, server.address);
     assert.ok(await heard(server, name), `${name}: the server heard nothing`);
   }
@@ -131,12 +165,13 @@ test("policy: no foreign script runs", async (scene) => {
 test("policy: it stands first in the head, and the page names no other machine", async (scene) => {
   for (const name of scene.workshop.pages()) {
     const html = fs.readFileSync(scene.workshop.page(name), "utf8");
-    const head = html.slice(html.indexOf("<head>") + 6).replace(/^\s*<meta charset[^>]*>/, "")
-      .trimStart();
+    const head =
+      html.slice(html.indexOf("<head>") + 6).replace(/^\s*<meta charset[^>]*>/, "").trimStart();
     assert.match(head, /^<meta http-equiv="Content-Security-Policy"/, name);
     const policy = head.match(/content="([^"]*)"/)[1];
-    for (const part of ["default-src 'none'", "connect-src 'none'", "form-action 'none'",
-      "base-uri 'none'", "script-src 'sha256-", "style-src 'sha256-"]) {
+    for (const part of
+           ["default-src 'none'", "connect-src 'none'", "form-action 'none'", "base-uri 'none'",
+            "script-src 'sha256-", "style-src 'sha256-"]) {
       assert.ok(policy.includes(part), `${name}: ${part} in ${policy}`);
     }
     assert.doesNotMatch(policy, /unsafe|http|\*/, name);

@@ -22,18 +22,18 @@ class Recording {
   }
 
   // The numbers of a ref of a run: floats, or int32.
-  numbers(run, { at, shape }, kind = Float32Array) {
+  numbers(run, {at, shape}, kind = Float32Array) {
     if (!this.blocks[run.numbers]) {
       const bytes = Buffer.from(this.element(`numbers-${run.numbers}`), "base64");
-      this.blocks[run.numbers] = bytes.buffer.slice(bytes.byteOffset,
-        bytes.byteOffset + bytes.byteLength);
+      this.blocks[run.numbers] =
+        bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
     }
     return new kind(this.blocks[run.numbers], at, shape.reduce((a, b) => a * b, 1));
   }
 
   // The weight that query i gives to key j.
   weight(run, layer, head, i, j) {
-    const { causal } = this.models[run.model], length = this.texts[run.text].words.length;
+    const {causal} = this.models[run.model], length = this.texts[run.text].words.length;
     const ref = run.layers[layer].weights;
     if (causal && j > i) return 0;
     const cell = causal ? i * (i + 1) / 2 + j : i * length + j;
@@ -41,4 +41,4 @@ class Recording {
   }
 }
 
-module.exports = { Recording };
+module.exports = {Recording};

@@ -5,17 +5,21 @@
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
-const { parseArgs } = require("node:util");
-const { Browser } = require("./browser.js");
-const { Server } = require("./server.js");
-const { Workshop } = require("./workshop.js");
-const { runTests } = require("./runner.js");
+const {parseArgs} = require("node:util");
+const {Browser} = require("./browser.js");
+const {Server} = require("./server.js");
+const {Workshop} = require("./workshop.js");
+const {runTests} = require("./runner.js");
 
 async function main() {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: {
-    tapestry: { type: "string", default: "build/release/tools/tapestry" },
-    seed: { type: "string", default: String(Date.now() % 100000) },
-    keep: { type: "string" } } });
+  const {values, positionals} = parseArgs({
+    allowPositionals: true,
+    options: {
+      tapestry: {type: "string", default: "build/release/tools/tapestry"},
+      seed: {type: "string", default: String(Date.now() % 100000)},
+      keep: {type: "string"}
+    }
+  });
   for (const file of fs.readdirSync(__dirname).sort()) {
     if (file.endsWith("_test.js")) require(path.join(__dirname, file));
   }
@@ -26,7 +30,7 @@ async function main() {
     shared.workshop = new Workshop(values.tapestry, values.keep, shared.server.address);
     shared.browser = await Browser.start();
     console.log(shared.browser.version);
-    good = await runTests({ words: positionals, seed: Number(values.seed), shared });
+    good = await runTests({words: positionals, seed: Number(values.seed), shared});
   } finally {
     await shared.browser?.close();
     await shared.server?.close();

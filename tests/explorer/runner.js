@@ -4,7 +4,7 @@
 const path = require("node:path");
 
 const tests = [];
-const test = (name, run) => tests.push({ name, run });
+const test = (name, run) => tests.push({name, run});
 
 const pictures = path.join("out", "explorer");
 
@@ -17,7 +17,7 @@ class Scene {
   }
 
   // Opens a page file in a new tab: a path, or the name of a page of the workshop.
-  async open(file, { hash = "", ...options } = {}) {
+  async open(file, {hash = "", ...options} = {}) {
     const page = await this.browser.newPage(options);
     this.opened.push(page);
     await page.go(file, hash);
@@ -34,11 +34,17 @@ class Scene {
   }
 
   // A line of numbers that are told, not tested: times and sizes.
-  tell(line) { this.told.push(line); }
+  tell(line) {
+    this.told.push(line);
+  }
 
-  problems() { return this.opened.flatMap((page) => page.problems()); }
+  problems() {
+    return this.opened.flatMap((page) => page.problems());
+  }
 
-  async close() { for (const page of this.opened) await page.close(); }
+  async close() {
+    for (const page of this.opened) await page.close();
+  }
 
   async takePictures() {
     const name = this.name.replace(/[^a-z0-9]+/gi, "_");
@@ -48,11 +54,11 @@ class Scene {
   }
 }
 
-async function runOne({ name, run }, shared) {
+async function runOne({name, run}, shared) {
   const scene = new Scene(name, shared);
   let failure, timer;
   const late = new Promise((resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("it took more than 180 s")), 180000);
+    timer = setTimeout(() => reject(new Error("it took more than 600 s")), 600000);
   });
   try {
     await Promise.race([run(scene), late]);
@@ -70,8 +76,11 @@ async function runOne({ name, run }, shared) {
 
 // The lines of the tests in which it was thrown.
 function where(error) {
-  return (error.stack || "").split("\n").filter((line) => /_test\.js/.test(line))
-    .map((line) => line.trim().replace(`${process.cwd()}/`, "")).join("\n");
+  return (error.stack || "")
+    .split("\n")
+    .filter((line) => /_test\.js/.test(line))
+    .map((line) => line.trim().replace(`${process.cwd()}/`, ""))
+    .join("\n");
 }
 
 // A permutation that follows from the seed (xorshift).
@@ -89,8 +98,8 @@ function shuffled(list, seed) {
 }
 
 // Runs those whose names contain one of the words (all, without any). True if none failed.
-async function runTests({ words, seed, shared }) {
-  const chosen = tests.filter(({ name }) => !words.length || words.some((w) => name.includes(w)));
+async function runTests({words, seed, shared}) {
+  const chosen = tests.filter(({name}) => !words.length || words.some((w) => name.includes(w)));
   console.log(`${chosen.length} of ${tests.length} tests, order --seed ${seed}`);
   let passed = 0;
   for (const one of shuffled(chosen, seed)) {
@@ -100,11 +109,17 @@ async function runTests({ words, seed, shared }) {
     const seconds = ((Date.now() - begun) / 1000).toFixed(1);
     console.log(`  ${failure ? "FAIL" : "ok  "}  ${one.name} (${seconds} s)`);
     for (const line of shared.told) console.log(`        ${line}`);
-    if (failure) console.log(failure.replace(/^/gm, "        "));
-    else ++passed;
+    if (failure)
+      console.log(failure.replace(/^/gm, "        "));
+    else
+      ++passed;
   }
   console.log(`\n${passed} passed, ${chosen.length - passed} failed`);
   return chosen.length > 0 && passed === chosen.length;
 }
 
-module.exports = { test, runTests, pictures };
+module.exports = {
+  test,
+  runTests,
+  pictures
+};

@@ -1,9 +1,9 @@
 // Every view is saved as a picture and as numbers.
 "use strict";
 const assert = require("node:assert");
-const { isShown, views } = require("./person.js");
-const { Recording } = require("./recording.js");
-const { test } = require("./runner.js");
+const {isShown, views} = require("./person.js");
+const {Recording} = require("./recording.js");
+const {test} = require("./runner.js");
 
 // The rows of a CSV file: quotes are doubled in quoted fields, lines end with CR LF.
 function parseCsv(text) {
@@ -13,7 +13,8 @@ function parseCsv(text) {
   while (field.lastIndex < text.length) {
     const found = field.exec(text);
     assert.ok(found, `not CSV: ${rows.at(-1)}`);
-    rows.at(-1).push(found[1].startsWith('"') ? found[1].slice(1, -1).replaceAll('""', '"') : found[1]);
+    rows.at(-1).push(
+      found[1].startsWith('"') ? found[1].slice(1, -1).replaceAll('""', '"') : found[1]);
     if (found[2] !== ",") rows.push([]);
   }
   rows.pop();
@@ -28,24 +29,30 @@ async function saved(scene, page, kind) {
 
 // Parses it as an XML document, in a page of its own.
 const checkSvg = (page, text) => page.evaluate((source) => {
-  const { documentElement: root } = new DOMParser().parseFromString(source, "image/svg+xml");
-  return { name: root.localName, space: root.namespaceURI, drawn: root.querySelectorAll("*").length,
-    error: root.querySelector("parsererror")?.textContent ?? "", size: root.getAttribute("viewBox"),
+  const {documentElement: root} = new DOMParser().parseFromString(source, "image/svg+xml");
+  return {
+    name: root.localName,
+    space: root.namespaceURI,
+    drawn: root.querySelectorAll("*").length,
+    error: root.querySelector("parsererror")?.textContent ?? "",
+    size: root.getAttribute("viewBox"),
     active: root.querySelectorAll("script, foreignObject, [onload], [href^='http']").length,
-    words: [...root.querySelectorAll("text")].map((one) => one.textContent) };
+    words: [...root.querySelectorAll("text")].map((one) => one.textContent)
+  };
 }, text);
 
 test("save: every view of every page is a well-formed picture", async (scene) => {
   for (const name of ["pair", "forms", "endless", "hostile", "slider"]) {
     const page = await scene.open(scene.workshop.page(name));
     for (const view of views) {
-      await page.setHash(`#view=${view}`);
+      await page.setHash(`#view=${view}&beside=${name === "hostile" ? "text6" : 1}`);
       await isShown(page, view);
-      const { name: file, text } = await saved(scene, page, "svg");
+      const {name: file, text} = await saved(scene, page, "svg");
       assert.match(file, /^[-\w.]+\.svg$/);
       assert.ok(file.includes(view), file);
       const seen = await checkSvg(page, text);
-      assert.deepStrictEqual([seen.error, seen.name, seen.space, seen.active],
+      assert.deepStrictEqual(
+        [seen.error, seen.name, seen.space, seen.active],
         ["", "svg", "http://www.w3.org/2000/svg", 0], `${name}, ${view}`);
       assert.ok(seen.drawn > 5 && /^0 0 [\d.]+ [\d.]+$/.test(seen.size), `${name}, ${view}`);
       assert.doesNotMatch(text, /var\(--|class=/, "a saved picture has no style sheet");
@@ -60,7 +67,7 @@ test("save: numbers of every view are a table, cell for cell", async (scene) => 
     for (const view of views) {
       await page.setHash(`#view=${view}`);
       await isShown(page, view);
-      const { name: file, text } = await saved(scene, page, "csv");
+      const {name: file, text} = await saved(scene, page, "csv");
       assert.match(file, /^[-\w.]+\.csv$/);
       assert.ok(parseCsv(text).length > 0, `${name}, ${view}`);
     }
@@ -70,17 +77,18 @@ test("save: numbers of every view are a table, cell for cell", async (scene) => 
 
 test("save: the numbers of a map are the weights, those beside it, and A - B", async (scene) => {
   const file = scene.workshop.page("pair"), recording = new Recording(file);
-  const page = await scene.open(file, { hash: "#view=map&layer=1&head=3&beside=1" });
+  const page = await scene.open(file, {hash: "#view=map&layer=1&head=3&beside=1"});
   await isShown(page, "map");
   const rows = parseCsv((await saved(scene, page, "csv")).text);
-  const { words } = recording.texts[0], [a, b] = [recording.run(0, 0), recording.run(1, 0)];
+  const {words} = recording.texts[0], [a, b] = [recording.run(0, 0), recording.run(1, 0)];
   assert.strictEqual(rows.length, words.length ** 2);
   for (const row of rows) {
     const [i, j] = [Number(row.query), Number(row.key)];
     assert.deepStrictEqual([row["query word"], row["key word"]], [words[i], words[j]]);
     const numbers = Object.values(row).slice(4);
     assert.strictEqual(numbers.length, 3);
-    if (j > i) assert.deepStrictEqual(numbers, ["masked", "masked", "masked"]);
+    if (j > i)
+      assert.deepStrictEqual(numbers, ["masked", "masked", "masked"]);
     else {
       const [x, y] = [recording.weight(a, 1, 3, i, j), recording.weight(b, 1, 3, i, j)];
       assert.deepStrictEqual(numbers.map(Number), [x, y, x - y]);
@@ -90,14 +98,16 @@ test("save: the numbers of a map are the weights, those beside it, and A - B", a
 
 test("save: the numbers of all heads and of the lens are the library's", async (scene) => {
   const file = scene.workshop.page("small"), recording = new Recording(file);
-  const page = await scene.open(file, { hash: "#view=all" }), run = recording.run(0, 0);
+  const page = await scene.open(file, {hash: "#view=all"}), run = recording.run(0, 0);
   await isShown(page, "all");
   const all = parseCsv((await saved(scene, page, "csv")).text);
   assert.strictEqual(all.length, 8 * 144);
   for (const row of all) {
     const [layer, head, i, j, weight] = Object.values(row);
-    if (weight === "masked") assert.ok(Number(j) > Number(i));
-    else assert.strictEqual(Number(weight), recording.weight(run, layer, head, Number(i), Number(j)));
+    if (weight === "masked")
+      assert.ok(Number(j) > Number(i));
+    else
+      assert.strictEqual(Number(weight), recording.weight(run, layer, head, Number(i), Number(j)));
   }
   await page.setHash("#view=lens");
   await isShown(page, "lens");
@@ -107,7 +117,7 @@ test("save: the numbers of all heads and of the lens are the library's", async (
 });
 
 test("save: a word that a spreadsheet would compute stays a word", async (scene) => {
-  const page = await scene.open(scene.workshop.page("formula"), { hash: "#view=map" });
+  const page = await scene.open(scene.workshop.page("formula"), {hash: "#view=map"});
   await isShown(page, "map");
   const rows = parseCsv((await saved(scene, page, "csv")).text);
   for (const row of rows) assert.doesNotMatch(row["key word"], /^[=+\-@]./, row["key word"]);

@@ -7,7 +7,9 @@ class Server {
   // Listens on a free port.
   static async start() {
     const server = new Server();
-    await new Promise((resolve) => { server.net.listen(0, "127.0.0.1", resolve); });
+    await new Promise((resolve) => {
+      server.net.listen(0, "127.0.0.1", resolve);
+    });
     server.port = server.net.address().port;
     server.address = `http://127.0.0.1:${server.port}`;
     return server;
@@ -18,7 +20,7 @@ class Server {
     this.open = new Set();
     this.http = http.createServer((request, response) => {
       this.heard.push(request.url);
-      response.writeHead(200, { "Access-Control-Allow-Origin": "*" }).end("heard");
+      response.writeHead(200, {"Access-Control-Allow-Origin": "*"}).end("heard");
     });
     this.http.on("upgrade", (request, socket) => {  // a WebSocket
       this.heard.push(request.url);
@@ -33,12 +35,16 @@ class Server {
     });
   }
 
-  paths() { return this.heard.filter((path) => path.startsWith("/")); }
+  paths() {
+    return this.heard.filter((path) => path.startsWith("/"));
+  }
 
   async close() {
     for (const socket of this.open) socket.destroy();
-    await new Promise((resolve) => { this.net.close(resolve); });
+    await new Promise((resolve) => {
+      this.net.close(resolve);
+    });
   }
 }
 
-module.exports = { Server };
+module.exports = {Server};

@@ -1,11 +1,11 @@
 // Makes what the tests open: small models that `tapestry train` makes, pages of them that `tapestry
 // explore` writes, and what other commands say about the same models.
 "use strict";
-const { spawnSync } = require("node:child_process");
+const {spawnSync} = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { writeMadeUp } = require("./made_up.js");
+const {writeMadeUp} = require("./made_up.js");
 const recipes = require("./recipes.js");
 
 class Workshop {
@@ -13,15 +13,17 @@ class Workshop {
   // that hostile texts name.
   constructor(program, folder, server) {
     this.program = path.resolve(program);
-    this.folder = folder ? path.resolve(folder) :
-      fs.mkdtempSync(path.join(os.tmpdir(), "explorer-pages-"));
+    this.folder =
+      folder ? path.resolve(folder) : fs.mkdtempSync(path.join(os.tmpdir(), "explorer-pages-"));
     this.kept = Boolean(folder);
     this.server = server;
     this.made = new Set();
-    fs.mkdirSync(this.folder, { recursive: true });
+    fs.mkdirSync(this.folder, {recursive: true});
   }
 
-  file(name) { return path.join(this.folder, name); }
+  file(name) {
+    return path.join(this.folder, name);
+  }
 
   write(name, text) {
     fs.writeFileSync(this.file(name), text);
@@ -31,16 +33,20 @@ class Workshop {
   // Runs the command in the folder: {status, out, err}. On one thread: these models are so small
   // that threads would only wait for each other on a busy machine.
   attempt(...words) {
-    const { status, stdout, stderr, error } = spawnSync(this.program, words,
-      { cwd: this.folder, encoding: "utf8", maxBuffer: 1 << 28, timeout: 150000,
-        env: { ...process.env, OMP_NUM_THREADS: "1" } });
+    const {status, stdout, stderr, error} = spawnSync(this.program, words, {
+      cwd: this.folder,
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+      timeout: 600000,
+      env: {...process.env, OMP_NUM_THREADS: "1"}
+    });
     if (error) throw error;
-    return { status, out: stdout, err: stderr };
+    return {status, out: stdout, err: stderr};
   }
 
   // What the command prints. Throws if it fails.
   tapestry(...words) {
-    const { status, out, err } = this.attempt(...words);
+    const {status, out, err} = this.attempt(...words);
     if (status !== 0) throw new Error(`tapestry ${words.join(" ")}: ${err || `status ${status}`}`);
     return out;
   }
@@ -63,8 +69,8 @@ class Workshop {
 
   // The names of all pages that can be made here: some need real models.
   pages() {
-    return Object.keys(recipes)
-      .filter((name) => !recipes[name].needs || this.real(recipes[name].needs));
+    return Object.keys(recipes).filter(
+      (name) => !recipes[name].needs || this.real(recipes[name].needs));
   }
 
   // The folder of a real model, or undefined.
@@ -81,13 +87,15 @@ class Workshop {
         writeMadeUp(file, this.page("alone"), recipe.models(this), recipe.texts(this));
         return;
       }
-      const { input, texts, options = [] } = recipe.make(this);
-      this.tapestry("explore", input, ...texts.flatMap((text) => ["--text", text]), ...options,
-        "--out", file);
+      const {input, texts, options = []} = recipe.make(this);
+      this.tapestry(
+        "explore", input, ...texts.flatMap((text) => ["--text", text]), ...options, "--out", file);
     });
   }
 
-  close() { if (!this.kept) fs.rmSync(this.folder, { recursive: true, force: true }); }
+  close() {
+    if (!this.kept) fs.rmSync(this.folder, {recursive: true, force: true});
+  }
 }
 
-module.exports = { Workshop };
+module.exports = {Workshop};
