@@ -87,7 +87,7 @@ const scripts = {
     button.click();
   },
   address: () => {
-    add("a", {href: "javascript:window.foreign = 'address'"}).click();
+    add("a", {href: "javascript:void(window.foreign = 'address')"}).click();
   },
   timer: () => {
     setTimeout("window.foreign = 'timer'", 1);
