@@ -82,10 +82,19 @@ function between(ramp, step) {
 // The colour of a difference, x in [-1, 1].
 const twoSided = (paint, x) => shade(x < 0 ? paint.less : paint.more, Math.abs(x));
 
-// Black or white, whichever is read better on a colour.
-function inkOn(colour) {
-  const [r, g, b] = channels(colour);
-  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#10161c" : "#ffffff";
+// Dark or white, whichever has the larger contrast to a colour (WCAG 2, relative luminance).
+const inkOn = (colour) =>
+  contrast(colour, "#10161c") > contrast(colour, "#ffffff") ? "#10161c" : "#ffffff";
+
+function contrast(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(colour) {
+  const [r, g, b] = channels(colour).map(
+    (x) => x <= 10 ? x / 3294.6 : ((x / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
 // Text in a picture. Its letters run as they do in any language; what follows it does not turn.

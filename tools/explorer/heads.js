@@ -66,6 +66,7 @@ function headChoice(scene, app) {
       type: "checkbox",
       value: h,
       "data-head": h,
+      id: `head-box-${h}`,
       change: () => {
         const chosen = scene.heads.filter((x) => x !== h);
         choose(box.checked ? [...chosen, h] : chosen.length ? chosen : [h]);
@@ -76,11 +77,10 @@ function headChoice(scene, app) {
     swatch.style.background = headColour(scene.paint, h);
     set.append(html("label", {}, box, swatch, String(h)));
   }
+  const button = (text, heads) =>
+    html("button", {type: "button", id: `heads-${text}`, click: () => choose(heads)}, text);
   set.append(
-    html(
-      "button", {type: "button", click: () => choose([...Array(Math.min(count, 64)).keys()])},
-      "All"),
-    html("button", {type: "button", click: () => choose([scene.head])}, "One"));
+    button("All", [...Array(Math.min(count, 64)).keys()]), button("One", [scene.head]));
   return set;
 }
 

@@ -28,6 +28,7 @@ function matrixPicture(matrix, width, paint) {
   drawColourBar(root, matrix, box, paint);
   root.append(svg("rect", {
     class: "marker",
+    "pointer-events": "none",
     width: size,
     height: size,
     fill: "none",

@@ -9,6 +9,9 @@ function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+// Characters that XML does not allow; a text may hold any.
+const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+
 // A picture for other programs: on paper of its own, and without what serves only the page.
 function svgFile(element) {
   const copy = element.cloneNode(true),
@@ -21,7 +24,8 @@ function svgFile(element) {
       }
     }
   }
-  return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
+  const text = new XMLSerializer().serializeToString(copy).replace(notXml, "\ufffd");
+  return '<?xml version="1.0" encoding="UTF-8"?>\n' + text;
 }
 
 // A picture says what it shows.
@@ -40,9 +44,12 @@ function csvCell(value) {
   return /[",\n\r']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-const csvFile =
-  ({columns,
-    rows}) => [columns, ...rows].map((row) => row.map(csvCell).join(",") + "\r\n").join("");
+// All rows have equally many fields.
+function csvFile({columns, rows}) {
+  const all = [columns, ...rows], width = Math.max(...all.map((row) => row.length));
+  const line = (row) => Array.from({length: width}, (_, i) => csvCell(row[i])).join(",");
+  return all.map((row) => line(row) + "\r\n").join("");
+}
 
 // "tapestry-map-layer1-head2.svg"
 const fileName = (scene, ending) =>

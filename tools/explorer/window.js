@@ -107,17 +107,27 @@ function wireDrag(root, scene, choose) {
   root.classList.add("overview");
   root.addEventListener("pointerdown", (event) => {
     from = positionOf(event.target);
-    if (from) event.preventDefault();
+    if (!from) return;
+    event.preventDefault();
+    root.setPointerCapture(event.pointerId);  // the drag may end outside
   });
   root.addEventListener("pointermove", (event) => {
-    const to = from && positionOf(event.target);
-    if (to) placeFrame(frame, root.box, from, to);
+    if (from) placeFrame(frame, root.box, from, cellAt(root, event));
   });
   root.addEventListener("pointerup", (event) => {
-    const to = from && positionOf(event.target);
-    if (to) choose(...from, ...to);
+    if (from) choose(...from, ...cellAt(root, event));
     from = null;
   });
+  root.addEventListener("pointercancel", () => from = null);
+}
+
+// The cell of the overview that is nearest to the pointer.
+function cellAt(root, event) {
+  const place = new DOMPoint(event.clientX, event.clientY)
+                  .matrixTransform(root.getScreenCTM().inverse());
+  const {side, top, size} = root.box;
+  const cell = (x) => Math.min(bins - 1, Math.max(0, Math.floor(x / size)));
+  return [cell(place.y - top), cell(place.x - side)];
 }
 
 function placeFrame(frame, box, [r0, c0], [r1, c1]) {
