@@ -82,9 +82,9 @@ function between(ramp, step) {
 // The colour of a difference, x in [-1, 1].
 const twoSided = (paint, x) => shade(x < 0 ? paint.less : paint.more, Math.abs(x));
 
-// Dark or white, whichever has the larger contrast to a colour (WCAG 2, relative luminance).
+// Black or white, whichever has the larger contrast to a colour (WCAG 2, relative luminance).
 const inkOn = (colour) =>
-  contrast(colour, "#10161c") > contrast(colour, "#ffffff") ? "#10161c" : "#ffffff";
+  contrast(colour, "#000000") > contrast(colour, "#ffffff") ? "#000000" : "#ffffff";
 
 function contrast(a, b) {
   const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
