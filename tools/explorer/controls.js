@@ -86,13 +86,14 @@ function markTokens(scene) {
 }
 
 // Scrolls a box so that an element in it is seen; unlike scrollIntoView it never moves the page.
-function bringIntoSight(box, element) {
+// covered: so many pixels of the box, above and below, lie under rows that stay.
+function bringIntoSight(box, element, covered = 0) {
   const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
   const shift = (low, high, first, last) =>
     (low < first   ? low - first :
        high > last ? high - last :
                      0);
-  box.scrollTop += shift(inner.top, inner.bottom, outer.top, outer.bottom);
+  box.scrollTop += shift(inner.top, inner.bottom, outer.top + covered, outer.bottom - covered);
   if (inner.width > outer.width) return;
   box.scrollLeft += shift(inner.left, inner.right, outer.left, outer.right);
 }

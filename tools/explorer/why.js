@@ -21,7 +21,7 @@ const whyView = {
         step(4, "Softmax over the keys", html("p", {}, softmaxText(scene)), softmax)),
       html("div", {}, step(5, "What the value adds: weight × v", value))));
     const chosen = softmax.querySelector("[aria-current]");
-    if (chosen) bringIntoSight(softmax, chosen);
+    if (chosen) bringIntoSight(softmax, chosen, 40);
   },
 
   picture: (scene) => tablePicture(whyTables(scene), scene.paint),
