@@ -6,7 +6,7 @@ const cardPlace = () =>
 function drawCard(scene, run, i, j) {
   const {layer, head, app} = scene, card = byId("card");
   if (!card || i >= run.length || j >= run.length) return;
-  const title = html("h3", {}, `${place(run, i)} → ${place(run, j)}`);
+  const title = html("h3", {}, cardTitle(scene, run, i, j));
   if (!run.sees(layer, i, j)) {
     return card.replaceChildren(title, html("p", {}, `Masked${whyMasked(run, i, j)}.`));
   }
@@ -21,8 +21,18 @@ function drawCard(scene, run, i, j) {
     html("p", {class: "note"}, `The largest weights of ${place(run, i)}:`),
     largestList(run, run.row(layer, head, i)),
     html(
-      "button", {type: "button", click: () => app.set({view: "why", head, query: i, key: j})},
+      "button", {
+        type: "button",
+        click: () => app.set({view: "why", head, query: i, key: j, ...asShown(scene, run)})
+      },
       "All the arithmetic"));
+}
+
+// Says which head and which model it is, where several are shown.
+function cardTitle({view, beside, heads, head}, run, i, j) {
+  const side = beside?.run ? (run === beside.run ? "B: " : "A: ") : "";
+  const of = view === "heads" && heads.length > 1 ? `, head ${head}` : "";
+  return `${side}${place(run, i)} → ${place(run, j)}${of}`;
 }
 
 // A bar up or down for each q × k.

@@ -174,7 +174,7 @@ function wireMaps(pairs, scene, app) {
       app.say(cellText(pairs, matrix, scene, r, c));
       drawCard(scene, matrix.run, matrix.rowAt + r, matrix.columnAt + c);
     };
-    const go = (r, c) => app.set({view: "why", ...at(r, c)});
+    const go = (r, c) => app.set({view: "why", ...at(r, c), ...asShown(scene, matrix.run)});
     wireCells(root, matrix, scene, go, (r, c) => {
       app.note(at(r, c));
       show(r, c);

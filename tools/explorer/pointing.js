@@ -25,9 +25,11 @@ function wireHeads(parts, scene, app) {
 const wordAt = (target) => target.closest?.(".line-word") ?? null;
 
 // A line leads to its arithmetic; a word becomes the query or key of all views.
-function choosePart({shown}, target, app) {
+function choosePart({shown, scene}, target, app) {
   const {query, key, head} = target.dataset ?? {}, item = wordAt(target);
-  if (key !== undefined && !shown.other) app.set({view: "why", query, key, head});
+  if (key !== undefined && !shown.other) {
+    app.set({view: "why", query, key, head, ...asShown(scene, shown.run)});
+  }
   if (item?.dataset.side === "query") app.note({query: item.dataset.position, key: null});
   if (item?.dataset.side === "key") app.note({key: item.dataset.position});
 }
@@ -56,7 +58,8 @@ function wireWords(drawing, app) {
     const side = item.dataset.side, at = Number(item.dataset.position);
     const target = wordStep(drawing.box, event.key, side, at), next = target && find(...target);
     if (event.key === "Enter") {
-      app.set({view: "why", ...(side === "query" ? {query: at, key: null} : {key: at})});
+      const changes = side === "query" ? {query: at, key: null} : {key: at};
+      app.set({view: "why", ...changes, ...asShown(drawing.scene, drawing.shown.run)});
     }
     if (target || event.key === "Enter") event.preventDefault();
     if (!next) return;

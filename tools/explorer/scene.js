@@ -72,6 +72,13 @@ function chosenBeside(scene) {
   };
 }
 
+// What to change so that `run` is the one shown: nothing, or it changes places with the one beside.
+function asShown({beside, state, model, text}, run) {
+  if (run !== beside?.run) return {};
+  return beside.sameWords ? {model: state.beside, beside: model} :
+                            {text: state.beside.slice(4), beside: `text${text}`};
+}
+
 function modelName(model) {
   const name = short(model.name, 40);
   return model.kind === "snapshot" ? `step ${grouped(model.step)}` : name;
