@@ -247,7 +247,7 @@ function besideNote(scene, note = colourNote) {
   const other =
     beside.sameWords ? "" : " The two texts have different words: positions are compared.";
   return html(
-    "p", {class: "note"}, "A is ", html("bdi", {}, modelName(scene.run.model)), ", B is ",
+    "p", {class: "note"}, "A is ", html("bdi", {}, shownName(scene)), ", B is ",
     html("bdi", {}, beside.name), ".", why ? " " + why : other + " " + note);
 }
 

@@ -61,8 +61,8 @@ function chosenBeside(scene) {
   if (index < 0 || index === same) return null;
   const model = isText ? scene.model : index, text = isText ? index : scene.text;
   const run = scene.source.run(model, text);
-  const name = isText ? `the text “${textName(scene.source.texts[text])}”` :
-                        modelName(scene.source.models[model]);
+  const name =
+    isText ? textInQuotes(scene.source.texts[text]) : modelName(scene.source.models[model]);
   if (!run) return {name, problem: `This page holds no numbers of ${name} for this text.`};
   return {
     run,
@@ -83,6 +83,12 @@ function modelName(model) {
   const name = short(model.name, 40);
   return model.kind === "snapshot" ? `step ${grouped(model.step)}` : name;
 }
+
+const textInQuotes = (text) => `the text “${textName(text)}”`;
+
+// What A is: the model, or the text if another text stands beside.
+const shownName = ({source, beside, run, text}) =>
+  (beside.sameWords ?? true) ? modelName(run.model) : textInQuotes(source.texts[text]);
 
 const textName = (text) => short(text.given || text.words.join(" "), 60);
 
