@@ -5,7 +5,7 @@ const scoresView = {
   name: "Scores",
   intro: () => "How far each head follows each pattern on this text: 1 is fully, 0 not at all. A " +
     "score says something only beside what untrained models and equal weights reach. Choose a " +
-    "pattern to see all its controls; choose a heading to sort.",
+    "pattern to compare all heads in it; choose a heading to sort.",
 
   draw(scene, panel, app) {
     if (scene.beside) {
@@ -116,7 +116,7 @@ function patternChoice(scene, app) {
   const select =
     html("select", {id: "score-pattern", change: () => app.set({pattern: select.value})});
   setOptions(select, patternOptions(scene), String(chosenPattern(scene)));
-  return html("p", {class: "pair"}, html("label", {}, "Pattern with its controls ", select));
+  return html("p", {class: "pair"}, html("label", {}, "Pattern to compare ", select));
 }
 
 const spreadCell = (pair) => isKnown(pair) ?
@@ -143,52 +143,9 @@ function patternTable(scene) {
     hasNames: true,
     columns: [
       "head", "score", "untrained", "equal weights", "shuffled", ...(isFixed ? ["offset"] : []),
-      ...(hasTwo ? ["by letter", "by place"] : [])
+      ...(hasTwo ? ["by word", "by place"] : [])
     ],
   };
-}
-
-const meanings = [
-  ["head", "layer and head, counted from 0; choose one to open it"],
-  [
-    "name",
-    "the pattern the head may be named after, or none: its score must be one half or more and " +
-      "above the baselines; a name is not a function"
-  ],
-  [
-    "entropy",
-    "how spread the weights of a row are, in nats, the mean over the rows: 0 if all weight " +
-      "is on one key; in brackets, what equal weights give"
-  ],
-  ["distance", "how many positions lie between a query and its keys, on average over the weights"],
-  [
-    "score",
-    "the mean weight on the keys of the pattern; ▲: more than two deviations above the " +
-      "untrained models, and above equal weights"
-  ],
-  [
-    "untrained",
-    "models of the same sizes with random weights: mean ± deviation. What they reach, " +
-      "shape and mask make alone"
-  ],
-  ["equal weights", "the score of a head that spreads its weight over all keys alike"],
-  [
-    "shuffled",
-    "the same model on the words in another order: a head that goes by places scores the " +
-      "same, one that goes by words does not"
-  ],
-  [
-    "by letter, by place",
-    "for induction in shuffled texts: the weight on the key after the same " +
-      "word, and on the key at its old place"
-  ],
-  ["A − B", "in brackets, and as colour, the difference to what stands beside"],
-];
-
-function columnMeanings() {
-  const list = html("dl", {});
-  for (const [term, text] of meanings) list.append(html("dt", {}, term), html("dd", {}, text));
-  return html("details", {open: true}, html("summary", {}, "What the columns mean"), list);
 }
 
 // ---- sorting
