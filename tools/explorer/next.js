@@ -8,9 +8,9 @@ const nextView = {
     return isGap ? `At each position this model says which ${unit} stands there. The list shows ` +
         `the ten likeliest at the chosen position, the columns the probability of the ${unit} ` +
         "that does." :
-                   `At each position the model says which ${unit} comes next. The list shows the ` +
-        `ten likeliest after the chosen ${unit}; the columns show the probability of the ` +
-        `${unit} that really follows.`;
+                   `After each ${unit} the model says which one comes next. The list shows the ` +
+        `ten likeliest after the chosen ${unit}. There is a column for each position: below it ` +
+        `stands the ${unit} that really follows, its height is the probability of that ${unit}.`;
   },
   empty: (scene) =>
     (scene.run.hasNext ? "" : "This model predicts no words, so there is nothing to show here."),
@@ -72,12 +72,14 @@ function nextTable(scene, run, name, other) {
     if (there) cells.push(differenceCell(scene, probability, there.get(guess)));
     return cells;
   });
-  const after = run.model.guess === "hidden" ? "Likeliest at" : "Likeliest after";
-  const actual =
-    word === "" ? "" : `; what is there, ${isolated(word)}, has ${four(run.actual(i))}`;
+  const isGap = run.model.guess === "hidden", verb = isGap ? "is there" : "follows";
+  const actual = word === "" || /^[<[]mask[>\]]$/i.test(word) ?
+    "" :
+    `; what ${verb}, ${isolated(word)}, has ${four(run.actual(i))}`;
   return {
-    title: `${name ? name + ". " : ""}${after} ${place(run, i)}${actual}`,
-    columns: ["rank", "word", "probability", ...(there ? ["A − B"] : [])],
+    title:
+      `${name ? name + ". " : ""}Likeliest ${isGap ? "at" : "after"} ${place(run, i)}${actual}`,
+    columns: ["rank", unitOf({run}), "probability", ...(there ? ["A − B"] : [])],
     rows,
     hasNames: false,
   };
