@@ -4,9 +4,10 @@ const allView = {
   id: "all",
   name: "All heads",
   intro: (scene) =>
-    "Each picture is the map of one head: rows of it are queries, columns are keys. " +
-    "Layers go down the page, one computed after the other; the heads of a layer stand side by " +
-    "side. Point at a picture to read its measures; click it to open the map." +
+    "Each picture is the map of one head: its rows are queries, its columns keys. A row of " +
+    "pictures is a layer; the model computes the layers from top to bottom. The colours of each " +
+    "picture end at its own largest weights. Below stands the pattern it is named after, if any: " +
+    "see Scores. Point at a picture to read its numbers; click it to open the map." +
     (scene.length > exactSize ? " Long texts are pooled to 64 bins." : ""),
 
   draw(scene, panel, app) {
@@ -143,8 +144,8 @@ function thumbnailText(scene, layer, head) {
   const best = bestPattern(patterns);
   const pattern = best < 0 ? "" : `, ${scene.source.patterns[best]} ${four(patterns[best].score)}`;
   const named = name && name !== "none" ? `, named “${name}”` : "";
-  return `layer ${layer}, head ${head}: entropy ${four(entropy)} of ${four(evenEntropy)}` +
-    pattern + named;
+  return `layer ${layer}, head ${head}: entropy ${four(entropy)} (equal ` +
+    `weights ${four(evenEntropy)})` + pattern + named;
 }
 
 function wireThumbnails(grid, scene, app) {

@@ -77,10 +77,11 @@ function headChoice(scene, app) {
     swatch.style.background = headColour(scene.paint, h);
     set.append(html("label", {}, box, swatch, String(h)));
   }
-  const button = (text, heads) =>
-    html("button", {type: "button", id: `heads-${text}`, click: () => choose(heads)}, text);
+  const button = (id, heads, text) =>
+    html("button", {type: "button", id: `heads-${id}`, click: () => choose(heads)}, text);
   set.append(
-    button("All", [...Array(Math.min(count, 64)).keys()]), button("One", [scene.head]));
+    button("All", [...Array(Math.min(count, 64)).keys()], "All"),
+    button("One", [scene.head], `Only ${scene.head}`));
   return set;
 }
 

@@ -9,7 +9,7 @@ function linePictures(scene, width) {
   const count = beside?.run ? 3 : 1;
   const each =
     Math.max(320, Math.min(760, count > 1 ? Math.floor((width - 52) / count) - 8 : width - 8));
-  const own = {run, title: beside?.run ? `A: ${title}` : title, heads: scene.heads};
+  const own = {run, title: beside?.run ? `A: ${title}` : `Weights of ${title}`, heads: scene.heads};
   const parts = [linePicture(scene, own, each)];
   if (!beside?.run) return parts;
   const heads = scene.heads.filter((h) => beside.run.has(layer, h));
@@ -24,7 +24,7 @@ function linePictures(scene, width) {
 }
 
 const headsTitle = ({layer, heads}) =>
-  `Layer ${layer}, head${heads.length > 1 ? "s" : ""} ${heads.join(", ")}`;
+  `layer ${layer}, head${heads.length > 1 ? "s" : ""} ${heads.join(", ")}`;
 
 function linePicture(scene, shown, width) {
   const {run} = shown, [q0, q1] = part(scene, run, "queries"), [k0, k1] = part(scene, run, "keys");

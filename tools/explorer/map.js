@@ -235,11 +235,12 @@ function colourChoice(scene, app) {
     }
   });
   box.checked = scene.state.colours === "largest";
-  return html("label", {class: "check"}, box, " Colours up to the largest weights, not up to 1");
+  return html(
+    "label", {class: "check"}, box, " Let the colours end at the largest weights, not at 1");
 }
 
 // What A and B are, or why there is nothing beside.
-const colourNote = "In A − B, orange with + is more in A, violet with − is more in B.";
+const colourNote = "In A − B, orange or + is more in A, violet, dashed or − is more in B.";
 function besideNote(scene, note = colourNote) {
   const {beside} = scene;
   if (beside.problem) return html("p", {class: "note"}, beside.problem);
