@@ -131,7 +131,9 @@ function drawInside(root, matrix, value, x, y, size, paint) {
   root.append(label(x + size / 2, y + size / 2 + 4, text, {
     class: "inside",
     "text-anchor": "middle",
-    "font-size": size >= numbersFrom ? 10.5 : 12,
+    "font-size": size < numbersFrom ? 12 :
+      matrix.isDifference           ? 9.5 :
+                                      10.5,
     fill: inkOn(matrixColour(matrix, value, paint)),
     "pointer-events": "none",
     "aria-hidden": "true",
