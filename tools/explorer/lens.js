@@ -3,10 +3,13 @@
 const lensView = {
   id: "lens",
   name: "Lens",
-  intro: () =>
-    "What the model would say next if it ended after this layer: its last norm and its " +
-    "map to words, applied early. A row is a layer, a column a position; the colour is the " +
-    "probability of that word.",
+  intro: (scene) => {
+    const unit = unitOf(scene), verb = scene.run.model.guess === "hidden" ? "stands" : "comes next";
+    return `Which ${unit} ${verb} at each position, if the model ended after this layer: what ` +
+      `it holds there goes straight to its last two steps, the final norm and the map to ` +
+      `${unit}s. The top row is the last layer, what the model really says; the colour is the ` +
+      "probability.";
+  },
   empty: (scene) =>
     (scene.run.hasLens ? "" :
                          "There is no lens here: it needs a model that predicts the next word."),
