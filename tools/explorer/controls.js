@@ -68,9 +68,11 @@ function drawTokens(scene, app) {
         html("small", {"aria-hidden": "true"}, String(i)))));
   }
   markTokens(scene);
+  const unit = unitOf(scene), last = scene.length - 1;
   byId("tokens-help").textContent =
-    `Choose the query, the word that looks. The bar under a word is the weight on it in layer ` +
-    `${scene.layer}, head ${scene.head}.`;
+    `Choose the query, the ${unit} that looks. The bar under a ${unit} is the weight on it in ` +
+    `layer ${scene.layer}, head ${scene.head}; the number is its position, as in @${last}.` +
+    (scene.words.some((word) => word.includes("␣")) ? " ␣ is a space." : "");
 }
 
 // Marks the query, and draws its weights under the words.
