@@ -151,7 +151,7 @@ function showKeys() {
   const made = `Made by ${short(app.source.program ?? "tapestry", 60)}. The page holds all its ` +
     "numbers and connects to no other machine.";
   dialog.replaceChildren(
-    html("h2", {id: "keys-title"}, "Keys"), list, html("p", {class: "note"}, made), close);
+    html("h2", {id: "keys-title"}, "Keyboard"), list, html("p", {class: "note"}, made), close);
   if (!dialog.open) dialog.showModal();
 }
 
