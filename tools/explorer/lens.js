@@ -5,14 +5,14 @@ const lensView = {
   name: "Lens",
   intro: (scene) => {
     const unit = unitOf(scene), verb = scene.run.model.guess === "hidden" ? "stands" : "comes next";
-    return `Which ${unit} ${verb} at each position, if the model ended after this layer: what ` +
-      `it holds there goes straight to its last two steps, the final norm and the map to ` +
-      `${unit}s. The top row is the last layer, what the model really says; the colour is the ` +
-      "probability.";
+    return `Which ${unit} the model would say ${
+             verb}, if it ended after this layer: what it holds ` +
+      `at a position goes straight to its last two steps, the final norm and the map to ${
+             unit}s. ` +
+      "The top row is the last layer, what it really says; the colour is the probability.";
   },
   empty: (scene) =>
-    (scene.run.hasLens ? "" :
-                         "There is no lens here: it needs a model that predicts the next word."),
+    (scene.run.hasLens ? "" : "There is no lens here: it needs a model that predicts words."),
 
   draw(scene, panel, app) {
     const {run} = scene, [first, last] = part(scene, run, "queries"), top = run.model.layers;
