@@ -14,8 +14,9 @@ function drawCard(scene, run, i, j) {
   card.replaceChildren(
     title,
     html(
-      "p", {}, "Weight ", numberElement(weight), ": the share of exp(score) in its row. Score ",
-      numberElement(score), ", from q · k = ", numberElement(sum), "."),
+      "p", {}, "Weight ", numberElement(weight),
+      ": exp(score), divided by the sum of its row. Score ", numberElement(score),
+      ", from q · k = ", numberElement(sum), "."),
     html("p", {class: "note"}, "The parts of q · k, one bar for each number:"),
     productPicture(run.query(layer, head, i), run.key(layer, head, j), scene.paint),
     html("p", {class: "note"}, `The largest weights of ${place(run, i)}:`),

@@ -15,11 +15,13 @@ const whyView = {
     const [product, softmax, value] = whyTables(scene).map((table) => tableElement(table));
     wireRow(softmax, scene, app);
     panel.append(html(
-      "div", {class: "steps"}, html("div", {}, step(1, "Product of query and key", product)),
+      "div", {class: "steps"},
+      html("div", {}, step(1, "Product of query and key", html("p", {}, productText), product)),
       html(
         "div", {}, step(2, "Scale", ...scaleLines(scene)), step(3, "Mask", maskLine(scene)),
         step(4, "Softmax over the keys", html("p", {}, softmaxText(scene)), softmax)),
-      html("div", {}, step(5, "What the value adds: weight × v", value))));
+      html(
+        "div", {}, step(5, "What the value adds: weight × v", html("p", {}, valueText), value))));
     const chosen = softmax.querySelector("[aria-current]");
     if (chosen) bringIntoSight(softmax, chosen, 40);
   },
@@ -27,6 +29,9 @@ const whyView = {
   picture: (scene) => tablePicture(whyTables(scene), scene.paint),
   numbers: (scene) => tableNumbers(whyTables(scene)),
 };
+
+const productText = "The head makes q and k from what its layer reads at the two positions.";
+const valueText = "The sum over all keys is the output of this head for the query.";
 
 const step = (number, title, ...content) =>
   html("section", {class: "step"}, html("h3", {}, `${number}. ${title}`), ...content);
