@@ -6,7 +6,7 @@ const lensView = {
   intro: (scene) => {
     const unit = unitOf(scene), verb = scene.run.model.guess === "hidden" ? "stands" : "comes next";
     return `Which ${unit} the model would say ${
-             verb}, if it ended after this layer: what it holds ` +
+             verb}, if it ended after that layer: what it holds ` +
       `at a position goes straight to its last two steps, the final norm and the map to ${
              unit}s. ` +
       "The top row is the last layer, what it really says; the colour is the probability.";

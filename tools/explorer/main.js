@@ -12,6 +12,8 @@ const app = {
     const isNewView = changes.view !== undefined && changes.view !== this.scene?.view;
     const again = focus ?? focusedPart();
     this.change(changes);
+    // What was pointed at is gone.
+    if (isNewView) this.say("");
     this.draw();
     address.write(this.state, isNewView);
     if (again === null) return;
