@@ -33,6 +33,28 @@ test("beside: the difference is A - B, with its colour and sign", async (scene) 
   }
 });
 
+test("beside: a click on a weight of B opens the arithmetic of B", async (scene) => {
+  const file = scene.workshop.page("pair"), recording = new Recording(file);
+  const page = await scene.open(file, {hash: "#view=map&model=0&beside=1&layer=0&head=0"});
+  await isShown(page, "map");
+  const [, b] = await maps(page), {query, key} = b.find((cell) => !cell.masked && cell.query > 2);
+  const ofB = "#panel-map .pictures > :nth-child(2)";
+  await page.click(`${ofB} [data-query="${query}"][data-key="${key}"]`);
+  await isShown(page, "why");
+  const weight = recording.weight(recording.run(1, 0), 0, 0, query, key).toFixed(4);
+  assert.ok((await text(page, "#panel-why")).includes(`Weight ${weight}`), `weight ${weight}`);
+});
+
+test("beside: what was pointed at is no longer said in another view", async (scene) => {
+  const page = await scene.open(scene.workshop.page("pair"));
+  await show(page, "map");
+  await page.hover("#panel-map [data-query='2'][data-key='1']");
+  assert.notStrictEqual(await text(page, "#status"), "");
+  await page.press("5");
+  await isShown(page, "next");
+  assert.strictEqual(await text(page, "#status"), "");
+});
+
 test("beside: another text, of another length, has no difference but a sentence", async (scene) => {
   const page = await scene.open(scene.workshop.page("pair"));
   await show(page, "map");

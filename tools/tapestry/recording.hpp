@@ -33,12 +33,13 @@ struct Reader {
 //   patterns  their names
 //   words     that predictions point at
 //   runs      one for each model and text: model, text, numbers (its block), and
-//     layers  query (heads, length, width), key and value (groups, length, ...); weights (heads, n),
-//             in a decoder of row i the first i + 1; in a run of more than most_weights null, and
-//             pooled (heads, bins, bins) then has the mean over the queries of a bin of the sum
-//             over the keys of another; bin b begins at b * length / bins. bias (heads, 2 length -
-//             1), at key - query + length - 1, or null; of each head entropy, even_entropy,
-//             distance, even_distance (measures.hpp), patterns (evidence.hpp) and its name
+//     layers  query (heads, length, width), key and value (groups, length, ...); weights
+//             (heads, n), in a decoder of row i the first i + 1; in a run of more than
+//             most_weights null, and pooled (heads, bins, bins) then has the mean over the queries
+//             of a bin of the sum over the keys of another; bin b begins at b * length / bins.
+//             bias (heads, 2 length - 1), at key - query + length - 1, or null; of each head
+//             entropy, even_entropy, distance, even_distance (measures.hpp), patterns
+//             (evidence.hpp) and its name
 //     next    words, probabilities (length, 10) of the likeliest, and actual (length): that of the
 //             word that follows, or in an encoder of the word itself; or null
 //     lens    words, probabilities (layers + 1, length, 5), and final (layers + 1, length): of what

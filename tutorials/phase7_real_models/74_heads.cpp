@@ -1,8 +1,9 @@
 // Step 74. What do the heads of a real model do, and does it matter?
 //
 // New here: all heads are scored for several kinds at once, with controls: the same text behind
-// another one instead of itself (course/head_kinds.hpp; stories also behind another passage of their
-// own), equal weights, untrained models. Then heads are cut, alone and together, beside random ones.
+// another one instead of itself (course/head_kinds.hpp; stories also behind another passage of
+// their own), equal weights, untrained models. Then heads are cut, alone and together, beside
+// random ones.
 // First in two models of step 58, trained here, then in the real model stories260K, if it is there
 // (course/real_model.hpp). Writes out/plots/phase7_heads.png; with the real model also
 // phase7_heads_stories260K.png and phase7_joint_cuts_stories260K.png; takes about 20 seconds.
