@@ -1,8 +1,8 @@
 # Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
 # CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual; SETUP=ask asks before anything
 # is installed, SETUP=never installs nothing. Needs GNU make 4.3 or newer.
-# Each mode (release, f64, clang, asan, tsan, neon, fuzz, mutants) builds in a folder of its own,
-# build/<mode>/.
+# Each mode (release, f64, clang, asan, tsan, neon, fuzz, mutants, engine) builds in a folder of its
+# own, build/<mode>/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := all
@@ -39,19 +39,24 @@ mode_tsan := -O1 -g1 -fsanitize=thread
 mode_fuzz := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
 mode_neon := -O3 -static -isystem build/neon/include
+# The explorer's engine: WebAssembly with the kernels of SSE2, one thread, without plot/.
+mode_engine := -O3 -fwasm-exceptions -msimd128 -msse2 -DEIGEN_DONT_VECTORIZE \
+  -isystem build/engine/include -include tools/explorer/engine/portability.hpp
 mode_mutants := -O1  # of the sources that tools/mutants has written
 src := $(if $(filter mutants,$(MODE)),build/mutants/src,src)
 warnings := $(if $(filter mutants,$(MODE)),-w,-Wall -Wextra -Wpedantic -Wshadow)
 ifndef mode_$(MODE)
-$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants)
+$(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants, \
+  engine)
 endif
-flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off -pthread $(warnings) \
+flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off $(if $(filter engine,$(MODE)),,-pthread) $(warnings) \
   -Iinclude $(include_paths) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
 # Private headers are for the library, its tests and some tools; lessons, tutorials/course and the
 # command use only installed headers.
 include_paths = -I$(src)
 $(build)/obj/tests/% $(build)/obj/tools/%: private include_paths = -I$(src) -Itutorials
 $(build)/obj/tutorials/% $(build)/obj/tools/tapestry/%: private include_paths = -Itutorials
+$(build)/obj/tools/explorer/%: private include_paths = -Itutorials -Itools/tapestry
 # Evaluated when needed, not now: on a bare machine make installs the compiler first. The result is
 # kept, since every file needs it.
 asked = answer$(subst =,,$(1))
@@ -65,7 +70,7 @@ avx2 = $(if $(on_x86),-mavx2 -mfma)
 avx512 = $(if $(on_x86),-mavx2 -mfma -mavx512f -mavx512cd -mavx512dq -mavx512bw -mavx512vl \
   -mprefer-vector-width=512 $(call g++,-Wno-uninitialized -Wno-maybe-uninitialized))
 # What the library needs. There is none of it for AArch64, whose tests draw and measure no text.
-needed = $(if $(filter neon,$(MODE)),,-lgif -lutf8proc -lz)
+needed = $(if $(filter neon engine,$(MODE)),,-lgif -lutf8proc -lz)
 catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 
 # ---- Files
@@ -100,6 +105,12 @@ tools := $(addprefix $(build)/,$(basename $(tool_sources))) $(build)/tools/tapes
 tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp) tools/tapestry/page.S)
 mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp \
   src/base/format.cpp src/base/unicode.cpp)
+# The explorer's engine is the library without pictures, and the part of the command that it asks.
+engine_parts := $(addprefix tools/tapestry/,changes detectors material measures model model_file \
+  recorded_run recording screen slow_progress snapshots subject token_text train_run writer)
+engine_objects := $(call objects,$(filter-out src/plot/% src/pictures/% src/kernels/avx% \
+  src/kernels/neon%,$(call find,src,*.cpp)) $(wildcard tools/explorer/engine/*.cpp) \
+  $(addsuffix .cpp,$(engine_parts) $(addprefix tutorials/course/,brackets grammar tasks)))
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
@@ -199,6 +210,17 @@ $(explorer_page): $(wildcard tools/explorer/*)
 	$(quiet)tools/explorer/assemble $@
 $(build)/obj/tools/tapestry/page.o: $(explorer_page)
 
+# The engine: a script and its code, which `make explorer` builds.
+$(build)/engine.js: $(engine_objects)
+	@echo '  link $@'
+	@mkdir -p $(@D)
+	$(quiet)NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} $(CXX) $(flags) -o $@ $(filter %.o,$^) \
+	  $(engine_link)
+engine_link := -s MODULARIZE=1 -s EXPORT_NAME=makeEngine -s ENVIRONMENT=worker -s FILESYSTEM=1 \
+  -s ALLOW_MEMORY_GROWTH=1 -s MAXIMUM_MEMORY=2GB -s INITIAL_MEMORY=33554432 \
+  -s EXPORTED_FUNCTIONS=_tapestry_call,_tapestry_block_count,_tapestry_block,_tapestry_block_size,_malloc,_free \
+  -s EXPORTED_RUNTIME_METHODS=FS,UTF8ToString,stringToUTF8,lengthBytesUTF8,HEAPU8 --no-entry
+
 # The command, which its tests run as a process.
 $(build)/tools/tapestry: $(tapestry_objects) $(course) $(library)
 	$(call link)
@@ -235,7 +257,7 @@ $(foreach source,$(experiment_sources),\
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
 -include $(patsubst %.o,%.d,$(library_objects) \
   $(course_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
-  $(mutants_objects) $(call objects,$(tutorial_sources) $(experiment_sources) $(tool_sources)) \
+  $(mutants_objects) $(engine_objects) $(call objects,$(tutorial_sources) $(experiment_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
 
 # An exercise's judge holds the learner's function and the solution's, of the same name: in another
@@ -396,6 +418,16 @@ clang:
 test-explorer: $(build)/tools/tapestry build/setup/explorer
 	$(live)@node tests/explorer/run.js --tapestry $< $(if $(SEED),--seed '$(SEED)') \
 	  $(if $(ONLY),'$(ONLY)')
+## explorer       the engine of live pages: the library as WebAssembly, built by emscripten. From then
+##                on the pages of `tapestry explore` compute: they read texts that you type, and
+##                train
+explorer: build/setup/engine
+	@mkdir -p build/engine/include
+	@cd build/engine/include && ln -sfn \
+	  $(wildcard $(addprefix /usr/include/,xsimd nlohmann eigen3 utf8proc.h xxhash.h)) .
+	@$(MAKE) build/release/tools/unicode_tables
+	@build/release/tools/unicode_tables build/engine/include/unicode_tables.inc
+	@$(MAKE) MODE=engine CXX=em++ build/engine/engine.js
 ## fuzz           libFuzzer on all readers of files and texts, by clang++, under sanitizers: each
 ##                target of tests/fuzz/ for FUZZ_SECONDS (60); what fails is kept in out/fuzz/
 fuzz: build/setup/fuzz

@@ -1,6 +1,5 @@
 #include "tapestry/io/adapter_file.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,8 +38,7 @@ template <class Number>
 Number number_in(const Metadata& metadata, const char* key) {
   const std::string& text = metadata.at(key);
   Number value{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc() && end == text.data() + text.size()) return value;
+  if (read_number(text, value)) return value;
   throw Error("its entry '" + std::string(key) + "' is " + in_quotes(text) +
               ", which is not a number.");
 }

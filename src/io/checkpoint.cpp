@@ -1,9 +1,9 @@
 #include "tapestry/io/checkpoint.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
@@ -21,8 +21,7 @@ void check_name(const char* what, const std::string& name, bool taken, const std
 Index steps_from(const std::filesystem::path& path, const std::string& key,
                  const std::string& text) {
   Index steps = -1;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (problem == std::errc() && end == text.data() + text.size() && steps >= 0) return steps;
+  if (read_number(text, steps) && steps >= 0) return steps;
   throw Error("read_checkpoint: " + path.string() + ": " + in_quotes(key) +
               " must be a whole number of 0 or more.");
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -120,8 +119,7 @@ std::optional<double> number_of(std::string_view text) {
   text = text.substr(0, text.find_last_not_of(blanks) + 1);
   if (text.empty()) return std::nullopt;
   double number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size()) return number;
+  if (read_number(text, number)) return number;
   throw Error(in_quotes(text) + " is not a number.");
 }
 

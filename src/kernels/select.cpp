@@ -46,6 +46,8 @@ struct Sets {
     if (avx2 && has_avx512()) add(fill_avx512);
 #elif defined(TAPESTRY_NEON_KERNELS)
     add(fill_neon64);
+#elif defined(TAPESTRY_WASM_KERNELS)
+    add(fill_sse2);
 #endif
   }
 };

@@ -9,6 +9,8 @@
 #define TAPESTRY_X86_KERNELS 1
 #elif !defined(TAPESTRY_F64) && defined(__aarch64__)
 #define TAPESTRY_NEON_KERNELS 1
+#elif !defined(TAPESTRY_F64) && defined(__wasm_simd128__)
+#define TAPESTRY_WASM_KERNELS 1  // those of SSE2, which emscripten translates
 #endif
 
 namespace tapestry::kernels {

@@ -1,7 +1,7 @@
 // SSE2: 4 floats in each of 16 registers, no fused multiply-add; every x86-64 has it.
 #include "kernels/sets.hpp"
 
-#if defined(TAPESTRY_X86_KERNELS)
+#if defined(TAPESTRY_X86_KERNELS) || defined(TAPESTRY_WASM_KERNELS)
 #include "kernels/simd_set.hpp"
 
 namespace {

@@ -16,9 +16,13 @@ namespace tapestry::kernels {
 namespace {
 
 int processors_allowed() {
+#ifdef __EMSCRIPTEN__
+  return 1;  // a page from a folder has no threads
+#else
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return std::max(1, int(std::thread::hardware_concurrency()));
+#endif
 }
 
 thread_local int set_by_thread = 0;

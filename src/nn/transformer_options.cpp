@@ -1,6 +1,5 @@
 // The options of a Transformer as text, and back.
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string_view>
 
@@ -43,10 +42,8 @@ template <class Number>
 Number number(const Metadata& metadata, const std::string& name, Number low, Number end,
               const char* rule) {
   const std::string& text = entry(metadata, name);
-  const char* const last = text.data() + text.size();
   Number value{};
-  const auto [stopped, error] = std::from_chars(text.data(), last, value);
-  const bool good = error == std::errc() && stopped == last && value >= low && value < end;
+  const bool good = read_number(text, value) && value >= low && value < end;
   if (!good) refuse(name, text, rule);
   return value;
 }

@@ -1,9 +1,9 @@
 #include "text/tokenizer_config.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
@@ -41,9 +41,7 @@ bool is_added(const TokenizerParts& parts, std::int64_t id) {
 // An id that is the name of a field.
 std::int64_t id_of(const std::string& name) {
   std::int64_t id = -1;
-  const char* end = name.data() + name.size();
-  const auto read = std::from_chars(name.data(), end, id);
-  if (read.ec != std::errc() || read.ptr != end || id < 0) {
+  if (!read_number(name, id) || id < 0) {
     throw Error("an added token's id, " + in_quotes(name) + ", is not a whole number from 0 on.");
   }
   return id;

@@ -26,7 +26,7 @@ Index words_to_move(const std::vector<std::int32_t>& ids) {
   for (auto at = ids.begin(); at != ids.end() && std::find(ids.begin(), at, *at) == at; ++at) {
     ++different;
   }
-  return std::max(different, (std::ssize(ids) + 1) / 2);
+  return std::max<Index>(different, (std::ssize(ids) + 1) / 2);
 }
 
 // These in random order; a first <bos> keeps its place.

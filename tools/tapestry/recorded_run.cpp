@@ -297,13 +297,14 @@ std::int32_t WordList::at(const std::string& word) {
   return place->second;
 }
 
-Json recorded_run(const Subject& subject, const Reading& reading, bool baselines, Block& block,
-                  WordList& words) {
+Json recorded_run(const Subject& subject, const Reading& reading, const Changes& changes,
+                  bool baselines, Block& block, WordList& words) {
   const Detected detected = baselines ? detect(subject, reading.ids) : Detected{};
   Json run;
   Tensor logits;  // (length, vocabulary)
   {
-    const Capture seen;
+    Capture seen;
+    change(seen, subject, reading, changes);
     logits = subject.model(reading.ids, {.need_weights = true});
     run["layers"] = layers_of(subject, reading, seen, detected, block);
   }

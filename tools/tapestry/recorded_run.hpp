@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "changes.hpp"
 #include "subject.hpp"
 
 namespace tapestry::command {
@@ -33,8 +34,9 @@ struct WordList {
 };
 
 // "layers", "next" and "lens" of a run. With `baselines` each pattern is compared with models that
-// learned nothing, which takes many times as long. No Capture may be active.
-Json recorded_run(const Subject& subject, const Reading& reading, bool baselines, Block& block,
-                  WordList& words);
+// learned nothing, which takes many times as long; these read the text without the changes. No
+// Capture may be active.
+Json recorded_run(const Subject& subject, const Reading& reading, const Changes& changes,
+                  bool baselines, Block& block, WordList& words);
 
 }  // namespace tapestry::command

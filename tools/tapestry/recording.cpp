@@ -66,7 +66,8 @@ std::size_t place_of(const std::string& given, const Reading& reading, Json& tex
 
 }  // namespace
 
-Recording record(const std::vector<Reader>& readers, const std::vector<std::string>& texts) {
+Recording record(const std::vector<Reader>& readers, const std::vector<std::string>& texts,
+                 Baselines wanted) {
   Json all = {{"format", 1}, {"program", "tapestry " + version()}};
   for (const char* list : {"models", "texts", "patterns", "words", "runs"}) {
     all[list] = Json::array();
@@ -87,8 +88,8 @@ Recording record(const std::vector<Reader>& readers, const std::vector<std::stri
                   {"text", place_of(text, reading, all["texts"])},
                   {"numbers", recording.numbers.size()}};
       Block block;
-      const bool baselines = reader.kind == Kind::learned;
-      run.update(recorded_run(reader.subject, reading, baselines, block, words));
+      const bool baselines = reader.kind == Kind::learned && wanted == Baselines::of_learned;
+      run.update(recorded_run(reader.subject, reading, reader.changes, baselines, block, words));
       all["runs"].push_back(run);
       recording.numbers.push_back(std::move(block.bytes));
       progress(std::ssize(recording.numbers), readings);

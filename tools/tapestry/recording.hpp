@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "changes.hpp"
 #include "subject.hpp"
 
 namespace tapestry::command {
@@ -21,6 +22,7 @@ struct Reader {
   std::size_t of = 0;
   std::optional<Index> step = {};   // of a snapshot, and of the model that has some
   std::optional<double> loss = {};  // likewise: on held-out texts
+  Changes changes = {};             // made while it reads
 };
 
 // The page's data. `json` is an object; "at" and "shape" stand for numbers in a block: a
@@ -52,8 +54,11 @@ struct Recording {
 inline constexpr Index most_weights = 2'000'000, most_bins = 64;
 
 // Reads every text with every model. A text is recorded anew for a model that splits it into
-// other words. Baselines are measured for learned models only. Throws Error for a text that a model
-// cannot read (read_text_for).
-Recording record(const std::vector<Reader>& readers, const std::vector<std::string>& texts);
+// other words. Baselines are measured for learned models only, which takes most of the time, and if
+// they are wanted. Throws Error for a text that a model cannot read (read_text_for), and for changes
+// that do not fit it.
+enum class Baselines { of_learned, none };
+Recording record(const std::vector<Reader>& readers, const std::vector<std::string>& texts,
+                 Baselines baselines = Baselines::of_learned);
 
 }  // namespace tapestry::command

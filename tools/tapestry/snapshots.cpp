@@ -1,7 +1,6 @@
 #include "snapshots.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -27,17 +26,13 @@ Index step_of(const Path& path) {
   const std::size_t digits = name.size() - ending.size();
   if (digits < fewest || digits > most || (digits > fewest && name[0] == '0')) return -1;
   Index step = 0;
-  const auto [end, problem] = std::from_chars(name.data(), name.data() + digits, step);
-  return problem == std::errc() && end == name.data() + digits ? step : -1;
+  return read_number(std::string_view(name).substr(0, digits), step) ? step : -1;
 }
 
 template <class Number>
 Number parsed(const std::string& key, const std::string& text, Number most) {
   Number value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc() && end == text.data() + text.size() && value >= 0 && value <= most) {
-    return value;
-  }
+  if (read_number(text, value) && value >= 0 && value <= most) return value;
   throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which is not valid.");
 }
 

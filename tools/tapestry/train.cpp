@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <optional>
 
 #include "commands.hpp"
@@ -14,7 +13,6 @@
 #include "snapshots.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
-#include "tapestry/ops.hpp"
 #include "tapestry/training.hpp"
 #include "train_adapters.hpp"
 #include "train_run.hpp"
@@ -22,30 +20,6 @@
 
 namespace tapestry::command {
 namespace {
-
-// The evaluation data, always the same rows.
-class Test {
- public:
-  struct Result {
-    double loss, share_right;
-  };
-
-  explicit Test(const Run& run) : run_(run) {
-    Random random(run.settings.seed, ~std::uint64_t{0});
-    batch_ = run.material.test(rows, random);
-  }
-
-  Result operator()() const {
-    const Tensor logits = run_.model(batch_.inputs);
-    return {double{cross_entropy(logits, batch_.targets).item()},
-            double(exact_matches(logits, batch_.targets)) / double(rows)};
-  }
-
- private:
-  static constexpr Index rows = 100;
-  const Run& run_;
-  Batch batch_;
-};
 
 void print_row(const Run& run, Index step, double loss, const Test::Result& tested) {
   clear_progress_line();
@@ -173,16 +147,7 @@ void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& cu
 void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
   const Settings& s = run.settings;
   const Test test(run);
-  const auto loss_of_step = [&](Index step) {
-    Random random(s.seed, static_cast<std::uint64_t>(step));
-    const Batch batch = run.material.train(s.batch, random);
-    return cross_entropy(run.model(batch.inputs), batch.targets);
-  };
-  TrainingOptions options{.steps = s.steps};
-  constexpr Index warmup = 50;  // then down as 1 / sqrt(step), whatever `steps` is
-  options.learning_rate = [&](Index step) {
-    return s.rate * std::sqrt(double{warmup}) * inverse_square_root_schedule(step, 1, warmup);
-  };
+  TrainingOptions options = training_of(run);
   options.what = isatty(2) == 1 ? "training" : "";
   options.tokens = s.batch * s.length;
   options.baseline_loss = std::log(double(run.model.options.vocab_size));
@@ -192,7 +157,7 @@ void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
     curve.add(0, {}, run.best.loss);
   }
   if (has_snapshot(run, run.adam.steps())) take_snapshot(run, test().loss);
-  tapestry::train(run.adam, loss_of_step, options);
+  tapestry::train(run.adam, loss_of_step(run), options);
 }
 
 void print_results(const Run& run, const LossCurve& curve) {

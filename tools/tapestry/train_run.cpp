@@ -1,6 +1,6 @@
 #include "train_run.hpp"
 
-#include <charconv>
+#include <cmath>
 #include <concepts>
 #include <utility>
 
@@ -11,6 +11,8 @@
 #include "tapestry/format.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/schedules.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
@@ -52,10 +54,7 @@ template <class Number>
 void parse(const Metadata& metadata, const std::string& key, Number low, Number high,
            Number& value) {
   const std::string& text = metadata.at(key);
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc() && end == text.data() + text.size() && value >= low && value <= high) {
-    return;
-  }
+  if (read_number(text, value) && value >= low && value <= high) return;
   throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which is not valid.");
 }
 
@@ -242,6 +241,35 @@ Run make_run(const TrainOptions& o) {
   if (run.adam.steps() < run.settings.steps || run.adam.steps() == 0) return run;
   throw Error(run.checkpoint.string() + " has made its " + std::to_string(run.adam.steps()) +
               " steps; set more with --steps.");
+}
+
+LossOfStep loss_of_step(const Run& run) {
+  return [&run](Index step) {
+    const Settings& s = run.settings;
+    Random random(s.seed, static_cast<std::uint64_t>(step));
+    const Batch batch = run.material.train(s.batch, random);
+    return cross_entropy(run.model(batch.inputs), batch.targets);
+  };
+}
+
+TrainingOptions training_of(const Run& run) {
+  TrainingOptions options{.steps = run.settings.steps};
+  constexpr Index warmup = 50;
+  options.learning_rate = [rate = run.settings.rate](Index step) {
+    return rate * std::sqrt(double{warmup}) * inverse_square_root_schedule(step, 1, warmup);
+  };
+  return options;
+}
+
+Test::Test(const Run& run) : run_(run) {
+  Random random(run.settings.seed, ~std::uint64_t{0});
+  batch_ = run.material.test(rows, random);
+}
+
+Test::Result Test::operator()() const {
+  const Tensor logits = run_.model(batch_.inputs);  // (rows, length, vocab_size)
+  return {double{cross_entropy(logits, batch_.targets).item()},
+          double(exact_matches(logits, batch_.targets)) / double(rows)};
 }
 
 void save(const Run& run) {

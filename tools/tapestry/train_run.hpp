@@ -9,6 +9,7 @@
 #include "material.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/optim.hpp"
+#include "tapestry/training.hpp"
 
 namespace tapestry::command {
 
@@ -40,6 +41,27 @@ struct Run {
 // A new run, or with --resume the one in the file. Throws Error for options that are invalid or
 // contradict the file.
 Run make_run(const TrainOptions& options);
+
+// How this run learns: the loss of a step, and the learning rate, which rises for 50 steps and then
+// falls as 1 / sqrt(step), whatever the number of steps is. Both refer to the run.
+LossOfStep loss_of_step(const Run& run);
+TrainingOptions training_of(const Run& run);
+
+// The evaluation data of a run, always the same rows. The run must outlive it.
+class Test {
+ public:
+  struct Result {
+    double loss, share_right;
+  };
+
+  explicit Test(const Run& run);
+  Result operator()() const;
+
+ private:
+  static constexpr Index rows = 100;
+  const Run& run_;
+  Batch batch_;
+};
 
 // Saves the whole state, to resume from; the model alone as the best so far, with its loss; the
 // model alone as the snapshot of its step, in 16 bits a weight.

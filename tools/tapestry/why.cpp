@@ -1,7 +1,6 @@
 // `tapestry why`: all the arithmetic of one attention weight, recomputed from the queries, keys and
 // values of the model, and compared with the model's weight.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "commands.hpp"
@@ -91,8 +90,7 @@ Index place_of(const char* what, const Subject& subject, const Words& words,
   const std::string name = at == std::string::npos ? "" : asked.substr(0, at);
   const std::string digits = at == std::string::npos ? asked : asked.substr(at + 1);
   Index place = -1;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), place);
-  const bool number = problem == std::errc() && end == digits.data() + digits.size();
+  const bool number = read_number(digits, place);
   const bool inside = number && place >= 0 && place < static_cast<Index>(words.size());
   const bool bare = at == std::string::npos,
              word = bare && subject.unit != "tokens" && subject.id(given) >= 0;

@@ -156,7 +156,8 @@ std::span<const Possible> all_that_begin_with(const Words& beginning) {
       all.begin(), all.end(), [&](const Possible& one) { return one.words < beginning; });
   const auto last = std::partition_point(
       first, all.end(), [&](const Possible& one) { return begins_with(one, beginning); });
-  return {first, last};
+  return std::span(all).subspan(static_cast<std::size_t>(first - all.begin()),
+                                static_cast<std::size_t>(last - first));
 }
 
 }  // namespace

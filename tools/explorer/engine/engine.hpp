@@ -1,0 +1,66 @@
+// The engine of the explorer's page: what the page asks of the library. In the browser it is
+// compiled to WebAssembly and runs in a worker; here it is an ordinary class, so that tests ask the
+// native library the same.
+//
+//   Engine engine;
+//   engine.call({{"call", "open"}, {"model", "a"}, {"file", "/a/model.safetensors"}});
+//   engine.call({{"call", "record"}, {"models", {{{"model", "a"}}}}, {"texts", {"the cat"}}});
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recorded_run.hpp"
+#include "subject.hpp"
+
+namespace tapestry::engine {
+
+using command::Json;
+using command::Subject;
+
+// What a call gives: an object, and blocks of numbers that it refers to (recording.hpp).
+struct Answer {
+  Json json = Json::object();
+  std::vector<std::vector<std::byte>> blocks = {};
+};
+
+struct Learner;  // a model that is being trained
+struct Text;     // one that is being written
+
+class Engine {
+ public:
+  Engine();
+  ~Engine();
+
+  // The request names a call; each is described where it is defined. Bad input gives {"error": one
+  // line}, and leaves all models as they were.
+  Answer call(const Json& request);
+
+  // For the calls. Throw Error for a model, learner or text that is not there.
+  const Subject& subject(const Json& request) const;
+  Learner& learner(const Json& request);
+
+  std::map<std::string, Subject> subjects;  // by the name that the page gives them
+  std::map<std::string, std::unique_ptr<Learner>> learners;
+  std::unique_ptr<Text> text;
+};
+
+using Call = std::function<Answer(Engine& engine, const Json& request)>;
+
+// The calls by name, of each source.
+using Calls = std::map<std::string, Call>;
+Calls reading_calls();   // about, open, close, record
+Calls asking_calls();    // effects, patch
+Calls writing_calls();   // write, more
+Calls training_calls();  // train, learn, save
+
+// Of a request. Throw Error, naming the field, if it is not there or of another kind.
+std::string text_in(const Json& request, const char* name);
+Index number_in(const Json& request, const char* name, Index fallback);
+double real_in(const Json& request, const char* name, double fallback);
+std::vector<std::string> texts_in(const Json& request, const char* name);
+
+}  // namespace tapestry::engine

@@ -1,0 +1,18 @@
+// A model that is being trained.
+#pragma once
+
+#include "train_run.hpp"
+
+namespace tapestry::engine {
+
+struct Learner {
+  explicit Learner(const command::TrainOptions& options)
+      : run(command::make_run(options)), test(run) {}
+  Learner(const Learner&) = delete;  // the test refers to the run
+  Learner& operator=(const Learner&) = delete;
+
+  command::Run run;
+  command::Test test;
+};
+
+}  // namespace tapestry::engine

@@ -1,0 +1,84 @@
+// Opening models, and recording what they do with texts.
+#include "engine.hpp"
+#include "learner.hpp"
+#include "recording.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/kernels.hpp"
+#include "tapestry/version.hpp"
+#include "text.hpp"
+
+namespace tapestry::engine {
+namespace {
+
+using namespace command;
+
+// {} -> version, kernels ("sse2"), precision
+Answer about(Engine&, const Json&) {
+  return {{{"version", version()},
+           {"kernels", kernel_set()},
+           {"precision", sizeof(real) == 4 ? "float" : "double"}}};
+}
+
+// {model, file | folder} -> description, parameters, text_end. Opens a checkpoint, or a folder as
+// Hugging Face lays it out; a model of that name is replaced.
+Answer open(Engine& engine, const Json& request) {
+  ModelOptions options;
+  (request.contains("folder") ? options.model : options.checkpoint) =
+      text_in(request, request.contains("folder") ? "folder" : "file");
+  Subject subject = read_subject(options);
+  check_layer(subject, 0);
+  Answer answer{{{"description", subject.description},
+                 {"parameters", subject.model.parameter_count()},
+                 {"transformer", !subject.model.is_one_head()}}};
+  engine.subjects.insert_or_assign(text_in(request, "model"), std::move(subject));
+  return answer;
+}
+
+// {model}: forgets it.
+Answer close(Engine& engine, const Json& request) {
+  engine.subjects.erase(text_in(request, "model"));
+  engine.learners.erase(text_in(request, "model"));
+  return {};
+}
+
+// {cut: ["0.1", ...], held: [{link, weight}], patched: ["1.0", "1@4"], from: another text}
+Changes changes_in(const Json& request) {
+  Changes changes;
+  for (const std::string& part : texts_in(request, "cut")) changes.cut.push_back(parse_part(part));
+  for (const Json& one : request.value("held", Json::array())) {
+    changes.held.push_back({parse_part(text_in(one, "link")), real_in(one, "weight", 0)});
+  }
+  for (const std::string& place : texts_in(request, "patched")) {
+    changes.patched.push_back(parse_patched(place));
+  }
+  if (!changes.patched.empty()) changes.patched_from = text_in(request, "from");
+  return changes;
+}
+
+Reader reader_in(const Engine& engine, const Json& request) {
+  Reader reader{engine.subject(request), request.value("name", text_in(request, "model"))};
+  reader.changes = changes_in(request);
+  if (!request.value("untrained", false)) return reader;
+  reader.subject.model = reader.subject.model.untrained(0);
+  reader.kind = Kind::untrained;
+  return reader;
+}
+
+// {models: [{model, name, untrained, cut, held, patched, from}, ...], texts, baselines} -> a
+// recording (recording.hpp), of each model with its changes and each text.
+Answer record(Engine& engine, const Json& request) {
+  std::vector<Reader> readers;
+  for (const Json& one : request.at("models")) readers.push_back(reader_in(engine, one));
+  const bool baselines = request.value("baselines", false);
+  Recording recording = command::record(readers, texts_in(request, "texts"),
+                                        baselines ? Baselines::of_learned : Baselines::none);
+  return {Json::parse(recording.json), std::move(recording.numbers)};
+}
+
+}  // namespace
+
+Calls reading_calls() {
+  return {{"about", about}, {"open", open}, {"close", close}, {"record", record}};
+}
+
+}  // namespace tapestry::engine

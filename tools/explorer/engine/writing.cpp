@@ -1,0 +1,83 @@
+// Texts that a model writes, a few words at a time.
+#include <algorithm>
+
+#include "engine.hpp"
+#include "learner.hpp"
+#include "tapestry/error.hpp"
+#include "text.hpp"
+
+namespace tapestry::engine {
+namespace {
+
+using namespace command;
+
+Writer writer_of(const Subject& subject, const std::string& prompt) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(subject.path, ignored)
+             ? writer_of_folder(subject.path, {}, prompt)
+             : writer_of_checkpoint(subject.path, prompt);
+}
+
+// {model, text, temperature, top_k, top_p, repetition_penalty, seed}: begins a text; the one before
+// is forgotten. -> length, the model's own limit of new words
+Answer write(Engine& engine, const Json& request) {
+  Writer writer = writer_of(engine.subject(request), text_in(request, "text"));
+  auto text = std::make_unique<Text>(
+      Text{writer, writer.begin(), writer.prompt,
+           Random(static_cast<std::uint64_t>(number_in(request, "seed", 1)))});
+  text->options.sampling = {.temperature = real_in(request, "temperature", 1),
+                            .top_k = number_in(request, "top_k", 0),
+                            .top_p = real_in(request, "top_p", 1)};
+  text->options.repetition_penalty = real_in(request, "repetition_penalty", 1);
+  engine.text = std::move(text);
+  return {{{"length", writer.length}}};
+}
+
+// What was written by one step. words: the likeliest, with their probabilities as the model gives
+// them, and as they are drawn with temperature and the like.
+Json written(Text& text, const Subject& subject, const GenerationStep& step) {
+  constexpr std::size_t most = 10;
+  const Tensor own = sampling_probabilities(step.logits);  // (vocabulary)
+  std::vector<std::int32_t> order(static_cast<std::size_t>(own.count()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), middle, order.end(), [&](std::int32_t a, std::int32_t b) {
+    return own.at({a}) > own.at({b}) || (own.at({a}) == own.at({b}) && a < b);
+  });
+  Json words = Json::array();
+  for (auto id = order.begin(); id != middle; ++id) {
+    words.push_back({{"word", subject.word(*id)},
+                     {"own", double{own.at({*id})}},
+                     {"drawn", double{step.probabilities.at({*id})}}});
+  }
+  text.ended = text.writer.ends(step.chosen);
+  const std::string bytes = text.writer.bytes_of(step.chosen, text.is_first);
+  text.is_first = text.is_first && bytes.empty();
+  return {{"word", subject.word(step.chosen)},
+          {"text", text.ended ? text.stream.finish() : text.stream.add(bytes)},
+          {"own", double{own.at({step.chosen})}},
+          {"drawn", double{step.probabilities.at({step.chosen})}},
+          {"words", words}};
+}
+
+// {model, count} -> steps: of each new word what written() gives; ended
+Answer more(Engine& engine, const Json& request) {
+  if (!engine.text) throw Error("no text was begun.");
+  Text& text = *engine.text;
+  const Subject& subject = engine.subject(request);
+  Json steps = Json::array();
+  GenerationOptions options = text.options;
+  options.max_new_tokens = number_in(request, "count", 1);
+  options.after_step = [&](const GenerationStep& step) {
+    steps.push_back(written(text, subject, step));
+  };
+  options.stop = [&] { return text.ended; };
+  if (!text.ended) text.ids = generate(text.next_logits, text.ids, text.random, options);
+  return {{{"steps", steps}, {"ended", text.ended}}};
+}
+
+}  // namespace
+
+Calls writing_calls() { return {{"write", write}, {"more", more}}; }
+
+}  // namespace tapestry::engine
