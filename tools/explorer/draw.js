@@ -92,8 +92,8 @@ function contrast(a, b) {
 }
 
 function luminance(colour) {
-  const [r, g, b] = channels(colour).map(
-    (x) => x <= 10 ? x / 3294.6 : ((x / 255 + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] =
+    channels(colour).map((x) => x <= 10 ? x / 3294.6 : ((x / 255 + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 

@@ -26,19 +26,22 @@ function matrixPicture(matrix, width, paint) {
   drawAxes(root, matrix, box, paint);
   drawCells(root, matrix, box, paint);
   drawColourBar(root, matrix, box, paint);
-  root.append(svg("rect", {
-    class: "marker",
-    "pointer-events": "none",
-    width: size,
-    height: size,
-    fill: "none",
-    stroke: paint.mark,
-    "stroke-width": 2.5,
-    visibility: "hidden"
-  }));
+  root.append(marker(size, paint));
   root.box = box;
   return root;
 }
+
+// The frame round the cell that is pointed at.
+const marker = (size, paint) => svg("rect", {
+  class: "marker",
+  "pointer-events": "none",
+  width: size,
+  height: size,
+  fill: "none",
+  stroke: paint.mark,
+  "stroke-width": 2.5,
+  visibility: "hidden"
+});
 
 function labelSpace(words, width) {
   const longest = Math.max(...words.map((word) => textWidth(word)));

@@ -123,8 +123,8 @@ function wireDrag(root, scene, choose) {
 
 // The cell of the overview that is nearest to the pointer.
 function cellAt(root, event) {
-  const place = new DOMPoint(event.clientX, event.clientY)
-                  .matrixTransform(root.getScreenCTM().inverse());
+  const place =
+    new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
   const {side, top, size} = root.box;
   const cell = (x) => Math.min(bins - 1, Math.max(0, Math.floor(x / size)));
   return [cell(place.y - top), cell(place.x - side)];
