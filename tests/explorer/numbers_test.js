@@ -1,13 +1,30 @@
 // The numbers of the other views equal those of the library.
 "use strict";
 const assert = require("node:assert");
+const fs = require("node:fs");
+const vm = require("node:vm");
 const {analyze, lens, why} = require("./library.js");
 const {choose, isShown, show, tables} = require("./person.js");
 const {Recording} = require("./recording.js");
 const {test} = require("./runner.js");
 
 const checkpoint = (workshop) => ["--checkpoint", workshop.file("induction1.safetensors")];
-const four = (x) => x.toFixed(4);
+const four = (x) => x.toFixed(4).replace("-0.0000", "0.0000");
+
+test("numbers: what is rounded to 0 has no sign, and a half goes to the even digit", () => {
+  const source = fs.readFileSync("tools/explorer/format.js", "utf8");
+  const {four: print, signed, fixed} =
+    vm.runInNewContext(`(() => { ${source} return {four, signed, fixed}; })()`, {Intl});
+  const printed = (list, how) => list.map((x) => how(x)).join(" ");
+  assert.strictEqual(
+    printed([-0.00004, -0, 0, 0.00004, -0.00006, -1.5, NaN], print),
+    "0.0000 0.0000 0.0000 0.0000 -0.0001 -1.5000 –");
+  assert.strictEqual(
+    printed([-0.00004, 0, 0.00004, 0.00006, -0.25, 10, 20000], signed),
+    "0.0000 0.0000 0.0000 +0.0001 -0.2500 +10.0000 +20000.0000");
+  assert.strictEqual(printed([1 / 32, 3 / 32, -1 / 32], print), "0.0312 0.0938 -0.0312");
+  assert.strictEqual(printed([-0.4, -0.5, -1.5], (x) => fixed(x, 0)), "0 0 -2");
+});
 
 test("why: every step shows what `why` prints", async (scene) => {
   const {workshop} = scene, file = workshop.page("small"), recording = new Recording(file);

@@ -2,8 +2,11 @@
 
 // x with so many digits after the point, as the library prints it: a number half way between two
 // goes to the even one (toFixed would take the larger: 1/32 is 0.0312 here and 0.0313 there).
-function fixed(x, digits) {
-  if (!Number.isFinite(x)) return "–";
+// What is rounded to 0 has no sign.
+const fixed = (x, digits) =>
+  Number.isFinite(x) ? rounded(x, digits).replace(/^-(?=[0.]*$)/, "") : "–";
+
+function rounded(x, digits) {
   const power = 10 ** digits, twice = x * power * 2;
   const half = Number.isInteger(twice) && Math.abs(twice % 2) === 1;
   if (!half) return x.toFixed(digits);
@@ -12,7 +15,7 @@ function fixed(x, digits) {
 }
 
 const four = (x) => fixed(x, 4);
-const signed = (x) => (x >= 0 ? "+" : "") + four(x);
+const signed = (x) => (x > 0 && /[1-9]/.test(four(x)) ? "+" : "") + four(x);
 // Parameters and steps: 12,345. (The browser's language must not change what a picture says.)
 const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 const plural = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? "" : "s"}`;
