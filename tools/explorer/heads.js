@@ -16,7 +16,7 @@ const headsView = {
     place.append(cardPlace());
     panel.append(place);
     drawCard(scene, scene.run, scene.query, scene.key);
-    wireHeads(parts, scene, app);
+    wireHeads(parts, app);
   },
 
   picture: (scene) => sideBySide(linePictures(scene, 1100).map((part) => part.root), scene),

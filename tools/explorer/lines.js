@@ -107,10 +107,14 @@ function drawLines(drawing, into, least, keep) {
   into.replaceChildren(...paths);
 }
 
+// Where the line from query i to key j begins and ends.
+const lineEnds =
+  (box, i, j) => [i - box.q0, j - box.k0].map((at) => box.top + (at + 0.5) * lineHeight);
+
 // least: the opacity of the faintest line.
 function linePath({box, shown, scene}, head, i, j, w, least) {
-  const y = (at) => box.top + (at + 0.5) * lineHeight, middle = (box.left + box.right) / 2;
-  const from = y(i - box.q0), to = y(j - box.k0), size = Math.min(1, Math.abs(w));
+  const [from, to] = lineEnds(box, i, j), middle = (box.left + box.right) / 2;
+  const size = Math.min(1, Math.abs(w));
   const {paint} = scene;
   const colour = shown.other ? (w > 0 ? paint.more[3] : paint.less[3]) : headColour(paint, head);
   const isDashed = shown.other ? w < 0 : head >= paint.heads.length;
@@ -126,4 +130,46 @@ function linePath({box, shown, scene}, head, i, j, w, least) {
     "data-head": head,
     "data-value": String(w),
   });
+}
+
+// Thin lines are hard to hit: the nearest one counts, up to so many pixels away.
+const reach = {
+  mouse: 8,
+  pen: 8,
+  touch: 16
+};
+
+// The line at a pointer, or null: the one under it, or the nearest one that is shown. At x all
+// lines have gone the same share of their way down, and their slopes differ as their heights do.
+function lineAt({root, box, single, lines}, event) {
+  if (event.target.dataset?.key !== undefined) return event.target;
+  const {x, y} =
+    new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+  if (wordAt(event.target) || x <= box.left || x >= box.right) return null;
+  const {share, slope} = curveAt((x - box.left) / (box.right - box.left));
+  let best = null, least = reach[event.pointerType] ?? 8;
+  for (const path of (single.childElementCount > 0 ? single : lines).querySelectorAll("path")) {
+    const [from, to] = lineEnds(box, Number(path.dataset.query), Number(path.dataset.key));
+    const down = to - from, tilt = (down * slope) / (box.right - box.left);
+    const away = Math.abs(from + down * share - y) / Math.hypot(1, tilt);
+    if (away < least) [best, least] = [path, away];
+  }
+  return best;
+}
+
+// Of the curve of linePath, at a share x of its width: the share of its height, and its slope. At
+// time t it is at x = 3/2 t (1 - t) + t^3, height 3 t^2 - 2 t^3.
+function curveAt(x) {
+  let low = 0, high = 1;
+  for (let i = 0; i < 30; ++i) {
+    const t = (low + high) / 2;
+    if (1.5 * t * (1 - t) + t ** 3 < x)
+      low = t;
+    else
+      high = t;
+  }
+  return {
+    share: 3 * low ** 2 - 2 * low ** 3,
+    slope: (6 * low * (1 - low)) / (1.5 - 3 * low + 3 * low ** 2)
+  };
 }

@@ -1,15 +1,13 @@
 // Pointing at a word of the head view shows only its lines, and their weights.
 
-function wireHeads(parts, scene, app) {
+function wireHeads(parts, app) {
   for (const drawing of parts) {
     const {root} = drawing;
     root.addEventListener("pointerover", (event) => {
-      const {query, key, head} = event.target.dataset ?? {}, item = wordAt(event.target);
+      const item = wordAt(event.target);
       if (item) isolate(parts, drawing, item, app);
-      if (key === undefined) return;
-      app.say(lineText(drawing, event.target.dataset));
-      drawCard({...scene, head: Number(head)}, drawing.shown.run, Number(query), Number(key));
     });
+    root.addEventListener("pointermove", (event) => showLine(drawing, lineAt(drawing, event), app));
     root.addEventListener("focusin", (event) => {
       const item = wordAt(event.target);
       if (item) isolate(parts, drawing, item, app);
@@ -17,19 +15,38 @@ function wireHeads(parts, scene, app) {
     const clear = () => parts.forEach(clearWord);
     root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && clear());
     root.addEventListener("focusout", clear);
-    root.addEventListener("click", (event) => choosePart(drawing, event.target, app));
+    root.addEventListener("click", (event) => choosePart(drawing, event, app));
     wireWords(drawing, app);
   }
 }
 
 const wordAt = (target) => target.closest?.(".line-word") ?? null;
 
-// A line leads to its arithmetic; a word becomes the query or key of all views.
-function choosePart({shown, scene}, target, app) {
-  const {query, key, head} = target.dataset ?? {}, item = wordAt(target);
-  if (key !== undefined && !shown.other) {
+// Marks a line, and says what it is; null marks none.
+function showLine(drawing, line, app) {
+  if (drawing.near === line) return;
+  drawing.near?.classList.remove("is-near");
+  drawing.near = line;
+  drawing.root.classList.toggle("has-near", line !== null);
+  if (!line) return;
+  line.classList.add("is-near");
+  const {query, key, head} = line.dataset;
+  app.say(lineText(drawing, line.dataset));
+  const scene = {...drawing.scene, head: Number(head)};
+  drawCard(scene, drawing.shown.run, Number(query), Number(key));
+}
+
+// A line leads to its arithmetic, under a finger on the second touch; a word becomes the query or
+// key of all views.
+function choosePart(drawing, event, app) {
+  const {shown, scene} = drawing, item = wordAt(event.target), line = lineAt(drawing, event);
+  const {query, key, head} = line?.dataset ?? {}, name = String([query, key, head]);
+  const isFirst = event.pointerType === "touch" && drawing.touched !== name;
+  drawing.touched = name;
+  if (line && isFirst)
+    showLine(drawing, line, app);
+  else if (line && !shown.other)
     app.set({view: "why", query, key, head, ...asShown(scene, shown.run)});
-  }
   if (item?.dataset.side === "query") app.note({query: item.dataset.position, key: null});
   if (item?.dataset.side === "key") app.note({key: item.dataset.position});
 }
@@ -139,7 +156,9 @@ function headBars(drawing, side, at) {
   return bars;
 }
 
-function clearWord({root, single, lines}) {
+function clearWord(drawing) {
+  const {root, single, lines} = drawing;
+  showLine(drawing, null);
   lines.setAttribute("visibility", "visible");
   single.replaceChildren();
   for (const item of root.querySelectorAll(".is-chosen")) item.classList.remove("is-chosen");
