@@ -139,37 +139,53 @@ const reach = {
   touch: 16
 };
 
-// The line at a pointer, or null: the one under it, or the nearest one that is shown. At x all
-// lines have gone the same share of their way down, and their slopes differ as their heights do.
+// The line at a pointer, or null: the one under it, or the nearest one that is shown.
 function lineAt({root, box, single, lines}, event) {
   if (event.target.dataset?.key !== undefined) return event.target;
   const {x, y} =
     new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
   if (wordAt(event.target) || x <= box.left || x >= box.right) return null;
-  const {share, slope} = curveAt((x - box.left) / (box.right - box.left));
-  let best = null, least = reach[event.pointerType] ?? 8;
+  let best = null, least = reach[event.pointerType] ?? reach.mouse;
+  const near = sharesAround(box, x, least);
   for (const path of (single.childElementCount > 0 ? single : lines).querySelectorAll("path")) {
-    const [from, to] = lineEnds(box, Number(path.dataset.query), Number(path.dataset.key));
-    const down = to - from, tilt = (down * slope) / (box.right - box.left);
-    const away = Math.abs(from + down * share - y) / Math.hypot(1, tilt);
+    const ends = lineEnds(box, Number(path.dataset.query), Number(path.dataset.key));
+    const away = distanceTo(near, ends, y);
     if (away < least) [best, least] = [path, away];
   }
   return best;
 }
 
-// Of the curve of linePath, at a share x of its width: the share of its height, and its slope. At
-// time t it is at x = 3/2 t (1 - t) + t^3, height 3 t^2 - 2 t^3.
-function curveAt(x) {
+// At an x all lines have gone the same share of their way down. [[x beside the pointer's, share]].
+function sharesAround(box, x, most) {
+  const found = [], width = box.right - box.left;
+  for (let by = -most; by <= most; by += 2) {
+    const at = (x + by - box.left) / width;
+    if (at >= 0 && at <= 1) found.push([by, shareAt(at)]);
+  }
+  return found;
+}
+
+// The curve of linePath is at time t at x = 3/2 t (1 - t) + t^3 and down 3 t^2 - 2 t^3.
+function shareAt(x) {
   let low = 0, high = 1;
-  for (let i = 0; i < 30; ++i) {
+  for (let i = 0; i < 20; ++i) {
     const t = (low + high) / 2;
     if (1.5 * t * (1 - t) + t ** 3 < x)
       low = t;
     else
       high = t;
   }
-  return {
-    share: 3 * low ** 2 - 2 * low ** 3,
-    slope: (6 * low * (1 - low)) / (1.5 - 3 * low + 3 * low ** 2)
-  };
+  return 3 * low ** 2 - 2 * low ** 3;
+}
+
+// From the pointer to a line, as a chain of straight pieces.
+function distanceTo(near, [from, to], y) {
+  const points = near.map(([by, share]) => [by, from + (to - from) * share - y]);
+  let least = Infinity;
+  for (let i = 1; i < points.length; ++i) {
+    const [[x0, y0], [x1, y1]] = [points[i - 1], points[i]], dx = x1 - x0, dy = y1 - y0;
+    const t = Math.min(1, Math.max(0, -(x0 * dx + y0 * dy) / (dx * dx + dy * dy)));
+    least = Math.min(least, Math.hypot(x0 + t * dx, y0 + t * dy));
+  }
+  return least;
 }
