@@ -94,3 +94,63 @@ test("beside: an encoder beside a decoder: masked in one is 0 there", async (sce
     }
   }
 });
+
+// The pixels of the thumbnails: for each grid a list of {layer, head, size, data}.
+const grids = (page) => page.evaluate(
+  () => [...document.querySelectorAll("#panel-all table")].map(
+    (grid) => [...grid.querySelectorAll("button")].map((button) => {
+      const canvas = button.querySelector("canvas"), {width: size} = canvas;
+      const {data} = canvas.getContext("2d").getImageData(0, 0, size, size);
+      const {layer, head} = button.dataset;
+      return {layer, head, size, data: [...data]};
+    })));
+
+test("beside: all heads of A, of B, and their difference", async (scene) => {
+  const file = scene.workshop.page("pair"), recording = new Recording(file);
+  const page = await scene.open(file, {hash: "#view=all&beside=1"});
+  await isShown(page, "all");
+  const [a, b, difference] = await grids(page), n = recording.texts[0].words.length;
+  const runs = [recording.run(0, 0), recording.run(1, 0)], seen = {more: 0, less: 0, faint: 0};
+  assert.deepStrictEqual([a.length, b.length, difference.length], [8, 8, 8]);
+  for (const [at, {layer, head, size, data}] of difference.entries()) {
+    assert.deepStrictEqual([layer, head, size], [a[at].layer, b[at].head, n]);
+    for (let i = 0; i < n; ++i) {
+      for (let j = 0; j <= i; ++j) {
+        const [x, y] = runs.map((run) => recording.weight(run, layer, head, i, j)), by = x - y;
+        const pixel = (list) => list.slice(4 * (i * n + j), 4 * (i * n + j) + 3);
+        const [dark, darkB] = [a[at], b[at]].map((one) => pixel(one.data)[0]);
+        if (Math.abs(by) > 0.02) assert.strictEqual(dark < darkB, by > 0, `${[x, y]}`);
+        const [red, , blue] = pixel(data);
+        if (by > 0.2) seen.more += assert.ok(red > blue + 10) ?? 1;
+        if (by < -0.2) seen.less += assert.ok(blue > red + 5) ?? 1;
+        if (Math.abs(by) < 0.001) seen.faint += assert.ok(Math.min(red, blue) > 235) ?? 1;
+      }
+    }
+  }
+  assert.ok(seen.more > 3 && seen.less > 3 && seen.faint > 3, JSON.stringify(seen));
+  await page.hover("#panel-all .scroll:nth-child(3) [data-layer='1'][data-head='2']");
+  let apart = 0;
+  for (let i = 0; i < n; ++i) {
+    for (let j = 0; j <= i; ++j) {
+      const [x, y] = runs.map((run) => recording.weight(run, 1, 2, i, j));
+      apart += Math.abs(x - y) / 2 / n;
+    }
+  }
+  assert.ok((await text(page, "#status")).includes(`head 2: ${apart.toFixed(4)} of`), `${apart}`);
+  await page.click("#panel-all .scroll:nth-child(2) [data-layer='1'][data-head='2']");
+  await isShown(page, "map");
+  const [cells] = await maps(page);
+  for (const {query, key, masked, value} of cells) {
+    if (!masked) assert.strictEqual(value, recording.weight(runs[1], 1, 2, query, key));
+  }
+});
+
+test(
+  "beside: all heads of a model of other sizes, and of a text of another length", async (scene) => {
+    const page = await scene.open(scene.workshop.page("forms"), {hash: "#view=all&beside=2"});
+    await isShown(page, "all");
+    assert.deepStrictEqual((await grids(page)).map((grid) => grid.length), [12, 1, 1]);
+    await page.setHash("#view=all&beside=text1");
+    await page.wait("two", () => document.querySelectorAll("#panel-all table").length === 2);
+    assert.match(await text(page, "#panel-all"), /differ in length/);
+  });

@@ -124,3 +124,46 @@ test("save: a word that a spreadsheet would compute stays a word", async (scene)
   assert.ok(rows.some((row) => row["key word"] === "'=1+1"));
   assert.ok(rows.some((row) => row["key word"] === 'a,"b'));
 });
+
+const canvases = (page) =>
+  page.evaluate(() => [...document.querySelectorAll("#panel-all canvas")].map((canvas) => {
+    const size = canvas.width;
+    return {size, data: [...canvas.getContext("2d").getImageData(0, 0, size, size).data]};
+  }));
+
+// The rectangles of the picture cover each map of the page, in its colours.
+function compareShapes(text, drawn) {
+  const groups = text.match(/<g transform="translate[^]*?<\/g>/g);
+  assert.strictEqual(groups.length, drawn.length);
+  groups.forEach((group, g) => {
+    const {size, data} = drawn[g], cells = Array(size * size).fill(null);
+    for (const [, fill, d] of group.matchAll(/<path fill="(#\w+)" d="([^"]+)"/g)) {
+      for (const [, x, y, width] of d.matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)) {
+        for (let i = 0; i < Number(width); ++i) cells[Number(y) * size + Number(x) + i] = fill;
+      }
+    }
+    const hex = (x) => x.toString(16).padStart(2, "0");
+    cells.forEach((fill, at) => {
+      const colour = "#" + data.slice(4 * at, 4 * at + 3).map(hex).join("");
+      if (fill !== colour) assert.fail(`map ${g}, cell ${at}: ${fill} instead of ${colour}`);
+    });
+  });
+}
+
+test("save: all heads are drawn cell by cell, or say why not", async (scene) => {
+  for (const [name, beside, isBitmap] of [
+         ["pair", 1, false], ["endless", "", false], ["pooled", "", true]]) {
+    const file = scene.workshop.page(name), {models} = new Recording(file);
+    const page = await scene.open(file, {hash: `#view=all&beside=${beside}`});
+    await isShown(page, "all");
+    const {text} = await saved(scene, page, "svg"), shapes = text.match(/h\d+v1h/g) ?? [];
+    const what = `${name}: ${text.length} characters, ${shapes.length} shapes`;
+    scene.tell(what);
+    assert.ok(text.length < 2e6, what);
+    const images = (text.match(/<image /g) ?? []).length;
+    assert.strictEqual(images, isBitmap ? models[0].layers * models[0].heads : 0, what);
+    assert.strictEqual(/Each head is a bitmap/.test(text), isBitmap, what);
+    if (!isBitmap) compareShapes(text, await canvases(page));
+    await scene.finish(page);
+  }
+});

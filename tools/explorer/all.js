@@ -6,69 +6,72 @@ const allView = {
   intro: (scene) =>
     "Each picture is the map of one head: its rows are queries, its columns keys. A row of " +
     "pictures is a layer; the model computes the layers from top to bottom. The colours of each " +
-    "picture end at its own largest weights. Below stands the pattern it is named after, if any: " +
-    "see Scores. Point at a picture to read its numbers; click it to open the map." +
+    `picture end at its own largest weights${scene.beside?.run ? ", those of A or of B" : ""}. ` +
+    "Below stands the pattern it is named after, if any: see Scores. Point at a picture to read " +
+    "its numbers; click it to open the map." +
     (scene.length > exactSize ? " Long texts are pooled to 64 bins." : ""),
 
   draw(scene, panel, app) {
-    const {layers, heads} = scene.run.model, size = thumbnailSize(panel.clientWidth || 800, heads);
-    const grid = html("table", {
-      class: "thumbnails",
-      role: "grid",
-      "aria-label": "Heads: rows are layers, columns are heads"
-    });
-    grid.append(html("caption", {}, "Layers ↓ · Heads →"), headRow(heads));
-    for (let l = 0; l < layers; ++l) {
-      grid.append(html(
-        "tr", {}, html("th", {scope: "row", class: "layer"}, `Layer ${l}`),
-        ...Array.from({length: heads}, (_, h) => thumbnail(scene, l, h, size))));
+    if (scene.beside) panel.append(besideNote(scene));
+    const sides = sidesOf(scene), place = html("div", {class: "pictures"});
+    const width = panel.clientWidth || 800, each = width < 700 ? width : width / sides.length - 26;
+    panel.append(place);
+    for (const side of sides) {
+      const grid = thumbnailGrid(scene, side, thumbnailSize(each, side.heads));
+      const box = html("div", {class: "scroll"}, grid);
+      place.append(box);
+      const chosen = grid.querySelector("[aria-current]");
+      if (chosen) bringIntoSight(box, chosen);
+      wireThumbnails(grid, scene, side, app);
     }
-    const box = html("div", {class: "scroll"}, grid);
-    panel.append(box);
-    bringIntoSight(box, grid.querySelector("[aria-current]"));
-    wireThumbnails(grid, scene, app);
   },
 
-  picture(scene) {
-    const {layers, heads} = scene.run.model, size = 96, step = size + 8;
-    const root = picture(90 + heads * step, 40 + layers * step, scene.paint);
-    root.append(label(10, 24, "Layer ↓ Head →", {"font-size": 9.5, fill: scene.paint.soft}));
-    for (let h = 0; h < heads; ++h) {
-      root.append(label(86 + h * step + size / 2, 24, `Head ${h}`, {"text-anchor": "middle"}));
-    }
-    for (let l = 0; l < layers; ++l) {
-      root.append(label(10, 36 + l * step + size / 2, `Layer ${l}`));
-      for (let h = 0; h < heads; ++h) {
-        root.append(svg("image", {
-          x: 86 + h * step,
-          y: 32 + l * step,
-          width: size,
-          height: size,
-          href: paintMap(scene, l, h).toDataURL(),
-          "image-rendering": "pixelated"
-        }));
-      }
-    }
-    return root;
-  },
+  picture: (scene) => sideBySide(sidesOf(scene).map((side) => gridPicture(scene, side)), scene),
 
+  // Where one text is pooled and the other is not, bins stand for other positions: only A's.
   numbers(scene) {
-    const {layers, heads} = scene.run.model, rows = [];
-    for (let l = 0; l < layers; ++l) {
-      for (let h = 0; h < heads; ++h) {
-        const {weights, size} = smallMap(scene.run, l, h);
+    const sides = sidesOf(scene).filter(({run}) => isPooled(run) === isPooled(scene.run)),
+          rows = [];
+    const [a] = sides;
+    for (let l = 0; l < a.layers; ++l) {
+      for (let h = 0; h < a.heads; ++h) {
+        const maps = sides.map((side) => (side.has(l, h) ? side.map(l, h) : null)), [{size}] = maps;
         for (let i = 0; i < size; ++i) {
-          for (let j = 0; j < size; ++j) rows.push([l, h, i, j, weights(i, j) ?? "masked"]);
+          for (let j = 0; j < size; ++j)
+            rows.push([l, h, i, j, ...maps.map((map) => weightCell(map, i, j))]);
         }
       }
     }
-    const unit = scene.length > exactSize ? "bin" : "position";
-    return {columns: ["layer", "head", `query ${unit}`, `key ${unit}`, "weight"], rows};
+    const unit = isPooled(scene.run) ? "bin" : "position", names = sides.map(({short}) => short);
+    return {columns: ["layer", "head", `query ${unit}`, `key ${unit}`, ...names], rows};
   },
 };
 
+const isPooled = (run) => run.length > exactSize;
+
+const weightCell = (map, i, j) =>
+  !map || i >= map.size || j >= map.size ? "" : map.weights(i, j) ?? "masked";
+
 const thumbnailSize = (width, heads) =>
   Math.max(56, Math.min(220, Math.floor((width - 90) / heads) - 14));
+
+function thumbnailGrid(scene, side, size) {
+  const {layers, heads, title} = side, named = title ? `${title}. ` : "";
+  const grid = html("table", {
+    class: "thumbnails",
+    role: "grid",
+    "aria-label": `${named}Heads: rows are layers, columns are heads`
+  });
+  const caption = html("caption", {}, "Layers ↓ · Heads →");
+  if (title) caption.prepend(html("bdi", {class: "side"}, title), html("br"));
+  grid.append(caption, headRow(heads));
+  for (let l = 0; l < layers; ++l) {
+    grid.append(html(
+      "tr", {}, html("th", {scope: "row", class: "layer"}, `Layer ${l}`),
+      ...Array.from({length: heads}, (_, h) => thumbnail(scene, side, l, h, size))));
+  }
+  return grid;
+}
 
 function headRow(heads) {
   const cells =
@@ -76,9 +79,9 @@ function headRow(heads) {
   return html("tr", {}, html("td", {class: "corner"}), ...cells);
 }
 
-function thumbnail(scene, l, h, size) {
+function thumbnail(scene, side, l, h, size) {
   const isChosen = l === scene.layer && h === scene.head;
-  const canvas = paintMap(scene, l, h);
+  const canvas = paintMap(cellsOf(scene, side, l, h));
   canvas.style.width = canvas.style.height = `${size}px`;
   canvas.setAttribute("aria-hidden", "true");
   const button = html(
@@ -89,11 +92,12 @@ function thumbnail(scene, l, h, size) {
       "data-head": h,
       "data-row": l,
       "data-column": h,
-      "aria-label": thumbnailText(scene, l, h),
+      "aria-label": thumbnailText(scene, side, l, h),
       "aria-current": isChosen ? "true" : null,
     },
     canvas);
-  return html("td", {role: "gridcell"}, button, nameBelow(scene.run.measures(l, h).name, size));
+  const name = side.isDifference ? null : side.run.measures(l, h).name;
+  return html("td", {role: "gridcell"}, button, nameBelow(name, size));
 }
 
 // What a head is named after, if anything.
@@ -104,62 +108,38 @@ function nameBelow(name, size) {
   return small;
 }
 
-// The numbers of a small map: exact, or 64 bins.
-function smallMap(run, layer, head) {
-  const n = run.length;
-  if (n <= exactSize) {
-    return {
-      size: n,
-      weights: (i, j) => run.sees(layer, i, j) ? run.weight(layer, head, i, j) : null
-    };
-  }
-  const pool = run.pooled(layer, head), {causal} = run.model;
-  return {size: bins, weights: (i, j) => (causal && j > i ? null : pool[i * bins + j])};
-}
-
-// One pixel for a weight; the page enlarges it. The colours go up to the largest weights.
-function paintMap(scene, layer, head) {
-  const {size, weights} = smallMap(scene.run, layer, head);
-  const canvas = html("canvas", {width: size, height: size});
-  const context = canvas.getContext("2d"), image = context.createImageData(size, size);
-  const values =
-    Array.from({length: size * size}, (_, at) => weights(Math.floor(at / size), at % size));
-  const highest = highestOf(size, size, weights);
-  values.forEach((value, at) => {
-    const colour = value === null ? scene.paint.hidden : shade(scene.paint.ramp, value / highest);
-    image.data.set([...pixel(colour), 255], 4 * at);
-  });
-  context.putImageData(image, 0, 0);
-  return canvas;
-}
-
-const pixels = new Map();
-function pixel(colour) {
-  if (!pixels.has(colour)) pixels.set(colour, channels(colour));
-  return pixels.get(colour);
-}
-
-function thumbnailText(scene, layer, head) {
-  const {entropy, evenEntropy, name, patterns} = scene.run.measures(layer, head);
+function thumbnailText(scene, side, layer, head) {
+  const {run, title, isDifference} = side;
+  const start =
+    `${title ? `${isDifference ? title : title[0]}, ` : ""}layer ${layer}, head ${head}`;
+  if (isDifference) return start + differenceText(side, layer, head);
+  const {entropy, evenEntropy, name, patterns} = run.measures(layer, head);
   const best = bestPattern(patterns);
   const pattern = best < 0 ? "" : `, ${scene.source.patterns[best]} ${four(patterns[best].score)}`;
   const named = name && name !== "none" ? `, named “${name}”` : "";
-  return `layer ${layer}, head ${head}: entropy ${four(entropy)} (equal ` +
-    `weights ${four(evenEntropy)})` + pattern + named;
+  return `${start}: entropy ${four(entropy)} (equal weights ${four(evenEntropy)})${pattern}${
+    named}`;
 }
 
-function wireThumbnails(grid, scene, app) {
-  const {layers, heads} = scene.run.model;
-  const open = (l, h) => app.set({view: "map", layer: l, head: h, heads: null, key: null});
-  const show = (l, h) => app.say(thumbnailText(scene, l, h));
-  makeGrid(grid, {
-    rows: layers,
-    columns: heads,
-    start: [scene.layer, scene.head],
-    cell: cellOf(grid),
-    arrive: show,
-    enter: open
-  });
+// Half of the differences of a row, without signs, is the weight that lies elsewhere.
+function differenceText({run, map}, layer, head) {
+  const {size, weights} = map(layer, head);
+  let sum = 0;
+  for (let i = 0; i < size; ++i) {
+    for (let j = 0; j < size; ++j) sum += Math.abs(weights(i, j) ?? 0) / 2;
+  }
+  const keys = isPooled(run) ? "bins" : "keys";
+  return `: ${four(sum / size)} of a query's weight lies on other ${keys} in B, on average`;
+}
+
+function wireThumbnails(grid, scene, side, app) {
+  const {layers, heads} = side;
+  const open = (l, h) =>
+    app.set({view: "map", layer: l, head: h, heads: null, key: null, ...asShown(scene, side.run)});
+  const show = (l, h) => app.say(thumbnailText(scene, side, l, h));
+  const start = grid.querySelector("[aria-current]") ? [scene.layer, scene.head] : [0, 0];
+  makeGrid(
+    grid, {rows: layers, columns: heads, start, cell: cellOf(grid), arrive: show, enter: open});
   grid.addEventListener("pointerover", (event) => {
     const at = event.target.closest("button");
     if (at) show(Number(at.dataset.layer), Number(at.dataset.head));

@@ -87,7 +87,7 @@ function drawPage(scene, app) {
   for (const one of byId("panels").children) one.replaceChildren();
   if (empty) return panel.append(html("p", {class: "empty"}, empty));
   panel.append(html("p", {class: "intro"}, view.intro(scene)));
-  if (scene.beside && ["all", "why", "lens"].includes(view.id)) panel.append(aloneNote(scene));
+  if (scene.beside && ["why", "lens"].includes(view.id)) panel.append(aloneNote(scene));
   view.draw(scene, panel, app);
 }
 
