@@ -1,7 +1,7 @@
 // Two models or two texts side by side, and their difference.
 "use strict";
 const assert = require("node:assert");
-const {choose, isShown, maps, show, text} = require("./person.js");
+const {choose, isShown, maps, show, tables, text} = require("./person.js");
 const {Recording} = require("./recording.js");
 const {test} = require("./runner.js");
 
@@ -154,3 +154,60 @@ test(
     await page.wait("two", () => document.querySelectorAll("#panel-all table").length === 2);
     assert.match(await text(page, "#panel-all"), /differ in length/);
   });
+
+test("beside: why shows the arithmetic of B below that of A", async (scene) => {
+  const file = scene.workshop.page("pair"), recording = new Recording(file);
+  const page = await scene.open(file, {hash: "#view=why&layer=1&head=2&query=8&key=3&beside=1"});
+  await isShown(page, "why");
+  const all = await text(page, "#panel-why"), runs = [recording.run(0, 0), recording.run(1, 0)];
+  const [a, b] = runs.map((run) => recording.weight(run, 1, 2, 8, 3));
+  const by = (a > b ? "+" : "") + (a - b).toFixed(4);
+  assert.ok(all.includes(`${a.toFixed(4)} in A and ${b.toFixed(4)} in B: A − B is ${by}`), all);
+  const six = await tables(page, "#panel-why");
+  assert.deepStrictEqual(six.map(({caption}) => caption[0]).join(""), "AAABBB");
+  runs.forEach((run, s) => {
+    const [product, softmax, value] = six.slice(3 * s), row = softmax.rows[3];
+    assert.strictEqual(row.at(-1).value, recording.weight(run, 1, 2, 8, 3));
+    const {query: q, value: v} = run.layers[1], width = q.shape[2], n = q.shape[1];
+    const vector = (ref, i) => recording.numbers(run, ref).slice((2 * n + i) * width)[0];
+    assert.strictEqual(product.rows[0][1].value, vector(q, 8));
+    assert.strictEqual(value.rows[0][1].value, vector(v, 3));
+  });
+  await page.click("#panel-why .steps:last-of-type tr[data-key='5']");
+  await page.wait("the key", () => location.hash.includes("key=5"));
+  await page.setHash("#view=why&query=11&key=10&beside=text1");
+  await page.wait("no B", () => document.querySelectorAll("#panel-why table").length === 3);
+  assert.match(await text(page, "#panel-why"), /It has no position 11/);
+});
+
+test("beside: the lens of A and of B, and how far A's words are ahead", async (scene) => {
+  const file = scene.workshop.page("pair"), recording = new Recording(file);
+  const page = await scene.open(file, {hash: "#view=lens&beside=1"});
+  await isShown(page, "lens");
+  const runs = [recording.run(0, 0), recording.run(1, 0)], seen = {known: 0, unknown: 0};
+  const listed = runs.map(({lens: {words, probabilities}}, r) => {
+    const ids = recording.numbers(runs[r], words, Int32Array);
+    return {ids, chances: recording.numbers(runs[r], probabilities), count: words.shape.at(-1)};
+  });
+  const cells = await page.evaluate(
+    () => [...document.querySelectorAll("#panel-lens table")].map(
+      (table) => [...table.querySelectorAll("td")].map(
+        (cell) => ({...cell.dataset, by: cell.querySelector(".by")?.textContent}))));
+  const n = recording.texts[0].words.length, [a, b] = listed;
+  assert.deepStrictEqual(cells.map((list) => list.length), [3 * n, 3 * n]);
+  cells.forEach((list, s) => list.forEach(({layer, position, value, by}) => {
+    const at = (Number(layer) * n + Number(position)) * a.count;
+    assert.strictEqual(Number(value), listed[s].chances[at]);
+    if (s === 1) return assert.strictEqual(by, undefined);
+    const there = [...b.ids.slice(at, at + b.count)].indexOf(a.ids[at]);
+    ++seen[there < 0 ? "unknown" : "known"];
+    if (there < 0) return assert.strictEqual(by, "–");
+    const difference = a.chances[at] - b.chances[at + there];
+    const sign = difference > 5e-5 ? "+" : "";
+    return assert.strictEqual(by, sign + difference.toFixed(4).replace("-0.0000", "0.0000"));
+  }));
+  assert.ok(seen.known > 5 && seen.unknown > 0, JSON.stringify(seen));
+  const forms = await scene.open(scene.workshop.page("forms"), {hash: "#view=lens&beside=2"});
+  await isShown(forms, "lens");
+  assert.match(await text(forms, "#panel-lens"), /B predicts no words/);
+});

@@ -15,71 +15,111 @@ const lensView = {
     (scene.run.hasLens ? "" : "There is no lens here: it needs a model that predicts words."),
 
   draw(scene, panel, app) {
-    const {run} = scene, [first, last] = part(scene, run, "queries"), top = run.model.layers;
-    const table = html("table", {
-      class: "lens",
-      role: "grid",
-      "aria-label": "What would be said: rows are layers, columns positions"
-    });
-    const head = html("tr", {}, html("th", {scope: "col"}, "after"));
-    for (let i = first; i <= last; ++i) {
-      head.append(
-        html("th", {scope: "col"}, wordElement(run.words[i], 10), html("small", {}, ` ${i}`)));
+    if (scene.beside) panel.append(besideNote(scene, lensNote(scene), ""));
+    for (const side of lensSides(scene)) {
+      const table = lensTable(scene, side), box = html("div", {class: "scroll"}, table);
+      panel.append(box);
+      const chosen = table.querySelector(".chosen");
+      if (chosen) bringIntoSight(box, chosen);
+      wireLens(table, scene, side, app);
     }
-    table.append(html("thead", {}, head));
-    const body = html("tbody");
-    for (let l = top; l >= 0; --l) body.append(lensRow(scene, l, first, last));
-    table.append(body);
-    const box = html("div", {class: "scroll"}, table), chosen = table.querySelector(".chosen");
-    panel.append(box, lensKey(scene));
-    if (chosen) bringIntoSight(box, chosen);
-    wireLens(table, scene, app, first, last);
+    panel.append(lensKey(scene));
   },
 
-  picture(scene) {
-    const [first, last] = part(scene, scene.run, "queries");
-    const columns = ["after"], rows = [];
-    for (let i = first; i <= last; ++i) columns.push(`${short(scene.run.words[i], 10)} ${i}`);
-    for (let l = scene.run.model.layers; l >= 0; --l) {
-      const cells = [];
-      for (let i = first; i <= last; ++i) {
-        const [{word, probability}] = scene.run.lens(l, i);
-        cells.push({
-          text: `${short(word, 10)} ${four(probability)}`,
-          fill: shade(scene.paint.ramp, probability)
-        });
-      }
-      rows.push([layerName(l), ...cells]);
-    }
-    return tablePicture(
-      [{title: "What would be said after each layer", columns, rows}], scene.paint);
-  },
+  picture: (scene) =>
+    tablePicture(lensSides(scene).map((side) => lensPicture(scene, side)), scene.paint),
 
   numbers(scene) {
-    const rows = [];
-    for (let l = 0; l <= scene.run.model.layers; ++l) {
-      for (let i = 0; i < scene.length; ++i) {
-        scene.run.lens(l, i).forEach(({word, probability}, r) => rows.push([
-          layerName(l), i, scene.words[i], r + 1, word, probability, scene.run.lensFinal(l, i)
-        ]));
+    const sides = lensSides(scene), rows = [], isBoth = sides.length > 1;
+    for (const {run, name} of sides) {
+      for (let l = 0; l <= run.model.layers; ++l) {
+        for (let i = 0; i < run.length; ++i) {
+          run.lens(l, i).forEach(({word, probability}, r) => rows.push([
+            ...(isBoth ? [name] : []), layerName(l), i, run.words[i], r + 1, word, probability,
+            run.lensFinal(l, i)
+          ]));
+        }
       }
     }
     return {
       columns: [
-        "after", "position", "word", "rank", "would say", "probability",
-        "probability of the final word"
+        ...(isBoth ? ["side"] : []), "after", "position", "word", "rank", "would say",
+        "probability", "probability of the final word"
       ],
       rows
     };
   },
 };
 
+// A, and B if it has a lens: {run, name, title, other: what A is compared with}.
+function lensSides(scene) {
+  const {run, beside} = scene, other = beside?.run?.hasLens ? beside.run : null;
+  if (!other) return [{run, name: "A", title: "", other}];
+  return [
+    {run, name: "A", title: `A: ${shownName(scene)}`, other},
+    {run: other, name: "B", title: `B: ${beside.name}`, other: null}
+  ];
+}
+
+const lensNote = ({beside}) => beside.run?.hasLens ?
+  "In A, the last number is A − B: of the probability of A's word, where it is among B's five." :
+  "B predicts no words, so it has no lens.";
+
+// A's probability of its likeliest word minus B's of the same word; "–" where B does not list it,
+// null where nothing stands beside.
+function lensDifference(other, l, i, {word, probability}) {
+  if (!other || l > other.model.layers || i >= other.length) return null;
+  const there = other.lens(l, i).find((one) => one.word === word);
+  return there ? signed(probability - there.probability) : "–";
+}
+
+function lensTable(scene, {run, title, other}) {
+  const [first, last] = part(scene, run, "queries");
+  const table = html("table", {
+    class: "lens",
+    role: "grid",
+    "aria-label":
+      (title ? `${title}. ` : "") + "What would be said: rows are layers, columns positions"
+  });
+  if (title) table.append(html("caption", {}, html("bdi", {}, title)));
+  const head = html("tr", {}, html("th", {scope: "col"}, "after"));
+  for (let i = first; i <= last; ++i) {
+    head.append(
+      html("th", {scope: "col"}, wordElement(run.words[i], 10), html("small", {}, ` ${i}`)));
+  }
+  table.append(html("thead", {}, head));
+  const body = html("tbody");
+  for (let l = run.model.layers; l >= 0; --l)
+    body.append(lensRow(scene, {run, other}, l, first, last));
+  table.append(body);
+  return table;
+}
+
+function lensPicture(scene, {run, title, other}) {
+  const [first, last] = part(scene, run, "queries"), columns = ["after"], rows = [];
+  for (let i = first; i <= last; ++i) columns.push(`${short(run.words[i], 10)} ${i}`);
+  for (let l = run.model.layers; l >= 0; --l) {
+    const cells = [];
+    for (let i = first; i <= last; ++i) {
+      const [{word, probability}] = run.lens(l, i);
+      const by = lensDifference(other, l, i, {word, probability});
+      cells.push({
+        text: `${short(word, 10)} ${four(probability)}${by === null ? "" : ` (${by})`}`,
+        fill: shade(scene.paint.ramp, probability)
+      });
+    }
+    rows.push([layerName(l), ...cells]);
+  }
+  return {title: `${title ? `${title}. ` : ""}What would be said after each layer`, columns, rows};
+}
+
 const layerName = (l) => (l === 0 ? "embedding" : `layer ${l - 1}`);
 
-function lensRow(scene, l, first, last) {
-  const {run, paint} = scene, row = html("tr", {}, html("th", {scope: "row"}, layerName(l)));
+function lensRow({paint, query}, {run, other}, l, first, last) {
+  const row = html("tr", {}, html("th", {scope: "row"}, layerName(l)));
   for (let i = first; i <= last; ++i) {
     const [{word, probability}] = run.lens(l, i), colour = shade(paint.ramp, probability);
+    const by = lensDifference(other, l, i, {word, probability});
     const cell = html(
       "td", {
         role: "gridcell",
@@ -89,9 +129,10 @@ function lensRow(scene, l, first, last) {
         "data-layer": l,
         "data-position": i,
         "data-value": String(probability),
-        class: i === scene.query ? "chosen" : null,
+        class: i === query ? "chosen" : null,
       },
-      wordElement(word, 10), html("small", {}, four(probability)));
+      wordElement(word, 10), html("small", {}, four(probability)),
+      by === null ? null : html("small", {class: "by"}, by));
     cell.style.background = colour;
     cell.style.color = inkOn(colour);
     row.append(cell);
@@ -108,9 +149,10 @@ function lensText(run, l, i) {
     `${isolated(final.word)}, has ${four(run.lensFinal(l, i))}`;
 }
 
-function wireLens(table, scene, app, first, last) {
-  const top = scene.run.model.layers;
-  const say = (r, c) => app.say(lensText(scene.run, top - r, first + c));
+function wireLens(table, scene, {run, title}, app) {
+  const [first, last] = part(scene, run, "queries"), top = run.model.layers;
+  const name = title ? `${title}: ` : "";
+  const say = (r, c) => app.say(name + lensText(run, top - r, first + c));
   const start = [0, Math.min(last, Math.max(first, scene.query)) - first];
   makeGrid(table, {
     rows: top + 1,

@@ -87,15 +87,8 @@ function drawPage(scene, app) {
   for (const one of byId("panels").children) one.replaceChildren();
   if (empty) return panel.append(html("p", {class: "empty"}, empty));
   panel.append(html("p", {class: "intro"}, view.intro(scene)));
-  if (scene.beside && ["why", "lens"].includes(view.id)) panel.append(aloneNote(scene));
   view.draw(scene, panel, app);
 }
-
-// Of a view that has no place for what stands beside.
-const aloneNote = (scene) => html(
-  "p", {class: "note"}, "This view shows ", html("bdi", {}, shownName(scene)),
-  " alone. Heads, Map, Next words and Scores show it beside ", html("bdi", {}, scene.beside.name),
-  ".");
 
 // Why there is nothing to show, or "".
 function emptyText(scene, view) {

@@ -239,12 +239,11 @@ function colourChoice(scene, app) {
     "label", {class: "check"}, box, " Let the colours end at the largest weights, not at 1");
 }
 
-// What A and B are, or why there is nothing beside.
+// What A and B are, or why there is nothing beside. why: there is no difference; "" if there is.
 const colourNote = "In A − B, orange or + is more in A, violet, dashed or − is more in B.";
-function besideNote(scene, note = colourNote) {
+function besideNote(scene, note = colourNote, why = noDifference(scene)) {
   const {beside} = scene;
   if (beside.problem) return html("p", {class: "note"}, beside.problem);
-  const why = noDifference(scene);
   const other =
     beside.sameWords ? "" : " The two texts have different words: positions are compared.";
   return html(

@@ -11,24 +11,50 @@ const whyView = {
     "key here or in the table of step 4.",
 
   draw(scene, panel, app) {
-    panel.append(keyChoice(scene, app), whySentence(scene));
-    const [product, softmax, value] = whyTables(scene).map((table) => tableElement(table));
-    wireRow(softmax, scene, app);
-    panel.append(html(
-      "div", {class: "steps"},
-      html("div", {}, step(1, "Product of query and key", html("p", {}, productText), product)),
-      html(
-        "div", {}, step(2, "Scale", ...scaleLines(scene)), step(3, "Mask", maskLine(scene)),
-        step(4, "Softmax over the keys", html("p", {}, softmaxText(scene)), softmax)),
-      html(
-        "div", {}, step(5, "What the value adds: weight × v", html("p", {}, valueText), value))));
-    const chosen = softmax.querySelector("[aria-current]");
-    if (chosen) bringIntoSight(softmax, chosen, 40);
+    if (scene.beside) panel.append(besideNote(scene, whyNote(scene), ""));
+    panel.append(keyChoice(scene, app));
+    for (const side of whySides(scene)) drawWhy(side, panel, app);
   },
 
-  picture: (scene) => tablePicture(whyTables(scene), scene.paint),
-  numbers: (scene) => tableNumbers(whyTables(scene)),
+  picture: (scene) => tablePicture(whySides(scene).flatMap(whyTables), scene.paint),
+  numbers: (scene) => tableNumbers(whySides(scene).flatMap(whyTables)),
 };
+
+// The scene, and the same with B's numbers, where B has this head and these positions.
+function whySides(scene) {
+  const {beside, layer, head, query, key} = scene, run = beside?.run;
+  if (!run) return [scene];
+  const a = {...scene, side: "A", sideName: shownName(scene)};
+  if (!run.has(layer, head) || Math.max(query, key) >= run.length) return [a];
+  const {words, length} = run;
+  return [a, {...scene, run, words, length, side: "B", sideName: beside.name}];
+}
+
+function whyNote(scene) {
+  const {run, beside, layer, head, query, key} = scene;
+  if (!beside.run) return "";
+  if (!beside.run.has(layer, head)) return noDifference(scene);
+  if (whySides(scene).length < 2)
+    return `It has no position ${Math.max(query, key)}, so B's arithmetic is not shown.`;
+  const [a, b] = [run, beside.run].map((one) => one.weight(layer, head, query, key));
+  return `The weight is ${four(a)} in A and ${four(b)} in B: A − B is ${signed(a - b)}.`;
+}
+
+function drawWhy(scene, panel, app) {
+  if (scene.side) panel.append(html("h2", {}, `${scene.side}: `, html("bdi", {}, scene.sideName)));
+  panel.append(whySentence(scene));
+  const [product, softmax, value] = whyTables(scene).map((table) => tableElement(table));
+  wireRow(softmax, scene, app);
+  panel.append(html(
+    "div", {class: "steps"},
+    html("div", {}, step(1, "Product of query and key", html("p", {}, productText), product)),
+    html(
+      "div", {}, step(2, "Scale", ...scaleLines(scene)), step(3, "Mask", maskLine(scene)),
+      step(4, "Softmax over the keys", html("p", {}, softmaxText(scene)), softmax)),
+    html("div", {}, step(5, "What the value adds: weight × v", html("p", {}, valueText), value))));
+  const chosen = softmax.querySelector("[aria-current]");
+  if (chosen) bringIntoSight(softmax, chosen, 40);
+}
 
 const productText = "The head makes q and k from what its layer reads at the two positions.";
 const valueText = "The sum over all keys is the output of this head for the query.";
@@ -61,7 +87,9 @@ function whySentence(scene) {
 
 // The three tables of the arithmetic.
 function whyTables(scene) {
-  return [productTable(scene), softmaxTable(scene), valueTable(scene)];
+  const start = scene.side ? `${scene.side}. ` : "";
+  return [productTable(scene), softmaxTable(scene), valueTable(scene)].map(
+    (table) => ({...table, title: start + table.title}));
 }
 
 function productTable({run, layer, head, query, key}) {
