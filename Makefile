@@ -171,7 +171,8 @@ $(build)/obj/%.o: %.cpp $(build)/flags Makefile
 	$(call compile,-c)
 $(build)/obj/%.o: %.S $(build)/flags Makefile
 	$(call compile,-c -DFONT_SANS='"$(FONTS)/DejaVuSans.ttf"' \
-	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"' -DEXPLORER_PAGE='"$(explorer_page)"')
+	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"' -DEXPLORER_PAGE='"$(explorer_page)"' \
+	  -DLIVE_PAGE='"$(live_page)"')
 $(library): $(library_objects)
 $(lower_layers): $(lower_objects)
 $(library) $(lower_layers): $(build)/library.files
@@ -203,12 +204,18 @@ $(build)/tests: $(test_objects) $(course) $(library) $(build)/tests.files
 $(build)/gradient_tests: $(gradient_objects) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
 
-# The page of `tapestry explore`, put together from tools/explorer/ and embedded in the command.
+# The pages of `tapestry explore`, put together from tools/explorer/ and embedded in the command:
+# one that shows a recording, and with the engine, where it was built, one that computes.
 explorer_page := $(build)/explorer/page.html
+live_page := $(build)/explorer/live.html
+engine := $(wildcard build/engine/engine.js build/engine/engine.wasm)
 $(explorer_page): $(wildcard tools/explorer/*)
 	@mkdir -p $(@D)
 	$(quiet)tools/explorer/assemble $@
-$(build)/obj/tools/tapestry/page.o: $(explorer_page)
+$(live_page): $(wildcard tools/explorer/* tools/explorer/engine/worker.js) $(engine)
+	@mkdir -p $(@D)
+	$(quiet)$(if $(engine),tools/explorer/assemble $@ build/engine,: >$@)
+$(build)/obj/tools/tapestry/page.o: $(explorer_page) $(live_page)
 
 # The engine: a script and its code, which `make explorer` builds.
 $(build)/engine.js: $(engine_objects)
@@ -428,6 +435,7 @@ explorer: build/setup/engine
 	@$(MAKE) build/release/tools/unicode_tables
 	@build/release/tools/unicode_tables build/engine/include/unicode_tables.inc
 	@$(MAKE) MODE=engine CXX=em++ build/engine/engine.js
+	@$(MAKE) build/release/tools/tapestry
 ## fuzz           libFuzzer on all readers of files and texts, by clang++, under sanitizers: each
 ##                target of tests/fuzz/ for FUZZ_SECONDS (60); what fails is kept in out/fuzz/
 fuzz: build/setup/fuzz

@@ -59,7 +59,7 @@ function modelText(model) {
 
 // ---- the words of the text
 function drawTokens(scene, app) {
-  const root = byId("tokens"), key = `${scene.text}`;
+  const root = byId("tokens"), key = JSON.stringify(scene.words);
   if (root.dataset.text !== key) {
     root.dataset.text = key;
     root.replaceChildren(...scene.words.map(

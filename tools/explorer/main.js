@@ -93,6 +93,7 @@ function drawPage(scene, app) {
 // Why there is nothing to show, or "".
 function emptyText(scene, view) {
   if (!scene.run) {
+    if (live.canRun(scene.model)) return live.want(scene.model, scene.text);
     return `This page holds no numbers of ${
              modelName(scene.source.models[scene.model])} for this ` +
       "text. Choose another text or model.";
@@ -191,6 +192,7 @@ function start() {
   wireTokens(app);
   wireTraining(app);
   wireSaving(app);
+  wireLive(app);
   byId("show-keys").addEventListener("click", showKeys);
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();

@@ -12,8 +12,12 @@ class Block {
   #id;
   #bytes = null;
 
-  constructor(id) {
-    this.#id = id;
+  // The id of an element of the page, or the bytes themselves (a Uint8Array).
+  constructor(from) {
+    if (typeof from === "string")
+      this.#id = from;
+    else
+      this.#bytes = from;
   }
 
   floats(ref) {

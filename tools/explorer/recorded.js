@@ -20,10 +20,26 @@ class RecordedSource {
     const key = `${model}.${text}`, found = this.#runs.get(key);
     if (!found || found instanceof Run) return found ?? null;
     const about = this.models[model];
-    const run = new Run(found, about, this.texts[text], this.#recording.words);
+    const block = new Block(`numbers-${found.numbers}`);
+    const run = new Run(found, about, this.texts[text], this.#recording.words, block);
     if (about.kind === "snapshot") run.learned = this.run(about.of, text);
     this.#runs.set(key, run);
     return run;
+  }
+
+  // What was computed since: numbers (a Block) of a run that `data` describes, with the words that
+  // it refers to. It takes the place of an earlier one.
+  setRun(model, text, data, words, block) {
+    const run = new Run(data, this.models[model], this.texts[text], words, block);
+    this.#runs.set(`${model}.${text}`, run);
+  }
+
+  // Forgets the runs of a model, or of a text.
+  forget({model = null, text = null}) {
+    for (const key of [...this.#runs.keys()]) {
+      const [ofModel, ofText] = key.split(".").map(Number);
+      if (ofModel === model || ofText === text) this.#runs.delete(key);
+    }
   }
 }
 
@@ -52,9 +68,9 @@ class Run {
   #computed = new Map();  // rows of weights that are not recorded
   #pools = new Map();
 
-  constructor(data, model, text, vocabulary) {
+  constructor(data, model, text, vocabulary, block) {
     this.#data = data;
-    this.#block = new Block(`numbers-${data.numbers}`);
+    this.#block = block;
     this.#vocabulary = vocabulary;
     this.model = model;
     this.text = text;

@@ -80,6 +80,7 @@ struct ExploreOptions {
   std::vector<std::string> beside = {};  // files, folders, "untrained" or "none"; none given:
                                          // "untrained"
   Path out;                              // empty: out/explorer/NAME.html
+  bool recorded = false;                 // without the engine, where it was built
 };
 void explore(const ExploreOptions& options);
 

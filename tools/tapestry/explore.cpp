@@ -102,6 +102,45 @@ Path page_of(const ExploreOptions& options) {
   return Path("out/explorer") / ((name.empty() ? "model" : name) + ".html");
 }
 
+// ---- What a live page opens
+
+constexpr std::uintmax_t most_bytes = 16'000'000;  // of all files of a model
+
+bool is_of_model(const Path& path) {
+  const Path ending = path.extension();
+  return ending == ".json" || ending == ".txt" || ending == ".safetensors";
+}
+
+ModelFiles files_of(std::size_t model, const Path& path) {
+  std::error_code ignored;
+  ModelFiles found{model, fs::is_directory(path, ignored)};
+  if (found.is_folder) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+      if (entry.is_regular_file() && is_of_model(entry.path())) found.files.push_back(entry.path());
+    }
+    std::sort(found.files.begin(), found.files.end());
+  } else {
+    found.files = {path};
+  }
+  std::uintmax_t bytes = 0;
+  for (const Path& file : found.files) bytes += fs::file_size(file, ignored);
+  if (bytes > most_bytes) found.files.clear();
+  return found;
+}
+
+// Those that were opened from files as they are: not the ones with adapters.
+std::vector<ModelFiles> live_models(const std::vector<Reader>& readers,
+                                    const ExploreOptions& options) {
+  std::vector<ModelFiles> models;
+  if (options.recorded || !has_live_page()) return models;
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    if (readers[i].kind != Kind::learned) continue;
+    models.push_back(files_of(i, readers[i].subject.path));
+    if (i == 0 && !options.adapters.empty()) models.back().files.clear();
+  }
+  return models;
+}
+
 std::string in_bytes(std::size_t bytes) {
   return bytes < 1'000'000 ? formatted("%zu kB", (bytes + 999) / 1000)
                            : formatted("%.1f MB", static_cast<double>(bytes) / 1e6);
@@ -117,8 +156,10 @@ void explore(const ExploreOptions& options) {
   }
   const std::vector<Reader> readers = readers_of(options);
   const Recording recording = record(readers, texts_of(options));
-  const std::size_t size = write_page(page, recording);
-  print("wrote %s (%s)\n", page.c_str(), in_bytes(size).c_str());
+  const std::vector<ModelFiles> models = live_models(readers, options);
+  const std::size_t size = write_page(page, recording, models);
+  print("wrote %s (%s, %s)\n", page.c_str(), in_bytes(size).c_str(),
+        models.empty() ? "recorded" : "live: it computes");
   print("%s\n",
         folded("Open it in a browser. It holds all it shows and needs no network.", 0).c_str());
 }

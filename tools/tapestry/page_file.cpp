@@ -1,13 +1,17 @@
 #include "page_file.hpp"
 
+#include <functional>
 #include <span>
 #include <string_view>
 
+#include "recorded_run.hpp"
+#include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 
 // tools/explorer/, put together by make (page.S).
-extern "C" const char tapestry_explorer_page[], tapestry_explorer_page_end[];
+extern "C" const char tapestry_explorer_page[], tapestry_explorer_page_end[], tapestry_live_page[],
+    tapestry_live_page_end[];
 
 namespace tapestry::command {
 namespace {
@@ -19,7 +23,47 @@ std::string without_markup(std::string json) {
   return json;
 }
 
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+using Write = std::function<void(std::string_view text)>;
+
+void write_element(const Write& write, const std::string& id, const std::vector<std::byte>& bytes) {
+  write("<script type=\"text/plain\" id=\"" + id + "\">");
+  write(base64(bytes));
+  write("</script>\n");
+}
+
+std::vector<std::byte> bytes_of(const std::filesystem::path& path) {
+  std::vector<std::byte> bytes;
+  read_file("explore", path, [&](std::ifstream& file, std::uint64_t size) {
+    bytes.resize(static_cast<std::size_t>(size));
+    read_bytes(file, bytes.data(), size);
+  });
+  return bytes;
+}
+
+// "files" tells of each model where its files are: in elements of this page, by name.
+void write_models(const Write& write, const std::vector<ModelFiles>& models) {
+  Json list = Json::array();
+  std::size_t count = 0;
+  for (const ModelFiles& one : models) {
+    Json files = Json::array();
+    for (const std::filesystem::path& path : one.files) {
+      const std::string id = "file-" + std::to_string(count++);
+      files.push_back(Json{{"name", printable(path.filename().string())}, {"element", id}});
+      write_element(write, id, bytes_of(path));
+    }
+    list.push_back(Json{{"model", one.model}, {"folder", one.is_folder}, {"files", files}});
+  }
+  write("<script type=\"application/json\" id=\"model-files\">" +
+        without_markup(list.dump(-1, ' ', false, Json::error_handler_t::replace)) + "</script>\n");
+}
+
 }  // namespace
+
+bool has_live_page() { return !between(tapestry_live_page, tapestry_live_page_end).empty(); }
 
 std::string base64(const std::vector<std::byte>& bytes) {
   constexpr std::string_view digits =
@@ -39,10 +83,11 @@ std::string base64(const std::vector<std::byte>& bytes) {
   return text;
 }
 
-std::size_t write_page(const std::filesystem::path& path, const Recording& recording) {
-  const std::string_view page(
-      tapestry_explorer_page,
-      static_cast<std::size_t>(tapestry_explorer_page_end - tapestry_explorer_page));
+std::size_t write_page(const std::filesystem::path& path, const Recording& recording,
+                       const std::vector<ModelFiles>& models) {
+  const std::string_view page = models.empty()
+                                    ? between(tapestry_explorer_page, tapestry_explorer_page_end)
+                                    : between(tapestry_live_page, tapestry_live_page_end);
   const std::string_view marker = "@recording@\n";
   const std::size_t place = page.find(marker);
   if (place == page.npos) throw Error("the page that was built in has no place for a recording.");
@@ -56,10 +101,9 @@ std::size_t write_page(const std::filesystem::path& path, const Recording& recor
     write("<script type=\"application/json\" id=\"recording\">" + without_markup(recording.json) +
           "</script>\n");
     for (std::size_t i = 0; i < recording.numbers.size(); ++i) {
-      write("<script type=\"text/plain\" id=\"numbers-" + std::to_string(i) + "\">");
-      write(base64(recording.numbers[i]));
-      write("</script>\n");
+      write_element(write, "numbers-" + std::to_string(i), recording.numbers[i]);
     }
+    if (!models.empty()) write_models(write, models);
     write(page.substr(place + marker.size()));
   });
   return size;

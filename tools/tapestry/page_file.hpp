@@ -2,15 +2,28 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "recording.hpp"
 
 namespace tapestry::command {
 
+// The files of a model that a live page opens: where the engine finds them, and what they are.
+struct ModelFiles {
+  std::size_t model = 0;  // of the recording
+  bool is_folder = false;
+  std::vector<std::filesystem::path> files = {};  // none: too large for the page
+};
+
+// Whether the engine was built, so that pages can be live.
+bool has_live_page();
+
 // Writes the page (tools/explorer/) with a recording in it, atomically (file.hpp), and returns its
-// size in bytes. Words of the recording are data there: no "<" of theirs is left. Throws Error if
-// the file cannot be written.
-std::size_t write_page(const std::filesystem::path& path, const Recording& recording);
+// size in bytes: with models' files, the live page, else the recorded one. Words of the recording
+// are data there: no "<" of theirs is left. Throws Error if a file cannot be read or written.
+std::size_t write_page(const std::filesystem::path& path, const Recording& recording,
+                       const std::vector<ModelFiles>& models = {});
 
 // The bytes in base64 (RFC 4648), with padding.
 std::string base64(const std::vector<std::byte>& bytes);

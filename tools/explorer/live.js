@@ -1,0 +1,174 @@
+// What makes the page live: texts that are typed, read by the engine (engine.js). A model of the
+// page that the engine can run has a name there; `changes` of one are parts cut, weights held and
+// places patched (reach.js).
+
+const live = {
+  engine: null,        // once it runs
+  names: new Map(),    // of models of the source: {model: the engine's name, changes, untrained}
+  typed: null,         // the place of the typed text among the source's
+  wanted: new Map(),   // "model.text" that is being computed: true; or why it failed
+  parts: [],           // functions that draw what else can be done: (app) => element
+  app: null,
+
+  canRun(model) {
+    return this.engine !== null && this.names.has(model);
+  },
+
+  // Asks for a run that is not there; returns the sentence to show until it comes.
+  want(model, text) {
+    const key = `${model}.${text}`, state = this.wanted.get(key);
+    if (typeof state === "string") return state;
+    if (!state) {
+      this.wanted.set(key, true);
+      this.record([model], this.app.source.texts[text].given, text)
+        .then(() => this.wanted.delete(key), (error) => this.wanted.set(key, `${error.message}`))
+        .then(() => this.app.draw());
+    }
+    return "The engine reads the text.";
+  },
+
+  // As a model of a request.
+  asked(model) {
+    const {name, untrained = false, changes = {}} = this.names.get(model);
+    return {model: name, untrained, ...changes};
+  },
+
+  // Reads a text with some models of the source, and puts the runs there; `text` is its place.
+  // Resolves to the text's entry.
+  async record(models, given, text, {baselines = false} = {}) {
+    const answer = await this.engine.call(
+      {call: "record", models: models.map((model) => this.asked(model)), texts: [given], baselines});
+    const {source} = this.app, entry = answer.texts[0];
+    source.texts[text] = entry;
+    for (const run of answer.runs) {
+      const block = new Block(new Uint8Array(answer.blocks[run.numbers]));
+      source.setRun(models[run.model], text, run, answer.words, block);
+    }
+    return entry;
+  },
+
+  // The models that the page shows now and that the engine can run: the chosen one first.
+  shown() {
+    const {model, state} = this.app.scene, beside = Number(state.beside ?? NaN);
+    return [model, beside].filter((one, i, all) => this.canRun(one) && all.indexOf(one) === i);
+  },
+
+  // Adds a model to the page: {name, about, kind, of, ...} as in a recording. Returns its place.
+  addModel(about, as) {
+    const place = this.app.source.models.push(about) - 1;
+    this.names.set(place, as);
+    return place;
+  },
+};
+
+// ---- the start
+async function startLive(app) {
+  const obstacle = engineObstacle();
+  if (obstacle) return sayLive(`This page shows its recording only: ${obstacle}.`);
+  sayLive("The engine starts.");
+  try {
+    const engine = new Engine(), about = await engine.start();
+    engine.onrestart = (why, error) => afterRestart(app, why, error);
+    await openModels(engine, app.source);
+    live.engine = engine;
+    sayLive(`The engine computes here: kernels ${about.kernels}, ${about.precision}, one thread.`);
+    byId("typed").disabled = false;
+    for (const draw of live.parts) byId("live-parts").append(draw(app));
+    app.draw();
+  } catch (error) {
+    sayLive(`The engine did not start (${error.message}). The page shows its recording.`);
+  }
+}
+
+const sayLive = (text) => byId("live-state").textContent = text;
+
+// The models whose files the page carries, and those that are such a model untrained.
+async function openModels(engine, source) {
+  const list = JSON.parse(byId("model-files").textContent), tooLarge = [];
+  for (const {model, folder, files} of list) {
+    if (files.length === 0) {
+      tooLarge.push(modelName(source.models[model]));
+      continue;
+    }
+    const name = `m${model}`, where = `/${name}`;
+    const request = folder ? {call: "open", model: name, folder: where} :
+                             {call: "open", model: name, file: `${where}/${files[0].name}`};
+    await engine.open(request, files.map((file) => ({
+                                           path: `${where}/${file.name}`,
+                                           bytes: decoded(file.element),
+                                         })));
+    live.names.set(model, {name});
+    source.models.forEach((other, i) => {
+      if (other.kind === "untrained" && other.of === model) {
+        live.names.set(i, {name, untrained: true});
+      }
+    });
+  }
+  if (tooLarge.length > 0) {
+    byId("typed-problem").textContent =
+      `The weights of ${tooLarge.join(" and ")} are too large for this page, which shows what was ` +
+      "recorded of them.";
+  }
+}
+
+function afterRestart(app, why, error) {
+  sayLive(
+    error ? `The engine stopped (${why}) and could not start again. Reload the page.` :
+            `The engine stopped (${why}) and was started again. Your text is kept.`);
+  if (!error) readTyped(app);
+}
+
+// ---- typing. While one text is read, only the newest of those typed meanwhile waits.
+const typing = {busy: false, again: false};
+
+async function readTyped(app) {
+  if (typing.busy) {
+    typing.again = true;
+    return;
+  }
+  typing.busy = true;
+  try {
+    do {
+      typing.again = false;
+      await readOnce(app, byId("typed").value);
+    } while (typing.again);
+  } finally {
+    typing.busy = false;
+  }
+}
+
+async function readOnce(app, given) {
+  if (given.trim() === "") return sayTyped("");
+  const models = live.shown();
+  if (models.length === 0) return sayTyped("The engine has no weights of the chosen model.");
+  const {source} = app, isNew = live.typed === null, place = live.typed ?? source.texts.length;
+  try {
+    source.forget({text: place});
+    live.wanted.clear();
+    await live.record(models, given, place);
+    live.typed = place;
+    sayTyped("");
+    app.set({text: place, query: null, key: null, window: null}, {focus: null});
+  } catch (error) {
+    if (isNew) source.texts.length = place;
+    sayTyped(error.message);
+  }
+}
+
+function sayTyped(problem) {
+  byId("typed-problem").textContent = problem;
+  byId("typed").setAttribute("aria-invalid", String(problem !== ""));
+}
+
+function wireLive(app) {
+  live.app = app;
+  if (!hasEngine()) return;
+  byId("live").hidden = false;
+  byId("typed").disabled = true;
+  byId("typed").addEventListener("input", () => readTyped(app));
+  byId("type").addEventListener("submit", (event) => {
+    event.preventDefault();
+    readTyped(app);
+  });
+  live.started = startLive(app);
+}
