@@ -31,6 +31,8 @@ const hostile = (server) =>
 const recipes = {
   // 2 layers of 4 heads, beside the untrained model.
   small: {make: (workshop) => ({input: small(workshop, 1), texts: [text]})},
+  // The same with the engine, if it was built.
+  live: {live: true, make: (workshop) => ({input: small(workshop, 1), texts: [text]})},
   // Two texts, and another model beside.
   pair: {
     make: (workshop) => ({

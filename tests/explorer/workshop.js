@@ -70,7 +70,13 @@ class Workshop {
   // The names of all pages that can be made here: some need real models.
   pages() {
     return Object.keys(recipes).filter(
-      (name) => !recipes[name].needs || this.real(recipes[name].needs));
+      (name) => (!recipes[name].needs || this.real(recipes[name].needs)) &&
+        (!recipes[name].live || this.hasEngine()));
+  }
+
+  // Whether `make explorer` built the engine, so that pages can be live.
+  hasEngine() {
+    return fs.readFileSync(this.page("live"), "latin1").includes('id="engine-code"');
   }
 
   // The folder of a real model, or undefined.
@@ -88,8 +94,10 @@ class Workshop {
         return;
       }
       const {input, texts, options = []} = recipe.make(this);
+      const kind = recipe.live ? [] : ["--recorded"];
       this.tapestry(
-        "explore", input, ...texts.flatMap((text) => ["--text", text]), ...options, "--out", file);
+        "explore", input, ...texts.flatMap((text) => ["--text", text]), ...options, ...kind,
+        "--out", file);
     });
   }
 
