@@ -1,4 +1,4 @@
-// The sub-commands of `tapestry`, without the command line: arguments.cpp fills the structs. Each
+// The sub-commands of `tapestry`, without the command line: arguments*.cpp fill the structs. Each
 // prints to standard output and throws Error if it fails.
 #pragma once
 
