@@ -96,6 +96,7 @@ void add_explore(CLI::App& app) {
       ->take_all()
       ->type_name("MODEL");
   c.name("--out", &Options::out, "the page (out/explorer/NAME.html)")->type_name("FILE");
+  c.app->add_flag("--recorded", c.options->recorded, "without the engine of make explorer");
 }
 
 }  // namespace
