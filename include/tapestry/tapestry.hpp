@@ -37,6 +37,7 @@
 #include "tapestry/memory.hpp"
 #include "tapestry/models/architecture.hpp"
 #include "tapestry/models/compare.hpp"
+#include "tapestry/models/hand_made.hpp"
 #include "tapestry/models/llama2c.hpp"
 #include "tapestry/models/model_folder.hpp"
 #include "tapestry/nn/adapters.hpp"
