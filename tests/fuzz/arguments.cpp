@@ -69,6 +69,12 @@ void train(const TrainOptions& o) {
   within<Index>(0, o.seed.value_or(0), most);
 }
 
+void hand(const HandOptions& o) {
+  require(!o.heads.empty(), "there is a head");
+  within<double>(0, o.sharpness, 1000);
+  within<Index>(8, o.length.value_or(8), most_length);
+}
+
 void generate(const GenerateOptions& o) {
   within<Index>(-1, o.length, 100000);
   within<Index>(1, o.count, 100000);

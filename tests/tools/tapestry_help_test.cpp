@@ -10,9 +10,10 @@ using namespace tapestry;
 
 namespace {
 
-const std::vector<std::string> commands = {
-    "analyze",  "why",     "attribute", "cut",    "patch", "lens", "circuit", "explore", "train",
-    "generate", "convert", "compare",   "tokens", "plot",  "tape", "lab",     "zoo",     "doctor"};
+const std::vector<std::string> commands = {"analyze",  "why",     "attribute", "cut",    "patch",
+                                           "lens",     "circuit", "explore",   "train",  "hand",
+                                           "generate", "convert", "compare",   "tokens", "plot",
+                                           "tape",     "lab",     "zoo",       "doctor"};
 
 Result help(const std::string& name) {
   const TemporaryFolder folder;
@@ -73,6 +74,7 @@ TEST_CASE("help and man page list the tasks", "[phase5][tools]") {
     return names(line, list + "or a");
   };
   CHECK(lists(help("train").out));
+  CHECK(lists(help("hand").out));
   CHECK(lists(content("tools/tapestry/tapestry.1")));
 }
 
@@ -100,6 +102,7 @@ TEST_CASE("the completion knows every command, option, task and broken model", "
   for (const std::string& task : tasks()) {
     CAPTURE(task);
     CHECK(names(proposed("tapestry train", 2), "\n" + task + "\n"));
+    CHECK(names(proposed("tapestry hand --task", 3), "\n" + task + "\n"));
   }
   for (const ZooCase& one : zoo()) {
     CAPTURE(one.name);

@@ -44,6 +44,31 @@ void add_train(CLI::App& app) {
   c.app->add_flag("--resume", c.options->resume, "continue the file's run with its options");
 }
 
+void add_hand(CLI::App& app) {
+  using Options = HandOptions;
+  Command<Options> c(app, "hand", "a model made by hand: heads from phrases or matrices", hand,
+                     hand_examples);
+  c.add("--head", &Options::heads,
+        "\"0.0 previous word\", layer and head first; repeat it for more")
+      ->required()
+      ->expected(1)
+      ->take_all()
+      ->type_name("HEAD");
+  c.name("--query", &Options::query, "W_Q of the head \"... matrices\", .npy or CSV")
+      ->type_name("FILE");
+  c.name("--key", &Options::key, "its W_K")->type_name("FILE");
+  c.name("--value", &Options::value, "its W_V (the word read)")->type_name("FILE");
+  c.name("--output", &Options::output, "its W_O (what it finds comes next)")->type_name("FILE");
+  c.number("--sharpness", &Options::sharpness, 0, 1000, "score of a key looked for (20)");
+  c.name("--task", &Options::task, (task_names() + ", or a file (induction)").c_str());
+  c.number("--length", &Options::length, 8, most_length, "positions (as many as the task has)");
+  c.add("--text", &Options::text, "the model's input (one of the task)");
+  c.name("--beside", &Options::beside, "a learned checkpoint, scored on the same texts")
+      ->type_name("FILE");
+  c.name("--out", &Options::out, "the model (out/checkpoints/hand.safetensors)")->type_name("FILE");
+  c.files();
+}
+
 void add_generate(CLI::App& app) {
   using Options = GenerateOptions;
   Command<Options> c(app, "generate", "generate text with a model", generate, generate_examples);
@@ -94,6 +119,7 @@ void add_tokens(CLI::App& app) {
 
 void add_making_commands(CLI::App& app) {
   add_train(app);
+  add_hand(app);
   add_generate(app);
   add_convert(app);
   add_tokens(app);

@@ -114,6 +114,18 @@ struct TrainOptions : PictureOptions {
 };
 void train(const TrainOptions& options);
 
+struct HandOptions : FileOptions {
+  std::vector<std::string> heads = {};  // "0.0 previous word"; "1.0 matrices": of these files
+  Path query, key, value, output;       // .npy or CSV; empty: none
+  double sharpness = 20;
+  std::string task = "induction";    // or a text file
+  std::optional<Index> length = {};  // positions; those of the task
+  std::string text;                  // empty: one of the task
+  Path beside;                       // a learned checkpoint; empty: none
+  Path out = "out/checkpoints/hand.safetensors";
+};
+void hand(const HandOptions& options);
+
 struct GenerateOptions {
   Path checkpoint, model;                // one of them is empty
   Path adapters;                         // beside the folder; empty: none

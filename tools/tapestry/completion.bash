@@ -3,7 +3,11 @@
 _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
+  [[ ${COMP_WORDS[1]} == hand && $before == --@(query|key|value|output) ]] && before='--npy'
   case $before in
+    --task)
+      mapfile -t COMPREPLY < <(compgen -W 'copy reverse sort induction brackets grammar' -- "$word")
+      return ;;
     --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--texts|--json|--npy|--save|--out|\
       --beside)
       compopt -o filenames
@@ -13,7 +17,7 @@ _tapestry() {
     --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
-    words='analyze why attribute cut patch lens circuit explore train generate convert tokens plot tape lab compare zoo doctor --help --version'
+    words='analyze why attribute cut patch lens circuit explore train hand generate convert tokens plot tape lab compare zoo doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
       analyze) words='--checkpoint --model --adapters --text --layer --head --pattern --out --format' ;;
@@ -36,6 +40,9 @@ _tapestry() {
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
         words+=' --save-every --snapshots --seed --out --format --attention-only --overwrite --resume'
         words+=' --merges --model --rank --maps --alpha --adapters --whole --save' ;;
+      hand)
+        words='--head --query --key --value --output --sharpness --task --length --text --beside'
+        words+=' --out --json --npy' ;;
       generate)
         words='--checkpoint --model --adapters --text --length --count --temperature --top-k'
         words+=' --top-p --seed --repetition-penalty --stop --probabilities' ;;

@@ -183,6 +183,30 @@ Examples:
   tapestry train book.txt --model stories260K --rank 4 --save book.safetensors
   tapestry generate --model stories260K --adapters book.safetensors)";
 
+inline constexpr const char* hand_examples =
+    R"(Nobody trains this model. Each head does what its phrase says, and nothing else:
+  previous word     looks at the word before
+  first word        looks at the first word
+  same word         looks at earlier copies of its word; without any, at itself
+  what followed the same word    looks behind earlier copies of its word, which
+                    a head "previous word" of an earlier layer has to prepare
+A head copies the word that it finds, and what the last of these finds is what
+the model predicts. With "matrices" instead of a phrase a head is made of the
+files --query and --key, each with a row for every column of the residual stream
+(tapestry/models/hand_made.hpp lists them); in CSV the first line names columns.
+Prints the maps of the heads, the patterns they follow as analyze does, and how
+the model does on held-out texts of the task, beside a learned one. With
+--sharpness 20 all weight is on what is looked for, with 2 some, with 0 all keys
+get the same. Every command opens the file with --checkpoint.
+
+Examples:
+  tapestry hand --head "0.0 previous word" \
+    --head "1.0 what followed the same word"
+  tapestry hand --head "0.0 previous word" \
+    --head "1.0 what followed the same word" --sharpness 2 \
+    --beside out/checkpoints/induction.safetensors --text "d a c f a"
+  tapestry hand --head "0.0 matrices" --query W_Q.npy --key W_K.npy)";
+
 inline constexpr const char* generate_examples =
     R"(Samples each new word from the model's probabilities, given the words before it
 (the last ones, if there are more than it has positions). The prompt must fit.

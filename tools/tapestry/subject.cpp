@@ -1,9 +1,7 @@
 #include "subject.hpp"
 
 #include <algorithm>
-#include <memory>
 
-#include "model_file.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -33,25 +31,6 @@ std::string described(const Subject& subject) {
          subject.unit + (o.is_causal ? ", decoder" : ", encoder") + ", input " +
          (subject.in_front.empty() ? "without <bos>" : "with " + subject.in_front) + ", " +
          says(subject.guess);
-}
-
-Subject of_checkpoint(const Path& path) {
-  const auto file = std::make_shared<const ModelFile>(read_model(path));
-  Subject subject{path, file->model};
-  subject.guess = file->format.guess;
-  subject.unit = file->vocabulary.by_characters() ? "characters" : "words";
-  subject.spaced = !file->vocabulary.by_characters();
-  if (file->format.bos) subject.bos = Vocabulary::bos;
-  subject.mask = Vocabulary::mask;
-  subject.encode = [file](const std::string& text) { return ids_of_text(*file, text); };
-  subject.word = [file](std::int32_t id) { return printable(file->vocabulary.word(id)); };
-  subject.id = [file](const std::string& word) {
-    return file->vocabulary.contains(word) ? file->vocabulary.id(word) : -1;
-  };
-  subject.limits = subject.model.options();
-  subject.in_front = file->format.bos ? "<bos>" : "";
-  subject.description = described(subject);
-  return subject;
 }
 
 // ---- A folder
@@ -124,8 +103,28 @@ Subject of_folder(const Path& path, const Path& adapters) {
 
 }  // namespace
 
+Subject subject_of(const std::shared_ptr<const ModelFile>& file) {
+  Subject subject{file->path, file->model};
+  subject.guess = file->format.guess;
+  subject.unit = file->vocabulary.by_characters() ? "characters" : "words";
+  subject.spaced = !file->vocabulary.by_characters();
+  if (file->format.bos) subject.bos = Vocabulary::bos;
+  subject.mask = Vocabulary::mask;
+  subject.encode = [file](const std::string& text) { return ids_of_text(*file, text); };
+  subject.word = [file](std::int32_t id) { return printable(file->vocabulary.word(id)); };
+  subject.id = [file](const std::string& word) {
+    return file->vocabulary.contains(word) ? file->vocabulary.id(word) : -1;
+  };
+  subject.limits = subject.model.options();
+  subject.in_front = file->format.bos ? "<bos>" : "";
+  subject.description = described(subject);
+  return subject;
+}
+
 Subject read_subject(const ModelOptions& options) {
-  if (!options.checkpoint.empty()) return of_checkpoint(options.checkpoint);
+  if (!options.checkpoint.empty()) {
+    return subject_of(std::make_shared<const ModelFile>(read_model(options.checkpoint)));
+  }
   if (!options.model.empty()) return of_folder(options.model, options.adapters);
   throw Error("--checkpoint is required, or --model.");
 }

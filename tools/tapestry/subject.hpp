@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "commands.hpp"
 #include "model.hpp"
+#include "model_file.hpp"
 #include "tapestry/text/batch.hpp"
 #include "tapestry/text/input_format.hpp"
 
@@ -30,6 +32,9 @@ struct Subject {
 
 // The model that the options name. Throws Error unless they name one, and as reading it does.
 Subject read_subject(const ModelOptions& options);
+
+// The model of a file that was read, or is about to be written.
+Subject subject_of(const std::shared_ptr<const ModelFile>& file);
 
 // A text as the model's input, with <bos> if it was trained so.
 struct Reading {
