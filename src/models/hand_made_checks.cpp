@@ -126,7 +126,7 @@ void check_hand_made_size(const HandMadeOptions& o, Index layers, Index heads, I
   if (numbers <= highest) return;
   throw Error("hand-made model: " + std::to_string(o.vocab_size) + " words and " +
               std::to_string(o.max_length) + " positions make a model of " +
-              formatted("%.0f", numbers / 1e6) +
+              formatted("%.1f", numbers / 1e6) +
               " million numbers; at most 20 million are built. Take fewer of them, or of heads.");
 }
 

@@ -70,7 +70,9 @@ TEST_CASE("options that cannot be are refused", "[phase5][hand]") {
   const Index many = std::numeric_limits<std::int32_t>::max();
   CHECK(refused({many, 6}, {before}, {"million numbers; at most 20 million"}) == "");
   CHECK(refused({6, many}, {before}, {"at most 20 million"}) == "");
-  CHECK(refused({200, 30}, {before, {0, 63, Phrase::same_word}}, {"at most 20 million"}) == "");
+  // 20 heads of width 230 at d_model 1031 have 19.4 million numbers, 21 heads 20.4.
+  CHECK(refused({200, 30}, {before, {0, 20, Phrase::same_word}}, {"20.4 million numbers;"}) == "");
+  CHECK(hand_made({200, 30}, {before, {0, 19, Phrase::same_word}}).options.num_heads == 20);
   CHECK(complaint([] { (void)matrices_of(Phrase::same_word, {0, 3}); }, {"0 words"}) == "");
 }
 

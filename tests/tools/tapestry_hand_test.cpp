@@ -104,6 +104,18 @@ TEST_CASE("hand: soft heads, a learned model beside, numbers for programs", "[ph
   CHECK(file["positions.weight"].size(0) == 30);
 }
 
+TEST_CASE("hand shows the heads that were named, of one all patterns", "[phase5][hand]") {
+  const TemporaryFolder folder;
+  const Result result = tapestry_in(folder / "", "hand --head '0.2 First  WORD' --text 'b a'");
+  CHECK(wrong(result) == "");
+  CHECK(has(result.out, "1 layer, 3 heads"));
+  CHECK(has(result.out, "heads: 0.2 first word"));
+  CHECK(has(result.out, "layer 0, head 2: each row a query"));
+  CHECK(!has(result.out, "layer 0, head 0:"));
+  CHECK(has(result.out, "    0    2   first word"));
+  CHECK(!has(result.out, "    0    1   "));
+}
+
 TEST_CASE("hand takes matrices from .npy and CSV", "[phase5][hand]") {
   const TemporaryFolder folder;
   const HandMadeOptions sizes{22, 13, 20, 10, 1};  // those of the task
@@ -175,6 +187,7 @@ TEST_CASE("hand refuses texts, tasks, models and files that do not fit", "[phase
   CHECK(refused(head + "--task sport", {"neither a task", "Did you mean sort?"}) == "");
   CHECK(refused(head + "--sharpness 1001", {"--sharpness"}, 2) == "");
   CHECK(refused(head + "--beside words", {"does not have the words of induction"}) == "");
+  CHECK(refused(head + "--task copy --beside learned", {"14 positions", "at most 13"}) == "");
   CHECK(refused(head + "--out learned", {"was not written by `tapestry hand`"}) == "");
   CHECK(refused(head + "--out hole.csv", {"was not written by `tapestry hand`"}) == "");
   CHECK(refused(head + "--out words/x", {"cannot"}) == "");
