@@ -55,6 +55,7 @@ TEST_CASE("hand prints maps, patterns and scores, and other commands agree", "[p
   CHECK(wrong(result) == "");
   for (const char* part :
        {"0.0 previous word, 1.0 what followed the same word", "text:  <bos> d a c f a",
+        "    f   1.00   0.00   0.00   0.00   0.00   0.00",
         "    a   0.00   0.00   0.00   1.00   0.00", "    0    0   previous word           1.00",
         "    1    0   induction               1.00", "next: c 1.00",
         "made by hand                       100.0 %       100.0 %    0.001",
