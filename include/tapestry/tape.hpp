@@ -101,7 +101,14 @@ class Tape {
     Tensor value, gradient;           // only with Keep::values; gradient after backward
   };
 
-  // With Keep::values every output and its gradient are kept, for drawing and first_non_finite().
+  // What the backward function of one record added to the gradient of one of its inputs.
+  struct Contribution {
+    std::size_t from, to;  // the record, and its input
+    Tensor added, sum;     // shaped like the input; sum: its gradient so far, with this
+  };
+
+  // With Keep::values every output, its gradient and what that is the sum of are kept: for drawing,
+  // first_non_finite() and tape_steps.hpp.
   enum class Keep { only_what_is_needed, values };
 
   // Starts recording on this thread. Throws Error if another tape is recording here, or if a
@@ -130,6 +137,10 @@ class Tape {
 
   std::size_t size() const;
   std::vector<Entry> entries() const;
+
+  // In the order of the backward pass; none before it, and none without Keep::values. What a
+  // checkpoint's function gave is counted as its record's.
+  std::vector<Contribution> contributions() const;
 
   // One line per record: number, operation, inputs, shape, bytes saved (a buffer that two records
   // save counts in both), label.

@@ -112,9 +112,16 @@ struct Tape::Checkpointed {
       state.gradients[ours] = std::exchange(gradients[theirs], Tensor());
     }
     state.gradients[y.node_] = dy;
+    state.keep = to.state_.keep;  // only now: the values of f's own records are of no use
     state.run_backward();
     for (const auto& [theirs, ours] : own.imported) {
       gradients[theirs] = std::move(state.gradients[ours]);
+    }
+    for (const Contribution& one : state.contributions) {
+      for (const auto& [theirs, ours] : own.imported) {
+        if (one.to != ours) continue;
+        to.state_.contributions.push_back({to.record_, theirs, one.added, one.sum});
+      }
     }
   }
 

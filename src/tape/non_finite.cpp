@@ -1,7 +1,10 @@
 // Finds the first non-finite number on a tape.
+#include "tape/non_finite.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +62,9 @@ std::string tell(const std::vector<Tape::Entry>& all, std::size_t i, const Bad& 
   return text;
 }
 
-std::string first_bad_value(const std::vector<Tape::Entry>& all) {
+using Found = std::optional<TapeSteps::NonFinite>;
+
+Found first_bad_value(const std::vector<Tape::Entry>& all) {
   std::vector<Bad> bad(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     bad[i] = look_at(all[i].value);
@@ -71,16 +76,16 @@ std::string first_bad_value(const std::vector<Tape::Entry>& all) {
       if (bad[input].mask != none) bad[i].mask = bad[input].mask;
     }
     if (from_bad ? bad[i].nan && !from_nan : !is_mask(all[i], bad[i])) {
-      return tell(all, i, bad[i], !from_bad);
+      return {{i, false, tell(all, i, bad[i], !from_bad)}};
     }
     if (!from_bad) bad[i].mask = i;
     const bool is_loss = from_bad && i + 1 == all.size() && all[i].value.count() == 1;
-    if (is_loss) return tell(all, i, bad[i], false);
+    if (is_loss) return {{i, false, tell(all, i, bad[i], false)}};
   }
-  return "";
+  return {};
 }
 
-std::string first_bad_gradient(const std::vector<Tape::Entry>& all) {
+Found first_bad_gradient(const std::vector<Tape::Entry>& all) {
   for (std::size_t i = all.size(); i-- > 0;) {
     if (!all[i].gradient.defined() || !look_at(all[i].gradient).any()) continue;
     std::string sources;
@@ -91,13 +96,20 @@ std::string first_bad_gradient(const std::vector<Tape::Entry>& all) {
         sources += (sources.empty() ? ", by way of " : " or ") + name_of(all, j);
       }
     }
-    return "the gradient of " + name_of(all, i) +
-           ", is the first with a number that is not finite: " + summary(all[i].gradient) + sources;
+    return {{i, true,
+             "the gradient of " + name_of(all, i) +
+                 ", is the first with a number that is not finite: " + summary(all[i].gradient) +
+                 sources}};
   }
-  return "";
+  return {};
 }
 
 }  // namespace
+
+Found find_non_finite(const std::vector<Tape::Entry>& all) {
+  Found value = first_bad_value(all);
+  return value ? value : first_bad_gradient(all);
+}
 
 std::string Tape::first_non_finite() const {
   const std::vector<Entry> all = entries();
@@ -106,8 +118,8 @@ std::string Tape::first_non_finite() const {
         "first_non_finite: this tape kept no values to look at. Make it with Tape(..., "
         "Tape::Keep::values).");
   }
-  const std::string value = first_bad_value(all);
-  return value.empty() ? first_bad_gradient(all) : value;
+  const Found found = find_non_finite(all);
+  return found ? found->text : "";
 }
 
 }  // namespace tapestry

@@ -92,6 +92,8 @@ void Tape::State::clear() {
   labels.clear();
   values.clear();
   kept_gradients.clear();
+  contributions.clear();
+  buffers.clear();
   children.clear();
   ran_backward = false;
 }

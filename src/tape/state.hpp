@@ -49,11 +49,15 @@ struct Tape::State {
   void run_backward();
   Gradients gradients_of_watched();
 
-  // ---- for inspection: table.cpp, non_finite.cpp
+  // ---- for inspection: table.cpp, non_finite.cpp, steps.cpp
   Keep keep = Keep::only_what_is_needed;
   std::map<std::size_t, std::string> labels;
-  std::vector<Tensor> values;          // by record, with Keep::values
-  std::vector<Tensor> kept_gradients;  // likewise
+  std::vector<Tensor> values;                           // by record, with Keep::values
+  std::vector<Tensor> kept_gradients;                   // likewise
+  std::vector<Contribution> contributions;              // likewise, in the order they were made
+  std::vector<std::pair<std::size_t, Tensor>> buffers;  // likewise: of the record's inputs, by
+                                                        // gradient_buffer; added when it ends
+  Tensor buffer_of(std::size_t input, const Shape& shape);
 
   // ---- a child tape: checkpoint.cpp
   Child* child = nullptr;               // null: not a child

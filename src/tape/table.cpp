@@ -51,6 +51,8 @@ std::vector<Tape::Entry> Tape::entries() const {
   return entries;
 }
 
+std::vector<Tape::Contribution> Tape::contributions() const { return state_->contributions; }
+
 std::string Tape::table() const {
   const std::vector<Entry> all = entries();
   int width = 16;

@@ -103,7 +103,16 @@ void Tape::State::run_backward() {
     if (keep == Keep::values) kept_gradients[i] = dy;
     GradientSink sink(*this, i);
     backward(dy, sink);
+    for (auto& [input, part] : std::exchange(buffers, {})) sink.accumulate(input, std::move(part));
   }
+}
+
+// With Keep::values a record adds to zeros of its own, so that one sees what it adds.
+Tensor Tape::State::buffer_of(std::size_t input, const Shape& shape) {
+  for (const auto& [known, part] : buffers) {
+    if (known == input) return part;
+  }
+  return buffers.emplace_back(input, Tensor::zeros(shape)).second;
 }
 
 // Each has a buffer of its own. What y does not depend on has zeros.
@@ -132,6 +141,8 @@ void GradientSink::accumulate(std::size_t input, Tensor gradient) {
   const std::uint32_t node = state_.input(record_, input);
   gradient = sum_to(state_.records[record_].operation, gradient, state_.records[node].shape);
   Tensor& sum = state_.gradients[node];
+  const bool keep = state_.keep == Tape::Keep::values;
+  const Tensor added = keep ? gradient : Tensor();  // shares it: no sum is then made in place
   if (!sum.defined()) {
     sum = std::move(gradient);
   } else if (sum.buffer().owners() == 1 && sum.is_contiguous()) {
@@ -139,14 +150,17 @@ void GradientSink::accumulate(std::size_t input, Tensor gradient) {
   } else {
     sum = apply("backward", kernels::active().of<kernels::Add>(), sum, gradient);
   }
+  if (keep) state_.contributions.push_back({record_, node, added, sum});
 }
 
 Tensor GradientSink::gradient_buffer(std::size_t input) {
   if (!needs_gradient(input)) return Tensor();
   const std::uint32_t node = state_.input(record_, input);
+  const Shape& shape = state_.records[node].shape;
+  if (state_.keep == Tape::Keep::values) return state_.buffer_of(input, shape);
   Tensor& sum = state_.gradients[node];
   if (!sum.defined()) {
-    sum = Tensor::zeros(state_.records[node].shape);
+    sum = Tensor::zeros(shape);
   } else if (sum.buffer().owners() > 1 || !sum.is_contiguous()) {
     sum = sum.clone();
   }

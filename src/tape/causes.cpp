@@ -1,0 +1,337 @@
+// From a number that is not finite back to what it was made from, element by element.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "tape/non_finite.hpp"
+#include "tapestry/format.hpp"
+
+namespace tapestry {
+namespace {
+
+using Entries = std::vector<Tape::Entry>;
+using Place = std::vector<Index>;  // one position for each axis
+
+struct Element {
+  std::size_t record;
+  Index number;  // in row-major order
+  double value;
+};
+
+template <std::size_t n>
+bool among(std::string_view word, const std::array<std::string_view, n>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+Place place_of(const Shape& shape, Index number) {
+  Place place(static_cast<std::size_t>(shape.ndim()));
+  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
+    place[static_cast<std::size_t>(axis)] = number % shape[axis];
+    number /= shape[axis];
+  }
+  return place;
+}
+
+std::string number_text(double value) {
+  return std::isnan(value) ? "NaN" : formatted("%.6g", value);
+}
+
+std::string name_of(const Entries& all, std::size_t i) {
+  return all[i].label.empty() ? all[i].operation + " (record " + std::to_string(i) + ")"
+                              : all[i].label;
+}
+
+std::string name_of(const Entries& all, const Element& element) {
+  std::string list;
+  for (const Index position : place_of(all[element.record].shape, element.number)) {
+    list += (list.empty() ? "" : ", ") + std::to_string(position);
+  }
+  return name_of(all, element.record) + (list.empty() ? "" : " [" + list + "]");
+}
+
+// ---- Which elements of its inputs an element was made from
+
+// Functions of the elements at the same place, after broadcasting; those of two first.
+constexpr std::array<std::string_view, 9> of_two = {
+    "add", "subtract", "multiply", "divide", "pow", "atan2", "maximum", "minimum", "where"};
+constexpr std::array<std::string_view, 22> of_one = {
+    "negate",  "exp",      "log",   "sqrt", "sin",       "cos",   "tanh", "erf",
+    "sigmoid", "softplus", "relu",  "gelu", "gelu_tanh", "silu",  "elu",  "abs",
+    "clamp",   "sign",     "floor", "ceil", "round",     "expand"};
+constexpr std::array<std::string_view, 3> of_a_row = {"softmax", "log_softmax", "cumsum"};
+constexpr std::array<std::string_view, 6> of_axes = {"sum", "mean", "prod",
+                                                     "max", "min",  "logsumexp"};
+
+bool of_same_place(const std::string& operation) {
+  return among(operation, of_two) || among(operation, of_one);
+}
+
+// The positions that agree with `place` at the axes where `held` is true.
+std::vector<Index> agreeing(const Shape& shape, const Place& place, const std::vector<bool>& held) {
+  std::vector<Index> numbers;
+  for (Index number = 0; number < shape.count(); ++number) {
+    const Place other = place_of(shape, number);
+    bool agrees = true;
+    for (std::size_t axis = 0; axis < other.size(); ++axis) {
+      agrees = agrees && (!held[axis] || other[axis] == place[axis]);
+    }
+    if (agrees) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::vector<Index> broadcast_from(const Shape& from, const Place& place) {
+  const std::size_t more = place.size() - static_cast<std::size_t>(from.ndim());
+  Place other(place.begin() + static_cast<std::ptrdiff_t>(more), place.end());
+  for (std::size_t axis = 0; axis < other.size(); ++axis) {
+    if (from[static_cast<int>(axis)] == 1) other[axis] = 0;
+  }
+  return agreeing(from, other, std::vector<bool>(other.size(), true));
+}
+
+// What the operation makes of such numbers, as far as it is a NaN or an infinity; else a number.
+real fold(const std::string& operation, const Tensor& x, const std::vector<Index>& numbers) {
+  const std::vector<real> values = x.values();
+  const bool largest = operation == "max", least = operation == "min";
+  real result = static_cast<real>(largest ? -INFINITY : least ? INFINITY : operation == "prod");
+  for (const Index number : numbers) {
+    const real value = values[static_cast<std::size_t>(number)];
+    if (std::isnan(result)) break;
+    if (largest || least) {
+      const bool wins = largest ? value > result : value < result;
+      result = wins || std::isnan(value) ? value : result;
+    } else {
+      result = operation == "prod" ? result * value : result + value;  // may overflow
+    }
+  }
+  return result;
+}
+
+bool alike(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || a == b || (std::isfinite(a) && std::isfinite(b));
+}
+
+// The tape does not say which axes were reduced: those whose shapes and numbers agree, the last
+// ones first.
+std::vector<Index> reduced_from(const Tape::Entry& made, const Tape::Entry& from,
+                                const Place& place, double value) {
+  const int axes = from.shape.ndim();
+  for (unsigned held = 1U << axes; held-- > 0;) {
+    const auto is_held = [&](int axis) { return (held >> (axes - 1 - axis) & 1U) != 0; };
+    Place other(static_cast<std::size_t>(axes));
+    std::vector<bool> holds(static_cast<std::size_t>(axes));
+    const bool keepdims = made.shape.ndim() == axes;
+    std::size_t next = 0;
+    bool fits = true;
+    for (int axis = 0; axis < axes; ++axis) {
+      holds[static_cast<std::size_t>(axis)] = is_held(axis);
+      if (!is_held(axis)) {
+        fits = fits && (!keepdims || made.shape[axis] == 1);
+        next += keepdims ? 1 : 0;
+        continue;
+      }
+      fits = fits && next < place.size() && made.shape[static_cast<int>(next)] == from.shape[axis];
+      if (fits) other[static_cast<std::size_t>(axis)] = place[next];
+      ++next;
+    }
+    if (!fits || next != place.size()) continue;
+    std::vector<Index> numbers = agreeing(from.shape, other, holds);
+    if (alike(double{fold(made.operation, from.value, numbers)}, value)) return numbers;
+  }
+  return {};
+}
+
+std::vector<Index> made_from(const Entries& all, const Element& made, std::size_t input) {
+  const Tape::Entry &entry = all[made.record], &from = all[input];
+  const Place place = place_of(entry.shape, made.number);
+  if (of_same_place(entry.operation) && broadcasts_to(from.shape, entry.shape)) {
+    return broadcast_from(from.shape, place);
+  }
+  if (among(entry.operation, of_axes)) {
+    std::vector<Index> numbers = reduced_from(entry, from, place, made.value);
+    if (!numbers.empty()) return numbers;
+  }
+  std::vector<bool> held(static_cast<std::size_t>(from.shape.ndim()), false);
+  const bool in_row = among(entry.operation, of_a_row) && from.shape == entry.shape;
+  if (in_row && !held.empty()) {
+    held.assign(held.size(), true);
+    held.back() = false;
+  }
+  return agreeing(from.shape, place, held);
+}
+
+// ---- In words
+
+std::string infix_of(const std::string& operation) {
+  if (operation == "add") return " + ";
+  if (operation == "subtract") return " - ";
+  if (operation == "multiply") return " * ";
+  return operation == "divide" ? " / " : "";
+}
+
+// "-inf - -inf is NaN, of masked [1, 0] and highest [1, 0]"
+std::string tell_same_place(const Entries& all, const Element& made,
+                            const std::vector<Element>& from) {
+  const std::string& operation = all[made.record].operation;
+  std::vector<std::string> numbers, names;
+  for (const Element& one : from) {
+    numbers.push_back(number_text(one.value));
+    if (names.empty() || names.back() != name_of(all, one)) names.push_back(name_of(all, one));
+  }
+  if (among(operation, of_two) && from.size() == 1) {
+    numbers.emplace_back("?");
+    names.emplace_back("a number that is not on the tape");
+  }
+  const std::string infix = infix_of(operation);
+  // Of a difference the tape does not say which side is missing.
+  const bool is_infix =
+      !infix.empty() && (numbers.back() != "?" || operation == "add" || operation == "multiply");
+  std::string text = is_infix ? "" : operation + "(";
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    text += (i == 0 ? "" : is_infix ? infix : ", ") + numbers[i];
+  }
+  text += (is_infix ? "" : ")") + (" is " + number_text(made.value)) + ", of ";
+  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : " and ") + names[i];
+  return text;
+}
+
+// "all of them -inf", "2 of them NaN, 1 of them inf"
+std::string kinds(const std::vector<double>& values) {
+  std::string text;
+  std::ptrdiff_t finite = 0;
+  for (const char* const kind : {"NaN", "inf", "-inf"}) {
+    const auto count = std::count_if(values.begin(), values.end(), [&](double value) {
+      return !std::isfinite(value) && number_text(value) == kind;
+    });
+    finite += count;
+    if (count == 0) continue;
+    if (count == std::ssize(values)) return std::string("all of them ") + kind;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " of them " + kind;
+  }
+  return finite == 0 ? "all of them finite" : text;
+}
+
+std::string tell_many(const Entries& all, const Element& made,
+                      const std::vector<std::vector<Element>>& from) {
+  std::string text = all[made.record].operation + " is " + number_text(made.value);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::vector<double> values;
+    for (const Element& one : from[i]) values.push_back(one.value);
+    if (values.empty()) continue;
+    const bool one = values.size() == 1;
+    text +=
+        (i == 0 ? ", of " : " and ") +
+        (one ? name_of(all, from[i][0])
+             : std::to_string(values.size()) + " numbers of " + name_of(all, from[i][0].record)) +
+        ", " + (one ? "which is " + number_text(values[0]) : kinds(values));
+  }
+  return text;
+}
+
+// ---- One step back
+
+std::vector<std::vector<Element>> inputs_of(const Entries& all, const Element& made) {
+  std::vector<std::vector<Element>> result;
+  for (const std::size_t input : all[made.record].inputs) {
+    const std::vector<real> values = all[input].value.values();
+    std::vector<Element>& list = result.emplace_back();
+    for (const Index number : made_from(all, made, input)) {
+      list.push_back({input, number, double{values[static_cast<std::size_t>(number)]}});
+    }
+  }
+  return result;
+}
+
+std::string tell(const Entries& all, const Element& made,
+                 const std::vector<std::vector<Element>>& from) {
+  if (from.empty()) return "it was given so";
+  const bool singles = std::all_of(from.begin(), from.end(),
+                                   [](const auto& elements) { return elements.size() == 1; });
+  if (!of_same_place(all[made.record].operation) || !singles) return tell_many(all, made, from);
+  std::vector<Element> each;
+  for (const std::vector<Element>& elements : from) each.push_back(elements[0]);
+  return tell_same_place(all, made, each);
+}
+
+// The element to go on with: a NaN, if there is one, else the last input's first infinity.
+const Element* worst(const std::vector<std::vector<Element>>& from) {
+  const Element* found = nullptr;
+  for (const std::vector<Element>& elements : from) {
+    const auto bad = std::find_if(elements.begin(), elements.end(),
+                                  [](const Element& one) { return !std::isfinite(one.value); });
+    const auto nan = std::find_if(elements.begin(), elements.end(),
+                                  [](const Element& one) { return std::isnan(one.value); });
+    if (found != nullptr && std::isnan(found->value)) continue;
+    if (nan != elements.end()) {
+      found = &*nan;
+    } else if (bad != elements.end()) {
+      found = &*bad;
+    }
+  }
+  return found;
+}
+
+// A NaN, if there is one: the infinities beside it may be those of a mask.
+Element first_bad(std::size_t record, const Tensor& tensor) {
+  const std::vector<real> values = tensor.values();
+  auto bad = std::find_if(values.begin(), values.end(), [](real x) { return std::isnan(x); });
+  if (bad == values.end()) {
+    bad = std::find_if(values.begin(), values.end(), [](real x) { return !std::isfinite(x); });
+  }
+  return {record, bad - values.begin(), double{*bad}};
+}
+
+TapeSteps::Cause cause(const Entries& all, const Element& of, bool in_gradient, std::string why) {
+  return {of.record, in_gradient, place_of(all[of.record].shape, of.number), of.value,
+          std::move(why)};
+}
+
+// The first contribution that is not finite there, and the gradient that it was made from: that
+// came earlier, and so is finite.
+std::vector<TapeSteps::Cause> gradient_causes(
+    const Entries& all, const Element& bad, const std::vector<Tape::Contribution>& contributions) {
+  const auto at = [](const Tensor& x, Index number) {
+    return double{x.values()[static_cast<std::size_t>(number)]};
+  };
+  const auto guilty =
+      std::find_if(contributions.begin(), contributions.end(), [&](const Tape::Contribution& one) {
+        return one.to == bad.record && !std::isfinite(at(one.added, bad.number));
+      });
+  if (guilty == contributions.end()) {
+    return {cause(all, bad, true, "finite contributions add up to it, or it was the seed")};
+  }
+  const Tape::Entry& giver = all[guilty->from];
+  const std::string name = name_of(all, guilty->from);
+  std::vector<TapeSteps::Cause> causes = {cause(all, bad, true,
+                                                "the backward pass of " + name + " adds " +
+                                                    number_text(at(guilty->added, bad.number)) +
+                                                    " to it")};
+  if (giver.shape != all[bad.record].shape) return causes;
+  const double dy = at(giver.gradient, bad.number);
+  causes.push_back(cause(all, {guilty->from, bad.number, dy}, true,
+                         "its gradient is finite, so it is the slope of " + giver.operation +
+                             " that is not, where " + name_of(all, bad.record) + " is " +
+                             number_text(at(all[bad.record].value, bad.number)) + " and " + name +
+                             " is " + number_text(at(giver.value, bad.number))));
+  return causes;
+}
+
+}  // namespace
+
+std::vector<TapeSteps::Cause> causes_of(const TapeSteps::NonFinite& found, const Entries& all,
+                                        const std::vector<Tape::Contribution>& contributions) {
+  const Tape::Entry& entry = all[found.record];
+  Element bad = first_bad(found.record, found.in_gradient ? entry.gradient : entry.value);
+  if (found.in_gradient) return gradient_causes(all, bad, contributions);
+  std::vector<TapeSteps::Cause> causes;
+  for (;;) {
+    const std::vector<std::vector<Element>> from = inputs_of(all, bad);
+    causes.push_back(cause(all, bad, false, tell(all, bad, from)));
+    const Element* const next = worst(from);
+    if (next == nullptr) return causes;
+    bad = *next;
+  }
+}
+
+}  // namespace tapestry
