@@ -1,9 +1,8 @@
 // From a number that is not finite back to what it was made from, element by element.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 
+#include "tape/made_from.hpp"
 #include "tape/non_finite.hpp"
 #include "tapestry/format.hpp"
 
@@ -11,27 +10,6 @@ namespace tapestry {
 namespace {
 
 using Entries = std::vector<Tape::Entry>;
-using Place = std::vector<Index>;  // one position for each axis
-
-struct Element {
-  std::size_t record;
-  Index number;  // in row-major order
-  double value;
-};
-
-template <std::size_t n>
-bool among(std::string_view word, const std::array<std::string_view, n>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-Place place_of(const Shape& shape, Index number) {
-  Place place(static_cast<std::size_t>(shape.ndim()));
-  for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
-    place[static_cast<std::size_t>(axis)] = number % shape[axis];
-    number /= shape[axis];
-  }
-  return place;
-}
 
 std::string number_text(double value) {
   return std::isnan(value) ? "NaN" : formatted("%.6g", value);
@@ -48,117 +26,6 @@ std::string name_of(const Entries& all, const Element& element) {
     list += (list.empty() ? "" : ", ") + std::to_string(position);
   }
   return name_of(all, element.record) + (list.empty() ? "" : " [" + list + "]");
-}
-
-// ---- Which elements of its inputs an element was made from
-
-// Functions of the elements at the same place, after broadcasting; those of two first.
-constexpr std::array<std::string_view, 9> of_two = {
-    "add", "subtract", "multiply", "divide", "pow", "atan2", "maximum", "minimum", "where"};
-constexpr std::array<std::string_view, 22> of_one = {
-    "negate",  "exp",      "log",   "sqrt", "sin",       "cos",   "tanh", "erf",
-    "sigmoid", "softplus", "relu",  "gelu", "gelu_tanh", "silu",  "elu",  "abs",
-    "clamp",   "sign",     "floor", "ceil", "round",     "expand"};
-constexpr std::array<std::string_view, 3> of_a_row = {"softmax", "log_softmax", "cumsum"};
-constexpr std::array<std::string_view, 6> of_axes = {"sum", "mean", "prod",
-                                                     "max", "min",  "logsumexp"};
-
-bool of_same_place(const std::string& operation) {
-  return among(operation, of_two) || among(operation, of_one);
-}
-
-// The positions that agree with `place` at the axes where `held` is true.
-std::vector<Index> agreeing(const Shape& shape, const Place& place, const std::vector<bool>& held) {
-  std::vector<Index> numbers;
-  for (Index number = 0; number < shape.count(); ++number) {
-    const Place other = place_of(shape, number);
-    bool agrees = true;
-    for (std::size_t axis = 0; axis < other.size(); ++axis) {
-      agrees = agrees && (!held[axis] || other[axis] == place[axis]);
-    }
-    if (agrees) numbers.push_back(number);
-  }
-  return numbers;
-}
-
-std::vector<Index> broadcast_from(const Shape& from, const Place& place) {
-  const std::size_t more = place.size() - static_cast<std::size_t>(from.ndim());
-  Place other(place.begin() + static_cast<std::ptrdiff_t>(more), place.end());
-  for (std::size_t axis = 0; axis < other.size(); ++axis) {
-    if (from[static_cast<int>(axis)] == 1) other[axis] = 0;
-  }
-  return agreeing(from, other, std::vector<bool>(other.size(), true));
-}
-
-// What the operation makes of such numbers, as far as it is a NaN or an infinity; else a number.
-real fold(const std::string& operation, const Tensor& x, const std::vector<Index>& numbers) {
-  const std::vector<real> values = x.values();
-  const bool largest = operation == "max", least = operation == "min";
-  real result = static_cast<real>(largest ? -INFINITY : least ? INFINITY : operation == "prod");
-  for (const Index number : numbers) {
-    const real value = values[static_cast<std::size_t>(number)];
-    if (std::isnan(result)) break;
-    if (largest || least) {
-      const bool wins = largest ? value > result : value < result;
-      result = wins || std::isnan(value) ? value : result;
-    } else {
-      result = operation == "prod" ? result * value : result + value;  // may overflow
-    }
-  }
-  return result;
-}
-
-bool alike(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || a == b || (std::isfinite(a) && std::isfinite(b));
-}
-
-// The tape does not say which axes were reduced: those whose shapes and numbers agree, the last
-// ones first.
-std::vector<Index> reduced_from(const Tape::Entry& made, const Tape::Entry& from,
-                                const Place& place, double value) {
-  const int axes = from.shape.ndim();
-  for (unsigned held = 1U << axes; held-- > 0;) {
-    const auto is_held = [&](int axis) { return (held >> (axes - 1 - axis) & 1U) != 0; };
-    Place other(static_cast<std::size_t>(axes));
-    std::vector<bool> holds(static_cast<std::size_t>(axes));
-    const bool keepdims = made.shape.ndim() == axes;
-    std::size_t next = 0;
-    bool fits = true;
-    for (int axis = 0; axis < axes; ++axis) {
-      holds[static_cast<std::size_t>(axis)] = is_held(axis);
-      if (!is_held(axis)) {
-        fits = fits && (!keepdims || made.shape[axis] == 1);
-        next += keepdims ? 1 : 0;
-        continue;
-      }
-      fits = fits && next < place.size() && made.shape[static_cast<int>(next)] == from.shape[axis];
-      if (fits) other[static_cast<std::size_t>(axis)] = place[next];
-      ++next;
-    }
-    if (!fits || next != place.size()) continue;
-    std::vector<Index> numbers = agreeing(from.shape, other, holds);
-    if (alike(double{fold(made.operation, from.value, numbers)}, value)) return numbers;
-  }
-  return {};
-}
-
-std::vector<Index> made_from(const Entries& all, const Element& made, std::size_t input) {
-  const Tape::Entry &entry = all[made.record], &from = all[input];
-  const Place place = place_of(entry.shape, made.number);
-  if (of_same_place(entry.operation) && broadcasts_to(from.shape, entry.shape)) {
-    return broadcast_from(from.shape, place);
-  }
-  if (among(entry.operation, of_axes)) {
-    std::vector<Index> numbers = reduced_from(entry, from, place, made.value);
-    if (!numbers.empty()) return numbers;
-  }
-  std::vector<bool> held(static_cast<std::size_t>(from.shape.ndim()), false);
-  const bool in_row = among(entry.operation, of_a_row) && from.shape == entry.shape;
-  if (in_row && !held.empty()) {
-    held.assign(held.size(), true);
-    held.back() = false;
-  }
-  return agreeing(from.shape, place, held);
 }
 
 // ---- In words
@@ -179,7 +46,7 @@ std::string tell_same_place(const Entries& all, const Element& made,
     numbers.push_back(number_text(one.value));
     if (names.empty() || names.back() != name_of(all, one)) names.push_back(name_of(all, one));
   }
-  if (among(operation, of_two) && from.size() == 1) {
+  if (is_of_two(operation) && from.size() == 1) {
     numbers.emplace_back("?");
     names.emplace_back("a number that is not on the tape");
   }
@@ -248,7 +115,7 @@ std::string tell(const Entries& all, const Element& made,
   if (from.empty()) return "it was given so";
   const bool singles = std::all_of(from.begin(), from.end(),
                                    [](const auto& elements) { return elements.size() == 1; });
-  if (!of_same_place(all[made.record].operation) || !singles) return tell_many(all, made, from);
+  if (!is_of_same_place(all[made.record].operation) || !singles) return tell_many(all, made, from);
   std::vector<Element> each;
   for (const std::vector<Element>& elements : from) each.push_back(elements[0]);
   return tell_same_place(all, made, each);

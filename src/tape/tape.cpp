@@ -142,7 +142,8 @@ void GradientSink::accumulate(std::size_t input, Tensor gradient) {
   gradient = sum_to(state_.records[record_].operation, gradient, state_.records[node].shape);
   Tensor& sum = state_.gradients[node];
   const bool keep = state_.keep == Tape::Keep::values;
-  const Tensor added = keep ? gradient : Tensor();  // shares it: no sum is then made in place
+  // They share the gradient and the sum: then no sum is made in place.
+  if (keep) state_.contributions.push_back({record_, node, gradient, {}});
   if (!sum.defined()) {
     sum = std::move(gradient);
   } else if (sum.buffer().owners() == 1 && sum.is_contiguous()) {
@@ -150,7 +151,7 @@ void GradientSink::accumulate(std::size_t input, Tensor gradient) {
   } else {
     sum = apply("backward", kernels::active().of<kernels::Add>(), sum, gradient);
   }
-  if (keep) state_.contributions.push_back({record_, node, added, sum});
+  if (keep) state_.contributions.back().sum = sum;
 }
 
 Tensor GradientSink::gradient_buffer(std::size_t input) {

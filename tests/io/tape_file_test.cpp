@@ -37,8 +37,9 @@ TEST_CASE("steps as JSON have the fields that are promised", "[phase0][io]") {
   CHECK(json["format"] == "tapestry tape steps 1");
   CHECK(json["name"] == "example");
   CHECK(json["formula"] == "log(x) - x");
-  CHECK(json["lines"] == Json::parse(R"json([{"text": "low = log(x)", "label": "low", "record": 1},
-                                         {"text": "// \"end\"", "label": "", "record": null}])json"));
+  CHECK(json["lines"] == Json::parse(R"json([
+      {"text": "low = log(x)", "label": "low", "record": 1},
+      {"text": "// \"end\"", "label": "", "record": null}])json"));
   REQUIRE(json["records"].size() == 4);
   CHECK(json["forward"] == Json({0, 1, 2, 3}));
   const Json low = json["records"][1];
@@ -58,7 +59,8 @@ TEST_CASE("steps as JSON have the fields that are promised", "[phase0][io]") {
   CHECK(json["backward"][1]["record"] == 2);
   CHECK(json["backward"][1]["gives"] ==
         Json::parse(R"json([{"to": 1, "contribution": [1.0, 1.0, 1.0], "sum": [1.0, 1.0, 1.0]},
-                        {"to": 0, "contribution": [-1.0, -1.0, -1.0], "sum": [-1.0, -1.0, -1.0]}])json"));
+                        {"to": 0, "contribution": [-1.0, -1.0, -1.0],
+                         "sum": [-1.0, -1.0, -1.0]}])json"));
   CHECK(
       json["backward"][2]["gives"] ==
       Json::parse(

@@ -50,7 +50,8 @@ TEST_CASE("help teaches each command with an example, in 80 columns", "[phase5][
     CHECK(names(help("").out, "\n  " + name + " "));
   }
   CHECK(widest(help("").out) <= 80);
-  CHECK(options(help("tape").out) == std::set<std::string>{"--help", "--out", "--format"});
+  CHECK(options(help("tape").out) ==
+        std::set<std::string>{"--help", "--step", "--json", "--out", "--format"});
 }
 
 TEST_CASE("the man page names every command and option", "[phase5][tools]") {

@@ -18,8 +18,11 @@ void add_plot(CLI::App& app) {
 }
 
 void add_tape(CLI::App& app) {
-  Command<TapeOptions> c(app, "tape", "draw the tape of a small model", tape, tape_examples);
-  c.name("MODEL", &TapeOptions::model, "neuron, softmax or attention (neuron)");
+  Command<TapeOptions> c(app, "tape", "draw or step through the tape of a small model", tape,
+                         tape_examples);
+  c.name("MODEL", &TapeOptions::model, "neuron, softmax, attention, masked, or a file (neuron)");
+  c.app->add_flag("--step", c.options->step, "step by step, forward and backward");
+  c.name("--json", &TapeOptions::json, "write all steps to this file")->type_name("FILE");
   c.pictures("for the picture (out/plots)");
 }
 

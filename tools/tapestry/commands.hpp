@@ -164,7 +164,9 @@ struct PlotOptions : PictureOptions {
 void plot(const PlotOptions& options);
 
 struct TapeOptions : PictureOptions {
-  std::string model = "neuron";
+  std::string model = "neuron";  // with `step` also a file of steps
+  bool step = false;
+  Path json;  // for the steps; empty: none
 };
 void tape(const TapeOptions& options);
 

@@ -14,7 +14,7 @@ _tapestry() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W 'png svg' -- "$word") && return ;;
-    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole ' == *" $before "* ]] || return ;;
+    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole --step ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
     words='analyze why attribute cut patch lens circuit explore train hand generate convert tokens plot tape lab compare zoo doctor --help --version'
@@ -49,7 +49,7 @@ _tapestry() {
       convert) words='--tokenizer' ;;
       tokens) words='--model --why --train --merges --out' ;;
       plot) words='--model --tensor --out --format' ;;
-      tape) words='neuron softmax attention --out --format' ;;
+      tape) words='neuron softmax attention masked --step --json --out --format' ;;
       lab)
         words='--lengths --heads --width --batch --causal --window --repeats --threads --seconds' ;;
       compare) words='--verbose' ;;
@@ -61,7 +61,7 @@ _tapestry() {
     words+=' --help'
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-  if [[ ${COMP_WORDS[1]} == @(explore|train|convert|plot|compare) && $word != -* ]]; then  # files too
+  if [[ ${COMP_WORDS[1]} == @(explore|train|convert|plot|tape|compare) && $word != -* ]]; then  # files too
     compopt -o filenames
     local files
     mapfile -t files < <(compgen -f -- "$word")

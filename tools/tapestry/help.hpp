@@ -255,11 +255,20 @@ Examples:
 
 inline constexpr const char* tape_examples =
     R"(Prints the records of one calculation and draws them: each operation with its
-shape, its value, and its gradient.
+shape, its value, and its gradient. With --step one record after the other
+instead, beside the line of the program that made it: forward its value, back
+through the backward pass what it adds to the gradient of each input. The first
+number that is not finite comes with what led to it (masked makes a NaN). On a
+terminal keys go on (Enter, right) and back (left, p), to the backward pass (b),
+to that number (f) and out (q). --json FILE writes the steps, and --step FILE
+steps through such a file, also one that a program of yours wrote with
+write_tape_steps() (io/tape_file.hpp); its name has a dot or a slash.
 
 Examples:
   tapestry tape
-  tapestry tape attention --out pictures)";
+  tapestry tape attention --out pictures
+  tapestry tape softmax --step
+  tapestry tape masked --step --json steps.json)";
 
 inline constexpr const char* lab_examples =
     R"(The same queries, keys and values through explicit, fused, chunked, sliding

@@ -1,14 +1,16 @@
-// `tapestry tape`: what a small calculation records, printed and drawn.
+// `tapestry tape`: what a small calculation records, printed, drawn, or stepped through.
 #include "tapestry/tape.hpp"
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "course/tape_programs.hpp"
+#include "findings.hpp"
 #include "screen.hpp"
-#include "tapestry/closest.hpp"
+#include "tape_step.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/io/tape_file.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/numbers.hpp"
@@ -17,73 +19,6 @@
 
 namespace tapestry::command {
 namespace {
-
-// Each labels its results and returns the loss.
-using Calculation = Tensor (*)(Tape& tape, const std::vector<Tensor>& inputs);
-
-struct Model {
-  const char* name;
-  const char* formula;
-  Parameters inputs;
-  Calculation calculate;
-};
-
-Tensor labelled(Tape& tape, const Tensor& x, const char* name) {
-  tape.label(x, name);
-  return x;
-}
-
-Tensor neuron(Tape& tape, const std::vector<Tensor>& in) {
-  const Tensor product = labelled(tape, in[0] * 2, "w x");
-  const Tensor y = labelled(tape, tanh(product + in[1]), "y");
-  const Tensor difference = labelled(tape, y - 0.2, "y - target");
-  return labelled(tape, difference * difference, "loss");
-}
-
-Tensor softmax_of_three(Tape& tape, const std::vector<Tensor>& in) {
-  const Tensor up = labelled(tape, exp(in[0]), "exp(s)");
-  const Tensor total = labelled(tape, sum(up), "sum");
-  const Tensor weights = labelled(tape, up / total, "weights");
-  return labelled(tape, -log(squeeze(slice(weights, 0, 2, 3), 0)), "loss");
-}
-
-Tensor one_head(Tape& tape, const std::vector<Tensor>& in) {
-  const Tensor x({3, 2}, {1, 0, 0, 1, 1, 1});
-  const Tensor q = labelled(tape, matmul(x, in[0]), "Q"), k = labelled(tape, matmul(x, in[1]), "K");
-  const Tensor v = labelled(tape, matmul(x, in[2]), "V");
-  const Tensor scores = labelled(tape, matmul(q, transpose(k)) / std::sqrt(2.0), "scores");
-  const Tensor weights = labelled(tape, softmax(scores), "weights");
-  const Tensor output = labelled(tape, matmul(weights, v), "output");
-  return labelled(tape, mse(output, Tensor({3, 2}, {2, -1, -1, 2, 0, 0})), "loss");
-}
-
-std::vector<Model> models() {
-  return {{"neuron",
-           "loss = (tanh(w x + b) - 0.2)^2, where x = 2",
-           {{"w", Tensor(0.5)}, {"b", Tensor(-0.3)}},
-           neuron},
-          {"softmax",
-           "loss = -ln(exp(s_2) / sum_j exp(s_j)): three scores, the last one wanted",
-           {{"s", Tensor({3}, {1, -0.5, 0.5})}},
-           softmax_of_three},
-          {"attention",
-           "three words of width 2: mse(softmax(Q K^T / sqrt(2)) V, target)",
-           {{"W_Q", Tensor({2, 2}, {1, 0.5, -0.5, 1})},
-            {"W_K", Tensor({2, 2}, {0.5, -1, 1, 0.5})},
-            {"W_V", Tensor({2, 2}, {1, 0, 0.5, 1})}},
-           one_head}};
-}
-
-Model chosen(const std::string& name) {
-  std::vector<std::string> names;
-  for (Model& model : models()) {
-    if (model.name == name) return std::move(model);
-    names.push_back(model.name);
-  }
-  const std::string similar = closest(name, names);
-  throw Error(in_quotes(name) + " is not a model; there are neuron, softmax and " + "attention." +
-              (similar.empty() ? "" : " Did you mean " + similar + "?"));
-}
 
 std::string numbers(const Tensor& x) {
   std::string text;
@@ -113,25 +48,41 @@ plot::Diagram drawing(const Tape& record, const std::string& title) {
   return diagram;
 }
 
-}  // namespace
+void write_steps(const TapeSteps& steps, const Path& path) {
+  if (path.empty()) return;
+  write_tape_steps(path, steps);
+  print("wrote %s\n", path.c_str());
+}
 
-void tape(const TapeOptions& options) {
-  const Model model = chosen(options.model);
-  std::vector<Tensor> inputs;
-  for (const Parameter& input : model.inputs) inputs.push_back(input.value);
-  Tape record(model.inputs, Tape::Keep::values);
-  const Tensor loss = model.calculate(record, inputs);
-  const std::string table = record.table();
-  const Gradients gradients = record.backward(loss);
+void print_and_draw(const TapeOptions& options) {
+  TapeProgram program(options.model);
+  const std::string table = program.tape().table();
+  const Gradients gradients = program.tape().backward(program.loss());
   const Path path = options.path("tape_" + options.model);
-  plot::write_picture(plot::render(drawing(record, std::string("The tape of ") + model.name)),
-                      path);
-  print("%s\n\n%s\n", model.formula, table.c_str());
-  print("loss = %.4f; the backward pass gives the gradients\n", double{loss.item()});
-  for (const Parameter& input : model.inputs) {
+  plot::write_picture(plot::render(drawing(program.tape(), "The tape of " + program.name())), path);
+  print("%s\n\n%s\n", program.formula().c_str(), table.c_str());
+  print("loss = %.4f; the backward pass gives the gradients\n", double{program.loss().item()});
+  for (const Parameter& input : program.inputs()) {
     print("d loss / d %s = %s\n", input.name.c_str(), to_string(gradients[input.value]).c_str());
   }
   print("\nwrote %s\n", path.c_str());
+  write_steps(program.steps(), options.json);
+}
+
+}  // namespace
+
+// A name with a dot or a slash is that of a file.
+void tape(const TapeOptions& options) {
+  check_files({options.json, {}});
+  const bool is_file = options.model.find_first_of("./") != std::string::npos;
+  if (is_file && !options.step) {
+    throw Error(in_quotes(options.model) + " is a file: step through it with --step.");
+  }
+  if (!options.step) return print_and_draw(options);
+  const TapeSteps steps =
+      is_file ? read_tape_steps(options.model) : tape_program_steps(options.model);
+  step_through(steps);
+  write_steps(steps, options.json);
 }
 
 }  // namespace tapestry::command
