@@ -63,11 +63,11 @@ std::string tell_same_place(const Entries& all, const Element& made,
   return text;
 }
 
-// "all of them -inf", "2 of them NaN, 1 of them inf"
+// "all of them -inf", "2 of them inf, 1 of them -inf"
 std::string kinds(const std::vector<double>& values) {
   std::string text;
   std::ptrdiff_t finite = 0;
-  for (const char* const kind : {"NaN", "inf", "-inf"}) {
+  for (const char* const kind : {"inf", "-inf"}) {
     const auto count = std::count_if(values.begin(), values.end(), [&](double value) {
       return !std::isfinite(value) && number_text(value) == kind;
     });
@@ -121,20 +121,14 @@ std::string tell(const Entries& all, const Element& made,
   return tell_same_place(all, made, each);
 }
 
-// The element to go on with: a NaN, if there is one, else the last input's first infinity.
+// The element to go on with: the last input's first infinity. There is no NaN among them, for the
+// first on a tape is where the search began.
 const Element* worst(const std::vector<std::vector<Element>>& from) {
   const Element* found = nullptr;
   for (const std::vector<Element>& elements : from) {
     const auto bad = std::find_if(elements.begin(), elements.end(),
                                   [](const Element& one) { return !std::isfinite(one.value); });
-    const auto nan = std::find_if(elements.begin(), elements.end(),
-                                  [](const Element& one) { return std::isnan(one.value); });
-    if (found != nullptr && std::isnan(found->value)) continue;
-    if (nan != elements.end()) {
-      found = &*nan;
-    } else if (bad != elements.end()) {
-      found = &*bad;
-    }
+    if (bad != elements.end()) found = &*bad;
   }
   return found;
 }

@@ -54,10 +54,8 @@ real fold(const std::string& operation, const Tensor& x, const std::vector<Index
   real result = static_cast<real>(largest ? -INFINITY : least ? INFINITY : operation == "prod");
   for (const Index number : numbers) {
     const real value = values[static_cast<std::size_t>(number)];
-    if (std::isnan(result)) break;
     if (largest || least) {
-      const bool wins = largest ? value > result : value < result;
-      result = wins || std::isnan(value) ? value : result;
+      result = largest ? std::max(result, value) : std::min(result, value);
     } else {
       result = operation == "prod" ? result * value : result + value;  // may overflow
     }
