@@ -130,6 +130,24 @@ TEST_CASE("of a reduction the axes that were reduced are named", "[phase2][tape]
         "prod is inf, of 2 numbers of x, all of them finite");
 }
 
+TEST_CASE("extremes tell which axis was reduced", "[phase2][tape]") {
+  const Tensor x = Tensor::ones({2, 2}), mask({2, 2}, {1, 0, 1, 0});
+  CHECK(told({{"x", x}},
+             [&] {
+               const Tensor y = where(mask, -inf, x), most = max(y, 0);
+               return most - most;
+             })
+            .find("max is -inf, of 2 numbers of where (record 1), all of them -inf") !=
+        std::string::npos);
+  CHECK(told({{"x", x}},
+             [&] {
+               const Tensor y = where(mask, inf, x), least = min(y, 0);
+               return least - least;
+             })
+            .find("min is inf, of 2 numbers of where (record 1), all of them inf") !=
+        std::string::npos);
+}
+
 TEST_CASE("where several axes could have been reduced, the last ones are named", "[phase2][tape]") {
   const Tensor x = Tensor::ones({2, 2}), mask({2, 2}, {1, 0, 1, 0});
   CHECK(told({{"x", x}},

@@ -116,6 +116,21 @@ TEST_CASE("what a checkpoint gives is counted as its record's", "[phase0][tape]"
   CHECK(all[3].sum.item() == 7);
 }
 
+TEST_CASE("what stays inside a checkpoint is no contribution", "[phase0][tape]") {
+  const Tensor x(3), w(2);
+  Tape tape({x, w}, Tape::Keep::values);
+  const Tensor y =
+      checkpoint([&](const std::vector<Tensor>& in) { return exp(in[0] * w) * 5; }, {x});
+  (void)tape.backward(y);
+  REQUIRE(tape.contributions().size() == 2);  // none to the product, nor to its exp
+  for (const std::size_t i : {0, 1}) {
+    const Tape::Contribution one = tape.contributions()[i];
+    CHECK(one.from == 2);
+    CHECK(double{one.added.item()} == Approx((one.to == 0 ? 2 : 3) * 5 * std::exp(6.0)));
+  }
+  CHECK(tape.contributions()[0].to != tape.contributions()[1].to);
+}
+
 TEST_CASE("contributions are kept with Keep::values only, and of one tape", "[phase0][tape]") {
   const Tensor x(3);
   for (const Tape::Keep keep : {Tape::Keep::values, Tape::Keep::only_what_is_needed}) {
