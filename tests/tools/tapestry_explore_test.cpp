@@ -120,6 +120,27 @@ Transformer small(const TransformerOptions& options) {
   return Transformer(options, random);
 }
 
+// The mean over the rows of a decoder of the sum over their keys of a term: of the weights, and of
+// weights that are equal.
+struct Sums {
+  double seen = 0, even = 0;
+};
+
+// weights (heads, length, length); term(weight, distance).
+template <class Term>
+Sums over_rows(const Tensor& weights, Index head, Term term) {
+  const Index length = weights.size(1);
+  Sums sums;
+  for (Index i = 0; i < length; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      const double w = weights.at({head, i, j});
+      if (w > 0) sums.seen += term(w, i - j) / static_cast<double>(length);
+      sums.even += term(1.0 / static_cast<double>(i + 1), i - j) / static_cast<double>(length);
+    }
+  }
+  return sums;
+}
+
 }  // namespace
 
 TEST_CASE("a page holds what the model computed, bit by bit", "[phase1][tools]") {
@@ -162,9 +183,17 @@ TEST_CASE("a page holds what the model computed, bit by bit", "[phase1][tools]")
   }
   CHECK(layer["pooled"].is_null());
   CHECK(layer["bias"].is_null());
-  const Tensor entropy = mean_of_rows(attention_entropy(right),
-                                      rows_that_count(right.shape(), Mask::causal()));  // (heads)
-  CHECK(layer["entropy"].size() == static_cast<std::size_t>(entropy.size(0)));
+  CHECK(layer["entropy"].size() == static_cast<std::size_t>(heads));
+  for (Index head = 0; head < heads; ++head) {
+    CAPTURE(head);
+    const std::size_t h = static_cast<std::size_t>(head);
+    const Sums entropy = over_rows(right, head, [](double w, Index) { return -w * std::log(w); });
+    const Sums distance = over_rows(right, head, [](double w, Index by) { return w * by; });
+    CHECK(layer["entropy"][h] == Approx(entropy.seen).margin(1e-6));
+    CHECK(layer["even_entropy"][h] == Approx(entropy.even).margin(1e-6));
+    CHECK(layer["distance"][h] == Approx(distance.seen).margin(1e-6));
+    CHECK(layer["even_distance"][h] == Approx(distance.even).margin(1e-6));
+  }
 }
 
 TEST_CASE("a page holds what the model says, and would say after each layer", "[phase5][tools]") {

@@ -246,7 +246,7 @@ TEST_CASE("the single head of step 14 is looked into like any model", "[phase1][
 
   const Result seen = tapestry_in(folder / "", "analyze --out o" + text);
   CHECK(wrong(seen) == "");
-  CHECK(has(seen.out, "a single head, width 6, 8 words, encoder, input without"));
+  CHECK(has(seen.out, "a single head, width 6, vocabulary of 8 words, encoder, input without"));
   Index best = 0;
   for (Index id = 1; id < words.size(); ++id) {
     if (shares.at({1, id}) > shares.at({1, best})) best = id;

@@ -250,7 +250,8 @@ Json next_of(const Subject& subject, const Reading& reading, const Tensor& logit
 }
 
 // A lens (layers + 1, length): what each layer would say. Of large vocabularies the logits of
-// all positions at once would not fit into memory.
+// all positions at once would not fit into memory. The run that stores its weights holds the same
+// streams but for the last bits (1e-6); a run of its own gives the numbers of `tapestry lens`.
 Json lens_of(const Subject& subject, const Reading& reading, const Tensor& logits, Block& block,
              WordList& words) {
   const Transformer& model = subject.model.transformer();

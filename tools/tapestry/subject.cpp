@@ -27,8 +27,9 @@ std::string described(const Subject& subject) {
               : std::to_string(o.num_layers) + (o.num_layers == 1 ? " layer, " : " layers, ") +
                     std::to_string(o.num_heads) + (o.num_heads == 1 ? " head" : " heads") +
                     " each") +
-         ", width " + std::to_string(o.d_model) + ", " + std::to_string(o.vocab_size) + " " +
-         subject.unit + (o.is_causal ? ", decoder" : ", encoder") + ", input " +
+         ", width " + std::to_string(o.d_model) + ", vocabulary of " +
+         std::to_string(o.vocab_size) + " " + subject.unit +
+         (o.is_causal ? ", decoder" : ", encoder") + ", input " +
          (subject.in_front.empty() ? "without <bos>" : "with " + subject.in_front) + ", " +
          says(subject.guess);
 }
