@@ -122,7 +122,9 @@ enum class Behind { other_story, own_story };
 
 // Three passages of each story, behind themselves and behind another one: of another story, or of
 // their own (the next one, or the first for the last; so none stands behind the one before it).
-TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first, Behind behind) {
+// from: the first passage that is read.
+TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first, Behind behind,
+                     std::ptrdiff_t from = 0) {
   Pieces pieces, others;
   for (const char* story : stories) {
     const std::vector<std::int32_t> ids = tokenizer.encode(story).values;
@@ -134,7 +136,8 @@ TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first, Behind behi
     const std::size_t own = i / 3 * 3 + (i + 1) % 3, other = (i + 7) % pieces.size();
     others.push_back(pieces[behind == Behind::own_story ? own : other]);
   }
-  return two_readings(first, pieces, others);
+  return two_readings(first, {pieces.begin() + from, pieces.end()},
+                      {others.begin() + from, others.end()});
 }
 
 // The best head of each kind, and the one whose cut costs most.
@@ -229,6 +232,19 @@ void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
   draw_joint_cuts(charts);
 }
 
+// The same for three heads that other passages chose: those of the other stories.
+void print_other_half(const HeadStudy& told, const HeadStudy& half) {
+  std::printf("   3, chosen on passages 1 to 12 and cut on the others\n");
+  for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
+    const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3) / 2);
+    const Heads cut(heads.begin(), heads.begin() + 3);
+    const Falls joint = half.falls(cut);
+    std::printf("      %-14s", to_string(kind).c_str());
+    for (const HeadOf one : cut) std::printf(" %td.%td", one.layer, one.head);
+    std::printf("   read again %.2f, another story %.2f\n", joint.again, joint.other);
+  }
+}
+
 // One text, as `tapestry cut` and `tapestry attribute` ask it.
 void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
   const char* const text = "Max had a red ball. Anna had a green hat. Max had a red";
@@ -278,6 +294,7 @@ int main() try {
               tokenizer.token(*tokenizer.bos()).c_str(), first);
   print_single_cuts(told);
   print_joint_cuts(told, own);
+  print_other_half(told, {model, passages(tokenizer, *tokenizer.bos(), Behind::other_story, 12)});
   print_one_text(model, tokenizer);
   std::printf("wrote out/plots/phase7_joint_cuts_stories260K.png\n");
   draw_scores({{"random", noise.again_scores},
