@@ -170,7 +170,8 @@ Header read_header(std::ifstream& file, std::uint64_t file_bytes, std::uint64_t&
   const std::size_t length_bytes = text[6] == 1 ? 2 : 4;
   std::uint64_t length = 0;
   read_bytes(file, &length, length_bytes);
-  const std::uint64_t rest = file_bytes - std::min<std::uint64_t>(file_bytes, start.size() + length_bytes);
+  const std::uint64_t rest =
+      file_bytes - std::min<std::uint64_t>(file_bytes, start.size() + length_bytes);
   if (length > std::min(rest, longest_header)) {
     throw Error("its header should have " + std::to_string(length) + " bytes, but " +
                 (length > rest ? std::to_string(rest) + " follow: cut off."

@@ -39,10 +39,10 @@ struct Changes {
 // forms, for another text.
 Patched parse_patched(const std::string& text);
 
-// From now on the model reads the text with these changes, while the capture is active, and what is
-// captured shows them. Weights must be stored. Throws Error for a part, link or place that the model
-// or the text has not, a weight outside of 0 to 1, another text of another length, and a model that
-// is a single head.
+// From now on, while the capture is active, the model reads the text with these changes, and what
+// is captured shows them. Weights must be stored. Throws Error for a part, link or place that the
+// model or the text has not, a weight outside of 0 to 1, another text of another length, and a model
+// that is a single head.
 void change(Capture& seen, const Subject& subject, const Reading& reading, const Changes& changes);
 
 }  // namespace tapestry::command

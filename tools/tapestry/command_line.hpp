@@ -53,12 +53,12 @@ struct Command {
   }
 
   template <class Value>
-  CLI::Option* add(const char* name, Value Options::*member, const char* what) {
+  CLI::Option* add(const char* name, Value Options::* member, const char* what) {
     return app->add_option(name, (*options).*member, what);
   }
   // For files, folders and tensors: "" is no name, and does not mean that the option was absent.
   template <class Value>
-  CLI::Option* name(const char* option, Value Options::*member, const char* what) {
+  CLI::Option* name(const char* option, Value Options::* member, const char* what) {
     return add(option, member, what)->check(is_named);
   }
   // A model and its input.
@@ -120,7 +120,7 @@ struct Command {
         ->type_name("FILE");
   }
   template <class Value>  // Index or double, or an optional one
-  CLI::Option* number(const char* name, Value Options::*member, Number<Value> low,
+  CLI::Option* number(const char* name, Value Options::* member, Number<Value> low,
                       Number<Value> high, const char* what) {
     return add(name, member, what)->check(CLI::Range(low, high));
   }

@@ -34,7 +34,7 @@ _tapestry() {
       circuit)
         words='--checkpoint --model --adapters --text --layer --head --from --json --npy'
         words+=' --out --format' ;;
-      explore) words='--adapters --text --beside --out' ;;
+      explore) words='--adapters --text --beside --recorded --out' ;;
       train)
         words='copy reverse sort induction brackets grammar'
         words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'

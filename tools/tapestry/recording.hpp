@@ -55,8 +55,8 @@ inline constexpr Index most_weights = 2'000'000, most_bins = 64;
 
 // Reads every text with every model. A text is recorded anew for a model that splits it into
 // other words. Baselines are measured for learned models only, which takes most of the time, and if
-// they are wanted. Throws Error for a text that a model cannot read (read_text_for), and for changes
-// that do not fit it.
+// they are wanted. Throws Error for a text that a model cannot read (read_text_for), and for
+// changes that do not fit it.
 enum class Baselines { of_learned, none };
 Recording record(const std::vector<Reader>& readers, const std::vector<std::string>& texts,
                  Baselines baselines = Baselines::of_learned);
