@@ -96,6 +96,22 @@ test("save: the numbers of a map are the weights, those beside it, and A - B", a
   }
 });
 
+test("save: beside a shorter text, cells that it lacks are empty", async (scene) => {
+  const file = scene.workshop.page("pair"), recording = new Recording(file);
+  const page = await scene.open(file, {hash: "#view=map&beside=text1"});
+  const rows = parseCsv((await saved(scene, page, "csv")).text), {texts} = recording;
+  const shorter = texts[1].words.length, run = recording.run(0, 1);
+  assert.ok(shorter < texts[0].words.length);
+  const [b] = Object.keys(rows[0]).slice(-1);
+  for (const row of rows) {
+    const [i, j] = [Number(row.query), Number(row.key)];
+    if (i >= shorter || j >= shorter)
+      assert.strictEqual(row[b], "", `${i}, ${j}`);
+    else if (j <= i)
+      assert.strictEqual(Number(row[b]), recording.weight(run, 0, 0, i, j));
+  }
+});
+
 test("save: the numbers of all heads and of the lens are the library's", async (scene) => {
   const file = scene.workshop.page("small"), recording = new Recording(file);
   const page = await scene.open(file, {hash: "#view=all"}), run = recording.run(0, 0);

@@ -94,6 +94,15 @@ inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// With the lines that a long one was folded into, below its name, as one again.
+inline std::string unfolded(std::string text) {
+  const std::string fold = "\n       ";
+  for (std::size_t at = 0; (at = text.find(fold, at)) != text.npos;) {
+    text.replace(at, fold.size(), " ");
+  }
+  return text;
+}
+
 inline bool is_picture(const std::filesystem::path& path) {
   const plot::Decoded picture = plot::decode_png(plot::read_bytes(path));
   return plot::has_ink(picture, 0, 0, picture.width, picture.height);

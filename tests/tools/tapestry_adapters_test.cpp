@@ -44,8 +44,9 @@ const Trained& trained() {
 
 // What follows the line that names the model.
 std::string found(const Result& result) {
-  const std::size_t end = result.out.find("predicts the next word");
-  return end == std::string::npos ? result.out : result.out.substr(result.out.find('\n', end));
+  const std::string out = unfolded(result.out);
+  const std::size_t end = out.find("predicts the next word");
+  return end == std::string::npos ? out : out.substr(out.find('\n', end));
 }
 
 }  // namespace
@@ -102,11 +103,7 @@ TEST_CASE("every command that opens a folder opens it with adapters", "[phase7][
 
 TEST_CASE("a model that is opened with adapters is called so", "[phase7][tools]") {
   const Result said = trained().say("attribute --text 'one two' --model m --adapters a");
-  std::string line;
-  for (const char letter : said.out.substr(0, said.out.find("text:"))) {
-    if (letter != '\n' && (letter != ' ' || !line.ends_with(' '))) line += letter;
-  }
-  CHECK(has(line, "with the adapters of a"));
+  CHECK(has(unfolded(said.out), "with the adapters of a"));
 }
 
 TEST_CASE("adapters go on from their file", "[phase7][tools]") {

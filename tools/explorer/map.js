@@ -36,7 +36,7 @@ const mapView = {
       for (let c = 0; c < a.columns.length; ++c) {
         rows.push([
           a.rowAt + r, a.rows[r], a.columnAt + c, a.columns[c],
-          ...maps.map((matrix) => matrix.value(r, c) ?? "masked")
+          ...maps.map((matrix) => (holds(matrix, r, c) ? matrix.value(r, c) ?? "masked" : ""))
         ]);
       }
     }
@@ -44,6 +44,9 @@ const mapView = {
     return {columns: ["query", "query word", "key", "key word", ...names], rows};
   },
 };
+
+// Another text may be shorter.
+const holds = (matrix, r, c) => r < matrix.rows.length && c < matrix.columns.length;
 
 // Of each of several maps. One alone leaves room for the card.
 function mapWidth(width, count) {
@@ -215,7 +218,7 @@ function cellText(pairs, matrix, scene, r, c) {
       shortWhy(matrix.run, layer, head, matrix.rowAt + r, matrix.columnAt + c);
   }
   const print = (m) => {
-    const value = r < m.rows.length && c < m.columns.length ? m.value(r, c) : null;
+    const value = holds(m, r, c) ? m.value(r, c) : null;
     if (value === null) return "masked or outside";
     return m.isDifference ? signed(value) : four(value);
   };
