@@ -94,13 +94,12 @@ inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// With the lines that a long one was folded into, below its name, as one again.
-inline std::string unfolded(std::string text) {
-  const std::string fold = "\n       ";
-  for (std::size_t at = 0; (at = text.find(fold, at)) != text.npos;) {
-    text.replace(at, fold.size(), " ");
-  }
-  return text;
+// With single blanks in place of all breaks of lines.
+inline std::string unfolded(const std::string& text) {
+  std::istringstream words(text);
+  std::string all;
+  for (std::string word; words >> word;) all += word + " ";
+  return all;
 }
 
 inline bool is_picture(const std::filesystem::path& path) {

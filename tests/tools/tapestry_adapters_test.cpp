@@ -42,11 +42,14 @@ const Trained& trained() {
   return all;
 }
 
-// What follows the line that names the model.
+// What follows the description of the model.
 std::string found(const Result& result) {
-  const std::string out = unfolded(result.out);
-  const std::size_t end = out.find("predicts the next word");
-  return end == std::string::npos ? out : out.substr(out.find('\n', end));
+  std::string out = unfolded(result.out);
+  for (const std::string end : {"predicts the next word", ", with the adapters of a"}) {
+    const std::size_t at = out.find(end);
+    if (at != out.npos) out.erase(0, at + end.size());
+  }
+  return out;
 }
 
 }  // namespace

@@ -5,18 +5,6 @@
 
 using namespace tapestry;
 
-namespace {
-
-// With single blanks in place of all breaks of lines.
-std::string unfolded(const std::string& text) {
-  std::istringstream words(text);
-  std::string all;
-  for (std::string word; words >> word;) all += word + " ";
-  return all;
-}
-
-}  // namespace
-
 TEST_CASE("tapestry zoo lists all broken models, and none of the answers", "[phase6][tools]") {
   const TemporaryFolder folder;
   const Result made = tapestry_in(folder / "", "zoo");
