@@ -41,8 +41,8 @@ Patched parse_patched(const std::string& text);
 
 // From now on, while the capture is active, the model reads the text with these changes, and what
 // is captured shows them. Weights must be stored. Throws Error for a part, link or place that the
-// model or the text has not, a weight outside of 0 to 1, another text of another length, and a model
-// that is a single head.
+// model or the text has not, a weight outside of 0 to 1, another text of another length, and a
+// model that is a single head.
 void change(Capture& seen, const Subject& subject, const Reading& reading, const Changes& changes);
 
 }  // namespace tapestry::command
