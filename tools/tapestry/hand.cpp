@@ -1,33 +1,20 @@
 // `tapestry hand`: a model whose heads are made of phrases or matrices, scored like a learned one.
-#include <cmath>
-
 #include "commands.hpp"
 #include "findings.hpp"
 #include "hand_heads.hpp"
+#include "hand_model.hpp"
 #include "heads.hpp"
 #include "material.hpp"
 #include "screen.hpp"
-#include "tapestry/accuracy.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
-#include "tapestry/ops.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry::command {
 namespace {
-
-constexpr const char* metadata_key = "hand.heads";  // by which its files are known
-
-struct Made {
-  Material material;
-  std::vector<HandMadeHead> heads;
-  std::string words;  // "0.0 previous word, 1.0 what followed the same word"
-  Metadata metadata;
-  std::shared_ptr<const ModelFile> file;
-};
 
 Index positions_for(const Material& material, const HandOptions& o) {
   const Index length = o.length.value_or(material.length);
@@ -36,32 +23,9 @@ Index positions_for(const Material& material, const HandOptions& o) {
               " take up to " + std::to_string(material.length) + " positions.");
 }
 
-std::string words_of(const std::vector<HandMadeHead>& heads) {
-  std::string words;
-  for (const HandMadeHead& head : heads) {
-    words += (words.empty() ? "" : ", ") + std::to_string(head.layer) + "." +
-             std::to_string(head.head) + " " + (head.phrase ? to_string(*head.phrase) : "matrices");
-  }
-  return words;
-}
-
-Made make(const HandOptions& o) {
-  Made made{material(o.task, o.length.value_or(64)), heads_in(o), {}, {}, {}};
-  const Material& what = made.material;
-  Random random(0);
-  const Batch batch = what.train(1, random);
-  const InputFormat format = input_format_of(batch);
-  const HandMadeOptions sizes{.vocab_size = what.vocabulary.size(),
-                              .max_length = positions_for(what, o),
-                              .sharpness = o.sharpness,
-                              .beginning = format.bos ? Vocabulary::bos : -1};
-  made.words = words_of(made.heads);
-  made.metadata = tapestry::to_metadata(what.vocabulary, batch);
-  made.metadata[metadata_key] = made.words;
-  made.metadata["hand.sharpness"] = exact_text(o.sharpness);
-  made.file = std::make_shared<const ModelFile>(
-      ModelFile{o.out, Model(hand_made(sizes, made.heads)), what.vocabulary, format});
-  return made;
+HandModel make(const HandOptions& o) {
+  const Material what = material(o.task, o.length.value_or(64));
+  return make_by_hand(o.out, what, positions_for(what, o), o.sharpness, heads_in(o));
 }
 
 // An older file of this command may be replaced, but nothing that took time to learn.
@@ -69,7 +33,7 @@ void check_out(const Path& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return;
   try {
-    if (read_checkpoint(path).weights.metadata.contains(metadata_key)) return;
+    if (read_checkpoint(path).weights.metadata.contains(hand_metadata_key)) return;
   } catch (const Error&) {  // no checkpoint at all
   }
   throw Error(path.string() +
@@ -77,36 +41,6 @@ void check_out(const Path& path) {
 }
 
 // ---- How well it does
-
-constexpr Index rows = 100;
-
-// The same texts as in the table of `tapestry train` with seed 1.
-Batch held_out(const Material& material) {
-  Random random(1, ~std::uint64_t{0});
-  return material.test(rows, random);
-}
-
-std::vector<real> scores_of(const Model& model, const Batch& batch) {
-  const Tensor logits = model(batch.inputs);  // (rows, length, words)
-  const auto right = static_cast<double>(exact_matches(logits, batch.targets));
-  return {static_cast<real>(right / rows), static_cast<real>(accuracy(logits, batch.targets)),
-          cross_entropy(logits, batch.targets).item()};
-}
-
-// What guessing blindly reaches: an answer of n words with a chance of 1 / words^n.
-std::vector<real> scores_of_chance(Index words, const Batch& batch) {
-  const double one = 1 / static_cast<double>(words);
-  const Index length = batch.targets.shape[1];
-  double whole = 0;
-  for (Index row = 0; row < rows; ++row) {
-    double chance = 1;
-    for (Index i = 0; i < length; ++i) {
-      if (batch.targets.values[static_cast<std::size_t>(row * length + i)] >= 0) chance *= one;
-    }
-    whole += chance / rows;
-  }
-  return {static_cast<real>(whole), static_cast<real>(one), static_cast<real>(-std::log(one))};
-}
 
 // A learned model that knows the same words.
 Model learned(const Path& path, const Material& material) {
@@ -123,13 +57,15 @@ Model learned(const Path& path, const Material& material) {
   return file.model;
 }
 
-Table score_table(const Made& made, const HandOptions& o) {
-  const Batch batch = held_out(made.material);
+Table score_table(const HandModel& made, const HandOptions& o) {
+  const Batch batch = hand_test(made.material);
   Table table{"scores", "model", "score", {}, {"wholly right", "words right", "loss"}, {}};
   std::vector<real> values;
-  const auto add = [&](const std::string& name, const std::vector<real>& scores) {
+  const auto add = [&](const std::string& name, const HandScores& scores) {
     table.rows.push_back(name);
-    values.insert(values.end(), scores.begin(), scores.end());
+    for (const double one : {scores.whole, scores.right, scores.loss}) {
+      values.push_back(static_cast<real>(one));
+    }
   };
   add("made by hand", scores_of(made.file->model, batch));
   if (!o.beside.empty()) {
@@ -143,8 +79,8 @@ Table score_table(const Made& made, const HandOptions& o) {
 
 // "wholly right" only where a text has one right answer.
 void print_scores(const Table& table, const Material& material) {
-  print("%s\n", folded(formatted("%lld texts of %s, %s", (long long)rows, material.name.c_str(),
-                                 material.test_is.c_str()),
+  print("%s\n", folded(formatted("%lld texts of %s, %s", (long long)hand_texts,
+                                 material.name.c_str(), material.test_is.c_str()),
                        0)
                     .c_str());
   const bool whole = material.has_answers;
@@ -169,20 +105,20 @@ Reading read_for(const Subject& subject, const std::string& text) {
               "--length.");
 }
 
-void print_introduction(const Made& made, const Subject& subject, const Reading& reading) {
+void print_introduction(const HandModel& made, const Subject& subject, const Reading& reading) {
   print("%s\n", folded("model: made by hand, " + subject.description, 7).c_str());
   print("heads: %s\n", folded(made.words, 7).c_str());
   print("text:  %s\n\n", folded(reading.text, 7).c_str());
 }
 
-bool is_named(const Made& made, const Head& head) {
+bool is_named(const HandModel& made, const Head& head) {
   for (const HandMadeHead& one : made.heads) {
     if (one.layer == head.layer && one.head == head.number) return true;
   }
   return false;
 }
 
-Findings findings_of(const Made& made, const Reading& reading, const std::vector<Head>& heads,
+Findings findings_of(const HandModel& made, const Reading& reading, const std::vector<Head>& heads,
                      const Table& scores, const HandOptions& o) {
   Findings findings{"hand",
                     {{"model", o.out.string()},
@@ -209,7 +145,7 @@ void print_end(const Path& out, const std::string& text) {
 void hand(const HandOptions& options) {
   check_files(options);
   check_out(options.out);
-  const Made made = make(options);
+  const HandModel made = make(options);
   const Subject subject = subject_of(made.file);
   const std::string text = options.text.empty() ? made.material.prompt : options.text;
   const Reading reading = read_for(subject, text);

@@ -13,7 +13,8 @@ namespace {
 const Calls& calls() {
   static const Calls all = [] {
     Calls list;
-    for (Calls (*some)() : {reading_calls, asking_calls, writing_calls, training_calls}) {
+    for (Calls (*some)() :
+         {reading_calls, asking_calls, writing_calls, training_calls, making_calls}) {
       list.merge(some());
     }
     return list;

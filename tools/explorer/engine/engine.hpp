@@ -56,6 +56,7 @@ Calls reading_calls();   // about, open, close, record
 Calls asking_calls();    // effects, patch
 Calls writing_calls();   // write, more
 Calls training_calls();  // train, learn, save
+Calls making_calls();    // tape_programs, tape, hand, matrices
 
 // Of a request. Throw Error, naming the field, if it is not there or of another kind.
 std::string text_in(const Json& request, const char* name);
