@@ -106,11 +106,11 @@ tapestry_objects := $(call objects,$(wildcard tools/tapestry/*.cpp) tools/tapest
 mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/progress.cpp \
   src/base/format.cpp src/base/unicode.cpp)
 # The explorer's engine is the library without pictures, and the part of the command that it asks.
-engine_parts := $(addprefix tools/tapestry/,changes detectors material measures model model_file \
+engine_parts := $(addprefix tools/tapestry/,changes detectors hand_model material measures model model_file \
   recorded_run recording screen slow_progress snapshots subject token_text train_run writer)
 engine_objects := $(call objects,$(filter-out src/plot/% src/pictures/% src/kernels/avx% \
   src/kernels/neon%,$(call find,src,*.cpp)) $(wildcard tools/explorer/engine/*.cpp) \
-  $(addsuffix .cpp,$(engine_parts) $(addprefix tutorials/course/,brackets grammar tasks)))
+  $(addsuffix .cpp,$(engine_parts) $(addprefix tutorials/course/,brackets grammar tape_programs tasks)))
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
 formatted = $(foreach end,cpp hpp,$(call find,include src tests tools tutorials,*.$(end)))
