@@ -193,6 +193,7 @@ function start() {
   wireTraining(app);
   wireSaving(app);
   wireLive(app);
+  wireTape(app);
   byId("show-keys").addEventListener("click", showKeys);
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();
