@@ -137,7 +137,9 @@ void check_place(const Subject& subject, Index length, const Patched& patched) {
   check("patch", "position", patched.position, length);
 }
 
-void add_patched(Edits& edits, const Subject& subject, const Reading& reading,
+// `seen` is active, and changes nothing yet: what it records of the other text, the reading after it
+// records anew.
+void add_patched(Edits& edits, const Capture& seen, const Subject& subject, const Reading& reading,
                  const Changes& changes) {
   const Reading other = read_text_for(subject, changes.patched_from);
   const Index length = reading.ids.shape[0];
@@ -147,13 +149,10 @@ void add_patched(Edits& edits, const Subject& subject, const Reading& reading,
                 ": make them equally long.");
   }
   std::map<std::string, Tensor> seen_there;
-  {
-    const Capture seen;
-    static_cast<void>(subject.model(other.ids, {.need_weights = true}));
-    for (const Patched& patched : changes.patched) {
-      check_place(subject, length, patched);
-      seen_there[name_of(patched)] = seen[name_of(patched)];
-    }
+  static_cast<void>(subject.model(other.ids, {.need_weights = true}));
+  for (const Patched& patched : changes.patched) {
+    check_place(subject, length, patched);
+    seen_there[name_of(patched)] = seen[name_of(patched)];
   }
   for (const Patched& patched : changes.patched) {
     const bool is_head = patched.place == Patched::Place::head;
@@ -187,7 +186,7 @@ void change(Capture& seen, const Subject& subject, const Reading& reading, const
   }
   const Index length = reading.ids.shape[0];
   Edits edits;
-  if (!changes.patched.empty()) add_patched(edits, subject, reading, changes);
+  if (!changes.patched.empty()) add_patched(edits, seen, subject, reading, changes);
   for (const Held& held : changes.held) add_held(edits, subject, length, held);
   for (const ModelPart& part : changes.cut) {
     check_part(subject, length, part);

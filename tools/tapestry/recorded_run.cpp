@@ -249,13 +249,27 @@ Json next_of(const Subject& subject, const Reading& reading, const Tensor& logit
           {"actual", block.add(actual)}};
 }
 
+// The residual stream as the changes left it.
+Tensor changed_streams(const Subject& subject, const Capture& seen) {
+  std::vector<Tensor> streams;  // (1, length, d_model)
+  const auto add = [&](const std::string& name) {
+    const Tensor& x = seen[name];  // (length, d_model), or with a batch of 1
+    streams.push_back(reshape(x, {1, x.size(-2), x.size(-1)}));
+  };
+  add("embedding");
+  for (Index i = 0; i < subject.model.options().num_layers; ++i) {
+    add("blocks." + std::to_string(i) + ".output");
+  }
+  return concat(streams, 0);  // (layers + 1, length, d_model)
+}
+
 // A lens (layers + 1, length): what each layer would say. Of large vocabularies the logits of
-// all positions at once would not fit into memory. The run that stores its weights holds the same
-// streams but for the last bits (1e-6); a run of its own gives the numbers of `tapestry lens`.
-Json lens_of(const Subject& subject, const Reading& reading, const Tensor& logits, Block& block,
+// all positions at once would not fit into memory. streams (layers + 1, length, d_model): the run
+// that stores its weights holds them but for the last bits (1e-6); without changes a run of its own
+// gives the numbers of `tapestry lens`.
+Json lens_of(const Subject& subject, const Tensor& streams, const Tensor& logits, Block& block,
              WordList& words) {
   const Transformer& model = subject.model.transformer();
-  const Tensor streams = residual_streams(model, reading.ids);  // (layers + 1, length, d_model)
   const Index layers = streams.size(0), length = streams.size(1);
   std::vector<std::int32_t> last;  // what is said in the end
   for (Index i = 0; i < length; ++i) last.push_back(likeliest_token(logits, i));
@@ -302,17 +316,21 @@ Json recorded_run(const Subject& subject, const Reading& reading, const Changes&
                   bool baselines, Block& block, WordList& words) {
   const Detected detected = baselines ? detect(subject, reading.ids) : Detected{};
   Json run;
-  Tensor logits;  // (length, vocabulary)
+  const bool says = subject.guess != Guess::other;
+  const bool has_lens = says && !subject.model.is_one_head();
+  Tensor logits, streams;  // (length, vocabulary) and (layers + 1, length, d_model)
   {
     Capture seen;
     change(seen, subject, reading, changes);
     logits = subject.model(reading.ids, {.need_weights = true});
     run["layers"] = layers_of(subject, reading, seen, detected, block);
+    if (has_lens && !changes.empty()) streams = changed_streams(subject, seen);
   }
-  const bool says = subject.guess != Guess::other;
-  const bool has_lens = says && !subject.model.is_one_head();
+  if (has_lens && changes.empty()) {
+    streams = residual_streams(subject.model.transformer(), reading.ids);
+  }
   run["next"] = says ? next_of(subject, reading, logits, block, words) : Json(nullptr);
-  run["lens"] = has_lens ? lens_of(subject, reading, logits, block, words) : Json(nullptr);
+  run["lens"] = has_lens ? lens_of(subject, streams, logits, block, words) : Json(nullptr);
   return run;
 }
 

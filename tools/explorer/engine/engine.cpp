@@ -59,6 +59,12 @@ const Subject& Engine::subject(const Json& request) const {
   throw Error("the engine has no model " + request["model"].dump() + ".");
 }
 
+Subject Engine::asked(const Json& request) const {
+  Subject found = subject(request);
+  if (request.value("untrained", false)) found.model = found.model.untrained(0);
+  return found;
+}
+
 Learner& Engine::learner(const Json& request) {
   const auto found = learners.find(text_in(request, "model"));
   if (found != learners.end()) return *found->second;

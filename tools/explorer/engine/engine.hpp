@@ -41,6 +41,7 @@ class Engine {
 
   // For the calls. Throw Error for a model, learner or text that is not there.
   const Subject& subject(const Json& request) const;
+  Subject asked(const Json& request) const;  // the same, or with {untrained: true} untrained
   Learner& learner(const Json& request);
 
   std::map<std::string, Subject> subjects;  // by the name that the page gives them
@@ -50,11 +51,14 @@ class Engine {
 
 using Call = std::function<Answer(Engine& engine, const Json& request)>;
 
+// {cut: ["0.1", ...], held: [{link, weight}], patched: ["1.0", "1@4"], from: another text}
+command::Changes changes_in(const Json& request);
+
 // The calls by name, of each source.
 using Calls = std::map<std::string, Call>;
 Calls reading_calls();   // about, open, close, record
-Calls asking_calls();    // effects, patch
-Calls writing_calls();   // write, more
+Calls asking_calls();    // effects, answers, patch
+Calls writing_calls();   // write, next, more
 Calls training_calls();  // train, learn, save
 Calls making_calls();    // tape_programs, tape, hand, matrices
 

@@ -41,26 +41,10 @@ Answer close(Engine& engine, const Json& request) {
   return {};
 }
 
-// {cut: ["0.1", ...], held: [{link, weight}], patched: ["1.0", "1@4"], from: another text}
-Changes changes_in(const Json& request) {
-  Changes changes;
-  for (const std::string& part : texts_in(request, "cut")) changes.cut.push_back(parse_part(part));
-  for (const Json& one : request.value("held", Json::array())) {
-    changes.held.push_back({parse_part(text_in(one, "link")), real_in(one, "weight", 0)});
-  }
-  for (const std::string& place : texts_in(request, "patched")) {
-    changes.patched.push_back(parse_patched(place));
-  }
-  if (!changes.patched.empty()) changes.patched_from = text_in(request, "from");
-  return changes;
-}
-
 Reader reader_in(const Engine& engine, const Json& request) {
-  Reader reader{engine.subject(request), request.value("name", text_in(request, "model"))};
+  Reader reader{engine.asked(request), request.value("name", text_in(request, "model"))};
   reader.changes = changes_in(request);
-  if (!request.value("untrained", false)) return reader;
-  reader.subject.model = reader.subject.model.untrained(0);
-  reader.kind = Kind::untrained;
+  if (request.value("untrained", false)) reader.kind = Kind::untrained;
   return reader;
 }
 
@@ -76,6 +60,19 @@ Answer record(Engine& engine, const Json& request) {
 }
 
 }  // namespace
+
+Changes changes_in(const Json& request) {
+  Changes changes;
+  for (const std::string& part : texts_in(request, "cut")) changes.cut.push_back(parse_part(part));
+  for (const Json& one : request.value("held", Json::array())) {
+    changes.held.push_back({parse_part(text_in(one, "link")), real_in(one, "weight", 0)});
+  }
+  for (const std::string& place : texts_in(request, "patched")) {
+    changes.patched.push_back(parse_patched(place));
+  }
+  if (!changes.patched.empty()) changes.patched_from = text_in(request, "from");
+  return changes;
+}
 
 Calls reading_calls() {
   return {{"about", about}, {"open", open}, {"close", close}, {"record", record}};

@@ -18,26 +18,42 @@ Writer writer_of(const Subject& subject, const std::string& prompt) {
              : writer_of_checkpoint(subject.path, prompt);
 }
 
+SamplingOptions sampling_in(const Json& request) {
+  return {.temperature = real_in(request, "temperature", 1),
+          .top_k = number_in(request, "top_k", 0),
+          .top_p = real_in(request, "top_p", 1)};
+}
+
+// The same, but what was asked last is not computed anew.
+NextLogits remembered(NextLogits next) {
+  return [next = std::move(next), last = std::vector<std::int32_t>(),
+          logits = Tensor()](const Indices& ids) mutable {
+    if (last.empty() || ids.values != last) logits = next(ids);  // (vocabulary)
+    last = ids.values;
+    return logits;
+  };
+}
+
 // {model, text, temperature, top_k, top_p, repetition_penalty, seed}: begins a text; the one before
 // is forgotten. -> length, the model's own limit of new words
 Answer write(Engine& engine, const Json& request) {
   Writer writer = writer_of(engine.subject(request), text_in(request, "text"));
   auto text = std::make_unique<Text>(
-      Text{writer, writer.begin(), writer.prompt,
+      Text{writer, remembered(writer.begin()), writer.prompt,
            Random(static_cast<std::uint64_t>(number_in(request, "seed", 1)))});
-  text->options.sampling = {.temperature = real_in(request, "temperature", 1),
-                            .top_k = number_in(request, "top_k", 0),
-                            .top_p = real_in(request, "top_p", 1)};
+  for (const std::int32_t id : text->ids.values) {
+    text->is_first = text->is_first && text->writer.bytes_of(id, text->is_first).empty();
+  }
+  text->options.sampling = sampling_in(request);
   text->options.repetition_penalty = real_in(request, "repetition_penalty", 1);
   engine.text = std::move(text);
   return {{{"length", writer.length}}};
 }
 
-// What was written by one step. words: the likeliest, with their probabilities as the model gives
-// them, and as they are drawn with temperature and the like.
-Json written(Text& text, const Subject& subject, const GenerationStep& step) {
+// The likeliest words, with their probabilities as the model gives them, own (vocabulary), and as
+// they are drawn with temperature and the like, drawn (vocabulary).
+Json likeliest(const Subject& subject, const Tensor& own, const Tensor& drawn) {
   constexpr std::size_t most = 10;
-  const Tensor own = sampling_probabilities(step.logits);  // (vocabulary)
   std::vector<std::int32_t> order(static_cast<std::size_t>(own.count()));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
@@ -48,8 +64,14 @@ Json written(Text& text, const Subject& subject, const GenerationStep& step) {
   for (auto id = order.begin(); id != middle; ++id) {
     words.push_back({{"word", subject.word(*id)},
                      {"own", double{own.at({*id})}},
-                     {"drawn", double{step.probabilities.at({*id})}}});
+                     {"drawn", double{drawn.at({*id})}}});
   }
+  return words;
+}
+
+// What was written by one step, with the likeliest words at its place.
+Json written(Text& text, const Subject& subject, const GenerationStep& step) {
+  const Tensor own = sampling_probabilities(step.logits);  // (vocabulary)
   text.ended = text.writer.ends(step.chosen);
   const std::string bytes = text.writer.bytes_of(step.chosen, text.is_first);
   text.is_first = text.is_first && bytes.empty();
@@ -57,13 +79,28 @@ Json written(Text& text, const Subject& subject, const GenerationStep& step) {
           {"text", text.ended ? text.stream.finish() : text.stream.add(bytes)},
           {"own", double{own.at({step.chosen})}},
           {"drawn", double{step.probabilities.at({step.chosen})}},
-          {"words", words}};
+          {"words", likeliest(subject, own, step.probabilities)}};
 }
 
-// {model, count} -> steps: of each new word what written() gives; ended
+Text& begun(Engine& engine) {
+  if (engine.text) return *engine.text;
+  throw Error("no text was begun.");
+}
+
+// {model, temperature, top_k, top_p} -> words: the likeliest that may follow the text; it stays as
+// it is.
+Answer next(Engine& engine, const Json& request) {
+  Text& text = begun(engine);
+  const Tensor logits = text.next_logits(text.ids);  // (vocabulary)
+  const Tensor asked = without_repetition(logits, text.ids, text.options.repetition_penalty);
+  return {{{"words", likeliest(engine.subject(request), sampling_probabilities(logits),
+                               sampling_probabilities(asked, sampling_in(request)))}}};
+}
+
+// {model, count; temperature, top_k, top_p if they change} -> steps: of each new word what written() gives; ended
 Answer more(Engine& engine, const Json& request) {
-  if (!engine.text) throw Error("no text was begun.");
-  Text& text = *engine.text;
+  Text& text = begun(engine);
+  if (request.contains("temperature")) text.options.sampling = sampling_in(request);
   const Subject& subject = engine.subject(request);
   Json steps = Json::array();
   GenerationOptions options = text.options;
@@ -78,6 +115,6 @@ Answer more(Engine& engine, const Json& request) {
 
 }  // namespace
 
-Calls writing_calls() { return {{"write", write}, {"more", more}}; }
+Calls writing_calls() { return {{"write", write}, {"next", next}, {"more", more}}; }
 
 }  // namespace tapestry::engine
