@@ -26,7 +26,8 @@ function drawCard(scene, run, i, j) {
         type: "button",
         click: () => app.set({view: "why", head, query: i, key: j, ...asShown(scene, run)})
       },
-      "All the arithmetic"));
+      "All the arithmetic"),
+    reachButtons(scene, i, j));
 }
 
 // Says which head and which model it is, where several are shown.

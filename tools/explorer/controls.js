@@ -19,8 +19,8 @@ const countTo = (n) => Array.from({length: n}, (_, i) => [String(i), String(i)])
 
 function drawChoosers(scene) {
   const {models, texts} = scene.source, about = models[scene.model];
-  const whole = models.map((model, i) => [String(i), modelName(model), model.kind])
-                  .filter(([, , kind]) => kind !== "snapshot")
+  const whole = models.map((model, i) => [String(i), modelName(model), model])
+                  .filter(([, , model]) => model.kind !== "snapshot" && !model.isGone)
                   .map(([i, name]) => [i, name]);
   const shown = about.kind === "snapshot" ? about.of : scene.model;
   setOptions(byId("choose-model"), whole, String(shown));
@@ -35,7 +35,7 @@ function drawChoosers(scene) {
 function besideOptions(scene) {
   const {models, texts} = scene.source;
   const named = models.map((model, i) => [String(i), modelName(model), model.kind])
-                  .filter(([i]) => Number(i) !== scene.model);
+                  .filter(([i]) => Number(i) !== scene.model && !models[i].isGone);
   const whole = named.filter(([, , kind]) => kind !== "snapshot").map(([i, name]) => [i, name]);
   const steps = named.filter(([, , kind]) => kind === "snapshot").map(([i, name]) => [i, name]);
   const others =

@@ -12,8 +12,8 @@ function engineObstacle() {
   if (typeof DecompressionStream !== "function") return "this browser is too old to unpack it";
   // The smallest module with an instruction on vectors (i8x16.splat).
   const simd = [
-    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
-    253, 98, 11,
+    0, 97, 115, 109, 1,  0, 0, 0, 1,  5, 1,   96, 0,   1,  123, 3,
+    2, 1,  0,   10,  10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
   ];
   if (!WebAssembly.validate(new Uint8Array(simd))) {
     return "this browser's WebAssembly has no SIMD instructions";
@@ -30,7 +30,7 @@ class Engine {
   #worker = null;
   #waiting = new Map();  // by number: {resolve, reject}
   #next = 0;
-  #parts = null;      // script and code, unpacked once
+  #parts = null;        // script and code, unpacked once
   #opened = new Map();  // requests that opened models, to be made again after a restart
   onrestart = () => {};
 
@@ -44,7 +44,8 @@ class Engine {
     const about = await new Promise((resolve, reject) => {
       this.#worker.onmessage = ({data}) =>
         data.ready ? resolve(data.ready) : reject(new EngineError(data.fatal ?? "it is silent"));
-      this.#worker.onerror = (event) => reject(new EngineError(event.message || "it did not start"));
+      this.#worker.onerror = (event) =>
+        reject(new EngineError(event.message || "it did not start"));
       this.#worker.postMessage({code: code.slice(0)});
     });
     this.#worker.onmessage = ({data}) => this.#receive(data);

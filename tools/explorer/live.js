@@ -1,13 +1,15 @@
 // What makes the page live: texts that are typed, read by the engine (engine.js). A model of the
-// page that the engine can run has a name there; `changes` of one are parts cut, weights held and
-// places patched (reach.js).
+// page that the engine can run has a name there; `changes` of one gives the parts cut, weights held
+// and places patched for a text (reach.js), and `base` is then the model without them.
 
 const live = {
-  engine: null,        // once it runs
-  names: new Map(),    // of models of the source: {model: the engine's name, changes, untrained}
-  typed: null,         // the place of the typed text among the source's
-  wanted: new Map(),   // "model.text" that is being computed: true; or why it failed
-  parts: [],           // functions that draw what else can be done: (app) => element
+  engine: null,       // once it runs
+  names: new Map(),   // of models of the source: {name: the engine's, untrained, changes, base}
+  typed: null,        // the place of the typed text among the source's
+  wanted: new Map(),  // "model.text" that is being computed: true; or why it failed
+  parts: [],          // functions that draw what else can be done: (app) => element
+  readers: [],        // are called, and waited for, when a typed text was read: (its place)
+  watchers: [],       // are called when something else is chosen: (scene)
   app: null,
 
   canRun(model) {
@@ -28,29 +30,43 @@ const live = {
   },
 
   // As a model of a request.
-  asked(model) {
-    const {name, untrained = false, changes = {}} = this.names.get(model);
-    return {model: name, untrained, ...changes};
+  asked(model, text) {
+    const {name, untrained = false, changes} = this.names.get(model);
+    return {model: name, untrained, ...changes?.(this.app.source.texts[text])};
   },
 
   // Reads a text with some models of the source, and puts the runs there; `text` is its place.
-  // Resolves to the text's entry.
-  async record(models, given, text, {baselines = false} = {}) {
-    const answer = await this.engine.call(
-      {call: "record", models: models.map((model) => this.asked(model)), texts: [given], baselines});
-    const {source} = this.app, entry = answer.texts[0];
+  // Resolves to the text's entry. isNew: the text is another one than was there. What comes too
+  // late, for a text or changes that are no longer wanted, is left.
+  async record(models, given, text, {baselines = false, isNew = false} = {}) {
+    const as = models.map((model) => this.names.get(model)), {source} = this.app;
+    const answer = await this.engine.call({
+      call: "record",
+      models: models.map((model) => this.asked(model, text)),
+      texts: [given],
+      baselines
+    });
+    const entry = answer.texts[0];
+    if (isNew)
+      source.forget({text});
+    else if (source.texts[text]?.given !== given)
+      return entry;
     source.texts[text] = entry;
     for (const run of answer.runs) {
+      if (this.names.get(models[run.model]) !== as [run.model]) continue;
       const block = new Block(new Uint8Array(answer.blocks[run.numbers]));
       source.setRun(models[run.model], text, run, answer.words, block);
     }
     return entry;
   },
 
-  // The models that the page shows now and that the engine can run: the chosen one first.
+  // The models that the page shows now and that the engine can run: the chosen one first. Those
+  // with changes are left to the readers.
   shown() {
     const {model, state} = this.app.scene, beside = Number(state.beside ?? NaN);
-    return [model, beside].filter((one, i, all) => this.canRun(one) && all.indexOf(one) === i);
+    return [model, beside]
+      .map((one) => this.names.get(one)?.base ?? one)
+      .filter((one, i, all) => this.canRun(one) && all.indexOf(one) === i);
   },
 
   // Adds a model to the page: {name, about, kind, of, ...} as in a recording. Returns its place.
@@ -106,7 +122,8 @@ async function openModels(engine, source) {
   }
   if (tooLarge.length > 0) {
     byId("typed-problem").textContent =
-      `The weights of ${tooLarge.join(" and ")} are too large for this page, which shows what was ` +
+      `The weights of ${
+        tooLarge.join(" and ")} are too large for this page, which shows what was ` +
       "recorded of them.";
   }
 }
@@ -119,7 +136,10 @@ function afterRestart(app, why, error) {
 }
 
 // ---- typing. While one text is read, only the newest of those typed meanwhile waits.
-const typing = {busy: false, again: false};
+const typing = {
+  busy: false,
+  again: false
+};
 
 async function readTyped(app) {
   if (typing.busy) {
@@ -143,10 +163,10 @@ async function readOnce(app, given) {
   if (models.length === 0) return sayTyped("The engine has no weights of the chosen model.");
   const {source} = app, isNew = live.typed === null, place = live.typed ?? source.texts.length;
   try {
-    source.forget({text: place});
+    await live.record(models, given, place, {isNew: true});
     live.wanted.clear();
-    await live.record(models, given, place);
     live.typed = place;
+    for (const read of live.readers) await read(place);
     sayTyped("");
     app.set({text: place, query: null, key: null, window: null}, {focus: null});
   } catch (error) {

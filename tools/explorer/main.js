@@ -26,6 +26,7 @@ const app = {
     this.change(changes);
     this.scene = {...makeScene(this.source, this.state, this.scene.paint), app: this};
     if (this.scene.run) markTokens(this.scene);
+    live.watchers.forEach((watch) => watch(this.scene));
     address.write(this.state, false);
   },
 
@@ -80,6 +81,7 @@ function drawPage(scene, app) {
   markTabs(scene);
   drawTraining(scene, app);
   drawWindow(scene, app);
+  live.watchers.forEach((watch) => watch(scene));
   const view = views.find(({id}) => id === scene.view), panel = byId(`panel-${view.id}`);
   const empty = emptyText(scene, view);
   byId("save-svg").disabled = byId("save-csv").disabled = empty !== "";

@@ -244,14 +244,15 @@ function colourChoice(scene, app) {
 
 // What A and B are, or why there is nothing beside. why: there is no difference; "" if there is.
 const colourNote = "In A − B, orange or + is more in A, violet, dashed or − is more in B.";
-function besideNote(scene, note = colourNote, why = noDifference(scene)) {
+function besideNote(scene, note = colourNote, why = null) {
   const {beside} = scene;
   if (beside.problem) return html("p", {class: "note"}, beside.problem);
+  const none = why ?? noDifference(scene);
   const other =
     beside.sameWords ? "" : " The two texts have different words: positions are compared.";
   return html(
     "p", {class: "note"}, "A is ", html("bdi", {}, shownName(scene)), ", B is ",
-    html("bdi", {}, beside.name), ".", why ? " " + why : other + " " + note);
+    html("bdi", {}, beside.name), ".", none ? " " + none : other + " " + note);
 }
 
 // Several pictures in one.

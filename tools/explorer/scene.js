@@ -63,7 +63,14 @@ function chosenBeside(scene) {
   const run = scene.source.run(model, text);
   const name =
     isText ? textInQuotes(scene.source.texts[text]) : modelName(scene.source.models[model]);
-  if (!run) return {name, problem: `This page holds no numbers of ${name} for this text.`};
+  if (!run) {
+    const isComing = live.canRun(model);
+    return {
+      name,
+      problem: isComing ? live.want(model, text) :
+                          `This page holds no numbers of ${name} for this text.`
+    };
+  }
   return {
     run,
     name,

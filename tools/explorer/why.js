@@ -12,7 +12,7 @@ const whyView = {
 
   draw(scene, panel, app) {
     if (scene.beside) panel.append(besideNote(scene, whyNote(scene), ""));
-    panel.append(keyChoice(scene, app));
+    panel.append(keyChoice(scene, app), reachButtons({...scene, app}, scene.query, scene.key));
     for (const side of whySides(scene)) drawWhy(side, panel, app);
   },
 
