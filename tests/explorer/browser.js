@@ -138,7 +138,7 @@ class Browser {
     return page;
   }
 
-  // The file that `action` makes the browser save: {name, text}.
+  // The file that `action` makes the browser save: {name, text, bytes}.
   async download(action) {
     let begun;
     const file = new Promise((resolve, reject) => {
@@ -157,9 +157,9 @@ class Browser {
     });
     await Promise.all([action(), file]);
     const name = await file, at = path.join(this.downloads, name);
-    const text = fs.readFileSync(at, "utf8");
+    const bytes = fs.readFileSync(at);
     fs.rmSync(at);
-    return {name, text};
+    return {name, text: bytes.toString("utf8"), bytes};
   }
 
   // Ends Chromium and what it started, and removes its folder.

@@ -19,6 +19,17 @@ async function openLive(scene, file, options) {
   return page;
 }
 
+// The same, with a script that runs before those of the page.
+async function openPrepared(scene, file, script, options) {
+  const page = await scene.browser.newPage(options);
+  scene.opened.push(page);
+  await page.send("Page.addScriptToEvaluateOnNewDocument", {source: script});
+  await page.go(file);
+  await page.wait("the engine", () =>
+    document.getElementById("live-state").textContent.includes("computes here"));
+  return page;
+}
+
 // Types a text, and waits until the page shows it.
 async function typeText(page, words) {
   await page.evaluate(() => document.getElementById("live").open = true);
@@ -71,4 +82,4 @@ liveTest("a word that the model does not know is told, and the text before stays
   assert.match(await page.evaluate(() => document.getElementById("typed").value), /nonsense$/);
 });
 
-module.exports = {liveTest, openLive, typeText};
+module.exports = {liveTest, openLive, openPrepared, typeText};

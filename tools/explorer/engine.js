@@ -3,6 +3,7 @@
 // by `make explorer`, compressed and in base64.
 
 class EngineError extends Error {}
+class EngineStopped extends EngineError {}  // it died: what was asked was not answered
 
 const hasEngine = () => document.getElementById("engine-code") !== null;
 
@@ -39,15 +40,15 @@ class Engine {
     this.#parts ??= Promise.all([unpacked("engine-script"), unpacked("engine-code")]);
     const [script, code] = await this.#parts;
     const address = URL.createObjectURL(new Blob([script], {type: "text/javascript"}));
-    this.#worker = new Worker(address);
+    const worker = new Worker(address);
     URL.revokeObjectURL(address);
     const about = await new Promise((resolve, reject) => {
-      this.#worker.onmessage = ({data}) =>
+      worker.onmessage = ({data}) =>
         data.ready ? resolve(data.ready) : reject(new EngineError(data.fatal ?? "it is silent"));
-      this.#worker.onerror = (event) =>
-        reject(new EngineError(event.message || "it did not start"));
-      this.#worker.postMessage({code: code.slice(0)});
+      worker.onerror = (event) => reject(new EngineError(event.message || "it did not start"));
+      worker.postMessage({code: code.slice(0)});
     });
+    this.#worker = worker;  // from now on it can be asked
     this.#worker.onmessage = ({data}) => this.#receive(data);
     this.#worker.onerror = (event) => this.#died(event.message || "without a word");
     return about;
@@ -57,7 +58,7 @@ class Engine {
   // `read` names. Rejects with EngineError if the engine refuses or dies.
   call(request, {files = [], read = null} = {}) {
     return new Promise((resolve, reject) => {
-      if (!this.#worker) return reject(new EngineError("the engine does not run"));
+      if (!this.#worker) return reject(new EngineStopped("the engine does not run"));
       const id = this.#next++;
       this.#waiting.set(id, {resolve, reject});
       this.#worker.postMessage({id, request, files, read});
@@ -67,8 +68,13 @@ class Engine {
   // Opens a model, now and after each restart.
   async open(request, files) {
     const answer = await this.call(request, {files});
-    this.#opened.set(request.model, {request, files});
+    this.remember(request, files);
     return answer;
+  }
+
+  // Makes this request after each restart, in place of an earlier one for its model.
+  remember(request, files) {
+    this.#opened.set(request.model, {request, files});
   }
 
   #receive(data) {
@@ -85,7 +91,7 @@ class Engine {
     this.#worker = null;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const one of waiting) one.reject(new EngineError(`the engine stopped: ${why}`));
+    for (const one of waiting) one.reject(new EngineStopped(`the engine stopped: ${why}`));
     try {
       await this.start();
       for (const {request, files} of this.#opened.values()) await this.call(request, {files});

@@ -10,6 +10,7 @@ const live = {
   parts: [],          // functions that draw what else can be done: (app) => element
   readers: [],        // are called, and waited for, when a typed text was read: (its place)
   watchers: [],       // are called when something else is chosen: (scene)
+  restarts: [],       // are called after the engine was started again: (app)
   app: null,
 
   canRun(model) {
@@ -53,7 +54,7 @@ const live = {
       return entry;
     source.texts[text] = entry;
     for (const run of answer.runs) {
-      if (this.names.get(models[run.model]) !== as [run.model]) continue;
+      if (this.names.get(models[run.model]) !== as[run.model]) continue;
       const block = new Block(new Uint8Array(answer.blocks[run.numbers]));
       source.setRun(models[run.model], text, run, answer.words, block);
     }
@@ -132,7 +133,10 @@ function afterRestart(app, why, error) {
   sayLive(
     error ? `The engine stopped (${why}) and could not start again. Reload the page.` :
             `The engine stopped (${why}) and was started again. Your text is kept.`);
-  if (!error) readTyped(app);
+  if (error) return;
+  live.wanted.clear();
+  for (const again of live.restarts) again(app);
+  readTyped(app);
 }
 
 // ---- typing. While one text is read, only the newest of those typed meanwhile waits.

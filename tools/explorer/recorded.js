@@ -127,6 +127,12 @@ class Run {
     return !(this.model.causal && j > i) && !(window > 0 && Math.abs(i - j) >= window);
   }
 
+  // Whether it was measured what models reach that learned nothing.
+  get hasBaselines() {
+    return this.#data.layers.some(
+      (layer) => layer.patterns.some((head) => head.some((one) => one.untrained)));
+  }
+
   isRecorded(layer) {
     return Boolean(this.#data.layers[layer].weights);
   }

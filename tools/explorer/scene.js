@@ -14,7 +14,7 @@ function makeScene(source, state, paint) {
   const layer = asIndex(state.layer, about.layers, 0), head = asIndex(state.head, about.heads, 0);
   const view = state.view ?? "heads";
   const scene = {source, view, paint, model, text, run, layer, head, state};
-  scene.words = source.texts[text].words;
+  scene.words = run ? run.words : source.texts[text].words;  // models may split it differently
   scene.length = scene.words.length;
   scene.query = asIndex(state.query, scene.length, scene.length - 1);
   scene.heads = chosenHeads(state, about, head);

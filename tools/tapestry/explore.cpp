@@ -14,6 +14,7 @@
 #include "tapestry/format.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/unicode.hpp"
+#include "weights_alone.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -111,21 +112,32 @@ bool is_of_model(const Path& path) {
   return ending == ".json" || ending == ".txt" || ending == ".safetensors";
 }
 
+std::vector<Path> paths_in(const Path& folder) {
+  std::vector<Path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file() && is_of_model(entry.path())) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<PageFile> files_in(const Path& folder) {
+  const std::vector<Path> paths = paths_in(folder);
+  std::error_code ignored;
+  std::uintmax_t bytes = 0;
+  for (const Path& path : paths) bytes += fs::file_size(path, ignored);
+  std::vector<PageFile> files;
+  if (bytes > most_bytes) return files;
+  for (const Path& path : paths) files.push_back({path.filename().string(), bytes_of(path)});
+  return files;
+}
+
 ModelFiles files_of(std::size_t model, const Path& path) {
   std::error_code ignored;
-  ModelFiles found{model, fs::is_directory(path, ignored)};
-  if (found.is_folder) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-      if (entry.is_regular_file() && is_of_model(entry.path())) found.files.push_back(entry.path());
-    }
-    std::sort(found.files.begin(), found.files.end());
-  } else {
-    found.files = {path};
-  }
-  std::uintmax_t bytes = 0;
-  for (const Path& file : found.files) bytes += fs::file_size(file, ignored);
-  if (bytes > most_bytes) found.files.clear();
-  return found;
+  if (fs::is_directory(path, ignored)) return {model, true, files_in(path)};
+  PageFile file{path.filename().string(), weights_alone(path)};
+  if (file.bytes.size() > most_bytes) return {model, false};
+  return {model, false, {std::move(file)}};
 }
 
 // Those that were opened from files as they are: not the ones with adapters.

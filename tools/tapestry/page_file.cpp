@@ -35,25 +35,16 @@ void write_element(const Write& write, const std::string& id, const std::vector<
   write("</script>\n");
 }
 
-std::vector<std::byte> bytes_of(const std::filesystem::path& path) {
-  std::vector<std::byte> bytes;
-  read_file("explore", path, [&](std::ifstream& file, std::uint64_t size) {
-    bytes.resize(static_cast<std::size_t>(size));
-    read_bytes(file, bytes.data(), size);
-  });
-  return bytes;
-}
-
 // "files" tells of each model where its files are: in elements of this page, by name.
 void write_models(const Write& write, const std::vector<ModelFiles>& models) {
   Json list = Json::array();
   std::size_t count = 0;
   for (const ModelFiles& one : models) {
     Json files = Json::array();
-    for (const std::filesystem::path& path : one.files) {
+    for (const PageFile& file : one.files) {
       const std::string id = "file-" + std::to_string(count++);
-      files.push_back(Json{{"name", printable(path.filename().string())}, {"element", id}});
-      write_element(write, id, bytes_of(path));
+      files.push_back(Json{{"name", printable(file.name)}, {"element", id}});
+      write_element(write, id, file.bytes);
     }
     list.push_back(Json{{"model", one.model}, {"folder", one.is_folder}, {"files", files}});
   }

@@ -1,4 +1,6 @@
 // Opening models, and recording what they do with texts.
+#include <algorithm>
+
 #include "engine.hpp"
 #include "learner.hpp"
 #include "recording.hpp"
@@ -19,7 +21,23 @@ Answer about(Engine&, const Json&) {
            {"precision", sizeof(real) == 4 ? "float" : "double"}}};
 }
 
-// {model, file | folder} -> description, parameters, text_end. Opens a checkpoint, or a folder as
+// A few words that the model knows: a text to begin with where it does not know the page's.
+std::string sample(const Subject& subject) {
+  if (subject.unit == "tokens") return "Once upon a time";
+  const bool by_characters = subject.unit == "characters";
+  const Index most = std::clamp<Index>(subject.limits.max_length - 1, 1, 6);
+  std::string text;
+  Index count = 0;
+  for (std::int32_t id = 0; id < subject.limits.vocab_size && count < most; ++id) {
+    const std::string word = subject.word(id);
+    if (word.empty() || word == " " || word.front() == '<') continue;
+    text += (text.empty() || by_characters ? "" : " ") + word;
+    ++count;
+  }
+  return text;
+}
+
+// {model, file | folder} -> description, parameters, transformer, sample. Opens a checkpoint, or a folder as
 // Hugging Face lays it out; a model of that name is replaced.
 Answer open(Engine& engine, const Json& request) {
   ModelOptions options;
@@ -29,7 +47,8 @@ Answer open(Engine& engine, const Json& request) {
   check_layer(subject, 0);
   Answer answer{{{"description", subject.description},
                  {"parameters", subject.model.parameter_count()},
-                 {"transformer", !subject.model.is_one_head()}}};
+                 {"transformer", !subject.model.is_one_head()},
+                 {"sample", sample(subject)}}};
   engine.subjects.insert_or_assign(text_in(request, "model"), std::move(subject));
   return answer;
 }

@@ -1,6 +1,8 @@
 // Training, some steps at a time.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "engine.hpp"
 #include "learner.hpp"
@@ -13,61 +15,91 @@ namespace {
 using namespace command;
 
 // The model as it is now, to be read and recorded under the name of its learner.
-void show(Engine& engine, const std::string& name, Learner& learner, double loss) {
-  save_best(learner.run, loss);
+void show(Engine& engine, const std::string& name, Learner& learner) {
+  save_best(learner.run, learner.tested.loss);
   ModelOptions options;
   options.checkpoint = learner.run.best_model;
   engine.subjects.insert_or_assign(name, read_subject(options));
 }
 
-Json state(const Learner& learner, const Test::Result& tested) {
+Json state(const Learner& learner) {
   const Run& run = learner.run;
   Json json{{"step", run.adam.steps()},
             {"steps", run.settings.steps},
-            {"held_out", tested.loss},
+            {"held_out", learner.tested.loss},
             {"guessing", std::log(static_cast<double>(run.model.options.vocab_size))},
             {"best_possible", run.material.best_loss},
             {"test_is", run.material.test_is}};
-  if (run.material.has_answers) json["right"] = tested.share_right;
+  if (run.material.has_answers) json["right"] = learner.tested.share_right;
   return json;
 }
 
-std::optional<Index> optional_in(const Json& request, const char* name) {
-  const bool is_there = request.contains(name) && !request[name].is_null();
-  return is_there ? std::optional(number_in(request, name, 0)) : std::nullopt;
+[[noreturn]] void refuse(const std::string& what, const std::string& low, const std::string& high) {
+  throw Error("the " + what + " must be a number from " + low + " to " + high + ".");
+}
+
+// As `tapestry train` takes it, so that whatever the page sends is checked here.
+std::optional<Index> whole_in(const Json& request, const char* name, Index low, Index high) {
+  const auto found = request.find(name);
+  if (found == request.end()) return std::nullopt;
+  const bool is_whole = found->is_number_integer();
+  if (is_whole && found->get<Index>() >= low && found->get<Index>() <= high) {
+    return found->get<Index>();
+  }
+  refuse("number \"" + std::string(name) + "\"", std::to_string(low), std::to_string(high));
+}
+
+std::optional<double> rate_in(const Json& request) {
+  if (!request.contains("rate")) return std::nullopt;
+  const bool is_number = request["rate"].is_number();
+  const double rate = is_number ? request["rate"].get<double>() : -1;
+  if (rate > 0 && rate <= 1) return rate;
+  refuse("learning rate", "just above 0", "1");
+}
+
+TrainOptions options_in(const Json& request) {
+  TrainOptions options;
+  options.task = request.value("task", "");
+  options.checkpoint = text_in(request, "file");
+  options.resume = request.value("resume", false);
+  options.overwrite = !options.resume;
+  options.steps = whole_in(request, "steps", 1, most_steps);
+  if (options.resume) return options;
+  options.batch = whole_in(request, "batch", 1, most_batch);
+  options.layers = whole_in(request, "layers", 1, 64);
+  options.heads = whole_in(request, "heads", 1, 64);
+  options.width = whole_in(request, "width", 1, 4096);
+  options.seed = whole_in(request, "seed", 0, std::numeric_limits<Index>::max());
+  options.rate = rate_in(request);
+  options.attention_only = request.value("attention_only", false);
+  return options;
 }
 
 // {model, task, file, layers, heads, width, rate, seed, steps, batch, attention_only}: a new model
-// that is to learn, under that name; `file`: where its checkpoint goes -> its state, and a prompt
+// that is to learn, under that name; `file`: where its checkpoint goes. {model, file, steps, resume}
+// goes on from the checkpoint that is there. -> its state, task and sizes, and a prompt. It takes
+// the place of the learner before: one learns at a time.
 Answer train(Engine& engine, const Json& request) {
-  TrainOptions options;
-  options.task = text_in(request, "task");
-  options.checkpoint = text_in(request, "file");
-  options.overwrite = true;
-  options.steps = optional_in(request, "steps");
-  options.batch = optional_in(request, "batch");
-  options.layers = optional_in(request, "layers");
-  options.heads = optional_in(request, "heads");
-  options.width = optional_in(request, "width");
-  options.seed = optional_in(request, "seed");
-  if (request.contains("rate")) options.rate = real_in(request, "rate", 0);
-  options.attention_only = request.value("attention_only", false);
   const std::string name = text_in(request, "model");
-  auto learner = std::make_unique<Learner>(options);
-  const Test::Result tested = learner->test();
-  show(engine, name, *learner, tested.loss);
-  Answer answer{state(*learner, tested)};
+  auto learner = std::make_unique<Learner>(options_in(request));
+  show(engine, name, *learner);
+  Answer answer{state(*learner)};
+  answer.json["task"] = learner->run.settings.task;
   answer.json["prompt"] = learner->run.material.prompt;
   answer.json["parameters"] = learner->run.model.parameter_count();
+  engine.learners.clear();
   engine.learners.insert_or_assign(name, std::move(learner));
   return answer;
 }
 
-// {model, steps}: makes so many steps -> its state, losses of these steps. If a loss is not finite,
-// the model stays as it was before that step, and "stopped" says where it came from.
+// {model, steps, in_all, test}: makes so many steps, at most to `in_all` of them -> its state, losses
+// of these steps. With test false, held_out and right stay those of the last test, which takes about
+// as long as a step. If a loss is not finite, the model stays as it was before that step, and
+// "stopped" says where it came from.
 Answer learn(Engine& engine, const Json& request) {
   Learner& learner = engine.learner(request);
   Run& run = learner.run;
+  run.settings.steps = whole_in(request, "in_all", 1, most_steps).value_or(run.settings.steps);
   TrainingOptions options = training_of(run);
   options.steps = std::min(run.settings.steps, run.adam.steps() + number_in(request, "steps", 1));
   options.what = "";
@@ -79,17 +111,22 @@ Answer learn(Engine& engine, const Json& request) {
   } catch (const Error& error) {
     stopped = error.what();
   }
-  const Test::Result tested = learner.test();
-  show(engine, text_in(request, "model"), learner, tested.loss);
-  Answer answer{state(learner, tested)};
+  if (request.value("test", true) || !stopped.empty()) learner.tested = learner.test();
+  show(engine, text_in(request, "model"), learner);
+  Answer answer{state(learner)};
   answer.json["losses"] = losses;
   if (!stopped.empty()) answer.json["stopped"] = stopped;
   return answer;
 }
 
-// {model} -> file: its path, with all that is needed to go on
+// {model, alone} -> file: its path, with all that is needed to go on, or the model alone
 Answer save(Engine& engine, const Json& request) {
-  const Learner& learner = engine.learner(request);
+  Learner& learner = engine.learner(request);
+  if (request.value("alone", false)) {
+    learner.tested = learner.test();
+    save_best(learner.run, learner.tested.loss);
+    return {{{"file", learner.run.best_model.string()}}};
+  }
   command::save(learner.run);
   return {{{"file", learner.run.checkpoint.string()}}};
 }
