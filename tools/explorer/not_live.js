@@ -1,0 +1,11 @@
+// In a page without the engine nothing is live (live.js, reach_panel.js).
+
+const live = {
+  engine: null,
+  watchers: [],
+  parts: [],
+  canRun: () => false,
+};
+
+const wireLive = () => {};
+const reachButtons = () => "";
