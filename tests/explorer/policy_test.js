@@ -174,6 +174,9 @@ test("policy: it stands first in the head, and the page names no other machine",
             "script-src 'sha256-", "style-src 'sha256-"]) {
       assert.ok(policy.includes(part), `${name}: ${part} in ${policy}`);
     }
-    assert.doesNotMatch(policy, /unsafe|http|\*/, name);
+    const isLive = html.includes('id="engine-code"');
+    const rest = policy.replace(" 'wasm-unsafe-eval'; worker-src blob:", "");
+    assert.strictEqual(rest !== policy, isLive, `${name}: the engine's two permissions`);
+    assert.doesNotMatch(rest, /unsafe|worker|http|\*/, name);
   }
 });
