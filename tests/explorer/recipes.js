@@ -33,6 +33,15 @@ const recipes = {
   small: {make: (workshop) => ({input: small(workshop, 1), texts: [text]})},
   // The same with the engine, if it was built.
   live: {live: true, make: (workshop) => ({input: small(workshop, 1), texts: [text]})},
+  // 20 characters and the engine: what the time from a key to the picture is measured with.
+  lively: {
+    live: true,
+    make: (workshop) => {
+      const book = workshop.write("prose.txt", prose(3000));
+      const input = workshop.model("twenty.safetensors", book, "--steps", "20");
+      return {input, texts: [prose(20)], options: ["--beside", "none"]};
+    }
+  },
   // Two texts, and another model beside.
   pair: {
     make: (workshop) => ({

@@ -8,6 +8,7 @@ const reaching = {
   list: [],      // {kind: "cut", "held" or "patched", part as in "1.0:7>4", weight of what is held}
   from: "",      // the text that patches come from
   former: null,  // what stood beside before the first change
+  newest: null,  // the change that was made last; it goes if the engine refuses it
   busy: false,
   again: false,
 };
@@ -61,13 +62,8 @@ function partText(part) {
 
 function changedModel({models}) {
   const base = models[reaching.of], [first] = reaching.list, start = short(modelName(base), 18);
-  const one = {
-    cut: `without ${first.part}`,
-    held: `${first.part} held`,
-    patched: `${first.part} patched`
-  };
-  const what =
-    reaching.list.length === 1 ? one[first.kind] : `with ${reaching.list.length} changes`;
+  const one = first.kind === "cut" ? `without ${first.part}` : `with ${first.part} ${first.kind}`;
+  const what = reaching.list.length === 1 ? one : `with ${reaching.list.length} changes`;
   return {
     ...base,
     name: `${start} ${what}`,
@@ -89,7 +85,7 @@ function addChange(app, change) {
   if (same)
     same.weight = change.weight;
   else
-    reaching.list.push(change);
+    reaching.list.push(reaching.newest = change);
   return applyChanges(app);
 }
 
@@ -104,14 +100,16 @@ async function applyChanges(app) {
   reaching.again = true;
   if (reaching.busy) return;
   reaching.busy = true;
+  let problem = "";
   try {
     while (reaching.again) {
       reaching.again = false;
       if (reaching.list.length > 0)
-        await showChanged(app);
+        problem = await showChanged(app) || problem;
       else
         forgetChanged(app);
     }
+    sayReach(problem);
   } finally {
     reaching.busy = false;
   }
@@ -130,21 +128,30 @@ async function showChanged(app) {
     live.names.set(reaching.place, as);
   }
   forgetRuns(source);
-  await readChanged(app.scene.text);
+  const problem = await readChanged(app.scene.text);
+  if (problem && reaching.newest) {
+    reaching.list = reaching.list.filter((one) => one !== reaching.newest);
+    reaching.again = true;
+    drawChanges(app);
+  }
+  reaching.newest = null;
   if (!reaching.again) app.set({model: reaching.of, beside: reaching.place});
+  return problem;
 }
 
-// The changed model reads a text of the page.
+// The changed model reads a text of the page. Resolves to what was wrong, or "".
 async function readChanged(text) {
-  if (reaching.list.length === 0) return;
+  if (reaching.list.length === 0) return "";
+  let problem = "";
   try {
     await live.record([reaching.place], live.app.source.texts[text].given, text);
-    sayReach("");
   } catch (error) {
-    live.wanted.set(`${reaching.place}.${text}`, error.message);
-    sayReach(error.message);
+    problem = error.message;
+    live.wanted.set(`${reaching.place}.${text}`, problem);
   }
+  sayReach(problem);
   drawChanges(live.app);
+  return problem;
 }
 
 function forgetRuns(source) {
@@ -159,6 +166,5 @@ function forgetChanged(app) {
   forgetRuns(app.source);
   live.names.delete(reaching.place);
   app.source.models[reaching.place] = {...app.source.models[reaching.place], isGone: true};
-  sayReach("");
   app.set({model: reaching.of, beside: reaching.former});
 }

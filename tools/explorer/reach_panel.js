@@ -29,8 +29,8 @@ function drawReach(app) {
     html("summary", {}, "Reach in: cut, hold or patch a part of the model"),
     html(
       "p", {class: "note"},
-      "Choose a layer, a head, and in the text or a map a query and a key; then change that part. " +
-        "The views show A, the model as it is, beside B, the changed one, and the difference."),
+      "Choose a layer, a head, and in the text or a map a query and a key; then change that " +
+        "part. The views show A, the model as it is, beside B, the changed one, and A − B."),
     set(
       "Cut",
       "The part gives nothing: its output, or the weight of the link, is 0. A position " +
@@ -142,7 +142,10 @@ function showHeld({run, layer, head, query, key}) {
 
 function drawChanges(app) {
   if (!byId("reach")) return;
-  const text = app.source.texts[app.scene.text];
+  const text = app.source.texts[app.scene.text], list = byId("reach-list");
+  const key = JSON.stringify(reaching.list.map((one) => [changeText(one), fits(one, text)]));
+  if (list.dataset.shown === key) return;  // what has the focus keeps it
+  list.dataset.shown = key;
   const rows = reaching.list.map((change, i) => {
     const name = changeText(change), isHere = fits(change, text);
     return html(
@@ -159,7 +162,7 @@ function drawChanges(app) {
         },
         "Take back"));
   });
-  byId("reach-list").replaceChildren(...rows);
+  list.replaceChildren(...rows);
   byId("take-all-back").hidden = rows.length === 0;
 }
 

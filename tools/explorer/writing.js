@@ -82,6 +82,7 @@ async function write(app) {
   const most = Math.min(1000, Math.max(1, Math.floor(Number(byId("most-words").value) || 20)));
   const seed = Math.min(2 ** 31, Math.max(0, Math.floor(Number(byId("seed").value) || 0)));
   setWriting(true);
+  sayWriting("");
   byId("written").replaceChildren();
   try {
     const model = writer(app), text = writtenText(app);
@@ -158,8 +159,8 @@ function drawWriting(app) {
       "p", {class: "note"},
       "The model gives each word a probability to come next; one is drawn. A temperature below 1 " +
         "makes likely words likelier, above 1 all more alike; at 0 the likeliest is taken. Top-k " +
-        "keeps the k likeliest words, top-p the likeliest that together have this probability. The " +
-        "same seed draws the same words."),
+        "keeps the k likeliest words, top-p the likeliest that together have this probability. " +
+        "The same seed draws the same words."),
     slider(
       "temperature", "Temperature", {min: 0, max: 2, step: 0.05, value: 1}, (x) => fixed(x, 2)),
     slider(

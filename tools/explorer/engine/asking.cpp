@@ -120,8 +120,8 @@ Json share(const Subject& subject, const Changes& changes, Index position, const
           {"share", (of(changed) - of(own)) / (of(there) - of(own))}};
 }
 
-// {model, untrained, text, position, cut, held, patched, from} -> words: of the likeliest word as it
-// is, and with the changes if that is another one: word, before and after, its ln(probability)
+// {model, untrained, text, position, cut, held, patched, from} -> words: of the likeliest word as
+// it is, and with the changes if that is another one: word, before and after, its ln(probability)
 // without and with them; share (as above), if anything is patched.
 Answer answers(Engine& engine, const Json& request) {
   const Subject subject = engine.asked(request);

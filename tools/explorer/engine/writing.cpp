@@ -97,7 +97,8 @@ Answer next(Engine& engine, const Json& request) {
                                sampling_probabilities(asked, sampling_in(request)))}}};
 }
 
-// {model, count; temperature, top_k, top_p if they change} -> steps: of each new word what written() gives; ended
+// {model, count; temperature, top_k, top_p if they change} -> steps: of each new word what
+// written() gives; ended
 Answer more(Engine& engine, const Json& request) {
   Text& text = begun(engine);
   if (request.contains("temperature")) text.options.sampling = sampling_in(request);
