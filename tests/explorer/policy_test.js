@@ -129,6 +129,79 @@ test("policy: a script in the page reaches no server", async (scene) => {
   page.is_deaf = true;  // to what these tries said
 });
 
+// What a script in a worker tries, as text: it runs there with `server`.
+const inWorker = {
+  fetched: 'fetch(server + "/fetched").catch(() => {})',
+  posted: 'fetch(server + "/posted", {method: "POST", mode: "no-cors"}).catch(() => {})',
+  xhr:
+    'const x = new XMLHttpRequest(); x.open("GET", server + "/xhr"); x.onerror = () => {}; x.send()',
+  socket: 'new WebSocket(server.replace("http", "ws") + "/socket")',
+  events: 'new EventSource(server + "/events")',
+  imported: 'import(server + "/imported").catch(() => {})',
+  scripts: 'importScripts(server + "/scripts")',
+  worker: 'new Worker(server + "/worker")',
+  font: 'new FontFace("x", "url(" + server + "/font)").load().catch(() => {})',
+};
+
+// Runs each in a worker of its own, made as the page makes its engine's. Resolves to how many ran.
+const tryInWorkers = (page, tries, server) => page.evaluate(async (all, address) => {
+  const ends = Object.values(all).map(
+    (code) => new Promise((resolve) => {
+      const text = `const server = ${JSON.stringify(address)};` +
+        `try { ${code} } catch {} setTimeout(() => postMessage("ran"), 300);`;
+      const worker = new Worker(URL.createObjectURL(new Blob([text])));
+      worker.onmessage = () => resolve(1);
+      worker.onerror = () => resolve(0);
+    }));
+  return (await Promise.all(ends)).reduce((a, b) => a + b, 0);
+}, tries, server);
+
+test("policy: of a live page, its workers too, no server hears", async (scene) => {
+  const {server, workshop} = scene;
+  if (!workshop.hasEngine()) return scene.tell("left out: no engine (make explorer)");
+  const page = await scene.open(workshop.page("live"));
+  await page.wait(
+    "the engine",
+    () => document.getElementById("live-state").textContent.includes("computes here"));
+  await provide(page);
+  assert.deepStrictEqual(await tryAll(page, server, asks), []);
+  const opened = await tryAll(page, server, openings);
+  assert.deepStrictEqual(opened.filter((what) => what !== "a connection"), []);
+  assert.strictEqual(
+    await tryInWorkers(page, inWorker, server.address), Object.keys(inWorker).length, "all ran");
+  await pause(500);
+  assert.deepStrictEqual(server.heard.splice(0), []);
+  for (const [name, run] of Object.entries(scripts)) {
+    await page.evaluate(run).catch(() => {});
+    await pause(100);
+    assert.strictEqual(await page.evaluate(() => String(window.foreign)), "undefined", name);
+  }
+  const evals = await page.evaluate(async () => {
+    const code = "let found = 'refused'; try { found = eval('1 + 1') } catch {} postMessage(found)";
+    const worker = new Worker(URL.createObjectURL(new Blob([code])));
+    return new Promise((resolve) => worker.onmessage = ({data}) => resolve(data));
+  });
+  assert.strictEqual(evals, "refused", "no worker makes code of texts");
+  page.is_deaf = true;
+});
+
+test("policy: without it a worker does reach the server", async (scene) => {
+  const {browser, workshop, server} = scene;
+  if (!workshop.hasEngine()) return scene.tell("left out: no engine (make explorer)");
+  const html = fs.readFileSync(workshop.page("live"), "utf8");
+  const without = html.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "");
+  const page = await browser.newPage();
+  await page.go(workshop.write("no_live_policy.html", without));
+  for (const [name, code] of Object.entries(inWorker)) {
+    if (name === "worker") continue;  // of another origin: no policy is needed to refuse it
+    server.heard.length = 0;
+    await tryInWorkers(page, {[name]: code}, server.address);
+    assert.ok(await heard(server, name), `${name}: the server heard nothing`);
+  }
+  server.heard.length = 0;
+  await page.close();
+});
+
 test("policy: without it the same scripts do reach the server", async (scene) => {
   const {browser, workshop, server} = scene;
   const html = fs.readFileSync(workshop.page("small"), "utf8");

@@ -173,6 +173,7 @@ function goOnTraining(app) {
 async function keepLearning(app) {
   trainer.running = true;
   trainer.pace = {steps: 0, seconds: 0};
+  drawTrainer(app);
   try {
     while (trainer.running && trainer.state.step < trainer.inAll) await learnChunk(app);
     const {stopped, step} = trainer.state, isDone = step >= trainer.inAll;
