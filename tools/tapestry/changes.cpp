@@ -158,7 +158,9 @@ void add_patched(Edits& edits, const Capture& seen, const Subject& subject, cons
     const bool is_head = patched.place == Patched::Place::head;
     edits[name_of(patched)].push_back(
         [is_head, patched, from = seen_there[name_of(patched)]](const Tensor& x) {
-          return spliced(x, from, 1, is_head ? patched.head : patched.position);
+          // heads (1, heads, length, head_dim), or the stream (..., length, d_model)
+          return is_head ? spliced(x, from, 1, patched.head)
+                         : spliced(x, from, x.ndim() - 2, patched.position);
         });
   }
 }
