@@ -210,3 +210,21 @@ liveTest("a refused change is told in a sentence, and the others stay", async (s
   await typeText(page, "c d");
   await page.wait("the difference", () => document.querySelector("#panel-heads").innerText.includes("A − B"));
 });
+
+liveTest("a change that a shorter text has no position for waits for a longer one", async (scene) => {
+  const page = await reachIn(scene, "layer=1&head=2&query=10&key=3");
+  await change(page, button("cut", "link"), 1);
+  const waits = async (isWaiting) => {
+    await page.wait("the list", (wanted) =>
+      document.getElementById("reach-list").innerText.includes("not in this text") === wanted,
+      isWaiting);
+    assert.strictEqual(await text(page, "#reach-problem"), "");
+  };
+  await typeText(page, "c d");
+  await waits(true);
+  await typeText(page, words);
+  await waits(false);
+  await page.setHash("#view=map&model=0&beside=2&text=1&layer=1&head=2&query=10&key=3");
+  await page.rest();
+  assert.strictEqual((await weightsOfB(page))(10, 3), 0);
+});
