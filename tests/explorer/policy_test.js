@@ -4,6 +4,7 @@
 const assert = require("node:assert");
 const fs = require("node:fs");
 const {pause} = require("./browser.js");
+const recipes = require("./recipes.js");
 const {test} = require("./runner.js");
 
 // Each runs in the page with the server's address, and asks for /NAME there.

@@ -192,14 +192,20 @@ liveTest("steps per second beside the native library's", async (scene) => {
 });
 
 liveTest("the scores of a model in training have what untrained models reach", async (scene) => {
+  const hasSpreads = () => [...document.querySelectorAll("#panel-scores td")].some(
+    (cell) => /±/.test(cell.textContent));
   const page = await openTrainer(scene);
   await show(page, "scores");
   await begin(page, {steps: 20, task: "induction"});
   await waitTrained(page);
-  await page.wait(
-    "baselines",
-    () => [...document.querySelectorAll("#panel-scores td")].some(
-      (cell) => /±/.test(cell.textContent)));
+  await page.wait("baselines", hasSpreads);
+  await show(page, "map");
+  await typeText(page, "a b c d a b");
+  assert.strictEqual(
+    await page.evaluate(() => document.querySelector("#choose-model").selectedOptions[0].text),
+    "induction, trained here");
+  await show(page, "scores");
+  await page.wait("baselines of the typed text", hasSpreads);
 });
 
 liveTest(
@@ -272,6 +278,35 @@ liveTest(
     await page.wait(
       "the first model", () => document.querySelector("#panels :not([hidden])") !== null);
   });
+
+liveTest("a model trained before stays, and is there after the engine died", async (scene) => {
+  const page = await openTrainer(scene);
+  for (const task of ["copy", "induction"]) {
+    await begin(page, {task, steps: 3});
+    await waitTrained(page);
+    await page.evaluate(() => document.getElementById("train-note").textContent = "");
+  }
+  await page.evaluate(() => workers.at(-1).onmessage({data: {fatal: "a test"}}));
+  await waitTrained(page, "is at step 3");
+  const first = await page.evaluate(
+    () => [...document.querySelector("#choose-model").options]
+            .find(({text}) => text === "copy, trained here")
+            .value);
+  await choose(page, "#choose-model", first);
+  await typeText(page, "a b c d e =>");
+  assert.strictEqual(
+    await page.evaluate(() => document.querySelectorAll("#tokens button").length), 7);
+  assert.match(await text(page, "#shown"), /^copy, trained here/);
+});
+
+liveTest("a page as wide as a telephone shows all of it", async (scene) => {
+  const page = await openTrainer(scene, {width: 360});
+  await begin(page, {steps: 3});
+  await waitTrained(page);
+  const [inner, outer] = await page.evaluate(
+    () => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(inner <= outer, `${inner} pixels in ${outer}`);
+});
 
 module.exports = {
   openTrainer,

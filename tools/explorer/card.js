@@ -43,7 +43,7 @@ function productPicture(q, k, paint) {
   const parts = Array.from(q, (x, d) => x * k[d]), step = width / parts.length;
   const most = parts.reduce((a, x) => Math.max(a, Math.abs(x)), 0) || 1;
   const bars = parts.map((x, d) => {
-    const size = (Math.abs(x) / most) * (middle - 2);
+    const size = (Math.abs(x) / most) * (middle - 2) || 0;  // weights may be NaN
     return svg("rect", {
       x: d * step,
       y: x > 0 ? middle - size : middle,

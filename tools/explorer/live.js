@@ -11,6 +11,7 @@ const live = {
   readers: [],        // are called, and waited for, when a typed text was read: (its place)
   watchers: [],       // are called when something else is chosen: (scene)
   restarts: [],       // are called after the engine was started again: (app)
+  measured: new WeakSet(),  // runs whose baselines were asked for
   app: null,
 
   canRun(model) {
@@ -28,6 +29,21 @@ const live = {
         .then(() => this.app.draw());
     }
     return "The engine reads the text.";
+  },
+
+  // What untrained models reach takes long: it is asked for once scores are shown, once for a run.
+  wantBaselines({model, text, run, source}) {
+    const isKnown = run.hasBaselines || run.learned?.hasBaselines || this.measured.has(run);
+    if (isKnown || !this.canRun(model) || source.models[model].kind !== "learned") return;
+    if (trainer.running) return;  // which measures them itself, at times
+    this.measured.add(run);
+    this.record([model], source.texts[text].given, text, {baselines: true})
+      .then(() => {
+        const made = source.run(model, text);
+        if (made) this.measured.add(made);
+        this.app.draw();
+      })
+      .catch(() => {});  // the scores stand there without them
   },
 
   // As a model of a request.

@@ -8,6 +8,7 @@ const scoresView = {
     "pattern to compare all heads in it; choose a heading to sort.",
 
   draw(scene, panel, app) {
+    live.wantBaselines(scene);
     if (scene.beside) {
       panel.append(
         besideNote(scene, "A number in brackets is A − B; orange is more in A, violet in B."));

@@ -181,7 +181,8 @@ async function keepLearning(app) {
     await learnedNow(app);
     sayTrain(
       stopped ?
-        `The training stopped: ${stopped} Take a smaller learning rate, or go on from here.` :
+        `The training stopped: ${
+          stopped.replace(/^train: /, "")} Take a smaller learning rate, or go on from here.` :
         isDone ? `All ${plural(step, "step")} are made.` :
                  `Stopped after step ${grouped(step)}.`);
   } catch (error) {
@@ -233,58 +234,4 @@ async function learnedNow(app) {
   }
   await readTrained(app);
   await keepTrained();
-}
-
-// ---- what is shown of the model
-async function readTrained(app) {
-  const begun = performance.now(), {scene, source} = app, {model} = trainer;
-  const beside = scene.state.beside ?? "";
-  const isShown = scene.model === model || beside === String(model);
-  const texts = [scene.text, ...(beside.startsWith("text") ? [Number(beside.slice(4))] : [])];
-  if (!isShown || texts.some((text) => !source.texts[text])) return source.forget({model});
-  const baselines = scene.view === "scores" &&
-    (!trainer.running ||
-     isDue("baselines", begun, Math.max(baselinesEvery, 10 * (trainer.measuring ?? 0))));
-  const given = texts.map((text) => source.texts[text].given);
-  try {
-    const answer = await live.engine.call(
-      {call: "record", models: [live.asked(model)], texts: given, baselines});
-    source.forget({model});
-    // What was typed meanwhile is another text.
-    putRuns(app, texts.filter((text, i) => source.texts[text]?.given === given[i]), answer);
-  } catch (error) {
-    if (error instanceof EngineStopped) throw error;
-    source.forget({model});  // a text that it cannot read: the view says why
-  }
-  trainer[baselines ? "measuring" : "reading"] = performance.now() - begun;
-  redrawQuietly(app);
-}
-
-function putRuns({source}, texts, answer) {
-  for (const text of texts) {
-    const entry = answer.texts.findIndex(({given}) => given === source.texts[text].given);
-    const run = answer.runs.find((one) => one.text === entry);
-    source.texts[text] = answer.texts[entry];
-    const block = new Block(new Uint8Array(answer.blocks[run.numbers]));
-    source.setRun(trainer.model, text, run, answer.words, block);
-    const made = source.run(trainer.model, text), {given} = source.texts[text];
-    if (made.hasBaselines)
-      trainer.bases.set(given, made);
-    else
-      made.learned = trainer.bases.get(given) ?? null;
-  }
-}
-
-// Draws anew, while someone looks: what has the focus keeps it, what was scrolled or opened stays so.
-function redrawQuietly(app) {
-  const again = focusedPart(), panels = byId("panels");
-  const places =
-    [...panels.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
-  const open = [...panels.querySelectorAll("details")].map((one) => one.open);
-  app.draw();
-  panels.querySelectorAll("details").forEach((one, i) => one.open = open[i] ?? one.open);
-  panels.querySelectorAll(".scroll").forEach((one, i) => {
-    [one.scrollLeft, one.scrollTop] = places[i] ?? [0, 0];
-  });
-  if (again) document.querySelector(again)?.focus({preventScroll: true});
 }
