@@ -94,9 +94,11 @@ liveTest("sliders show at once what they do to the next word", async (scene) => 
 liveTest("Stop stops", async (scene) => {
   const page = await openWriting(scene);
   await put(page, "most-words", 1000);
-  await page.click("#write");
+  await page.focus("#write");
+  await page.press("Enter");
   await page.wait("some words", () => document.querySelectorAll("#written li").length >= 3);
-  await page.click("#write");
+  await page.focus("#write");
+  await page.press("Enter");
   const then = await typed(page);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
   assert.strictEqual(await typed(page), then);
@@ -109,7 +111,8 @@ liveTest("an unknown word and a too long text are told, and nothing typed is los
   const page = await openWriting(scene);
   for (const [given, what] of [["c d nonsense", /nonsense/], ["c d e f ".repeat(6), /most|positions/]]) {
     await put(page, "typed", given);
-    await page.click("#write");
+    await page.focus("#write");
+    await page.press("Enter");
     for (const id of ["writing-problem", "typed-problem"]) {
       await page.wait(`${id}: ${what}`, (name, words) =>
         new RegExp(words).test(document.getElementById(name).textContent), id, what.source);
