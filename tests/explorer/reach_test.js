@@ -37,9 +37,10 @@ async function change(page, selector, count) {
 }
 
 async function changed(page, count) {
-  await page.wait(`${count} changes`, (n) =>
-    document.querySelectorAll("#reach-list li").length === n &&
-    (document.querySelector("#choose-beside").selectedOptions[0].text.includes("with") === n > 0),
+  await page.wait(
+    `${count} changes`,
+    (n) => document.querySelectorAll("#reach-list li").length === n &&
+      (document.querySelector("#choose-beside").selectedOptions[0].text.includes("with") === n > 0),
     count);
   await page.rest();
 }
@@ -47,7 +48,8 @@ async function changed(page, count) {
 // The cells of map B: weight(query, key).
 async function weightsOfB(page) {
   const [, cells] = await maps(page);
-  const found = new Map(cells.map((one) => [`${one.query},${one.key}`, one.masked ? 0 : one.value]));
+  const found =
+    new Map(cells.map((one) => [`${one.query},${one.key}`, one.masked ? 0 : one.value]));
   return (i, j) => found.get(`${i},${j}`);
 }
 
@@ -120,16 +122,17 @@ liveTest("a patched head and stream have the effect that tapestry patch tells", 
   const found = asked(scene.workshop, "patch", ...model, "--from", other, "--text", words);
   const heads = found.find(({name}) => name === "heads").values;
   const streams = found.find(({name}) => name.includes("residual")).values;  // position, layer
-  for (const [part, hash, wanted] of
-         [["head", "layer=0&head=2&query=10", heads[0][2]],
-          ["stream", "layer=1&head=0&query=7&key=1", null]]) {
+  for (const [part, hash, wanted] of [
+         ["head", "layer=0&head=2&query=10", heads[0][2]],
+         ["stream", "layer=1&head=0&query=7&key=1", null]]) {
     const page = await reachIn(scene, hash);
     await page.evaluate(() => document.getElementById("second-text").value = "");
     await page.focus("#second-text");
     await page.type(other);
     await change(page, button("patched", part), 1);
     await page.setHash("#view=map&model=0&beside=2&text=1&query=10");
-    const share = () => document.querySelector("#prediction caption")?.textContent.includes("@10") &&
+    const share = () =>
+      document.querySelector("#prediction caption")?.textContent.includes("@10") &&
       document.querySelector("#share .number")?.dataset.value;
     await page.wait("the share", share);
     const value = Number(await page.evaluate(share)), right = wanted ?? streams[7][1];
@@ -165,9 +168,8 @@ liveTest("what is taken back is exactly as before", async (scene) => {
 });
 
 liveTest("a link or head is cut in the views, by keyboard alone", async (scene) => {
-  const page = await openLive(scene, scene.workshop.page("live"), {
-    hash: "#view=why&layer=1&head=2&query=9&key=3"
-  });
+  const page = await openLive(
+    scene, scene.workshop.page("live"), {hash: "#view=why&layer=1&head=2&query=9&key=3"});
   await page.focus("#cut-link");
   await page.press("Enter");
   await changed(page, 1);
@@ -202,29 +204,34 @@ liveTest("a refused change is told in a sentence, and the others stay", async (s
   await page.focus("#second-text");
   await page.type("a b");
   await page.click(button("patched", "head"));
-  await page.wait("the problem", () =>
-    document.getElementById("reach-problem").textContent.includes("make them equally long"));
+  await page.wait(
+    "the problem",
+    () => document.getElementById("reach-problem").textContent.includes("make them equally long"));
   await changed(page, 1);
   assert.match(await text(page, "#reach-list"), /head 0\.0 cut/);
   await show(page, "heads");
   await typeText(page, "c d");
-  await page.wait("the difference", () => document.querySelector("#panel-heads").innerText.includes("A − B"));
+  await page.wait(
+    "the difference", () => document.querySelector("#panel-heads").innerText.includes("A − B"));
 });
 
-liveTest("a change that a shorter text has no position for waits for a longer one", async (scene) => {
-  const page = await reachIn(scene, "layer=1&head=2&query=10&key=3");
-  await change(page, button("cut", "link"), 1);
-  const waits = async (isWaiting) => {
-    await page.wait("the list", (wanted) =>
-      document.getElementById("reach-list").innerText.includes("not in this text") === wanted,
-      isWaiting);
-    assert.strictEqual(await text(page, "#reach-problem"), "");
-  };
-  await typeText(page, "c d");
-  await waits(true);
-  await typeText(page, words);
-  await waits(false);
-  await page.setHash("#view=map&model=0&beside=2&text=1&layer=1&head=2&query=10&key=3");
-  await page.rest();
-  assert.strictEqual((await weightsOfB(page))(10, 3), 0);
-});
+liveTest(
+  "a change that a shorter text has no position for waits for a longer one", async (scene) => {
+    const page = await reachIn(scene, "layer=1&head=2&query=10&key=3");
+    await change(page, button("cut", "link"), 1);
+    const waits = async (isWaiting) => {
+      await page.wait(
+        "the list",
+        (wanted) =>
+          document.getElementById("reach-list").innerText.includes("not in this text") === wanted,
+        isWaiting);
+      assert.strictEqual(await text(page, "#reach-problem"), "");
+    };
+    await typeText(page, "c d");
+    await waits(true);
+    await typeText(page, words);
+    await waits(false);
+    await page.setHash("#view=map&model=0&beside=2&text=1&layer=1&head=2&query=10&key=3");
+    await page.rest();
+    assert.strictEqual((await weightsOfB(page))(10, 3), 0);
+  });

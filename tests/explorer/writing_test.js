@@ -28,8 +28,10 @@ const typed = (page) => page.evaluate(() => document.getElementById("typed").val
 async function written(page) {
   await page.focus("#write");
   await page.press("Enter");
-  await page.wait("the end", () => document.getElementById("write").textContent === "Write" &&
-    document.querySelectorAll("#written li").length > 0);
+  await page.wait(
+    "the end",
+    () => document.getElementById("write").textContent === "Write" &&
+      document.querySelectorAll("#written li").length > 0);
   return typed(page);
 }
 
@@ -47,7 +49,8 @@ liveTest("greedy writing is that of tapestry generate, by keyboard alone", async
   await page.press("Home");
   assert.strictEqual(await page.evaluate(() => document.getElementById("top-k").disabled), true);
   assert.strictEqual(await written(page), generated(scene.workshop, "--temperature", "0"));
-  assert.strictEqual(await page.evaluate(() => document.querySelectorAll("#written li").length), 20);
+  assert.strictEqual(
+    await page.evaluate(() => document.querySelectorAll("#written li").length), 20);
   assert.strictEqual(await page.evaluate(() => document.activeElement.id), "write");
 });
 
@@ -68,16 +71,20 @@ liveTest("the same seed writes the same text, and that of tapestry generate", as
 
 liveTest("sliders show at once what they do to the next word", async (scene) => {
   const page = await openWriting(scene);
-  const bars = async () => (await tables(page, "#bars"))[0].rows.map((row) => row.map((c) => c.value));
+  const bars = async () =>
+    (await tables(page, "#bars"))[0].rows.map((row) => row.map((c) => c.value));
   const isDrawn = (what) => page.wait(what, (name) => {
     const drawn = [...document.querySelectorAll("#bars tbody tr")].map(
       (row) => Number(row.children[2].dataset.value));
-    return name === "two" ? drawn.filter((p) => p > 0).length === 2 :
-                            Math.abs(drawn[0] - Number(document.querySelector(
-                              "#bars tbody tr").children[1].dataset.value)) > 1e-3;
+    return name === "two" ?
+      drawn.filter((p) => p > 0).length === 2 :
+      Math.abs(
+        drawn[0] - Number(document.querySelector("#bars tbody tr").children[1].dataset.value)) >
+        1e-3;
   }, what);
   const before = await bars();
-  before.forEach(([, own, drawn]) => assert.strictEqual(own, drawn, "temperature 1 changes nothing"));
+  before.forEach(
+    ([, own, drawn]) => assert.strictEqual(own, drawn, "temperature 1 changes nothing"));
   await put(page, "temperature", 0.5);
   await isDrawn("sharper");
   const [a, b] = await bars();
@@ -107,20 +114,24 @@ liveTest("Stop stops", async (scene) => {
   assert.ok(count < 1000, `${count} words`);
 });
 
-liveTest("an unknown word and a too long text are told, and nothing typed is lost", async (scene) => {
-  const page = await openWriting(scene);
-  for (const [given, what] of [["c d nonsense", /nonsense/], ["c d e f ".repeat(6), /most|positions/]]) {
-    await put(page, "typed", given);
-    await page.focus("#write");
-    await page.press("Enter");
-    for (const id of ["writing-problem", "typed-problem"]) {
-      await page.wait(`${id}: ${what}`, (name, words) =>
-        new RegExp(words).test(document.getElementById(name).textContent), id, what.source);
+liveTest(
+  "an unknown word and a too long text are told, and nothing typed is lost", async (scene) => {
+    const page = await openWriting(scene);
+    for (const [given, what] of [
+           ["c d nonsense", /nonsense/], ["c d e f ".repeat(6), /most|positions/]]) {
+      await put(page, "typed", given);
+      await page.focus("#write");
+      await page.press("Enter");
+      for (const id of ["writing-problem", "typed-problem"]) {
+        await page.wait(
+          `${id}: ${what}`,
+          (name, words) => new RegExp(words).test(document.getElementById(name).textContent), id,
+          what.source);
+      }
+      assert.strictEqual(await text(page, "#write"), "Write");
+      assert.strictEqual(await typed(page), given);
     }
-    assert.strictEqual(await text(page, "#write"), "Write");
-    assert.strictEqual(await typed(page), given);
-  }
-});
+  });
 
 liveTest("from a key to the picture", async (scene) => {
   const page = await openLive(scene, scene.workshop.page("lively"), {hash: "#view=map"});
@@ -139,11 +150,12 @@ liveTest("from a key to the picture", async (scene) => {
   for (let i = 0; i < 12; ++i) {
     await page.focus("#typed");
     await page.press(i % 2 ? "Delete" : "t");
-    if (i % 2) await page.evaluate(() => {
-      const box = document.getElementById("typed");
-      box.value = box.value.slice(0, -1);
-      box.dispatchEvent(new Event("input"));
-    });
+    if (i % 2)
+      await page.evaluate(() => {
+        const box = document.getElementById("typed");
+        box.value = box.value.slice(0, -1);
+        box.dispatchEvent(new Event("input"));
+      });
     await page.wait("the picture", (n) => window.times.length > n, i);
   }
   const times = (await page.evaluate(() => window.times)).sort((a, b) => a - b);
