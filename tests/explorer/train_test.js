@@ -1,5 +1,5 @@
-// Training in the page: the same losses as the native library's with the same kernels, files that it
-// opens, and a page that stays quick meanwhile.
+// Training in the page: the same losses as the native library's with the same kernels, files that
+// it opens, and a page that stays quick meanwhile.
 "use strict";
 const assert = require("node:assert");
 const fs = require("node:fs");

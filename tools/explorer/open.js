@@ -1,5 +1,5 @@
-// Opening models in the page: files that are dropped on it or chosen. Nothing leaves the machine: the
-// engine in this page reads them.
+// Opening models in the page: files that are dropped on it or chosen. Nothing leaves the machine:
+// the engine in this page reads them.
 
 const mostFileBytes = 500e6;  // of all files of one model
 

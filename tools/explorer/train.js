@@ -1,6 +1,6 @@
-// Training in the page: a new model learns a small task in the engine, some steps at a time, so that
-// the page can ask for other things between them. It is a model of the page's source like others;
-// after each of these chunks it is read anew.
+// Training in the page: a new model learns a small task in the engine, some steps at a time, so
+// that the page can ask for other things between them. It is a model of the page's source like
+// others; after each of these chunks it is read anew.
 
 const learnable = [
   ["copy", "copy: say the letters again", 500],
@@ -64,10 +64,10 @@ function trainPart(app) {
 }
 
 const trainIntro =
-  "A new model begins with random weights and learns a task from examples, step after step. It is " +
-  "shown while it learns: watch its maps, and the view Scores. Width is the count of numbers that " +
-  "the model keeps of each word. The loss says how badly it guesses: 0 is never wrong. Held-out " +
-  "texts are texts that it never learns from.";
+  "A new model begins with random weights and learns a task from examples, step after step. It " +
+  "is shown while it learns: watch its maps, and the view Scores. Width is the count of numbers " +
+  "that the model keeps of each word. The loss says how badly it guesses: 0 is never wrong. " +
+  "Held-out texts are texts that it never learns from.";
 
 function trainButtons(app) {
   const button = (id, text, click, form = null) =>

@@ -1,5 +1,5 @@
-// Of a training in the page (train.js): its numbers and curves, what the views show of its model, its
-// files, and what becomes of it when the engine dies.
+// Of a training in the page (train.js): its numbers and curves, what the views show of its model,
+// its files, and what becomes of it when the engine dies.
 
 function drawTrainer(app) {
   const {running, state, inAll} = trainer, isThere = state !== null && trainer.name !== null;
@@ -118,7 +118,8 @@ function putRuns({source}, texts, answer) {
   }
 }
 
-// Draws anew, while someone looks: what has the focus keeps it, what was scrolled or opened stays so.
+// Draws anew, while someone looks: what has the focus keeps it, what was scrolled or opened stays
+// so.
 function redrawQuietly(app) {
   const again = focusedPart(), panels = byId("panels");
   const places =

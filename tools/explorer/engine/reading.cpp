@@ -37,8 +37,8 @@ std::string sample(const Subject& subject) {
   return text;
 }
 
-// {model, file | folder} -> description, parameters, transformer, sample. Opens a checkpoint, or a folder as
-// Hugging Face lays it out; a model of that name is replaced.
+// {model, file | folder} -> description, parameters, transformer, sample. Opens a checkpoint, or a
+// folder as Hugging Face lays it out; a model of that name is replaced.
 Answer open(Engine& engine, const Json& request) {
   ModelOptions options;
   (request.contains("folder") ? options.model : options.checkpoint) =

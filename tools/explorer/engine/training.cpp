@@ -76,9 +76,9 @@ TrainOptions options_in(const Json& request) {
 }
 
 // {model, task, file, layers, heads, width, rate, seed, steps, batch, attention_only}: a new model
-// that is to learn, under that name; `file`: where its checkpoint goes. {model, file, steps, resume}
-// goes on from the checkpoint that is there. -> its state, task and sizes, and a prompt. It takes
-// the place of the learner before: one learns at a time.
+// that is to learn, under that name; `file`: where its checkpoint goes. {model, file, steps,
+// resume} goes on from the checkpoint that is there. -> its state, task and sizes, and a prompt. It
+// takes the place of the learner before: one learns at a time.
 Answer train(Engine& engine, const Json& request) {
   const std::string name = text_in(request, "model");
   auto learner = std::make_unique<Learner>(options_in(request));
@@ -92,10 +92,10 @@ Answer train(Engine& engine, const Json& request) {
   return answer;
 }
 
-// {model, steps, in_all, test}: makes so many steps, at most to `in_all` of them -> its state, losses
-// of these steps. With test false, held_out and right stay those of the last test, which takes about
-// as long as a step. If a loss is not finite, the model stays as it was before that step, and
-// "stopped" says where it came from.
+// {model, steps, in_all, test}: makes so many steps, at most to `in_all` of them -> its state,
+// losses of these steps. With test false, held_out and right stay those of the last test, which
+// takes about as long as a step. If a loss is not finite, the model stays as it was before that
+// step, and "stopped" says where it came from.
 Answer learn(Engine& engine, const Json& request) {
   Learner& learner = engine.learner(request);
   Run& run = learner.run;
