@@ -199,6 +199,14 @@ liveTest("the scores of a model in training have what untrained models reach", a
   await begin(page, {steps: 20, task: "induction"});
   await waitTrained(page);
   await page.wait("baselines", hasSpreads);
+  await page.evaluate(() => document.getElementById("train-steps").value = 100000);
+  await page.click("#train-on");
+  for (let i = 0; i < 20; ++i) {  // measured rarely, and shown all the time
+    await pause(100);
+    assert.ok(await page.evaluate(hasSpreads), "no baselines while it learns");
+  }
+  await page.click("#train-stop");
+  await waitTrained(page, "Stopped after step");
   await show(page, "map");
   await typeText(page, "a b c d a b");
   assert.strictEqual(
