@@ -93,8 +93,8 @@ test("driver: sizes, schemes, names, hash and saved files", async (scene) => {
     [2560, "#two", false]);
   const nodes = await page.tree();
   assert.ok(nodes.some(({role, name}) => role === "button" && name === "Save it"));
-  assert.deepStrictEqual(
-    await scene.browser.download(() => page.click("button")), {name: "numbers.csv", text: "1,2\n"});
+  const {name, text} = await scene.browser.download(() => page.click("button"));
+  assert.deepStrictEqual([name, text], ["numbers.csv", "1,2\n"]);
   assert.deepStrictEqual(page.problems(), []);
   await page.close();
 });

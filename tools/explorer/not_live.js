@@ -5,6 +5,7 @@ const live = {
   watchers: [],
   parts: [],
   canRun: () => false,
+  wantBaselines() {},
 };
 
 const wireLive = () => {};
