@@ -23,10 +23,10 @@ Tensor to_what_comes_next(const HandMadeColumns& at, Index width) {
   return output;
 }
 
-HeadMatrices complete(const HandMadeHead& head, const HandMadeOptions& options) {
+HandMadeMatrices complete(const HandMadeHead& head, const HandMadeOptions& options) {
   const HandMadeColumns at = columns_of(options);
-  HeadMatrices m = head.matrices;
-  const HeadMatrices phrase = matrices_of(head.phrase.value_or(Phrase::same_word), options);
+  HandMadeMatrices m = head.matrices;
+  const HandMadeMatrices phrase = matrices_of(head.phrase.value_or(Phrase::same_word), options);
   if (head.phrase) {
     fill(m.query, phrase.query);
     fill(m.key, phrase.key);
@@ -40,7 +40,7 @@ HeadMatrices complete(const HandMadeHead& head, const HandMadeOptions& options) 
 }
 
 TransformerOptions sizes_of(const HandMadeOptions& o, const std::vector<HandMadeHead>& heads,
-                            const std::vector<HeadMatrices>& matrices) {
+                            const std::vector<HandMadeMatrices>& matrices) {
   TransformerOptions sizes{.vocab_size = o.vocab_size, .max_length = o.max_length};
   sizes.d_model = columns_of(o).d_model();
   sizes.num_heads = sizes.num_layers = sizes.d_k = 1;
@@ -48,7 +48,7 @@ TransformerOptions sizes_of(const HandMadeOptions& o, const std::vector<HandMade
     sizes.num_layers = std::max(sizes.num_layers, head.layer + 1);
     sizes.num_heads = std::max(sizes.num_heads, head.head + 1);
   }
-  for (const HeadMatrices& m : matrices) {
+  for (const HandMadeMatrices& m : matrices) {
     sizes.d_k = std::max({sizes.d_k, m.query.size(1), m.value.size(1)});
   }
   sizes.has_feed_forward = false;
@@ -67,7 +67,7 @@ void place(const Tensor& part, Tensor& whole, Index row, Index column, double fa
   }
 }
 
-void set_head(Transformer& model, const HandMadeHead& at, const HeadMatrices& m) {
+void set_head(Transformer& model, const HandMadeHead& at, const HandMadeMatrices& m) {
   MultiHeadAttention& layer = model.blocks[static_cast<std::size_t>(at.layer)].attention;
   const Index d_k = model.options.d_k, first = at.head * d_k;
   const double wider = static_cast<double>(d_k) / static_cast<double>(m.query.size(1));
@@ -101,7 +101,7 @@ void undo(const NormLayer& norm, Index constant_column) {
 Transformer hand_made(const HandMadeOptions& options, const std::vector<HandMadeHead>& heads) {
   check_hand_made(options);
   check_hand_made(heads);
-  std::vector<HeadMatrices> matrices;
+  std::vector<HandMadeMatrices> matrices;
   for (const HandMadeHead& head : heads) matrices.push_back(complete(head, options));
   Random random(0);  // of which zeros are made
   Transformer model(sizes_of(options, heads, matrices), random);

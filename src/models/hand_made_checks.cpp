@@ -101,7 +101,7 @@ void check_hand_made(const std::vector<HandMadeHead>& heads) {
   for (const HandMadeHead& head : heads) check_composition(heads, head);
 }
 
-void check_matrices(const HandMadeHead& head, const HeadMatrices& m, Index d_model) {
+void check_matrices(const HandMadeHead& head, const HandMadeMatrices& m, Index d_model) {
   const auto rows = [&](const Tensor& matrix) {
     return matrix.defined() && matrix.ndim() == 2 && matrix.size(0) == d_model;
   };

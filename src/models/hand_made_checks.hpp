@@ -14,7 +14,7 @@ void check_hand_made(const HandMadeOptions& options);
 void check_hand_made(const std::vector<HandMadeHead>& heads);
 
 // Throws Error, naming the head, unless its matrices are complete, fit and are finite.
-void check_matrices(const HandMadeHead& head, const HeadMatrices& matrices, Index d_model);
+void check_matrices(const HandMadeHead& head, const HandMadeMatrices& matrices, Index d_model);
 
 // Throws Error for more than 20 million numbers.
 void check_hand_made_size(const HandMadeOptions& options, Index layers, Index heads, Index d_k);

@@ -121,12 +121,12 @@ HandMadeColumns columns_of(const HandMadeOptions& options) {
   return {options.vocab_size, options.max_length};
 }
 
-HeadMatrices matrices_of(Phrase phrase, const HandMadeOptions& options) {
+HandMadeMatrices matrices_of(Phrase phrase, const HandMadeOptions& options) {
   check_hand_made(options);
   const HandMadeColumns at = columns_of(options);
   Scores map = scores_of(phrase, options);
-  HeadMatrices head{map.query, map.key, Tensor::zeros({at.d_model(), at.words}),
-                    Tensor::zeros({at.words, at.d_model()})};
+  HandMadeMatrices head{map.query, map.key, Tensor::zeros({at.d_model(), at.words}),
+                        Tensor::zeros({at.words, at.d_model()})};
   for (Index w = 0; w < at.words; ++w) {
     const bool is_nothing = phrase == Phrase::what_followed && w == options.beginning;
     head.value.set({at.word(w), w}, is_nothing ? 0 : 1);

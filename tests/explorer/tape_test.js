@@ -4,7 +4,6 @@ const assert = require("node:assert");
 const fs = require("node:fs");
 const {liveTest, openLive} = require("./live_test.js");
 const {choose, text} = require("./person.js");
-const {test} = require("./runner.js");
 
 const programs = ["neuron", "softmax", "attention", "masked"];
 
@@ -127,8 +126,8 @@ liveTest("every step of every tape is the native library's", async (scene) => {
   scene.tell(`${steps} steps`);
 });
 
-test("tape: a file is stepped through without an engine, chosen or dropped", async (scene) => {
-  const page = await scene.open(scene.workshop.page("alone"));
+liveTest("tape: a file is stepped through, chosen or dropped", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
   const tape = native(scene.workshop, "attention");
   await giveFile(page, JSON.stringify(tape));
   await checkAll(page, tape);
@@ -138,8 +137,8 @@ test("tape: a file is stepped through without an engine, chosen or dropped", asy
   assert.ok(hidden, "programs are not offered without an engine");
 });
 
-test("tape: the first number that is not finite leads to its cause", async (scene) => {
-  const page = await scene.open(scene.workshop.page("alone"));
+liveTest("tape: the first number that is not finite leads to its cause", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
   const tape = native(scene.workshop, "masked");
   await giveFile(page, JSON.stringify(tape));
   const before = await seen(page);
@@ -162,8 +161,8 @@ test("tape: the first number that is not finite leads to its cause", async (scen
   assert.match((await seen(page)).title, /^masked = add\(s\)$/);
 });
 
-test("tape: a gradient that is not finite is found where it becomes so", async (scene) => {
-  const page = await scene.open(scene.workshop.page("alone"));
+liveTest("tape: a gradient that is not finite is found where it becomes so", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
   const tape = native(scene.workshop, "softmax"), up = 1;
   // Two later records add to the gradient of "up": only the second sum overflows.
   const adding = tape.backward.filter(({gives}) => gives.some(({to}) => to === up));
@@ -184,8 +183,8 @@ test("tape: a gradient that is not finite is found where it becomes so", async (
   assert.match(shown.words, /Number 0 of the gradient of up is inf: 1e38 \+ 3e38 is inf\./);
 });
 
-test("tape: keys and buttons step, and say where it ends", async (scene) => {
-  const page = await scene.open(scene.workshop.page("alone"));
+liveTest("tape: keys and buttons step, and say where it ends", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
   const tape = native(scene.workshop, "neuron"), place = () => text(page, "#tape-place");
   await giveFile(page, JSON.stringify(tape));
   await page.click("#tape-back");
@@ -208,8 +207,8 @@ test("tape: keys and buttons step, and say where it ends", async (scene) => {
   assert.strictEqual(await text(page, "#tape-problem"), "There was no backward pass.");
 });
 
-test("tape: a damaged file gets one sentence, and the tape before stays", async (scene) => {
-  const page = await scene.open(scene.workshop.page("alone"));
+liveTest("tape: a damaged file gets one sentence, and the tape before stays", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
   const good = JSON.stringify(native(scene.workshop, "neuron"));
   await giveFile(page, good);
   await page.click("#tape-forward");
@@ -268,8 +267,8 @@ test("tape: a damaged file gets one sentence, and the tape before stays", async 
   assert.strictEqual(await text(page, "#tape-problem"), "");
 });
 
-test("tape: markup in a file stays text, and a long tape is drawn in part", async (scene) => {
-  const page = await scene.open(scene.workshop.page("alone"));
+liveTest("tape: markup in a file stays text, and a long tape is drawn in part", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
   const tape = native(scene.workshop, "neuron");
   const markup = `<img src=${scene.workshop.server}/tape onerror="window.foreign=1">`;
   tape.name = tape.formula = tape.lines[0].text = tape.records[0].label = markup;

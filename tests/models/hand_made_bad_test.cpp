@@ -18,7 +18,7 @@ std::string refused(const HandMadeOptions& options, const std::vector<HandMadeHe
   return complaint([&] { (void)hand_made(options, heads); }, words);
 }
 
-HandMadeHead with(const HeadMatrices& matrices) { return {0, 0, {}, matrices}; }
+HandMadeHead with(const HandMadeMatrices& matrices) { return {0, 0, {}, matrices}; }
 
 }  // namespace
 

@@ -120,7 +120,7 @@ TEST_CASE("hand shows the heads that were named, of one all patterns", "[phase5]
 TEST_CASE("hand takes matrices from .npy and CSV", "[phase5][hand]") {
   const TemporaryFolder folder;
   const HandMadeOptions sizes{22, 13, 20, 10, 1};  // those of the task
-  const HeadMatrices m = matrices_of(Phrase::previous_word, sizes);
+  const HandMadeMatrices m = matrices_of(Phrase::previous_word, sizes);
   write_npy(folder / "q.npy", m.query);
   std::ofstream csv(folder / "k.csv");
   for (Index j = 0; j < 13; ++j) csv << (j == 0 ? "" : ",") << "k" << j;

@@ -1,4 +1,4 @@
-// In a page without the engine nothing is live (live.js, reach_panel.js).
+// In a page without the engine nothing is live (live.js, tape.js, reach_panel.js).
 
 const live = {
   engine: null,
@@ -9,4 +9,5 @@ const live = {
 };
 
 const wireLive = () => {};
+const wireTape = () => {};
 const reachButtons = () => "";

@@ -137,8 +137,8 @@ void check_place(const Subject& subject, Index length, const Patched& patched) {
   check("patch", "position", patched.position, length);
 }
 
-// `seen` is active, and changes nothing yet: what it records of the other text, the reading after it
-// records anew.
+// `seen` is active, and changes nothing yet: what it records of the other text, the reading after
+// it records anew.
 void add_patched(Edits& edits, const Capture& seen, const Subject& subject, const Reading& reading,
                  const Changes& changes) {
   const Reading other = read_text_for(subject, changes.patched_from);

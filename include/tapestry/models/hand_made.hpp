@@ -74,14 +74,14 @@ struct HandMadeColumns {
 [[nodiscard]] HandMadeColumns columns_of(const HandMadeOptions& options);
 
 // The maps of one head, with widths k and v of its own. weights = softmax(x W_Q (x W_K)^T / sqrt k)
-struct HeadMatrices {
+struct HandMadeMatrices {
   Tensor query = {}, key = {};  // (d_model, k)
   Tensor value = {};            // (d_model, v)
   Tensor output = {};           // (v, d_model)
 };
 
 // Those of a phrase. Throws Error as hand_made does for the options.
-[[nodiscard]] HeadMatrices matrices_of(Phrase phrase, const HandMadeOptions& options);
+[[nodiscard]] HandMadeMatrices matrices_of(Phrase phrase, const HandMadeOptions& options);
 
 // A head: a phrase, matrices, or a phrase of which some matrices are replaced. Without a phrase
 // query and key are needed; a missing value is the word read, (d_model, vocab_size), and a missing
@@ -89,7 +89,7 @@ struct HeadMatrices {
 struct HandMadeHead {
   Index layer = 0, head = 0;  // counted from 0
   std::optional<Phrase> phrase = {};
-  HeadMatrices matrices = {};
+  HandMadeMatrices matrices = {};
 };
 
 // The model with these heads. It has as many layers as they name, and in each as many heads as the

@@ -158,7 +158,7 @@ Answer matrices(Engine&, const Json& request) {
   const Material what = material(text_in(request, "task"), 64);
   const HandMadeOptions sizes =
       hand_sizes(what, positions_for(what, request), real_in(request, "sharpness", 20));
-  const HeadMatrices m = matrices_of(phrase_of(text_in(request, "phrase")), sizes);
+  const HandMadeMatrices m = matrices_of(phrase_of(text_in(request, "phrase")), sizes);
   return {{{"rows", rows_of(what, sizes)},
            {"query", to_json(m.query)},
            {"key", to_json(m.key)},
