@@ -92,16 +92,17 @@ async function offerPrograms() {
   tapePlayer.programs = programs.map(({name}) => [name, name]);
   setOptions(byId("tape-program"), tapePlayer.programs, programs[0].name);
   byId("tape-of-program").hidden = false;
-  byId("tape-program").addEventListener("change", loadProgram);
-  if (!tapePlayer.tape) await loadProgram();
+  byId("tape-program").addEventListener("change", () => loadProgram());
+  if (!tapePlayer.tape) await loadProgram({first: true});
 }
 
-async function loadProgram() {
+// The first one does not replace a file that was opened meanwhile.
+async function loadProgram({first = false} = {}) {
   const program = byId("tape-program").value;
   if (!program) return;
   try {
     const {steps} = await live.engine.call({call: "tape", program});
-    showTape(checkedTape(steps));
+    if (!(first && tapePlayer.tape)) showTape(checkedTape(steps));
   } catch (error) {
     sayTape(error.message);
   }
