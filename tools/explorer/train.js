@@ -20,6 +20,7 @@ const trainer = {
   losses: [],      // of each step
   tests: [],       // [step, loss on held-out texts]
   chunk: 1,        // steps to ask for
+  asked: null,     // the answer that will come to the steps asked for already
   bases:
     new Map(),  // by text: a run with what untrained models reach, which training leaves as it is
   kept: null,   // {step, after}: of the checkpoint that a new engine goes on from
@@ -175,7 +176,8 @@ async function keepLearning(app) {
   trainer.pace = {steps: 0, seconds: 0};
   drawTrainer(app);
   try {
-    while (trainer.running && trainer.state.step < trainer.inAll) await learnChunk(app);
+    trainer.asked = null;
+    while (trainer.asked || goesOn()) await learnChunk(app);
     const {stopped, step} = trainer.state, isDone = step >= trainer.inAll;
     trainer.running = false;
     await learnedNow(app);
@@ -193,22 +195,41 @@ async function keepLearning(app) {
   drawTrainer(app);
 }
 
-async function learnChunk(app) {
+const goesOn = () => trainer.running && trainer.state.step < trainer.inAll;
+
+// Asks the engine for some more steps: {answer, spent (ms), test: whether it told the held-out loss}.
+async function askChunk() {
   const begun = performance.now(), {name, chunk, inAll, state} = trainer;
-  const isLast = state.step + chunk >= inAll, test = isLast || isDue("test", begun, testEvery);
+  const test = state.step + chunk >= inAll || isDue("test", begun, testEvery);
   const answer =
     await live.engine.call({call: "learn", model: name, steps: chunk, in_all: inAll, test});
-  const spent = performance.now() - begun;
+  return {answer, spent: performance.now() - begun, test};
+}
+
+async function learnChunk(app) {
+  const begun = performance.now(), {answer, spent, test} = await (trainer.asked ?? askChunk());
   takeAnswer(answer, test);
-  // Not much more than before: a chunk may have been quick by chance.
-  trainer.chunk = Math.max(1, Math.min(chunk * 2, Math.round(chunk * chunkTime / spent)));
-  if (isDue("read", performance.now(), 2 * (trainer.reading ?? 0))) await readTrained(app);
-  if (isDue("keep", performance.now(), Math.max(keepEvery, 20 * (trainer.keeping ?? 0)))) {
-    await keepTrained();
-  }
   trainer.pace.steps += answer.losses.length;
-  trainer.pace.seconds += (performance.now() - begun) / 1000;
+  // Not much more than before: a chunk may have been quick by chance.
+  const {chunk} = trainer;
+  trainer.chunk = Math.max(1, Math.min(chunk * 2, Math.round(chunk * chunkTime / spent)));
+  const tasks = dueTasks(app);
+  // Asked for now, so that the engine goes on while the page draws.
+  trainer.asked = goesOn() ? askChunk() : null;
+  trainer.asked?.catch(() => {});  // the next chunk tells it
+  await Promise.all(tasks);
   drawTrainer(app);
+  trainer.pace.seconds += (performance.now() - begun) / 1000;
+}
+
+// What is to be done now besides learning, begun.
+function dueTasks(app) {
+  const now = performance.now(), tasks = [];
+  if (isDue("read", now, 2 * (trainer.reading ?? 0))) tasks.push(readTrained(app));
+  if (isDue("keep", now, Math.max(keepEvery, 20 * (trainer.keeping ?? 0)))) {
+    tasks.push(keepTrained());
+  }
+  return tasks;
 }
 
 // Whether so many ms have passed since it was last due. It counts from now, then.

@@ -16,11 +16,12 @@ extern "C" const char tapestry_explorer_page[], tapestry_explorer_page_end[], ta
 namespace tapestry::command {
 namespace {
 
-std::string without_markup(std::string json) {
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
-    json.replace(at, 1, "\\u003c");
+std::string without_markup(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) {
+    text.replace(at, 1, "\\u003c");
   }
-  return json;
+  return text;
 }
 
 std::string_view between(const char* begin, const char* end) {
@@ -48,8 +49,8 @@ void write_models(const Write& write, const std::vector<ModelFiles>& models) {
     }
     list.push_back(Json{{"model", one.model}, {"folder", one.is_folder}, {"files", files}});
   }
-  write("<script type=\"application/json\" id=\"model-files\">" +
-        without_markup(list.dump(-1, ' ', false, Json::error_handler_t::replace)) + "</script>\n");
+  write("<script type=\"application/json\" id=\"model-files\">" + without_markup(list) +
+        "</script>\n");
 }
 
 }  // namespace

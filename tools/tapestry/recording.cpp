@@ -96,7 +96,7 @@ Recording record(const std::vector<Reader>& readers, const std::vector<std::stri
     }
   }
   all["words"] = words.words;
-  recording.json = all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  recording.json = std::move(all);
   return recording;
 }
 

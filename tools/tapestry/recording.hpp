@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "changes.hpp"
+#include "recorded_run.hpp"
 #include "subject.hpp"
 
 namespace tapestry::command {
@@ -47,7 +48,7 @@ struct Reader {
 //     lens    words, probabilities (layers + 1, length, 5), and final (layers + 1, length): of what
 //             the last layer says; or null
 struct Recording {
-  std::string json;
+  Json json;
   std::vector<std::vector<std::byte>> numbers = {};  // a block for each run
 };
 

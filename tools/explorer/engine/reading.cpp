@@ -75,7 +75,7 @@ Answer record(Engine& engine, const Json& request) {
   const bool baselines = request.value("baselines", false);
   Recording recording = command::record(readers, texts_in(request, "texts"),
                                         baselines ? Baselines::of_learned : Baselines::none);
-  return {Json::parse(recording.json), std::move(recording.numbers)};
+  return {std::move(recording.json), std::move(recording.numbers)};
 }
 
 }  // namespace
