@@ -1,4 +1,5 @@
 // Firefox opens every kind of page, which then goes through all its views and says what it counted.
+// A live page also reads a text and trains with its engine.
 "use strict";
 const assert = require("node:assert");
 const path = require("node:path");

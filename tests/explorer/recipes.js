@@ -42,6 +42,16 @@ const recipes = {
       return {input, texts: [prose(20)], options: ["--beside", "none"]};
     }
   },
+  // A real model and the engine.
+  storyteller: {
+    live: true,
+    needs: "stories260K",
+    make: (workshop) => ({
+      input: workshop.real("stories260K"),
+      texts: ["Once upon a time"],
+      options: ["--beside", "none"]
+    })
+  },
   // Two texts, and another model beside.
   pair: {
     make: (workshop) => ({

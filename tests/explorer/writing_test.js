@@ -1,7 +1,7 @@
 // Live pages: texts that the model writes in the page are those of `tapestry generate`.
 "use strict";
 const assert = require("node:assert");
-const {liveTest, openLive, typeText} = require("./live_test.js");
+const {liveTest, openLive, openPrepared, typeText} = require("./live_test.js");
 const {tables, text} = require("./person.js");
 
 const prompt = "c d e f c d";
@@ -162,4 +162,56 @@ liveTest("from a key to the picture", async (scene) => {
   const ms = (at) => times[Math.floor(at * (times.length - 1))].toFixed(1);
   scene.tell(`20 characters, map: ${ms(0.5)} ms in the middle, ${ms(0)} to ${ms(1)}`);
   assert.ok(times[0] < 1000, `${times}`);
+});
+
+// Lets the page's worker be asked directly: ask(request) in the page resolves to its answer.
+const catchWorker = `
+  window.Worker = class extends window.Worker {
+    constructor(...all) {
+      super(...all);
+      window.ask = (request) => new Promise((resolve) => {
+        const id = "asked " + JSON.stringify(request);
+        const hear = ({data}) => {
+          if (data.id !== id) return;
+          this.removeEventListener("message", hear);
+          resolve(data.answer);
+        };
+        this.addEventListener("message", hear);
+        this.postMessage({id, request});
+      });
+    }
+  };`;
+
+liveTest("tokens per second of a real model beside the native library's", async (scene) => {
+  const {workshop} = scene, prompt = "Once upon a time", count = 200, here = [], ratios = [];
+  const folder = workshop.real("stories260K");
+  if (!folder) return scene.tell("left out: MODELS names no folder with stories260K");
+  const page = await openPrepared(scene, workshop.page("storyteller"), catchWorker);
+  process.env.TAPESTRY_KERNELS = "sse2";
+  try {
+    for (let turn = 0; turn < 9; ++turn) {
+      const {text, seconds} = await page.evaluate(async (words, steps) => {
+        await ask({call: "write", model: "m0", text: words, temperature: 0});
+        const begun = performance.now();
+        const answer = await ask({call: "more", model: "m0", count: steps});
+        const seconds = (performance.now() - begun) / 1000;
+        return {seconds, text: words + answer.steps.map((step) => step.text).join("")};
+      }, prompt, count);
+      const native = workshop.attempt(
+        "generate", "--model", folder, "--text", prompt, "--length", String(count),
+        "--temperature", "0");
+      assert.strictEqual(native.status, 0, native.err);
+      assert.strictEqual(text.trim(), native.out.trim(), "the same text");
+      const there = Number(`${native.out}${native.err}`.match(/([\d.]+) a second/)[1]);
+      here.push(count / seconds);
+      ratios.push(here.at(-1) / there);
+    }
+  } finally {
+    delete process.env.TAPESTRY_KERNELS;
+  }
+  const middle = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
+  scene.tell(
+    `${middle(here).toFixed(0)} tokens per second, ${middle(ratios).toFixed(2)} of the native ` +
+    `library's (${ratios[0].toFixed(2)} to ${ratios.at(-1).toFixed(2)})`);
+  assert.ok(ratios.at(-1) > 0.1, "the page is many times slower");
 });

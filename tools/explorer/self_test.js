@@ -18,6 +18,7 @@ async function selfTest(app) {
     }
     checkBeside(app, check);
     checkAddress(app, check);
+    await live.selfTest?.(app, check);
     report(`self-test passed: ${done}`);
   } catch (error) {
     report(`self-test failed: ${error.message}`);

@@ -104,10 +104,10 @@ const slowest = 150;  // ms that all views may take at each word
 // Writes a word; false if the text has ended.
 async function writeOne(app, model) {
   const asked = {call: "more", model, count: 1, ...drawnWith()};
-  const {steps: [step], ended} = await inTurn(() => live.engine.call(asked));
+  const {steps: [step], words, ended} = await inTurn(() => live.engine.call(asked));
   if (!writing.isOn || !step) return false;
   byId("typed").value += step.text;
-  drawBars(step.words, step.word);
+  drawBars(words, step.word);
   byId("written").append(html(
     "li", {}, wordElement(step.word), " ", numberElement(step.own, 2, {class: "note number"})));
   if (writing.slow <= slowest) {

@@ -1,5 +1,6 @@
 // Texts that a model writes, a few words at a time.
 #include <algorithm>
+#include <numeric>
 
 #include "engine.hpp"
 #include "learner.hpp"
@@ -54,22 +55,27 @@ Answer write(Engine& engine, const Json& request) {
 // they are drawn with temperature and the like, drawn (vocabulary).
 Json likeliest(const Subject& subject, const Tensor& own, const Tensor& drawn) {
   constexpr std::size_t most = 10;
-  std::vector<std::int32_t> order(static_cast<std::size_t>(own.count()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
+  const std::vector<real> by_model = own.values(), by_draw = drawn.values();
+  const auto probability = [](const std::vector<real>& of, std::int32_t id) {
+    return of[static_cast<std::size_t>(id)];
+  };
+  std::vector<std::int32_t> order(by_model.size());
+  std::iota(order.begin(), order.end(), 0);
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
   std::partial_sort(order.begin(), middle, order.end(), [&](std::int32_t a, std::int32_t b) {
-    return own.at({a}) > own.at({b}) || (own.at({a}) == own.at({b}) && a < b);
+    const real x = probability(by_model, a), y = probability(by_model, b);
+    return x > y || (x == y && a < b);
   });
   Json words = Json::array();
   for (auto id = order.begin(); id != middle; ++id) {
     words.push_back({{"word", subject.word(*id)},
-                     {"own", double{own.at({*id})}},
-                     {"drawn", double{drawn.at({*id})}}});
+                     {"own", double{probability(by_model, *id)}},
+                     {"drawn", double{probability(by_draw, *id)}}});
   }
   return words;
 }
 
-// What was written by one step, with the likeliest words at its place.
+// What was written by one step.
 Json written(Text& text, const Subject& subject, const GenerationStep& step) {
   const Tensor own = sampling_probabilities(step.logits);  // (vocabulary)
   text.ended = text.writer.ends(step.chosen);
@@ -78,8 +84,7 @@ Json written(Text& text, const Subject& subject, const GenerationStep& step) {
   return {{"word", subject.word(step.chosen)},
           {"text", text.ended ? text.stream.finish() : text.stream.add(bytes)},
           {"own", double{own.at({step.chosen})}},
-          {"drawn", double{step.probabilities.at({step.chosen})}},
-          {"words", likeliest(subject, own, step.probabilities)}};
+          {"drawn", double{step.probabilities.at({step.chosen})}}};
 }
 
 Text& begun(Engine& engine) {
@@ -98,20 +103,25 @@ Answer next(Engine& engine, const Json& request) {
 }
 
 // {model, count; temperature, top_k, top_p if they change} -> steps: of each new word what
-// written() gives; ended
+// written() gives; words: the likeliest at the place of the last one; ended
 Answer more(Engine& engine, const Json& request) {
   Text& text = begun(engine);
   if (request.contains("temperature")) text.options.sampling = sampling_in(request);
   const Subject& subject = engine.subject(request);
   Json steps = Json::array();
+  Tensor logits, drawn;  // (vocabulary), of the last step
   GenerationOptions options = text.options;
   options.max_new_tokens = number_in(request, "count", 1);
   options.after_step = [&](const GenerationStep& step) {
     steps.push_back(written(text, subject, step));
+    logits = step.logits;
+    drawn = step.probabilities;
   };
   options.stop = [&] { return text.ended; };
   if (!text.ended) text.ids = generate(text.next_logits, text.ids, text.random, options);
-  return {{{"steps", steps}, {"ended", text.ended}}};
+  const Json words =
+      steps.empty() ? Json::array() : likeliest(subject, sampling_probabilities(logits), drawn);
+  return {{{"steps", steps}, {"words", words}, {"ended", text.ended}}};
 }
 
 }  // namespace
