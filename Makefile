@@ -457,6 +457,9 @@ bench: $(build)/tools/bench
 	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
 $(build)/tools/bench: $(bench_objects) $(course) $(library)
 	$(call link,-lopenblas -ldnnl)
+## bench-compare  what changed since an earlier out/bench.json: make bench-compare OLD=FILE
+bench-compare: $(build)/tools/compare_bench
+	@$< $(or $(OLD),$(error bench-compare: name the earlier file: make bench-compare OLD=FILE))
 $(bench_objects): | build/setup/bench
 
 ## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
@@ -511,5 +514,5 @@ help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
 .PHONY: all everything programs opening rest test test-sets test-explorer ci-full tutorials plots
-.PHONY: pictures asan f64 clang tsan fuzz check-neon bench check format format-check install uninstall deb
+.PHONY: pictures asan f64 clang tsan fuzz check-neon bench bench-compare check format format-check install uninstall deb
 .PHONY: experiments mutants learn hint solution capstone clean help FORCE

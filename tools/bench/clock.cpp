@@ -45,7 +45,7 @@ bool is_settled(const Rounds& times) { return times.second < 1.03 * times.best; 
 
 void let_threads_rest() { std::this_thread::sleep_for(std::chrono::milliseconds(40)); }
 
-std::vector<double> race(const std::vector<Contestant>& contestants, int threads, double seconds) {
+std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads, double seconds) {
   std::vector<Rounds> times(contestants.size());
   double slowest = 0;
   for (std::size_t i = 0; i < contestants.size(); ++i) {
@@ -61,9 +61,11 @@ std::vector<double> race(const std::vector<Contestant>& contestants, int threads
       times[i].add(best_in(contestants[i], slice));
     }
   }
-  std::vector<double> best;
-  for (const Rounds& of_one : times) best.push_back(of_one.best);
-  return best;
+  std::vector<Timing> timings;
+  for (const Rounds& of_one : times) {
+    timings.push_back({of_one.best, of_one.second / of_one.best - 1});
+  }
+  return timings;
 }
 
 }  // namespace tapestry::bench

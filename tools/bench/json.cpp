@@ -46,8 +46,9 @@ Json peers_json(const Result& result) {
   Json peers = Json::array();
   for (std::size_t i = 1; i < result.names.size(); ++i) {
     peers.push_back({{"name", result.names[i]},
-                     {"ms", 1e3 * result.seconds[i]},
-                     {"ratio", result.seconds[i] / result.ours()}});
+                     {"ms", 1e3 * result.timings[i].seconds},
+                     {"spread", result.timings[i].spread},
+                     {"ratio", result.timings[i].seconds / result.ours()}});
   }
   return peers;
 }
@@ -58,6 +59,7 @@ Json result_json(const Result& result) {
       {"name", result.row.name},
       {"threads", result.threads},
       {"ms", 1e3 * result.ours()},
+      {"spread", result.timings.front().spread},
       {"flops", result.row.flops},
       {"bytes", result.row.bytes},
       {"gflops", result.gflops()},
@@ -70,6 +72,9 @@ Json result_json(const Result& result) {
   };
   if (result.has_peer()) json["best_peer"] = result.names[result.best_peer()];
   if (result.has_peer()) json["ratio"] = result.ratio();
+  if (result.has_peer()) {
+    json["verdict"] = result.is_even() ? "even" : result.ratio() > 1 ? "ahead" : "behind";
+  }
   return json;
 }
 

@@ -23,7 +23,9 @@
 namespace tapestry::bench {
 
 std::size_t Result::best_peer() const {
-  return std::size_t(std::min_element(seconds.begin() + 1, seconds.end()) - seconds.begin());
+  const auto faster = [](const Timing& a, const Timing& b) { return a.seconds < b.seconds; };
+  const auto best = std::min_element(timings.begin() + 1, timings.end(), faster);
+  return static_cast<std::size_t>(best - timings.begin());
 }
 
 namespace {
@@ -78,7 +80,7 @@ Result measure(const Row& row, int threads, double seconds, Limits& limits) {
   const std::vector<Contestant> contestants = row.prepare();
   result.tensors_mib = most_memory_mib(contestants.front(), before);
   for (const Contestant& contestant : contestants) result.names.push_back(contestant.name);
-  result.seconds = race(contestants, threads, seconds);
+  result.timings = race(contestants, threads, seconds);
   const double arithmetic = row.flops / limits.peak_gflops() / 1e9;
   const double moving = row.bytes / limits.gb_per_second(row.bytes) / 1e9;
   result.limit_seconds = std::max(arithmetic, moving);

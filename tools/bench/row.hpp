@@ -1,6 +1,7 @@
 // The rows of the bench: each is the same work by the library and by its peers.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,20 +28,28 @@ struct Row {
   bool memory = false;  // what its tensors take is printed, too
 };
 
+// Of one call.
+struct Timing {
+  double seconds = 0;  // the best round
+  double spread = 0;   // by which part of that the second best round took longer
+};
+
 struct Result {
   Row row;
   int threads = 1;
   std::vector<std::string> names;  // of the contestants, ours first
-  std::vector<double> seconds;     // of one call each, the best of many
+  std::vector<Timing> timings;     // of each
   double limit_seconds = 0;        // a lower bound on this machine
   bool limited_by_memory = false;  // else compute-bound
   double tensors_mib = 0;          // most in use at once by our side, its operands included
 
-  double ours() const { return seconds.front(); }
-  bool has_peer() const { return seconds.size() > 1; }
-  std::size_t best_peer() const;                                  // the fastest of them
-  double ratio() const { return seconds[best_peer()] / ours(); }  // above 1: we are faster
-  double share() const { return limit_seconds / ours(); }         // of the limit
+  double ours() const { return timings.front().seconds; }
+  bool has_peer() const { return timings.size() > 1; }
+  std::size_t best_peer() const;                                          // the fastest of them
+  double ratio() const { return timings[best_peer()].seconds / ours(); }  // above 1: we are faster
+  double noise() const { return timings.front().spread + timings[best_peer()].spread; }
+  bool is_even() const { return std::abs(std::log(ratio())) <= noise(); }  // no one is faster
+  double share() const { return limit_seconds / ours(); }                  // of the limit
   double gflops() const { return row.flops / ours() / 1e9; }
   double gb_per_second() const { return row.bytes / ours() / 1e9; }
 };

@@ -52,21 +52,23 @@ void print_machine(Report& report) {
       "floating point operations a second. limit: our share of what the machine can do,\n"
       "in multiply-adds (GF/s) or in reading arrays of that size (GB/s; work that also\n"
       "writes can pass 100%%). ratio: the time of the better peer over ours; above 1 we\n"
-      "are faster.\n");
+      "are faster; = means that the two differ by no more than their own best two\n"
+      "rounds do.\n");
 }
 
 void print_heading(const std::string& group) {
-  std::printf("\n%-35s thr       ms       speed limit peer    ratio\n", group.c_str());
+  std::printf("\n%-34s thr       ms       speed limit peer    ratio\n", group.c_str());
 }
 
 void print_result(const Result& result) {
   const bool memory = result.limited_by_memory;
-  std::printf("%-36s %2d %8s %6.1f %s %4.0f%%", result.row.name.c_str(), result.threads,
+  std::printf("%-35s %2d %8s %6.1f %s %4.0f%%", result.row.name.c_str(), result.threads,
               in_milliseconds(result.ours()).c_str(),
               memory ? result.gb_per_second() : result.gflops(), memory ? "GB/s" : "GF/s",
               100 * result.share());
   if (result.has_peer()) {
-    std::printf(" %-8s %4.2f", result.names[result.best_peer()].c_str(), result.ratio());
+    std::printf(" %-8s %4.2f%s", result.names[result.best_peer()].c_str(), result.ratio(),
+                result.is_even() ? "=" : "");
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -81,7 +83,7 @@ void print_means(const std::vector<Result>& of_a_group) {
     if (of_rows.size() < 2) continue;
     double logarithms = 0;
     for (const double ratio : of_rows) logarithms += std::log(ratio);
-    std::printf("%-36s %2d %35s %5.2f\n", "geometric mean of the ratios", threads, "",
+    std::printf("%-35s %2d %35s %5.2f\n", "geometric mean of the ratios", threads, "",
                 std::exp(logarithms / static_cast<double>(of_rows.size())));
   }
 }
