@@ -5,23 +5,13 @@ const assert = require("node:assert");
 const fs = require("node:fs");
 const path = require("node:path");
 const {pause} = require("./browser.js");
-const {liveTest, openPrepared} = require("./live_test.js");
+const {listening, liveTest, openPrepared} = require("./live_test.js");
 const {maps, show, text} = require("./person.js");
 const {Recording} = require("./recording.js");
 const {test} = require("./runner.js");
 
-const counting = `
-  window.workers = [];
-  const Real = Worker;
-  window.Worker = class extends Real {
-    constructor(...words) {
-      super(...words);
-      workers.push(this);
-    }
-  };`;
-
 async function openPage(scene) {
-  const page = await openPrepared(scene, scene.workshop.page("live"), counting);
+  const page = await openPrepared(scene, scene.workshop.page("live"), listening);
   await page.evaluate(() => document.getElementById("live").open = true);
   return page;
 }

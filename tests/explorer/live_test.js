@@ -30,6 +30,19 @@ async function openPrepared(scene, file, script, options) {
   return page;
 }
 
+// A script for it: `workers` are those of the page, and `heard` is what they answer.
+const listening = `
+  window.heard = [];
+  window.workers = [];
+  const Real = Worker;
+  window.Worker = class extends Real {
+    constructor(...words) {
+      super(...words);
+      workers.push(this);
+      this.addEventListener("message", ({data}) => heard.push(data.answer ?? data));
+    }
+  };`;
+
 // Types a text, and waits until the page shows it.
 async function typeText(page, words) {
   await page.evaluate(() => document.getElementById("live").open = true);
@@ -82,4 +95,4 @@ liveTest("a word that the model does not know is told, and the text before stays
   assert.match(await page.evaluate(() => document.getElementById("typed").value), /nonsense$/);
 });
 
-module.exports = {liveTest, openLive, openPrepared, typeText};
+module.exports = {listening, liveTest, openLive, openPrepared, typeText};

@@ -4,26 +4,17 @@
 const assert = require("node:assert");
 const fs = require("node:fs");
 const {pause} = require("./browser.js");
-const {liveTest, openPrepared, typeText} = require("./live_test.js");
+const {listening, liveTest, openPrepared, typeText} = require("./live_test.js");
 const {choose, show, text} = require("./person.js");
 
-// What the page's workers answer, and the workers themselves.
-const listening = `
-  window.heard = [];
-  window.workers = [];
-  const Real = Worker;
-  window.Worker = class extends Real {
-    constructor(...words) {
-      super(...words);
-      workers.push(this);
-      this.addEventListener("message", ({data}) => heard.push(data.answer ?? data));
-    }
-    postMessage(data, ...more) {
-      if (window.spoils && data.request?.resume) spoil(data.files[0].bytes);
-      super.postMessage(data, ...more);
-    }
+// If `spoils` is set: weights so large that what they make is infinite, in a checkpoint that is
+// opened again.
+const spoiling = `
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function(data, ...more) {
+    if (window.spoils && data.request?.resume) spoil(data.files[0].bytes);
+    post.call(this, data, ...more);
   };
-  // Weights so large that what they make is infinite: in a checkpoint that is opened again.
   window.spoil = (bytes) => {
     const at = 8 + Number(new DataView(bytes).getBigUint64(0, true));
     const numbers = new DataView(bytes, at);
@@ -31,7 +22,8 @@ const listening = `
   };`;
 
 async function openTrainer(scene, options) {
-  const page = await openPrepared(scene, scene.workshop.page("live"), listening, options);
+  const page = await openPrepared(
+    scene, scene.workshop.page("live"), listening + spoiling, options);
   await page.evaluate(() => document.getElementById("live").open = true);
   return page;
 }
