@@ -57,6 +57,8 @@ include_paths = -I$(src)
 $(build)/obj/tests/% $(build)/obj/tools/%: private include_paths = -I$(src) -Itutorials
 $(build)/obj/tutorials/% $(build)/obj/tools/tapestry/%: private include_paths = -Itutorials
 $(build)/obj/tools/explorer/%: private include_paths = -Itutorials -Itools/tapestry
+$(build)/obj/tests/tools/%: private include_paths = -I$(src) -Itutorials -Itools/tapestry \
+  -Itools/explorer/engine -I$(build)/explorer
 # Evaluated when needed, not now: on a bare machine make installs the compiler first. The result is
 # kept, since every file needs it.
 asked = answer$(subst =,,$(1))
@@ -198,7 +200,10 @@ $(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
 $(build)/obj/tests/%.o: private extra = $(tests_optimised) -Wno-unused-result -Itests \
   -include $(build)/catch2.hpp
 $(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
-$(build)/tests: $(test_objects) $(course) $(library) $(build)/tests.files
+# With the explorer's engine but its program, and the parts of the command that it asks.
+tested_engine := $(if $(filter neon,$(MODE)),,$(filter-out %/main.o %/utf8proc.o,$(call objects,\
+  $(wildcard tools/explorer/engine/*.cpp))) $(build)/libcommand.a)
+$(build)/tests: $(test_objects) $(tested_engine) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
 # Those that `make test` also runs in double.
 $(build)/gradient_tests: $(gradient_objects) $(course) $(library) $(build)/tests.files
@@ -216,6 +221,12 @@ $(live_page): $(wildcard tools/explorer/* tools/explorer/engine/worker.js) $(eng
 	@mkdir -p $(@D)
 	$(quiet)$(if $(engine),tools/explorer/assemble $@ build/engine,: >$@)
 $(build)/obj/tools/tapestry/page.o: $(explorer_page) $(live_page)
+
+# The engine's tables of characters, for the test that compares them with utf8proc.
+$(build)/explorer/unicode_tables.inc: tools/unicode_tables.cpp | $(build)/tools/unicode_tables
+	@mkdir -p $(@D)
+	$(quiet)$(build)/tools/unicode_tables $@
+$(build)/obj/tests/tools/engine_unicode_test.o: $(build)/explorer/unicode_tables.inc
 
 # The engine: a script and its code, which `make explorer` builds.
 $(build)/engine.js: $(engine_objects)

@@ -140,7 +140,7 @@ utf8proc_category_t utf8proc_category(Point point) {
   return static_cast<utf8proc_category_t>(is_character(point) ? value_of(categories, point) : 0);
 }
 
-int utf8proc_charwidth(Point point) { return is_character(point) ? value_of(widths, point) : 0; }
+int utf8proc_charwidth(Point point) { return is_character(point) ? value_of(widths, point) : 1; }
 
 Point utf8proc_tolower(Point point) {
   return is_character(point) ? point + value_of(lower_distances, point) : point;
