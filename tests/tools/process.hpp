@@ -33,7 +33,7 @@ inline std::vector<std::string> all_in(const std::filesystem::path& folder) {
 }
 
 // The program beside this test program, in the same mode of the build.
-inline std::string command() {
+inline std::string command_path() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tools/tapestry")
       .string();
 }
@@ -44,7 +44,7 @@ inline Result tapestry_in(const std::filesystem::path& folder, const std::string
                           const std::string& before = "") {
   const TemporaryFolder words;
   const std::string line = "cd '" + folder.string() + "' && export OMP_NUM_THREADS=1 && " + before +
-                           " '" + command() + "' </dev/null >'" + (words / "out").string() +
+                           " '" + command_path() + "' </dev/null >'" + (words / "out").string() +
                            "' 2>'" + (words / "err").string() + "' " + arguments;
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 256, content(words / "out"),

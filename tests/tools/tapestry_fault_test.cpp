@@ -24,7 +24,7 @@ class Training {
  public:
   Training(const std::filesystem::path& folder, const std::string& arguments) {
     const std::string line = "cd '" + folder.string() + "' && OMP_NUM_THREADS=1 exec '" +
-                             command() + "' train " + arguments;
+                             command_path() + "' train " + arguments;
     process_ = ::fork();
     if (process_ != 0) return;
     std::signal(SIGINT, SIG_DFL);  // whatever started the tests may have switched it off

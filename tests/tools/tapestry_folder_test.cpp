@@ -37,7 +37,7 @@ TEST_CASE("standard input is the prompt in a pipe, or where it is asked for", "[
   const auto piped = [](const std::string& more) {
     const TemporaryFolder words;
     const std::string line = "cd '" + small_desk().string() + "' && printf 'a b\\n' | '" +
-                             command() + "' generate --model m --length 0" + more + " >'" +
+                             command_path() + "' generate --model m --length 0" + more + " >'" +
                              (words / "out").string() + "' 2>/dev/null";
     CHECK(std::system(line.c_str()) == 0);
     return content(words / "out");

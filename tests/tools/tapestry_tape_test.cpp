@@ -24,7 +24,7 @@ class Terminal {
     REQUIRE(master_ >= 0);
     REQUIRE(grantpt(master_) == 0);
     REQUIRE(unlockpt(master_) == 0);
-    const std::string slave = ptsname(master_), program = command();
+    const std::string slave = ptsname(master_), program = command_path();
     slave_ = ::open(slave.c_str(), O_RDWR | O_NOCTTY);  // so that its settings can be looked at
     std::vector<char*> words = {const_cast<char*>(program.c_str())};
     for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));

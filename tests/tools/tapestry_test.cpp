@@ -85,7 +85,7 @@ TEST_CASE("a run that goes on ends with the same bits as one that never stopped"
 TEST_CASE("a run that is killed leaves a checkpoint that can be resumed", "[phase5][tools]") {
   const TemporaryFolder folder;
   const std::string line =
-      "cd '" + (folder / "").string() + "' && timeout -s KILL 0.15 '" + command() +
+      "cd '" + (folder / "").string() + "' && timeout -s KILL 0.15 '" + command_path() +
       "' train copy --batch 2 --width 8 --heads 2 --save-every 1 --checkpoint m >/dev/null 2>&1";
   CHECK(std::system(line.c_str()) != 0);
   if (!std::filesystem::exists(folder / "m"))

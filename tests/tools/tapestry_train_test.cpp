@@ -46,7 +46,7 @@ Result tried(const std::filesystem::path& folder, const std::string& printed) {
   const TemporaryFolder words;
   std::ofstream(words / "script") << line;
   const std::string call = "cd '" + folder.string() + "' && PATH=\"" +
-                           std::filesystem::path(command()).parent_path().string() +
+                           std::filesystem::path(command_path()).parent_path().string() +
                            ":$PATH\" OMP_NUM_THREADS=1 sh -c " + "\"$(cat '" +
                            (words / "script").string() + "')\" >'" + (words / "out").string() +
                            "' 2>'" + (words / "err").string() + "'";

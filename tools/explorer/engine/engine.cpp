@@ -28,12 +28,10 @@ Answer failed(const std::string& why) { return {{{"error", why}}}; }
   throw Error("the engine wants " + std::string(what) + " as " + in_quotes(name) + ".");
 }
 
-template <class Number>
-Number value_in(const Json& request, const char* name, Number fallback) {
+// nullptr: it is not there, or null.
+const Json* found_in(const Json& request, const char* name) {
   const auto found = request.find(name);
-  if (found == request.end() || found->is_null()) return fallback;
-  if (!found->is_number()) refuse(name, "a number");
-  return found->get<Number>();
+  return found == request.end() || found->is_null() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ const Subject& Engine::subject(const Json& request) const {
 
 Subject Engine::asked(const Json& request) const {
   Subject found = subject(request);
-  if (request.value("untrained", false)) found.model = found.model.untrained(0);
+  if (flag_in(request, "untrained")) found.model = found.model.untrained(0);
   return found;
 }
 
@@ -72,24 +70,46 @@ Learner& Engine::learner(const Json& request) {
 }
 
 std::string text_in(const Json& request, const char* name) {
-  const auto found = request.find(name);
-  if (found == request.end() || !found->is_string()) refuse(name, "a text");
+  const Json* found = found_in(request, name);
+  if (found == nullptr || !found->is_string()) refuse(name, "a text");
   return found->get<std::string>();
 }
 
+std::string text_in(const Json& request, const char* name, const std::string& fallback) {
+  return found_in(request, name) == nullptr ? fallback : text_in(request, name);
+}
+
 Index number_in(const Json& request, const char* name, Index fallback) {
-  return value_in(request, name, fallback);
+  const Json* found = found_in(request, name);
+  if (found == nullptr) return fallback;
+  if (!found->is_number_integer()) refuse(name, "a whole number");
+  return found->get<Index>();
 }
 
 double real_in(const Json& request, const char* name, double fallback) {
-  return value_in(request, name, fallback);
+  const Json* found = found_in(request, name);
+  if (found == nullptr) return fallback;
+  if (!found->is_number()) refuse(name, "a number");
+  return found->get<double>();
+}
+
+bool flag_in(const Json& request, const char* name) {
+  const Json* found = found_in(request, name);
+  if (found == nullptr) return false;
+  if (!found->is_boolean()) refuse(name, "true or false");
+  return found->get<bool>();
+}
+
+Json list_in(const Json& request, const char* name) {
+  const Json* found = found_in(request, name);
+  if (found == nullptr) return Json::array();
+  if (!found->is_array()) refuse(name, "a list");
+  return *found;
 }
 
 std::vector<std::string> texts_in(const Json& request, const char* name) {
   std::vector<std::string> texts;
-  const auto found = request.find(name);
-  if (found == request.end()) return texts;
-  for (const Json& one : *found) {
+  for (const Json& one : list_in(request, name)) {
     if (!one.is_string()) refuse(name, "a list of texts");
     texts.push_back(one.get<std::string>());
   }

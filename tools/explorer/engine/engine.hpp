@@ -62,10 +62,14 @@ Calls writing_calls();   // write, next, more
 Calls training_calls();  // train, learn, save
 Calls making_calls();    // tape_programs, tape, hand, matrices
 
-// Of a request. Throw Error, naming the field, if it is not there or of another kind.
+// Of a request. Throw Error, naming the field, if it is of another kind, or is not there and has no
+// fallback. That of a flag is false, of a list an empty one.
 std::string text_in(const Json& request, const char* name);
-Index number_in(const Json& request, const char* name, Index fallback);
+std::string text_in(const Json& request, const char* name, const std::string& fallback);
+Index number_in(const Json& request, const char* name, Index fallback);  // a whole number
 double real_in(const Json& request, const char* name, double fallback);
+bool flag_in(const Json& request, const char* name);
+Json list_in(const Json& request, const char* name);
 std::vector<std::string> texts_in(const Json& request, const char* name);
 
 }  // namespace tapestry::engine

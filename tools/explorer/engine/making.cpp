@@ -44,12 +44,14 @@ Tensor matrix_in(const Json& head, const char* name) {
   const auto found = head.find(name);
   if (found == head.end() || found->is_null()) return {};
   const std::string of = "the matrix " + in_quotes(name);
-  const auto shape = found->at("shape").get<std::vector<Index>>();
-  const Json& values = found->at("values");
+  std::vector<Index> shape;
+  const Json values = list_in(*found, "values");
   Index count = 1;
-  for (const Index size : shape) {
+  for (const Json& given : list_in(*found, "shape")) {
+    const Index size = given.is_number_integer() ? given.get<Index>() : 0;
     if (size < 1 || size > 10'000) throw Error(of + " has no such shape.");
-    count *= size;
+    shape.push_back(size);
+    if (shape.size() <= 2) count *= size;
   }
   if (shape.size() != 2 || std::ssize(values) != count) {
     throw Error(of + " does not have rows times columns numbers.");
@@ -99,7 +101,7 @@ void score_beside(const Engine& engine, const Json& request, const HandModel& ma
   try {
     const Subject& subject = engine.subject({{"model", request["beside"]}});
     check_fits(subject, made.material);
-    const bool untrained = request.value("untrained", false);
+    const bool untrained = flag_in(request, "untrained");
     answer["beside"] =
         to_json(scores_of(untrained ? subject.model.untrained(0) : subject.model, batch));
   } catch (const Error& error) {
@@ -119,7 +121,7 @@ Index positions_for(const Material& material, const Json& request) {
 Answer hand(Engine& engine, const Json& request) {
   const Material what = material(text_in(request, "task"), 64);
   std::vector<HandMadeHead> heads;
-  for (const Json& head : request.value("heads", Json::array())) heads.push_back(head_in(head));
+  for (const Json& head : list_in(request, "heads")) heads.push_back(head_in(head));
   const Path path = text_in(request, "file");
   const HandModel made = make_by_hand(path, what, positions_for(what, request),
                                       real_in(request, "sharpness", 20), heads);

@@ -61,9 +61,9 @@ Answer close(Engine& engine, const Json& request) {
 }
 
 Reader reader_in(const Engine& engine, const Json& request) {
-  Reader reader{engine.asked(request), request.value("name", text_in(request, "model"))};
+  Reader reader{engine.asked(request), text_in(request, "name", text_in(request, "model"))};
   reader.changes = changes_in(request);
-  if (request.value("untrained", false)) reader.kind = Kind::untrained;
+  if (flag_in(request, "untrained")) reader.kind = Kind::untrained;
   return reader;
 }
 
@@ -71,10 +71,10 @@ Reader reader_in(const Engine& engine, const Json& request) {
 // recording (recording.hpp), of each model with its changes and each text.
 Answer record(Engine& engine, const Json& request) {
   std::vector<Reader> readers;
-  for (const Json& one : request.at("models")) readers.push_back(reader_in(engine, one));
-  const bool baselines = request.value("baselines", false);
-  Recording recording = command::record(readers, texts_in(request, "texts"),
-                                        baselines ? Baselines::of_learned : Baselines::none);
+  for (const Json& one : list_in(request, "models")) readers.push_back(reader_in(engine, one));
+  Recording recording =
+      command::record(readers, texts_in(request, "texts"),
+                      flag_in(request, "baselines") ? Baselines::of_learned : Baselines::none);
   return {std::move(recording.json), std::move(recording.numbers)};
 }
 
@@ -83,7 +83,7 @@ Answer record(Engine& engine, const Json& request) {
 Changes changes_in(const Json& request) {
   Changes changes;
   for (const std::string& part : texts_in(request, "cut")) changes.cut.push_back(parse_part(part));
-  for (const Json& one : request.value("held", Json::array())) {
+  for (const Json& one : list_in(request, "held")) {
     changes.held.push_back({parse_part(text_in(one, "link")), real_in(one, "weight", 0)});
   }
   for (const std::string& place : texts_in(request, "patched")) {

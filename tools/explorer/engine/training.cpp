@@ -59,9 +59,9 @@ std::optional<double> rate_in(const Json& request) {
 
 TrainOptions options_in(const Json& request) {
   TrainOptions options;
-  options.task = request.value("task", "");
+  options.task = text_in(request, "task", "");
   options.checkpoint = text_in(request, "file");
-  options.resume = request.value("resume", false);
+  options.resume = flag_in(request, "resume");
   options.overwrite = !options.resume;
   options.steps = whole_in(request, "steps", 1, most_steps);
   if (options.resume) return options;
@@ -71,7 +71,7 @@ TrainOptions options_in(const Json& request) {
   options.width = whole_in(request, "width", 1, 4096);
   options.seed = whole_in(request, "seed", 0, std::numeric_limits<Index>::max());
   options.rate = rate_in(request);
-  options.attention_only = request.value("attention_only", false);
+  options.attention_only = flag_in(request, "attention_only");
   return options;
 }
 
@@ -111,7 +111,8 @@ Answer learn(Engine& engine, const Json& request) {
   } catch (const Error& error) {
     stopped = error.what();
   }
-  if (request.value("test", true) || !stopped.empty()) learner.tested = learner.test();
+  if (!request.contains("test") || flag_in(request, "test") || !stopped.empty())
+    learner.tested = learner.test();
   show(engine, text_in(request, "model"), learner);
   Answer answer{state(learner)};
   answer.json["losses"] = losses;
@@ -122,7 +123,7 @@ Answer learn(Engine& engine, const Json& request) {
 // {model, alone} -> file: its path, with all that is needed to go on, or the model alone
 Answer save(Engine& engine, const Json& request) {
   Learner& learner = engine.learner(request);
-  if (request.value("alone", false)) {
+  if (flag_in(request, "alone")) {
     learner.tested = learner.test();
     save_best(learner.run, learner.tested.loss);
     return {{{"file", learner.run.best_model.string()}}};
