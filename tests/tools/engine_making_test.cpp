@@ -78,7 +78,7 @@ TEST_CASE("the engine's hand-made model is the library's", "[tools][engine]") {
   const double words = task().vocabulary.size();
   CHECK(said["chance"]["right"] == 1 / words);
   CHECK(said["chance"]["loss"].get<double>() == Approx(std::log(words)));
-  CHECK(said["chance"]["whole"] < 0.01);
+  CHECK(said["chance"]["whole"] < 0.02);
   // It is open, sharper without a number, and longer if it shall be.
   bench.ask("{'call': 'record', 'models': [{'model': 'h'}], 'texts': ['" + task().prompt + "']}");
   bench.ask(hand(bench, two_heads, ", 'length': 40"));

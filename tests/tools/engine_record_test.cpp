@@ -118,7 +118,7 @@ TEST_CASE("the engine measures baselines if they are asked for", "[tools][engine
   asked["baselines"] = true;
   const Json measured = bench.call(asked).json["runs"][0]["layers"][0];
   CHECK(measured["patterns"][0][0]["untrained"].size() == 2);
-  CHECK(measured["named"][0] == "previous token");
+  CHECK(measured["named"][0] == "previous word");
   asked["baselines"] = false;
   CHECK(bench.call(asked).json["runs"][0]["layers"][0]["named"][0].is_null());
 }

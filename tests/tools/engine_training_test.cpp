@@ -157,8 +157,9 @@ TEST_CASE("a loss that is not finite stops the engine's training", "[tools][engi
   bench.train();
   bench.learn(", 'steps': 2");
   command::Run& run = bench.engine.learners.at("t")->run;
-  const Tensor weight = run.model.parameters().front().value;
-  std::fill_n(weight.data(), weight.count(), std::numeric_limits<real>::max());
+  for (const Parameter& one : run.model.parameters()) {
+    std::fill_n(one.value.data(), one.value.count(), std::numeric_limits<real>::max());
+  }
   std::vector<std::vector<real>> before;
   for (const Parameter& one : run.model.parameters()) before.push_back(one.value.values());
   const Json said = bench.learn(", 'steps': 3, 'test': false");

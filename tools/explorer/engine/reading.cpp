@@ -30,7 +30,7 @@ std::string sample(const Subject& subject) {
   Index count = 0;
   for (std::int32_t id = 0; id < subject.limits.vocab_size && count < most; ++id) {
     const std::string word = subject.word(id);
-    if (word.empty() || word == " " || word.front() == '<') continue;
+    if (word.empty() || word == "␣" || word.front() == '<') continue;
     text += (text.empty() || by_characters ? "" : " ") + word;
     ++count;
   }
