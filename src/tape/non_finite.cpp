@@ -46,9 +46,27 @@ std::string name_of(const std::vector<Tape::Entry>& all, std::size_t i) {
   return "record " + std::to_string(i) + ", " + all[i].operation + label;
 }
 
+// "3 of its 6 numbers are NaN, 1 is infinite"
+std::string bad_numbers(const Tensor& tensor) {
+  Index nan = 0, infinite = 0;
+  for (const real x : tensor.values()) {
+    nan += std::isnan(x) ? 1 : 0;
+    infinite += std::isinf(x) ? 1 : 0;
+  }
+  if (tensor.count() == 1) return nan > 0 ? "it is NaN" : "it is infinite";
+  const auto are = [](Index n, const char* what) {
+    return std::string(n == 1 ? " is " : " are ") + what;
+  };
+  const Index first = nan > 0 ? nan : infinite;
+  std::string text = std::to_string(first) + " of its " + std::to_string(tensor.count()) +
+                     " numbers" + are(first, nan > 0 ? "NaN" : "infinite");
+  if (nan > 0 && infinite > 0) text += ", " + std::to_string(infinite) + are(infinite, "infinite");
+  return text;
+}
+
 std::string tell(const std::vector<Tape::Entry>& all, std::size_t i, const Bad& bad, bool made) {
-  std::string text =
-      name_of(all, i) + ", is the first with a number that is not finite: " + summary(all[i].value);
+  std::string text = name_of(all, i) + ", is the first with a number that is not finite: " +
+                     bad_numbers(all[i].value);
   if (bad.mask != none) {
     text += "; it was made from the infinity that " + name_of(all, bad.mask) +
             ", puts where a mask hides something";
@@ -98,8 +116,8 @@ Found first_bad_gradient(const std::vector<Tape::Entry>& all) {
     }
     return {{i, true,
              "the gradient of " + name_of(all, i) +
-                 ", is the first with a number that is not finite: " + summary(all[i].gradient) +
-                 sources}};
+                 ", is the first with a number that is not finite: " +
+                 bad_numbers(all[i].gradient) + sources}};
   }
   return {};
 }

@@ -96,6 +96,35 @@ liveTest("a folder's files chosen together open", async (scene) => {
   await isWell(page);
 });
 
+// Drops files or folders of this machine, as a person does with the mouse.
+async function dropReal(page, paths) {
+  await page.evaluate(() => document.getElementById("open-note").textContent = "");
+  const data = {items: [], files: paths, dragOperationsMask: 1};
+  for (const type of ["dragEnter", "dragOver", "drop"]) {
+    await page.send("Input.dispatchDragEvent", {type, x: 300, y: 300, data});
+  }
+  return said(page);
+}
+
+liveTest("a dropped folder opens under its name, beside loose files", async (scene) => {
+  const {workshop} = scene, page = await openPage(scene);
+  const from = workshop.real("stories260K");
+  if (!from) return scene.tell("left out: no stories260K in MODELS");
+  const folder = workshop.file("little"), deeper = path.join(folder, "deeper");
+  fs.cpSync(from, folder, {recursive: true});
+  fs.mkdirSync(deeper, {recursive: true});
+  fs.writeFileSync(path.join(deeper, "config.json"), "{}");
+  fs.writeFileSync(path.join(folder, "pytorch_model.bin"), Buffer.alloc(1000));
+  const file = workshop.file("induction1.safetensors"), none = workshop.file("nothing_here");
+  fs.mkdirSync(none, {recursive: true});
+  const note = await dropReal(page, [folder, file, none]);
+  scene.tell(note);
+  assert.match(note, /little is open: /);
+  assert.match(note, /induction1\.safetensors is open: /);
+  assert.match(note, /nothing_here is no model: /);
+  await isWell(page);
+});
+
 liveTest("files that are no model are told in one sentence each", async (scene) => {
   const {workshop} = scene, page = await openPage(scene);
   const whole = fs.readFileSync(workshop.file("induction1.safetensors"));
@@ -158,6 +187,49 @@ liveTest("models that were opened are there after the engine died", async (scene
     () => document.querySelectorAll("#tokens button").length === 6 &&
       document.querySelector("#choose-model").selectedOptions[0].text === "induction2.safetensors");
 });
+
+const fails = async (scene, how, why) => {
+  const {workshop} = scene, page = await openPage(scene);
+  const file =
+    workshop.model("induction2.safetensors", "induction", "--steps", "60", "--seed", "2");
+  await choose(page, [file]);
+  await page.evaluate((way) => {
+    const post = Worker.prototype.postMessage;
+    window.before = workers.length;
+    Worker.prototype.postMessage = function(message, ...more) {
+      const isIt = message.request?.call === "open" && message.request.model === "opened-0";
+      if (!isIt) return post.call(this, message, ...more);
+      const data = way === "dies" ? {fatal: "a test"} :
+                                    {id: message.id, answer: {error: "a test refuses"}, blocks: []};
+      setTimeout(() => this.onmessage({data}));
+    };
+    workers.at(-1).onerror(new ErrorEvent("error", {message: "out of memory"}));
+  }, how);
+  await page.wait(
+    "the sentence", (wanted) => document.getElementById("live-state").textContent.endsWith(wanted),
+    `induction2.safetensors could not be opened again (${why}).`);
+  const count = await page.evaluate(() => workers.length - window.before);
+  assert.strictEqual(count, how === "dies" ? 2 : 1, "new engines");
+  assert.match(await text(page, "#live-state"), /^The engine stopped \(out of memory\) and was/);
+  await page.evaluate(() => document.querySelector("#choose-model").value = "0");
+  await page.evaluate(
+    () => document.querySelector("#choose-model").dispatchEvent(new Event("change")));
+  await page.evaluate(() => document.getElementById("typed").value = "");
+  await page.focus("#typed");
+  await page.type("d e f d e");
+  await page.wait(
+    "the typed text, read by the first model",
+    () => document.querySelectorAll("#tokens button").length === 6 &&
+      document.getElementById("typed-problem").textContent === "");
+};
+
+liveTest(
+  "after a restart a model that is refused is named, the others go on",
+  (scene) => fails(scene, "refuses", "a test refuses"));
+
+liveTest(
+  "after a restart a model that ends the engine is named, the others go on",
+  (scene) => fails(scene, "dies", "the engine stopped: a test"));
 
 liveTest("a browser without SIMD gets the recorded page, and is told so", async (scene) => {
   const page = await scene.browser.newPage();

@@ -197,6 +197,35 @@ liveTest("a link or head is cut in the views, by keyboard alone", async (scene) 
   await changed(page, 0);
 });
 
+liveTest("a link is cut or held, not both, and a view takes changes back", async (scene) => {
+  const page = await reachIn(scene, "layer=1&head=2&query=9&key=3");
+  await change(page, button("cut", "link"), 1);
+  await page.focus("#hold");
+  await page.press("End");
+  const list = (pattern) => page.wait(`the list ${pattern}`, (wanted) => {
+    const items = [...document.querySelectorAll("#reach-list li")].map((one) => one.innerText);
+    return items.length === 1 && new RegExp(wanted).test(items[0]);
+  }, pattern);
+  await list("held at 1\\.00");
+  await page.click(button("cut", "link"));
+  await list("3 cut");
+  await show(page, "why");
+  await page.click("#take-back");
+  await changed(page, 0);
+  assert.strictEqual(await page.evaluate(() => document.getElementById("take-back")), null);
+});
+
+liveTest("the second text is one of the same length, until someone writes one", async (scene) => {
+  const page = await reachIn(scene);
+  const second = () => page.evaluate(() => document.getElementById("second-text").value);
+  const first = await page.evaluate(() => document.querySelector("#choose-text option").text);
+  assert.strictEqual(await second(), first, "the only other one");
+  await page.focus("#second-text");
+  await page.type(" x");
+  await typeText(page, "a b c");
+  assert.strictEqual(await second(), `${first} x`);
+});
+
 liveTest("a refused change is told in a sentence, and the others stay", async (scene) => {
   const page = await reachIn(scene, "layer=0&head=0&query=10");
   await change(page, button("cut", "head"), 1);

@@ -66,8 +66,8 @@ function checkForward(tape, step, shown) {
   if (record.operation !== "watched") {
     const all = tape.records.slice(0, step + 1).reduce((sum, one) => sum + one.saved_bytes, 0);
     const bytes = record.saved_bytes === 1 ? "1 byte" : `${record.saved_bytes} bytes`;
-    assert.ok(
-      shown.words.includes(`It keeps ${bytes} for the backward pass; all up to here ${all}.`));
+    assert.ok(shown.words.includes(
+      `It keeps ${bytes} for the backward pass; all records up to here keep ${all}.`));
   }
   assert.ok(shown.arrows.every(({flows}) => !flows), "nothing flows back yet");
 }
@@ -139,6 +139,8 @@ liveTest("tape: the first number that is not finite leads to its cause", async (
   const page = await scene.open(scene.workshop.page("live"));
   const tape = native(scene.workshop, "masked");
   await giveFile(page, JSON.stringify(tape));
+  assert.match(
+    tape.non_finite.text, /not finite: 3 of its 6 numbers are NaN, 1 is infinite; it was/);
   const before = await seen(page);
   assert.deepStrictEqual(before.bad, [], "nothing is bad at first");
   await page.click("#tape-fault");
@@ -155,6 +157,7 @@ liveTest("tape: the first number that is not finite leads to its cause", async (
       "the tape.",
   ]);
   assert.match(shown.words, /It began with masked\.$/);
+  assert.match(shown.words, /softmax\(\) gives it zeros, not NaN\.\n/);
   await page.click("#tape-causes li:nth-child(3) button");
   assert.match((await seen(page)).title, /^masked = add\(s\)$/);
 });
@@ -179,6 +182,49 @@ liveTest("tape: a gradient that is not finite is found where it becomes so", asy
   assert.match(shown.place, new RegExp(`^Step ${step} of [0-9]+, backward$`));
   assert.deepStrictEqual(shown.bad, [up]);
   assert.match(shown.words, /Number 0 of the gradient of up is inf: 1e38 \+ 3e38 is inf\./);
+});
+
+// Points of the arrows that lie inside boxes, in which no arrow has to be.
+const hiddenPoints = (page) => page.evaluate(() => {
+  const boxes = [...document.querySelectorAll("#tape-graph [data-record] rect")].map((rect) => {
+    const {x, y, width, height} = rect.getBBox();
+    return {left: x + 1, right: x + width - 1, top: y + 1, bottom: y + height - 1};
+  });
+  return [...document.querySelectorAll("#tape-graph [data-from]")].flatMap((arrow) => {
+    const length = arrow.getTotalLength(), {from, to} = arrow.dataset;
+    const points = Array.from({length: 101}, (_, i) => arrow.getPointAtLength(length * i / 100));
+    const isHidden = ({x, y}) =>
+      boxes.some(({left, right, top, bottom}) => x > left && x < right && y > top && y < bottom);
+    return points.filter(isHidden).map(({x, y}) => `${from} -> ${to} at ${x}, ${y}`);
+  });
+});
+
+liveTest("tape: no arrow lies behind a box, forward or backward", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
+  for (const program of programs) {
+    const tape = native(scene.workshop, program);
+    await giveFile(page, JSON.stringify(tape));
+    const long = tape.records.flatMap(({inputs}, i) => inputs.filter((from) => from < i - 1));
+    assert.ok(long.length > 0, "some arrows pass other boxes");
+    for (const where of ["first", "backward", "last"]) {
+      await page.click(`#tape-${where}`);
+      assert.deepStrictEqual(await hiddenPoints(page), [], `${program}, ${where}`);
+      const shown = await seen(page);
+      const wanted =
+        tape.records.flatMap(({inputs}, i) => [...new Set(inputs)].map((from) => `${from} ${i}`));
+      assert.deepStrictEqual(shown.arrows.map(({from, to}) => `${from} ${to}`), wanted);
+    }
+  }
+});
+
+liveTest("tape: the list of keys has the keys of the live parts", async (scene) => {
+  const page = await scene.open(scene.workshop.page("live"));
+  await page.click("#show-keys");
+  assert.match(await text(page, "#keys"), /← and →\s+in the part Tape: the step before/);
+  assert.match(await text(page, "#keys"), /made by hand: the number beside/);
+  const recorded = await scene.open(scene.workshop.page("small"));
+  await recorded.click("#show-keys");
+  assert.doesNotMatch(await text(recorded, "#keys"), /Tape|by hand/);
 });
 
 liveTest("tape: keys and buttons step, and say where it ends", async (scene) => {

@@ -24,7 +24,8 @@ const spoiling = `
 async function openTrainer(scene, options) {
   const page = await openPrepared(
     scene, scene.workshop.page("live"), listening + spoiling, options);
-  await page.evaluate(() => document.getElementById("live").open = true);
+  await page.evaluate(
+    () => document.getElementById("live").open = document.getElementById("train").open = true);
   return page;
 }
 

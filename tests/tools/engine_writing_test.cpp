@@ -105,9 +105,10 @@ TEST_CASE("the engine shows what may follow, and the text stays", "[tools][engin
   }
   CHECK(said[0]["own"] == double{*std::max_element(own.data(), own.data() + own.count())});
   CHECK(bench.ask(next)["words"] == said);
-  const Json step =
-      bench.ask("{'call': 'more', 'model': 'decoder', 'temperature': 0.5, 'top_k': 3}")["steps"][0];
-  CHECK(step["words"] == said);
+  const Json more =
+      bench.ask("{'call': 'more', 'model': 'decoder', 'temperature': 0.5, 'top_k': 3}");
+  CHECK(more["words"] == said);
+  const Json step = more["steps"][0];
   const std::int32_t id = bench.vocabulary.id(step["word"].get<std::string>());
   CHECK(is_near(step["own"], own.at({id})));
   CHECK(is_near(step["drawn"], drawn.at({id})));

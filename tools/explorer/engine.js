@@ -33,7 +33,8 @@ class Engine {
   #next = 0;
   #parts = null;        // script and code, unpacked once
   #opened = new Map();  // requests that opened models, to be made again after a restart
-  onrestart = () => {};
+  #isReopening = false;
+  onrestart = () => {};  // (why it stopped, why it cannot start, models lost: [{model, why}])
 
   // Starts the worker; resolves to what the engine says about itself (about).
   async start() {
@@ -85,20 +86,40 @@ class Engine {
     waiting?.resolve({...data.answer, blocks: data.blocks, bytes: data.bytes});
   }
 
-  // All that wait are told; a new worker opens the same models.
+  // All that wait are told; a new worker opens the same models, one by one.
   async #died(why) {
     this.#worker?.terminate();
     this.#worker = null;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const one of waiting) one.reject(new EngineStopped(`the engine stopped: ${why}`));
+    if (this.#isReopening) return;  // #reopen hears of it by the call that failed
+    this.#isReopening = true;
+    let error = null, lost = [];
     try {
-      await this.start();
-      for (const {request, files} of this.#opened.values()) await this.call(request, {files});
-      this.onrestart(why, null);
-    } catch (error) {
-      this.onrestart(why, error);
+      lost = await this.#reopen();
+    } catch (caught) {
+      error = caught;
     }
+    this.#isReopening = false;
+    this.onrestart(why, error, lost);
+  }
+
+  // Starts a new worker and opens the models in it. Those that it cannot open are forgotten, and
+  // returned: [{model, why}].
+  async #reopen() {
+    const lost = [];
+    await this.start();
+    for (const [model, {request, files}] of [...this.#opened]) {
+      try {
+        await this.call(request, {files});
+      } catch (error) {
+        this.#opened.delete(model);
+        lost.push({model, why: error.message});
+        if (!this.#worker) return [...lost, ...await this.#reopen()];
+      }
+    }
+    return lost;
   }
 
   // For tests: ends the worker as a fault would.

@@ -25,8 +25,8 @@ const handId = (place) => `hand-${place.replace(".", "-")}`;
 function handPart(app) {
   hand.app = app;
   const part = html(
-    "details", {id: "hand", class: "hand"},
-    html("summary", {}, "Heads made by hand: choose what a head looks for, and build it"),
+    "details", {id: "hand", class: "live-part"},
+    html("summary", {}, "Build heads by hand: you say what each one looks for"),
     html(
       "p", {class: "note"},
       "Nobody trains this model: you say what each head finds. The page turns this into the " +
@@ -34,7 +34,7 @@ function handPart(app) {
         "word” in layer 0 and “what followed the same word” in layer 1: together they are an " +
         "induction head, which goes on with what followed a word before. Only " +
         "that last phrase says which word comes next. Compare the maps with those of a " +
-        "learned model in the view Map."),
+        "learned model in the view All heads: its heads may have learned the same in other places."),
     html(
       "form", {id: "hand-form", novalidate: true}, handHeads(),
       html("label", {}, "Task that it is scored on ", handTaskList()), handSharpness(),
@@ -143,8 +143,10 @@ async function buildHand() {
   try {
     if (rival !== null) request.beside = live.names.get(rival).name;
     const made = await live.engine.open(request, []);
-    await showHand(made, rival);
-    sayHand(`Built: ${made.words}.`);
+    const isBeside = await showHand(made, rival);
+    sayHand(
+      `Built: ${made.words}. All views show it` +
+      (isBeside ? ` as B, beside ${modelName(hand.app.source.models[rival])}.` : "."));
     byId("hand-scores").replaceChildren(handScores(made, rival, request.task));
   } catch (error) {
     sayHand(error.message);
@@ -154,7 +156,8 @@ async function buildHand() {
 }
 
 // Puts the model into the page, or in the place of the one built before, beside the rival. If it
-// has not the words of the text shown, it stands alone with its task's own text.
+// has not the words of the text shown, it stands alone with its task's own text. Resolves to
+// whether it stands beside the rival.
 async function showHand(made, rival) {
   const {app} = hand, {source, scene} = app, {text} = scene;
   const own = await recordHand(made.prompt);
@@ -168,6 +171,7 @@ async function showHand(made, rival) {
     hand.model = live.addModel(about, {name: "hand"});
   } else {
     source.models[hand.model] = about;
+    live.names.set(hand.model, {name: "hand"});  // a restart may have lost it
     source.forget({model: hand.model});
   }
   live.wanted.clear();
@@ -180,6 +184,7 @@ async function showHand(made, rival) {
     isBeside ? {beside: hand.model} :
       isSame ? {model: hand.model} :
                {model: hand.model, beside: null, text: hand.text, query: null, key: null});
+  return isBeside;
 }
 
 const recordHand = (given) =>

@@ -9,6 +9,8 @@ const handMatrices = [
   ["value", "W_V", "what is copied from a position"],
 ];
 
+live.keys.push(["Arrow keys", "in the numbers of a head made by hand: the number beside"]);
+
 function closeNumbers() {
   hand.open = null;
   byId("hand-numbers").replaceChildren();
@@ -59,9 +61,9 @@ function drawNumbers(which, group) {
       html("h3", {}, `Numbers of head ${hand.open}: ${handPhrase(hand.open)}`),
       html(
         "p", {class: "note"},
-        "weights = softmax(x W_Q · x W_K / √k), where x holds a 1 for the word, a 1 for its " +
-          "position, and what earlier heads found. Change a number and press Build. The arrow " +
-          "keys go from number to number."),
+        "weights = softmax((x W_Q) · (x W_K) / √d_k), where x is what stands at a position: a 1 for " +
+          "its word, a 1 for its place, and what earlier heads found. Change a number, then " +
+          "choose Build. The arrow keys go from number to number."),
       html(
         "div", {class: "tape-choice"}, html("label", {}, "Matrix ", matrix),
         html("label", {}, "Rows: what x says about ", part)),

@@ -7,10 +7,11 @@ const live = {
   names: new Map(),   // of models of the source: {name: the engine's, untrained, changes, base}
   typed: null,        // the place of the typed text among the source's
   wanted: new Map(),  // "model.text" that is being computed: true; or why it failed
+  keys: [],           // [key, what it does], for the list of keys
   parts: [],          // functions that draw what else can be done: (app) => element
   readers: [],        // are called, and waited for, when a typed text was read: (its place)
   watchers: [],       // are called when something else is chosen: (scene)
-  restarts: [],       // are called after the engine was started again: (app)
+  restarts: [],       // are called after the engine was started again: (app, names of models lost)
   measured: new WeakSet(),  // runs whose baselines were asked for
   app: null,
 
@@ -70,7 +71,7 @@ const live = {
       return entry;
     source.texts[text] = entry;
     for (const run of answer.runs) {
-      if (this.names.get(models[run.model]) !== as[run.model]) continue;
+      if (this.names.get(models[run.model]) !== as [run.model]) continue;
       const block = new Block(new Uint8Array(answer.blocks[run.numbers]));
       source.setRun(models[run.model], text, run, answer.words, block);
     }
@@ -101,10 +102,12 @@ async function startLive(app) {
   sayLive("The engine starts.");
   try {
     const engine = new Engine(), about = await engine.start();
-    engine.onrestart = (why, error) => afterRestart(app, why, error);
+    engine.onrestart = (why, error, lost) => afterRestart(app, why, error, lost);
     await openModels(engine, app.source);
     live.engine = engine;
-    sayLive(`The engine computes here: kernels ${about.kernels}, ${about.precision}, one thread.`);
+    sayLive(
+      "The engine computes here, in this page: type a text, and all views follow. (Kernels " +
+      `${about.kernels}, ${about.precision}, one thread.)`);
     byId("typed").disabled = false;
     for (const draw of live.parts) byId("live-parts").append(draw(app));
     app.draw();
@@ -145,14 +148,25 @@ async function openModels(engine, source) {
   }
 }
 
-function afterRestart(app, why, error) {
+function afterRestart(app, why, error, lost) {
+  if (error) {
+    return sayLive(
+      `The engine stopped (${why}) and could not start again (${error.message}). Reload the page.`);
+  }
+  const gone = lost.map(
+    (one) => `${forgetName(app.source, one.model)} could not be opened again (${one.why}).`);
   sayLive(
-    error ? `The engine stopped (${why}) and could not start again. Reload the page.` :
-            `The engine stopped (${why}) and was started again. Your text is kept.`);
-  if (error) return;
+    [`The engine stopped (${why}) and was started again. Your text is kept.`, ...gone].join(" "));
   live.wanted.clear();
-  for (const again of live.restarts) again(app);
+  for (const again of live.restarts) again(app, lost.map(({model}) => model));
   readTyped(app);
+}
+
+// The engine has this model no more. Returns what the page calls it.
+function forgetName(source, name) {
+  const places = [...live.names].filter(([, one]) => one.name === name).map(([place]) => place);
+  for (const place of places) live.names.delete(place);
+  return places.length > 0 ? modelName(source.models[places[0]]) : "a model";
 }
 
 // ---- typing. While one text is read, only the newest of those typed meanwhile waits.

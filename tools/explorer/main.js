@@ -143,7 +143,7 @@ const keyList = [
 
 function showKeys() {
   const dialog = byId("keys"), list = html("dl", {});
-  for (const [key, text] of keyList)
+  for (const [key, text] of [...keyList, ...live.keys])
     list.append(html("dt", {}, html("kbd", {}, key)), html("dd", {}, text));
   const close = html("button", {type: "button", click: () => dialog.close()}, "Close");
   const made = `Made by ${short(app.source.program ?? "tapestry", 60)}. The page holds all its ` +

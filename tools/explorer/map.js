@@ -222,6 +222,7 @@ function cellText(pairs, matrix, scene, r, c) {
     if (value === null) return "masked or outside";
     return m.isDifference ? signed(value) : four(value);
   };
+  if (pairs.every(([m]) => !holds(m, r, c) || m.value(r, c) === null)) return matrix.say(r, c);
   const names = ["A", "B", "A − B"];
   return `${matrix.say(r, c)} (${pairs.map(([m], i) => `${names[i]}: ${print(m)}`).join(", ")})`;
 }

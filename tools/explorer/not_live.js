@@ -4,6 +4,7 @@ const live = {
   engine: null,
   watchers: [],
   parts: [],
+  keys: [],
   canRun: () => false,
   wantBaselines() {},
 };

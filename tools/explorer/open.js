@@ -1,4 +1,5 @@
-// Opening models in the page: files that are dropped on it or chosen. Nothing leaves the machine:
+// Opening models in the page: files and folders that are dropped on it, or files chosen. Nothing
+// leaves the machine:
 // the engine in this page reads them.
 
 const mostFileBytes = 500e6;  // of all files of one model
@@ -9,16 +10,17 @@ function openPart(app) {
     id: "open-files",
     multiple: true,
     "aria-describedby": "open-help",
-    change: () => openFiles(app, [...input.files]).then(() => input.value = ""),
+    change: () =>
+      openFiles(app, [{name: "", files: [...input.files]}]).then(() => input.value = ""),
   });
   takeDrops(app);
   return html(
-    "section", {id: "open", class: "live-part", "aria-labelledby": "open-title"},
-    html("h2", {id: "open-title"}, "Open a model"),
+    "details", {id: "open", class: "live-part"},
+    html("summary", {}, "Open: a model of yours, from its file or folder"),
     html(
       "p", {class: "note", id: "open-help"},
-      "Drop files on this page, or choose them: a checkpoint (.safetensors), or all files of a " +
-        "model's folder together (config.json, the tokenizer's files, the weights)."),
+      "Drop a checkpoint (.safetensors) or a model's folder on this page. Or choose files: one " +
+        "checkpoint, or of a folder all files together (config.json, the tokenizer's, the weights)."),
     html("label", {}, "Files of a model ", input),
     html("p", {id: "open-note", class: "note", role: "status"}));
 }
@@ -36,7 +38,7 @@ function takeDrops(app) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     byId("live").open = true;
-    openFiles(app, [...event.dataTransfer.files]);
+    droppedIn(event.dataTransfer).then((groups) => openFiles(app, groups));
   });
 }
 
@@ -47,30 +49,84 @@ function modelsIn(files) {
   return files.filter(({name}) => /\.safetensors$/i.test(name)).map((file) => [file]);
 }
 
-async function openFiles(app, files) {
+// What was dropped: [{name, files}], the loose files without a name, then each folder. The browser
+// forgets the items after the event, so all are taken at once.
+function droppedIn({items}) {
+  const taken = [...items].filter(({kind}) => kind === "file").map((item) => ({
+                                                                     entry: item.webkitGetAsEntry(),
+                                                                     handle: handleOf(item),
+                                                                     file: item.getAsFile(),
+                                                                   }));
+  const isFolder = ({entry}) => entry?.isDirectory;
+  const loose = taken.filter((one) => !isFolder(one)).map(({file}) => file);
+  const folders = taken.filter(isFolder).map(async ({entry, handle}) => {
+    const files = await filesBehind(await handle).catch(() => filesIn(entry)).catch(() => null);
+    return {name: entry.name, files: files?.filter(isModelFile) ?? null};
+  });
+  return Promise.all([{name: "", files: loose}, ...folders]);
+}
+
+const isModelFile = ({name}) => /\.(json|txt|model|safetensors)$/i.test(name);
+
+// Two ways to the files of a folder; what lies deeper is left. Chromium reads a folder's entry in
+// pages from a server only, and Firefox gives no handle.
+const handleOf = (item) =>
+  Promise.resolve(item.getAsFileSystemHandle?.() ?? null).catch(() => null);
+
+async function filesBehind(handle) {
+  const files = [];
+  for await (const one of handle.values()) {
+    if (one.kind === "file") files.push(await one.getFile());
+  }
+  return files;
+}
+
+async function filesIn(entry) {
+  const reader = entry.createReader(), files = [];
+  const ask = (of, what) => new Promise((resolve, reject) => of[what](resolve, reject));
+  for (;;) {
+    const some = await ask(reader, "readEntries");  // a part of them each time
+    if (some.length === 0) return files;
+    files.push(
+      ...await Promise.all(some.filter((one) => one.isFile).map((one) => ask(one, "file"))));
+  }
+}
+
+async function openFiles(app, groups) {
+  byId("open").open = true;
+  const said = [];
+  for (const {name, files} of groups) said.push(...await openGroup(app, name, files));
+  sayOpened(said.join(" "));
+}
+
+// Opens the models among some files, of the folder of that name if it has one. Resolves to what is
+// to be said.
+async function openGroup(app, folder, files) {
+  const called = short(folder || files?.[0]?.name || "", 60);
+  if (!files) {
+    return [`This browser cannot read the folder ${called} here: drop its files together instead.`];
+  }
   const models = modelsIn(files), said = [];
-  if (files.length > 0 && models.length === 0) {
+  if (called && models.length === 0) {
     said.push(
-      `${
-        short(
-          files[0].name, 60)} is no model: a checkpoint's name ends with .safetensors, and of ` +
-      "a folder its files are chosen together, config.json too.");
+      `${called} is no model: a checkpoint's name ends with .safetensors, and a model's folder ` +
+      "has a config.json. Drop the folder itself, or choose all its files together.");
   }
   for (const some of models) {
-    const name = some.length === 1 ? short(some[0].name, 60) : "the folder";
+    const name = some.length === 1 ? short(some[0].name, 60) : folder ? called : "the folder";
     sayOpened(`The engine opens ${name}.`);
     try {
-      said.push(await openModel(app, some));
+      said.push(await openModel(app, some, folder));
     } catch (error) {
       said.push(`${name} could not be opened: ${error.message}`);
     }
   }
-  sayOpened(said.join(" "));
+  return said;
 }
 
 let openedModels = 0;
 
-async function openModel(app, files) {
+async function openModel(app, files, folder) {
   const bytes = files.reduce((sum, {size}) => sum + size, 0);
   if (bytes > mostFileBytes) {
     throw new EngineError(
@@ -84,7 +140,8 @@ async function openModel(app, files) {
                              {call: "open", model: name, file: read[0].path};
   try {
     const about = await live.engine.open(request, read);
-    return await showOpened(app, name, isFolder ? "opened folder" : files[0].name, about.sample);
+    return await showOpened(
+      app, name, isFolder ? folder || "opened folder" : files[0].name, about.sample);
   } catch (error) {
     error.message = error.message.replaceAll(`${where}/`, "").replaceAll(where, "the folder");
     throw error;

@@ -5,10 +5,11 @@
 const reaching = {
   of: null,  // the model that is changed, and the place of the changed one
   place: null,
-  list: [],      // {kind: "cut", "held" or "patched", part as in "1.0:7>4", weight of what is held}
-  from: "",      // the text that patches come from
-  former: null,  // what stood beside before the first change
-  newest: null,  // the change that was made last; it goes if the engine refuses it
+  list: [],  // {kind: "cut", "held" or "patched", part as in "1.0:7>4", weight of what is held}
+  from: "",  // the text that patches come from
+  isChosen: false,  // whether a person wrote it
+  former: null,     // what stood beside before the first change
+  newest: null,     // the change that was made last; it goes if the engine refuses it
   busy: false,
   again: false,
 };
@@ -82,10 +83,16 @@ function addChange(app, change) {
     reaching.of = baseOf(scene);
     reaching.former = app.state.beside ?? null;
   }
-  if (same)
+  if (same) {
     same.weight = change.weight;
-  else
+  } else {
+    // A link is cut or held, not both.
+    if (change.kind !== "patched") {
+      reaching.list =
+        reaching.list.filter(({kind, part}) => part !== change.part || kind === "patched");
+    }
     reaching.list.push(reaching.newest = change);
+  }
   return applyChanges(app);
 }
 

@@ -29,8 +29,9 @@ function drawReach(app) {
     html("summary", {}, "Reach in: cut, hold or patch a part of the model"),
     html(
       "p", {class: "note"},
-      "Choose a layer, a head, and in the text or a map a query and a key; then change that " +
-        "part. The views show A, the model as it is, beside B, the changed one, and A − B."),
+      "Choose a layer and a head at the top of the page, a query and a key in the text or in a " +
+        "map. Then change that part. All views show A, the model as it is, beside B, the changed " +
+        "one, and A − B."),
     set(
       "Cut",
       "The part gives nothing: its output, or the weight of the link, is 0. A position " +
@@ -91,7 +92,10 @@ function secondText(app) {
       reaching.from = input.value;
       if (reaching.list.some(({kind}) => kind === "patched")) applyChanges(app);
     },
-    input: () => reaching.from = input.value,
+    input: () => {
+      reaching.from = input.value;
+      reaching.isChosen = true;
+    },
   });
   return html("p", {class: "field"}, html("label", {for: "second-text"
               }, "Second text "), input, choices);
@@ -123,11 +127,17 @@ function watchReach(scene) {
   byId("hold-name").textContent = `Weight of link ${at}`;
   byId("hold").disabled = !isSeen;
   if (isSeen) showHeld(scene);
-  const others =
-    scene.source.texts.filter((_, i) => i !== scene.text).map(({given}) => given ?? "");
-  if (!reaching.from && others.length > 0) byId("second-text").value = reaching.from = others[0];
-  byId("second-texts").replaceChildren(...others.map((value) => html("option", {value})));
+  offerSecondTexts(scene);
   askPrediction(scene);
+}
+
+// The other texts of the page. Until someone writes one, the first of the same length stands there.
+function offerSecondTexts({source, text, length}) {
+  const others = source.texts.filter(({given}, i) => i !== text && given);
+  byId("second-texts").replaceChildren(...others.map(({given}) => html("option", {value: given})));
+  if (reaching.isChosen || reaching.list.some(({kind}) => kind === "patched")) return;
+  const fitting = others.find(({words}) => words.length === length) ?? others[0];
+  byId("second-text").value = reaching.from = fitting?.given ?? "";
 }
 
 // The slider stands at the held weight of the link, or at the model's own.
@@ -178,9 +188,16 @@ function reachButtons(scene, i, j) {
       click: () => addChange(app, {kind: "cut", part: reachPart(name, at)})
     },
     text);
+  const back = html(
+    "button", {
+      type: "button",
+      id: `${scene.side === "B" ? "b-" : ""}take-back`,
+      click: () => takeBack(app, null)
+    },
+    "Take all changes back");
   return html(
     "p", {class: "reach-here"}, button("link", "Cut this link"), " ",
-    button("head", "Cut this head"));
+    button("head", "Cut this head"), " ", reaching.list.length > 0 ? back : "");
 }
 
 live.parts.push(drawReach);

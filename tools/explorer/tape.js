@@ -13,7 +13,7 @@ const tapeControls = [
   ["forward", "Forward ▶", "one step forward"],
   ["last", "Last", "the last step"],
   ["backward", "Backward pass", "where the backward pass begins"],
-  ["fault", "First not finite", "the first number that is NaN or infinite"],
+  ["fault", "First NaN or inf", "the first number that is NaN or infinite"],
 ];
 
 function tapeSection() {
@@ -47,7 +47,8 @@ function tapeSection() {
         html("output", {id: "tape-place"})),
       html(
         "p", {class: "note"},
-        "The arrow keys step, too, once something in this part has the focus."),
+        "After a click on a button or on the graph the keys ← and → step, too; Home and End go to " +
+          "the first and the last step."),
       html(
         "div", {class: "tape-columns"}, html("ol", {id: "tape-lines", "aria-label": "The program"}),
         html("div", {
@@ -59,6 +60,10 @@ function tapeSection() {
         })),
       html("div", {id: "tape-step", "aria-live": "polite"})));
 }
+
+live.keys.push(
+  ["← and →", "in the part Tape: the step before, the step after"],
+  ["Home, End", "in the part Tape: the first step, the last step"]);
 
 // ---- choosing a tape
 function showTape(tape) {
@@ -132,6 +137,7 @@ function tapeGo(where) {
 
 function tapeStepTo(step) {
   tapePlayer.step = step;
+  tapePlayer.app.say("");  // what was pointed at in a view would lie over the graph
   drawTape();
 }
 

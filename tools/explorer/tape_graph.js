@@ -1,12 +1,14 @@
 // The records of a tape as boxes, with an arrow from each input. Beside a long tape's record only
-// what it is made of and what is made of it is drawn.
+// what it is made of and what is made of it is drawn. An arrow that passes a row of boxes has a
+// lane there (the dummy nodes of Sugiyama, Tagawa and Toda 1981), so that it lies behind no box.
 
 const tapeBox = {
   width: 148,
   height: 62,
   across: 26,
   down: 40,
-  edge: 12
+  edge: 12,
+  lane: 8
 };
 const mostBoxes = 48, mostNeighbours = 8;
 
@@ -34,24 +36,72 @@ function tapeRows(tape, drawn) {
   return rows.filter(Boolean);
 }
 
-// The middle of each box: {x, y} by record, and the size of the whole.
+// The rows as {record} for a box and {lane} for the arrows of that record which pass this row.
+function withLanes(tape, rows) {
+  const levels = new Map(rows.flatMap((row, level) => row.map((i) => [i, level])));
+  const items = rows.map((row) => row.map((record) => ({record})));
+  for (const [to, last] of levels) {
+    for (const from of tape.records[to].inputs.filter((one) => levels.has(one))) {
+      for (let level = levels.get(from) + 1; level < last; ++level) {
+        if (!items[level].some(({lane}) => lane === from)) items[level].push({lane: from});
+      }
+    }
+  }
+  return items;
+}
+
+// The middle of each box by record, {x, y, level}, of each lane by "record.level", and the size of
+// the whole.
 function tapeLayout(tape, drawn) {
-  const rows = tapeRows(tape, drawn), places = new Map(),
-        {width, height, across, down, edge} = tapeBox;
-  const wide = Math.max(...rows.map((row) => row.length)) * (width + across) - across + 2 * edge;
+  const {width, height, across, down, edge, lane} = tapeBox, places = new Map(), lanes = new Map();
+  const rows = withLanes(tape, tapeRows(tape, drawn));
+  const sizeOf = (item) => (item.lane === undefined ? width : lane);
+  const total = (row) => row.reduce((sum, item) => sum + sizeOf(item) + across, -across);
+  const wide = Math.max(...rows.map(total)) + 2 * edge;
   rows.forEach((row, level) => {
-    const wish = (i) => {
-      const known = tape.records[i].inputs.filter((from) => places.has(from));
-      return known.reduce((sum, from) => sum + places.get(from).x, 0) / (known.length || 1) || 0;
-    };
-    const sorted = level === 0 ? row : [...row].sort((a, b) => wish(a) - wish(b) || a - b);
-    const left = (wide - sorted.length * (width + across) + across) / 2;
-    sorted.forEach((i, at) => places.set(i, {
-      x: left + at * (width + across) + width / 2,
-      y: edge + level * (height + down) + height / 2,
-    }));
+    const y = edge + level * (height + down) + height / 2;
+    let left = (wide - total(row)) / 2;
+    for (const item of inOrder(tape, row, level, {places, lanes})) {
+      const x = left + sizeOf(item) / 2;
+      if (item.lane === undefined)
+        places.set(item.record, {x, y, level});
+      else
+        lanes.set(`${item.lane}.${level}`, {x, y});
+      left += sizeOf(item) + across;
+    }
   });
-  return {places, width: wide, height: 2 * edge + rows.length * (height + down) - down};
+  return {places, lanes, width: wide, height: 2 * edge + rows.length * (height + down) - down};
+}
+
+// Boxes and lanes of a row from left to right: each below what leads to it.
+function inOrder(tape, row, level, {places, lanes}) {
+  if (level === 0) return row;
+  const above = (from) => lanes.get(`${from}.${level - 1}`) ?? places.get(from);
+  const wish = ({record, lane}) => {
+    const from = lane === undefined ? tape.records[record].inputs : [lane];
+    const known = from.filter((one) => places.has(one));
+    return known.reduce((sum, one) => sum + above(one).x, 0) / (known.length || 1);
+  };
+  return [...row].sort((a, b) => wish(a) - wish(b));
+}
+
+// The points of an arrow, from an input down to its result.
+function tapeWay({places, lanes}, from, to) {
+  const a = places.get(from), b = places.get(to), half = tapeBox.height / 2;
+  const way = [[a.x, a.y + half]];
+  for (let level = a.level + 1; level < b.level; ++level) {
+    const {x, y} = lanes.get(`${from}.${level}`);
+    way.push([x, y - half], [x, y + half]);
+  }
+  return [...way, [b.x, b.y - half]];
+}
+
+// Between two points it leaves the one and reaches the other straight down or up.
+function wayPath(way) {
+  return way.slice(1).reduce((path, [x, y], i) => {
+    const [before, above] = way[i], middle = (above + y) / 2;
+    return `${path}C${before} ${middle} ${x} ${middle} ${x} ${y}`;
+  }, `M${way[0]}`);
 }
 
 // The numbers of a box in short: up to three of them.
@@ -65,7 +115,8 @@ function numbersText(numbers) {
 function tapeGraph(tape, step, paint, choose) {
   const count = tape.records.length, back = step < count ? null : tape.backward[step - count];
   const now = back ? back.record : step, drawn = drawnRecords(tape, now);
-  const {places, width, height} = tapeLayout(tape, drawn), state = tapeState(tape, step);
+  const layout = tapeLayout(tape, drawn), {places, width, height} = layout;
+  const state = tapeState(tape, step);
   const root = picture(width, height, paint, {
     role: "img",
     "aria-label": `Graph of ${plural(drawn.length, "record")}; now ${tapeFormula(tape, now)}`,
@@ -74,7 +125,7 @@ function tapeGraph(tape, step, paint, choose) {
     svg("defs", {}, arrowHead("tape-grey", paint.soft), arrowHead("tape-red", paint.mark)));
   for (const i of drawn) {
     [...new Set(tape.records[i].inputs)].filter((from) => places.has(from)).forEach((from) => {
-      root.append(...tapeArrow(tape, {from, to: i, back, step, places, paint}));
+      root.append(...tapeArrow(layout, {from, to: i, back, step, paint}));
     });
   }
   for (const i of drawn)
@@ -97,14 +148,12 @@ const arrowHead = (id, colour) => svg(
 
 // Forward it leads from input to result; in a backward step of the result the other way, with what
 // flows.
-function tapeArrow(tape, {from, to, back, step, places, paint}) {
-  const a = places.get(from), b = places.get(to), half = tapeBox.height / 2;
+function tapeArrow(layout, {from, to, back, step, paint}) {
+  const way = tapeWay(layout, from, to), [near, end] = way.slice(-2);
   const flows = back?.record === to && back.gives.some((one) => one.to === from);
   const isNew = !back && step === to;
-  const top = [a.x, a.y + half], bottom = [b.x, b.y - half], middle = (top[1] + bottom[1]) / 2;
-  const [start, end] = flows ? [bottom, top] : [top, bottom];
   const curve = svg("path", {
-    d: `M${start}C${start[0]} ${middle} ${end[0]} ${middle} ${end}`,
+    d: wayPath(flows ? way.reverse() : way),
     fill: "none",
     stroke: flows ? paint.mark :
       isNew       ? paint.heads[0] :
@@ -127,7 +176,7 @@ function tapeArrow(tape, {from, to, back, step, places, paint}) {
     "stroke-width": 4,
     "paint-order": "stroke"
   };
-  return [curve, label((top[0] + bottom[0]) / 2, middle + 4, text, at)];
+  return [curve, label((near[0] + end[0]) / 2, (near[1] + end[1]) / 2 + 4, text, at)];
 }
 
 function tapeRecord(tape, i, {now, back, state, places, paint, choose}) {
@@ -162,6 +211,6 @@ function tapeRecord(tape, i, {now, back, state, places, paint, choose}) {
       "stroke-dasharray": isMade ? null : "4 3",
     }),
     line(0, tapeName(tape, i), {"font-weight": 700}),
-    line(1, `${short(operation, 30)} (${shape.join(", ")})`),
+    line(1, short(operation, 30) + (shape.length > 0 ? ` (${shape.join(", ")})` : "")),
     shown ? line(2, back ? `gradient ${shown}` : shown, number) : null);
 }

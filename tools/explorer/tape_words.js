@@ -5,7 +5,7 @@ function forwardParts(tape, record) {
   const saved = operation === "watched" ?
     "" :
     ` It keeps ${plural(savedBytes, "byte")} for the backward ` +
-      `pass; all up to here ${savedSoFar(tape, record)}.`;
+      `pass; all records up to here keep ${savedSoFar(tape, record)}.`;
   return [
     html("h3", {}, tapeFormula(tape, record)),
     html("p", {}, `The value is ${shapeText(shape)}.${saved}`),
@@ -26,8 +26,9 @@ function backwardParts(tape, {record, gives}) {
     const name = tapeName(tape, to), its = tape.records[to].shape, known = {record: to, give: i};
     return [
       tapeTable(
-        `it adds to the gradient of ${name}`, contribution, its, {...known, part: "contribution"}),
-      tapeTable(`so far the gradient of ${name}`, sum, its, {...known, part: "sum"}),
+        `its part for the gradient of ${name}`, contribution, its,
+        {...known, part: "contribution"}),
+      tapeTable(`gradient of ${name} so far`, sum, its, {...known, part: "sum"}),
     ];
   });
   const twice = gives.length > new Set(gives.map(({to}) => to)).size;
@@ -86,7 +87,7 @@ function faultParts(tape, step) {
   const last = causes.at(-1);
   return [
     html("h3", {class: "hit"}, "Here the first number that is not finite is made"),
-    html("p", {}, short(text, 600)),
+    html("p", {}, short(text, 600).replace(/[^.?!]$/, "$&.")),
     causes.length > 0 ? html("p", {}, "The way back to its cause; rows and columns count from 0:") :
                         "",
     html("ol", {id: "tape-causes"}, ...items),

@@ -41,8 +41,9 @@ function trainPart(app) {
   });
   setOptions(task, learnable.map(([name, text]) => [name, text]), "copy");
   return html(
-    "section", {id: "train", class: "live-part", "aria-labelledby": "train-title"},
-    html("h2", {id: "train-title"}, "Train a model"), html("p", {class: "note"}, trainIntro),
+    "details", {id: "train", class: "live-part"},
+    html("summary", {}, "Train: a new model learns a task, and you watch its heads form"),
+    html("p", {class: "note"}, trainIntro),
     html(
       "form", {
         id: "train-form",
@@ -65,10 +66,10 @@ function trainPart(app) {
 }
 
 const trainIntro =
-  "A new model begins with random weights and learns a task from examples, step after step. It " +
-  "is shown while it learns: watch its maps, and the view Scores. Width is the count of numbers " +
-  "that the model keeps of each word. The loss says how badly it guesses: 0 is never wrong. " +
-  "Held-out texts are texts that it never learns from.";
+  "A new model begins with random weights and learns a task from examples, step after step. All " +
+  "views show it while it learns. Choose a task, then Start, then Watch its heads. Width is how " +
+  "many numbers the model keeps of each word. The loss says how badly it guesses: 0 is never " +
+  "wrong. Held-out texts are texts that it never learns from.";
 
 function trainButtons(app) {
   const button = (id, text, click, form = null) =>
@@ -76,6 +77,7 @@ function trainButtons(app) {
   return html(
     "div", {class: "buttons"}, button("start", "Start", null, "train-form"),
     button("stop", "Stop", () => stopTraining()), button("on", "Go on", () => goOnTraining(app)),
+    button("watch", "Watch its heads", () => watchTrained(app)),
     button("checkpoint", "Download checkpoint", () => downloadTrained(false)),
     button("alone", "Download model alone", () => downloadTrained(true)));
 }
@@ -125,7 +127,9 @@ async function startTraining(app) {
     });
     await showTrained(app, answer.prompt);
     await keepTrained();
-    sayTrain(`The model learns: ${plural(answer.parameters, "number")} of it change at each step.`);
+    sayTrain(
+      `The model learns: each step changes its ${plural(answer.parameters, "number")}. Watch its ` +
+      "heads meanwhile.");
     keepLearning(app);
   } catch (error) {
     sayTrain(`${error.message}`);
@@ -185,8 +189,10 @@ async function keepLearning(app) {
       stopped ?
         `The training stopped: ${
           stopped.replace(/^train: /, "")} Take a smaller learning rate, or go on from here.` :
-        isDone ? `All ${plural(step, "step")} are made.` :
-                 `Stopped after step ${grouped(step)}.`);
+        isDone ?
+        `All ${plural(step, "step")} are made. The view Scores says which pattern each head ` +
+          "follows. Choose a head there, and cut it under Reach in." :
+        `Stopped after step ${grouped(step)}.`);
   } catch (error) {
     trainer.lost = trainer.running && error instanceof EngineStopped;
     trainer.running = false;

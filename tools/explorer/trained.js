@@ -6,6 +6,7 @@ function drawTrainer(app) {
   byId("train-start").disabled = running;
   byId("train-stop").disabled = !running;
   byId("train-on").disabled = running || !isThere;
+  byId("train-watch").disabled = !isThere;
   byId("train-checkpoint").disabled = byId("train-alone").disabled = !isThere;
   if (!isThere) return;
   const share = state.right === undefined ? "" : ` · ${fixed(100 * state.right, 1)} % wholly right`;
@@ -17,6 +18,12 @@ function drawTrainer(app) {
     ` · held-out loss ${four(state.held_out)} (blind guessing ${four(state.guessing)})` + share +
     left;
   byId("train-chart").replaceChildren(lossChart(trainer, currentPaint()));
+}
+
+// To the maps of all its heads, which stand far below the buttons.
+function watchTrained(app) {
+  app.set({model: trainer.model, view: "all"}, {focus: "#tab-all"});
+  byId("tabs").scrollIntoView({block: "start"});
 }
 
 // ---- the curves
@@ -164,9 +171,15 @@ async function keepTrained() {
   trainer.keeping = performance.now() - begun;
 }
 
-live.restarts.push((app) => {
+live.restarts.push((app, gone) => {
   const {kept, lost} = trainer;
   if (trainer.name === null || !kept) return;
+  if (gone.includes(trainer.name)) {
+    trainer.name = null;
+    drawTrainer(app);
+    return sayTrain(
+      "The engine was started again, but the training could not be opened: Start anew.");
+  }
   trainer.state = kept.state;
   trainer.losses.length = kept.losses;
   trainer.tests.length = kept.tests;
