@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "kernels/functions.hpp"
+
 namespace tapestry {
 namespace {
 
@@ -16,10 +18,13 @@ bool among(std::string_view word, const std::array<std::string_view, n>& words) 
 // Functions of the elements at the same place, after broadcasting; those of two first.
 constexpr std::array<std::string_view, 9> of_two = {
     "add", "subtract", "multiply", "divide", "pow", "atan2", "maximum", "minimum", "where"};
-constexpr std::array<std::string_view, 22> of_one = {
-    "negate",  "exp",      "log",   "sqrt", "sin",       "cos",   "tanh", "erf",
-    "sigmoid", "softplus", "relu",  "gelu", "gelu_tanh", "silu",  "elu",  "abs",
-    "clamp",   "sign",     "floor", "ceil", "round",     "expand"};
+
+bool is_of_one(const std::string& operation) {
+  bool found = operation == "clamp" || operation == "expand";
+  kernels::UnaryFunctions::each([&]<class F>(F) { found = found || operation == F::name; });
+  return found;
+}
+
 constexpr std::array<std::string_view, 3> of_a_row = {"softmax", "log_softmax", "cumsum"};
 constexpr std::array<std::string_view, 6> of_axes = {"sum", "mean", "prod",
                                                      "max", "min",  "logsumexp"};
@@ -111,7 +116,7 @@ Place place_of(const Shape& shape, Index number) {
 bool is_of_two(const std::string& operation) { return among(operation, of_two); }
 
 bool is_of_same_place(const std::string& operation) {
-  return is_of_two(operation) || among(operation, of_one);
+  return is_of_two(operation) || is_of_one(operation);
 }
 
 std::vector<Index> made_from(const std::vector<Tape::Entry>& all, const Element& made,
