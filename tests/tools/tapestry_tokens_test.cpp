@@ -81,6 +81,23 @@ TEST_CASE("without a text it is read from standard input", "[tools]") {
   CHECK(has(piped.out, "  <0x0A>\n"));
 }
 
+TEST_CASE("--count tells how many tokens alone", "[tools]") {
+  const auto counted = [](const std::string& text) {
+    const Result result = tokens("--count " + text);
+    CHECK(wrong(result) == "");
+    return result.out;
+  };
+  const Tokenizer tokenizer = read_tokenizer(learned() / "new/mine");
+  const std::size_t ids = tokenizer.encode("the cat sat").values.size();
+  CHECK(ids > 1);
+  char line[80];
+  std::snprintf(line, sizeof line, "%zu tokens, 11 bytes, %.2f bytes per token\n", ids, 11.0 / ids);
+  CHECK(counted("'the cat sat'") == line);
+  CHECK(counted("x") == "1 token, 1 byte, 1.00 bytes per token\n");
+  CHECK(counted("</dev/null") == "0 tokens, 0 bytes\n");
+  CHECK(has(counted("<book.txt"), " tokens, 37 bytes, "));
+}
+
 TEST_CASE("--why shows the steps and merges", "[tools]") {
   const Result result = tokens("--why 'the cat<|endoftext|>'");
   CHECK(wrong(result) == "");
@@ -98,6 +115,8 @@ TEST_CASE("a beginning token that is put in front is said", "[tools]") {
   const Result result = tapestry_in(folder / "", "tokens ab --model vocab.txt");
   CHECK(wrong(result) == "");
   CHECK(has(result.out, "WordPiece, ids below 5. [CLS] (1) is put in front, [SEP]\n(2) behind."));
+  CHECK(tapestry_in(folder / "", "tokens --count '' --model vocab.txt").out ==
+        "2 tokens, 0 bytes\n");
   CHECK(has(result.out, "        1         3  a\n        2         4  ##b\n"));
 }
 
@@ -108,6 +127,8 @@ TEST_CASE("wrong requests of tapestry tokens are one line, and write nothing", "
   CHECK(has(refused("--train text"), "--train FILE and --out FOLDER go together"));
   CHECK(has(refused("--out new"), "--train FILE and --out FOLDER go together"));
   CHECK(has(refused("--train text --out new --why"), "--train makes a tokenizer"));
+  CHECK(has(refused("--train text --out new --count"), "--train makes a tokenizer"));
+  CHECK(has(refused("x --model none --why --count"), "leave one of them out"));
   CHECK(has(refused("--train none --out new"), "none: there is no such file"));
   CHECK(has(refused("--train text --out text"), "it is there already"));
   CHECK(has(refused("--train text --out ."), "it is there already"));

@@ -110,6 +110,7 @@ void add_tokens(CLI::App& app) {
   c.add("TEXT", &Options::text, "the text (standard input)");
   c.name("--model", &Options::model, "a tokenizer's file, or a folder with one")->type_name("PATH");
   c.app->add_flag("--why", c.options->why, "every step from the text to its tokens");
+  c.app->add_flag("--count", c.options->count, "only how many tokens and bytes it has");
   c.name("--train", &Options::train, "learn byte-pair encoding from this text")->type_name("FILE");
   c.number("--merges", &Options::merges, 0, 1000000, "merges to learn (8192)");
   c.name("--out", &Options::out, "a new folder for what was learned")->type_name("FOLDER");

@@ -151,8 +151,8 @@ void convert(const ConvertOptions& options);
 struct TokensOptions {
   std::optional<std::string> text = {};  // none: standard input
   Path model;                            // a tokenizer's file, or a folder with one
-  bool why = false;
-  Path train, out;  // a text to learn from, and where the new tokenizer goes
+  bool why = false, count = false;       // every step; or how many tokens, alone
+  Path train, out;                       // a text to learn from, and where the new tokenizer goes
   Index merges = 8192;
 };
 void tokens(const TokensOptions& options);

@@ -47,7 +47,7 @@ _tapestry() {
         words='--checkpoint --model --adapters --text --length --count --temperature --top-k'
         words+=' --top-p --seed --repetition-penalty --stop --probabilities' ;;
       convert) words='--tokenizer' ;;
-      tokens) words='--model --why --train --merges --out' ;;
+      tokens) words='--model --why --count --train --merges --out' ;;
       plot) words='--model --tensor --out --format' ;;
       tape) words='neuron softmax attention masked --step --json --out --format' ;;
       lab)

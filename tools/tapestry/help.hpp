@@ -239,6 +239,7 @@ tokenizer.bin. --train makes a tokenizer as GPT-2 has one, in a new folder.
 Examples:
   tapestry tokens --model models/gpt2 "Once upon a time"
   tapestry tokens --model models/gpt2/tokenizer.json --why "don't"
+  tapestry tokens --model models/gpt2 --count <book.txt
   tapestry tokens --train book.txt --merges 4096 --out my_tokenizer)";
 
 inline constexpr const char* plot_examples =

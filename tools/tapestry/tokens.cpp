@@ -103,6 +103,16 @@ void show(const TokensOptions& options) {
   print_table(tokenizer, ids);
 }
 
+// Special tokens around the text count, since a model reads them.
+void count(const TokensOptions& options) {
+  const std::string text = text_of(options);
+  const std::size_t tokens = read_tokenizer(options.model).encode(text).values.size();
+  const double each = static_cast<double>(text.size()) / static_cast<double>(tokens);
+  print("%zu %s, %zu %s%s\n", tokens, tokens == 1 ? "token" : "tokens", text.size(),
+        text.size() == 1 ? "byte" : "bytes",
+        text.empty() ? "" : formatted(", %.2f bytes per token", each).c_str());
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -146,14 +156,18 @@ void tokens(const TokensOptions& options) {
   if (learns != !options.out.empty()) {
     throw Error("--train FILE and --out FOLDER go together: the new tokenizer needs a place.");
   }
-  if (learns && (options.text || options.why || !options.model.empty())) {
+  if (learns && (options.text || options.why || options.count || !options.model.empty())) {
     throw Error("--train makes a tokenizer; look at texts with it afterwards, with --model.");
   }
   if (!learns && options.model.empty()) {
     throw Error(
         "name a tokenizer: --model FOLDER or FILE (or make one: --train FILE --out FOLDER).");
   }
-  learns ? learn(options) : show(options);
+  if (options.why && options.count) {
+    throw Error("--why shows each step, --count one line alone: leave one of them out.");
+  }
+  if (learns) return learn(options);
+  options.count ? count(options) : show(options);
 }
 
 }  // namespace tapestry::command
