@@ -104,9 +104,8 @@ TEST_CASE("each kind of operation names what it was made from", "[phase2][tape]"
         "2 * ? is inf, of add (record 1) [0, 0] and a number that is not on the tape");
   CHECK(told({{"a", a}}, [&] { return log(a - 3); }) ==
         "log(-2) is NaN, of subtract (record 1) [0, 0]");
-  CHECK(told({{"b", b}}, [&] {
-          return log(reshape(b, {2, 1}) * b);
-        }) == "log(0) is -inf, of multiply (record 2) [0, 1]");
+  CHECK(told({{"b", b}}, [&] { return log(reshape(b, {2, 1}) * b); }) ==
+        "log(0) is -inf, of multiply (record 2) [0, 1]");
 }
 
 TEST_CASE("a function of each element is made from the same place", "[phase2][tape]") {
@@ -135,9 +134,8 @@ TEST_CASE("of a reduction the axes that were reduced are named", "[phase2][tape]
   const Tensor large({2, 2}, {1, huge, 2, huge});
   CHECK(told({{"x", large}}, [&] { return sum(large, 0); }) ==
         "sum is inf, of 2 numbers of x, all of them finite");
-  CHECK(told({{"x", large}}, [&] {
-          return mean(large, Axes{0, 1});
-        }) == "mean is inf, of 4 numbers of x, all of them finite");
+  CHECK(told({{"x", large}}, [&] { return mean(large, Axes{0, 1}); }) ==
+        "mean is inf, of 4 numbers of x, all of them finite");
   CHECK(told({{"x", large}}, [&] { return prod(large, -1, true); }) ==
         "prod is inf, of 2 numbers of x, all of them finite");
 }
@@ -180,10 +178,7 @@ TEST_CASE("where several axes could have been reduced, the last ones are named",
 
 TEST_CASE("an operation of many numbers says how many are not finite", "[phase2][tape]") {
   const Tensor mask({2, 2}, {0, -inf, 0, 0}), ones = Tensor::ones({2, 2});
-  CHECK(told({{"x", ones}},
-             [&] {
-               return matmul(ones + mask, Tensor({2, 1}, {1, 0}));
-             }) ==
+  CHECK(told({{"x", ones}}, [&] { return matmul(ones + mask, Tensor({2, 1}, {1, 0})); }) ==
         "matmul is NaN, of 4 numbers of add (record 1), 1 of them -inf; "
         "1 + ? is -inf, of x [0, 1] and a number that is not on the tape");
 }
