@@ -299,6 +299,7 @@ TEST_CASE("threads that the system does not give are done without", "[phase0][ke
   const int result = in_child(without_room);
   if (result == not_limited) {
     WARN("left out: memory cannot be limited here");
+    SUCCEED();
   } else {
     CHECK(result == 0);
   }
@@ -421,6 +422,7 @@ TEST_CASE("a thread that slept and was woken counts as one that is awake", "[pha
   }
   if (counted == 0) {
     WARN("left out: the machine is too busy");
+    SUCCEED();
     return;
   }
   CHECK(shared_again);

@@ -75,7 +75,8 @@ TEST_CASE("the engine says why a file is no model", "[tools][engine]") {
   const std::string open = "{'call': 'open', 'model': 'decoder', ";
   CHECK(has(bench.problem(open + "'file': '" + bench.file("none") + "'}"), "none"));
   CHECK(has(bench.problem(open + "'file': '" + bench.file("text") + "'}"), "text"));
-  CHECK(has(bench.problem(open + "'folder': '" + bench.file("") + "'}"), "/"));
+  CHECK(has(bench.problem(open + "'folder': '" + bench.file("") + "'}"),
+            "it has none of tokenizer.json, vocab.json, vocab.txt and tokenizer.bin"));
   CHECK(bench.problem(open + "'file': 3}") == "the engine wants a text as 'file'.");
   CHECK(bench.problem(open + "'folder': null}") == "the engine wants a text as 'folder'.");
   CHECK(bench.problem("{'call': 'open', 'file': '" + bench.file("decoder") + "'}") ==
