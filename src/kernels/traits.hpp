@@ -145,14 +145,14 @@ TAPESTRY_INLINE Floats<A> interleave_low(const Floats<A>& a, const Floats<A>& b)
 template <class A>
 TAPESTRY_INLINE Floats<A> interleave_high(const Floats<A>& a, const Floats<A>& b);
 
-// The 64-bit products of the low halves of all lanes: for sets that multiply_words.
+// The 64-bit products of the low halves of all lanes.
 template <class A>
 TAPESTRY_INLINE Words<A> product(const Words<A>& a, std::uint64_t b);
 
 }  // namespace tapestry::kernels::simd
 
 // Each also says whether it `loads_parts`, which is whether part of a batch can be loaded where it
-// is, and whether it `multiplies_words`.
+// is.
 #if defined(__AVX512F__)
 #include "kernels/traits_avx512.hpp"
 #elif defined(__AVX2__)

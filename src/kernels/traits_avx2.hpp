@@ -5,8 +5,6 @@
 
 namespace tapestry::kernels::simd {
 
-inline constexpr bool multiplies_words = true;
-
 template <class A>
 TAPESTRY_INLINE Floats<A> multiply_add(const Floats<A>& a, const Floats<A>& b, const Floats<A>& c) {
   return xsimd::fma(a, b, c);

@@ -5,8 +5,6 @@
 
 namespace tapestry::kernels::simd {
 
-inline constexpr bool multiplies_words = false;
-
 template <class A>
 TAPESTRY_INLINE Floats<A> multiply_add(const Floats<A>& a, const Floats<A>& b, const Floats<A>& c) {
   return Floats<A>(vfmaq_f32(c, a, b));
@@ -61,6 +59,11 @@ template <class A>
 TAPESTRY_INLINE Floats<A> interleave_high(const Floats<A>& x, const Floats<A>& y) {
   const typename Floats<A>::register_type a = x, b = y;
   return Floats<A>(__builtin_shufflevector(a, b, 2, 6, 3, 7));
+}
+
+template <class A>
+TAPESTRY_INLINE Words<A> product(const Words<A>& a, std::uint64_t b) {
+  return Words<A>(vmull_n_u32(vmovn_u64(a), std::uint32_t(b)));
 }
 
 }  // namespace tapestry::kernels::simd
