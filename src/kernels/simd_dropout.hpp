@@ -6,9 +6,9 @@
 
 namespace tapestry::kernels::simd {
 
-// Registers that are drawn together: each round of one waits for its products, those of the others
+// Registers that are drawn side by side: each round of one waits for its products, those of the others
 // come meanwhile.
-inline constexpr int together = 4;
+inline constexpr int side_by_side = 4;
 
 // Of each lane, which of the Words<A>::size blocks it draws: the order in which a quad of words
 // leaves interleave_low and interleave_high.
@@ -33,11 +33,11 @@ TAPESTRY_INLINE Floats<A> pairs(const Words<A>& low, const Words<A>& high) {
 // Four words of each block whose number is in `block`, in the order of the numbers. The high halves
 // of the lanes of a, b, c and d hold remainders of the products, and are never read.
 template <class A>
-TAPESTRY_INLINE void draw(const Words<A> (&block)[together], const RandomWords& random,
+TAPESTRY_INLINE void draw(const Words<A> (&block)[side_by_side], const RandomWords& random,
                           float* words) {
   using W = Words<A>;
-  W a[together], b[together], c[together], d[together];
-  for (int i = 0; i < together; ++i) {
+  W a[side_by_side], b[side_by_side], c[side_by_side], d[side_by_side];
+  for (int i = 0; i < side_by_side; ++i) {
     a[i] = block[i] & W(~std::uint64_t(0) / 4);  // after the last one the first, as in philox()
     b[i] = a[i] >> 32;
     c[i] = W(random.stream);
@@ -46,7 +46,7 @@ TAPESTRY_INLINE void draw(const Words<A> (&block)[together], const RandomWords& 
   std::uint32_t key0 = std::uint32_t(random.seed), key1 = std::uint32_t(random.seed >> 32);
 #pragma GCC unroll 10
   for (int round = 0; round < Philox::rounds; ++round) {
-    for (int i = 0; i < together; ++i) {
+    for (int i = 0; i < side_by_side; ++i) {
       const W product0 = product<A>(a[i], Philox::multiplier0);
       const W product1 = product<A>(c[i], Philox::multiplier1);
       a[i] = (product1 >> 32) ^ b[i] ^ W(std::uint64_t(key0));
@@ -57,7 +57,7 @@ TAPESTRY_INLINE void draw(const Words<A> (&block)[together], const RandomWords& 
     key0 += Philox::step0;
     key1 += Philox::step1;
   }
-  for (int i = 0; i < together; ++i, words += 2 * lanes<A>) {
+  for (int i = 0; i < side_by_side; ++i, words += 2 * lanes<A>) {
     const Floats<A> even = pairs<A>(a[i], c[i]), odd = pairs<A>(b[i], d[i]);
     interleave_low<A>(even, odd).store_aligned(words);
     interleave_high<A>(even, odd).store_aligned(words + lanes<A>);
@@ -68,19 +68,19 @@ template <class A>
 void dropout(const real* x, real* y, Index n, RandomWords random, std::uint32_t limit, real scale) {
   using I = Ints<A>;
   using W = Words<A>;
-  constexpr Index blocks = 64, at_once = Index(W::size) * together;
+  constexpr Index blocks = 64, drawn = Index(W::size) * side_by_side;
   alignas(64) float words[4 * blocks + lanes<A>] = {};  // a sweep may read behind them
-  W block[together];
-  for (int i = 0; i < together; ++i) {
+  W block[side_by_side];
+  for (int i = 0; i < side_by_side; ++i) {
     block[i] = block_of_lane<A>() + W(random.position / 4 + std::uint64_t(i) * W::size);
   }
   auto skip = Index(random.position % 4);
   // Signed comparison of numbers shifted by 2^31 is unsigned comparison.
   const I bound(std::int32_t(limit ^ 0x80000000u)), keep = bits<A>(Floats<A>(scale));
   for (Index done = 0; done < n; skip = 0) {
-    for (Index i = 0; i < blocks; i += at_once) {
+    for (Index i = 0; i < blocks; i += drawn) {
       draw<A>(block, random, words + 4 * i);
-      for (W& numbers : block) numbers += W(std::uint64_t(at_once));
+      for (W& numbers : block) numbers += W(std::uint64_t(drawn));
     }
     const Index left = n - done, here = 4 * blocks - skip, count = left < here ? left : here;
     sweep<A>(count, [&](Index i, auto part) {

@@ -123,18 +123,16 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
   });
 }
 
-void scatter_add_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
-                      real* d_table) {
-  // Threads share the columns: each adds all rows, in order. Parts are whole cache lines, so that
-  // only one thread writes a line.
-  constexpr Index line = 64 / Index(sizeof(real));
-  const Index lines = (width + line - 1) / line;
+void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
+                      real* d_table, Index rows) {
   const Table& t = active();
-  parallel_parts(lines, row_grain(count * line), [&](Index begin, Index end) {
-    const Index first = begin * line, columns = std::min(end * line, width) - first;
+  // Each thread looks for the ids of its rows, and clears them first: then they are in its cache.
+  parallel_parts(rows, row_grain(width), [&](Index begin, Index end) {
+    std::fill(d_table + begin * width, d_table + end * width, real(0));
     for (Index i = 0; i < count; ++i) {
-      real* const row = d_table + ids[i] * width + first;
-      t.of<Add>()(row, 1, dy + i * width + first, 1, row, columns);
+      if (ids[i] < begin || ids[i] >= end) continue;
+      real* const row = d_table + ids[i] * width;
+      t.of<Add>()(row, 1, dy + i * width, 1, row, width);
     }
   });
 }

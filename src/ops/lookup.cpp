@@ -35,8 +35,9 @@ Tensor embedding(const Tensor& table, const Indices& ids) {
   return Tape::record(
       "embedding", {table}, y,
       [shape = table.shape(), ids, count, width](const Tensor& dy, GradientSink& to) {
-        const Tensor d_table = Tensor::zeros(shape), dense_dy = dy.contiguous();
-        kernels::scatter_add_rows(raw(dense_dy), ids.values.data(), count, width, raw(d_table));
+        const Tensor d_table = Tensor::empty(shape), dense_dy = dy.contiguous();
+        kernels::scatter_sum_rows(raw(dense_dy), ids.values.data(), count, width, raw(d_table),
+                                  shape[0]);
         to.accumulate(0, d_table);
       });
 }

@@ -145,7 +145,8 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
       dropout(x.data(), y, all, {1, 2, 3}, std::uint32_t(1) << 31, real(2));
     });
     same_bits(1, [&](real* y) { *y = real(sum_squares(x.data(), all)); });
-    same_bits(10 * n, [&](real* y) { scatter_add_rows(x.data(), ids.data(), rows_count, n, y); });
+    same_bits(10 * n,
+              [&](real* y) { scatter_sum_rows(x.data(), ids.data(), rows_count, n, y, 10); });
     same_bits(all, [&](real* y) { gather_rows(x.data(), ids.data(), rows_count, n, y); });
     same_bits(rows_count, [&](real* y) { gather(x.data(), rows_count, n, 1, ids.data(), 1, y); });
     same_bits(all, [&](real* y) { scatter_add(x.data(), rows_count, n, 1, ids.data(), 1, y); });

@@ -1,6 +1,9 @@
 // Copies, gathers and scatters against plain loops over every index.
 #include "kernels/strided.hpp"
 
+#include <cmath>
+#include <cstring>
+
 #include "kernels/kernel_test.hpp"
 
 namespace tapestry::kernels {
@@ -66,19 +69,53 @@ TEST_CASE("copy: transpositions of every kind", "[phase0][kernels]") {
   check_copy({300, 210}, {1, 300}, {210, 1}, 0, 63000, 63000);  // shared among threads
 }
 
-TEST_CASE("gather_rows and scatter_add_rows", "[phase0][kernels]") {
+TEST_CASE("gather_rows and scatter_sum_rows", "[phase0][kernels]") {
   const std::vector<real> table = {1, 2, 3, 4, 5, 6};  // three rows of two
   const std::int32_t ids[] = {2, 0, 2, 2};
   std::vector<real> y(8);
   gather_rows(table.data(), ids, 4, 2, y.data());
   CHECK(y == std::vector<real>{5, 6, 1, 2, 5, 6, 5, 6});
   std::vector<real> d_table = {10, 10, 10, 10, 10, 10};
-  scatter_add_rows(y.data(), ids, 4, 2, d_table.data());
-  CHECK(d_table == std::vector<real>{11, 12, 10, 10, 25, 28});
+  scatter_sum_rows(y.data(), ids, 4, 2, d_table.data(), 3);
+  CHECK(d_table == std::vector<real>{1, 2, 0, 0, 15, 18});
   gather_rows(table.data(), ids, 0, 2, nullptr);
   gather_rows(table.data(), ids, 4, 0, nullptr);
-  scatter_add_rows(nullptr, ids, 0, 2, d_table.data());
-  CHECK(d_table[0] == 11);
+  scatter_sum_rows(nullptr, ids, 0, 2, d_table.data(), 2);
+  CHECK(d_table == std::vector<real>{0, 0, 0, 0, 15, 18});
+  scatter_sum_rows(nullptr, ids, 4, 0, nullptr, 3);
+  scatter_sum_rows(nullptr, nullptr, 0, 2, nullptr, 0);
+}
+
+TEST_CASE("scatter_sum_rows adds in the order of places, whatever the rows", "[phase0][kernels]") {
+  for (const Index rows : {1, 2, 7, 300}) {
+    for (const Index width : {1, 17}) {
+      constexpr Index count = 1000;
+      std::vector<std::int32_t> ids;
+      for (Index i = 0; i < count; ++i) {
+        ids.push_back(std::int32_t(i % 3 == 0 ? rows - 1 : i * i % 11 % rows));
+      }
+      std::vector<real> dy = Numbers(5).some(count * width);
+      dy[0] = real(-0.0);
+      std::vector<real> want(std::size_t(rows * width)), sums(want.size(), real(7));
+      for (Index i = 0; i < count; ++i) {
+        for (Index c = 0; c < width; ++c) {
+          want[std::size_t(ids[std::size_t(i)] * width + c)] += dy[std::size_t(i * width + c)];
+        }
+      }
+      scatter_sum_rows(dy.data(), ids.data(), count, width, sums.data(), rows);
+      CAPTURE(rows, width);
+      CHECK(std::memcmp(sums.data(), want.data(), sums.size() * sizeof(real)) == 0);
+    }
+  }
+}
+
+TEST_CASE("a row that one place of -0 names is 0", "[phase0][kernels]") {
+  const std::int32_t id = 0;
+  const real dy = real(-0.0);
+  real sum = 5;
+  scatter_sum_rows(&dy, &id, 1, 1, &sum, 1);
+  CHECK(sum == 0);
+  CHECK_FALSE(std::signbit(sum));
 }
 
 TEST_CASE("gather and scatter_add along a middle axis", "[phase0][kernels]") {
