@@ -6,8 +6,8 @@
 
 namespace tapestry::kernels::simd {
 
-// Registers that are drawn side by side: each round of one waits for its products, those of the others
-// come meanwhile.
+// Registers that are drawn side by side: while a round of one waits for its products, those of the
+// others come.
 inline constexpr int side_by_side = 4;
 
 // Of each lane, which of the Words<A>::size blocks it draws: the order in which a quad of words

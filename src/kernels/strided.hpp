@@ -26,8 +26,8 @@ void copy(const Sizes& sizes, const real* from, const Index* from_strides, real*
 // y[i, :] = table[ids[i], :] for `count` ids; rows are `width` long
 void gather_rows(const real* table, const std::int32_t* ids, Index count, Index width, real* y);
 
-// d_table[r, :] = the sum of dy[i, :] over all i with ids[i] == r, in the order of i, so that repeated
-// ids always give the same bits; 0 for a row that none names. d_table is (rows, width).
+// d_table[r, :] = the sum of dy[i, :] over all i with ids[i] == r, in the order of i, so that
+// repeated ids always give the same bits; 0 for a row that no id names. d_table is (rows, width).
 void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table, Index rows);
 

@@ -45,7 +45,7 @@ TEST_CASE("the engine's tapes are those of the programs", "[tools][engine]") {
     CHECK(programs[i]["formula"] == TapeProgram(name).formula());
     const Json steps = engine.call({{"call", "tape"}, {"program", name}}).json["steps"];
     CHECK(steps == Json::parse(to_json(tape_program_steps(name))));
-    CHECK(tape_steps_from_json(steps.dump()).formula == programs[i]["formula"]);
+    CHECK(tape_steps_from_json(steps.dump()).formula == programs[i]["formula"].get<std::string>());
   }
   EngineBench bench;
   CHECK(has(bench.problem("{'call': 'tape', 'program': 'none'}"), "none"));
