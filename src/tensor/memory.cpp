@@ -65,7 +65,7 @@ std::align_val_t alignment_of(std::size_t capacity) {
 // Large blocks request huge pages: kernels that read megabytes would otherwise wait for page tables
 // (attention over 256 heads: 7 % faster). Not for an end that fills less than half of one: that
 // would take up to an eighth more memory than the numbers need. No effect on a system without them.
-void* fresh_block(std::size_t bytes, std::size_t capacity) {
+void* fresh_block([[maybe_unused]] std::size_t bytes, std::size_t capacity) {
   void* block = ::operator new(capacity, alignment_of(capacity), std::nothrow);
 #ifdef __linux__
   if (block == nullptr || capacity < huge_page) return block;

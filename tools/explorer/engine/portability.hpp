@@ -1,4 +1,5 @@
-// What the C++ library of Debian 12's emscripten lacks. Included before each file of the engine.
+// What stands in emscripten's way on one Debian or the other. Included before each file of the
+// engine.
 #pragma once
 
 #include <version>
@@ -11,3 +12,6 @@ constexpr To bit_cast(const From& from) noexcept {
 }
 }  // namespace std
 #endif
+
+// xxhash 0.8.3 would take NEON's header, which Debian 13's emscripten has in part; SSE2's it has.
+#define XXH_HAS_INCLUDE(header) 0
