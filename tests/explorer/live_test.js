@@ -3,7 +3,7 @@
 "use strict";
 const assert = require("node:assert");
 const {Recording} = require("./recording.js");
-const {maps, show, text} = require("./person.js");
+const {choose, maps, show, text} = require("./person.js");
 const {test} = require("./runner.js");
 
 const liveTest = (name, run) => test(`live: ${name}`, async (scene) => {
@@ -93,6 +93,10 @@ liveTest("a word that the model does not know is told, and the text before stays
   const shown = await page.evaluate(() => document.querySelectorAll("#tokens button").length);
   assert.strictEqual(shown, 6, "five words and <bos> are still shown");
   assert.match(await page.evaluate(() => document.getElementById("typed").value), /nonsense$/);
+  const said = () => text(page, "#typed-problem");
+  assert.match(await said(), / Words that it knows: \w \w .*…$/, "which words to try");
+  await choose(page, "#choose-model", 1);
+  assert.strictEqual(await said(), "", "it was about the other model");
 });
 
 module.exports = {listening, liveTest, openLive, openPrepared, typeText};

@@ -168,10 +168,11 @@ async function showHand(made, rival) {
     kind: "learned",
   };
   if (hand.model === null) {
-    hand.model = live.addModel(about, {name: "hand"});
+    hand.model = live.addModel(about, {name: "hand", sample: wordsIn(made.prompt)});
   } else {
     source.models[hand.model] = about;
-    live.names.set(hand.model, {name: "hand"});  // a restart may have lost it
+    const as = {name: "hand", sample: wordsIn(made.prompt)};
+    live.names.set(hand.model, as);  // a restart may have lost it
     source.forget({model: hand.model});
   }
   live.wanted.clear();

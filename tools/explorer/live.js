@@ -4,7 +4,8 @@
 
 const live = {
   engine: null,       // once it runs
-  names: new Map(),   // of models of the source: {name: the engine's, untrained, changes, base}
+  names: new Map(),   // of models of the source: {name: the engine's, sample: some words that it
+                      // knows, untrained, changes, base}
   typed: null,        // the place of the typed text among the source's
   wanted: new Map(),  // "model.text" that is being computed: true; or why it failed
   keys: [],           // [key, what it does], for the list of keys
@@ -129,14 +130,15 @@ async function openModels(engine, source) {
     const name = `m${model}`, where = `/${name}`;
     const request = folder ? {call: "open", model: name, folder: where} :
                              {call: "open", model: name, file: `${where}/${files[0].name}`};
-    await engine.open(request, files.map((file) => ({
-                                           path: `${where}/${file.name}`,
-                                           bytes: decoded(file.element),
-                                         })));
-    live.names.set(model, {name});
+    const {sample} =
+      await engine.open(request, files.map((file) => ({
+                                             path: `${where}/${file.name}`,
+                                             bytes: decoded(file.element),
+                                           })));
+    live.names.set(model, {name, sample});
     source.models.forEach((other, i) => {
       if (other.kind === "untrained" && other.of === model) {
-        live.names.set(i, {name, untrained: true});
+        live.names.set(i, {name, sample, untrained: true});
       }
     });
   }
@@ -172,8 +174,15 @@ function forgetName(source, name) {
 // ---- typing. While one text is read, only the newest of those typed meanwhile waits.
 const typing = {
   busy: false,
-  again: false
+  again: false,
+  model: null,  // the one shown
 };
+
+// What was said of the typed text was about another model.
+live.watchers.push(({model}) => {
+  if (typing.model !== null && typing.model !== model) sayTyped("");
+  typing.model = model;
+});
 
 async function readTyped(app) {
   if (typing.busy) {
@@ -205,8 +214,19 @@ async function readOnce(app, given) {
     app.set({text: place, query: null, key: null, window: null}, {focus: null});
   } catch (error) {
     if (isNew) source.texts.length = place;
-    sayTyped(error.message);
+    sayTyped(error.message + knownWords(models, error.message));
   }
+}
+
+// The words of a text, each once, without those such as <bos>.
+const wordsIn = (text) =>
+  [...new Set(text.split(" "))].filter((word) => !word.startsWith("<")).join(" ");
+
+// Which words to try instead of an unknown one, if all these models know the same.
+function knownWords(models, problem) {
+  const samples = new Set(models.map((model) => live.names.get(model).sample)), [sample] = samples;
+  const isUnknown = / is none of the \d+ /.test(problem);
+  return isUnknown && samples.size === 1 && sample ? ` Words that it knows: ${sample} …` : "";
 }
 
 function sayTyped(problem) {

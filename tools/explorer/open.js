@@ -178,7 +178,7 @@ async function showOpened(app, name, title, sample) {
   const found = source.texts.findIndex((text) => text.given === given);
   const text = found >= 0 ? found : source.texts.length;
   const about = {...answer.models[0], name: title, of: source.models.length};
-  const model = live.addModel(about, {name});
+  const model = live.addModel(about, {name, sample});
   source.texts[text] = answer.texts[0];
   const block = new Block(new Uint8Array(answer.blocks[answer.runs[0].numbers]));
   source.setRun(model, text, answer.runs[0], answer.words, block);

@@ -156,7 +156,7 @@ async function showTrained(app, prompt) {
     {call: "record", models: [{model: trainer.name}], texts: [prompt], baselines: false});
   source.texts[text] = answer.texts[0];
   const about = {...answer.models[0], name, of: source.models.length};
-  trainer.model = live.addModel(about, {name: trainer.name});
+  trainer.model = live.addModel(about, {name: trainer.name, sample: wordsIn(prompt)});
   putRuns(app, [text], answer);
   app.set({model: trainer.model, text, query: null, key: null, window: null, heads: null});
 }
