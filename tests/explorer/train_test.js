@@ -117,6 +117,7 @@ liveTest("the page stays quick while a model learns, and its maps move", async (
   await begin(page, {steps: 100000});
   await page.wait(
     "a step", () => document.getElementById("train-state").textContent.includes("steps per"));
+  assert.doesNotMatch(await text(page, "#train-state"), /– steps per/, "no pace before it is known");
   await page.evaluate(() => {
     window.gaps = [];
     let last = performance.now();

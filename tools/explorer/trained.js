@@ -11,7 +11,7 @@ function drawTrainer(app) {
   if (!isThere) return;
   const share = state.right === undefined ? "" : ` · ${fixed(100 * state.right, 1)} % wholly right`;
   const {steps, seconds} = trainer.pace, rate = steps / seconds;
-  const left = running && steps > 0 ?
+  const left = running && seconds > 0 ?
     ` · ${fixed(rate, 1)} steps per second, ${Math.ceil((inAll - state.step) / rate)} s left` :
     "";
   byId("train-state").textContent = `step ${grouped(state.step)} of ${grouped(inAll)}` +
