@@ -90,6 +90,11 @@ test("next: words and probabilities at each position", async (scene) => {
   assert.deepStrictEqual(
     actual.slice(0, -1).map(Number), [...recording.numbers(run, run.next.actual)].slice(0, -1));
   assert.strictEqual(actual.at(-1), null);
+  const bars = await page.evaluate(
+    () => [...document.querySelectorAll("#panel-next button[data-column]")].map(
+      (button) => button.querySelector(".column-bar").getBoundingClientRect().height));
+  assert.ok(bars.slice(0, -1).every((height) => height >= 1), "even a small one has a bar");
+  assert.strictEqual(bars.at(-1), 0, "what nothing follows has no bar");
 });
 
 test("lens: each layer's word and probability are those of `lens`", async (scene) => {

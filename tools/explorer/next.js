@@ -114,7 +114,8 @@ function actualColumn(scene, run, other, i) {
   const p = run.actual(i), q = other && i < other.length ? other.actual(i) : NaN;
   const bars = [p, ...(other ? [q] : [])].map((x, n) => {
     const bar = html("span", {class: n ? "column-bar beside" : "column-bar"});
-    bar.style.height = `${Math.max(1, 72 * (Number.isNaN(x) ? 0 : x))}px`;
+    bar.hidden = Number.isNaN(x);  // nothing follows: no bar, as even 0 has one
+    bar.style.height = `${Math.max(1, 72 * x)}px`;
     return bar;
   });
   return html(
