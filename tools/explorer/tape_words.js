@@ -8,7 +8,7 @@ function forwardParts(tape, record) {
       `pass; all records up to here keep ${savedSoFar(tape, record)}.`;
   return [
     html("h3", {}, tapeFormula(tape, record)),
-    html("p", {}, `The value is ${shapeText(shape)}.${saved}`),
+    html("p", {}, `The value ${shape.length === 0 ? "is" : "has"} ${shapeText(shape)}.${saved}`),
     html(
       "div", {class: "tape-tables"},
       tapeTable(
