@@ -464,8 +464,9 @@ check-neon: build/setup/neon
 ##                writes out/bench.json and pictures. Parts: make bench ROWS=matmul; BENCH=--help
 ##                ROWS=busy: training while other processes use all processors
 ##                ROWS=models: folders of weights; with LLAMA2C=path in turn with llama2.c's run
+##                PYTHON='chroot /srv/trixie python3': where PyTorch is, if not in python3
 bench: $(build)/tools/bench
-	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(BENCH)
+	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(if $(PYTHON),--python '$(PYTHON)') $(BENCH)
 $(build)/tools/bench: $(bench_objects) $(course) $(library)
 	$(call link,-lopenblas -ldnnl)
 ## bench-compare  what changed since an earlier out/bench.json: make bench-compare OLD=FILE

@@ -39,7 +39,9 @@ struct Rounds {
     best = std::min(best, seconds);
   }
 };
-bool is_settled(const Rounds& times) { return times.second < 1.03 * times.best; }
+bool is_settled(const Rounds& times) {
+  return times.second < 1.03 * times.best || std::isinf(times.best);
+}
 
 }  // namespace
 
@@ -50,20 +52,21 @@ std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads
   double slowest = 0;
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     times[i].add(time_calls(contestants[i], 1));
-    slowest = std::max(slowest, times[i].best);
+    if (std::isfinite(times[i].best)) slowest = std::max(slowest, times[i].best);
   }
   const int rounds = slowest > 2 * seconds ? 1 : slowest > seconds / 12 ? 3 : 6;
   const double slice = seconds / (rounds * static_cast<double>(contestants.size()));
   const auto settled = [&] { return std::all_of(times.begin(), times.end(), is_settled); };
   for (int round = 0; round < rounds || (round < 4 * rounds && !settled()); ++round) {
     for (std::size_t i = 0; i < contestants.size(); ++i) {
+      if (std::isinf(times[i].best)) continue;
       if (threads > 1) let_threads_rest();
       times[i].add(best_in(contestants[i], slice));
     }
   }
   std::vector<Timing> timings;
   for (const Rounds& of_one : times) {
-    timings.push_back({of_one.best, of_one.second / of_one.best - 1});
+    timings.push_back({of_one.best, std::isinf(of_one.best) ? 0 : of_one.second / of_one.best - 1});
   }
   return timings;
 }

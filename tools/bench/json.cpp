@@ -38,6 +38,7 @@ Json machine_json(const Report& report) {
       {"compiler", compiler},
       {"openblas", {{"version", openblas_version()}, {"kernels", openblas_core()}}},
       {"onednn", {{"version", onednn_version()}}},
+      {"torch", report.torch},
       {"limits", limits_json(report)},
   };
 }
@@ -48,6 +49,7 @@ Json peers_json(const Result& result) {
     peers.push_back({{"name", result.names[i]},
                      {"ms", 1e3 * result.timings[i].seconds},
                      {"spread", result.timings[i].spread},
+                     {"judged", i < result.judged},
                      {"ratio", result.timings[i].seconds / result.ours()}});
   }
   return peers;
@@ -70,6 +72,7 @@ Json result_json(const Result& result) {
       {"tensors_mib", result.tensors_mib},
       {"peers", peers_json(result)},
   };
+  if (result.alone_seconds > 0) json["times_one_thread"] = result.times_one_thread();
   if (result.has_peer()) json["best_peer"] = result.names[result.best_peer()];
   if (result.has_peer()) json["ratio"] = result.ratio();
   if (result.has_peer()) {

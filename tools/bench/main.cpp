@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -19,12 +20,14 @@
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
+#include "torch_peer.hpp"
 
 namespace tapestry::bench {
 
 std::size_t Result::best_peer() const {
   const auto faster = [](const Timing& a, const Timing& b) { return a.seconds < b.seconds; };
-  const auto best = std::min_element(timings.begin() + 1, timings.end(), faster);
+  const auto end = timings.begin() + static_cast<std::ptrdiff_t>(judged);
+  const auto best = std::min_element(timings.begin() + 1, end, faster);
   return static_cast<std::size_t>(best - timings.begin());
 }
 
@@ -32,6 +35,12 @@ namespace {
 
 constexpr char memory_row[] = "memory of attention";
 constexpr char busy_row[] = "busy machine, training";
+
+// Rows that take minutes, or a gigabyte on disk: only for who asks for them.
+bool is_asked(const Options& options, const std::string& name) {
+  const bool on_request = name == busy_row || name.starts_with("models ");
+  return options.ask_for(name) && (!on_request || !options.words.empty() || options.list);
+}
 
 std::vector<Row> choose_rows(const Options& options) {
   std::vector<Row> rows;
@@ -41,7 +50,8 @@ std::vector<Row> choose_rows(const Options& options) {
   add_attention_rows(rows);
   add_model_rows(rows);
   add_models_rows(rows);
-  std::erase_if(rows, [&](const Row& row) { return !options.ask_for(row.group + " " + row.name); });
+  std::erase_if(rows,
+                [&](const Row& row) { return !is_asked(options, row.group + " " + row.name); });
   if (rows.empty() && !options.ask_for(memory_row) && !options.ask_for(busy_row)) {
     refuse("no row is called \"" + options.rows + "\" (--list names them)");
   }
@@ -73,14 +83,27 @@ double most_memory_mib(const Contestant& ours, double before) {
   return (static_cast<double>(memory_stats().peak_bytes) - before) / (1 << 20);
 }
 
-Result measure(const Row& row, int threads, double seconds, Limits& limits) {
+// Those who could not go on are left out; who is not judged comes last.
+void take(std::vector<Contestant>& contestants, std::vector<Timing>& timings, Result& result) {
+  for (const bool judged : {true, false}) {
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      if (contestants[i].is_judged != judged || std::isinf(timings[i].seconds)) continue;
+      result.names.push_back(contestants[i].name);
+      result.timings.push_back(timings[i]);
+    }
+    if (judged) result.judged = result.names.size();
+  }
+}
+
+Result measure(const Row& row, int threads, double seconds, Limits& limits, Torch& torch) {
   use_threads_everywhere(threads);
   Result result{row, threads, {}, {}};
   const double before = static_cast<double>(memory_stats().live_bytes);
-  const std::vector<Contestant> contestants = row.prepare();
+  std::vector<Contestant> contestants = row.prepare();
   result.tensors_mib = most_memory_mib(contestants.front(), before);
-  for (const Contestant& contestant : contestants) result.names.push_back(contestant.name);
-  result.timings = race(contestants, threads, seconds);
+  if (threads == 1) torch.join(row.group + " " + row.name, contestants);
+  std::vector<Timing> timings = race(contestants, threads, seconds);
+  take(contestants, timings, result);
   const double arithmetic = row.flops / limits.peak_gflops() / 1e9;
   const double moving = row.bytes / limits.gb_per_second(row.bytes) / 1e9;
   result.limit_seconds = std::max(arithmetic, moving);
@@ -88,7 +111,17 @@ Result measure(const Row& row, int threads, double seconds, Limits& limits) {
   return result;
 }
 
-void measure_rows(const Options& options, const std::vector<Row>& rows, Report& report) {
+// The same row on one thread, if that was measured just before.
+double alone(const std::vector<Result>& of_group, const Row& row, int threads) {
+  if (threads == 1 || of_group.empty()) return 0;
+  for (const Result& result : of_group) {
+    if (result.row.name == row.name && result.threads == 1) return result.ours();
+  }
+  return 0;
+}
+
+void measure_rows(const Options& options, const std::vector<Row>& rows, Torch& torch,
+                  Report& report) {
   std::vector<std::pair<const Row*, int>> work;
   for (const Row& row : rows) {
     for (const int threads : thread_counts(options, row)) work.emplace_back(&row, threads);
@@ -99,8 +132,11 @@ void measure_rows(const Options& options, const std::vector<Row>& rows, Report& 
     const auto& [row, threads] = work[i];
     if (i == 0 || work[i - 1].first->group != row->group) print_heading(row->group);
     ticker.running(row->group + " " + row->name);
-    of_group.push_back(measure(*row, threads, options.seconds, limits_for(report, threads)));
+    Result result = measure(*row, threads, options.seconds, limits_for(report, threads), torch);
+    result.alone_seconds = alone(of_group, *row, threads);
+    of_group.push_back(std::move(result));
     ticker.clear();
+    if (const std::string lost = torch.lost(); !lost.empty()) std::printf("%s\n", lost.c_str());
     print_result(of_group.back());
     report.results.push_back(of_group.back());
     if (i + 1 < work.size() && work[i + 1].first->group == row->group) continue;
@@ -146,13 +182,15 @@ void run(const Options& options) {
   check_writable(options.out / "plots");  // better now than after four minutes
   const std::vector<int>& asked = options.threads;
   const int most = asked.empty() ? threads_in_use() : *std::ranges::max_element(asked);
-  if (options.ask_for(busy_row)) report.busy = measure_busy(most);
+  if (is_asked(options, busy_row)) report.busy = measure_busy(most);
   const Company company;
   limits_for(report, 1);
   limits_for(report, threads_in_use());
+  Torch torch(options.python);
+  report.torch = torch.told(limits_for(report, 1).peak_gflops());
   print_machine(report);
   if (options.ask_for(memory_row)) report.attention_memory.push_back(measure_attention_memory());
-  measure_rows(options, rows, report);
+  measure_rows(options, rows, torch, report);
   print_curves(report.results);
   print_memory(report.results);
   for (const AttentionMemory& memory : report.attention_memory) print_attention_memory(memory);

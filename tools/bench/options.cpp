@@ -11,8 +11,8 @@ namespace tapestry::bench {
 namespace {
 
 constexpr char what[] =
-    "Measures each row for 1 thread and for all, in turn with OpenBLAS and oneDNN where they have\n"
-    "the same operation. Prints a table; writes FOLDER/bench.json, "
+    "Measures each row for 1 thread and for all, in turn with OpenBLAS, oneDNN and, on 1 thread,\n"
+    "PyTorch where they have the same operation. Prints a table; writes FOLDER/bench.json, "
     "FOLDER/plots/bench_roofline.png\n"
     "and FOLDER/plots/bench_threads.png. LLAMA2C=PATH decodes in turn with llama2.c's run, too.";
 
@@ -26,9 +26,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--rows", options.words,
                  "only rows whose group and name hold one of these words, divided by\n"
                  "commas: --rows matmul, --rows 'softmax,layer norm', --rows memory;\n"
-                 "--rows models: files of 1 GB are written to TMPDIR, and removed;\n"
-                 "--rows busy: training beside processes that want all processors,\n"
-                 "which it starts and ends itself")
+                 "two sets only if they are named: --rows models: files of 1 GB are\n"
+                 "written to TMPDIR, and removed; --rows busy: training beside\n"
+                 "processes that want all processors, which it starts and ends itself")
       ->type_name("WORDS")
       ->delimiter(',');
   app.add_option("--threads", options.threads,
@@ -40,6 +40,10 @@ void add_options(CLI::App& app, Options& options) {
                  "for each line, 0.6 unless told; noisy machines need more")
       ->type_name("S")
       ->check(CLI::Range(0.0, 60.0));
+  app.add_option("--python", options.python,
+                 "instead of python3, to find PyTorch (2.6 or later is judged): for\n"
+                 "example --python 'chroot /srv/trixie python3'; '' for none")
+      ->type_name("COMMAND");
   app.add_option("--out", options.out, "instead of out")->type_name("FOLDER");
   app.add_flag("--list", options.list, "names the rows and measures nothing");
 }

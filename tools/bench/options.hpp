@@ -13,6 +13,7 @@ struct Options {
   std::vector<int> threads;        // empty: 1 and all
   double seconds = 0.6;
   std::filesystem::path out = "out";
+  std::string python = "python3";  // for the shell; with PyTorch it is a peer
   bool list = false;
 
   bool ask_for(const std::string& name) const;  // whether --rows names this row

@@ -37,6 +37,7 @@ std::vector<Busy> measure_busy(int threads);
 struct Report {
   std::string selection;         // from --rows; empty: everything
   std::map<int, Limits> limits;  // by number of threads
+  std::string torch;             // which PyTorch takes part, or why none does
   std::vector<Result> results;
   std::vector<AttentionMemory> attention_memory;  // none or one
   std::vector<Busy> busy;

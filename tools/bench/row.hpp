@@ -15,7 +15,9 @@ struct Contestant {
   std::string name;
   std::function<void()> run;
   std::function<void()> before = {};
-  std::function<double()> seconds = {};  // instead of run: works, and tells how long that took
+  std::function<double()> seconds = {};  // instead of run: works, and tells how long that took;
+                                         // infinite: it cannot any more
+  bool is_judged = true;                 // else only shown
 };
 
 struct Row {
@@ -37,18 +39,21 @@ struct Timing {
 struct Result {
   Row row;
   int threads = 1;
-  std::vector<std::string> names;  // of the contestants, ours first
+  std::vector<std::string> names;  // of the contestants: ours, the judged ones, the others
   std::vector<Timing> timings;     // of each
+  std::size_t judged = 1;          // how many of them count, ours too
+  double alone_seconds = 0;        // ours on one thread, if that was measured before; else 0
   double limit_seconds = 0;        // a lower bound on this machine
   bool limited_by_memory = false;  // else compute-bound
   double tensors_mib = 0;          // most in use at once by our side, its operands included
 
   double ours() const { return timings.front().seconds; }
-  bool has_peer() const { return timings.size() > 1; }
+  bool has_peer() const { return judged > 1; }
   std::size_t best_peer() const;                                          // the fastest of them
   double ratio() const { return timings[best_peer()].seconds / ours(); }  // above 1: we are faster
   double noise() const { return timings.front().spread + timings[best_peer()].spread; }
   bool is_even() const { return std::abs(std::log(ratio())) <= noise(); }  // no one is faster
+  double times_one_thread() const { return alone_seconds / ours(); }       // above 1: faster
   double share() const { return limit_seconds / ours(); }                  // of the limit
   double gflops() const { return row.flops / ours() / 1e9; }
   double gb_per_second() const { return row.bytes / ours() / 1e9; }

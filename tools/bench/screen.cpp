@@ -41,11 +41,16 @@ void print_machine(Report& report) {
   std::printf("peers: OpenBLAS %s (%s kernels%s), oneDNN %s\n", openblas_version().c_str(),
               openblas_core().c_str(), told ? " by OPENBLAS_CORETYPE" : "",
               onednn_version().c_str());
+  std::printf("%s\n", report.torch.c_str());
+  const double alone = report.limits.at(1).peak_gflops();
   for (auto& [threads, limits] : report.limits) {
     std::printf(
         "limits, threads %2d: %.0f GFLOP/s; reads %.0f GB/s, of 16 MB again and again %.0f\n",
         threads, limits.peak_gflops(), limits.gb_per_second(bytes_beyond_caches()),
         limits.gb_per_second(1 << 24));
+    if (threads == 1) continue;
+    std::printf("%16s %d threads reach %.2f times one thread's multiply-adds\n", "", threads,
+                limits.peak_gflops() / alone);
   }
   std::printf(
       "\nEach line: the best of many calls, caches warm, peers in turn. GF/s: 10^9\n"
@@ -62,7 +67,11 @@ void print_heading(const std::string& group) {
 
 void print_result(const Result& result) {
   const bool memory = result.limited_by_memory;
-  std::printf("%-35s %2d %8s %6.1f %s %4.0f%%", result.row.name.c_str(), result.threads,
+  const std::string name =
+      result.alone_seconds > 0
+          ? formatted("  %.2f times as fast as on 1 thread", result.times_one_thread())
+          : result.row.name;
+  std::printf("%-35s %2d %8s %6.1f %s %4.0f%%", name.c_str(), result.threads,
               in_milliseconds(result.ours()).c_str(),
               memory ? result.gb_per_second() : result.gflops(), memory ? "GB/s" : "GF/s",
               100 * result.share());
@@ -71,6 +80,10 @@ void print_result(const Result& result) {
                 result.is_even() ? "=" : "");
   }
   std::printf("\n");
+  for (std::size_t i = result.judged; i < result.names.size(); ++i) {
+    std::printf("%-35s %2d %8s   not judged\n", ("  " + result.names[i]).c_str(), result.threads,
+                in_milliseconds(result.timings[i].seconds).c_str());
+  }
   std::fflush(stdout);
 }
 

@@ -74,16 +74,20 @@ function shareText({share}) {
 }
 
 function fallsElements(falls) {
-  const rows = falls.map(([name, one]) => one.no_others ? [name, one.fall, "no others", "", ""] : [
-    name, one.fall, one.random_mean, one.random_deviation, `${one.as_far} of ${draws}`
-  ]);
+  const asFar = (one) => one.random_deviation === 0 ? "all alike" : `${one.as_far} of ${draws}`;
+  const rows = falls.map(
+    ([name, one]) => one.no_others ?
+      [name, one.fall, "no others", "", ""] :
+      [name, one.fall, one.random_mean, one.random_deviation, asFar(one)]);
+  const isPoor = falls.some(([, one]) => one.random_deviation === 0);
   return [
     html(
       "p", {class: "note"},
       "The fall of the likeliest word's ln(probability) when only this is cut, " +
         `beside ${
           draws} cuts of other parts of the same kind, drawn at random. A part matters if ` +
-        "few of these reach as far."),
+        "few of these reach as far." +
+        (isPoor ? " All alike: there is only one other such part, so this says little." : "")),
     tableElement({
       title: "What each cut does",
       columns: ["cut", "fall", "random: mean", "deviation", "as far"],
