@@ -142,13 +142,13 @@ liveTest("the page stays quick while a model learns, and its maps move", async (
     await show(page, view);
     await pause(700);
   }
-  const text = "a b c d";
+  const typed = "a b c d";
   await page.evaluate(() => document.getElementById("typed").value = "");
   await page.focus("#typed");
-  await page.type(text);
+  await page.type(typed);
   await page.wait(
     "the typed text",
-    (given) => document.querySelector("#choose-text").selectedOptions[0].text === given, text);
+    (given) => document.querySelector("#choose-text").selectedOptions[0].text === given, typed);
   await page.click("#train-stop");
   await waitTrained(page, "Stopped after step");
   const gaps = (await page.evaluate(() => gaps)).sort((a, b) => a - b);
