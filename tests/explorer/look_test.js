@@ -14,7 +14,7 @@ test("look: nothing is wider than the window, at three widths in both schemes", 
     for (const width of widths) {
       await page.look({width, height: width < 500 ? 740 : 900, touch: width < 500});
       for (const view of views) {
-        await page.setHash(`#view=${view}`);
+        await page.setHash(`#view=${view}&beside=${name === "pair" ? 1 : ""}`);
         await isShown(page, view);
         await page.rest();
         const [inside, outside, who] = await page.evaluate(() => {
