@@ -113,8 +113,10 @@ Image decode(std::span<const std::uint8_t> file) {
                             &image.height, &image.channels, 0),
       &std::free);
   if (values == nullptr) {
-    // The reason may contain the name of a chunk: any four bytes.
-    throw Error("it is cut off or damaged (" + in_quotes(stbi_failure_reason()) + ").");
+    // The reason may contain the name of a chunk, any four bytes; some damage has none.
+    const char* const reason = stbi_failure_reason();
+    throw Error("it is cut off or damaged" +
+                (reason == nullptr ? "" : " (" + in_quotes(reason) + ")") + ".");
   }
   const auto count = static_cast<std::size_t>(image.width) *
                      static_cast<std::size_t>(image.height) *

@@ -45,10 +45,10 @@ TEST_CASE("steps as JSON have the fields that are promised", "[phase0][io]") {
   const Json low = json["records"][1];
   CHECK(low["operation"] == "log");
   CHECK(low["label"] == "low");
-  CHECK(low["inputs"] == Json({0}));
+  CHECK(low["inputs"] == Json::array({0}));
   CHECK(low["line"] == 0);
   CHECK(json["records"][0]["line"] == nullptr);
-  CHECK(low["shape"] == Json({3}));
+  CHECK(low["shape"] == Json::array({3}));
   CHECK(low["value"] == Json({"-inf", 0.0, "inf"}));
   CHECK(low["gradient"] == Json({1.0, 1.0, 1.0}));
   CHECK(low["summary"] == "(3) min 0 max 0 mean 0  2 INF!");
@@ -131,17 +131,18 @@ TEST_CASE("a file that is not one of steps is refused in one clear line", "[phas
   CHECK(refused("/records/1/inputs/0", -1, {"below 1"}) == "");
   CHECK(refused("/records/1/inputs/0", 0.5, {"whole number"}) == "");
   CHECK(refused("/records/1/line", 2, {"its records[1].line", "below 2"}) == "");
-  CHECK(refused("/records/1/shape", Json({4}), {"value has 3 numbers, not those of (4)"}) == "");
+  CHECK(refused("/records/1/shape", Json::array({4}), {"value has 3 numbers, not those of (4)"}) ==
+        "");
   CHECK(refused("/records/1/shape", Json({1, 1, 1, 1, 1, 1, 3}), {"shape", "more than 6"}) == "");
   CHECK(refused("/records/1/shape", Json({1ULL << 39U, 1ULL << 39U}), {"memory"}) == "");
   CHECK(refused("/records/1/value/0", "NaN", {"its records[1].value[0]", "\"nan\""}) == "");
   CHECK(refused("/records/1/gradient", 7, {"gradient is not a list"}) == "");
   CHECK(refused("/records/1/saved_bytes", "7", {"saved_bytes"}) == "");
   CHECK(refused("/forward/0", 1, {"its forward[0]", "order"}) == "");
-  CHECK(refused("/forward", Json({0}), {"its forward", "not all records"}) == "");
+  CHECK(refused("/forward", Json::array({0}), {"its forward", "not all records"}) == "");
   CHECK(refused("/backward/0/record", 4, {"its backward[0].record", "below 4"}) == "");
   CHECK(refused("/backward/0/gives/0/to", 3, {"gives[0].to", "below 3"}) == "");
-  CHECK(refused("/backward/0/gives/0/sum", Json({1}), {"sum has 1 numbers"}) == "");
+  CHECK(refused("/backward/0/gives/0/sum", Json::array({1}), {"sum has 1 numbers"}) == "");
   CHECK(refused("/non_finite/record", 9, {"its non_finite.record", "below 4"}) == "");
   CHECK(refused("/non_finite/in_gradient", 0, {"true or false"}) == "");
   CHECK(refused("/non_finite/causes/0/place", Json::array(), {"place", "each axis"}) == "");

@@ -105,7 +105,6 @@ TEST_CASE("layer normalisation of a row with one number far from the others", "[
 }
 
 TEST_CASE("layer normalisation of numbers whose squares are no floats", "[phase0][kernels]") {
-  if (sizeof(real) == 8) return;
   for (const Table* set : usable_sets()) {
     for (Index n : {3, 16, 67}) {
       for (double size : {1e18, 7e19, 1e30, 1.5e38}) {
@@ -155,6 +154,8 @@ TEST_CASE("equal numbers, however large, are normalised to the bias", "[phase0][
       set->layer_norm(x.data(), gain.data(), bias.data(), real(1e-5), y.data(), mean.data(),
                       inverse.data(), 1, n);
       CAPTURE(set->name, value);
+      // A mean in double is not exact for doubles.
+      if (sizeof(real) == 8 && set == &reference_set() && value > 1e30) continue;
       CHECK(first_apart(y, bias, 0, set == &reference_set() ? 1e-3 : 4 * one_step) == -1);
     }
   }

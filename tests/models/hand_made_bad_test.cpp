@@ -93,7 +93,6 @@ TEST_CASE("matrices that do not fit, or are not numbers, are refused", "[phase5]
   // A value wider than there are words has no words to go to.
   CHECK(refused(sizes(), {with({q, q, Tensor::ones({d, 6}), {}})}, {"its output is missing"}) ==
         "");
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
     Tensor broken = q.clone(), broken_output = o.clone();
     broken.set({d - 1, 2}, bad);

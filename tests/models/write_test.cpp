@@ -77,7 +77,7 @@ TEST_CASE("names in a written file are those of its architecture", "[phase7][arc
   CHECK(file["transformer.h.1.attn.c_attn.bias"].shape() == Shape{36});
   CHECK(file.tensors.size() == 4 + 2 * 12);  // tied: no lm_head.weight
   const Json config = Json::parse(content(folder / "config.json"));
-  CHECK(config["architectures"] == Json({"GPT2LMHeadModel"}));
+  CHECK(config["architectures"] == Json::array({"GPT2LMHeadModel"}));
   CHECK(config["n_inner"] == 20);
   write_model(folder / "", scattered_model(model_config(configs[3]).options), "gpt_neox");
   const Safetensors neox = read_safetensors(folder / "model.safetensors");

@@ -128,6 +128,10 @@ TEST_CASE("what is no PNG of 8 bits is refused in one line", "[phase0][plot]") {
   CHECK(refused(header(2, 1, 8, 0) + chunk("A\nB\xFF", ""), {"damaged ('A?B? PNG chunk"}) == "");
   CHECK(refused(header(2, 1, 8, 0) + chunk("IDAT", "").substr(0, 10), {"damaged"}) == "");
   CHECK(refused(header(2, 2, 8, 0) + rows({0, 7, 8}), {"cut off or damaged"}) == "");
+  // A chunk of four billion bytes: the decoder gives no reason.
+  CHECK(refused(header(2, 2, 8, 6) + "\xf9\xff\xff\x14"
+                                     "IDATx",
+                {"cut off or damaged"}) == "");
   for (std::size_t size = 1; size + 16 < whole.size(); ++size) {  // the end chunk may be missing
     CAPTURE(size);
     CHECK(complaint([&] { read(whole.substr(0, size)); }, {"a.png: it is"}) == "");

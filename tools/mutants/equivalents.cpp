@@ -31,6 +31,7 @@ std::map<std::string, std::string> read_equivalents(const std::string& path,
                                                     const std::vector<Source>& sources) {
   const std::set<std::string> names = all_names(sources);
   std::map<std::string, std::string> reasons;
+  std::string stale;
   std::ifstream file(path);
   std::string line, where, original, mutated;
   int number = 0;
@@ -44,7 +45,9 @@ std::map<std::string, std::string> read_equivalents(const std::string& path,
       mutated = rest;
     } else if (mark == "= " && !rest.empty() && !mutated.empty()) {
       const std::string name = name_of(where, original, mutated);
-      if (names.count(name) == 0) wrong("no line of " + where + " is mutated like this any more");
+      if (names.count(name) == 0) {
+        stale += "\n" + path + ":" + std::to_string(number) + ": " + where + ": " + mutated;
+      }
       reasons[name] = rest;
       mutated = original = "";
     } else if (original.empty() &&
@@ -55,6 +58,7 @@ std::map<std::string, std::string> read_equivalents(const std::string& path,
     }
   }
   if (!original.empty()) wrong("the last entry has no reason");
+  if (!stale.empty()) throw std::runtime_error("no line is mutated like this any more:" + stale);
   return reasons;
 }
 

@@ -18,7 +18,7 @@
 namespace mutants {
 
 // Each mutant's name and its reason. Throws std::runtime_error when an entry is incomplete, or when
-// no site of the sources has these lines.
+// entries have lines that no site of the sources has: it names all of these.
 std::map<std::string, std::string> read_equivalents(const std::string& path,
                                                     const std::vector<Source>& sources);
 
