@@ -1,0 +1,4 @@
+// Several ranks that do one job together: all headers of distributed/.
+#pragma once
+
+#include "tapestry/distributed/ranks.hpp"

@@ -1,0 +1,104 @@
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "tapestry/distributed/ranks.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/tensor.hpp"
+
+using namespace tapestry;
+
+TEST_CASE("numbers travel once round a ring of threads", "[distributed][phase8]") {
+  for (const int count : {1, 2, 3, 8}) {
+    std::vector<int> sums(static_cast<std::size_t>(count));
+    run_as_threads(count, [&](Ranks& ranks) {
+      int travelling = ranks.rank(), sum = 0;
+      for (int hop = 0; hop < count; ++hop) {
+        sum += travelling;
+        int arrived = -1;
+        Message sent = ranks.send(ranks.next(), 3, bytes_of(travelling));
+        Message got = ranks.receive(ranks.previous(), 3, bytes_of(arrived));
+        ranks.wait(sent), ranks.wait(got);
+        travelling = arrived;
+      }
+      CHECK(travelling == ranks.rank());
+      sums[static_cast<std::size_t>(ranks.rank())] = sum;
+    });
+    for (const int sum : sums) CHECK(sum == count * (count - 1) / 2);
+  }
+}
+
+TEST_CASE("messages of one tag arrive in order, and tags are apart", "[distributed][phase8]") {
+  run_as_threads(2, [](Ranks& ranks) {
+    std::array<int, 3> a{};
+    if (ranks.rank() == 0) {
+      for (const int i : {10, 20}) ranks.send(1, 5, bytes_of(i));
+      const int other = 30;
+      ranks.send(1, 6, bytes_of(other));
+      return;
+    }
+    Message late = ranks.receive(0, 6, bytes_of(a[2]));
+    ranks.wait(late);
+    Message first = ranks.receive(0, 5, bytes_of(a[0])),
+            second = ranks.receive(0, 5, bytes_of(a[1]));
+    ranks.wait(first), ranks.wait(second);
+    CHECK(a == std::array<int, 3>{10, 20, 30});
+    CHECK(ranks.done(late));  // ended long ago
+  });
+}
+
+TEST_CASE("a rank sends to itself, and empty messages travel", "[distributed][phase8]") {
+  Ranks& ranks = alone();
+  CHECK(ranks.size() == 1);
+  CHECK(ranks.next() == 0);
+  const double sent = 2.5;
+  double got = 0;
+  Message later = ranks.receive(0, 1, bytes_of(got));
+  CHECK_FALSE(ranks.done(later));
+  ranks.send(0, 1, bytes_of(sent));
+  CHECK(ranks.done(later));
+  CHECK(got == 2.5);
+  ranks.send(0, 2, {});
+  Message nothing = ranks.receive(0, 2, {});
+  CHECK(ranks.done(nothing));
+}
+
+TEST_CASE("a failure of one thread ends the others' waits", "[distributed][phase8]") {
+  std::atomic<int> told = 0;
+  try {
+    run_as_threads(3, [&](Ranks& ranks) {
+      ranks.enter(7, "sum of gradients");
+      if (ranks.rank() == 1) throw Error("rank 1 is out of paper");
+      int never = 0;
+      Message message = ranks.receive(1, 1, bytes_of(never));
+      try {
+        ranks.wait(message);
+      } catch (const Error& error) {
+        CHECK(std::string(error.what()) ==
+              "rank " + std::to_string(ranks.rank()) +
+                  ": sum of gradients of step 7 waits for a rank that has failed.");
+        ++told;
+        throw;
+      }
+    });
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()) == "rank 1 is out of paper");
+  }
+  CHECK(told == 2);
+}
+
+TEST_CASE("messages that cannot be are refused", "[distributed][phase8]") {
+  Ranks& ranks = alone();
+  int number = 0;
+  CHECK_THROWS_AS(ranks.send(1, 0, bytes_of(number)), Error);
+  CHECK_THROWS_AS(ranks.receive(-1, 0, bytes_of(number)), Error);
+  CHECK_THROWS_AS(ranks.receive(0, -1, bytes_of(number)), Error);
+  Message message = ranks.receive(0, 9, bytes_of(number));
+  const double wide = 1;
+  CHECK_THROWS_AS(ranks.send(0, 9, bytes_of(wide)), Error);
+  CHECK_THROWS_AS(run_as_threads(0, [](Ranks&) {}), Error);
+  CHECK_FALSE(ranks.done(message));
+}
