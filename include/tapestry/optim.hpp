@@ -54,6 +54,11 @@ class Optimizer {
   // Makes one step. Throws Error, and changes nothing, if the tape was not given some parameter.
   void step(const Gradients& gradients);
 
+  // The same with one gradient for each parameter, in their order, where an undefined one leaves
+  // its parameter as it is: another process changes it. Throws Error, and changes nothing, if their
+  // number or a shape differs, or if the state of a parameter to be changed was dropped.
+  void step(const std::vector<Tensor>& gradients);
+
   double learning_rate() const { return learning_rate_; }
   void set_learning_rate(double rate);  // for a schedule; throws Error if negative or not a number
 
@@ -66,6 +71,11 @@ class Optimizer {
   const Parameters& state() const { return state_; }
   Index steps() const { return steps_; }  // how many were made
   void set_steps(Index steps);            // to resume from a state; throws Error if negative
+
+  // Frees what is remembered of all parameters but those with the numbers [first, last), whose
+  // tensors in state() are undefined from then on; restore_state makes them again, as zeros.
+  void drop_state_outside(std::size_t first, std::size_t last);
+  void restore_state();
 
  protected:
   // `memories` are the names of what is remembered, a tensor of zeros for each parameter. Throws
@@ -82,6 +92,7 @@ class Optimizer {
  private:
   // Changes parameter i by its gradient; steps() counts this step already.
   virtual void update(std::size_t i, const Tensor& gradient) = 0;
+  void check_gradient(std::size_t i, const Tensor& gradient) const;
 
   std::string kind_;
   Parameters parameters_;

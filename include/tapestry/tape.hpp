@@ -89,6 +89,16 @@ class Gradients {
   std::vector<std::pair<const void*, std::size_t>> position_;  // by buffer, sorted
 };
 
+// Hears of a backward pass while it goes on, so that gradients can travel meanwhile.
+class BackwardListener {
+ public:
+  virtual ~BackwardListener() = default;
+
+  // The gradient of the tensor at this position of the tape's list is complete. Undefined: zeros.
+  virtual void complete(std::size_t position, const Tensor& gradient) = 0;
+  virtual void after_record() {}  // after each record
+};
+
 class Tape {
  public:
   // A record as data, for printing and drawing.
@@ -128,6 +138,9 @@ class Tape {
   // does not depend on a watched tensor, or was made on another tape, at a second call, and if
   // numbers that a record saved were changed since.
   Gradients backward(const Tensor& loss);
+
+  // The same, and tells `listener` of each gradient as soon as no earlier record can add to it.
+  Gradients backward(const Tensor& loss, BackwardListener& listener);
 
   // The same for y of any shape: the gradient of sum(y * seed), a vector-Jacobian product.
   Gradients backward(const Tensor& y, const Tensor& seed);

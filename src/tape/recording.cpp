@@ -95,6 +95,8 @@ void Tape::State::clear() {
   contributions.clear();
   buffers.clear();
   children.clear();
+  complete_at.clear();
+  listener = nullptr;
   ran_backward = false;
 }
 

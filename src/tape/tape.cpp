@@ -6,7 +6,7 @@
 // reaches a record, all that used its output have added to its gradient.
 //
 // See also: state.hpp, the data; recording.cpp, which tape records on a thread; refusals.cpp, its
-// errors; checkpoint.cpp; table.cpp and non_finite.cpp, which only read.
+// errors; checkpoint.cpp; listener.cpp; table.cpp and non_finite.cpp, which only read.
 #include "tapestry/tape.hpp"
 
 #include <algorithm>
@@ -95,16 +95,21 @@ void Tape::State::run_backward() {
   ran_backward = true;
   if (keep == Keep::values) kept_gradients.resize(records.size());
   for (std::size_t i = records.size(); i-- > 0;) {
-    if (!records[i].backward) continue;
-    const Backward backward = std::move(records[i].backward);  // its saved tensors are freed below
-    if (!gradients[i].defined()) continue;
-    refuse_changed(i, backward);
-    const Tensor dy = std::exchange(gradients[i], Tensor());
-    if (keep == Keep::values) kept_gradients[i] = dy;
-    GradientSink sink(*this, i);
-    backward(dy, sink);
-    for (auto& [input, part] : std::exchange(buffers, {})) sink.accumulate(input, std::move(part));
+    walk_back(i);
+    if (listener != nullptr) tell(i);
   }
+}
+
+void Tape::State::walk_back(std::size_t i) {
+  if (!records[i].backward) return;
+  const Backward backward = std::move(records[i].backward);  // its saved tensors are freed below
+  if (!gradients[i].defined()) return;
+  refuse_changed(i, backward);
+  const Tensor dy = std::exchange(gradients[i], Tensor());
+  if (keep == Keep::values) kept_gradients[i] = dy;
+  GradientSink sink(*this, i);
+  backward(dy, sink);
+  for (auto& [input, part] : std::exchange(buffers, {})) sink.accumulate(input, std::move(part));
 }
 
 // With Keep::values a record adds to zeros of its own, so that one sees what it adds.

@@ -125,6 +125,49 @@ void Optimizer::step(const Gradients& gradients) {
   for (std::size_t i = 0; i < found.size(); ++i) update(i, found[i]);
 }
 
+void Optimizer::step(const std::vector<Tensor>& gradients) {
+  if (gradients.size() != parameters_.size()) {
+    throw Error(kind_ + ": there are " + std::to_string(gradients.size()) + " gradients, but " +
+                std::to_string(parameters_.size()) + " parameters: give one for each.");
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (gradients[i].defined()) check_gradient(i, gradients[i]);
+  }
+  ++steps_;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (gradients[i].defined()) update(i, gradients[i]);
+  }
+}
+
+void Optimizer::check_gradient(std::size_t i, const Tensor& gradient) const {
+  const auto& [name, value] = parameters_[i];
+  if (gradient.shape() != value.shape() || !gradient.is_contiguous()) {
+    throw Error(kind_ + ": the gradient of '" + name + "' is " + to_string(gradient.shape()) +
+                ": it must be contiguous and shaped like the parameter, " +
+                to_string(value.shape()) + ".");
+  }
+  for (std::size_t at = i; at < state_.size(); at += parameters_.size()) {
+    if (state_[at].value.defined()) continue;
+    throw Error(kind_ + ": what was remembered of '" + name +
+                "' was dropped here: another process changes it. Give no gradient for it, or call "
+                "restore_state and load a checkpoint.");
+  }
+}
+
+void Optimizer::drop_state_outside(std::size_t first, std::size_t last) {
+  for (std::size_t at = 0; at < state_.size(); ++at) {
+    const std::size_t i = at % parameters_.size();
+    if (i < first || i >= last) state_[at].value = Tensor();
+  }
+}
+
+void Optimizer::restore_state() {
+  for (std::size_t at = 0; at < state_.size(); ++at) {
+    const Tensor& parameter = parameters_[at % parameters_.size()].value;
+    if (!state_[at].value.defined()) state_[at].value = Tensor::zeros(parameter.shape());
+  }
+}
+
 void Optimizer::set_learning_rate(double rate) {
   check_option(kind_, "learning_rate", rate, rate >= 0, "0 or more, and finite");
   learning_rate_ = rate;

@@ -6,6 +6,7 @@
 #include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/tape.hpp"
+#include "training/loss_note.hpp"
 
 namespace tapestry {
 namespace {
@@ -66,12 +67,12 @@ Step make_step(Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
   return made;
 }
 
-std::string note(double loss, double baseline_loss) {
+}  // namespace
+
+std::string loss_note(double loss, double baseline_loss) {
   const std::string text = formatted("loss %.3f", loss);
   return baseline_loss == 0 ? text : text + formatted(" (guessing %.3f)", baseline_loss);
 }
-
-}  // namespace
 
 Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
                const TrainingOptions& options) {
@@ -83,7 +84,7 @@ Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
     const Step made = make_step(optimizer, loss_of_step, step, options);
     training.losses.push_back(made.loss);
     training.gradient_norms.push_back(made.gradient_norm);
-    if (!options.what.empty()) progress.step(note(made.loss, options.baseline_loss));
+    if (!options.what.empty()) progress.step(loss_note(made.loss, options.baseline_loss));
     if (options.after_step) options.after_step(step, made.loss);
   }
   training.seconds = progress.seconds();

@@ -1,4 +1,0 @@
-// Several ranks that do one job together: all headers of distributed/.
-#pragma once
-
-#include "tapestry/distributed/ranks.hpp"

@@ -1,0 +1,190 @@
+#include "distributed/gradient_sum.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "distributed/tags.hpp"
+#include "tensor/raw.hpp"
+
+namespace tapestry {
+namespace {
+
+constexpr Index bucket_size = 1 << 16;  // numbers: long enough for the speed of the connection
+constexpr std::size_t most_nodes = 64;
+
+bool is_node(Index count, const TreeNode& wanted) {
+  TreeNode node{0, count};
+  while (node.count() > wanted.count()) {
+    const Index middle = node.middle();
+    node = wanted.first < middle ? TreeNode{node.first, middle} : TreeNode{middle, node.last};
+  }
+  return node == wanted;
+}
+
+std::span<real> numbers_of(const Tensor& row, const Range& range) {
+  return {raw(row) + range.first, static_cast<std::size_t>(range.count())};
+}
+
+}  // namespace
+
+GradientSum::GradientSum(Ranks& ranks, const Parameters& parameters, Index micro_batches,
+                         bool whole_parameters)
+    : ranks_(ranks),
+      layout_(parameters),
+      micro_batches_(micro_batches),
+      share_(share_of(micro_batches, ranks.size(), ranks.rank())),
+      nodes_(whole_nodes(micro_batches, share_)) {
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    owned_.push_back(layout_.owned(ranks.size(), rank, whole_parameters));
+  }
+  make_buckets();
+}
+
+void GradientSum::make_buckets() {
+  for (int owner = 0; owner < ranks_.size(); ++owner) {
+    const Range& all = owned_[static_cast<std::size_t>(owner)];
+    for (Index first = all.first; first < all.last; first += bucket_size) {
+      buckets_.push_back({{first, std::min(all.last, first + bucket_size)}, owner});
+    }
+  }
+  for (std::size_t i = 0; i < layout_.parameters(); ++i) {
+    const Range numbers = layout_.of(i);
+    const auto first = std::find_if(buckets_.begin(), buckets_.end(), [&](const Bucket& bucket) {
+      return bucket.range.last > numbers.first;
+    });
+    const auto last = std::find_if(first, buckets_.end(), [&](const Bucket& bucket) {
+      return bucket.range.first >= numbers.last;
+    });
+    of_parameter_.emplace_back(first - buckets_.begin(), last - buckets_.begin());
+  }
+}
+
+int GradientSum::tag(std::size_t bucket, std::size_t node) const {
+  return tags::sums + static_cast<int>(bucket * most_nodes + node);
+}
+
+void GradientSum::copy(std::size_t parameter, const Tensor& gradient, const Tensor& row) const {
+  const std::span<real> to = numbers_of(row, layout_.of(parameter));
+  if (to.empty()) return;
+  if (!gradient.defined()) {
+    std::fill(to.begin(), to.end(), real(0));
+    return;
+  }
+  const Tensor numbers = gradient.contiguous();
+  std::memcpy(to.data(), raw(numbers), to.size_bytes());
+}
+
+// ---------------------------------------------------------------- the micro-batches of this rank
+
+void GradientSum::add(Index micro_batch, const Gradients& gradients) {
+  const Tensor row = Tensor::empty({layout_.count()});
+  for (std::size_t i = 0; i < gradients.size(); ++i) copy(i, gradients.at(i), row);
+  sums_.emplace_back(TreeNode{micro_batch, micro_batch + 1}, row);
+  merge_siblings();
+}
+
+// Like the carry of a binary counter: so no more than log2(micro-batches) sums are kept.
+void GradientSum::merge_siblings() {
+  while (sums_.size() > 1) {
+    const TreeNode &left = sums_[sums_.size() - 2].first, &right = sums_.back().first;
+    const TreeNode both{left.first, right.last};
+    if (!is_node(micro_batches_, both) || both.middle() != left.last) return;
+    add_up(both, {{left, raw(sums_[sums_.size() - 2].second)}, {right, raw(sums_.back().second)}},
+           layout_.count());
+    sums_.pop_back();
+    sums_.back().first = both;
+  }
+}
+
+void GradientSum::begin_last(Index micro_batch) {
+  sums_.emplace_back(TreeNode{micro_batch, micro_batch + 1}, Tensor::empty({layout_.count()}));
+  for (Bucket& bucket : buckets_) bucket.waiting = 0;
+  for (std::size_t i = 0; i < layout_.parameters(); ++i) {
+    const auto [first, last] = of_parameter_[i];
+    for (std::size_t bucket = first; bucket < last; ++bucket) ++buckets_[bucket].waiting;
+  }
+  post_receives();
+}
+
+void GradientSum::complete(std::size_t position, const Tensor& gradient) {
+  copy(position, gradient, sums_.back().second);
+  const auto [first, last] = of_parameter_[position];
+  for (std::size_t bucket = first; bucket < last; ++bucket) {
+    if (--buckets_[bucket].waiting == 0) send(bucket);
+  }
+}
+
+// This rank's sums, from the number with that place in the row on.
+std::vector<TreePart> GradientSum::parts_at(Index number) const {
+  std::vector<TreePart> parts;
+  for (const auto& [node, row] : sums_) parts.push_back({node, raw(row) + number});
+  return parts;
+}
+
+// ---------------------------------------------------------------- between ranks
+
+void GradientSum::send(std::size_t number) {
+  const Bucket& bucket = buckets_[number];
+  const std::vector<TreePart> parts = parts_at(bucket.range.first);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const real* const sum = add_up(nodes_[i], parts, bucket.range.count());
+    if (bucket.owner == ranks_.rank()) continue;
+    const std::span numbers(sum, static_cast<std::size_t>(bucket.range.count()));
+    sent_.push_back(ranks_.send(bucket.owner, tag(number, i), std::as_bytes(numbers)));
+  }
+}
+
+void GradientSum::post_receives() {
+  received_.clear();
+  for (int hop = 1; hop < ranks_.size(); ++hop) {
+    const int from = (ranks_.rank() + ranks_.size() - hop) % ranks_.size();
+    const std::vector<TreeNode> nodes =
+        whole_nodes(micro_batches_, share_of(micro_batches_, ranks_.size(), from));
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      Received one{from, nodes[i], Tensor::empty({own().count()})};
+      for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+        if (buckets_[bucket].owner != ranks_.rank()) continue;
+        const Range& range = buckets_[bucket].range;
+        const std::span<real> room =
+            numbers_of(one.numbers, {range.first - own().first, range.last - own().first});
+        one.messages.push_back(ranks_.receive(from, tag(bucket, i), std::as_writable_bytes(room)));
+      }
+      received_.push_back(std::move(one));
+    }
+  }
+}
+
+// The sum of all ranks, into this rank's first row.
+void GradientSum::add_bucket(std::size_t own_bucket, const Range& range) {
+  std::vector<TreePart> parts;
+  const std::vector<TreePart> rows = parts_at(range.first);
+  for (const TreeNode& node : nodes_) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const TreePart& part) {
+      return part.node.first == node.first;  // where add_up put the sum
+    });
+    parts.push_back({node, row->numbers});
+  }
+  for (Received& one : received_) {
+    ranks_.wait(one.messages[own_bucket]);
+    parts.push_back({one.node, raw(one.numbers) + (range.first - own().first)});
+  }
+  const real* const sum = add_up({0, micro_batches_}, parts, range.count());
+  real* const to = raw(sums_.front().second) + range.first;
+  if (sum != to) std::memcpy(to, sum, static_cast<std::size_t>(range.count()) * sizeof(real));
+}
+
+Tensor GradientSum::finish() {
+  std::size_t own_bucket = 0;
+  for (const Bucket& bucket : buckets_) {
+    if (bucket.owner == ranks_.rank()) add_bucket(own_bucket++, bucket.range);
+  }
+  for (Message& message : sent_) ranks_.wait(message);
+  sent_.clear();
+  received_.clear();
+  const Tensor sum = sums_.front().second;
+  sums_.clear();
+  return sum;
+}
+
+}  // namespace tapestry

@@ -1,0 +1,32 @@
+#include "distributed/layout.hpp"
+
+#include <algorithm>
+
+namespace tapestry {
+
+ParameterLayout::ParameterLayout(const Parameters& parameters) : starts_{0} {
+  for (const Parameter& parameter : parameters) {
+    starts_.push_back(starts_.back() + parameter.value.count());
+  }
+}
+
+Range ParameterLayout::owned(int ranks, int rank, bool whole_parameters) const {
+  const auto boundary = [&](int number) {
+    const Index even = count() * number / ranks;
+    if (!whole_parameters || number == 0 || number == ranks) return even;
+    const auto above = std::lower_bound(starts_.begin(), starts_.end(), even);
+    const auto nearest = *above - even < even - *std::prev(above) ? above : std::prev(above);
+    return *above == even ? even : *nearest;
+  };
+  return {boundary(rank), boundary(rank + 1)};
+}
+
+std::pair<std::size_t, std::size_t> ParameterLayout::parameters_in(const Range& range) const {
+  if (range.count() == 0) return {0, 0};
+  const auto position = [&](Index number) {
+    return std::size_t(std::lower_bound(starts_.begin(), starts_.end(), number) - starts_.begin());
+  };
+  return {position(range.first), position(range.last)};
+}
+
+}  // namespace tapestry

@@ -1,0 +1,32 @@
+// All numbers of a list of parameters in one row, and which rank owns which of them.
+#pragma once
+
+#include <vector>
+
+#include "tapestry/tensor.hpp"
+
+namespace tapestry {
+
+struct Range {
+  Index first = 0, last = 0;
+  Index count() const { return last - first; }
+};
+
+class ParameterLayout {
+ public:
+  explicit ParameterLayout(const Parameters& parameters);
+
+  Index count() const { return starts_.back(); }  // numbers in all
+  std::size_t parameters() const { return starts_.size() - 1; }
+  Range of(std::size_t parameter) const { return {starts_[parameter], starts_[parameter + 1]}; }
+
+  // What a rank owns: equal parts, or whole parameters, as equal as they allow.
+  Range owned(int ranks, int rank, bool whole_parameters) const;
+  // The parameters that lie within a range of whole ones: [first, last).
+  std::pair<std::size_t, std::size_t> parameters_in(const Range& range) const;
+
+ private:
+  std::vector<Index> starts_;  // of each parameter, and the end
+};
+
+}  // namespace tapestry

@@ -1,0 +1,344 @@
+#include "tapestry/distributed/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "distributed/exchange.hpp"
+#include "distributed/gradient_sum.hpp"
+#include "distributed/tags.hpp"
+#include "kernels/parallel_all.hpp"
+#include "tapestry/distributed/fixed_tree.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/progress.hpp"
+#include "tapestry/tape.hpp"
+#include "tensor/raw.hpp"
+#include "training/loss_note.hpp"
+
+namespace tapestry {
+
+MicroBatch sum_of_losses(const Tensor& logits, const Indices& targets) {
+  const auto counts = [](std::int32_t target) { return target >= 0; };
+  const auto tokens = double(std::count_if(targets.values.begin(), targets.values.end(), counts));
+  return {cross_entropy(logits, targets) * tokens, tokens};
+}
+
+Random random_of(std::uint64_t seed, Index step, Index micro_batch, Index micro_batches) {
+  return Random(seed, static_cast<std::uint64_t>((step - 1) * micro_batches + micro_batch + 1));
+}
+
+namespace {
+
+constexpr Index norm_block = 4096;  // numbers whose squares are added at once
+
+void scale(const Tensor& row, const Range& range, double factor) {
+  const kernels::Sizes sizes{1, {range.count()}};
+  const Index every = 1, same = 0;
+  const auto by = static_cast<real>(factor);
+  real* const numbers = raw(row) + range.first;
+  kernels::binary(kernels::active().of<kernels::Multiply>(), sizes, numbers, &every, &by, &same,
+                  numbers);
+}
+
+// One run: what train_in_parts needs from step to step.
+class Run {
+ public:
+  Run(Optimizer& optimizer, const LossOfMicroBatch& loss, const PartsOptions& parts,
+      const TrainingOptions& options, Ranks& ranks)
+      : optimizer_(optimizer),
+        loss_(loss),
+        parts_(parts),
+        options_(options),
+        ranks_(ranks),
+        sum_(ranks, optimizer.parameters(), parts.micro_batches, parts.divide_state) {
+    if (!parts.divide_state) return;
+    const auto [first, last] = sum_.layout().parameters_in(sum_.own());
+    optimizer.drop_state_outside(first, last);
+  }
+
+  struct Step {
+    double loss, gradient_norm;
+  };
+  Step make_step(Index step);
+
+ private:
+  Range everything() const { return {0, sum_.layout().count()}; }
+  Range mine() const { return parts_.divide_state ? sum_.own() : everything(); }
+  MicroBatch forward(Index step, Index micro_batch);
+  Tensor gradients_of(Index step);
+  void gather_losses();
+  double norm(const Tensor& gradients);
+  void update(const Tensor& gradients);
+  void share_weights(const Tensor& row);
+  [[noreturn]] void stop(Index step, double loss);
+  std::string cause(Index step, Index micro_batch);
+
+  Optimizer& optimizer_;
+  const LossOfMicroBatch& loss_;
+  const PartsOptions& parts_;
+  const TrainingOptions& options_;
+  Ranks& ranks_;
+  GradientSum sum_;
+  std::vector<double> losses_, tokens_;  // by micro-batch
+};
+
+MicroBatch Run::forward(Index step, Index micro_batch) {
+  ranks_.enter(step, "forward pass");
+  MicroBatch made = loss_(step, micro_batch);
+  if (!(made.tokens >= 0) || !std::isfinite(made.tokens)) {
+    throw Error("train: micro-batch " + std::to_string(micro_batch) + " of step " +
+                std::to_string(step) + " has " + exact_text(made.tokens) +
+                " tokens: it must be 0 or more.");
+  }
+  tokens_[static_cast<std::size_t>(micro_batch)] = made.tokens;
+  losses_[static_cast<std::size_t>(micro_batch)] = double{made.loss_sum.item()};
+  ranks_.enter(step, "backward pass");
+  return made;
+}
+
+// The sums over all micro-batches (all numbers), of which this rank's own are complete.
+Tensor Run::gradients_of(Index step) {
+  const auto micro_batches = static_cast<std::size_t>(parts_.micro_batches);
+  losses_.assign(micro_batches, 0);
+  tokens_.assign(micro_batches, 0);
+  const TreeNode& share = sum_.share();
+  for (Index i = share.first; i < share.last; ++i) {
+    Tape tape(optimizer_.parameters());
+    const MicroBatch made = forward(step, i);
+    if (i + 1 < share.last) {
+      sum_.add(i, tape.backward(made.loss_sum));
+      ranks_.poll();
+    } else {
+      sum_.begin_last(i);
+      tape.backward(made.loss_sum, sum_);
+    }
+  }
+  ranks_.enter(step, "sum of gradients");
+  return sum_.finish();
+}
+
+void Run::gather_losses() {
+  std::vector<Range> shares;
+  for (int rank = 0; rank < ranks_.size(); ++rank) {
+    const TreeNode share = share_of(parts_.micro_batches, ranks_.size(), rank);
+    shares.push_back({share.first, share.last});
+  }
+  gather(ranks_, std::span(losses_), shares, tags::losses);
+  gather(ranks_, std::span(tokens_), shares, tags::losses);
+}
+
+// Blocks do not cross parameters, so that whoever owns whole parameters has whole blocks.
+double Run::norm(const Tensor& gradients) {
+  const ParameterLayout& layout = sum_.layout();
+  std::vector<double> squares;
+  std::vector<Range> owned(static_cast<std::size_t>(ranks_.size()));
+  const auto owner_of = [&](Index number) {
+    std::size_t rank = 0;
+    while (number >= sum_.owned()[rank].last) ++rank;
+    return rank;
+  };
+  for (std::size_t i = 0; i < layout.parameters(); ++i) {
+    const Range all = layout.of(i);
+    for (Index first = all.first; first < all.last; first += norm_block) {
+      const bool here = first >= mine().first && first < mine().last;
+      const Index count = std::min(norm_block, all.last - first);
+      const auto number = static_cast<Index>(squares.size());
+      Range& range = owned[owner_of(first)];
+      range = {range.count() == 0 ? number : range.first, number + 1};
+      squares.push_back(here ? kernels::sum_squares(raw(gradients) + first, count) : 0);
+    }
+  }
+  if (parts_.divide_state) gather(ranks_, std::span(squares), owned, tags::norms);
+  return std::sqrt(add_up(squares));
+}
+
+void Run::update(const Tensor& gradients) {
+  std::vector<Tensor> given(optimizer_.parameters().size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Range range = sum_.layout().of(i);
+    if (range.first < mine().first || range.last > mine().last) continue;
+    const Shape& shape = optimizer_.parameters()[i].value.shape();
+    given[i] = gradients.view(shape, row_major(shape), range.first);
+  }
+  optimizer_.step(given);
+}
+
+// Whoever updated a parameter sends it to all.
+void Run::share_weights(const Tensor& row) {
+  const ParameterLayout& layout = sum_.layout();
+  const auto [first, last] = layout.parameters_in(sum_.own());
+  const auto numbers = [&](std::size_t i) { return raw(row) + layout.of(i).first; };
+  const auto bytes = [&](std::size_t i) {
+    return static_cast<std::size_t>(layout.of(i).count()) * sizeof(real);
+  };
+  for (std::size_t i = first; i < last; ++i) {
+    std::memcpy(numbers(i), raw(optimizer_.parameters()[i].value), bytes(i));
+  }
+  const std::span<real> all(raw(row), static_cast<std::size_t>(layout.count()));
+  gather(ranks_, all, sum_.owned(), tags::gathered);
+  for (std::size_t i = 0; i < layout.parameters(); ++i) {
+    if (i >= first && i < last) continue;
+    std::memcpy(raw_to_change(optimizer_.parameters()[i].value), numbers(i), bytes(i));
+  }
+}
+
+Run::Step Run::make_step(Index step) {
+  const Tensor gradients = gradients_of(step);  // (all numbers)
+  gather_losses();
+  const double tokens = std::max(add_up(tokens_), 1.0);
+  Step made{add_up(losses_) / tokens, 0};
+  scale(gradients, sum_.own(), 1 / tokens);
+  if (!parts_.divide_state) {
+    const std::span<real> all(raw(gradients), static_cast<std::size_t>(everything().count()));
+    gather(ranks_, all, sum_.owned(), tags::gathered);
+  }
+  made.gradient_norm = norm(gradients);
+  if (!std::isfinite(made.loss) || !std::isfinite(made.gradient_norm)) stop(step, made.loss);
+  const double divisor = made.gradient_norm + 1e-6;  // as clip_gradient_norm
+  if (divisor > options_.max_norm) scale(gradients, mine(), options_.max_norm / divisor);
+  if (options_.learning_rate) optimizer_.set_learning_rate(options_.learning_rate(step));
+  ranks_.enter(step, "update of the weights");
+  update(gradients);
+  if (parts_.divide_state) share_weights(gradients);
+  return made;
+}
+
+// Repeats a micro-batch with all values kept, to find the reason; empty if all in it is finite.
+std::string Run::cause(Index step, Index micro_batch) {
+  Tape tape(optimizer_.parameters(), Tape::Keep::values);
+  const MicroBatch made = loss_(step, micro_batch);
+  const Gradients gradients = tape.backward(made.loss_sum);
+  if (std::isfinite(double{made.loss_sum.item()}) && std::isfinite(gradient_norm(gradients))) {
+    return "";
+  }
+  const std::string first = tape.first_non_finite();
+  return "micro-batch " + std::to_string(micro_batch) + " on rank " +
+         std::to_string(ranks_.rank()) + ": " +
+         (first.empty() ? "no single operation made it: finite numbers overflowed together"
+                        : first);
+}
+
+void Run::stop(Index step, double loss) {
+  ranks_.enter(step, "search for the first number that is not finite");
+  std::string found;
+  for (Index i = sum_.share().first; i < sum_.share().last && found.empty(); ++i) {
+    found = cause(step, i);
+  }
+  for (int rank = 0; rank < ranks_.size(); ++rank) {
+    const std::string there = text_of(ranks_, rank, found);
+    if (found.empty()) found = there;
+  }
+  if (found.empty()) found = "each micro-batch has finite numbers, whose sum overflowed";
+  const char* const what = std::isnan(loss)   ? "the loss is NaN"
+                           : std::isinf(loss) ? "the loss is infinite"
+                                              : "a gradient is not finite";
+  throw Error("train: step " + std::to_string(step) + ": " + what + ": " + found +
+              ". The weights are as they were before this step.");
+}
+
+void check(const LossOfMicroBatch& loss, const PartsOptions& parts, const TrainingOptions& options,
+           const Ranks& ranks) {
+  const auto refuse = [](const std::string& problem) { throw Error("train: " + problem); };
+  if (!loss) refuse("there is no function to make the loss.");
+  if (options.steps < 0) {
+    refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
+  }
+  if (!(options.max_norm > 0)) {
+    refuse("max_norm is " + exact_text(options.max_norm) +
+           ": it must be above 0; infinity to leave gradients as they are.");
+  }
+  if (parts.micro_batches < 1) {
+    refuse("micro_batches is " + std::to_string(parts.micro_batches) + ": it must be 1 or more.");
+  }
+  if (ranks.size() > parts.micro_batches) {
+    refuse(std::to_string(ranks.size()) + " ranks share " + std::to_string(parts.micro_batches) +
+           " micro-batches, and some would have none: take more micro-batches, or fewer ranks.");
+  }
+}
+
+}  // namespace
+
+Training train_in_parts(Optimizer& optimizer, const LossOfMicroBatch& loss_of_micro_batch,
+                        const PartsOptions& parts, const TrainingOptions& options, Ranks& ranks) {
+  check(loss_of_micro_batch, parts, options, ranks);
+  Run run(optimizer, loss_of_micro_batch, parts, options, ranks);
+  const bool shown = ranks.rank() == 0 && !options.what.empty();
+  const ProgressOptions line{.done = optimizer.steps(), .tokens = options.tokens};
+  Progress progress(options.what, options.steps, "steps", line);
+  Training training{.first_step = optimizer.steps() + 1};
+  for (Index step = training.first_step; step <= options.steps; ++step) {
+    const Run::Step made = run.make_step(step);
+    training.losses.push_back(made.loss);
+    training.gradient_norms.push_back(made.gradient_norm);
+    if (shown) progress.step(loss_note(made.loss, options.baseline_loss));
+    if (options.after_step) options.after_step(step, made.loss);
+  }
+  training.seconds = progress.seconds();
+  return training;
+}
+
+namespace {
+
+using Flags = std::vector<char>;
+
+Flags kept_of(const Parameters& state) {
+  Flags kept;
+  for (const Parameter& one : state) kept.push_back(one.value.defined());
+  return kept;
+}
+
+// To rank 0: the tensors that it has not, and this rank has.
+void send_state(Ranks& ranks, const Parameters& state) {
+  const Flags here = kept_of(state);
+  Flags there(here.size());
+  Message got = ranks.receive(0, tags::state, std::as_writable_bytes(std::span(there)));
+  ranks.wait(got);
+  Message told = ranks.send(0, tags::state, std::as_bytes(std::span(here)));
+  ranks.wait(told);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (there[i] || !here[i]) continue;
+    const Tensor& value = state[i].value;
+    const std::span numbers(raw(value), static_cast<std::size_t>(value.count()));
+    Message sent = ranks.send(0, tags::state, std::as_bytes(numbers));
+    ranks.wait(sent);
+  }
+}
+
+void receive_state(Ranks& ranks, const Parameters& state, const Flags& kept, int from) {
+  Message told = ranks.send(from, tags::state, std::as_bytes(std::span(kept)));
+  ranks.wait(told);
+  Flags there(kept.size());
+  Message answer = ranks.receive(from, tags::state, std::as_writable_bytes(std::span(there)));
+  ranks.wait(answer);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (kept[i] || !there[i]) continue;
+    const Tensor& value = state[i].value;
+    const std::span numbers(raw_to_change(value), static_cast<std::size_t>(value.count()));
+    Message got = ranks.receive(from, tags::state, std::as_writable_bytes(numbers));
+    ranks.wait(got);
+  }
+}
+
+}  // namespace
+
+void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void()>& save) {
+  if (ranks.rank() != 0) return send_state(ranks, optimizer.state());
+  const Flags kept = kept_of(optimizer.state());
+  optimizer.restore_state();
+  for (int from = 1; from < ranks.size(); ++from) {
+    receive_state(ranks, optimizer.state(), kept, from);
+  }
+  save();
+  const std::size_t parameters = std::min(kept.size(), optimizer.parameters().size());
+  const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(parameters);
+  const auto first = std::find(kept.begin(), middle, 1);
+  const auto last = std::find(first, middle, 0);
+  optimizer.drop_state_outside(std::size_t(first - kept.begin()), std::size_t(last - kept.begin()));
+}
+
+}  // namespace tapestry
