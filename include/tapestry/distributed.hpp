@@ -2,3 +2,4 @@
 #pragma once
 
 #include "tapestry/distributed/ranks.hpp"
+#include "tapestry/distributed/ring_attention.hpp"
