@@ -109,8 +109,8 @@ void attention(const AttentionShape& shape, const MatrixView& q, const MatrixVie
 // and many keys. It depends on the shape alone.
 Index attention_parts(const AttentionShape& shape);
 
-// Backward. d_k (batch..., keys, width) and d_v (batch..., keys, value_width) are overwritten; d_q
-// (parts, batch..., queries, width) gets the contribution of each range of keys, to be added up.
+// Backward, like the table's entry: d_k (batch..., keys, width), d_v (batch..., keys, value_width);
+// d_q (parts, batch..., queries, width) gets the contribution of each range of keys, to be added up.
 void attention_backward(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
                         const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
                         const real* log_sum, real* d_q, real* d_k, real* d_v);

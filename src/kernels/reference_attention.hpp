@@ -70,33 +70,51 @@ inline bool attention(const AttentionHead& h, Index first, Index count, real* ou
   return finite;
 }
 
+// exp(score - log_sum), and 0 where all that the query sees is -inf
+inline double weight_of(double score, double log_sum) {
+  return std::isinf(log_sum) && log_sum < 0 ? 0 : std::exp(score - log_sum);
+}
+
+// The sum of d_out * out over the row of one query, or the number given for it.
+inline double row_sum(const AttentionHead& h, Index query, const real* out, Index out_row,
+                      const real* d_o) {
+  if (out_row == -1) return out[query];
+  double sum = 0;
+  for (Index e = 0; e < h.value_width; ++e) {
+    sum += static_cast<double>(d_o[e]) * out[query * out_row + e];
+  }
+  return sum;
+}
+
+inline void add_scaled(real factor, const real* x, Index n, real* to) {
+  for (Index i = 0; i < n; ++i) to[i] += factor * x[i];
+}
+
 // With P the weights and dP = dO V^T: dV = P^T dO, dS = P (dP - row sums of dO O), dQ = scale dS K,
 // dK = scale dS^T Q. With a cap, dS is also multiplied by the slope of the cap.
 inline void attention_backward(const AttentionHead& h, const real* out, Index out_row,
-                               const real* d_out, Index d_out_row, const real*, Index first,
+                               const real* d_out, Index d_out_row, const real* log_sum, Index first,
                                Index count, real* d_q, real* d_k, real* d_v) {
-  std::fill(d_q, d_q + h.queries * h.width, real(0));
-  std::fill(d_k, d_k + count * h.width, real(0));
-  std::fill(d_v, d_v + count * h.value_width, real(0));
-  real* weights = workspace(h.keys);
+  const auto clear = [](real* x, Index n) { x == nullptr ? x : std::fill_n(x, n, real(0)); };
+  clear(d_q, h.queries * h.width);
+  clear(d_k, count * h.width);
+  clear(d_v, count * h.value_width);
   for (Index i = 0; i < h.queries; ++i) {
-    const real *o = out + i * out_row, *d_o = d_out + i * d_out_row;
-    double delta = 0;
-    for (Index e = 0; e < h.value_width; ++e) delta += static_cast<double>(d_o[e]) * o[e];
-    weights_of(h, i, weights);
+    const real* d_o = d_out + i * d_out_row;
+    const double delta = row_sum(h, i, out, out_row, d_o);
     for (Index j = first; j < first + count; ++j) {
-      if (weights[j] == hidden) continue;
+      if (!sees(h, i, j)) continue;
+      const double s = score(h, i, j);
+      const double weight = weight_of(s, log_sum[i]);
       double d_p = 0;
       for (Index e = 0; e < h.value_width; ++e) {
         d_p += static_cast<double>(d_o[e]) * h.v[j * h.v_row + e];
-        d_v[(j - first) * h.value_width + e] += weights[j] * d_o[e];
       }
-      const double slope = h.scale * cap_slope(h, score(h, i, j));
-      const real d_s = static_cast<real>(weights[j] * (d_p - delta) * slope);
-      for (Index w = 0; w < h.width; ++w) {
-        d_q[i * h.width + w] += d_s * h.k[j * h.k_row + w];
-        d_k[(j - first) * h.width + w] += d_s * h.q[i * h.q_row + w];
-      }
+      const real d_s = static_cast<real>(weight * (d_p - delta) * h.scale * cap_slope(h, s));
+      if (d_q != nullptr) add_scaled(d_s, h.k + j * h.k_row, h.width, d_q + i * h.width);
+      if (d_k == nullptr) continue;
+      add_scaled(d_s, h.q + i * h.q_row, h.width, d_k + (j - first) * h.width);
+      add_scaled(static_cast<real>(weight), d_o, h.value_width, d_v + (j - first) * h.value_width);
     }
   }
 }

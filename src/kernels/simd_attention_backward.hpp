@@ -71,9 +71,13 @@ struct QueryBlock {
       delta[i] = 0;
     }
     for (Index i = 0; i < count; ++i) {
+      prefetch_row(from_q + i * h.q_row, h.width);
+      if (out_row == -1) {
+        delta[i] = out[first + i] * h.scale;
+        continue;
+      }
       Floats<A> sum(0.0f);
       const real *row = out + (first + i) * out_row, *d_row = from_d + i * gradient_row;
-      prefetch_row(from_q + i * h.q_row, h.width);
       sweep<A>(h.value_width, [&](Index p, auto part) {
         sum = multiply_add(load<A>(row + p, part), load<A>(d_row + p, part), sum);
       });
@@ -86,8 +90,9 @@ struct QueryBlock {
 
 // Memory of one block of keys against one block of queries.
 struct KeyScratch {
-  real *s, *d_p;    // (key_block, query_block): S^T, then P^T; dP^T, then dS^T
-  real *d_k, *d_v;  // (key_block, padded width), (key_block, padded value width)
+  real *s, *d_p;     // (key_block, query_block): S^T, then P^T; dP^T, then dS^T
+  real *d_k, *d_v;   // (key_block, padded width), (key_block, padded value width); null: not wanted
+  bool for_queries;  // d_q is wanted
 };
 
 // P^T and dS^T from S^T and dP^T, in place. dP is scaled already, and so is delta. With a cap, S^T
@@ -166,11 +171,13 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
   } else {
     weigh<A, false>(view, b, 0.0f, to.s, to.d_p);
   }
-  add_over_queries<A, registers>(view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
-                                 padded<A>(h.value_width), to.d_v);
-  add_over_queries<A, registers>(view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
-                                 padded<A>(h.width), to.d_k);
-  for (Index i = 0; i < b.width; i += strip<A>) {
+  if (to.d_k != nullptr) {
+    add_over_queries<A, registers>(view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
+                                   padded<A>(h.value_width), to.d_v);
+    add_over_queries<A, registers>(view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
+                                   padded<A>(h.width), to.d_k);
+  }
+  for (Index i = 0; to.for_queries && i < b.width; i += strip<A>) {
     const Index columns = b.width - i < strip<A> ? b.width - i : strip<A>;
     product<A, registers>(h.width, columns, view.reach(i, columns), {k.data, 1, k.row}, to.d_p + i,
                           b.width, b.d_q + i, b.width, false);
@@ -205,18 +212,22 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
   }
   for (Index key = first; key < first + count; key += key_block) {
     const Index block = first + count - key < key_block ? first + count - key : key_block;
-    real *to_k = d_k + (key - first) * h.width, *to_v = d_v + (key - first) * h.value_width;
-    const KeyScratch scratch{s, d_p, whole ? to_k : sum_k, value_whole ? to_v : sum_v};
-    std::memset(scratch.d_k, 0, std::size_t(block * columns) * sizeof(real));
-    std::memset(scratch.d_v, 0, std::size_t(block * value_columns) * sizeof(real));
+    KeyScratch scratch{s, d_p, nullptr, nullptr, d_q != nullptr};
+    if (d_k != nullptr) {
+      scratch.d_k = whole ? d_k + (key - first) * h.width : sum_k;
+      scratch.d_v = value_whole ? d_v + (key - first) * h.value_width : sum_v;
+      std::memset(scratch.d_k, 0, std::size_t(block * columns) * sizeof(real));
+      std::memset(scratch.d_v, 0, std::size_t(block * value_columns) * sizeof(real));
+    }
     for (Index i = 0; i < blocks; ++i) {
       const Queries queries(h, d_out, d_out_row, i, memory);
       meet_back<A, registers>(h, key, block, queries, scratch);
     }
-    unpad_rows<A>(scratch.d_k, block, h.width, to_k);
-    unpad_rows<A>(scratch.d_v, block, h.value_width, to_v);
+    if (d_k == nullptr) continue;
+    unpad_rows<A>(scratch.d_k, block, h.width, d_k + (key - first) * h.width);
+    unpad_rows<A>(scratch.d_v, block, h.value_width, d_v + (key - first) * h.value_width);
   }
-  for (Index i = 0; i < blocks; ++i) {
+  for (Index i = 0; d_q != nullptr && i < blocks; ++i) {
     const Queries queries(h, d_out, d_out_row, i, memory);
     real* to = d_q + queries.first * h.width;
     real* rows = whole ? to : sum_k;

@@ -193,10 +193,10 @@ struct Table {
   bool (*attention)(const AttentionHead& head, Index first, Index count, real* out, Index out_row,
                     real* log_sum);
 
-  // The backward pass for the keys [first, first + count): d_q (queries, width), d_k (count, width)
-  // and d_v (count, value_width) are overwritten, contiguous; d_q holds these keys' contribution.
-  // `out` and `log_sum` are those of the forward pass, d_out the gradient of out; rows lie out_row
-  // and d_out_row apart. The weights are computed again from log_sum (Dao 2023, algorithm 2).
+  // Backward for the keys [first, first + count), with weights made again from log_sum (Dao 2023):
+  // their share of d_q (queries, width), d_k (count, width), d_v (count, value_width), overwritten;
+  // d_q, or d_k and d_v, may be null. log_sum, and out or (out_row -1) the row sums of d_out * out,
+  // are of a forward pass over these keys and maybe more; rows lie out_row and d_out_row apart.
   void (*attention_backward)(const AttentionHead& head, const real* out, Index out_row,
                              const real* d_out, Index d_out_row, const real* log_sum, Index first,
                              Index count, real* d_q, real* d_k, real* d_v);

@@ -7,9 +7,11 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "tapestry/error.hpp"
+#include "tapestry/memory_account.hpp"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -22,6 +24,11 @@ extern "C" {
 }
 
 namespace tapestry {
+
+struct MemoryAccount::State {
+  std::size_t limit, live = 0, peak = 0;
+};
+
 namespace {
 
 constexpr std::size_t alignment = 64;
@@ -36,7 +43,11 @@ struct Pool {
   std::map<std::size_t, FreeBlock*>
       free;  // by capacity: the free blocks, linked through themselves
   MemoryStats stats{};
+  std::unordered_map<const void*, std::shared_ptr<MemoryAccount::State>> accounts;  // by block
 };
+
+// Of this thread, if it has one. A pointer, since buffers are made after thread locals have ended.
+thread_local const std::shared_ptr<MemoryAccount::State>* account = nullptr;
 
 // Never destroyed: tensors with static lifetime may return their memory after main has ended.
 Pool& pool() {
@@ -77,6 +88,31 @@ void* fresh_block([[maybe_unused]] std::size_t bytes, std::size_t capacity) {
   return block;
 }
 
+// To be called with the pool locked, as the next one.
+void open_entry(Pool& in, const void* block, std::size_t capacity) {
+  if (account == nullptr) return;
+  MemoryAccount::State& state = **account;
+  in.accounts[block] = *account;
+  state.live += capacity;
+  state.peak = std::max(state.peak, state.live);
+}
+
+void close_entry(Pool& in, const void* block, std::size_t capacity) {
+  if (in.accounts.empty()) return;
+  const auto entry = in.accounts.find(block);
+  if (entry == in.accounts.end()) return;
+  entry->second->live -= capacity;
+  in.accounts.erase(entry);
+}
+
+void check_limit(std::size_t bytes, std::size_t capacity) {
+  if (account == nullptr || capacity <= (*account)->limit - (*account)->live) return;
+  throw Error("out of memory: " + std::to_string(bytes) +
+              " bytes for one tensor, but of the limit of " + std::to_string((*account)->limit) +
+              " bytes that this thread was given, " + std::to_string((*account)->live) +
+              " are in use. Use more ranks, a smaller batch or shorter sequences.");
+}
+
 // A block of `capacity` bytes, of which `bytes` are needed.
 void* take(Pool& from, std::size_t bytes, std::size_t capacity) {
   FreeBlock*& first = from.free[capacity];
@@ -96,11 +132,13 @@ Buffer::Buffer(std::size_t bytes) {
   if (bytes <= std::numeric_limits<std::size_t>::max() / 4) {
     capacity = round_up(bytes + header_bytes);
     const std::lock_guard lock(pool().mutex);
+    check_limit(bytes, capacity);
     memory = take(pool(), bytes + header_bytes, capacity);
     if (memory != nullptr) {
       MemoryStats& stats = pool().stats;
       stats.live_bytes += capacity;
       stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
+      open_entry(pool(), memory, capacity);
     }
   }
   if (memory == nullptr) {
@@ -115,6 +153,7 @@ Buffer::Buffer(std::size_t bytes) {
 void Buffer::free() noexcept {
   const std::size_t capacity = block_->capacity;
   const std::lock_guard lock(pool().mutex);
+  close_entry(pool(), block_, capacity);
   FreeBlock*& first = pool().free.find(capacity)->second;
   first = new (block_) FreeBlock{first};
   allow_only(block_, sizeof(FreeBlock), capacity);
@@ -137,6 +176,25 @@ std::size_t peak_memory_of(const std::function<void()>& work) {
   const std::size_t before = memory_stats().live_bytes;
   work();
   return memory_stats().peak_bytes - before;
+}
+
+MemoryAccount::MemoryAccount(std::size_t limit) : state_(new State{limit}) {
+  if (account != nullptr) {
+    throw Error("MemoryAccount: this thread has one already: there is one at a time.");
+  }
+  account = &state_;
+}
+
+MemoryAccount::~MemoryAccount() { account = nullptr; }
+
+std::size_t MemoryAccount::live_bytes() const {
+  const std::lock_guard lock(pool().mutex);
+  return state_->live;
+}
+
+std::size_t MemoryAccount::peak_bytes() const {
+  const std::lock_guard lock(pool().mutex);
+  return state_->peak;
 }
 
 void release_pooled_memory() {
