@@ -1,0 +1,90 @@
+// Who listens to a backward pass hears each gradient once, complete, and as early as possible.
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/tape.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+struct Heard : BackwardListener {
+  std::vector<std::size_t> order;
+  std::vector<std::vector<real>> values;  // by position; empty: the gradient was undefined
+  std::vector<std::size_t> records;       // records walked back before each
+  std::size_t walked = 0;
+
+  explicit Heard(std::size_t count) : values(count), records(count) {}
+
+  void complete(std::size_t position, const Tensor& gradient) override {
+    order.push_back(position);
+    records.at(position) = walked;
+    if (gradient.defined()) values.at(position) = gradient.values();
+  }
+  void after_record() override { ++walked; }
+};
+
+}  // namespace
+
+TEST_CASE("a listener hears each gradient when its first use is walked back", "[tape][phase8]") {
+  const Tensor a({2}, {1, 2}), b({2}, {3, 4}), c({2}, {5, 6}), unused = Tensor::ones({3});
+  Tape tape({a, b, c, unused});     // records 0 to 3
+  const Tensor first = a * b;       // 4
+  const Tensor second = first * c;  // 5
+  const Tensor third = second * b;  // 6: b's second use
+  const Tensor loss = sum(third);   // 7
+  Heard heard(4);
+  const Gradients gradients = tape.backward(loss, heard);
+  CHECK(heard.walked == 8);
+  CHECK(heard.order.size() == 4);
+  CHECK(heard.order.front() == 3);  // nothing used it
+  CHECK(heard.order[1] == 2);       // c, before what was recorded earlier
+  CHECK(heard.records[3] == 0);
+  CHECK(heard.records[2] == 2);  // after 7, 6 and 5 were walked back
+  CHECK(heard.records[1] == 3);
+  CHECK(heard.records[0] == 3);
+  CHECK(heard.values[3].empty());
+  for (std::size_t i = 0; i < 3; ++i) CHECK(heard.values[i] == gradients.at(i).values());
+  CHECK(gradients[unused].values() == std::vector<real>{0, 0, 0});
+  CHECK(gradients[b].values() == std::vector<real>{2 * 1 * 3 * 5, 2 * 2 * 4 * 6});
+}
+
+TEST_CASE("a listener hears what a checkpoint reads after the checkpoint", "[tape][phase8]") {
+  const Tensor w({2}, {2, 3}), x({2}, {1, -1});
+  Tape tape({w, x});
+  const Tensor y = checkpoint([&](const std::vector<Tensor>& in) { return in[0] * w * w; }, {x});
+  const Tensor loss = sum(y * y);
+  Heard heard(2);
+  const Gradients gradients = tape.backward(loss, heard);
+  CHECK(heard.order.size() == 2);
+  CHECK(heard.values[0] == gradients[w].values());
+  CHECK(heard.values[1] == gradients[x].values());
+  CHECK(gradients[w].values() == std::vector<real>{4 * 8, 4 * 27});  // of x^2 w^4
+}
+
+TEST_CASE("a listener is heard of by one backward pass only", "[tape][phase8]") {
+  const Tensor a = Tensor::ones({2});
+  Heard heard(1);
+  {
+    Tape tape({a});
+    tape.backward(sum(a), heard);
+    CHECK_THROWS_AS(tape.backward(sum(a), heard), Error);
+  }
+  const std::size_t walked = heard.walked;
+  Tape tape({a});
+  tape.backward(sum(a * a));
+  CHECK(heard.walked == walked);
+  CHECK(heard.order.size() == 1);
+}
+
+TEST_CASE("the loss may be a watched tensor itself", "[tape][phase8]") {
+  const Tensor a = Tensor::ones({});
+  Tape tape({a});
+  Heard heard(1);
+  const Gradients gradients = tape.backward(a, heard);
+  CHECK(heard.values[0] == std::vector<real>{1});
+  CHECK(gradients[a].item() == 1);
+}
