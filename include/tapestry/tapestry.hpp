@@ -18,6 +18,7 @@
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/closest.hpp"
+#include "tapestry/distributed/all_reduce.hpp"
 #include "tapestry/distributed/fixed_tree.hpp"
 #include "tapestry/distributed/ranks.hpp"
 #include "tapestry/distributed/ring_attention.hpp"
