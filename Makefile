@@ -90,7 +90,7 @@ lower_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tens
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
 test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
 gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
-  attention nn training),*_test.cpp) $(wildcard tests/*_test.cpp \
+  attention nn training distributed),*_test.cpp) $(wildcard tests/*_test.cpp \
   $(addprefix tests/models/,gpt_test.cpp llama_test.cpp bert_test.cpp stablelm_test.cpp)))
 tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))

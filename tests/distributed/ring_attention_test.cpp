@@ -70,12 +70,10 @@ TEST_CASE("ring attention has the same bits on any number of threads", "[distrib
     use_threads(1);
     const RingResult expected = on_ranks(3, of, each.options);
     const SmallWorkShared sharing;
-    for (const int threads : {2, 5}) {
-      use_threads(threads);
-      for (const int count : {1, 2}) {
-        CAPTURE(threads, count);
-        CHECK(bits_differ(on_ranks(count, of, each.options), expected) == "");
-      }
+    use_threads(2);
+    for (const int count : {1, 2}) {
+      CAPTURE(count);
+      CHECK(bits_differ(on_ranks(count, of, each.options), expected) == "");
     }
   }
 }
