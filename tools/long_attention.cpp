@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "distributed/tags.hpp"
 #include "tapestry/distributed/ring_attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
@@ -60,7 +61,7 @@ std::vector<std::uint64_t> tile_bits(const RingLayout& layout, int rank,
 // On rank 0 one number for the whole sequence, tile by tile; 0 on the others.
 std::uint64_t all_bits(Ranks& ranks, const RingLayout& layout,
                        const std::vector<std::uint64_t>& mine) {
-  constexpr int tag = 1;
+  constexpr int tag = tags::gathered;
   if (ranks.rank() > 0) {
     Message sent = ranks.send(0, tag, std::as_bytes(std::span(mine)));
     ranks.wait(sent);

@@ -38,6 +38,15 @@ struct Post {
 class ThreadRanks : public Ranks {
  public:
   ThreadRanks(Post& post, int rank, int size) : post_(post), rank_(rank), size_(size) {}
+  // What a rank that failed still waited for is not written any more: its room is gone.
+  ~ThreadRanks() override {
+    const std::lock_guard lock(post_.mutex);
+    for (auto& [line, wanted] : post_.wanted) {
+      if (std::get<1>(line) == rank_) wanted.clear();
+    }
+  }
+  ThreadRanks(const ThreadRanks&) = delete;
+  ThreadRanks& operator=(const ThreadRanks&) = delete;
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }

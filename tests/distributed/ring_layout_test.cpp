@@ -147,3 +147,20 @@ TEST_CASE("memory of ring attention falls with the number of ranks", "[distribut
   CHECK(eight < 1.15 * two / 4);
   CHECK(eight > two / 4 / 1.15);
 }
+
+TEST_CASE("a rank that runs out of its memory ends the others' waits", "[distributed][phase8]") {
+  const auto with_limit = [](std::size_t limit) {
+    return refusal([=](Ranks& ranks) {
+      const MemoryAccount account(ranks.rank() == 1 ? limit : std::size_t{1} << 30);
+      const Tensor x = Tensor::ones({512, 64});
+      Tape tape({x});
+      const Tensor y = ring_attention(ranks, x, x, x, 1024, {.tile = 32});
+      tape.backward(y, Tensor::ones(y.shape()));
+    });
+  };
+  const std::size_t rows = 512 * 64 * sizeof(real);
+  CHECK(with_limit(100 * rows) == "nothing was refused");
+  for (const std::size_t few : {2, 3, 4, 5, 6}) {  // before, during and after either direction
+    CHECK(missing_word(with_limit(few * rows), {"out of memory", "limit of", "more ranks"}) == "");
+  }
+}
