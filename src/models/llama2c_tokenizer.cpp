@@ -110,6 +110,10 @@ std::string text_of(const std::vector<ScoredToken>& tokens) {
     }
     vocabulary.emplace_back(tokens[id].text, id);  // known to be new: [] would look through all
   }
+  if (!tokens.empty() && tokens[0].text != "<unk>") {
+    throw Error("its token 0 is " + in_quotes(tokens[0].text) +
+                ", not <unk>, which tokenizer.json has to name.");
+  }
   json["model"]["merges"] = merges_of(tokens, ids);
   try {
     return json.dump(1) + "\n";

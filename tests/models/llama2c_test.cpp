@@ -193,7 +193,9 @@ TEST_CASE("files that are no tokenizers of llama2.c are refused", "[phase7][mode
   CHECK(refuses_tokens(longest + bytes_of(Numbers{0, -1}), "token 0 has a length of -1 bytes"));
   CHECK(refuses_tokens(longest + token("a", std::numeric_limits<float>::infinity()),
                        "token 0 has a score that is not a number"));
-  const std::string three = longest + token("u", 0) + token("s", 0) + token("e", 0);
+  const std::string others = token("s", 0) + token("e", 0) + token("x", 0) + token("y", 0);
+  CHECK(refuses_tokens(longest + token("u", 0) + others, "its token 0 is 'u', not <unk>"));
+  const std::string three = longest + token("<unk>", 0) + token("s", 0) + token("e", 0);
   CHECK(refuses_tokens(three + token("x", 0) + token("x", 0), "its tokens 3 and 4 are both 'x'."));
   CHECK(refuses_tokens(three + token("\xff", 0) + token("x", 0), "is not UTF-8"));
 }

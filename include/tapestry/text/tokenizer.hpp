@@ -16,6 +16,10 @@
 //
 // One known difference: BERT's normaliser removes all characters for private use, as BERT's own
 // program does; Hugging Face's tokenizers remove only the first and last of each range of them.
+// And they know several versions of Unicode (seen in 0.23): letters and digits of patterns, and
+// cases, are those of 16.0, normal forms and the marks of StripAccents those of 9.0, and
+// punctuation and BERT's marks and control characters those of 8.0. So characters that came or
+// changed later differ: 166D is punctuation there, 1885 no mark, 32FF has no compatible form.
 #pragma once
 
 #include <cstdint>
