@@ -29,8 +29,8 @@ void reset_peak_memory();
 std::size_t peak_memory_of(const std::function<void()>& work);
 
 // How many bytes this process could still take from the system: what is free there or easily made
-// so, within the limit of its control group, where these can be known (Linux); else the largest
-// number.
+// so, within the limits of its control group and its own (`ulimit -v`), where these can be known
+// (Linux); else the largest number.
 std::size_t available_memory();
 
 // Returns every pooled block to the system.

@@ -1,8 +1,11 @@
 #include "tensor/available_memory.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 
 #include "tapestry/memory.hpp"
@@ -30,6 +33,19 @@ std::size_t of_system(const fs::path& root) {
   return unknown;
 }
 
+// `ulimit -v`
+std::size_t of_process(const fs::path& root) {
+  const std::string name = "Max address space";
+  std::ifstream file(root / "proc/self/limits");
+  std::string line;
+  while (std::getline(file, line) && !line.starts_with(name)) continue;
+  std::istringstream words(line.substr(std::min(line.size(), name.size())));
+  const std::size_t pages = number_in(root / "proc/self/statm");
+  std::size_t limit;
+  if (!(words >> limit) || pages == unknown) return unknown;
+  return limit - std::min(pages * static_cast<std::size_t>(::getpagesize()), limit);
+}
+
 std::size_t of_control_group(const fs::path& root) {
   const std::size_t limit = number_in(root / "sys/fs/cgroup/memory.max");
   const std::size_t used = number_in(root / "sys/fs/cgroup/memory.current");
@@ -40,7 +56,7 @@ std::size_t of_control_group(const fs::path& root) {
 }  // namespace
 
 std::size_t available_memory(const fs::path& root) {
-  return std::min(of_system(root), of_control_group(root));
+  return std::min({of_system(root), of_control_group(root), of_process(root)});
 }
 
 std::size_t available_memory() { return available_memory("/"); }

@@ -69,7 +69,7 @@ std::vector<Mutant> draw(const std::vector<Source>& sources, std::size_t count, 
   const auto take = [&](bool first_of_file) {
     for (const Candidate& each : all) {
       auto& of_file = chosen[each.file];
-      if (number == count || (first_of_file && !of_file.empty())) continue;
+      if (first_of_file ? !of_file.empty() : number >= count) continue;
       const bool stands_in_the_way =
           std::any_of(of_file.begin(), of_file.end(), [&](const Candidate* other) {
             return other->name == each.name || crosses(other->site, each.site);

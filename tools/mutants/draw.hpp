@@ -20,8 +20,8 @@ struct Mutant {
 std::string name_of(const std::string& path, const std::string& original,
                     const std::string& mutated);
 
-// `count` mutants, drawn by seed: the first of each file that has any, then from all in proportion
-// to their code, all rules equally often. A site's rank depends on its lines alone, so that most of
+// Mutants drawn by seed: one of each file that has any, however many these are, then from all, up to
+// `count`, in proportion to their code, all rules equally often. A site's rank depends on its lines alone, so that most of
 // the draw stays when the sources change. None of `refused` is drawn, and no two that overlap in
 // part. They are in the order of files and lines.
 std::vector<Mutant> draw(const std::vector<Source>& sources, std::size_t count, std::uint64_t seed,

@@ -19,9 +19,10 @@
 namespace mutants {
 namespace {
 
-// A test name escaped for Catch2, to be taken literally.
+// A test name escaped for Catch2, to be taken literally: at its beginning - would mark an option and
+// ~ the tests to leave out.
 std::string escaped(const std::string& name) {
-  std::string all;
+  std::string all = name.starts_with('-') || name.starts_with('~') ? "\\" : "";
   for (const char c : name) {
     if (c == ',' || c == '[' || c == '\\') all += '\\';
     all += c;
