@@ -1,6 +1,7 @@
 # Tapestry's build. `make help` lists what it does; `make V=1` shows the commands; CXX=clang++,
 # CXXFLAGS=-g, WERROR=1, PREFIX=~/.local and the like work as usual; SETUP=ask asks before anything
-# is installed, SETUP=never installs nothing. Needs GNU make 4.3 or newer.
+# is installed, SETUP=never installs nothing; MPI=1 links Open MPI, for ranks that are processes.
+# Needs GNU make 4.3 or newer.
 # Each mode (release, f64, clang, asan, tsan, neon, fuzz, mutants, engine) builds in a folder of its
 # own, build/<mode>/.
 SHELL := bash
@@ -79,7 +80,12 @@ catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
 objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
 library := $(build)/libtapestry.a
-library_objects := $(call objects,$(call find,$(src),*.cpp) $(wildcard $(src)/plot/font.S))
+library_objects := $(call objects,$(filter-out %/distributed/mpi_ranks.cpp,$(call \
+  find,$(src),*.cpp)) $(wildcard $(src)/plot/font.S))
+# What replaces without_mpi.o of the library where it is linked before it: MPI=1, and test-mpi.
+mpi_objects := $(call objects,src/distributed/mpi_ranks.cpp)
+mpi_flags = $(patsubst -I%,-isystem %,$(shell mpicxx --showme:compile))
+mpi_libraries = $(shell mpicxx --showme:link)
 # Shared by lessons and the command, outside the library. Mutants of it are built into the library.
 course := $(build)/libcourse.a
 course_objects := $(if $(filter mutants,$(MODE)),,$(call objects,$(wildcard tutorials/course/*.cpp)))
@@ -111,7 +117,8 @@ mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/p
 engine_parts := $(addprefix tools/tapestry/,changes detectors hand_model material measures model model_file \
   recorded_run recording screen slow_progress snapshots subject token_text train_run writer)
 engine_objects := $(call objects,$(filter-out src/plot/% src/pictures/% src/kernels/avx% \
-  src/kernels/neon%,$(call find,src,*.cpp)) $(wildcard tools/explorer/engine/*.cpp) \
+  src/kernels/neon% $(addprefix src/distributed/,banner% board% mpi% process% start%),\
+  $(call find,src,*.cpp)) $(wildcard tools/explorer/engine/*.cpp) \
   $(addsuffix .cpp,$(engine_parts) $(addprefix tutorials/course/,brackets grammar tape_programs tasks)))
 bench_objects := $(call objects,$(wildcard tools/bench/*.cpp))
 fuzz_targets := $(patsubst tests/fuzz/%.cpp,$(build)/targets/%,$(wildcard tests/fuzz/*.cpp))
@@ -140,6 +147,9 @@ $(build)/flags: $$(call force_if_changed,$$(flags_text)) | build/setup/build
 	$(call write_text,$(flags_text))
 $(build)/library.files: $$(call force_if_changed,$(library_objects)) | build/setup/build
 	$(call write_text,$(library_objects))
+# On whether MPI is linked the command depends, and nothing that is compiled.
+$(build)/mpi.asked: $$(call force_if_changed,MPI=$$(MPI)) | build/setup/build
+	$(call write_text,MPI=$(MPI))
 $(build)/tests.files: $$(call force_if_changed,$(test_objects)) | build/setup/build
 	$(call write_text,$(test_objects))
 
@@ -240,8 +250,9 @@ engine_link := -s MODULARIZE=1 -s EXPORT_NAME=makeEngine -s ENVIRONMENT=worker -
   -s EXPORTED_RUNTIME_METHODS=FS,UTF8ToString,stringToUTF8,lengthBytesUTF8,HEAPU8 --no-entry
 
 # The command, which its tests run as a process.
-$(build)/tools/tapestry: $(tapestry_objects) $(course) $(library)
-	$(call link)
+$(build)/tools/tapestry: $(tapestry_objects) $(if $(MPI),$(mpi_objects)) $(course) $(library) \
+  $(build)/mpi.asked
+	$(call link,$(if $(MPI),$(mpi_libraries)))
 ifeq ($(filter f64 neon,$(MODE)),)  # of these, `make test` and check-neon run other tests only
 $(build)/tests: | $(build)/tools/tapestry
 endif
@@ -249,11 +260,15 @@ endif
 # Lists of the lines of the kernels that are compiled here: others are for other processors. Each
 # source with #if, in it or in its headers, has its list.
 compiled_lines := $(addprefix $(build)/lines/,$(basename $(sort $(wildcard src/kernels/*.cpp) \
+  $(wildcard src/distributed/*.cpp) \
   $(shell grep -lE '^\#if' -r src --include='*.cpp'))))
 $(build)/lines/%: %.cpp $(build)/flags FORCE
 	@mkdir -p $(@D)
 	$(quiet)$(CXX) $(flags) $(extra) -E $< | awk '/^# [0-9]+ "/ { line = $$2; file = $$3; gsub(/"/, "", file); next } \
 	  file ~ /^src\// && NF { print file ":" line } { ++line }' >$@
+# What only `make test-mpi` can test has no mutants.
+$(addprefix $(build)/lines/src/distributed/,mpi_ranks start_ranks):
+	@mkdir -p $(@D) && : >$@
 # Fuzz targets: each is one file, linked with the library and the command's objects. One that
 # defines a sub-command itself gets its own.
 $(build)/libcommand.a: $(filter-out %/main.o,$(tapestry_objects))
@@ -262,6 +277,15 @@ $(build)/libcommand.a: $(filter-out %/main.o,$(tapestry_objects))
 $(build)/obj/tests/fuzz/%.o: private extra = -Itests -Itools
 $(build)/targets/%: $(build)/obj/tests/fuzz/%.o $(build)/libcommand.a $(course) $(library)
 	$(call link,-fsanitize=fuzzer)
+
+# MPI's own object, and the programs that `make test-mpi` runs.
+$(mpi_objects): private extra = $(mpi_flags)
+$(mpi_objects): | build/setup/mpi
+$(build)/mpi/tapestry: $(tapestry_objects) $(mpi_objects) $(course) $(library)
+	$(call link,$(mpi_libraries))
+$(build)/mpi/%: $(build)/obj/tests/mpi/%.o $(mpi_objects) $(library)
+	$(call link,$(mpi_libraries))
+$(build)/obj/tests/mpi/%.o: private extra = -Itests
 
 define program
 $(build)/$(1): $(call objects,$(2)) \
@@ -273,7 +297,8 @@ $(foreach source,$(tutorial_sources),\
 $(foreach source,$(experiment_sources),\
   $(eval $(call program,experiments/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
--include $(patsubst %.o,%.d,$(library_objects) \
+-include $(patsubst %.o,%.d,$(library_objects) $(mpi_objects) \
+  $(call objects,$(wildcard tests/mpi/*.cpp)) \
   $(course_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
   $(mutants_objects) $(engine_objects) $(call objects,$(tutorial_sources) $(experiment_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
@@ -431,6 +456,10 @@ tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
 clang:
 	@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry
 	$(live)@build/$@/tests
+## test-mpi       ranks as processes, by MPI: what they exchange, and that each kind of fault ends all of
+##                them with one line; FAULTS=10 is the number of each kind
+test-mpi: build/setup/mpi $(build)/mpi/ranks $(build)/mpi/tapestry
+	$(live)@tools/test_mpi $(build)/mpi $(or $(FAULTS),1)
 ## test-explorer  the explorer's pages in Chromium and Firefox, driven like a person does; pictures
 ##                land in out/explorer/. ONLY='hostile text' runs the tests of that name
 test-explorer: $(build)/tools/tapestry build/setup/explorer
@@ -525,6 +554,6 @@ clean:
 help:
 	@echo 'make TARGET, where TARGET is'; sed -n 's/^## /  /p' Makefile
 
-.PHONY: all everything programs opening rest test test-sets test-explorer ci-full tutorials plots
+.PHONY: all everything programs opening rest test test-mpi test-sets test-explorer ci-full tutorials plots
 .PHONY: pictures asan f64 clang tsan fuzz check-neon bench bench-compare check format format-check install uninstall deb
 .PHONY: experiments mutants learn hint solution capstone clean help FORCE

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "distributed/check_message.hpp"
 #include "tapestry/distributed/ranks.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
@@ -53,7 +54,7 @@ class ThreadRanks : public Ranks {
 
   // The bytes are copied, so that a sent message has ended at once.
   Message send(int to, int tag, std::span<const std::byte> bytes) override {
-    check("send", to, tag);
+    check_message("send", to, tag, size_);
     const std::lock_guard lock(post_.mutex);
     const Post::Line line{rank_, to, tag};
     if (auto& wanted = post_.wanted[line]; !wanted.empty()) {
@@ -67,7 +68,7 @@ class ThreadRanks : public Ranks {
   }
 
   Message receive(int from, int tag, std::span<std::byte> bytes) override {
-    check("receive", from, tag);
+    check_message("receive", from, tag, size_);
     const std::lock_guard lock(post_.mutex);
     const Post::Line line{from, rank_, tag};
     bool& ended = ended_[++messages_] = false;
@@ -102,13 +103,6 @@ class ThreadRanks : public Ranks {
   }
 
  private:
-  void check(const char* what, int other, int tag) const {
-    if (other >= 0 && other < size_ && tag >= 0) return;
-    throw Error(std::string(what) + ": rank " + std::to_string(other) + ", tag " +
-                std::to_string(tag) + ": ranks are 0 to " + std::to_string(size_ - 1) +
-                ", and tags are not negative.");
-  }
-
   void deliver(std::span<const std::byte> bytes, const Post::Wanted& wanted) const {
     if (bytes.size() != wanted.bytes.size()) {
       throw Error("rank " + std::to_string(rank_) + ": a message of " +

@@ -1,0 +1,61 @@
+#include "distributed/banner.hpp"
+
+#include <cctype>
+
+#include "tapestry/format.hpp"
+
+namespace tapestry {
+namespace {
+
+// "[machine:1234] ...", as Open MPI begins its lines.
+bool has_origin(const std::string& line) {
+  const std::size_t end = line.find(']'), colon = line.rfind(':', end);
+  if (!line.starts_with('[') || end == line.npos || colon == line.npos) return false;
+  int process = 0;
+  return read_number(std::string_view(line).substr(colon + 1, end - colon - 1), process);
+}
+
+// The number behind these words, which may be followed by blanks.
+std::optional<int> number_after(const std::string& text, const std::string& words) {
+  std::size_t at = text.find(words);
+  if (at == text.npos) return {};
+  at = text.find_first_not_of(' ', at + words.size());
+  std::size_t end = at;
+  while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+  int number = 0;
+  if (at == text.npos || !read_number(std::string_view(text).substr(at, end - at), number)) {
+    return {};
+  }
+  return number;
+}
+
+}  // namespace
+
+bool Banner::is_of_rank(const std::string& line) {
+  begun_ = begun_ || line.starts_with("--------------------") || line.starts_with("mpirun") ||
+           line.starts_with("prterun");
+  if (!begun_ && !has_origin(line)) return true;
+  text_ += line + '\n';
+  return false;
+}
+
+// "process rank 1 with PID ...", or "Process name: [[1234,1],2]", in version 5 "[prterun-x@1,2]".
+std::optional<int> Banner::rank() const {
+  if (const auto rank = number_after(text_, "process rank ")) return rank;
+  const std::size_t name = text_.find("Process name:");
+  const std::size_t comma = name == text_.npos ? name : text_.rfind(',', text_.find('\n', name));
+  return comma == text_.npos || comma < name ? std::nullopt
+                                             : number_after(text_.substr(comma), ",");
+}
+
+std::string Banner::how() const {
+  if (const auto signal = number_after(text_, "on signal ")) {
+    return "was killed by signal " + std::to_string(*signal);
+  }
+  if (const auto status = number_after(text_, "Exit code:")) {
+    return "ended with status " + std::to_string(*status);
+  }
+  return "has ended";
+}
+
+}  // namespace tapestry
