@@ -286,6 +286,11 @@ $(build)/mpi/tapestry: $(tapestry_objects) $(mpi_objects) $(course) $(library)
 $(build)/mpi/%: $(build)/obj/tests/mpi/%.o $(mpi_objects) $(library)
 	$(call link,$(mpi_libraries))
 $(build)/obj/tests/mpi/%.o: private extra = -Itests
+bench_ranks := $(call objects,tools/bench/ranks/ranks.cpp)
+$(bench_ranks): private extra = $(mpi_flags)
+$(bench_ranks): | build/setup/mpi
+$(build)/mpi/bench_ranks: $(bench_ranks) $(mpi_objects) $(course) $(library)
+	$(call link,$(mpi_libraries))
 
 define program
 $(build)/$(1): $(call objects,$(2)) \
@@ -298,7 +303,7 @@ $(foreach source,$(experiment_sources),\
   $(eval $(call program,experiments/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
 -include $(patsubst %.o,%.d,$(library_objects) $(mpi_objects) \
-  $(call objects,$(wildcard tests/mpi/*.cpp)) \
+  $(call objects,$(wildcard tests/mpi/*.cpp)) $(bench_ranks) \
   $(course_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
   $(mutants_objects) $(engine_objects) $(call objects,$(tutorial_sources) $(experiment_sources) $(tool_sources)) \
   $(call objects,$(wildcard tests/fuzz/*.cpp))) $(build)/catch2.hpp.d
@@ -494,8 +499,10 @@ check-neon: build/setup/neon
 ##                ROWS=busy: training while other processes use all processors
 ##                ROWS=models: folders of weights; with LLAMA2C=path in turn with llama2.c's run
 ##                PYTHON='chroot /srv/trixie python3': where PyTorch is, if not in python3
-bench: $(build)/tools/bench
-	$(live)@$< $(if $(ROWS),--rows '$(ROWS)') $(if $(PYTHON),--python '$(PYTHON)') $(BENCH)
+##                ROWS=ranks: two ranks beside one process, and sums over ranks beside MPI's
+bench: $(if $(filter ranks,$(ROWS)),$(build)/mpi/bench_ranks,$(build)/tools/bench)
+	$(live)@$< $(if $(filter ranks,$(ROWS)),,$(if $(ROWS),--rows '$(ROWS)') \
+	  $(if $(PYTHON),--python '$(PYTHON)') $(BENCH))
 $(build)/tools/bench: $(bench_objects) $(course) $(library)
 	$(call link,-lopenblas -ldnnl)
 ## bench-compare  what changed since an earlier out/bench.json: make bench-compare OLD=FILE
