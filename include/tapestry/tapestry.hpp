@@ -30,6 +30,7 @@
 #include "tapestry/generation.hpp"
 #include "tapestry/gradcheck.hpp"
 #include "tapestry/io/adapter_file.hpp"
+#include "tapestry/io/bits.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/csv.hpp"
 #include "tapestry/io/idx.hpp"

@@ -3,7 +3,7 @@
 
 namespace tapestry::tags {
 
-inline constexpr int losses = 1, norms = 2, words = 3, gathered = 4, state = 5;
+inline constexpr int losses = 1, norms = 2, words = 3, gathered = 4, state = 5, flags = 6;
 inline constexpr int parts = 7, sums_of_parts = 8;  // of an all-reduce
 inline constexpr int sums = 1 << 10;  // + 64 * bucket + node; a rank has fewer than 64 whole nodes
 // Of ring attention, one for each place of a window of tiles.

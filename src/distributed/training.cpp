@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "distributed/exchange.hpp"
 #include "distributed/gradient_sum.hpp"
@@ -280,65 +278,6 @@ Training train_in_parts(Optimizer& optimizer, const LossOfMicroBatch& loss_of_mi
   }
   training.seconds = progress.seconds();
   return training;
-}
-
-namespace {
-
-using Flags = std::vector<char>;
-
-Flags kept_of(const Parameters& state) {
-  Flags kept;
-  for (const Parameter& one : state) kept.push_back(one.value.defined());
-  return kept;
-}
-
-// To rank 0: the tensors that it has not, and this rank has.
-void send_state(Ranks& ranks, const Parameters& state) {
-  const Flags here = kept_of(state);
-  Flags there(here.size());
-  Message got = ranks.receive(0, tags::state, std::as_writable_bytes(std::span(there)));
-  ranks.wait(got);
-  Message told = ranks.send(0, tags::state, std::as_bytes(std::span(here)));
-  ranks.wait(told);
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    if (there[i] || !here[i]) continue;
-    const Tensor& value = state[i].value;
-    const std::span numbers(raw(value), static_cast<std::size_t>(value.count()));
-    Message sent = ranks.send(0, tags::state, std::as_bytes(numbers));
-    ranks.wait(sent);
-  }
-}
-
-void receive_state(Ranks& ranks, const Parameters& state, const Flags& kept, int from) {
-  Message told = ranks.send(from, tags::state, std::as_bytes(std::span(kept)));
-  ranks.wait(told);
-  Flags there(kept.size());
-  Message answer = ranks.receive(from, tags::state, std::as_writable_bytes(std::span(there)));
-  ranks.wait(answer);
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    if (kept[i] || !there[i]) continue;
-    const Tensor& value = state[i].value;
-    const std::span numbers(raw_to_change(value), static_cast<std::size_t>(value.count()));
-    Message got = ranks.receive(from, tags::state, std::as_writable_bytes(numbers));
-    ranks.wait(got);
-  }
-}
-
-}  // namespace
-
-void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void()>& save) {
-  if (ranks.rank() != 0) return send_state(ranks, optimizer.state());
-  const Flags kept = kept_of(optimizer.state());
-  optimizer.restore_state();
-  for (int from = 1; from < ranks.size(); ++from) {
-    receive_state(ranks, optimizer.state(), kept, from);
-  }
-  save();
-  const std::size_t parameters = std::min(kept.size(), optimizer.parameters().size());
-  const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(parameters);
-  const auto first = std::find(kept.begin(), middle, 1);
-  const auto last = std::find(first, middle, 0);
-  optimizer.drop_state_outside(std::size_t(first - kept.begin()), std::size_t(last - kept.begin()));
 }
 
 }  // namespace tapestry

@@ -59,6 +59,7 @@ void train(const TrainOptions& o) {
   within<Index>(0, o.merges.value_or(0), 1000000);
   within<Index>(0, o.steps.value_or(0), most_steps);
   within<Index>(1, o.batch.value_or(1), most_batch);
+  within<Index>(1, o.micro_batches.value_or(1), most_batch);
   within<Index>(1, o.layers.value_or(1), 64);
   within<Index>(1, o.heads.value_or(1), 64);
   within<Index>(1, o.width.value_or(1), 1024);
@@ -87,6 +88,7 @@ void generate(const GenerateOptions& o) {
 
 void convert(const ConvertOptions&) {}
 void compare(const CompareOptions&) {}
+void bits(const BitsOptions&) {}
 void tokens(const TokensOptions& o) { within<Index>(0, o.merges, 1000000); }
 void plot(const PlotOptions&) {}
 void tape(const TapeOptions&) {}

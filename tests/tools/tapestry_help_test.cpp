@@ -10,10 +10,10 @@ using namespace tapestry;
 
 namespace {
 
-const std::vector<std::string> commands = {"analyze",  "why",     "attribute", "cut",    "patch",
-                                           "lens",     "circuit", "explore",   "train",  "hand",
-                                           "generate", "convert", "compare",   "tokens", "plot",
-                                           "tape",     "lab",     "zoo",       "doctor"};
+const std::vector<std::string> commands = {"analyze",  "why",     "attribute", "cut",   "patch",
+                                           "lens",     "circuit", "explore",   "train", "hand",
+                                           "generate", "convert", "compare",   "bits",  "tokens",
+                                           "plot",     "tape",    "lab",       "zoo",   "doctor"};
 
 Result help(const std::string& name) {
   const TemporaryFolder folder;

@@ -53,6 +53,13 @@ void add_compare(CLI::App& app) {
   c.app->add_flag("--verbose", c.options->verbose, "name the tensors that are passed over");
 }
 
+void add_bits(CLI::App& app) {
+  Command<BitsOptions> c(app, "bits", "whether two runs made the same bits, and where they part",
+                         bits, bits_examples);
+  c.name("A", &BitsOptions::first, "a checkpoint, a snapshot, or a folder of them")->required();
+  c.name("B", &BitsOptions::second, "the other one")->required();
+}
+
 void add_zoo(CLI::App& app) {
   Command<ZooOptions> c(app, "zoo", "pictures of broken models: what is wrong?", zoo, zoo_examples);
   c.name("NAME", &ZooOptions::name, "the one to draw; without a name all are listed");
@@ -72,6 +79,7 @@ void add_commands(CLI::App& app) {
   add_tape(app);
   add_lab(app);
   add_compare(app);
+  add_bits(app);
   add_zoo(app);
   CLI::App* check = app.add_subcommand("doctor", "check that this machine has everything needed");
   check->footer(doctor_examples);

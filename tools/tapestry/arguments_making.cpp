@@ -23,6 +23,8 @@ void add_train(CLI::App& app) {
       ->type_name("FILE");
   c.number("--steps", &Options::steps, 0, most_steps, "number of steps (500; induction: 1000)");
   c.number("--batch", &Options::batch, 1, most_batch, "texts per step (32)");
+  c.number("--micro-batches", &Options::micro_batches, 1, most_batch,
+           "parts of a batch, whose gradients are added in a fixed tree");
   c.number("--rate", &Options::rate, 0, 1, "Adam's highest learning rate (0.003)");
   c.number("--layers", &Options::layers, 1, 64, "number of layers (2)");
   c.number("--heads", &Options::heads, 1, 64, "heads per layer (4)");
@@ -40,6 +42,7 @@ void add_train(CLI::App& app) {
   c.number("--seed", &Options::seed, 0, most, "random seed (1)");
   c.pictures("for the loss curve (out/plots)");
   c.app->add_flag("--attention-only", c.options->attention_only, "no feed-forward layers");
+  c.app->add_flag("--divide-state", c.options->divide_state, "each rank keeps a part of Adam's");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace an existing file");
   c.app->add_flag("--resume", c.options->resume, "continue the file's run with its options");
 }

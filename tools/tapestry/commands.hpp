@@ -101,6 +101,8 @@ struct TrainOptions : PictureOptions {
   std::optional<double> rate = {};                           // 3e-3
   std::optional<Index> seed = {};                            // 1
   bool attention_only = false;
+  std::optional<Index> micro_batches = {};  // of a step's batch; none: it is one
+  bool divide_state = false;                // each rank keeps Adam's state of a part only
   Index save_every = 100;
   std::optional<Index> snapshots = {};  // none
   std::optional<Index> merges = {};     // tokens of byte-pair encoding instead of characters
@@ -186,6 +188,11 @@ struct CompareOptions {
   bool verbose = false;
 };
 void compare(const CompareOptions& options);
+
+struct BitsOptions {
+  Path first, second;  // two files, or two folders
+};
+void bits(const BitsOptions& options);
 
 struct ZooOptions : PictureOptions {
   std::string name;  // empty: all are listed

@@ -14,10 +14,10 @@ _tapestry() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W 'png svg' -- "$word") && return ;;
-    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole --step ' == *" $before "* ]] || return ;;
+    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole --step --divide-state ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
-    words='analyze why attribute cut patch lens circuit explore train hand generate convert tokens plot tape lab compare zoo doctor --help --version'
+    words='analyze why attribute cut patch lens circuit explore train hand generate convert tokens plot tape lab compare bits zoo doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
       analyze) words='--checkpoint --model --adapters --text --layer --head --pattern --out --format' ;;
@@ -37,7 +37,7 @@ _tapestry() {
       explore) words='--adapters --text --beside --recorded --out' ;;
       train)
         words='copy reverse sort induction brackets grammar'
-        words+=' --checkpoint --steps --batch --rate --layers --heads --width --length'
+        words+=' --checkpoint --steps --batch --micro-batches --divide-state --rate --layers --heads --width --length'
         words+=' --save-every --snapshots --seed --out --format --attention-only --overwrite --resume'
         words+=' --merges --model --rank --maps --alpha --adapters --whole --save' ;;
       hand)
@@ -61,7 +61,7 @@ _tapestry() {
     words+=' --help'
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-  if [[ ${COMP_WORDS[1]} == @(explore|train|convert|plot|tape|compare) && $word != -* ]]; then  # files too
+  if [[ ${COMP_WORDS[1]} == @(explore|train|convert|plot|tape|compare|bits) && $word != -* ]]; then  # files too
     compopt -o filenames
     local files
     mapfile -t files < <(compgen -f -- "$word")

@@ -161,7 +161,9 @@ lowest loss on held-out texts, measured at each row, save and snapshot. All
 losses go to train_NAME_loss.csv, and as a curve to train_NAME_loss.png (or
 .svg). --snapshots N keeps N states of the model on its way, the first before
 any step and the last at the end, denser at the beginning, as files of 16 bits
-a weight in NAME.snapshots: every command opens them with --checkpoint. A text
+a weight in NAME.snapshots: every command opens them with --checkpoint.
+--micro-batches M draws the texts of a step in M parts, and adds their gradients
+in one fixed tree: the same bits on any number of ranks that share them. A text
 file is learned character by character; with --merges token by token, as a new
 model, and with --model a real model goes on. The result of these is a folder
 that other programs read, too, with NAME_best_model beside it. It is saved at
@@ -176,6 +178,7 @@ Examples:
   tapestry train sort --steps 1000
   tapestry train grammar --layers 1 --heads 2 --seed 7
   tapestry train induction --snapshots 40
+  tapestry train grammar --micro-batches 8
   tapestry train book.txt --length 128 --steps 5000
   tapestry train book.txt --resume --steps 10000
   tapestry train book.txt --merges 512 --width 128 --save mine
@@ -297,6 +300,21 @@ an error if anything departs.
 Examples:
   tapestry compare pythia-70m expected.safetensors
   tapestry compare gpt2 expected.safetensors --verbose)";
+
+inline constexpr const char* bits_examples =
+    R"(Two checkpoints are compared number by number, as they are stored: the weights
+and what the optimizer remembers. Snapshots beside both (train --snapshots), and
+the files of two folders, come first, in the order of their steps. Printed is
+the first step and tensor that differ, the first number of it, both values, and
+how many 32-bit (or 16-bit) numbers lie between them (ulp: 1 is the next one).
+It exits with 0 if all bits are the same, 1 if they differ, 2 if a file cannot
+be read.
+
+Examples:
+  tapestry train copy --micro-batches 8 --checkpoint a.safetensors
+  tapestry train copy --micro-batches 8 --checkpoint b.safetensors
+  tapestry bits a.safetensors b.safetensors
+  tapestry bits a.snapshots b.snapshots)";
 
 inline constexpr const char* zoo_examples =
     R"(Each was computed or trained with one mistake: maps of weights, loss curves, and

@@ -106,6 +106,8 @@ int main(int count, char** arguments) {
     const int status = complain(interrupted.what(), 128 + interrupted.signal);
     std::fprintf(stderr, "  %s\n", interrupted.command.c_str());
     return status;
+  } catch (const tapestry::command::Exit& exit) {
+    return *exit.what() == '\0' ? exit.status : complain(exit.what(), exit.status);
   } catch (const std::bad_alloc&) {
     return complain("out of memory. Use a smaller model, shorter texts or a smaller batch.", 1);
   } catch (const std::exception& error) {

@@ -3,7 +3,16 @@
 
 #include <string>
 
+#include "tapestry/error.hpp"
+
 namespace tapestry::command {
+
+// Thrown to end the command with a status that tells scripts something. Without words nothing is
+// said.
+struct Exit : Error {
+  int status;
+  explicit Exit(int number, const std::string& words = "") : Error(words), status(number) {}
+};
 
 // printf, to standard output; throws Error if it cannot be written (a full disk).
 [[gnu::format(printf, 1, 2)]] void print(const char* format, ...);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <optional>
 
 #include "commands.hpp"
@@ -11,6 +12,7 @@
 #include "loss_curve.hpp"
 #include "screen.hpp"
 #include "snapshots.hpp"
+#include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/training.hpp"
@@ -29,7 +31,7 @@ void print_row(const Run& run, Index step, double loss, const Test::Result& test
   flush();
 }
 
-void introduce(const Run& run) {
+void introduce(const Run& run, const Ranks& ranks) {
   const TransformerOptions& o = run.model.options;
   print("%s\n",
         folded(run.material.name + ": " + std::to_string(o.vocab_size) + " " +
@@ -40,6 +42,10 @@ void introduce(const Run& run) {
                    std::to_string(run.model.parameter_count()) + " numbers",
                0)
             .c_str());
+  if (run.settings.micro_batches > 0) {
+    print("%lld micro-batches a step, on %d %s\n", (long long)run.settings.micro_batches,
+          ranks.size(), ranks.size() == 1 ? "rank" : "ranks");
+  }
   if (run.adam.steps() > 0) print("resuming after step %lld\n", (long long)run.adam.steps());
   print("guessing blindly has a loss of %.3f", std::log(double(o.vocab_size)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);
@@ -51,7 +57,8 @@ void introduce(const Run& run) {
 // After a save.
 [[noreturn]] void leave(const Run& run, const TrainOptions& o, std::optional<double> loss) {
   const std::string of_step = loss ? formatted(" (loss %.3f)", *loss) : "";
-  throw Interrupted(Interruption::signal(),
+  const int signal = Interruption::signal();
+  throw Interrupted(signal != 0 ? signal : SIGTERM,  // that of another rank
                     "stopped after step " + std::to_string(run.adam.steps()) + " of " +
                         std::to_string(run.settings.steps) + of_step + ", which " +
                         run.checkpoint.string() + " holds; to resume:",
@@ -85,8 +92,8 @@ class NewFiles {
 };
 
 // Creates all files now, so that an unwritable place is found before the training; an old file is
-// not changed before standard output has been written to.
-void begin(Run& run, const TrainOptions& o) {
+// not changed before standard output has been written to. Rank 0 does this alone.
+void begin(Run& run, const TrainOptions& o, const Ranks& ranks) {
   const Path csv = LossCurve::csv_of(learning_of(run), o);
   const bool takes_snapshots = !run.snapshots.empty();
   const Path snapshots = takes_snapshots ? snapshot_folder(run.checkpoint) : Path();
@@ -97,7 +104,7 @@ void begin(Run& run, const TrainOptions& o) {
     if (!is_old) save(run);
     if (!std::filesystem::exists(csv, ignored)) LossCurve(learning_of(run), o);
     if (takes_snapshots) make_snapshot_folder(run.checkpoint);
-    introduce(run);
+    introduce(run, ranks);
   } catch (...) {
     files.remove();
     throw;
@@ -111,53 +118,82 @@ bool has_snapshot(const Run& run, Index step) {
   return std::binary_search(run.snapshots.begin(), run.snapshots.end(), step);
 }
 
-// If it cannot be written, the checkpoint is brought up to this step, and the training stops.
-void take_snapshot(const Run& run, double loss) {
+// Only rank 0 writes it, and has its loss. If it cannot be written, the checkpoint is brought up to
+// this step, and the training stops.
+void take_snapshot(Run& run, Ranks& ranks, std::optional<double> loss) {
+  std::string problem;
   try {
-    save_snapshot(run, loss);
+    if (ranks.rank() == 0) save_snapshot(run, *loss);
   } catch (const Error& error) {
-    save(run);
-    throw Error(error.what() + (". Stopped after step " + std::to_string(run.adam.steps())) +
-                ", which " + run.checkpoint.string() + " holds: go on with --resume.");
+    problem = error.what();
   }
+  if (!on_any(ranks, !problem.empty())) return;
+  save_from_all(ranks, run.adam, [&] { save(run); });
+  throw Error(problem + ". Stopped after step " + std::to_string(run.adam.steps()) + ", which " +
+              run.checkpoint.string() + " holds: go on with --resume.");
 }
 
-// Measures, prints and saves what is due after a step, and stops if a signal came.
-void after_step(Run& run, const TrainOptions& o, const Test& test, LossCurve& curve, double loss) {
-  const Index step = run.adam.steps(), steps = run.settings.steps,
-              every = std::max<Index>(1, steps / 10);
-  const bool is_last = step == steps, stop = Interruption::signal() != 0;
-  const bool row = step % every == 0 || is_last, saves = step % o.save_every == 0 || is_last;
-  const bool shot = has_snapshot(run, step);
+// What is due after this step.
+struct Due {
+  bool is_last, row, save, snapshot;
+
+  Due(const Run& run, const TrainOptions& o) {
+    const Index step = run.adam.steps(), steps = run.settings.steps;
+    is_last = step == steps;
+    row = step % std::max<Index>(1, steps / 10) == 0 || is_last;
+    save = step % o.save_every == 0 || is_last;
+    snapshot = has_snapshot(run, step);
+  }
+};
+
+// On rank 0: measures and prints. -> the loss of held-out texts, if it was measured
+std::optional<double> measure(Run& run, const Due& due, const Test& test, LossCurve& curve,
+                              double loss) {
   std::optional<double> held_out;
-  if (row || saves || shot) {
+  if (due.row || due.save || due.snapshot) {
     const Test::Result tested = test();
     held_out = tested.loss;
-    if (row) print_row(run, step, loss, tested);
+    if (due.row) print_row(run, run.adam.steps(), loss, tested);
     if (tested.loss < run.best.loss) save_best(run, tested.loss);
   }
-  curve.add(step, loss, held_out);
-  if (saves || stop) save(run);
-  if (shot) take_snapshot(run, *held_out);
-  if (!stop || is_last) return;
-  curve.draw();
+  curve.add(run.adam.steps(), loss, held_out);
+  return held_out;
+}
+
+// Measures, prints and saves what is due after a step, and stops if a signal came to any rank. Only
+// rank 0 has a curve.
+void after_step(Run& run, const TrainOptions& o, Ranks& ranks, const Test& test,
+                std::optional<LossCurve>& curve, double loss) {
+  const Due due(run, o);
+  const bool stop = on_any(ranks, Interruption::signal() != 0);
+  std::optional<double> held_out;
+  if (curve) held_out = measure(run, due, test, *curve, loss);
+  if (due.save || stop) save_from_all(ranks, run.adam, [&] { save(run); });
+  if (due.snapshot) take_snapshot(run, ranks, held_out);
+  if (!stop || due.is_last) return;
+  if (curve) curve->draw();
   leave(run, o, loss);
 }
 
-void learn(Run& run, const TrainOptions& o, LossCurve& curve) {
+void learn(Run& run, const TrainOptions& o, Ranks& ranks, std::optional<LossCurve>& curve) {
   const Settings& s = run.settings;
   const Test test(run);
   TrainingOptions options = training_of(run);
   options.what = isatty(2) == 1 ? "training" : "";
   options.tokens = s.batch * s.length;
   options.baseline_loss = std::log(double(run.model.options.vocab_size));
-  options.after_step = [&](Index, double loss) { after_step(run, o, test, curve, loss); };
-  if (run.adam.steps() == 0) {
+  options.after_step = [&](Index, double loss) { after_step(run, o, ranks, test, curve, loss); };
+  if (curve && run.adam.steps() == 0) {
     save_best(run, test().loss);
-    curve.add(0, {}, run.best.loss);
+    curve->add(0, {}, run.best.loss);
   }
-  if (has_snapshot(run, run.adam.steps())) take_snapshot(run, test().loss);
-  tapestry::train(run.adam, loss_of_step(run), options);
+  if (has_snapshot(run, run.adam.steps())) take_snapshot(run, ranks, test().loss);
+  if (s.micro_batches == 0) {
+    tapestry::train(run.adam, loss_of_step(run), options);
+  } else {
+    train_in_parts(run.adam, loss_of_micro_batch(run), {s.micro_batches, run.divide_state}, options,
+                   ranks);
+  }
 }
 
 void print_results(const Run& run, const LossCurve& curve) {
@@ -186,13 +222,18 @@ void train(const TrainOptions& options) {
     throw Error("--save is for models of tokens: give --merges or --model, too.");
   }
   const Interruption interruption;
-  Run run = make_run(options);
-  begin(run, options);
-  if (Interruption::signal() != 0) leave(run, options, {});
-  LossCurve curve(learning_of(run), options);
-  learn(run, options, curve);
-  curve.draw();
-  print_results(run, curve);
+  Ranks& ranks = alone();
+  Run run = make_run(options, ranks);
+  std::optional<LossCurve> curve;
+  if (ranks.rank() == 0) {
+    begin(run, options, ranks);
+    curve.emplace(learning_of(run), options);
+  }
+  if (on_any(ranks, Interruption::signal() != 0)) leave(run, options, {});
+  learn(run, options, ranks, curve);
+  if (!curve) return;
+  curve->draw();
+  print_results(run, *curve);
 }
 
 }  // namespace tapestry::command

@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const snapshots_key = "train.snapshots";
+const char* const micro_batches_key = "train.micro_batches";
 
 std::string exact(double value) { return exact_text(value); }
 template <std::integral Number>
@@ -37,6 +38,7 @@ Metadata to_metadata(const Settings& s) {
                        {"train.rate", exact(s.rate)},
                        {"train.seed", exact(s.seed)}};
   if (s.snapshots > 0) metadata[snapshots_key] = exact(s.snapshots);
+  if (s.micro_batches > 0) metadata[micro_batches_key] = exact(s.micro_batches);
   return metadata;
 }
 
@@ -58,6 +60,12 @@ void parse(const Metadata& metadata, const std::string& key, Number low, Number 
   throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which is not valid.");
 }
 
+void check_micro_batches(const Settings& s) {
+  if (s.micro_batches == 0 || s.batch % s.micro_batches == 0) return;
+  throw Error("--micro-batches " + exact(s.micro_batches) + " must divide --batch " +
+              exact(s.batch) + ": each gets as many texts.");
+}
+
 Settings settings_in(const Metadata& metadata) {
   for (const auto& [key, text] : to_metadata(Settings{})) {
     if (metadata.contains(key)) continue;
@@ -72,6 +80,10 @@ Settings settings_in(const Metadata& metadata) {
   parse<std::uint64_t>(metadata, "train.seed", 0, ~std::uint64_t{0}, s.seed);
   if (metadata.contains(snapshots_key)) {
     parse<Index>(metadata, snapshots_key, 2, most_snapshots, s.snapshots);
+  }
+  if (metadata.contains(micro_batches_key)) {
+    parse<Index>(metadata, micro_batches_key, 1, s.batch, s.micro_batches);
+    check_micro_batches(s);
   }
   return s;
 }
@@ -128,10 +140,10 @@ void refuse_old_snapshots(const Path& checkpoint) {
               "--checkpoint.");
 }
 
-Run new_run(const TrainOptions& o) {
+Run new_run(const TrainOptions& o, bool writes_files) {
   Material what = material(o.task, o.length.value_or(64));
   const Path path = path_of(o);
-  if (!o.overwrite) {
+  if (writes_files && !o.overwrite) {
     for (const Path& file : {path, best_model_of(path)}) refuse_old(file);
     refuse_old_snapshots(path);
   }
@@ -144,7 +156,9 @@ Run new_run(const TrainOptions& o) {
                           o.steps.value_or(what.steps),
                           rate,
                           seed,
-                          o.snapshots.value_or(0)};
+                          o.snapshots.value_or(0),
+                          o.micro_batches.value_or(0)};
+  check_micro_batches(settings);
   Random random(seed);
   Transformer model(model_options(o, what), random);
   Adam adam(model.parameters(), {.learning_rate = rate});
@@ -167,6 +181,11 @@ void check_same(const TrainOptions& o, const Settings& s, const TransformerOptio
         "its run has no --snapshots. Leave the option out, or start again with --overwrite.");
   }
   check_same("--snapshots", s.snapshots, o.snapshots);
+  if (o.micro_batches && s.micro_batches == 0) {
+    throw Error(
+        "its run has no --micro-batches. Leave the option out, or start again with --overwrite.");
+  }
+  check_same("--micro-batches", s.micro_batches, o.micro_batches);
   if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // not for tasks
   check_same("--layers", model.num_layers, o.layers);
   check_same("--heads", model.num_heads, o.heads);
@@ -223,14 +242,21 @@ Run resumed_run(const TrainOptions& o) {
 
 }  // namespace
 
-Run make_run(const TrainOptions& o) {
+Run make_run(const TrainOptions& o, const Ranks& ranks) {
   if (o.task.empty() && !(o.resume && !o.checkpoint.empty())) {
     throw Error("give the task: " + task_names() + ", or a text file.");
   }
   if (o.resume && o.overwrite) {
     throw Error("--resume continues the file, and --overwrite replaces it: give one of them.");
   }
-  Run run = o.resume ? resumed_run(o) : new_run(o);
+  Run run = o.resume ? resumed_run(o) : new_run(o, ranks.rank() == 0);
+  run.divide_state = o.divide_state;
+  if (run.settings.micro_batches == 0 && (o.divide_state || ranks.size() > 1)) {
+    throw Error("ranks share the micro-batches of each step: " +
+                std::string(o.resume ? "this run has none; start again with --overwrite and "
+                                     : "say how many there are, with ") +
+                "--micro-batches.");
+  }
   if (run.settings.snapshots > 0) {
     if (run.best_model.empty()) {
       throw Error("--snapshots go beside the checkpoint, but " + run.checkpoint.string() +
@@ -249,6 +275,15 @@ LossOfStep loss_of_step(const Run& run) {
     Random random(s.seed, static_cast<std::uint64_t>(step));
     const Batch batch = run.material.train(s.batch, random);
     return cross_entropy(run.model(batch.inputs), batch.targets);
+  };
+}
+
+LossOfMicroBatch loss_of_micro_batch(const Run& run) {
+  return [&run](Index step, Index micro_batch) {
+    const Settings& s = run.settings;
+    Random random = random_of(s.seed, step, micro_batch, s.micro_batches);
+    const Batch batch = run.material.train(s.batch / s.micro_batches, random);
+    return sum_of_losses(run.model(batch.inputs), batch.targets);
   };
 }
 
@@ -299,6 +334,7 @@ std::string command_to_resume(const Run& run, const TrainOptions& options) {
   if (options.save_every != defaults.save_every) {
     command += " --save-every " + std::to_string(options.save_every);
   }
+  if (options.divide_state) command += " --divide-state";
   if (options.out != defaults.out) command += " " + shell_option("--out", options.out.string());
   if (options.format != defaults.format) command += " --format " + options.format;
   return command;

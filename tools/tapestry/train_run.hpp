@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "material.hpp"
+#include "tapestry/distributed/training.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/training.hpp"
@@ -19,7 +20,8 @@ struct Settings {
   Index length = 0, batch = 0, steps = 0;
   double rate = 0;
   std::uint64_t seed = 0;
-  Index snapshots = 0;  // how many were asked for
+  Index snapshots = 0;      // how many were asked for
+  Index micro_batches = 0;  // of each step; 0: one pass for the whole batch
 };
 
 // The lowest loss on held-out data, and after which step it was measured.
@@ -36,15 +38,17 @@ struct Run {
   Adam adam;
   Best best = {};
   std::vector<Index> snapshots = {};  // the steps that get one, sorted
+  bool divide_state = false;          // not in the file: any number of ranks goes on with it
 };
 
 // A new run, or with --resume the one in the file. Throws Error for options that are invalid or
-// contradict the file.
-Run make_run(const TrainOptions& options);
+// contradict the file, and on rank 0, which writes all files, for files that would be lost.
+Run make_run(const TrainOptions& options, const Ranks& ranks = alone());
 
 // How this run learns: the loss of a step, and the learning rate, which rises for 50 steps and then
 // falls as 1 / sqrt(step), whatever the number of steps is. Both refer to the run.
 LossOfStep loss_of_step(const Run& run);
+LossOfMicroBatch loss_of_micro_batch(const Run& run);
 TrainingOptions training_of(const Run& run);
 
 // The evaluation data of a run, always the same rows. The run must outlive it.

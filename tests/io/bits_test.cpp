@@ -1,0 +1,142 @@
+#include "tapestry/io/bits.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "catch.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/io/safetensors.hpp"
+#include "temporary_folder.hpp"
+
+using namespace tapestry;
+
+namespace {
+
+using Path = std::filesystem::path;
+
+// A file with one tensor "x" of that type, with these bytes.
+void write_raw(const Path& path, const std::string& dtype, const std::string& shape,
+               const std::string& bytes) {
+  std::string json = R"({"x":{"dtype":")" + dtype + R"(","shape":)" + shape +
+                     R"(,"data_offsets":[0,)" + std::to_string(bytes.size()) + "]}}";
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(json.size());
+  std::ofstream(path, std::ios::binary) << length << json << bytes;
+}
+
+TensorDifference only_difference(const Path& a, const Path& b) {
+  const BitsCompared found = compare_bits(a, b);
+  REQUIRE(found.differences.size() == 1);
+  return found.differences.front();
+}
+
+std::string refusal(const Path& a, const Path& b) {
+  try {
+    compare_bits(a, b);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("files of the same bits are the same, whatever their order", "[io][phase8]") {
+  const TemporaryFolder folder;
+  const real nan = std::numeric_limits<real>::quiet_NaN();
+  const Tensor x({2, 2}, {1, 2, 3, nan}), y({3}, {4, 5, 6});
+  write_safetensors(folder / "a", {{"x", x}, {"y", y}}, {{"k", "1"}, {"only a", ""}});
+  write_safetensors(folder / "b", {{"y", y}, {"x", x}}, {{"k", "2"}});
+  const BitsCompared found = compare_bits(folder / "a", folder / "b");
+  CHECK(found.tensors == 2);
+  CHECK(found.numbers == 7);
+  CHECK(found.differences.empty());
+  CHECK(found.texts == std::vector<std::string>{"k", "only a"});
+}
+
+TEST_CASE("the first number that differs is told, and how far", "[io][phase8]") {
+  const TemporaryFolder folder;
+  const Tensor y = Tensor::ones({3});
+  write_safetensors(folder / "a", {{"y", y}, {"x", Tensor({2, 3}, {1, 2, 3, 4, 5, 6})}});
+  const real near = std::nextafter(std::nextafter(real{5}, real{6}), real{6});
+  write_safetensors(folder / "b", {{"y", y}, {"x", Tensor({2, 3}, {1, 2, 3, 4, near, 7})}});
+  const TensorDifference one = only_difference(folder / "a", folder / "b");
+  CHECK(one.name == "x");
+  CHECK(one.form.empty());
+  CHECK(one.place == std::vector<Index>{1, 1});
+  CHECK(one.first == "5");
+  CHECK(one.second == (sizeof(real) == 4 ? "5.00000095" : "5.000000000000002"));
+  CHECK(one.ulp == 2);
+  CHECK(one.different == 2);
+  CHECK(one.count == 6);
+}
+
+TEST_CASE("the distance counts the numbers of the type between", "[io][phase8]") {
+  const TemporaryFolder folder;
+  const auto ulp = [&](const std::string& dtype, const std::string& a, const std::string& b) {
+    write_raw(folder / "a", dtype, "[1]", a);
+    write_raw(folder / "b", dtype, "[1]", b);
+    return only_difference(folder / "a", folder / "b").ulp;
+  };
+  const std::string zero(4, '\0'), minus_zero("\0\0\0\x80", 4), least("\1\0\0\0", 4),
+      minus_least("\1\0\0\x80", 4), nan("\0\0\xc0\x7f", 4), infinity("\0\0\x80\x7f", 4),
+      largest("\xff\xff\x7f\x7f", 4);
+  CHECK(ulp("F32", zero, minus_zero) == 0);
+  CHECK(ulp("F32", least, minus_least) == 2);
+  CHECK(ulp("F32", largest, infinity) == 1);
+  CHECK_FALSE(ulp("F32", nan, zero).has_value());
+  CHECK(ulp("F16", std::string("\0\x3c", 2), std::string("\3\x3c", 2)) == 3);
+  CHECK(ulp("BF16", std::string("\x80\x3f", 2), std::string("\x81\x3f", 2)) == 1);
+  CHECK(ulp("F64", std::string(8, '\0'), std::string("\0\0\0\0\0\0\0\x80", 8)) == 0);
+  CHECK_FALSE(ulp("I32", zero, least).has_value());
+}
+
+TEST_CASE("numbers of every type are compared as they are stored", "[io][phase8]") {
+  const TemporaryFolder folder;
+  const auto first = [&](const std::string& dtype, const std::string& a, const std::string& b) {
+    write_raw(folder / "a", dtype, "[1]", a);
+    write_raw(folder / "b", dtype, "[1]", b);
+    const TensorDifference one = only_difference(folder / "a", folder / "b");
+    return one.first + " " + one.second;
+  };
+  CHECK(first("I64", std::string("\7\0\0\0\0\0\0\0", 8), std::string("\x8\0\0\0\0\0\0\0", 8)) ==
+        "7 8");
+  // 2^24 + 1 is no 32-bit float, and 1 + 2^-52 is not 1.
+  CHECK(first("I32", std::string("\1\0\0\1", 4), std::string("\2\0\0\1", 4)) ==
+        (sizeof(real) == 4 ? "0x1000001 16777218" : "16777217 16777218"));
+  CHECK(first("F64", std::string("\1\0\0\0\0\0\xf0\x3f", 8),
+              std::string("\0\0\0\0\0\0\xf0\x3f", 8)) == "1.0000000000000002 1");
+  CHECK(first("F8_E4M3", "a", "b") == "0x61 0x62");
+  write_raw(folder / "a", "F4", "[2]", "a");
+  write_raw(folder / "b", "F4", "[2]", "b");
+  CHECK(only_difference(folder / "a", folder / "b").form == "numbers of F4 differ");
+}
+
+TEST_CASE("tensors of other shapes, types and names differ", "[io][phase8]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "a", {{"x", Tensor::ones({2, 3})}, {"y", Tensor::ones({1})}});
+  write_safetensors(folder / "b", {{"x", Tensor::ones({3, 2})}, {"z", Tensor::ones({1})}});
+  const BitsCompared found = compare_bits(folder / "a", folder / "b");
+  REQUIRE(found.differences.size() == 3);
+  const std::string type = sizeof(real) == 4 ? "F32 " : "F64 ";
+  CHECK(found.differences[0].form == type + "(2, 3) and " + type + "(3, 2)");
+  CHECK(found.differences[1].name == "y");
+  CHECK(found.differences[1].form == "only the first has it");
+  CHECK(found.differences[2].name == "z");
+  CHECK(found.differences[2].form == "only the second has it");
+  write_safetensors(folder / "h", {{"y", Tensor::ones({1})}}, {}, Precision::half);
+  write_safetensors(folder / "f", {{"y", Tensor::ones({1})}});
+  CHECK(only_difference(folder / "h", folder / "f").form == "F16 (1) and " + type + "(1)");
+}
+
+TEST_CASE("what is no file of tensors is refused by name", "[io][phase8]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "good", {{"x", Tensor::ones({1})}});
+  const std::string missing = (folder / "none").string(), bad = (folder / "bad").string();
+  CHECK(refusal(folder / "good", missing) == missing + ": there is no such file.");
+  std::ofstream(bad) << "no";
+  CHECK(refusal(bad, folder / "good").starts_with(bad + ": "));
+}
