@@ -225,11 +225,9 @@ void train(const TrainOptions& options) {
   Ranks& ranks = alone();
   Run run = make_run(options, ranks);
   std::optional<LossCurve> curve;
-  if (ranks.rank() == 0) {
-    begin(run, options, ranks);
-    curve.emplace(learning_of(run), options);
-  }
+  if (ranks.rank() == 0) begin(run, options, ranks);
   if (on_any(ranks, Interruption::signal() != 0)) leave(run, options, {});
+  if (ranks.rank() == 0) curve.emplace(learning_of(run), options);
   learn(run, options, ranks, curve);
   if (!curve) return;
   curve->draw();
