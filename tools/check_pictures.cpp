@@ -40,6 +40,7 @@ const std::map<std::string, std::string> measured = {
     {"phase7_cache.png", "times on this machine"},
     {"phase7_tokens.png", "the text of the lessons"},
     {"phase7_real_text.png", "the text of the lessons"},
+    {"phase8_scaling.png", "times on this machine"},
 };
 
 struct Image {
