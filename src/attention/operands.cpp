@@ -31,9 +31,8 @@ std::string error_prefix(const char* name, const Tensor& q, const Tensor& k, con
 }
 
 void check_scores(const char* name, const ScoreOptions& how) {
-  const double scale = how.scale.value_or(1);
-  if (!std::isfinite(scale)) {
-    throw Error(std::string(name) + ": the scale is " + std::to_string(scale) +
+  if (how.scale && !std::isfinite(*how.scale)) {
+    throw Error(std::string(name) + ": the scale is " + std::to_string(*how.scale) +
                 ", but must be finite.");
   }
   if (!(how.softcap >= 0 && std::isfinite(how.softcap))) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <string>
 
@@ -19,8 +20,8 @@ namespace fs = std::filesystem;
 
 // Eight digits that identify this machine.
 std::string machine() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
+  char name[HOST_NAME_MAX + 1] = {};
+  ::gethostname(name, sizeof name);
   std::uint32_t hash = 2166136261U;  // FNV-1a
   for (const char* c = name; *c != '\0'; ++c) {
     hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;

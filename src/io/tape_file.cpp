@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;  // fields in the order of the description
 
 Json json_of(double value) {
   if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (std::isinf(value)) return std::signbit(value) ? "-inf" : "inf";
   return value;
 }
 

@@ -127,6 +127,20 @@ TEST_CASE("what is not exact, or stands for something else, is skipped with a wo
   CHECK(model[0].value.item() == 0);
 }
 
+TEST_CASE("a number of each dtype that is not read takes the bits of its name", "[phase1][io]") {
+  const std::pair<const char*, int> dtypes[] = {{"C64", 64},    {"F8_E5M2", 8}, {"F8_E4M3", 8},
+                                                {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6},
+                                                {"F4", 4}};
+  for (const auto& [dtype, bits] : dtypes) {
+    const std::string size = std::to_string(bits);  // bytes of eight numbers
+    const std::string header = R"({"x":{"dtype":")" + std::string(dtype) +
+                               R"(","shape":[8],"data_offsets":[0,)" + size + "]}}";
+    const Safetensors file = read(with_length(header, std::string(std::size_t(bits), 'x')));
+    REQUIRE(file.skipped.size() == 1);
+    CHECK(file.skipped[0].why == "numbers of its dtype, " + std::string(dtype) + ", are not read");
+  }
+}
+
 TEST_CASE("what is skipped must have its size too", "[phase1][io]") {
   CHECK(refuses_entry(R"({"dtype":"F8_E5M2","shape":[3],"data_offsets":[0,4]})", "abcd",
                       "(3) needs 3 bytes, but its offsets hold 4"));

@@ -118,6 +118,11 @@ TEST_CASE("an index that is none is refused", "[phase7][io]") {
   std::string deep;
   for (int i = 0; i < 1'000'000; ++i) deep += "{\"a\":";
   CHECK(refuses_map("{},\"b\":" + deep, "nested too deeply"));
+  const auto nested = [](std::size_t times) {
+    return std::string(times, '[') + std::string(times, ']');
+  };
+  CHECK(refuses_map("{},\"b\":" + nested(8), "has no \"weight_map\" that names a file"));
+  CHECK(refuses_map("{},\"b\":" + nested(9), "nested too deeply"));
   put(shards.folder / "model.safetensors.index.json", "[]");
   CHECK(refuses(shards.path(), "the index is not a JSON object."));
   std::filesystem::resize_file(shards.folder / "model.safetensors.index.json", 100'000'001);

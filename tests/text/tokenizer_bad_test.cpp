@@ -286,3 +286,15 @@ TEST_CASE("llama2.c files that are cut off or lie about sizes", "[text]") {
   CHECK(bad(longest + std::string("\0\0\xC0\x7F\0\0\0\0", 8), {"a score that is not a number"}) ==
         "");
 }
+
+TEST_CASE("numbers of characters that are none", "[text]") {
+  for (const SmallJson& number : {SmallJson(-1), SmallJson(1.5), SmallJson("1"), SmallJson(true),
+                                  SmallJson(1'000'000'000'001)}) {
+    CHECK(refused(
+              [&](SmallJson& json) {
+                json["decoder"] = {
+                    {"type", "Strip"}, {"content", "a"}, {"start", 0}, {"stop", number}};
+              },
+              {"has a \"stop\" that is not a whole number from 0 on"}) == "");
+  }
+}

@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "tapestry/unicode.hpp"
+#include "text/normaliser.hpp"
 
 using namespace tapestry;
 
@@ -134,5 +135,21 @@ TEST_CASE("runs of marks are put in order, and a megabyte of them takes no time 
     for (int i = 0; i < runs; ++i) expected += parts.substr(0, half);
     CHECK((normal_form(text, NormalForm::nfd) == expected));
     CHECK(normal_form(text, NormalForm::nfc).size() <= text.size() * 2);
+  }
+}
+
+TEST_CASE("the first and the last character of each block of Chinese stand alone", "[text]") {
+  const NormaliserStep step{
+      .kind = NormaliserStep::Kind::bert, .name = "BertNormalizer", .chinese = true};
+  const auto made_of = [&](int point) {
+    return normalised(step, "a" + encode_utf8(char32_t(point)) + "b");
+  };
+  for (const int point : {0x4E00, 0x9FFF, 0x3400, 0x4DBF, 0x20000, 0x2A6DF, 0x2A700, 0x2B73F,
+                          0x2B740, 0x2B81F, 0x2B920, 0x2CEAF, 0xF900, 0xFAFF, 0x2F800, 0x2FA1F}) {
+    CHECK(made_of(point) == "a " + encode_utf8(char32_t(point)) + " b");
+  }
+  for (const int point : {0x4DFF, 0xA000, 0x33FF, 0x4DC0, 0x1FFFF, 0x2A6E0, 0x2A6FF, 0x2B820,
+                          0x2B91F, 0x2CEB0, 0xF8FF, 0xFB00, 0x2F7FF, 0x2FA20}) {
+    CHECK(made_of(point) == "a" + encode_utf8(char32_t(point)) + "b");
   }
 }

@@ -33,11 +33,12 @@ struct Constant {
 std::vector<Constant> constants_of(const Source& source);
 
 // Tokens that cannot be mutated, since the compiler needs their value or they are not executed:
-// arguments of templates, cases, sizes of arrays, attributes, enumerators, assertions.
+// arguments of templates, cases, sizes of arrays, attributes, enumerators, assertions, and what
+// tests ask of the kernels' functions (`Claim claim`).
 std::vector<bool> fixed_tokens(const Source& source);
 
 // Tokens that affect only speed: memory reserved, prefetches; how much work is worth a thread
-// (`_grain`), and the blocks of a product.
+// (`_grain`, `Index work`, `Index grain`), and the blocks of a product.
 std::vector<bool> tokens_for_speed(const Source& source);
 
 }  // namespace mutants
