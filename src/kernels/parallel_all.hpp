@@ -110,7 +110,7 @@ void attention(const AttentionShape& shape, const MatrixView& q, const MatrixVie
 Index attention_parts(const AttentionShape& shape);
 
 // Backward, like the table's entry: d_k (batch..., keys, width), d_v (batch..., keys, value_width);
-// d_q (parts, batch..., queries, width) gets the contribution of each range of keys, to be added up.
+// d_q (parts, batch..., queries, width) gets the share of each range of keys, to be added up.
 void attention_backward(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
                         const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
                         const real* log_sum, real* d_q, real* d_k, real* d_v);

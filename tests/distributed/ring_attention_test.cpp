@@ -1,5 +1,6 @@
 // Ring attention: the same bits on any number of ranks, and the numbers of attention in one piece.
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,40 @@ struct UsingKernels {
   std::string before = kernel_set();
   explicit UsingKernels(const std::string& name) { use_kernel_set(name); }
   ~UsingKernels() { use_kernel_set(before); }
+};
+
+// Causal attention, query by query, and its gradients; all are (length, width).
+struct PlainCausal {
+  std::vector<double> q, k, v, d_y;
+  Index width;
+  std::vector<double> y = zeros(), d_q = zeros(), d_k = zeros(), d_v = zeros();
+
+  std::vector<double> zeros() const { return std::vector<double>(q.size()); }
+  double dot(const double* a, const double* b) const {
+    return std::inner_product(a, a + width, b, 0.0);
+  }
+  void add(double factor, const double* x, double* to) const {
+    for (Index e = 0; e < width; ++e) to[e] += factor * x[e];
+  }
+
+  void attend(Index i) {
+    const double scale = 1 / std::sqrt(double(width));
+    const double *query = &q[at(i)], *gradient = &d_y[at(i)];
+    std::vector<double> weights;
+    for (Index j = 0; j <= i; ++j) weights.push_back(std::exp(scale * dot(query, &k[at(j)])));
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights) weight /= total;
+    for (Index j = 0; j <= i; ++j) add(weights[std::size_t(j)], &v[at(j)], &y[at(i)]);
+    const double delta = dot(gradient, &y[at(i)]);
+    for (Index j = 0; j <= i; ++j) {
+      const double weight = weights[std::size_t(j)];
+      const double d_score = scale * weight * (dot(gradient, &v[at(j)]) - delta);
+      add(d_score, &k[at(j)], &d_q[at(i)]);
+      add(d_score, query, &d_k[at(j)]);
+      add(weight, gradient, &d_v[at(j)]);
+    }
+  }
+  std::size_t at(Index row) const { return std::size_t(row * width); }
 };
 
 }  // namespace
@@ -94,41 +129,12 @@ TEST_CASE("ring attention at 4,096 positions equals plain sums in double",
   constexpr Index length = 4096, width = 8;
   const std::vector<Tensor> of = ring_operands({}, length, width, width);
   const RingResult ours = on_ranks(4, of, {.is_causal = true});
-  const std::vector<double> q = doubles(of[0]), k = doubles(of[1]), v = doubles(of[2]),
-                            d = doubles(of[3]);
-  std::vector<double> y(q.size()), d_q(q.size()), d_k(q.size()), d_v(q.size()), p(length);
-  const auto dot = [](const double* a, const double* b) {
-    double sum = 0;
-    for (Index e = 0; e < width; ++e) sum += a[e] * b[e];
-    return sum;
-  };
-  const double scale = 1 / std::sqrt(double{width});
-  for (Index i = 0; i < length; ++i) {
-    const double *row = &q[std::size_t(i * width)], *d_row = &d[std::size_t(i * width)];
-    double* out = &y[std::size_t(i * width)];
-    double total = 0;
-    for (Index j = 0; j <= i; ++j) {
-      total += p[std::size_t(j)] = std::exp(scale * dot(row, &k[std::size_t(j * width)]));
-    }
-    for (Index j = 0; j <= i; ++j) {
-      p[std::size_t(j)] /= total;
-      for (Index e = 0; e < width; ++e) out[e] += p[std::size_t(j)] * v[std::size_t(j * width + e)];
-    }
-    const double delta = dot(d_row, out);
-    for (Index j = 0; j <= i; ++j) {
-      const double weight = p[std::size_t(j)];
-      const double d_s = scale * weight * (dot(d_row, &v[std::size_t(j * width)]) - delta);
-      for (Index e = 0; e < width; ++e) {
-        d_q[std::size_t(i * width + e)] += d_s * k[std::size_t(j * width + e)];
-        d_k[std::size_t(j * width + e)] += d_s * row[e];
-        d_v[std::size_t(j * width + e)] += weight * d_row[e];
-      }
-    }
-  }
-  CHECK(difference(ours.y, {length, width}, y, tolerance) == "");
-  CHECK(difference(ours.d_q, {length, width}, d_q, tolerance) == "");
-  CHECK(difference(ours.d_k, {length, width}, d_k, tolerance) == "");
-  CHECK(difference(ours.d_v, {length, width}, d_v, tolerance) == "");
+  PlainCausal plain{doubles(of[0]), doubles(of[1]), doubles(of[2]), doubles(of[3]), width};
+  for (Index i = 0; i < length; ++i) plain.attend(i);
+  CHECK(difference(ours.y, {length, width}, plain.y, tolerance) == "");
+  CHECK(difference(ours.d_q, {length, width}, plain.d_q, tolerance) == "");
+  CHECK(difference(ours.d_k, {length, width}, plain.d_k, tolerance) == "");
+  CHECK(difference(ours.d_v, {length, width}, plain.d_v, tolerance) == "");
 }
 
 TEST_CASE("queries of ring attention that see no key get zeros", "[distributed][phase8]") {

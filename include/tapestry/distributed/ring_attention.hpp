@@ -3,7 +3,7 @@
 //   const RingOptions options{.is_causal = true};
 //   const RingLayout layout(length, options.tile, ranks.size());
 //   // q, k, v: rows of the positions layout.positions(ranks.rank()), in that order
-//   const Tensor y = ring_attention(ranks, q, k, v, length, options);  // the same rows of the output
+//   const Tensor y = ring_attention(ranks, q, k, v, length, options);  // these rows of the output
 //
 // The sequence is cut into tiles. Queries stay where they are; tiles of keys and values travel from
 // rank to rank, and the online softmax continues from tile to tile.
@@ -64,7 +64,7 @@ class RingLayout {
 // gets zeros, and zero gradients.
 //
 // Memory beyond the rank's own rows is a few tiles. The backward pass goes round twice, so that
-// sums keep their order and none of them travels: first k and v, for the gradients of the rank's own
+// sums keep their order and none of them travels: first k and v, for the gradients of the own
 // queries; then q, the gradient of the output and two numbers for each row, for those of its own
 // keys and values. That is as much traffic as the usual ring's (k, v and their gradients), but 7
 // products of tiles instead of 5. A rank alone goes round once, with 5, and gets the same bits.
