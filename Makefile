@@ -463,7 +463,7 @@ clang:
 	$(live)@build/$@/tests
 ## test-mpi       ranks as processes, by MPI: what they exchange, and that each kind of fault ends all of
 ##                them with one line; FAULTS=10 is the number of each kind
-test-mpi: build/setup/mpi $(build)/mpi/ranks $(build)/mpi/tapestry
+test-mpi: build/setup/mpi $(build)/mpi/ranks $(build)/mpi/ring $(build)/mpi/tapestry
 	$(live)@tools/test_mpi $(build)/mpi $(or $(FAULTS),1)
 ## test-explorer  the explorer's pages in Chromium and Firefox, driven like a person does; pictures
 ##                land in out/explorer/. ONLY='hostile text' runs the tests of that name

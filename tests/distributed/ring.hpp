@@ -35,21 +35,30 @@ inline Tensor rows_at(const Tensor& whole, const std::vector<Index>& positions) 
   return part;
 }
 
-// `of` is q, k, v and the gradient of the output, each contiguous (..., length, width).
-inline RingResult on_ranks(int count, const std::vector<Tensor>& of, const RingOptions& options) {
+// `of` is q, k, v and the gradient of the output, each contiguous (..., length, width). The rows of
+// this rank.
+inline RingResult on_rank(Ranks& ranks, const std::vector<Tensor>& of, const RingOptions& options) {
   const Index length = of[0].size(-2);
+  const auto at = RingLayout(length, options.tile, ranks.size()).positions(ranks.rank());
+  const Tensor q = rows_at(of[0], at), k = rows_at(of[1], at), v = rows_at(of[2], at);
+  Tape tape({q, k, v});
+  const Tensor y = ring_attention(ranks, q, k, v, length, options);
+  const Gradients gradients = tape.backward(y, rows_at(of[3], at));
+  return {y, gradients[q], gradients[k], gradients[v]};
+}
+
+// The whole sequence, by ranks that are threads.
+inline RingResult on_ranks(int count, const std::vector<Tensor>& of, const RingOptions& options) {
   const RingResult whole{Tensor::full(of[3].shape(), 7), Tensor::full(of[0].shape(), 7),
                          Tensor::full(of[1].shape(), 7), Tensor::full(of[2].shape(), 7)};
   run_as_threads(count, [&](Ranks& ranks) {
-    const auto at = RingLayout(length, options.tile, count).positions(ranks.rank());
-    const Tensor q = rows_at(of[0], at), k = rows_at(of[1], at), v = rows_at(of[2], at);
-    Tape tape({q, k, v});
-    const Tensor y = ring_attention(ranks, q, k, v, length, options);
-    const Gradients gradients = tape.backward(y, rows_at(of[3], at));
-    copy_rows(whole.y, y, at, false);
-    copy_rows(whole.d_q, gradients[q], at, false);
-    copy_rows(whole.d_k, gradients[k], at, false);
-    copy_rows(whole.d_v, gradients[v], at, false);
+    const RingLayout layout(of[0].size(-2), options.tile, count);
+    const auto at = layout.positions(ranks.rank());
+    const RingResult mine = on_rank(ranks, of, options);
+    copy_rows(whole.y, mine.y, at, false);
+    copy_rows(whole.d_q, mine.d_q, at, false);
+    copy_rows(whole.d_k, mine.d_k, at, false);
+    copy_rows(whole.d_v, mine.d_v, at, false);
   });
   return whole;
 }
