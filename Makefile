@@ -84,8 +84,8 @@ library_objects := $(call objects,$(filter-out %/distributed/mpi_ranks.cpp,$(cal
   find,$(src),*.cpp)) $(wildcard $(src)/plot/font.S))
 # What replaces without_mpi.o of the library where it is linked before it: MPI=1, and test-mpi.
 mpi_objects := $(call objects,src/distributed/mpi_ranks.cpp)
-mpi_flags = $(patsubst -I%,-isystem %,$(shell mpicxx --showme:compile))
-mpi_libraries = $(shell mpicxx --showme:link)
+mpi_flags = $(patsubst -I%,-isystem %,$(shell mpicxx --showme:compile 2>/dev/null))
+mpi_libraries = $(shell mpicxx --showme:link 2>/dev/null)
 # Shared by lessons and the command, outside the library. Mutants of it are built into the library.
 course := $(build)/libcourse.a
 course_objects := $(if $(filter mutants,$(MODE)),,$(call objects,$(wildcard tutorials/course/*.cpp)))

@@ -1,12 +1,12 @@
 // Training by several ranks: each computes a share of every step.
 //
-//   const std::unique_ptr<Ranks> ranks = ranks_of_this_program();  // the one line more
+//   Ranks& ranks = ranks_of_this_program();  // the one line more
 //   const auto loss_of_micro_batch = [&](Index step, Index micro_batch) {
 //     Random random = random_of(seed, step, micro_batch, 8);
 //     const Batch batch = draw_batch(random);
 //     return sum_of_losses(model(batch.ids), batch.targets);
 //   };
-//   train_in_parts(adam, loss_of_micro_batch, {.micro_batches = 8}, {.steps = 1000}, *ranks);
+//   train_in_parts(adam, loss_of_micro_batch, {.micro_batches = 8}, {.steps = 1000}, ranks);
 //
 // The batch of a step is a fixed number of micro-batches. Losses and weights are the same bits on
 // any number of ranks up to that number, on any number of threads, and in one process alone:
