@@ -60,6 +60,7 @@ void train(const TrainOptions& o) {
   within<Index>(0, o.steps.value_or(0), most_steps);
   within<Index>(1, o.batch.value_or(1), most_batch);
   within<Index>(1, o.micro_batches.value_or(1), most_batch);
+  within<Index>(1, o.ranks.value_or(1), 1024);
   within<Index>(1, o.layers.value_or(1), 64);
   within<Index>(1, o.heads.value_or(1), 64);
   within<Index>(1, o.width.value_or(1), 1024);

@@ -71,7 +71,8 @@ TEST_CASE("micro-batches that cannot be are refused before anything is written",
         "--micro-batches.\n");
   std::ofstream(folder / "book") << std::string(400, 'a');
   CHECK(refusal(folder, "train book --merges 3 --micro-batches 2") ==
-        "tapestry: --micro-batches and --divide-state are for models of characters and tasks.\n");
+        "tapestry: --micro-batches, --divide-state and --ranks are for models of characters and "
+        "tasks.\n");
   CHECK(all_in(folder / "") == std::vector<std::string>{"book"});
   CHECK(has(tapestry_in(folder / "", small + "a --micro-batches 0").err, "--micro-batches"));
 }

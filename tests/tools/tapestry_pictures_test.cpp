@@ -118,5 +118,5 @@ TEST_CASE("doctor finds all well, or says what is not", "[phase5][tools]") {
   const Result ill = tapestry_in(folder / "", "doctor");
   CHECK(ill.status == 1);
   CHECK(has(ill.out, "FAIL  out/plots"));
-  CHECK(has(ill.err, "2 of 7 checks failed"));
+  CHECK(has(ill.err, "2 of 8 checks failed"));
 }

@@ -253,7 +253,7 @@ TEST_CASE("doctor tells of a number of threads that is none", "[phase5][tools]")
         tapestry_in(folder / "", "doctor", "OMP_NUM_THREADS=" + std::string(nonsense));
     CHECK(result.status == 1);
     CHECK(has(result.out, "  FAIL  threads          OMP_NUM_THREADS is '" + std::string(nonsense)));
-    CHECK(result.err == "tapestry: 1 of 7 checks failed, as listed.\n");
+    CHECK(result.err == "tapestry: 1 of 8 checks failed, as listed.\n");
   }
   for (const char* sense : {"''", "2", "' 2, 1'"}) {
     CAPTURE(sense);

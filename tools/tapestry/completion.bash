@@ -37,7 +37,7 @@ _tapestry() {
       explore) words='--adapters --text --beside --recorded --out' ;;
       train)
         words='copy reverse sort induction brackets grammar'
-        words+=' --checkpoint --steps --batch --micro-batches --divide-state --rate --layers --heads --width --length'
+        words+=' --checkpoint --steps --batch --micro-batches --divide-state --ranks --rate --layers --heads --width --length'
         words+=' --save-every --snapshots --seed --out --format --attention-only --overwrite --resume'
         words+=' --merges --model --rank --maps --alpha --adapters --whole --save' ;;
       hand)

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "screen.hpp"
 #include "tapestry/attention.hpp"
+#include "tapestry/distributed/mpi.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 #include "tapestry/kernels.hpp"
@@ -42,6 +43,11 @@ std::string threads() {
   }
   return std::to_string(threads_in_use()) + " in use, " +
          std::to_string(std::thread::hardware_concurrency()) + " processors";
+}
+
+std::string ranks() {
+  const std::string mpi = mpi_version();
+  return mpi.empty() ? "threads only; processes by make MPI=1" : "processes, by " + mpi;
 }
 
 // The same attention by every set, compared with the plain loops.
@@ -97,10 +103,11 @@ void doctor() {
   look("kernels", kernels);
   look("attention", attention_agrees);
   look("threads", threads);
+  look("ranks", ranks);
   look("fonts", fonts);
   look("out/plots", [] { return can_write("out/plots"); });
   look("out/checkpoints", [] { return can_write("out/checkpoints"); });
-  if (failed > 0) throw Error(std::to_string(failed) + " of 7 checks failed, as listed.");
+  if (failed > 0) throw Error(std::to_string(failed) + " of 8 checks failed, as listed.");
   print("all is well\n");
 }
 

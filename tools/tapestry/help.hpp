@@ -163,7 +163,9 @@ losses go to train_NAME_loss.csv, and as a curve to train_NAME_loss.png (or
 any step and the last at the end, denser at the beginning, as files of 16 bits
 a weight in NAME.snapshots: every command opens them with --checkpoint.
 --micro-batches M draws the texts of a step in M parts, and adds their gradients
-in one fixed tree: the same bits on any number of ranks that share them. A text
+in one fixed tree: the same bits on any number of ranks that share them. --ranks
+N starts N ranks on this machine by MPI (built by make MPI=1); under an mpirun
+of yours each process is one. If one fails, all end within seconds. A text
 file is learned character by character; with --merges token by token, as a new
 model, and with --model a real model goes on. The result of these is a folder
 that other programs read, too, with NAME_best_model beside it. It is saved at
@@ -179,6 +181,7 @@ Examples:
   tapestry train grammar --layers 1 --heads 2 --seed 7
   tapestry train induction --snapshots 40
   tapestry train grammar --micro-batches 8
+  tapestry train grammar --micro-batches 8 --ranks 2
   tapestry train book.txt --length 128 --steps 5000
   tapestry train book.txt --resume --steps 10000
   tapestry train book.txt --merges 512 --width 128 --save mine

@@ -14,15 +14,27 @@
 #include "interruption.hpp"
 #include "screen.hpp"
 #include "tapestry/closest.hpp"
+#include "tapestry/distributed/mpi.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace {
 
 using tapestry::closest;
 
+// One rank of several ends the others with it.
 int complain(const std::string& message, int status) {
+  if (tapestry::ranks_started() > 1) tapestry::end_all_ranks(message, status);
   tapestry::command::warn(message);
   return status;
+}
+
+// All ranks agreed to stop; rank 0 says so.
+int stopped(const tapestry::command::Interrupted& interrupted) {
+  if (tapestry::ranks_of_this_program().rank() == 0) {
+    tapestry::command::warn(interrupted.what());
+    std::fprintf(stderr, "  %s\n", interrupted.command.c_str());
+  }
+  return 128 + interrupted.signal;
 }
 
 std::string guess(const std::string& word, const std::vector<std::string>& names) {
@@ -103,9 +115,7 @@ int main(int count, char** arguments) {
     if (status == 0) tapestry::command::flush();
     return status;
   } catch (const tapestry::command::Interrupted& interrupted) {
-    const int status = complain(interrupted.what(), 128 + interrupted.signal);
-    std::fprintf(stderr, "  %s\n", interrupted.command.c_str());
-    return status;
+    return stopped(interrupted);
   } catch (const tapestry::command::Exit& exit) {
     return *exit.what() == '\0' ? exit.status : complain(exit.what(), exit.status);
   } catch (const std::bad_alloc&) {

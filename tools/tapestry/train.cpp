@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <optional>
 
 #include "commands.hpp"
@@ -12,11 +11,13 @@
 #include "loss_curve.hpp"
 #include "screen.hpp"
 #include "snapshots.hpp"
+#include "tapestry/distributed/agreement.hpp"
 #include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/training.hpp"
 #include "train_adapters.hpp"
+#include "train_ranks.hpp"
 #include "train_run.hpp"
 #include "train_tokens.hpp"
 
@@ -54,11 +55,11 @@ void introduce(const Run& run, const Ranks& ranks) {
   flush();
 }
 
-// After a save.
-[[noreturn]] void leave(const Run& run, const TrainOptions& o, std::optional<double> loss) {
+// After a save; the signal came to this rank or to another.
+[[noreturn]] void leave(const Run& run, const TrainOptions& o, std::optional<double> loss,
+                        int signal) {
   const std::string of_step = loss ? formatted(" (loss %.3f)", *loss) : "";
-  const int signal = Interruption::signal();
-  throw Interrupted(signal != 0 ? signal : SIGTERM,  // that of another rank
+  throw Interrupted(signal,
                     "stopped after step " + std::to_string(run.adam.steps()) + " of " +
                         std::to_string(run.settings.steps) + of_step + ", which " +
                         run.checkpoint.string() + " holds; to resume:",
@@ -165,14 +166,15 @@ std::optional<double> measure(Run& run, const Due& due, const Test& test, LossCu
 void after_step(Run& run, const TrainOptions& o, Ranks& ranks, const Test& test,
                 std::optional<LossCurve>& curve, double loss) {
   const Due due(run, o);
-  const bool stop = on_any(ranks, Interruption::signal() != 0);
+  const auto stop = static_cast<int>(largest_of_all(ranks, Interruption::signal()));
   std::optional<double> held_out;
   if (curve) held_out = measure(run, due, test, *curve, loss);
-  if (due.save || stop) save_from_all(ranks, run.adam, [&] { save(run); });
+  ranks.enter(run.adam.steps(), "save");
+  if (due.save || stop != 0) save_from_all(ranks, run.adam, [&] { save(run); });
   if (due.snapshot) take_snapshot(run, ranks, held_out);
-  if (!stop || due.is_last) return;
+  if (stop == 0 || due.is_last) return;
   if (curve) curve->draw();
-  leave(run, o, loss);
+  leave(run, o, loss, stop);
 }
 
 void learn(Run& run, const TrainOptions& o, Ranks& ranks, std::optional<LossCurve>& curve) {
@@ -221,12 +223,15 @@ void train(const TrainOptions& options) {
   if (!options.save.empty()) {
     throw Error("--save is for models of tokens: give --merges or --model, too.");
   }
+  if (starts_ranks(options)) return start_and_wait(options);
   const Interruption interruption;
-  Ranks& ranks = alone();
+  Ranks& ranks = ranks_of(options);
   Run run = make_run(options, ranks);
+  check_same_run(ranks, run, options);
   std::optional<LossCurve> curve;
   if (ranks.rank() == 0) begin(run, options, ranks);
-  if (on_any(ranks, Interruption::signal() != 0)) leave(run, options, {});
+  const auto stop = static_cast<int>(largest_of_all(ranks, Interruption::signal()));
+  if (stop != 0) leave(run, options, {}, stop);
   if (ranks.rank() == 0) curve.emplace(learning_of(run), options);
   learn(run, options, ranks, curve);
   if (!curve) return;

@@ -334,6 +334,7 @@ std::string command_to_resume(const Run& run, const TrainOptions& options) {
   if (options.save_every != defaults.save_every) {
     command += " --save-every " + std::to_string(options.save_every);
   }
+  if (options.ranks) command += " --ranks " + std::to_string(*options.ranks);
   if (options.divide_state) command += " --divide-state";
   if (options.out != defaults.out) command += " " + shell_option("--out", options.out.string());
   if (options.format != defaults.format) command += " --format " + options.format;

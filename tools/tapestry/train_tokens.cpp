@@ -73,8 +73,8 @@ void check_options(const TrainOptions& o) {
   refuse((", " + task_names() + ",").find(", " + o.task + ",") != std::string::npos,
          "tasks have words of their own: --merges and --model are for text files.");
   refuse(o.attention_only, "--attention-only is for models of characters.");
-  refuse(o.micro_batches || o.divide_state,
-         "--micro-batches and --divide-state are for models of characters and tasks.");
+  refuse(o.micro_batches || o.divide_state || o.ranks,
+         "--micro-batches, --divide-state and --ranks are for models of characters and tasks.");
   refuse(o.snapshots.has_value(),
          "--snapshots go beside a checkpoint, and a model of tokens is a folder: leave it out.");
   refuse(!o.model.empty() && (o.layers || o.heads || o.width),
