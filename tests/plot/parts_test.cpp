@@ -9,6 +9,7 @@
 #include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
 #include "plot/raster.hpp"
+#include "plot/utf8.hpp"
 #include "tapestry/plot/canvas.hpp"
 
 namespace tapestry::plot {
@@ -19,6 +20,12 @@ Heatmap square(std::int64_t n) {
   map.rows = map.columns = n;
   map.values.assign(static_cast<std::size_t>(n * n), 0.5);
   return map;
+}
+
+TEST_CASE("blanks at both ends of a label are shown", "[phase0][plot]") {
+  CHECK(visible(" a b  ") == "␣a b␣␣");
+  CHECK(visible("  ") == "␣␣");
+  CHECK(visible("a\tb\nc\x7F") == "a⇥b↵c·");
 }
 
 TEST_CASE("cells of larger heatmaps are smaller", "[phase0][plot]") {

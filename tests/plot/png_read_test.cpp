@@ -102,6 +102,7 @@ TEST_CASE("grey, alpha, few bits and palettes are read", "[phase0][plot]") {
   CHECK(faint.values == Bytes{9, 128, 8, 255});
   CHECK(read(header(9, 1, 1, 0) + rows({0, 0b10110000, 0b10000000})).values ==
         Bytes{255, 0, 255, 255, 0, 0, 0, 0, 255});
+  CHECK(read(header(1, 2, 1, 0) + rows({0, 0b10000000, 0, 0})).values == Bytes{255, 0});
   const std::string palette = chunk("PLTE", {"\x01\x02\x03\xFF\xFE\xFD", 6});
   const Image painted = read(header(3, 1, 8, 3) + palette + rows({0, 1, 0, 1}));
   CHECK(painted.channels == 3);
