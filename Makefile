@@ -115,7 +115,7 @@ mutants_objects := $(call objects,$(wildcard tools/mutants/*.cpp) src/training/p
   src/base/format.cpp src/base/unicode.cpp)
 # The explorer's engine is the library without pictures, and the part of the command that it asks.
 engine_parts := $(addprefix tools/tapestry/,changes detectors hand_model material measures model model_file \
-  recorded_run recording screen slow_progress snapshots subject token_text train_run writer)
+  recorded_run recording screen slow_progress snapshots subject token_text train_run train_settings writer)
 engine_objects := $(call objects,$(filter-out src/plot/% src/pictures/% src/kernels/avx% \
   src/kernels/neon% $(addprefix src/distributed/,banner% board% mpi% process% start%),\
   $(call find,src,*.cpp)) $(wildcard tools/explorer/engine/*.cpp) \

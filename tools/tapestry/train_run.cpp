@@ -1,14 +1,12 @@
 #include "train_run.hpp"
 
 #include <cmath>
-#include <concepts>
 #include <utility>
 
 #include "model_file.hpp"
 #include "screen.hpp"
 #include "snapshots.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/format.hpp"
 #include "tapestry/io/checkpoint.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
@@ -20,28 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const snapshots_key = "train.snapshots";
-const char* const micro_batches_key = "train.micro_batches";
-
-std::string exact(double value) { return exact_text(value); }
-template <std::integral Number>
-std::string exact(Number value) {
-  return std::to_string(value);
-}
-
-Metadata to_metadata(const Settings& s) {
-  Metadata metadata = {{"train.task", s.task},
-                       {"train.fingerprint", s.fingerprint},
-                       {"train.length", exact(s.length)},
-                       {"train.batch", exact(s.batch)},
-                       {"train.steps", exact(s.steps)},
-                       {"train.rate", exact(s.rate)},
-                       {"train.seed", exact(s.seed)}};
-  if (s.snapshots > 0) metadata[snapshots_key] = exact(s.snapshots);
-  if (s.micro_batches > 0) metadata[micro_batches_key] = exact(s.micro_batches);
-  return metadata;
-}
-
 // Settings, sizes, vocabulary and input format.
 Metadata to_metadata(const Run& run) {
   Random random(0);
@@ -50,42 +26,6 @@ Metadata to_metadata(const Run& run) {
   metadata.merge(to_metadata(run.settings));
   metadata.merge(tapestry::to_metadata(run.model.options));
   return metadata;
-}
-
-template <class Number>
-void parse(const Metadata& metadata, const std::string& key, Number low, Number high,
-           Number& value) {
-  const std::string& text = metadata.at(key);
-  if (read_number(text, value) && value >= low && value <= high) return;
-  throw Error("its entry '" + key + "' is " + in_quotes(text) + ", which is not valid.");
-}
-
-void check_micro_batches(const Settings& s) {
-  if (s.micro_batches == 0 || s.batch % s.micro_batches == 0) return;
-  throw Error("--micro-batches " + exact(s.micro_batches) + " must divide --batch " +
-              exact(s.batch) + ": each gets as many texts.");
-}
-
-Settings settings_in(const Metadata& metadata) {
-  for (const auto& [key, text] : to_metadata(Settings{})) {
-    if (metadata.contains(key)) continue;
-    throw Error("was not written by `tapestry train` (it has no entry '" + key +
-                "'), so that it cannot be resumed.");
-  }
-  Settings s{.task = metadata.at("train.task"), .fingerprint = metadata.at("train.fingerprint")};
-  parse<Index>(metadata, "train.length", 1, most_length, s.length);
-  parse<Index>(metadata, "train.batch", 1, most_batch, s.batch);
-  parse<Index>(metadata, "train.steps", 0, most_steps, s.steps);
-  parse<double>(metadata, "train.rate", 0, 1, s.rate);
-  parse<std::uint64_t>(metadata, "train.seed", 0, ~std::uint64_t{0}, s.seed);
-  if (metadata.contains(snapshots_key)) {
-    parse<Index>(metadata, snapshots_key, 2, most_snapshots, s.snapshots);
-  }
-  if (metadata.contains(micro_batches_key)) {
-    parse<Index>(metadata, micro_batches_key, 1, s.batch, s.micro_batches);
-    check_micro_batches(s);
-  }
-  return s;
 }
 
 TransformerOptions model_options(const TrainOptions& o, const Material& material) {
@@ -165,37 +105,6 @@ Run new_run(const TrainOptions& o, bool writes_files) {
   return {path, best_model_of(path), settings, std::move(what), std::move(model), std::move(adam)};
 }
 
-template <class Number, class Given>
-void check_same(const char* option, Number of_file, const std::optional<Given>& given) {
-  if (!given || Number(*given) == of_file) return;
-  throw Error("its run has " + std::string(option) + " " + exact(of_file) + ", not " +
-              exact(*given) + ". Leave the option out, or start again with --overwrite.");
-}
-
-void check_same(const TrainOptions& o, const Settings& s, const TransformerOptions& model) {
-  check_same("--batch", s.batch, o.batch);
-  check_same("--rate", s.rate, o.rate);
-  check_same("--seed", s.seed, o.seed);
-  if (o.snapshots && s.snapshots == 0) {
-    throw Error(
-        "its run has no --snapshots. Leave the option out, or start again with --overwrite.");
-  }
-  check_same("--snapshots", s.snapshots, o.snapshots);
-  if (o.micro_batches && s.micro_batches == 0) {
-    throw Error(
-        "its run has no --micro-batches. Leave the option out, or start again with --overwrite.");
-  }
-  check_same("--micro-batches", s.micro_batches, o.micro_batches);
-  if (!s.fingerprint.empty()) check_same("--length", s.length, o.length);  // not for tasks
-  check_same("--layers", model.num_layers, o.layers);
-  check_same("--heads", model.num_heads, o.heads);
-  check_same("--width", model.d_model, o.width);
-  if (!o.attention_only || !model.has_feed_forward) return;
-  throw Error(
-      "its run has feed-forward layers, not --attention-only. Leave the option out, or start again "
-      "with --overwrite.");
-}
-
 // What an earlier part of this run wrote; any other file is ignored.
 Best best_in_file(const Run& run) {
   try {
@@ -240,6 +149,21 @@ Run resumed_run(const TrainOptions& o) {
   }
 }
 
+// That each rank has a share of every step.
+void check_ranks(const TrainOptions& o, const Settings& s, const Ranks& ranks) {
+  if (s.micro_batches == 0 && (o.divide_state || ranks.size() > 1)) {
+    throw Error("ranks share the micro-batches of each step: " +
+                std::string(o.resume ? "this run has none; start again with --overwrite and "
+                                     : "say how many there are, with ") +
+                "--micro-batches.");
+  }
+  if (s.micro_batches > 0 && ranks.size() > s.micro_batches) {
+    throw Error(std::to_string(ranks.size()) + " ranks share " + std::to_string(s.micro_batches) +
+                " micro-batches, and some would have none: take fewer ranks, or more "
+                "--micro-batches.");
+  }
+}
+
 }  // namespace
 
 Run make_run(const TrainOptions& o, const Ranks& ranks) {
@@ -251,12 +175,7 @@ Run make_run(const TrainOptions& o, const Ranks& ranks) {
   }
   Run run = o.resume ? resumed_run(o) : new_run(o, ranks.rank() == 0);
   run.divide_state = o.divide_state;
-  if (run.settings.micro_batches == 0 && (o.divide_state || ranks.size() > 1)) {
-    throw Error("ranks share the micro-batches of each step: " +
-                std::string(o.resume ? "this run has none; start again with --overwrite and "
-                                     : "say how many there are, with ") +
-                "--micro-batches.");
-  }
+  check_ranks(o, run.settings, ranks);
   if (run.settings.snapshots > 0) {
     if (run.best_model.empty()) {
       throw Error("--snapshots go beside the checkpoint, but " + run.checkpoint.string() +

@@ -11,18 +11,9 @@
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/training.hpp"
+#include "train_settings.hpp"
 
 namespace tapestry::command {
-
-// What must be the same in a resumed run; kept in the checkpoint as text.
-struct Settings {
-  std::string task, fingerprint;
-  Index length = 0, batch = 0, steps = 0;
-  double rate = 0;
-  std::uint64_t seed = 0;
-  Index snapshots = 0;      // how many were asked for
-  Index micro_batches = 0;  // of each step; 0: one pass for the whole batch
-};
 
 // The lowest loss on held-out data, and after which step it was measured.
 struct Best {
