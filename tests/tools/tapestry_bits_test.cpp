@@ -12,17 +12,20 @@ namespace {
 
 const std::string small = "train copy --batch 4 --width 8 --heads 2 --steps 6 --save-every 2 ";
 
+// In which a and b are the same run, and c is another.
+void train_three(const TemporaryFolder& folder) {
+  for (const char* run : {"a.safetensors", "b.safetensors", "c.safetensors --seed 2"}) {
+    const std::string arguments = small + "--snapshots 4 --checkpoint " + run;
+    CHECK(wrong(tapestry_in(folder / "", arguments)) == "");
+  }
+}
+
 }  // namespace
 
 TEST_CASE("bits of two runs: the same, or the first step and tensor that differ",
           "[tools][phase8]") {
   const TemporaryFolder folder;
-  const auto train = [&](const std::string& arguments) {
-    CHECK(wrong(tapestry_in(folder / "", small + "--snapshots 4 --checkpoint " + arguments)) == "");
-  };
-  train("a.safetensors");
-  train("b.safetensors");
-  train("c.safetensors --seed 2");
+  train_three(folder);
   const Result same = tapestry_in(folder / "", "bits a.safetensors b.safetensors");
   CHECK(wrong(same) == "");
   CHECK(same.out.starts_with("the same bits: 5 files, "));  // four snapshots, and the checkpoint
@@ -34,19 +37,20 @@ TEST_CASE("bits of two runs: the same, or the first step and tensor that differ"
   CHECK(has(unfolded(different.out), " ulp apart "));
   CHECK(widest(different.out) <= 80);
   CHECK(tapestry_in(folder / "", "bits a.snapshots c.snapshots").out == different.out);
-  CHECK(tapestry_in(folder / "", "bits a.snapshots b.snapshots")
-            .out.starts_with("the same bits: 4 files, "));
+}
 
-  // Later steps alone differ.
-  std::filesystem::remove(folder / "b.snapshots/000003.safetensors");
-  std::filesystem::copy_file(folder / "c.snapshots/000003.safetensors",
-                             folder / "b.snapshots/000003.safetensors");
-  CHECK(
-      tapestry_in(folder / "", "bits a.snapshots b.snapshots").out.starts_with("after step 3: '"));
-  std::filesystem::remove(folder / "b.snapshots/000003.safetensors");
-  const Result missing = tapestry_in(folder / "", "bits a.snapshots b.snapshots");
-  CHECK(missing.status == 1);
-  CHECK(unfolded(missing.out) ==
+TEST_CASE("bits of two folders: all files, in the order of their steps", "[tools][phase8]") {
+  const TemporaryFolder folder;
+  train_three(folder);
+  const auto said = [&] { return tapestry_in(folder / "", "bits a.snapshots b.snapshots"); };
+  CHECK(said().out.starts_with("the same bits: 4 files, "));
+  const auto later = folder / "b.snapshots/000003.safetensors";
+  std::filesystem::remove(later);
+  std::filesystem::copy_file(folder / "c.snapshots/000003.safetensors", later);
+  CHECK(said().out.starts_with("after step 3: '"));
+  std::filesystem::remove(later);
+  CHECK(said().status == 1);
+  CHECK(unfolded(said().out) ==
         "a.snapshots/000003.safetensors has no file beside it in the other folder; 3 files that "
         "both have have the same bits ");
 }
