@@ -23,7 +23,7 @@ namespace {
 double patience() {
   const char* const text = std::getenv("TAPESTRY_PATIENCE");
   double seconds = 0;
-  return text != nullptr && read_number(text, seconds) && seconds > 0 ? seconds : 7;
+  return text != nullptr && read_number(text, seconds) && seconds > 0 ? seconds : 6;
 }
 
 bool is_set_up() {
