@@ -286,6 +286,9 @@ $(build)/mpi/tapestry: $(tapestry_objects) $(mpi_objects) $(course) $(library)
 $(build)/mpi/%: $(build)/obj/tests/mpi/%.o $(mpi_objects) $(library)
 	$(call link,$(mpi_libraries))
 $(build)/obj/tests/mpi/%.o: private extra = -Itests
+$(build)/mpi/84_cost_model: $(call objects,$(wildcard tutorials/phase8*/84_cost_model.cpp)) \
+  $(mpi_objects) $(course) $(library)
+	$(call link,$(mpi_libraries))
 bench_ranks := $(call objects,tools/bench/ranks/ranks.cpp)
 $(bench_ranks): private extra = $(mpi_flags)
 $(bench_ranks): | build/setup/mpi
@@ -397,10 +400,12 @@ else  # another goal may compile the same files then
 tutorials: $(tutorials)
 	$(live)@tools/run_tutorials $(tutorials)
 endif
-## phase1         run the tutorials of that phase
+## phase1         run the tutorials of that phase; of phase 8 one also as processes, by MPI
 phase%: $$(call chosen,$$(call numbers,$$(call of_phase,$$*)))
 	$(live)@$(if $^,tools/run_tutorials $(call of_phase,$*),$(call none,phase $*,$(sort $(foreach \
 	  folder,$(wildcard tutorials/phase*),$(firstword $(subst _, ,$(notdir $(folder))))))))
+	$(if $(filter 8,$*),$(live)@if $(MAKE) --no-print-directory $(build)/mpi/84_cost_model; then echo; \
+	  $(build)/mpi/84_cost_model processes; else echo 'phase8: left out without MPI: step 84 as processes'; fi)
 ## run-13         run the tutorial with that number, whether or not anything changed
 run-%: $$(call chosen,$$*)
 	$(live)@$(if $(call numbered,$*),FRESH=1 tools/run_tutorials $(call numbered,$*),$(call \

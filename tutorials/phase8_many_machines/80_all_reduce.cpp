@@ -5,13 +5,14 @@
 // counted while they run; the clock is a simulated one, so that the link can be any.
 // Writes out/plots/phase8_all_reduce.gif; takes less than a second.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tapestry/distributed/ranks.hpp"
+#include "tapestry/distributed/all_reduce.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/plot/gif.hpp"
 
@@ -179,6 +180,18 @@ void count_messages() {
   }
 }
 
+void compare_with_library() {
+  std::atomic<bool> same = true;
+  for (const int size : {2, 4, 8, 16}) {
+    run_as_threads(size, [&](Ranks& ranks) {
+      std::vector<real> numbers(100, std::ldexp(real(1), ranks.rank()));
+      all_reduce(ranks, numbers);
+      if (numbers != std::vector<real>(100, std::ldexp(real(1), size) - 1)) same = false;
+    });
+  }
+  std::printf("all_reduce() of the library: %s\n", same ? "the same sums" : "OTHER SUMS");
+}
+
 double finished(const std::vector<Record>& workers) {
   double last = 0;
   for (const Record& w : workers) last = std::max(last, w.clock);
@@ -297,6 +310,7 @@ void film() {
 int main() try {
   std::printf("Step 80: the sum of what all ranks have (takes less than a second)\n\n");
   count_messages();
+  compare_with_library();
   compare_with_formula();
   film();
 } catch (const Error& error) {

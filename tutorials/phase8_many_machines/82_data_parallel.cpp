@@ -30,7 +30,7 @@ constexpr std::uint64_t seed = 5;
 using Row = std::vector<real>;  // a number for each parameter of the model
 
 // What can be done wrong.
-enum class Way { right, mean_of_means, dropout_by_rank, clip_by_rank, sum_by_rank };
+enum class Way { right, mean_of_means, means_alike, dropout_by_rank, clip_by_rank, sum_by_rank };
 
 Transformer new_model() {
   Random random(seed);
@@ -48,12 +48,13 @@ Transformer new_model() {
 Index words_of(Index micro_batch) { return 1 + micro_batch * 5 % 7; }
 
 // Texts depend on step and micro-batch alone; what dropout draws comes from `drop`.
-MicroBatch loss_of(const Transformer& model, Index step, Index micro_batch, Random& drop) {
+MicroBatch loss_of(const Transformer& model, Index step, Index micro_batch, Index words,
+                   Random& drop) {
   static const Vocabulary vocabulary(Grammar().words());
   Random random = random_of(seed, step, micro_batch, micro_batches);
   Batch batch = Grammar().batch(vocabulary, texts, random);  // (texts, 7)
   for (Index i = 0; i < texts * 7; ++i) {
-    if (i % 7 >= words_of(micro_batch)) batch.targets.values[std::size_t(i)] = -1;  // not counted
+    if (i % 7 >= words) batch.targets.values[std::size_t(i)] = -1;  // not counted
   }
   const Tensor logits = model(batch.inputs, {}, {.random = &drop});  // (texts, 7, words)
   return sum_of_losses(logits, batch.targets);
@@ -95,7 +96,7 @@ class ByHand {
                         ? Random(99, std::uint64_t(step * 64 + ranks_.rank()))
                         : random_of(99, step, i, micro_batches);
       Tape tape(model_.parameters());
-      const MicroBatch made = loss_of(model_, step, i, drop);
+      const MicroBatch made = loss_of(model_, step, i, words(i), drop);
       const Gradients gradients = tape.backward(made.loss_sum);
       Row row;
       for (std::size_t p = 0; p < gradients.size(); ++p) {
@@ -108,9 +109,10 @@ class ByHand {
     return rows;
   }
 
-  static double tokens_of(const TreeNode& share) {
+  Index words(Index i) const { return way_ == Way::means_alike ? 4 : words_of(i); }
+  double tokens_of(const TreeNode& share) const {
     double tokens = 0;
-    for (Index i = share.first; i < share.last; ++i) tokens += double(texts * words_of(i));
+    for (Index i = share.first; i < share.last; ++i) tokens += double(texts * words(i));
     return tokens;
   }
 
@@ -118,7 +120,8 @@ class ByHand {
   void change(std::vector<Row>& rows) const {
     const double all = tokens_of({0, micro_batches}), part = 1.0 / ranks_.size();
     double factor = 1;
-    if (way_ == Way::mean_of_means) factor = part / tokens_of(share_) * all;
+    if (way_ == Way::mean_of_means || way_ == Way::means_alike)
+      factor = part / tokens_of(share_) * all;
     if (way_ == Way::clip_by_rank) {
       const double norm = length(left_to_right(rows)) / part / all;  // of this rank's gradient
       factor = std::min(1.0, max_norm / norm);
@@ -223,7 +226,7 @@ Trained by_library(int count, bool divide_state) {
     Adam adam(model.parameters());
     const auto loss = [&](Index step, Index i) {
       Random drop = random_of(99, step, i, micro_batches);
-      return loss_of(model, step, i, drop);
+      return loss_of(model, step, i, words_of(i), drop);
     };
     const Training made =
         train_in_parts(adam, loss, {.micro_batches = micro_batches, .divide_state = divide_state},
@@ -277,16 +280,17 @@ const struct {
 } ways[] = {{"right", Way::right},
             {"summed by rank first", Way::sum_by_rank},
             {"mean of ranks' means", Way::mean_of_means},
+            {"means, texts alike long", Way::means_alike},
             {"dropout drawn by rank", Way::dropout_by_rank},
             {"clipped by rank", Way::clip_by_rank}};
 
 void what_breaks_it() {
   const Row start = numbers_of(new_model().parameters());
   std::printf("\n2. How far the weights are from 1 rank's, in %% of the way that training went\n");
-  std::printf("ranks                         2          4          8    loss with 1 and with 8\n");
+  std::printf("ranks                          2          4          8    loss with 1 and with 8\n");
   for (const auto& [name, way] : ways) {
     const Trained alone = by_hand(1, way);
-    std::printf("%-22s", name);
+    std::printf("%-23s", name);
     Trained last;
     for (const int ranks : {2, 4, 8}) {
       last = by_hand(ranks, way);

@@ -3,17 +3,19 @@
 // New here: a cost model of three measured numbers: the latency and the bandwidth of the link, and
 // the time of a micro-batch. It predicts the time of a step; the prediction is compared with what
 // two ranks take, here and over slower links (a wrapper delays messages). Then the model is asked
-// about 1 to 1024 machines.
+// about 1 to 1024 machines. With the argument "processes" two processes are the ranks (make phase8).
 // Writes out/plots/phase8_scaling.png; takes about ten seconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "course/delayed_ranks.hpp"
 #include "course/timing.hpp"
+#include "tapestry/distributed/mpi.hpp"
 #include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
@@ -147,37 +149,34 @@ struct Measured {
   double step = 0, library = 0;  // seconds
 };
 
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
 // What costs is measured in turn with what is to be predicted, so that both see the machine alike.
-Measured measure_steps(Link slower) {
-  Measured result;
-  run_as_threads(2, [&](Ranks& fast) {
-    use_threads(1);
-    Delayed ranks(fast, slower);
-    Worker worker(ranks);
-    worker.step(0);  // memory is taken
-    const Link link = measure_link(ranks);
-    std::vector<double> micro_batch, update, step, library;
-    const auto loss = [&](Index s, Index i) { return worker.loss(s, i); };
-    for (Index round = 1; round <= 7; ++round) {
-      worker.meet();  // from here on both ranks compute at once, as in a step
-      for (Index i = 0; i < 3; ++i) {
-        micro_batch.push_back(seconds_of([&] { worker.compute(round, i); }));
-      }
-      update.push_back(seconds_of([&] { worker.update(); }));
-      worker.meet();
-      step.push_back(seconds_of([&] { worker.step(round); }));
-      worker.meet();
-      library.push_back(seconds_of([&] {
-        train_in_parts(worker.adam, loss, {.micro_batches = micro_batches},
-                       {.steps = worker.adam.steps() + 1, .what = ""}, ranks);
-      }));
+Measured measure_steps(Ranks& fast, Link slower) {
+  Delayed ranks(fast, slower);
+  Worker worker(ranks);
+  worker.step(0);  // memory is taken
+  const Link link = measure_link(ranks);
+  std::vector<double> micro_batch, update, step, library;
+  const auto loss = [&](Index s, Index i) { return worker.loss(s, i); };
+  for (Index round = 1; round <= 7; ++round) {
+    worker.meet();  // from here on both ranks compute at once, as in a step
+    for (Index i = 0; i < 3; ++i) {
+      micro_batch.push_back(seconds_of([&] { worker.compute(round, i); }));
     }
-    const double bytes = double(worker.row.size() * sizeof(real));
-    if (ranks.rank() == 0) {
-      result = {{link, median(micro_batch), median(update), bytes}, median(step), median(library)};
-    }
-  });
-  return result;
+    update.push_back(seconds_of([&] { worker.update(); }));
+    worker.meet();
+    step.push_back(seconds_of([&] { worker.step(round); }));
+    worker.meet();
+    library.push_back(seconds_of([&] {
+      train_in_parts(worker.adam, loss, {.micro_batches = micro_batches},
+                     {.steps = worker.adam.steps() + 1, .what = ""}, ranks);
+    }));
+  }
+  const double bytes = double(worker.row.size() * sizeof(real));
+  return {{link, mean(micro_batch), mean(update), bytes}, mean(step), mean(library)};
 }
 
 const struct {
@@ -188,20 +187,26 @@ const struct {
              {"5 ms, 50 MB/s", {5e-3, 5e7}},
              {"10 ms, 20 MB/s", {1e-2, 2e7}}};
 
-std::vector<Measured> compare() {
-  std::printf(
-      "1. A GPT, 8 micro-batches, two ranks here. Measured: latency, bandwidth, a micro-batch;\n");
-  std::printf("   predicted from these: a step, ms; then a step as measured, and the library's\n");
-  std::printf(
-      "link added            ms      MB/s        ms   predicted  measured   ratio   library\n");
+// Of two ranks, the first prints.
+std::vector<Measured> compare(Ranks& ranks) {
+  use_threads(1);
+  const bool prints = ranks.rank() == 0;
+  if (prints) {
+    std::printf("1. A GPT, 8 micro-batches, two ranks here. Measured: latency, bandwidth, a\n");
+    std::printf("   micro-batch; predicted from these: a step; then a step, and the library's\n");
+    std::printf(
+        "link added            ms      MB/s        ms   predicted  measured   ratio   library\n");
+  }
   std::vector<Measured> all;
   for (const auto& [name, link] : links) {
-    const Measured m = measure_steps(link);
+    const Measured m = measure_steps(ranks, link);
     const double predicted = m.costs.step(2, micro_batches);
-    std::printf("%-15s %8.3f %9.0f %9.2f %11.1f %9.1f %7.2f %9.1f\n", name,
-                1e3 * m.costs.link.latency, 1e-6 * m.costs.link.bandwidth,
-                1e3 * m.costs.micro_batch, 1e3 * predicted, 1e3 * m.step, predicted / m.step,
-                1e3 * m.library);
+    if (prints) {
+      std::printf("%-15s %8.3f %9.0f %9.2f %11.1f %9.1f %7.2f %9.1f\n", name,
+                  1e3 * m.costs.link.latency, 1e-6 * m.costs.link.bandwidth,
+                  1e3 * m.costs.micro_batch, 1e3 * predicted, 1e3 * m.step, predicted / m.step,
+                  1e3 * m.library);
+    }
     all.push_back(m);
   }
   return all;
@@ -307,9 +312,16 @@ plot::LineChart planned() {
 
 }  // namespace
 
-int main() try {
+int main(int count, char** arguments) try {
+  if (count > 1 && std::string(arguments[1]) == "processes") {
+    return run_as_processes(2, [](Ranks& ranks) { compare(ranks); });
+  }
   std::printf("Step 84: a cost model (takes about ten seconds)\n\n");
-  const std::vector<Measured> all = compare();
+  std::vector<Measured> all;
+  run_as_threads(2, [&](Ranks& ranks) {
+    const std::vector<Measured> measured = compare(ranks);
+    if (ranks.rank() == 0) all = measured;
+  });
   plan();
   at_a_thousand();
   plot::Canvas canvas(1100, 440);
