@@ -404,7 +404,7 @@ endif
 phase%: $$(call chosen,$$(call numbers,$$(call of_phase,$$*)))
 	$(live)@$(if $^,tools/run_tutorials $(call of_phase,$*),$(call none,phase $*,$(sort $(foreach \
 	  folder,$(wildcard tutorials/phase*),$(firstword $(subst _, ,$(notdir $(folder))))))))
-	$(if $(filter 8,$*),$(live)@if $(MAKE) --no-print-directory $(build)/mpi/84_cost_model; then echo; \
+	$(if $(filter 8,$*),$(live)@if $(self) --no-print-directory $(build)/mpi/84_cost_model; then echo; \
 	  $(build)/mpi/84_cost_model processes; else echo 'phase8: left out without MPI: step 84 as processes'; fi)
 ## run-13         run the tutorial with that number, whether or not anything changed
 run-%: $$(call chosen,$$*)
