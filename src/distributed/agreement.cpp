@@ -3,28 +3,26 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "distributed/tags.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {
 
-// Apart from those of sums, whose numbers are small.
-constexpr int tag = 1 << 20;
-
 void send_text(Ranks& ranks, int to, const std::string& text) {
   const std::uint64_t length = text.size();
-  Message first = ranks.send(to, tag, bytes_of(length));
-  Message second = ranks.send(to, tag, std::as_bytes(std::span(text)));
+  Message first = ranks.send(to, tags::agreement, bytes_of(length));
+  Message second = ranks.send(to, tags::agreement, std::as_bytes(std::span(text)));
   ranks.wait(first), ranks.wait(second);
 }
 
 std::string receive_text(Ranks& ranks, int from) {
   std::uint64_t length = 0;
-  Message first = ranks.receive(from, tag, bytes_of(length));
+  Message first = ranks.receive(from, tags::agreement, bytes_of(length));
   ranks.wait(first);
   std::string text(length, '\0');
-  Message second = ranks.receive(from, tag, std::as_writable_bytes(std::span(text)));
+  Message second = ranks.receive(from, tags::agreement, std::as_writable_bytes(std::span(text)));
   ranks.wait(second);
   return text;
 }
@@ -94,15 +92,15 @@ Index largest_of_all(Ranks& ranks, Index mine) {
   for (; step < size && rank % (2 * step) == 0; step *= 2) {
     if (rank + step >= size) continue;
     Index other = 0;
-    exchange(ranks.receive(rank + step, tag, bytes_of(other)));
+    exchange(ranks.receive(rank + step, tags::agreement, bytes_of(other)));
     mine = std::max(mine, other);
   }
   if (rank != 0) {
-    exchange(ranks.send(rank - step, tag, bytes_of(mine)));
-    exchange(ranks.receive(rank - step, tag, bytes_of(mine)));
+    exchange(ranks.send(rank - step, tags::agreement, bytes_of(mine)));
+    exchange(ranks.receive(rank - step, tags::agreement, bytes_of(mine)));
   }
   for (step /= 2; step > 0; step /= 2) {
-    if (rank + step < size) exchange(ranks.send(rank + step, tag, bytes_of(mine)));
+    if (rank + step < size) exchange(ranks.send(rank + step, tags::agreement, bytes_of(mine)));
   }
   return mine;
 }

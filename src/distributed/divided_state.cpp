@@ -53,15 +53,6 @@ void receive_state(Ranks& ranks, const Parameters& state, const Flags& kept, int
 
 }  // namespace
 
-bool on_any(Ranks& ranks, bool flag) {
-  std::vector<char> flags(static_cast<std::size_t>(ranks.size()));
-  flags[static_cast<std::size_t>(ranks.rank())] = flag;
-  std::vector<Range> parts;
-  for (int rank = 0; rank < ranks.size(); ++rank) parts.push_back({rank, rank + 1});
-  gather(ranks, std::span(flags), parts, tags::flags);
-  return std::find(flags.begin(), flags.end(), 1) != flags.end();
-}
-
 void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void()>& save) {
   if (ranks.rank() != 0) return send_state(ranks, optimizer.state());
   const Flags kept = kept_of(optimizer.state());

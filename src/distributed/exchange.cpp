@@ -25,7 +25,6 @@ void gather(Ranks& ranks, std::span<Number> all, const std::vector<Range>& parts
 }
 
 template void gather(Ranks&, std::span<real>, const std::vector<Range>&, int);
-template void gather(Ranks&, std::span<char>, const std::vector<Range>&, int);
 #ifndef TAPESTRY_F64
 template void gather(Ranks&, std::span<double>, const std::vector<Range>&, int);
 #endif

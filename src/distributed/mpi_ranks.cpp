@@ -13,6 +13,7 @@
 #include "distributed/check_message.hpp"
 #include "distributed/mpi_signs.hpp"
 #include "distributed/pause.hpp"
+#include "distributed/tags.hpp"
 #include "tapestry/distributed/mpi.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -188,13 +189,11 @@ class MpiRanks final : public Ranks {
     for (int away = 1; away < size_; away *= 2) {
       const std::byte nothing[1] = {};
       std::byte came[1];
-      Message sent = send((rank_ + away) % size_, tag_of_meeting, nothing);
-      Message got = receive((rank_ + size_ - away) % size_, tag_of_meeting, came);
+      Message sent = send((rank_ + away) % size_, tags::meeting, nothing);
+      Message got = receive((rank_ + size_ - away) % size_, tags::meeting, came);
       wait(sent), wait(got);
     }
   }
-
-  static constexpr int tag_of_meeting = (1 << 20) + 1;
 
   int rank_ = asked(MPI_Comm_rank), size_ = asked(MPI_Comm_size);
   MPI_Comm comm_ = copy_of_world();

@@ -61,7 +61,7 @@ struct Tape::State {
   Tensor buffer_of(std::size_t input, const Shape& shape);
 
   // ---- who hears of the backward pass: listener.cpp
-  BackwardListener* listener = nullptr;  // null: nobody
+  BackwardListener* listener = nullptr;                          // null: nobody
   std::vector<std::pair<std::size_t, std::size_t>> complete_at;  // record, watched tensor; sorted
   void find_complete();
   void tell(std::size_t record);

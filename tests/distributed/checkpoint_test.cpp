@@ -85,12 +85,3 @@ TEST_CASE("saving in the midst changes nothing for what comes", "[distributed][p
   CHECK(difference(folder / "whole", folder / "4") == "");
   CHECK(difference(folder / "whole", folder / "3") != "");
 }
-
-TEST_CASE("a flag on any rank is known to all", "[distributed][phase8]") {
-  run_as_threads(4, [](Ranks& ranks) {
-    CHECK_FALSE(on_any(ranks, false));
-    for (int rank = 0; rank < 4; ++rank) CHECK(on_any(ranks, ranks.rank() == rank));
-  });
-  CHECK(on_any(alone(), true));
-  CHECK_FALSE(on_any(alone(), false));
-}

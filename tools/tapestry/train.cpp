@@ -128,7 +128,7 @@ void take_snapshot(Run& run, Ranks& ranks, std::optional<double> loss) {
   } catch (const Error& error) {
     problem = error.what();
   }
-  if (!on_any(ranks, !problem.empty())) return;
+  if (largest_of_all(ranks, !problem.empty()) == 0) return;
   save_from_all(ranks, run.adam, [&] { save(run); });
   throw Error(problem + ". Stopped after step " + std::to_string(run.adam.steps()) + ", which " +
               run.checkpoint.string() + " holds: go on with --resume.");

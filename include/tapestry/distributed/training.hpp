@@ -63,9 +63,6 @@ Training train_in_parts(Optimizer& optimizer, const LossOfMicroBatch& loss_of_mi
                         const PartsOptions& parts, const TrainingOptions& options = {},
                         Ranks& ranks = alone());
 
-// To be called on all ranks: whether the flag is set on any of them.
-bool on_any(Ranks& ranks, bool flag);
-
 // To be called on all ranks: brings the divided state of an optimizer to rank 0, which calls save
 // and drops what is not its own again. What was not divided is saved as it is.
 void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void()>& save);
