@@ -400,12 +400,16 @@ else  # another goal may compile the same files then
 tutorials: $(tutorials)
 	$(live)@tools/run_tutorials $(tutorials)
 endif
-## phase1         run the tutorials of that phase; of phase 8 one also as processes, by MPI
+## phase1         run the tutorials of that phase; of phase 8 one also as processes, by MPI, and with
+##                LONG=1 attention over 262,144 positions by two ranks that hold half of it each
 phase%: $$(call chosen,$$(call numbers,$$(call of_phase,$$*)))
 	$(live)@$(if $^,tools/run_tutorials $(call of_phase,$*),$(call none,phase $*,$(sort $(foreach \
 	  folder,$(wildcard tutorials/phase*),$(firstword $(subst _, ,$(notdir $(folder))))))))
-	$(if $(filter 8,$*),$(live)@if $(self) --no-print-directory $(build)/mpi/84_cost_model; then echo; \
-	  $(build)/mpi/84_cost_model processes; else echo 'phase8: left out without MPI: step 84 as processes'; fi)
+	$(if $(filter 8,$*),$(live)@if $(self) --no-print-directory $(build)/mpi/84_cost_model; then \
+	  echo; $(build)/mpi/84_cost_model processes; \
+	  else echo 'phase8: left out without MPI: step 84 as processes'; fi)
+	$(if $(and $(filter 8,$*),$(LONG)),$(live)@$(self) --no-print-directory \
+	  $(build)/tools/long_attention && echo && $(build)/tools/long_attention)
 ## run-13         run the tutorial with that number, whether or not anything changed
 run-%: $$(call chosen,$$*)
 	$(live)@$(if $(call numbered,$*),FRESH=1 tools/run_tutorials $(call numbered,$*),$(call \
