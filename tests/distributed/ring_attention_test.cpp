@@ -102,9 +102,9 @@ TEST_CASE("ring attention has the same bits on any number of threads", "[distrib
   for (const Case& each : cases()) {
     CAPTURE(each.name);
     const std::vector<Tensor> of = ring_operands(each.leading, each.length, 16, 16);
+    const SmallWorkShared sharing;
     use_threads(1);
     const RingResult expected = on_ranks(3, of, each.options);
-    const SmallWorkShared sharing;
     use_threads(2);
     for (const int count : {1, 2}) {
       CAPTURE(count);
