@@ -161,7 +161,7 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
   }
 }
 
-// Beside number j of a row of n: at the row's end the first 512 bytes of a later one are called for.
+// Beside number j of a row of n: at the row's end it calls for the first 512 bytes of a later one.
 // Each line of it would be too many where y is read and written, too: that cost 7 %, and 12 % for a
 // thread that reads a half of each row (Zen 5, rows of 4 and 11 kB).
 TAPESTRY_INLINE void fetch_beginning(const real* later, Index j, Index n) {

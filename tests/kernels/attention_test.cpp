@@ -130,8 +130,8 @@ TEST_CASE("attention: every set computes what the plain loops say", "[phase1][ke
   }
 }
 
-// The gradients of the keys from 64 on, asked for one by one or with row sums instead of the output;
-// without a mask by a call that has these keys alone, with the log sums of all.
+// The gradients of the keys from 64 on, asked for one by one or with row sums instead of the
+// output; without a mask by a call that has these keys alone, with the log sums of all.
 void check_asked(Head& h, const Table& set) {
   h.forward(set);
   const std::vector<real> all = h.backward(set, 64);

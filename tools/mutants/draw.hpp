@@ -20,10 +20,10 @@ struct Mutant {
 std::string name_of(const std::string& path, const std::string& original,
                     const std::string& mutated);
 
-// Mutants drawn by seed: one of each file that has any, however many these are, then from all, up to
-// `count`, in proportion to their code, all rules equally often. A site's rank depends on its lines alone, so that most of
-// the draw stays when the sources change. None of `refused` is drawn, and no two that overlap in
-// part. They are in the order of files and lines.
+// Mutants drawn by seed: one of each file that has any, however many these are, then from all, up
+// to `count`, in proportion to their code, all rules equally often. A site's rank depends on its
+// lines alone, so that most of the draw stays when the sources change. None of `refused` is drawn,
+// and no two that overlap in part. They are in the order of files and lines.
 std::vector<Mutant> draw(const std::vector<Source>& sources, std::size_t count, std::uint64_t seed,
                          const std::set<std::string>& refused);
 

@@ -19,8 +19,8 @@
 namespace mutants {
 namespace {
 
-// A test name escaped for Catch2, to be taken literally: at its beginning - would mark an option and
-// ~ the tests to leave out.
+// A test name escaped for Catch2, to be taken literally: at its beginning - would mark an option
+// and ~ the tests to leave out.
 std::string escaped(const std::string& name) {
   std::string all = name.starts_with('-') || name.starts_with('~') ? "\\" : "";
   for (const char c : name) {

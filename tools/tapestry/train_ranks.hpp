@@ -7,9 +7,9 @@
 
 namespace tapestry::command {
 
-// Whether this process starts the ranks of the run, instead of being one. It then does nothing else:
-// start_and_wait() returns when all is done, and throws Exit with the status and the line of the
-// rank that failed.
+// Whether this process starts the ranks of the run, instead of being one. It then does nothing
+// else: start_and_wait() returns when all is done, and throws Exit with the status and the line of
+// the rank that failed.
 bool starts_ranks(const TrainOptions& options);
 void start_and_wait(const TrainOptions& options);
 

@@ -2,8 +2,8 @@
 //
 // New here: data-parallel training. Each rank has the whole model and a share of each step's
 // micro-batches; gradients are added over all ranks. Written out with the simplest messages, then
-// by the library's train_in_parts; on 1 to 8 ranks the weights have the same bits. Then four changes
-// that look harmless, and how far each leads away.
+// by the library's train_in_parts; on 1 to 8 ranks the weights have the same bits. Then four
+// changes that look harmless, and how far each leads away.
 // Writes no picture; takes about five seconds.
 #include <algorithm>
 #include <cmath>

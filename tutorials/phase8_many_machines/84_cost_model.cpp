@@ -3,7 +3,7 @@
 // New here: a cost model of three measured numbers: the latency and the bandwidth of the link, and
 // the time of a micro-batch. It predicts the time of a step; the prediction is compared with what
 // two ranks take, here and over slower links (a wrapper delays messages). Then the model is asked
-// about 1 to 1024 machines. With the argument "processes" two processes are the ranks (make phase8).
+// about 1 to 1024 machines. With the argument "processes" they are two processes (make phase8).
 // Writes out/plots/phase8_scaling.png; takes about ten seconds.
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 //
 // Some queries met the keys of tile a, and separately those of tile b. Of each they know
 //
-//   top = the largest score,  total = sum of exp(score - top),  mixed = sum of exp(score - top) value
+//   top = the largest score, total = sum of exp(score - top), mixed = sum of exp(score - top) value
 //
 // What would they know if they had met all keys at once? Bring both to the larger top:
 //
