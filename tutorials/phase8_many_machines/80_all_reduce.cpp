@@ -1,8 +1,8 @@
 // Step 80. How do many ranks get the sum of what each of them has?
 //
 // New here: ranks, which share nothing and send each other messages; and the all-reduce, after
-// which each rank has the sum, in three ways: all to one, a tree, a ring. Messages, bytes and time are
-// counted while they run; the clock is a simulated one, so that the link can be any.
+// which each rank has the sum, in three ways: all to one, a tree, a ring. Messages, bytes and time
+// are counted while they run; the clock is a simulated one, so that the link can be any.
 // Writes out/plots/phase8_all_reduce.gif; takes less than a second.
 #include <algorithm>
 #include <atomic>

@@ -50,8 +50,8 @@ struct JobEnd {
 // returns when none of their processes is left. It sets what Open MPI (4.1 and 5.0) needs as root,
 // in a container, and with more ranks than processors, and shares the threads among the ranks
 // unless OMP_NUM_THREADS is set. Rank 0 prints to where this process prints. SIGINT and SIGTERM are
-// passed on to all ranks; a second one ends them. Throws Error for a count not in 1 .. 1024, without
-// MPI, and where there is no mpirun.
+// passed on to all ranks; a second one ends them. Throws Error for a count not in 1 .. 1024,
+// without MPI, and where there is no mpirun.
 JobEnd start_ranks(int count);
 
 // The whole main() of a program of ranks: starts `count` of them, or is one of those that were
