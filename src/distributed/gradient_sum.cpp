@@ -11,7 +11,7 @@ namespace tapestry {
 namespace {
 
 constexpr Index bucket_size = 1 << 16;  // numbers: long enough for the speed of the connection
-constexpr std::size_t most_nodes = 64;
+constexpr std::size_t most_nodes = 64, of_sum = most_nodes - 1;  // places of a bucket's tags
 
 bool is_node(Index count, const TreeNode& wanted) {
   TreeNode node{0, count};
@@ -29,14 +29,15 @@ std::span<real> numbers_of(const Tensor& row, const Range& range) {
 }  // namespace
 
 GradientSum::GradientSum(Ranks& ranks, const Parameters& parameters, Index micro_batches,
-                         bool whole_parameters)
+                         bool divided)
     : ranks_(ranks),
       layout_(parameters),
       micro_batches_(micro_batches),
+      divided_(divided),
       share_(share_of(micro_batches, ranks.size(), ranks.rank())),
       nodes_(whole_nodes(micro_batches, share_)) {
   for (int rank = 0; rank < ranks.size(); ++rank) {
-    owned_.push_back(layout_.owned(ranks.size(), rank, whole_parameters));
+    owned_.push_back(layout_.owned(ranks.size(), rank, divided));
   }
   make_buckets();
 }
@@ -99,7 +100,7 @@ void GradientSum::merge_siblings() {
 
 void GradientSum::begin_last(Index micro_batch) {
   sums_.emplace_back(TreeNode{micro_batch, micro_batch + 1}, Tensor::empty({layout_.count()}));
-  for (Bucket& bucket : buckets_) bucket.waiting = 0;
+  for (Bucket& bucket : buckets_) bucket = {bucket.range, bucket.owner};
   for (std::size_t i = 0; i < layout_.parameters(); ++i) {
     const auto [first, last] = of_parameter_[i];
     for (std::size_t bucket = first; bucket < last; ++bucket) ++buckets_[bucket].waiting;
@@ -125,38 +126,57 @@ std::vector<TreePart> GradientSum::parts_at(Index number) const {
 // ---------------------------------------------------------------- between ranks
 
 void GradientSum::send(std::size_t number) {
-  const Bucket& bucket = buckets_[number];
+  Bucket& bucket = buckets_[number];
+  const bool own = bucket.owner == ranks_.rank();
   const std::vector<TreePart> parts = parts_at(bucket.range.first);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const real* const sum = add_up(nodes_[i], parts, bucket.range.count());
-    if (bucket.owner == ranks_.rank()) continue;
+    if (own) continue;
     const std::span numbers(sum, static_cast<std::size_t>(bucket.range.count()));
-    sent_.push_back(ranks_.send(bucket.owner, tag(number, i), std::as_bytes(numbers)));
+    bucket.sent.push_back(ranks_.send(bucket.owner, tag(number, i), std::as_bytes(numbers)));
   }
+  (own ? to_add_ : to_fetch_).push_back(number);
 }
 
 void GradientSum::post_receives() {
-  received_.clear();
   for (int hop = 1; hop < ranks_.size(); ++hop) {
     const int from = (ranks_.rank() + ranks_.size() - hop) % ranks_.size();
     const std::vector<TreeNode> nodes =
         whole_nodes(micro_batches_, share_of(micro_batches_, ranks_.size(), from));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       Received one{from, nodes[i], Tensor::empty({own().count()})};
+      one.messages.resize(buckets_.size());
       for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
         if (buckets_[bucket].owner != ranks_.rank()) continue;
         const Range& range = buckets_[bucket].range;
         const std::span<real> room =
             numbers_of(one.numbers, {range.first - own().first, range.last - own().first});
-        one.messages.push_back(ranks_.receive(from, tag(bucket, i), std::as_writable_bytes(room)));
+        one.messages[bucket] = ranks_.receive(from, tag(bucket, i), std::as_writable_bytes(room));
       }
       received_.push_back(std::move(one));
     }
   }
 }
 
-// The sum of all ranks, into this rank's first row.
-void GradientSum::add_bucket(std::size_t own_bucket, const Range& range) {
+// Does what needs no waiting. Buckets are complete in one order on all ranks, nearly.
+void GradientSum::advance() {
+  const auto have_ended = [&](std::vector<Message>& messages) {
+    return std::all_of(messages.begin(), messages.end(),
+                       [&](Message& message) { return ranks_.done(message); });
+  };
+  const auto has_come = [&](std::size_t bucket) {
+    return std::all_of(received_.begin(), received_.end(),
+                       [&](Received& one) { return ranks_.done(one.messages[bucket]); });
+  };
+  while (!to_add_.empty() && has_come(to_add_.front())) add_next();
+  while (!to_fetch_.empty() && have_ended(buckets_[to_fetch_.front()].sent)) fetch_next();
+}
+
+// The sum of all ranks, into this rank's first row, and to all others.
+void GradientSum::add_next() {
+  const std::size_t number = to_add_.front();
+  to_add_.pop_front();
+  const Range& range = buckets_[number].range;
   std::vector<TreePart> parts;
   const std::vector<TreePart> rows = parts_at(range.first);
   for (const TreeNode& node : nodes_) {
@@ -166,21 +186,35 @@ void GradientSum::add_bucket(std::size_t own_bucket, const Range& range) {
     parts.push_back({node, row->numbers});
   }
   for (Received& one : received_) {
-    ranks_.wait(one.messages[own_bucket]);
+    ranks_.wait(one.messages[number]);
     parts.push_back({one.node, raw(one.numbers) + (range.first - own().first)});
   }
   const real* const sum = add_up({0, micro_batches_}, parts, range.count());
-  real* const to = raw(sums_.front().second) + range.first;
-  if (sum != to) std::memcpy(to, sum, static_cast<std::size_t>(range.count()) * sizeof(real));
+  const std::span<real> to = numbers_of(sums_.front().second, range);
+  if (sum != to.data()) std::memcpy(to.data(), sum, to.size_bytes());
+  for (int hop = 1; hop < ranks_.size() && !divided_; ++hop) {
+    const int other = (ranks_.rank() + hop) % ranks_.size();
+    sums_under_way_.push_back(ranks_.send(other, tag(number, of_sum), std::as_bytes(to)));
+  }
+}
+
+// What was sent to an owner has been read: the sum may come there.
+void GradientSum::fetch_next() {
+  const std::size_t number = to_fetch_.front();
+  to_fetch_.pop_front();
+  Bucket& bucket = buckets_[number];
+  for (Message& message : bucket.sent) ranks_.wait(message);
+  if (divided_) return;
+  const std::span<real> to = numbers_of(sums_.front().second, bucket.range);
+  sums_under_way_.push_back(
+      ranks_.receive(bucket.owner, tag(number, of_sum), std::as_writable_bytes(to)));
 }
 
 Tensor GradientSum::finish() {
-  std::size_t own_bucket = 0;
-  for (const Bucket& bucket : buckets_) {
-    if (bucket.owner == ranks_.rank()) add_bucket(own_bucket++, bucket.range);
-  }
-  for (Message& message : sent_) ranks_.wait(message);
-  sent_.clear();
+  for (; !to_add_.empty(); advance()) add_next();
+  while (!to_fetch_.empty()) fetch_next();
+  for (Message& message : sums_under_way_) ranks_.wait(message);
+  sums_under_way_.clear();
   received_.clear();
   const Tensor sum = sums_.front().second;
   sums_.clear();

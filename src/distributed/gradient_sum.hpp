@@ -1,6 +1,7 @@
 // The sum of one step's gradients over its micro-batches, on whichever ranks they were computed.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "distributed/layout.hpp"
@@ -15,10 +16,11 @@ namespace tapestry {
 //
 // Numbers travel in buckets, stretches of a row of all numbers. A bucket is sent to its owner as
 // soon as all gradients in it are complete: one message for each whole node of this rank's share.
+// The owner adds what has come, and sends the sum to all, also while the backward pass goes on.
 class GradientSum : public BackwardListener {
  public:
-  GradientSum(Ranks& ranks, const Parameters& parameters, Index micro_batches,
-              bool whole_parameters);
+  // divided: owners have whole parameters, and sums stay with them.
+  GradientSum(Ranks& ranks, const Parameters& parameters, Index micro_batches, bool divided);
 
   const TreeNode& share() const { return share_; }
   const std::vector<Range>& owned() const { return owned_; }  // by rank
@@ -28,22 +30,23 @@ class GradientSum : public BackwardListener {
   void add(Index micro_batch, const Gradients& gradients);
   void begin_last(Index micro_batch);
   void complete(std::size_t position, const Tensor& gradient) override;
-  void after_record() override { ranks_.poll(); }
+  void after_record() override { advance(); }
 
-  // Waits for the others' sums, and adds them -> (all numbers), of which own() are the sums.
+  // Waits for the others' sums, and adds them -> (all numbers) of sums; if divided, own() of them.
   Tensor finish();
 
  private:
   struct Bucket {
     Range range;
     int owner;
-    std::size_t waiting = 0;  // parameters in it that are not complete
+    std::size_t waiting = 0;         // parameters in it that are not complete
+    std::vector<Message> sent = {};  // to its owner
   };
   struct Received {  // of another rank, of one of its nodes
     int from;
     TreeNode node;
     Tensor numbers;                      // as many as own()
-    std::vector<Message> messages = {};  // by own bucket
+    std::vector<Message> messages = {};  // by bucket
   };
 
   void make_buckets();
@@ -52,12 +55,15 @@ class GradientSum : public BackwardListener {
   std::vector<TreePart> parts_at(Index number) const;
   void send(std::size_t bucket);
   void post_receives();
-  void add_bucket(std::size_t own_bucket, const Range& range);
+  void advance();
+  void add_next();
+  void fetch_next();
   int tag(std::size_t bucket, std::size_t node) const;
 
   Ranks& ranks_;
   ParameterLayout layout_;
   Index micro_batches_;
+  bool divided_;
   TreeNode share_;
   std::vector<TreeNode> nodes_;  // the whole ones of the share
   std::vector<Range> owned_;
@@ -67,7 +73,8 @@ class GradientSum : public BackwardListener {
   // Of the current step: sums of micro-batches, nodes from left to right, each (all numbers).
   std::vector<std::pair<TreeNode, Tensor>> sums_;
   std::vector<Received> received_;
-  std::vector<Message> sent_;
+  std::deque<std::size_t> to_add_, to_fetch_;  // buckets complete here: own ones, and others'
+  std::vector<Message> sums_under_way_;
 };
 
 }  // namespace tapestry

@@ -14,6 +14,7 @@
 #include "distributed/mpi_signs.hpp"
 #include "distributed/pause.hpp"
 #include "distributed/tags.hpp"
+#include "tape/between.hpp"
 #include "tapestry/distributed/mpi.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -47,6 +48,7 @@ void set_up() {
 class MpiRanks final : public Ranks {
  public:
   MpiRanks() : signs_(size_) {
+    between_operations = {[](void* ranks) { static_cast<MpiRanks*>(ranks)->poll(); }, this};
     if (!signs_.board()) return;
     signs_.board()[rank_].process = ::getpid();
     if (rank_ == 0) process::print_where_the_starter_prints();
@@ -54,6 +56,7 @@ class MpiRanks final : public Ranks {
 
   // The end of the program: in order if all ranks come to it.
   ~MpiRanks() override {
+    between_operations = {};
     enter(here().step, "the end");
     meet();
     if (signs_.board()) signs_.board()[rank_].ended = 1;

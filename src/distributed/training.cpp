@@ -99,7 +99,7 @@ MicroBatch Run::forward(Index step, Index micro_batch) {
   return made;
 }
 
-// The sums over all micro-batches (all numbers), of which this rank's own are complete.
+// The sums over all micro-batches (all numbers); with a divided state this rank's own are complete.
 Tensor Run::gradients_of(Index step) {
   const auto micro_batches = static_cast<std::size_t>(parts_.micro_batches);
   losses_.assign(micro_batches, 0);
@@ -110,7 +110,6 @@ Tensor Run::gradients_of(Index step) {
     const MicroBatch made = forward(step, i);
     if (i + 1 < share.last) {
       sum_.add(i, tape.backward(made.loss_sum));
-      ranks_.poll();
     } else {
       sum_.begin_last(i);
       tape.backward(made.loss_sum, sum_);
@@ -120,14 +119,21 @@ Tensor Run::gradients_of(Index step) {
   return sum_.finish();
 }
 
+// Loss and tokens of each micro-batch, side by side, so that one message holds them.
 void Run::gather_losses() {
   std::vector<Range> shares;
   for (int rank = 0; rank < ranks_.size(); ++rank) {
     const TreeNode share = share_of(parts_.micro_batches, ranks_.size(), rank);
-    shares.push_back({share.first, share.last});
+    shares.push_back({2 * share.first, 2 * share.last});
   }
-  gather(ranks_, std::span(losses_), shares, tags::losses);
-  gather(ranks_, std::span(tokens_), shares, tags::losses);
+  std::vector<double> both;
+  for (std::size_t i = 0; i < losses_.size(); ++i)
+    both.insert(both.end(), {losses_[i], tokens_[i]});
+  gather(ranks_, std::span(both), shares, tags::losses);
+  for (std::size_t i = 0; i < losses_.size(); ++i) {
+    losses_[i] = both[2 * i];
+    tokens_[i] = both[2 * i + 1];
+  }
 }
 
 // Blocks do not cross parameters, so that whoever owns whole parameters has whole blocks.
@@ -178,7 +184,7 @@ void Run::share_weights(const Tensor& row) {
     std::memcpy(numbers(i), raw(optimizer_.parameters()[i].value), bytes(i));
   }
   const std::span<real> all(raw(row), static_cast<std::size_t>(layout.count()));
-  gather(ranks_, all, sum_.owned(), tags::gathered);
+  gather(ranks_, all, sum_.owned(), tags::weights);
   for (std::size_t i = 0; i < layout.parameters(); ++i) {
     if (i >= first && i < last) continue;
     std::memcpy(raw_to_change(optimizer_.parameters()[i].value), numbers(i), bytes(i));
@@ -189,16 +195,11 @@ Run::Step Run::make_step(Index step) {
   const Tensor gradients = gradients_of(step);  // (all numbers)
   gather_losses();
   const double tokens = std::max(add_up(tokens_), 1.0);
-  Step made{add_up(losses_) / tokens, 0};
-  scale(gradients, sum_.own(), 1 / tokens);
-  if (!parts_.divide_state) {
-    const std::span<real> all(raw(gradients), static_cast<std::size_t>(everything().count()));
-    gather(ranks_, all, sum_.owned(), tags::gathered);
-  }
-  made.gradient_norm = norm(gradients);
+  const Step made{add_up(losses_) / tokens, norm(gradients) / tokens};
   if (!std::isfinite(made.loss) || !std::isfinite(made.gradient_norm)) stop(step, made.loss);
   const double divisor = made.gradient_norm + 1e-6;  // as clip_gradient_norm
-  if (divisor > options_.max_norm) scale(gradients, mine(), options_.max_norm / divisor);
+  const double clip = divisor > options_.max_norm ? options_.max_norm / divisor : 1;
+  scale(gradients, mine(), clip / tokens);
   if (options_.learning_rate) optimizer_.set_learning_rate(options_.learning_rate(step));
   ranks_.enter(step, "update of the weights");
   update(gradients);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "tape/between.hpp"
 #include "tape/state.hpp"
 #include "tensor/raw_ops.hpp"
 
@@ -40,8 +41,9 @@ std::uint32_t Tape::State::node_of(const Tensor& tensor) {
   return static_cast<std::uint32_t>(*node);
 }
 
-// Only what depends on a watched tensor is recorded.
+// Every operation asks; only what depends on a watched tensor is recorded.
 bool Tape::depends(const Tensor* inputs, std::size_t count) {
+  between_operations();
   State* state = State::current();
   return state != nullptr && std::any_of(inputs, inputs + count, [&](const Tensor& x) {
            return state->node_of(x) != State::nothing;
@@ -96,6 +98,7 @@ void Tape::State::run_backward() {
   if (keep == Keep::values) kept_gradients.resize(records.size());
   for (std::size_t i = records.size(); i-- > 0;) {
     walk_back(i);
+    between_operations();
     if (listener != nullptr) tell(i);
   }
 }

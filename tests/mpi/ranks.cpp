@@ -1,5 +1,6 @@
 // What `make test-mpi` runs as ranks: ranks COUNT WHAT [RANK STEP]. WHAT is "messages", which
-// compares what arrives, or a fault that RANK has in STEP of a job that would take long.
+// compares what arrives; "busy", where others wait for a rank that computes; or a fault that RANK
+// has in STEP of a job that would take long.
 #include <unistd.h>
 
 #include <chrono>
@@ -13,8 +14,12 @@
 #include <vector>
 
 #include "tapestry/distributed/agreement.hpp"
+#include "tapestry/distributed/fixed_tree.hpp"
 #include "tapestry/distributed/mpi.hpp"
+#include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
+#include "tapestry/optim.hpp"
 
 using namespace tapestry;
 
@@ -141,8 +146,35 @@ void huge(Ranks& ranks) {
   if (ranks.rank() == 1) std::printf("a message of %zu bytes is right\n", count);
 }
 
-void fail(Ranks& ranks, const std::string& kind) {
+void note_fault(const std::string& kind) {
   if (const char* const file = std::getenv("FAULT_FILE")) std::ofstream(file) << kind;
+}
+
+// Longer than the patience of those who wait, in operations alone.
+void busy(Ranks& ranks) {
+  ranks.enter(1, "compute");
+  const double begun = seconds();
+  Tensor x = Tensor::ones({64, 64});
+  while (ranks.rank() == 0 && seconds() - begun < 4) x = tanh(matmul(x, x));
+  largest_of_all(ranks, 1);
+  if (ranks.rank() == 0) std::printf("a busy rank was waited for\n");
+}
+
+// Trains; the loss of one micro-batch of `failing` is not finite in that step.
+void not_finite(Ranks& ranks, int failing, int step_of_fault) {
+  const Tensor x = Tensor::ones({4});
+  Adam adam({{"x", x}});
+  const TreeNode share = share_of(8, ranks.size(), failing);
+  const auto loss = [&](Index step, Index micro_batch) -> MicroBatch {
+    const bool fails = step == step_of_fault && micro_batch == share.first;
+    if (fails) note_fault("nan");
+    return {sum(log(fails ? x * -1.0 : x)), 4};
+  };
+  train_in_parts(adam, loss, {8}, {.steps = 1000, .what = ""}, ranks);
+}
+
+void fail(Ranks& ranks, const std::string& kind) {
+  note_fault(kind);
   if (kind == "killed") ::raise(SIGKILL);
   if (kind == "crash") ::raise(SIGSEGV);
   if (kind == "abort") std::abort();
@@ -181,6 +213,9 @@ int main(int count, char** words) {
     if (what == "messages") return messages(ranks);
     if (what == "huge") return huge(ranks);
     if (what == "measure") return measure(ranks);
-    work(ranks, what, count > 3 ? std::atoi(words[3]) : -1, count > 4 ? std::atoi(words[4]) : 0);
+    if (what == "busy") return busy(ranks);
+    const int failing = count > 3 ? std::atoi(words[3]) : -1;
+    const int step = count > 4 ? std::atoi(words[4]) : 0;
+    what == "nan" ? not_finite(ranks, failing, step) : work(ranks, what, failing, step);
   });
 }

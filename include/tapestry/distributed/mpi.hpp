@@ -11,8 +11,9 @@
 //
 // Every wait has a deadline: a rank that waits asks the other for a sign of life, and where none
 // has come for `patience` seconds it ends all ranks with one line that names rank, step and
-// operation. A rank answers while it waits, and in poll() and done(); what computes for longer than
-// that without them is taken for dead. Ranks end with their parent, so that nothing is left when
+// operation. A rank answers while it waits, between operations on tensors (ops.hpp, and each step
+// of a backward pass), and in poll() and done(); what computes for longer than that without any of
+// them is taken for dead. Ranks end with their parent, so that nothing is left when
 // mpirun is killed.
 #pragma once
 

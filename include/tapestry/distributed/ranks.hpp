@@ -49,8 +49,8 @@ class Ranks {
   // line names that rank, and the step and operation of both.
   virtual void wait(Message& message) = 0;
 
-  // Lets messages travel, and answers ranks that ask for a sign of life. Cheap; to be called
-  // between operations by whoever computes for long.
+  // Lets messages travel, and answers ranks that ask for a sign of life. Cheap; to be called by
+  // whoever computes for long without operations on tensors, between which it is done anyway.
   virtual void poll() {}
 
   // What this rank is about to do, for lines about faults. `operation` must be a literal.
