@@ -519,7 +519,8 @@ bench-compare: $(build)/tools/compare_bench
 	@$< $(or $(OLD),$(error bench-compare: name the earlier file: make bench-compare OLD=FILE))
 $(bench_objects): | build/setup/bench
 
-## mutants        can the tests fail? 250 small changes of the library, one at a time, drawn by SEED;
+## mutants        can the tests fail? 250 small changes of the library or more, so that each file has
+##                one, are made one at a time, drawn by SEED;
 ##                at most 20 minutes. ONLY=src/plot or SHARE=3/10 runs a part, LIST=1 shows them;
 ##                COUNT=4096 draws more
 mutants: $(build)/tools/mutants $(compiled_lines)

@@ -61,6 +61,31 @@ TEST_CASE("one micro-batch learns as a whole batch does", "[tools][phase8]") {
   }
 }
 
+TEST_CASE("a model of tokens and its adapters learn in micro-batches, too", "[tools][phase8]") {
+  const TemporaryFolder folder;
+  std::ofstream book(folder / "book");
+  for (int i = 0; i < 100; ++i) book << "the cat sat on the mat " << i % 7 << '\n';
+  book.close();
+  const std::string options = " --batch 4 --length 8 --steps 3", parts = " --micro-batches 4";
+  const auto train = [&](const std::string& arguments) {
+    return tapestry_in(folder / "", "train book " + arguments + options);
+  };
+  const std::string fresh = "--merges 3 --width 8 --heads 2 --layers 1 --save ";
+  CHECK(wrong(train(fresh + "whole")) == "");
+  const Result made = train(fresh + "a" + parts);
+  CHECK(wrong(made) == "");
+  CHECK(has(made.out, "\n4 micro-batches a step, on 1 rank\n"));
+  CHECK(wrong(train(fresh + "b --divide-state" + parts)) == "");
+  CHECK(content(folder / "a/model.safetensors") == content(folder / "b/model.safetensors"));
+  CHECK(content(folder / "a/model.safetensors") != content(folder / "whole/model.safetensors"));
+  const auto losses = [&](const std::string& name) {
+    return read_csv(folder / ("out/plots/train_" + name + "_loss.csv")).column("loss");
+  };
+  CHECK(losses("a")[1] == Approx(losses("whole")[1]).epsilon(0.1));  // other texts
+  CHECK(wrong(train("--model a --rank 2 --save low.safetensors" + parts)) == "");
+  CHECK(std::filesystem::exists(folder / "low.safetensors"));
+}
+
 TEST_CASE("micro-batches that cannot be are refused before anything is written",
           "[tools][phase8]") {
   const TemporaryFolder folder;
@@ -70,9 +95,11 @@ TEST_CASE("micro-batches that cannot be are refused before anything is written",
         "tapestry: ranks share the micro-batches of each step: say how many there are, with "
         "--micro-batches.\n");
   std::ofstream(folder / "book") << std::string(400, 'a');
-  CHECK(refusal(folder, "train book --merges 3 --micro-batches 2") ==
-        "tapestry: --micro-batches, --divide-state and --ranks are for models of characters and "
-        "tasks.\n");
+  CHECK(refusal(folder, "train book --merges 3 --batch 4 --micro-batches 3") ==
+        "tapestry: --micro-batches 3 must divide --batch 4: each gets as many texts.\n");
+  CHECK(refusal(folder, "train book --merges 3 --divide-state") ==
+        "tapestry: ranks share the micro-batches of each step: say how many there are, with "
+        "--micro-batches.\n");
   CHECK(all_in(folder / "") == std::vector<std::string>{"book"});
   CHECK(has(tapestry_in(folder / "", small + "a --micro-batches 0").err, "--micro-batches"));
 }

@@ -43,10 +43,8 @@ void introduce(const Run& run, const Ranks& ranks) {
                    std::to_string(run.model.parameter_count()) + " numbers",
                0)
             .c_str());
-  if (run.settings.micro_batches > 0) {
-    print("%lld micro-batches a step, on %d %s\n", (long long)run.settings.micro_batches,
-          ranks.size(), ranks.size() == 1 ? "rank" : "ranks");
-  }
+  const Index micro_batches = run.settings.micro_batches;
+  if (micro_batches > 0) print("%s\n", micro_batches_text(micro_batches, ranks).c_str());
   if (run.adam.steps() > 0) print("resuming after step %lld\n", (long long)run.adam.steps());
   print("guessing blindly has a loss of %.3f", std::log(double(o.vocab_size)));
   if (run.material.best_loss > 0) print(", the best possible %.3f", run.material.best_loss);
@@ -219,11 +217,11 @@ void print_results(const Run& run, const LossCurve& curve) {
 
 void train(const TrainOptions& options) {
   check_adapter_options(options);
-  if (learns_tokens(options)) return train_tokens(options);
-  if (!options.save.empty()) {
+  if (!learns_tokens(options) && !options.save.empty()) {
     throw Error("--save is for models of tokens: give --merges or --model, too.");
   }
   if (starts_ranks(options)) return start_and_wait(options);
+  if (learns_tokens(options)) return train_tokens(options);
   const Interruption interruption;
   Ranks& ranks = ranks_of(options);
   Run run = make_run(options, ranks);

@@ -129,6 +129,9 @@ std::string command_to_go_on(const TrainOptions& o, const Transformer& model, co
   command += " " + shell_option("--save", path) + " --overwrite";
   if (o.length) command += " --length " + std::to_string(*o.length);
   if (o.batch) command += " --batch " + std::to_string(*o.batch);
+  if (o.micro_batches) command += " --micro-batches " + std::to_string(*o.micro_batches);
+  if (o.ranks) command += " --ranks " + std::to_string(*o.ranks);
+  if (o.divide_state) command += " --divide-state";
   if (o.rate) command += " --rate " + exact_text(*o.rate);
   if (o.seed) command += " --seed " + std::to_string(*o.seed);
   return command + " --steps " + std::to_string(steps);

@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "tapestry/distributed/ranks.hpp"
+#include "token_lesson.hpp"
 #include "train_run.hpp"
 
 namespace tapestry::command {
@@ -17,8 +18,12 @@ void start_and_wait(const TrainOptions& options);
 // --ranks says.
 Ranks& ranks_of(const TrainOptions& options);
 
+// "8 micro-batches a step, on 2 ranks".
+std::string micro_batches_text(Index micro_batches, const Ranks& ranks);
+
 // Throws Error on all ranks unless they all make the same run: same options, files, version, kernel
-// set and weights. Throws Error if there are more ranks than micro-batches.
+// set and weights.
 void check_same_run(Ranks& ranks, const Run& run, const TrainOptions& options);
+void check_same_lesson(Ranks& ranks, const Lesson& lesson, const TrainOptions& options);
 
 }  // namespace tapestry::command

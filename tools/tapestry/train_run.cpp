@@ -98,7 +98,7 @@ Run new_run(const TrainOptions& o, bool writes_files) {
                           seed,
                           o.snapshots.value_or(0),
                           o.micro_batches.value_or(0)};
-  check_micro_batches(settings);
+  check_micro_batches(settings.micro_batches, settings.batch);
   Random random(seed);
   Transformer model(model_options(o, what), random);
   Adam adam(model.parameters(), {.learning_rate = rate});
@@ -149,22 +149,21 @@ Run resumed_run(const TrainOptions& o) {
   }
 }
 
-// That each rank has a share of every step.
-void check_ranks(const TrainOptions& o, const Settings& s, const Ranks& ranks) {
-  if (s.micro_batches == 0 && (o.divide_state || ranks.size() > 1)) {
+}  // namespace
+
+void check_ranks(const TrainOptions& o, Index micro_batches, const Ranks& ranks) {
+  if (micro_batches == 0 && (o.divide_state || ranks.size() > 1)) {
     throw Error("ranks share the micro-batches of each step: " +
                 std::string(o.resume ? "this run has none; start again with --overwrite and "
                                      : "say how many there are, with ") +
                 "--micro-batches.");
   }
-  if (s.micro_batches > 0 && ranks.size() > s.micro_batches) {
-    throw Error(std::to_string(ranks.size()) + " ranks share " + std::to_string(s.micro_batches) +
+  if (micro_batches > 0 && ranks.size() > micro_batches) {
+    throw Error(std::to_string(ranks.size()) + " ranks share " + std::to_string(micro_batches) +
                 " micro-batches, and some would have none: take fewer ranks, or more "
                 "--micro-batches.");
   }
 }
-
-}  // namespace
 
 Run make_run(const TrainOptions& o, const Ranks& ranks) {
   if (o.task.empty() && !(o.resume && !o.checkpoint.empty())) {
@@ -175,7 +174,7 @@ Run make_run(const TrainOptions& o, const Ranks& ranks) {
   }
   Run run = o.resume ? resumed_run(o) : new_run(o, ranks.rank() == 0);
   run.divide_state = o.divide_state;
-  check_ranks(o, run.settings, ranks);
+  check_ranks(o, run.settings.micro_batches, ranks);
   if (run.settings.snapshots > 0) {
     if (run.best_model.empty()) {
       throw Error("--snapshots go beside the checkpoint, but " + run.checkpoint.string() +

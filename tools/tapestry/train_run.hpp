@@ -32,6 +32,10 @@ struct Run {
   bool divide_state = false;          // not in the file: any number of ranks goes on with it
 };
 
+// Throws Error unless each rank has a share of every step: a micro-batch or more; 0 of them: the
+// run has none.
+void check_ranks(const TrainOptions& options, Index micro_batches, const Ranks& ranks);
+
 // A new run, or with --resume the one in the file. Throws Error for options that are invalid or
 // contradict the file, and on rank 0, which writes all files, for files that would be lost.
 Run make_run(const TrainOptions& options, const Ranks& ranks = alone());

@@ -49,10 +49,10 @@ Metadata to_metadata(const Settings& s) {
   return metadata;
 }
 
-void check_micro_batches(const Settings& s) {
-  if (s.micro_batches == 0 || s.batch % s.micro_batches == 0) return;
-  throw Error("--micro-batches " + exact(s.micro_batches) + " must divide --batch " +
-              exact(s.batch) + ": each gets as many texts.");
+void check_micro_batches(Index micro_batches, Index batch) {
+  if (micro_batches == 0 || batch % micro_batches == 0) return;
+  throw Error("--micro-batches " + exact(micro_batches) + " must divide --batch " + exact(batch) +
+              ": each gets as many texts.");
 }
 
 Settings settings_in(const Metadata& metadata) {
@@ -72,7 +72,7 @@ Settings settings_in(const Metadata& metadata) {
   }
   if (metadata.contains(micro_batches_key)) {
     parse<Index>(metadata, micro_batches_key, 1, s.batch, s.micro_batches);
-    check_micro_batches(s);
+    check_micro_batches(s.micro_batches, s.batch);
   }
   return s;
 }

@@ -24,8 +24,8 @@ struct Settings {
 Metadata to_metadata(const Settings& settings);
 Settings settings_in(const Metadata& metadata);
 
-// Throws Error unless micro-batches divide the batch.
-void check_micro_batches(const Settings& settings);
+// Throws Error unless micro-batches divide the batch; 0 of them: it is one.
+void check_micro_batches(Index micro_batches, Index batch);
 
 // Throws Error, naming the option, if one was given that is not what the run has.
 void check_same(const TrainOptions& given, const Settings& settings,

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "interruption.hpp"
 #include "loss_curve.hpp"
 #include "material.hpp"
 #include "screen.hpp"
+#include "tapestry/distributed/agreement.hpp"
+#include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/io/adapter_file.hpp"
@@ -19,6 +22,7 @@
 #include "tapestry/unicode.hpp"
 #include "token_lesson.hpp"
 #include "train_adapters.hpp"
+#include "train_ranks.hpp"
 
 namespace tapestry::command {
 namespace {
@@ -73,8 +77,6 @@ void check_options(const TrainOptions& o) {
   refuse((", " + task_names() + ",").find(", " + o.task + ",") != std::string::npos,
          "tasks have words of their own: --merges and --model are for text files.");
   refuse(o.attention_only, "--attention-only is for models of characters.");
-  refuse(o.micro_batches || o.divide_state || o.ranks,
-         "--micro-batches, --divide-state and --ranks are for models of characters and tasks.");
   refuse(o.snapshots.has_value(),
          "--snapshots go beside a checkpoint, and a model of tokens is a folder: leave it out.");
   refuse(!o.model.empty() && (o.layers || o.heads || o.width),
@@ -122,7 +124,9 @@ void save(const Lesson& lesson, const TrainOptions& o, const Path& path) {
   fs::remove(fresh);
 }
 
-void introduce(const Lesson& lesson) {
+Index rows_of(const TrainOptions& o) { return o.batch.value_or(16); }
+
+void introduce(const Lesson& lesson, const TrainOptions& o, const Ranks& ranks) {
   const TransformerOptions& m = lesson.model.options;
   print("%s\n",
         folded(formatted("%lld tokens to learn from, %lld held out (%.2f bytes each); %s, %lld "
@@ -135,11 +139,12 @@ void introduce(const Lesson& lesson) {
                0)
             .c_str());
   if (has_adapters(lesson.model)) print("%s\n", adapters_text(lesson.model).c_str());
+  if (o.micro_batches) print("%s\n", micro_batches_text(*o.micro_batches, ranks).c_str());
   print("\n    step    loss  held out  bits/byte  says\n");
   flush();
 }
 
-// Prints and draws how the model learns, and keeps the best one.
+// Prints and draws how the model learns, and keeps the best one. Rank 0 has it.
 class Watch {
  public:
   Watch(const Lesson& lesson, const TrainOptions& o, Index steps)
@@ -153,9 +158,14 @@ class Watch {
   }
 
   void after_step(Index step, double loss) {
-    const bool is_last = step == steps_, is_row = step % std::max<Index>(1, steps_ / 10) == 0;
-    is_row || is_last ? measure(step, loss) : curve_.add(step, loss, {});
-    if (Interruption::signal() != 0 && !is_last) leave(step);
+    const bool is_row = step % std::max<Index>(1, steps_ / 10) == 0 || step == steps_;
+    is_row ? measure(step, loss) : curve_.add(step, loss, {});
+  }
+
+  // What has been learned so far; the run stops.
+  void stop() const {
+    save(lesson_, options_, result_of(options_));
+    curve_.draw();
   }
 
   void end() const {
@@ -179,17 +189,6 @@ class Watch {
     save(lesson_, options_, best_of(options_));
   }
 
-  [[noreturn]] void leave(Index step) const {
-    const Path saved = result_of(options_);
-    save(lesson_, options_, saved);
-    curve_.draw();
-    throw Interrupted(Interruption::signal(),
-                      "stopped after step " + std::to_string(step) + " of " +
-                          std::to_string(steps_) + "; " + saved.string() + " has the " +
-                          (saves_adapters(options_) ? "adapters" : "model") + "; to go on:",
-                      command_to_go_on(options_, lesson_.model, saved, steps_ - step));
-  }
-
   const Lesson& lesson_;
   const TrainOptions& options_;
   Index steps_;
@@ -198,29 +197,70 @@ class Watch {
   Index best_step_ = 0;
 };
 
-void learn(Lesson& lesson, const TrainOptions& o, Index steps, Watch& watch) {
-  const Index rows = o.batch.value_or(16);
-  const bool adapts = has_adapters(lesson.model);
-  const double rate = o.rate.value_or(o.model.empty() || adapts ? 3e-3 : 3e-4);
-  const auto seed = static_cast<std::uint64_t>(o.seed.value_or(1));
-  Adam adam(adapts ? adapter_parameters(lesson.model) : lesson.model.parameters(),
-            {.learning_rate = rate});
-  const auto loss_of_step = [&](Index step) {
-    Random random(seed, static_cast<std::uint64_t>(step));
-    const Batch batch = random_windows(lesson.train, rows, lesson.length, random);
-    return cross_entropy(lesson.model(batch.inputs), batch.targets);
-  };
+// After a stop; the signal came to this rank or to another.
+[[noreturn]] void leave(const Lesson& lesson, const TrainOptions& o, Index step, Index steps,
+                        int signal) {
+  const Path saved = result_of(o);
+  throw Interrupted(signal,
+                    "stopped after step " + std::to_string(step) + " of " + std::to_string(steps) +
+                        "; " + saved.string() + " has the " +
+                        (saves_adapters(o) ? "adapters" : "model") + "; to go on:",
+                    command_to_go_on(o, lesson.model, saved, steps - step));
+}
+
+// On all ranks after a step. They stop together, when rank 0 has written.
+void after_step(const Lesson& lesson, const TrainOptions& o, Ranks& ranks,
+                std::optional<Watch>& watch, Index steps, Index step, double loss) {
+  const auto signal = static_cast<int>(largest_of_all(ranks, Interruption::signal()));
+  if (watch) watch->after_step(step, loss);
+  if (signal == 0 || step == steps) return;
+  ranks.enter(step, "save");
+  if (watch) watch->stop();
+  largest_of_all(ranks, 0);
+  leave(lesson, o, step, steps, signal);
+}
+
+TrainingOptions training_of(Index steps, double rate, Index tokens) {
   TrainingOptions options{.steps = steps};
-  options.learning_rate = [&](Index step) {
+  options.learning_rate = [=](Index step) {
     return cosine_schedule(step, {.peak = rate,
                                   .floor = rate / 10,
                                   .warmup_steps = std::min<Index>(50, steps / 2),
                                   .steps = steps});
   };
   options.what = isatty(2) == 1 ? "training" : "";
-  options.tokens = rows * lesson.length;
-  options.after_step = [&](Index step, double loss) { watch.after_step(step, loss); };
-  if (steps > 0) tapestry::train(adam, loss_of_step, options);
+  options.tokens = tokens;
+  return options;
+}
+
+void learn(Lesson& lesson, const TrainOptions& o, Index steps, Ranks& ranks,
+           std::optional<Watch>& watch) {
+  const Index rows = rows_of(o), micro_batches = o.micro_batches.value_or(0);
+  const bool adapts = has_adapters(lesson.model);
+  const double rate = o.rate.value_or(o.model.empty() || adapts ? 3e-3 : 3e-4);
+  const auto seed = static_cast<std::uint64_t>(o.seed.value_or(1));
+  Adam adam(adapts ? adapter_parameters(lesson.model) : lesson.model.parameters(),
+            {.learning_rate = rate});
+  TrainingOptions options = training_of(steps, rate, rows * lesson.length);
+  options.after_step = [&](Index step, double loss) {
+    after_step(lesson, o, ranks, watch, steps, step, loss);
+  };
+  if (steps == 0) return;
+  if (micro_batches == 0) {
+    const auto loss_of_step = [&](Index step) {
+      Random random(seed, static_cast<std::uint64_t>(step));
+      const Batch batch = random_windows(lesson.train, rows, lesson.length, random);
+      return cross_entropy(lesson.model(batch.inputs), batch.targets);
+    };
+    tapestry::train(adam, loss_of_step, options);
+  } else {
+    const auto loss_of_micro_batch = [&](Index step, Index i) {
+      Random random = random_of(seed, step, i, micro_batches);
+      const Batch batch = random_windows(lesson.train, rows / micro_batches, lesson.length, random);
+      return sum_of_losses(lesson.model(batch.inputs), batch.targets);
+    };
+    train_in_parts(adam, loss_of_micro_batch, {micro_batches, o.divide_state}, options, ranks);
+  }
 }
 
 }  // namespace
@@ -229,13 +269,20 @@ bool learns_tokens(const TrainOptions& o) { return o.merges.has_value() || !o.mo
 
 void train_tokens(const TrainOptions& o) {
   check_options(o);
+  check_micro_batches(o.micro_batches.value_or(0), rows_of(o));
   const Interruption interruption;
+  Ranks& ranks = ranks_of(o);
+  check_ranks(o, o.micro_batches.value_or(0), ranks);
   const Index steps = o.steps.value_or(500);
   Lesson lesson = make_lesson(o);
-  introduce(lesson);
-  Watch watch(lesson, o, steps);
-  learn(lesson, o, steps, watch);
-  watch.end();
+  check_same_lesson(ranks, lesson, o);
+  std::optional<Watch> watch;
+  if (ranks.rank() == 0) {
+    introduce(lesson, o, ranks);
+    watch.emplace(lesson, o, steps);
+  }
+  learn(lesson, o, steps, ranks, watch);
+  if (watch) watch->end();
 }
 
 }  // namespace tapestry::command
