@@ -13,10 +13,9 @@
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/progress.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw.hpp"
-#include "training/loss_note.hpp"
+#include "training/steps.hpp"
 
 namespace tapestry {
 
@@ -59,10 +58,7 @@ class Run {
     optimizer.drop_state_outside(first, last);
   }
 
-  struct Step {
-    double loss, gradient_norm;
-  };
-  Step make_step(Index step);
+  MadeStep make_step(Index step);
 
  private:
   Range everything() const { return {0, sum_.layout().count()}; }
@@ -191,11 +187,11 @@ void Run::share_weights(const Tensor& row) {
   }
 }
 
-Run::Step Run::make_step(Index step) {
+MadeStep Run::make_step(Index step) {
   const Tensor gradients = gradients_of(step);  // (all numbers)
   gather_losses();
   const double tokens = std::max(add_up(tokens_), 1.0);
-  const Step made{add_up(losses_) / tokens, norm(gradients) / tokens};
+  const MadeStep made{add_up(losses_) / tokens, norm(gradients) / tokens};
   if (!std::isfinite(made.loss) || !std::isfinite(made.gradient_norm)) stop(step, made.loss);
   const double divisor = made.gradient_norm + 1e-6;  // as clip_gradient_norm
   const double clip = divisor > options_.max_norm ? options_.max_norm / divisor : 1;
@@ -233,24 +229,11 @@ void Run::stop(Index step, double loss) {
     if (found.empty()) found = there;
   }
   if (found.empty()) found = "each micro-batch has finite numbers, whose sum overflowed";
-  const char* const what = std::isnan(loss)   ? "the loss is NaN"
-                           : std::isinf(loss) ? "the loss is infinite"
-                                              : "a gradient is not finite";
-  throw Error("train: step " + std::to_string(step) + ": " + what + ": " + found +
-              ". The weights are as they were before this step.");
+  stop_at(step, loss, found);
 }
 
-void check(const LossOfMicroBatch& loss, const PartsOptions& parts, const TrainingOptions& options,
-           const Ranks& ranks) {
+void check(const PartsOptions& parts, const Ranks& ranks) {
   const auto refuse = [](const std::string& problem) { throw Error("train: " + problem); };
-  if (!loss) refuse("there is no function to make the loss.");
-  if (options.steps < 0) {
-    refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
-  }
-  if (!(options.max_norm > 0)) {
-    refuse("max_norm is " + exact_text(options.max_norm) +
-           ": it must be above 0; infinity to leave gradients as they are.");
-  }
   if (parts.micro_batches < 1) {
     refuse("micro_batches is " + std::to_string(parts.micro_batches) + ": it must be 1 or more.");
   }
@@ -264,21 +247,12 @@ void check(const LossOfMicroBatch& loss, const PartsOptions& parts, const Traini
 
 Training train_in_parts(Optimizer& optimizer, const LossOfMicroBatch& loss_of_micro_batch,
                         const PartsOptions& parts, const TrainingOptions& options, Ranks& ranks) {
-  check(loss_of_micro_batch, parts, options, ranks);
+  if (!loss_of_micro_batch) throw Error("train: there is no function to make the loss.");
+  check_training(options);
+  check(parts, ranks);
   Run run(optimizer, loss_of_micro_batch, parts, options, ranks);
-  const bool shown = ranks.rank() == 0 && !options.what.empty();
-  const ProgressOptions line{.done = optimizer.steps(), .tokens = options.tokens};
-  Progress progress(options.what, options.steps, "steps", line);
-  Training training{.first_step = optimizer.steps() + 1};
-  for (Index step = training.first_step; step <= options.steps; ++step) {
-    const Run::Step made = run.make_step(step);
-    training.losses.push_back(made.loss);
-    training.gradient_norms.push_back(made.gradient_norm);
-    if (shown) progress.step(loss_note(made.loss, options.baseline_loss));
-    if (options.after_step) options.after_step(step, made.loss);
-  }
-  training.seconds = progress.seconds();
-  return training;
+  return make_steps(optimizer, options, ranks.rank() == 0,
+                    [&](Index step) { return run.make_step(step); });
 }
 
 }  // namespace tapestry

@@ -6,22 +6,10 @@
 #include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/tape.hpp"
-#include "training/loss_note.hpp"
+#include "training/steps.hpp"
 
 namespace tapestry {
 namespace {
-
-void check(const LossOfStep& loss_of_step, const TrainingOptions& options) {
-  const auto refuse = [](const std::string& problem) { throw Error("train: " + problem); };
-  if (!loss_of_step) refuse("there is no function to make the loss.");
-  if (options.steps < 0) {
-    refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
-  }
-  if (!(options.max_norm > 0)) {
-    refuse("clip_norm is " + exact_text(options.max_norm) +
-           ": it must be above 0; infinity to leave gradients as they are.");
-  }
-}
 
 // Repeats a failed step with all values kept, to find the reason.
 std::string cause(const Parameters& parameters, const LossOfStep& loss_of_step, Index step) {
@@ -36,31 +24,26 @@ std::string cause(const Parameters& parameters, const LossOfStep& loss_of_step, 
   return "no single operation made it: finite numbers overflowed together";
 }
 
-[[noreturn]] void stop(const Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
-                       const std::string& problem) {
-  throw Error("train: step " + std::to_string(step) + ": " + problem + ": " +
-              cause(optimizer.parameters(), loss_of_step, step) +
-              ". The weights are as they were before this step.");
+// "loss 1.234 (guessing 4.605)"; without a baseline (0), the loss alone.
+std::string loss_note(double loss, double baseline_loss) {
+  const std::string text = formatted("loss %.3f", loss);
+  return baseline_loss == 0 ? text : text + formatted(" (guessing %.3f)", baseline_loss);
 }
 
-struct Step {
-  double loss, gradient_norm;
-};
-
-Step make_step(Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
-               const TrainingOptions& options) {
+MadeStep make_step(Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
+                   const TrainingOptions& options) {
   Tape tape(optimizer.parameters());
   const Tensor loss = loss_of_step(step);
   Gradients gradients = tape.backward(loss);
-  Step made{double{loss.item()}, 0};
-  if (!std::isfinite(made.loss)) {
-    stop(optimizer, loss_of_step, step,
-         std::isnan(made.loss) ? "the loss is NaN" : "the loss is infinite");
-  }
+  MadeStep made{double{loss.item()}, 0};
+  const auto stop = [&] {
+    stop_at(step, made.loss, cause(optimizer.parameters(), loss_of_step, step));
+  };
+  if (!std::isfinite(made.loss)) stop();
   try {
     made.gradient_norm = clip_gradient_norm(gradients, options.max_norm);
   } catch (const Error&) {
-    stop(optimizer, loss_of_step, step, "a gradient is not finite");
+    stop();
   }
   if (options.learning_rate) optimizer.set_learning_rate(options.learning_rate(step));
   optimizer.step(gradients);
@@ -69,26 +52,49 @@ Step make_step(Optimizer& optimizer, const LossOfStep& loss_of_step, Index step,
 
 }  // namespace
 
-std::string loss_note(double loss, double baseline_loss) {
-  const std::string text = formatted("loss %.3f", loss);
-  return baseline_loss == 0 ? text : text + formatted(" (guessing %.3f)", baseline_loss);
+void check_training(const TrainingOptions& options) {
+  const auto refuse = [](const std::string& problem) { throw Error("train: " + problem); };
+  if (options.steps < 0) {
+    refuse("steps is " + std::to_string(options.steps) + ": it must be 0 or more.");
+  }
+  if (!(options.max_norm > 0)) {
+    refuse("max_norm is " + exact_text(options.max_norm) +
+           ": it must be above 0; infinity to leave gradients as they are.");
+  }
 }
 
-Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
-               const TrainingOptions& options) {
-  check(loss_of_step, options);
+void stop_at(Index step, double loss, const std::string& cause) {
+  const char* const what = std::isnan(loss)   ? "the loss is NaN"
+                           : std::isinf(loss) ? "the loss is infinite"
+                                              : "a gradient is not finite";
+  throw Error("train: step " + std::to_string(step) + ": " + what + ": " + cause +
+              ". The weights are as they were before this step.");
+}
+
+Training make_steps(const Optimizer& optimizer, const TrainingOptions& options, bool shown,
+                    const std::function<MadeStep(Index step)>& make) {
   const ProgressOptions line{.done = optimizer.steps(), .tokens = options.tokens};
   Progress progress(options.what, options.steps, "steps", line);
   Training training{.first_step = optimizer.steps() + 1};
   for (Index step = training.first_step; step <= options.steps; ++step) {
-    const Step made = make_step(optimizer, loss_of_step, step, options);
+    const MadeStep made = make(step);
     training.losses.push_back(made.loss);
     training.gradient_norms.push_back(made.gradient_norm);
-    if (!options.what.empty()) progress.step(loss_note(made.loss, options.baseline_loss));
+    if (shown && !options.what.empty()) {
+      progress.step(loss_note(made.loss, options.baseline_loss));
+    }
     if (options.after_step) options.after_step(step, made.loss);
   }
   training.seconds = progress.seconds();
   return training;
+}
+
+Training train(Optimizer& optimizer, const LossOfStep& loss_of_step,
+               const TrainingOptions& options) {
+  if (!loss_of_step) throw Error("train: there is no function to make the loss.");
+  check_training(options);
+  return make_steps(optimizer, options, true,
+                    [&](Index step) { return make_step(optimizer, loss_of_step, step, options); });
 }
 
 }  // namespace tapestry

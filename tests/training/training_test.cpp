@@ -260,7 +260,7 @@ TEST_CASE("what cannot be trained is refused in words", "[phase2][training]") {
   CHECK(stopped({}, w, {"train: there is no function"}) == "");
   const LossOfStep fine = [&](Index) { return sum(w); };
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-    CHECK(stopped(fine, w, {"train: clip_norm is ", "above 0"}, bad) == "");
+    CHECK(stopped(fine, w, {"train: max_norm is ", "above 0"}, bad) == "");
   }
   Adam adam({{"w", w}});
   CHECK(complaint([&] { train(adam, fine, quiet(-1)); }, {"train: steps is -1"}) == "");
