@@ -13,16 +13,6 @@
 namespace tapestry {
 namespace {
 
-constexpr Index bucket_size = 1 << 16;  // numbers: one is added while the next one travels
-
-std::vector<Range> buckets_of(const Range& part) {
-  std::vector<Range> buckets;
-  for (Index first = part.first; first < part.last; first += bucket_size) {
-    buckets.push_back({first, std::min(part.last, first + bucket_size)});
-  }
-  return buckets;
-}
-
 class AllReduce {
  public:
   AllReduce(Ranks& ranks, std::span<real> numbers) : ranks_(ranks), numbers_(numbers) {

@@ -10,7 +10,6 @@
 namespace tapestry {
 namespace {
 
-constexpr Index bucket_size = 1 << 16;  // numbers: long enough for the speed of the connection
 constexpr std::size_t most_nodes = 64, of_sum = most_nodes - 1;  // places of a bucket's tags
 
 bool is_node(Index count, const TreeNode& wanted) {
@@ -44,9 +43,8 @@ GradientSum::GradientSum(Ranks& ranks, const Parameters& parameters, Index micro
 
 void GradientSum::make_buckets() {
   for (int owner = 0; owner < ranks_.size(); ++owner) {
-    const Range& all = owned_[static_cast<std::size_t>(owner)];
-    for (Index first = all.first; first < all.last; first += bucket_size) {
-      buckets_.push_back({{first, std::min(all.last, first + bucket_size)}, owner});
+    for (const Range& range : buckets_of(owned_[static_cast<std::size_t>(owner)])) {
+      buckets_.push_back({range, owner});
     }
   }
   for (std::size_t i = 0; i < layout_.parameters(); ++i) {

@@ -4,6 +4,15 @@
 
 namespace tapestry {
 
+std::vector<Range> buckets_of(const Range& range) {
+  constexpr Index size = 1 << 16;
+  std::vector<Range> buckets;
+  for (Index first = range.first; first < range.last; first += size) {
+    buckets.push_back({first, std::min(range.last, first + size)});
+  }
+  return buckets;
+}
+
 ParameterLayout::ParameterLayout(const Parameters& parameters) : starts_{0} {
   for (const Parameter& parameter : parameters) {
     starts_.push_back(starts_.back() + parameter.value.count());

@@ -12,6 +12,10 @@ struct Range {
   Index count() const { return last - first; }
 };
 
+// Stretches of a range that travel as one message each: long enough for the speed of a connection,
+// and so many that one is added while others are under way.
+std::vector<Range> buckets_of(const Range& range);
+
 class ParameterLayout {
  public:
   explicit ParameterLayout(const Parameters& parameters);
