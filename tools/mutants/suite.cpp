@@ -8,6 +8,7 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -18,6 +19,8 @@
 
 namespace mutants {
 namespace {
+
+constexpr std::size_t most = 64;  // tests that one process runs
 
 // A test name escaped for Catch2, to be taken literally: at its beginning - would mark an option
 // and ~ the tests to leave out.
@@ -43,14 +46,14 @@ std::vector<std::string> test_names(const std::string& program) {
   throw std::runtime_error("mutants: " + program + " lists no tests");
 }
 
-// Runs one test, with one more environment variable.
-Outcome run_test(const std::string& program, const std::string& name, const std::string& setting,
-                 double seconds) {
+// Runs the tests with these names, between commas, with one more environment variable.
+Outcome run_tests(const std::string& program, const std::string& names, const std::string& setting,
+                  double seconds) {
   std::vector<std::string> environment = {setting};
   for (char** each = environ; *each != nullptr; ++each) {
     if (!std::string(*each).starts_with("TAPESTRY_MUTANT")) environment.push_back(*each);
   }
-  return run_program({program, escaped(name)}, std::move(environment), seconds);
+  return run_program({program, names}, std::move(environment), seconds);
 }
 
 }  // namespace
@@ -95,7 +98,8 @@ Test Suite::record(const std::string& name, const std::string& path) const {
   std::ofstream(path) << std::string(most_mutants, '\0');
   for (int attempt = 0; attempt < 3; ++attempt) {  // a test that depends on time may fail
     const double start = tapestry::now();
-    if (run_test(program_, name, "TAPESTRY_MUTANTS_REACHED=" + path, 300) != Outcome::passed) {
+    if (run_tests(program_, escaped(name), "TAPESTRY_MUTANTS_REACHED=" + path, 300) !=
+        Outcome::passed) {
       continue;
     }
     const double seconds = tapestry::now() - start;
@@ -121,25 +125,45 @@ Verdict Suite::try_mutant(std::size_t id, const std::string& file) {
     std::stable_partition(order.begin(), order.end(),
                           [&](const Test* test) { return first.count(test->name) > 0; });
   }
-  for (const Test* test : order) {
-    if (!kills(*test, id)) continue;
+  // In groups, for a process costs more than most tests; small ones first, for most die early.
+  std::size_t size = 1;
+  for (std::span<const Test* const> rest = order; !rest.empty(); size = std::min(2 * size, most)) {
+    const auto group = rest.first(std::min(size, rest.size()));
+    rest = rest.subspan(group.size());
+    const Test* const killer = killer_among(group, id);
+    if (killer == nullptr) continue;
     const std::lock_guard lock(mutex_);
-    killers_[file].insert(test->name);
-    return {order.size(), test->name};
+    killers_[file].insert(killer->name);
+    return {order.size(), killer->name};
   }
   return {order.size(), ""};
+}
+
+const Test* Suite::killer_among(std::span<const Test* const> tests, std::size_t id) const {
+  if (tests.size() == 1) return kills(*tests[0], id) ? tests[0] : nullptr;
+  std::string names;
+  double seconds = 0;
+  for (const Test* test : tests) {
+    names += (names.empty() ? "" : ",") + escaped(test->name);
+    seconds += test->seconds;
+  }
+  const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id);
+  if (run_tests(program_, names, setting, 5 + 20 * seconds) == Outcome::passed) return nullptr;
+  const std::size_t half = tests.size() / 2;
+  const Test* const killer = killer_among(tests.first(half), id);
+  return killer != nullptr ? killer : killer_among(tests.subspan(half), id);
 }
 
 // A test that fails has to fail again, and to pass without the mutant: one that depends on time
 // must not count.
 bool Suite::kills(const Test& test, std::size_t id) const {
   const double limit = 5 + 20 * test.seconds;
-  const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id);
+  const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id), name = escaped(test.name);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const Outcome outcome = run_test(program_, test.name, setting, limit);
+    const Outcome outcome = run_tests(program_, name, setting, limit);
     if (outcome != Outcome::failed) return outcome == Outcome::too_long;
   }
-  return run_test(program_, test.name, "TAPESTRY_MUTANT=-1", limit) == Outcome::passed;
+  return run_tests(program_, name, "TAPESTRY_MUTANT=-1", limit) == Outcome::passed;
 }
 
 }  // namespace mutants

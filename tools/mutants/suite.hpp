@@ -1,4 +1,4 @@
-// The tests, each run as a process of its own.
+// The tests, run as processes of their own, one by one or in groups.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Suite {
 
  private:
   Test record(const std::string& name, const std::string& path) const;
+  // The first test that kills the mutant, or null.
+  const Test* killer_among(std::span<const Test* const> tests, std::size_t id) const;
   bool kills(const Test& test, std::size_t id) const;
 
   std::string program_;
