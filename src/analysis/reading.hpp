@@ -35,7 +35,7 @@ struct Change {
 
 // One reading of the text in which some things are changed.
 struct TextVariant {
-  Index first = 0;  // the first position at which anything differs
+  Index first;  // the first position at which anything differs
   std::vector<Change> changes = {};
   std::vector<Index> hidden = {};  // positions that no other position sees
 

@@ -34,7 +34,7 @@ class TileStream {
     Message received, sent;
     bool passed_on = false;
   };
-  Slot& slot(Index t) { return slots_[static_cast<std::size_t>(t % window)]; }
+  Slot& slot(Index t) { return slots_.at(static_cast<std::size_t>(t % window)); }
   real* numbers(Index t) const;
   std::span<std::byte> bytes(Index t) const;
   void begin(Index t);

@@ -63,20 +63,18 @@ std::string tell_same_place(const Entries& all, const Element& made,
   return text;
 }
 
-// "all of them -inf", "2 of them inf, 1 of them -inf"
+// "all of them -inf", "2 of them inf, 1 of them -inf", "all of them finite"
 std::string kinds(const std::vector<double>& values) {
   std::string text;
-  std::ptrdiff_t finite = 0;
   for (const char* const kind : {"inf", "-inf"}) {
     const auto count = std::count_if(values.begin(), values.end(), [&](double value) {
       return !std::isfinite(value) && number_text(value) == kind;
     });
-    finite += count;
     if (count == 0) continue;
     if (count == std::ssize(values)) return std::string("all of them ") + kind;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " of them " + kind;
   }
-  return finite == 0 ? "all of them finite" : text;
+  return text.empty() ? "all of them finite" : text;
 }
 
 std::string tell_many(const Entries& all, const Element& made,

@@ -18,10 +18,11 @@ TEST_CASE("the text of the lessons is that of phases 0 to 6, page by page", "[ph
   write("phase6_last/README.md", "four.");
   write("phase6_last/1_part.md", "three ");
   write("phase0_first/README.md", "one ");
-  write("phase3_seeing/README.md", "two ");
-  write("phase3_seeing/33_step.cpp", "code");
+  write("phase3/README.md", "two ");
+  write("phase3/33_step.cpp", "code");
   write("phase7_real/README.md", "left out");
   write("phase61/README.txt", "left out");
+  write("phase-1/README.md", "left out");
   write("course/README.md", "left out");
   write("README.md", "left out");
   CHECK(lessons_text(folder / "") == "one two three four.");

@@ -204,6 +204,13 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
                      {words});
   };
   using Options = TransformerOptions;
+  Options typed = honest;
+  typed.token_types = 2;
+  Random random(1);
+  const Transformer model(typed, random);
+  typed.token_types = 3;
+  CHECK(complaint([&] { to_transformer({model.parameters(), to_metadata(typed)}); },
+                  {"the options of this file ask for token_types.weight of shape (3, "}) == "");
   CHECK(refused([](Options& o) { o.vocab_size = 1 << 24; }, "words.weight") == "");
   CHECK(refused([](Options& o) { o.max_length = 1 << 24; }, "positions.weight") == "");
   CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "(5, 16777216)") == "");

@@ -218,7 +218,12 @@ TEST_CASE("two mistakes at once are found as a pair", "[phase7][architectures]")
   wrong.activation = Activation::gelu;
   CHECK(causes(right, wrong).empty());
   Words pairs;
-  for (const Trial& trial : try_pairs_of_changes(made(wrong), activations_of(made(right)))) {
+  const Transformer model = made(wrong);
+  const Safetensors expected = activations_of(made(right));
+  const std::vector<Trial> trials = try_pairs_of_changes(model, expected);
+  const std::size_t changes = try_changes(model, expected).size();
+  CHECK(trials.size() == changes * (changes - 1) / 2);
+  for (const Trial& trial : trials) {
     if (trial.result.first() == nullptr) pairs.push_back(trial.change);
   }
   CHECK(pairs == Words{"rotary base 500000 instead of 10000; and activation silu instead of gelu"});

@@ -178,6 +178,14 @@ TEST_CASE("llama2.c's tokenizer.bin merges by score, the leftmost of equal ones"
   CHECK(tokenizer.eos() == 2);
 }
 
+TEST_CASE("a tokenizer.bin has at least its special tokens and all bytes", "[text]") {
+  std::vector<std::pair<std::string, float>> tokens = llama2c_tokens();
+  tokens.resize(259);
+  CHECK(tokenizer_of({{"tokenizer.bin", llama2c_file(tokens)}}).size() == 259);
+  tokens.pop_back();
+  CHECK(complaint([&] { tokenizer_of({{"tokenizer.bin", llama2c_file(tokens)}}); }, {"258"}) == "");
+}
+
 TEST_CASE("ids without a token are refused", "[text]") {
   const Tokenizer tokenizer = tokenizer_of(byte_level_json());
   for (const std::int32_t id : {-1, 261, 2'000'000'000}) {

@@ -1,0 +1,55 @@
+// What the steps on positions and on later inventions compute besides models.
+#include "course/order_runs.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "catch.hpp"
+#include "course/since_2017.hpp"
+
+using namespace tapestry;
+using namespace tapestry::since_2017;
+
+namespace {
+
+// The same by another way: draws `seen` letters, the first of which is asked for, and says the most
+// frequent one.
+double right_without_order(Index seen) {
+  Random random(5);
+  constexpr int rounds = 40'000;
+  int right = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::map<Index, int> count;
+    const Index asked = random.randint(OrderTask::letters);
+    ++count[asked];
+    for (Index i = 1; i < seen; ++i) ++count[random.randint(OrderTask::letters)];
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    right += std::max_element(count.begin(), count.end(), fewer)->first == asked ? 1 : 0;
+  }
+  return double(right) / rounds;
+}
+
+}  // namespace
+
+TEST_CASE("without order the most frequent letter is the best answer", "[phase5][course]") {
+  double causal = 0;  // places 2 .. 12 see the 1 .. 11 letters before them
+  for (Index seen = 1; seen <= 11; ++seen) causal += right_without_order(seen) / 11;
+  CHECK(OrderTask{.back = 1}.best_without_order() == Approx(causal).margin(0.01));
+  const double all = right_without_order(11);  // all letters but its own
+  CHECK(OrderTask{.back = 1, .causal = false}.best_without_order() == Approx(all).margin(0.01));
+  CHECK(OrderTask{.back = 0}.best_without_order() == 1);
+}
+
+TEST_CASE("a model gets the feed-forward width that makes it as large as another",
+          "[phase5][course]") {
+  TransformerOptions options{.vocab_size = 7, .d_model = 8, .num_heads = 2, .num_layers = 2};
+  for (const Index wanted : {1, 5, 33}) {
+    options.d_ff = wanted;
+    const Index count = parameters_of(options);
+    options.d_ff = wanted + 1;
+    const Index each = parameters_of(options) - count;
+    CHECK(as_large_as(count, options).d_ff == wanted);
+    CHECK(as_large_as(count + each / 3, options).d_ff == wanted);
+    CHECK(as_large_as(count + each - each / 3, options).d_ff == wanted + 1);
+  }
+}

@@ -1,0 +1,73 @@
+// The memory that the ranks of one machine share, and what a rank is told by who started it.
+#include "distributed/board.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "catch.hpp"
+#include "distributed/process.hpp"
+
+using namespace tapestry;
+using board::Board;
+
+namespace {
+
+int times_mapped() {
+  std::ifstream file("/proc/self/maps");
+  int found = 0;
+  for (std::string line; std::getline(file, line);) {
+    found += line.find("tapestry ranks") != std::string::npos ? 1 : 0;
+  }
+  return found;
+}
+
+// Gives an environment variable back its value.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* const text = std::getenv(name)) before_ = text;
+    ::unsetenv(name);
+  }
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+  void set(const char* text) { ::setenv(name_, text, 1); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("a board is memory for a while", "[distributed][phase8]") {
+  const int before = times_mapped();
+  {
+    Board none;
+    CHECK_FALSE(none);
+    CHECK(none.size() == 0);
+    Board made, opened;
+    made.make(3);
+    CHECK(made.size() == 3);
+    CHECK(opened.open(made.path().c_str(), 3));
+    CHECK(times_mapped() == before + 2);
+    board::write_fault(opened[2], "it broke");
+    CHECK(board::first_fault(made) == "it broke");
+  }
+  CHECK(times_mapped() == before);
+}
+
+TEST_CASE("mpirun tells a process its rank", "[distributed][phase8]") {
+  Variable open_mpi("OMPI_COMM_WORLD_RANK"), others("PMI_RANK");
+  CHECK(process::rank_started() == 0);
+  others.set("2");
+  CHECK(process::rank_started() == 2);
+  open_mpi.set("1");
+  CHECK(process::rank_started() == 1);
+  open_mpi.set("x");
+  others.set("-1");
+  CHECK(process::rank_started() == 0);
+}
