@@ -1,5 +1,6 @@
 #include "distributed/banner.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 #include "tapestry/format.hpp"
@@ -29,6 +30,12 @@ std::optional<int> number_after(const std::string& text, const std::string& word
   return number;
 }
 
+// Open MPI 5 breaks its lines anywhere.
+std::string in_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 }  // namespace
 
 bool Banner::is_of_rank(const std::string& line) {
@@ -41,7 +48,7 @@ bool Banner::is_of_rank(const std::string& line) {
 
 // "process rank 1 with PID ...", or "Process name: [[1234,1],2]", in version 5 "[prterun-x@1,2]".
 std::optional<int> Banner::rank() const {
-  if (const auto rank = number_after(text_, "process rank ")) return rank;
+  if (const auto rank = number_after(in_one_line(text_), "process rank ")) return rank;
   const std::size_t name = text_.find("Process name:");
   const std::size_t comma = name == text_.npos ? name : text_.rfind(',', text_.find('\n', name));
   return comma == text_.npos || comma < name ? std::nullopt
@@ -49,7 +56,7 @@ std::optional<int> Banner::rank() const {
 }
 
 std::string Banner::how() const {
-  if (const auto signal = number_after(text_, "on signal ")) {
+  if (const auto signal = number_after(in_one_line(text_), "on signal ")) {
     return "was killed by signal " + std::to_string(*signal);
   }
   if (const auto status = number_after(text_, "Exit code:")) {

@@ -44,6 +44,13 @@ TEST_CASE("the banner tells which rank ended, and how", "[phase8][distributed]")
                 dashes);
   CHECK(killed.rank() == 2);
   CHECK(killed.how() == "was killed by signal 9");
+  for (const char* const words :
+       {"process rank 1 with PID 30533 on node vm exited on\nsignal 9 (",
+        "process\nrank 1 with PID 30533 on node vm exited on signal\n9 ("}) {
+    const Banner broken = banner_of(dashes + "\nprterun noticed that " + words + "Killed).\n");
+    CHECK(broken.rank() == 1);
+    CHECK(broken.how() == "was killed by signal 9");
+  }
   const Banner ended = banner_of(dashes +
                                  "\nmpirun detected that one or more processes exited\n"
                                  "  Process name: [[31178,1],12]\n  Exit code:    3\n");
