@@ -6,7 +6,8 @@
 namespace tapestry {
 
 template <class Number>
-void gather(Ranks& ranks, std::span<Number> all, const std::vector<Range>& parts, int tag) {
+std::vector<Message> begin_gather(Ranks& ranks, std::span<Number> all,
+                                  const std::vector<Range>& parts, int tag) {
   const auto part = [&](int rank) {
     const Range& range = parts[static_cast<std::size_t>(rank)];
     return all.subspan(static_cast<std::size_t>(range.first),
@@ -21,9 +22,16 @@ void gather(Ranks& ranks, std::span<Number> all, const std::vector<Range>& parts
     const int to = (ranks.rank() + hop) % ranks.size();
     messages.push_back(ranks.send(to, tag, std::as_bytes(part(ranks.rank()))));
   }
-  for (Message& message : messages) ranks.wait(message);
+  return messages;
 }
 
+template <class Number>
+void gather(Ranks& ranks, std::span<Number> all, const std::vector<Range>& parts, int tag) {
+  for (Message& message : begin_gather(ranks, all, parts, tag)) ranks.wait(message);
+}
+
+template std::vector<Message> begin_gather(Ranks&, std::span<double>, const std::vector<Range>&,
+                                           int);
 template void gather(Ranks&, std::span<real>, const std::vector<Range>&, int);
 #ifndef TAPESTRY_F64
 template void gather(Ranks&, std::span<double>, const std::vector<Range>&, int);

@@ -14,6 +14,11 @@ namespace tapestry {
 template <class Number>
 void gather(Ranks& ranks, std::span<Number> all, const std::vector<Range>& parts, int tag);
 
+// The same, without waiting for the messages: `all` must stay until they have ended.
+template <class Number>
+std::vector<Message> begin_gather(Ranks& ranks, std::span<Number> all,
+                                  const std::vector<Range>& parts, int tag);
+
 // The text of rank `from`, on all ranks.
 std::string text_of(Ranks& ranks, int from, const std::string& text);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "distributed/exchange.hpp"
 #include "distributed/gradient_sum.hpp"
@@ -65,7 +66,8 @@ class Run {
   Range mine() const { return parts_.divide_state ? sum_.own() : everything(); }
   MicroBatch forward(Index step, Index micro_batch);
   Tensor gradients_of(Index step);
-  void gather_losses();
+  void begin_to_gather_losses();
+  std::pair<double, double> sum_of_losses_and_tokens();
   double norm(const Tensor& gradients);
   void update(const Tensor& gradients);
   void share_weights(const Tensor& row);
@@ -78,7 +80,8 @@ class Run {
   const TrainingOptions& options_;
   Ranks& ranks_;
   GradientSum sum_;
-  std::vector<double> losses_, tokens_;  // by micro-batch
+  std::vector<double> losses_;  // of each micro-batch, and its tokens: one message has both
+  std::vector<Message> losses_under_way_;
 };
 
 MicroBatch Run::forward(Index step, Index micro_batch) {
@@ -89,17 +92,15 @@ MicroBatch Run::forward(Index step, Index micro_batch) {
                 std::to_string(step) + " has " + exact_text(made.tokens) +
                 " tokens: it must be 0 or more.");
   }
-  tokens_[static_cast<std::size_t>(micro_batch)] = made.tokens;
-  losses_[static_cast<std::size_t>(micro_batch)] = double{made.loss_sum.item()};
+  losses_[static_cast<std::size_t>(2 * micro_batch)] = double{made.loss_sum.item()};
+  losses_[static_cast<std::size_t>(2 * micro_batch + 1)] = made.tokens;
   ranks_.enter(step, "backward pass");
   return made;
 }
 
 // The sums over all micro-batches (all numbers); with a divided state this rank's own are complete.
 Tensor Run::gradients_of(Index step) {
-  const auto micro_batches = static_cast<std::size_t>(parts_.micro_batches);
-  losses_.assign(micro_batches, 0);
-  tokens_.assign(micro_batches, 0);
+  losses_.assign(static_cast<std::size_t>(2 * parts_.micro_batches), 0);
   const TreeNode& share = sum_.share();
   for (Index i = share.first; i < share.last; ++i) {
     Tape tape(optimizer_.parameters());
@@ -107,6 +108,7 @@ Tensor Run::gradients_of(Index step) {
     if (i + 1 < share.last) {
       sum_.add(i, tape.backward(made.loss_sum));
     } else {
+      begin_to_gather_losses();
       sum_.begin_last(i);
       tape.backward(made.loss_sum, sum_);
     }
@@ -115,21 +117,24 @@ Tensor Run::gradients_of(Index step) {
   return sum_.finish();
 }
 
-// Loss and tokens of each micro-batch, side by side, so that one message holds them.
-void Run::gather_losses() {
+// They are known before the last backward pass, and travel while it goes on.
+void Run::begin_to_gather_losses() {
   std::vector<Range> shares;
   for (int rank = 0; rank < ranks_.size(); ++rank) {
     const TreeNode share = share_of(parts_.micro_batches, ranks_.size(), rank);
     shares.push_back({2 * share.first, 2 * share.last});
   }
-  std::vector<double> both;
-  for (std::size_t i = 0; i < losses_.size(); ++i)
-    both.insert(both.end(), {losses_[i], tokens_[i]});
-  gather(ranks_, std::span(both), shares, tags::losses);
-  for (std::size_t i = 0; i < losses_.size(); ++i) {
-    losses_[i] = both[2 * i];
-    tokens_[i] = both[2 * i + 1];
+  losses_under_way_ = begin_gather(ranks_, std::span(losses_), shares, tags::losses);
+}
+
+std::pair<double, double> Run::sum_of_losses_and_tokens() {
+  for (Message& message : losses_under_way_) ranks_.wait(message);
+  std::vector<double> all_losses, all_tokens;
+  for (std::size_t i = 0; i < losses_.size(); i += 2) {
+    all_losses.push_back(losses_[i]);
+    all_tokens.push_back(losses_[i + 1]);
   }
+  return {add_up(all_losses), add_up(all_tokens)};
 }
 
 // Blocks do not cross parameters, so that whoever owns whole parameters has whole blocks.
@@ -189,9 +194,9 @@ void Run::share_weights(const Tensor& row) {
 
 MadeStep Run::make_step(Index step) {
   const Tensor gradients = gradients_of(step);  // (all numbers)
-  gather_losses();
-  const double tokens = std::max(add_up(tokens_), 1.0);
-  const MadeStep made{add_up(losses_) / tokens, norm(gradients) / tokens};
+  const auto [loss, counted] = sum_of_losses_and_tokens();
+  const double tokens = std::max(counted, 1.0);
+  const MadeStep made{loss / tokens, norm(gradients) / tokens};
   if (!std::isfinite(made.loss) || !std::isfinite(made.gradient_norm)) stop(step, made.loss);
   const double divisor = made.gradient_norm + 1e-6;  // as clip_gradient_norm
   const double clip = divisor > options_.max_norm ? options_.max_norm / divisor : 1;

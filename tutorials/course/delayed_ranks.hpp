@@ -22,7 +22,8 @@ struct Link {
 };
 
 // Ranks over a slower link: a message arrives when that link would have brought it. The time when
-// that is travels in front of the message.
+// that is travels in front of the message. Bytes follow each other; the latency of several messages
+// passes at once, as on a long cable.
 class Delayed : public Ranks {
  public:
   Delayed(Ranks& ranks, Link link) : ranks_(ranks), link_(link) {}
@@ -33,9 +34,9 @@ class Delayed : public Ranks {
   void enter(Index step, const char* operation) override { ranks_.enter(step, operation); }
 
   Message send(int to, int tag, std::span<const std::byte> bytes) override {
-    double& free = free_[to];  // when the link to that rank takes the next message
-    free = std::max(free, now()) + link_.seconds(double(bytes.size()));
-    Pending p{.arrival = std::make_unique<double>(free)};
+    double& free = free_[to];  // when the link to that rank takes the next byte
+    free = std::max(free, now()) + double(bytes.size()) / link_.bandwidth;
+    Pending p{.arrival = std::make_unique<double>(free + link_.latency)};
     p.time = ranks_.send(to, tag + in_front, bytes_of(std::as_const(*p.arrival)));
     p.data = ranks_.send(to, tag, bytes);
     return keep(std::move(p));
