@@ -61,7 +61,7 @@ std::vector<std::uint64_t> tile_bits(const RingLayout& layout, int rank,
 // On rank 0 one number for the whole sequence, tile by tile; 0 on the others.
 std::uint64_t all_bits(Ranks& ranks, const RingLayout& layout,
                        const std::vector<std::uint64_t>& mine) {
-  constexpr int tag = tags::gathered;
+  constexpr int tag = tags::weights;
   if (ranks.rank() > 0) {
     Message sent = ranks.send(0, tag, std::as_bytes(std::span(mine)));
     ranks.wait(sent);
