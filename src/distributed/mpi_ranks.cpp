@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -60,7 +61,8 @@ class MpiRanks final : public Ranks {
     enter(here().step, "the end");
     meet();
     if (signs_.board()) signs_.board()[rank_].ended = 1;
-    ::alarm(static_cast<unsigned>(patience_));  // a rank may be stopped even now
+    // A rank may be stopped even now; MPI itself may take a second.
+    ::alarm(static_cast<unsigned>(std::max(patience_, 6.0)));
     MPI_Finalize();
   }
 
