@@ -135,7 +135,7 @@ BlockVisibility Mask::visible_in_block(Index batch, Index query, Index queries, 
 Mask::Density Mask::density(Index queries, Index keys, Index batch, Index head) const {
   const Index batches = rule_ == nullptr ? 0 : rule_->batches();
   const Index heads = rule_ == nullptr ? 0 : rule_->heads();
-  check_fits(std::max<Index>(batches, 1), queries, keys, std::max<Index>(heads, 1));
+  check_fits(batches, queries, keys, heads);
   if (batch < 0 || (batches != 0 && batch >= batches)) {
     throw Error("mask: batch element " + std::to_string(batch) + " of a mask for " +
                 std::to_string(batches) + " sequences does not exist.");

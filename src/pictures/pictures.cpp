@@ -1,7 +1,5 @@
 #include "tapestry/pictures.hpp"
 
-#include <algorithm>
-
 #include "tapestry/error.hpp"
 #include "tapestry/plot/numbers.hpp"
 
@@ -11,7 +9,7 @@ namespace {
 plot::Thumbnail thumbnail(const Tensor& matrix) {
   plot::Thumbnail picture;
   picture.rows = matrix.ndim() > 1 ? matrix.size(0) : 1;
-  picture.columns = matrix.count() / std::max<Index>(picture.rows, 1);
+  picture.columns = matrix.count() / picture.rows;
   picture.values = doubles(matrix);
   return picture;
 }

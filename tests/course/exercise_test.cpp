@@ -146,6 +146,16 @@ TEST_CASE("an attempt runs apart: what it returns, throws, prints, and how it en
   });
   CHECK(left.ending == Apart::left);
   CHECK(left.outcomes.size() == 1);
+  // Bytes that are no outcome: a text said to be longer than what follows.
+  const Apart cut = apart([](const Tensor&) -> Tensor {
+    const std::uint64_t broken[] = {Outcome::threw, std::uint64_t{1} << 40, 0};
+    for (int file = 3; file < 20; ++file) {
+      if (::write(file, broken, sizeof broken) < 0) continue;
+    }
+    std::_Exit(0);
+  });
+  CHECK(cut.ending == Apart::left);
+  CHECK(cut.outcomes.empty());
   // What belongs to the parent stays: no destructor of a static object runs in the child.
   struct Mark {
     std::filesystem::path path;

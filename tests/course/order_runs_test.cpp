@@ -53,3 +53,38 @@ TEST_CASE("a model gets the feed-forward width that makes it as large as another
     CHECK(as_large_as(count + each - each / 3, options).d_ff == wanted + 1);
   }
 }
+
+TEST_CASE("a row of stories is a story in tokens, and its targets are the tokens that follow",
+          "[phase7][course]") {
+  const Stories stories;
+  std::string text;
+  Random first(0);
+  for (int i = 0; i < 1000; ++i) text += story(first).text;
+  const Tokenizer learned = byte_pair_tokenizer(learn_byte_pairs(text, merges));
+  REQUIRE(stories.tokenizer().size() == learned.size());
+  for (std::int32_t id = 0; id < learned.size(); ++id) {
+    CHECK(stories.tokenizer().token(id) == learned.token(id));
+  }
+  const auto begin = static_cast<std::int32_t>(learned.size() - 1);
+  Random random(7), again(7);
+  double bits = 0, expected_bits = 0;
+  const Batch b = stories.batch(5, random, &bits);  // (5, length)
+  const auto length = static_cast<std::size_t>(b.inputs.shape[1]);
+  CHECK(b.targets.shape == b.inputs.shape);
+  std::size_t longest_row = 0;
+  for (std::size_t row = 0; row < 5; ++row) {
+    const Story one = story(again);
+    expected_bits += one.bits;
+    std::vector<std::int32_t> inputs = {begin};
+    std::vector<std::int32_t> targets = learned.encode(one.text).values;
+    longest_row = std::max(longest_row, targets.size());
+    inputs.insert(inputs.end(), targets.begin(), targets.end() - 1);
+    inputs.resize(length, begin);
+    targets.resize(length, -1);
+    const auto at = static_cast<std::ptrdiff_t>(row * length);
+    CHECK(std::equal(inputs.begin(), inputs.end(), b.inputs.values.begin() + at));
+    CHECK(std::equal(targets.begin(), targets.end(), b.targets.values.begin() + at));
+  }
+  CHECK(longest_row == length);
+  CHECK(bits == Approx(expected_bits));
+}

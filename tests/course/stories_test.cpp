@@ -39,6 +39,7 @@ TEST_CASE("a story says again what it said", "[phase7][course]") {
     const std::string animal = between(text, "said the ", ".");
     const bool girl = std::string("aei").find(name.back()) != std::string::npos;
     std::map<std::string, int> words = words_of(text);
+    CHECK((name[0] >= 'A' && name[0] <= 'Z'));
     CHECK(words[name] == 2);
     CHECK(words[girl ? "She" : "He"] == 1);
     CHECK(words[girl ? "He" : "She"] == 0);

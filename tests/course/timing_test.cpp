@@ -53,6 +53,22 @@ TEST_CASE("the best of several runs is the quickest, of so many or in so much ti
   CHECK(now() - start >= 0.02);
 }
 
+TEST_CASE("a burst grows until the clock can tell its time", "[phase6][timing]") {
+  std::vector<std::int64_t> bursts;
+  const double best = best_of_one(
+      [&](std::int64_t times) {
+        bursts.push_back(times);
+        wait(1e-4 * double(times));
+      },
+      0);
+  REQUIRE(bursts.size() >= 5);  // 1, 2, 4 ... at most 32, which takes three milliseconds
+  for (std::size_t i = 0; i + 3 < bursts.size(); ++i) CHECK(bursts[i] == std::int64_t{1} << i);
+  for (std::size_t i = bursts.size() - 3; i < bursts.size(); ++i) {
+    CHECK(bursts[i] == bursts[bursts.size() - 4]);
+  }
+  CHECK((best >= 1e-4 && best < 0.01));
+}
+
 TEST_CASE("the median is the middle one, or between the two in the middle", "[phase6][timing]") {
   CHECK(median({3}) == 3);
   CHECK(median({5, 1, 3}) == 3);

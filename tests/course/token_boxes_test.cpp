@@ -18,6 +18,7 @@ TEST_CASE("tokens are boxes side by side that stay in their area", "[phase7][cou
   draw_tokens(canvas, area, "tokens",
               {{"short", {"a", " b"}}, {"long", std::vector<std::string>(100, "token")}});
   std::size_t boxes = 0, words = 0;
+  std::vector<double> labels, lines;  // of text, from above
   double right = 0;
   for (const plot::Element& element : canvas.elements()) {
     if (const auto* box = std::get_if<plot::FilledRect>(&element.what)) {
@@ -26,8 +27,15 @@ TEST_CASE("tokens are boxes side by side that stay in their area", "[phase7][cou
       CHECK((box->rect.x > right || boxes == 3));  // the second row begins at the left again
       right = box->rect.right();
     }
-    words += std::holds_alternative<plot::Text>(element.what);
+    const auto* text = std::get_if<plot::Text>(&element.what);
+    if (text == nullptr) continue;
+    ++words;
+    if (text->role == plot::Role::row_label) labels.push_back(text->at.y);
+    if (text->role != plot::Role::value) continue;
+    if (lines.empty() || text->at.y > lines.back()) lines.push_back(text->at.y);
   }
+  CHECK(lines.size() == 2);
+  CHECK(labels == lines);
   CHECK(boxes > 4);
   CHECK(boxes < 20);
   CHECK(words == boxes + 3);  // the title and two labels

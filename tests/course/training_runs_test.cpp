@@ -7,6 +7,8 @@
 #include "course/head_counts.hpp"
 #include "course/induction_runs.hpp"
 #include "course/trained_by_hand.hpp"
+#include "tapestry/analysis/patterns.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/nn/positions.hpp"
 #include "tapestry/ops.hpp"
 
@@ -145,6 +147,21 @@ TEST_CASE("runs on repetitions: what is measured, how positions begin, what is c
   CHECK(sinusoids.loss[1] < sinusoids.loss[0]);
   CHECK(sinusoids.best_previous().size() == 2);
   CHECK(sinusoids.best_induction()[0] < 0.1);
+  Random random(99);
+  const Batch test = repetitions(60, random);  // (60, 25), of which some ask for nothing
+  Tensor keep = Tensor::zeros({60, 25, 25});
+  for (Index row = 0; row < 60 * 25; ++row) {
+    const bool asks = test.targets.values[static_cast<std::size_t>(row)] >= 0;
+    for (Index key = 0; asks && key <= row % 25; ++key) keep.data()[row * 25 + key] = 1;
+  }
+  const Tensor scores = [&] {
+    const Capture seen;
+    sinusoids.model(test.inputs, {}, {.need_weights = true});  // (60, 25, 31)
+    return mean(pattern_score(Pattern::induction, seen["blocks.1.attention.weights"],
+                              Mask::from(MaskEncoding::keep, keep), test.inputs),
+                0);  // (2)
+  }();
+  CHECK(sinusoids.best_induction()[1] == Approx(double{max(scores).item()}));
   CHECK(repetition_loss(sinusoids.model, 0, {}) == Approx(sinusoids.loss[1]).epsilon(1e-5));
   CHECK(repetition_loss(sinusoids.model, 0, {0, 1}) !=
         Approx(repetition_loss(sinusoids.model, 0, {0})).epsilon(1e-6));

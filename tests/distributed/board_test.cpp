@@ -1,6 +1,10 @@
 // The memory that the ranks of one machine share, and what a rank is told by who started it.
 #include "distributed/board.hpp"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -8,6 +12,8 @@
 
 #include "catch.hpp"
 #include "distributed/process.hpp"
+#include "tapestry/distributed/mpi.hpp"
+#include "temporary_folder.hpp"
 
 using namespace tapestry;
 using board::Board;
@@ -70,4 +76,21 @@ TEST_CASE("mpirun tells a process its rank", "[distributed][phase8]") {
   open_mpi.set("x");
   others.set("-1");
   CHECK(process::rank_started() == 0);
+}
+
+TEST_CASE("a program that ends all ranks says why, and has the status", "[distributed][phase8]") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int file = ::open((folder / "said").c_str(), O_CREAT | O_WRONLY, 0600);
+    ::dup2(file, 2);
+    end_all_ranks("the disk is full", 5);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 5);
+  std::string said;
+  std::getline(std::ifstream(folder / "said"), said, '\0');
+  CHECK(said == "the disk is full\n");
 }

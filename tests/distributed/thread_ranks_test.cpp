@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "ops/expect.hpp"
 #include "tapestry/distributed/ranks.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/tensor.hpp"
@@ -99,6 +100,17 @@ TEST_CASE("messages that cannot be are refused", "[distributed][phase8]") {
   Message message = ranks.receive(0, 9, bytes_of(number));
   const double wide = 1;
   CHECK_THROWS_AS(ranks.send(0, 9, bytes_of(wide)), Error);
+  const auto refused = [&](int to, int tag) {
+    const std::string line = "rank " + std::to_string(to) + ", tag " + std::to_string(tag) +
+                             ": ranks are 0 to 0, and tags are not negative.";
+    return complaint([&] { ranks.send(to, tag, bytes_of(number)); }, {line.c_str()});
+  };
+  CHECK(refused(1, 0) == "");
+  CHECK(refused(0, -1) == "");
   CHECK_THROWS_AS(run_as_threads(0, [](Ranks&) {}), Error);
+  CHECK_THROWS_AS(run_as_threads(1025, [](Ranks&) {}), Error);
+  std::atomic<int> many = 0;
+  run_as_threads(1024, [&](Ranks&) { ++many; });
+  CHECK(many == 1024);
   CHECK_FALSE(ranks.done(message));
 }

@@ -164,13 +164,16 @@ TEST_CASE("equal numbers, however large, are normalised to the bias", "[phase0][
 TEST_CASE("rms_norm and its gradient agree with the reference", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     for (const Index n : {1, 3, 15, 16, 17, 66, 130}) {
-      for (const double size : {1.0, 1e-25, 1e25}) {  // also where squares of floats are none
+      // also where squares of floats are none, and the product of both
+      for (const auto& [size, up_size] :
+           {std::pair{1.0, 1.0}, {1e-25, 1.0}, {1e25, 1.0}, {1e25, 1e25}}) {
         constexpr Index rows = 5, block = 2;
         Numbers numbers{std::uint64_t(n)};
         std::vector<real> x = numbers.some(rows * n, -2, 2), gain = numbers.some(n, -1, 1);
         for (real& value : x) value *= real(size);
         if (n > 3) x[std::size_t(2 * n)] = nan, x[std::size_t(3 * n)] = inf;
-        const std::vector<real> dy = numbers.some(rows * n, -2, 2);
+        std::vector<real> dy = numbers.some(rows * n, -2, 2);
+        for (real& value : dy) value *= real(up_size);
         std::vector<real> results[2][4];
         for (int i = 0; i < 2; ++i) {
           const Table& table = i == 0 ? *set : reference_set();
@@ -183,12 +186,12 @@ TEST_CASE("rms_norm and its gradient agree with the reference", "[phase0][kernel
           results[i][0] = y.values(), results[i][1] = inverse.values();
           results[i][2] = dx.values(), results[i][3] = sums.values();
         }
-        CAPTURE(set->name, n, size);
-        const double slope = double(results[1][1][0]);  // gradients are in proportion to it
+        CAPTURE(set->name, n, size, up_size);
+        const double slope = up_size * double(results[1][1][0]);  // gradients are in proportion
         CHECK(first_apart(results[0][0], results[1][0], 1e-6, 1e-6) == -1);
         CHECK(first_apart(results[0][1], results[1][1], 1e-6, 0) == -1);
         CHECK(first_apart(results[0][2], results[1][2], 1e-5, 2e-6 * slope) == -1);
-        CHECK(first_apart(results[0][3], results[1][3], 1e-5, 2e-6) == -1);
+        CHECK(first_apart(results[0][3], results[1][3], 1e-5, 2e-6 * up_size) == -1);
       }
     }
   }

@@ -144,6 +144,9 @@ TEST_CASE("a known mistake is told by its name", "[phase7][architectures]") {
   CHECK(neo_with([](auto& o) { o.windows = {3, 0}; }) == Words{"windows in the other layers"});
   CHECK(neo_with([](auto& o) { o.windows = {0, 4}; }) ==
         Words{"a window of 3 positions instead of 4 (does it count the position itself?)"});
+  const auto one = changed(neo, [](auto& o) { o.windows = {0, 1}; });
+  CHECK(causes(one, changed(neo, [](auto& o) { o.windows = {0, 2}; })) ==
+        Words{"a window of 1 positions instead of 2 (does it count the position itself?)"});
   CHECK(neo_with([](auto& o) { o.scores.scale.reset(); }) == Words{"scores not scaled"});
   CHECK(neo_with([](auto& o) { o.scale_by_layer = true; }) == Words{"scores not scaled"});
   CHECK(neo_with([](auto& o) { o.windows = {3, 3}; }) == Words{});

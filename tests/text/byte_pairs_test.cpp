@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "small_tokenizer.hpp"
 #include "tapestry/random.hpp"
+#include "tapestry/unicode.hpp"
+#include "text/byte_letters.hpp"
 #include "text/split_patterns.hpp"
 
 using namespace tapestry;
@@ -93,6 +96,30 @@ std::string random_text(std::uint64_t seed) {
 }
 
 }  // namespace
+
+// GPT-2's encoder.py: the bytes from ! to ~, from 0xA1 to 0xAC and from 0xAE to 0xFF stand for
+// themselves, and the n-th of the others for U+0100 + n.
+TEST_CASE("each byte has the letter that GPT-2 gives it", "[text]") {
+  std::set<int> themselves;
+  for (const auto& [first, last] : {std::pair{0x21, 0x7E}, {0xA1, 0xAC}, {0xAE, 0xFF}}) {
+    for (int byte = first; byte <= last; ++byte) themselves.insert(byte);
+  }
+  std::string in_order;
+  for (const int byte : themselves) in_order += static_cast<char>(byte);
+  char32_t next = 0x100;
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool itself = themselves.count(byte) > 0;
+    const std::string letter = encode_utf8(itself ? static_cast<char32_t>(byte) : next++);
+    const std::string one(1, static_cast<char>(byte));
+    CHECK(letters_of(one) == letter);
+    CHECK(bytes_of_letters(letter) == one);
+    if (!itself) in_order += one;
+  }
+  CHECK_FALSE(bytes_of_letters(encode_utf8(next)));
+  CHECK_FALSE(bytes_of_letters(encode_utf8(0xAD)));
+  const auto& found = bytes_by_letter();
+  CHECK(std::string(found.begin(), found.end()) == in_order);
+}
 
 TEST_CASE("the merges are those of the textbook's algorithm", "[text]") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -194,6 +194,7 @@ TEST_CASE("ids without a token are refused", "[text]") {
           "");
     CHECK(complaint([&] { tokenizer.bytes_of(id); }, {"has no token"}) == "");
     CHECK(complaint([&] { tokenizer.token(id); }, {"has no token"}) == "");
+    CHECK(complaint([&] { (void)tokenizer.is_special(id); }, {"has no token"}) == "");
     CHECK(!tokenizer.contains(id));
   }
   CHECK(complaint([&] { tokenizer.id("xyz"); }, {"'xyz' is not one of its tokens"}) == "");

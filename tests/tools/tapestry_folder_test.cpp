@@ -72,6 +72,10 @@ TEST_CASE("a text ends with the ids that the configs name", "[phase7][tools]") {
   CHECK(written().out == whole);
   put_ids("generation_config.json", "null");
   CHECK(written().out == "a\n");
+  put_ids("generation_config.json", "[2, 2147483647]");
+  CHECK(written().out == whole);
+  put_ids("generation_config.json", "2147483648");
+  CHECK(has(written().err, "must be an id, a whole number from 0 on, or a list of ids."));
   put_ids("generation_config.json", "[2, \"</s>\"]");
   CHECK(
       has(written().err, "generation_config.json: 'eos_token_id' is '[2,\"</s>\"]', but must be"));

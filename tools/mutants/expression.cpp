@@ -12,15 +12,6 @@ bool heads_a_statement(const Source& s, std::size_t parenthesis) {
          s.is(word, "catch") || s.is(word, "constexpr");
 }
 
-// The first of these tokens from i on, outside brackets.
-std::size_t next_sign(const Source& s, std::size_t i, const char* sign) {
-  for (; i < s.tokens.size() && !s.is(i, sign); ++i) {
-    if (s.opens(i)) i = s.partner[i];
-    if (s.closes(i) && s.partner[i] > i) break;
-  }
-  return i;
-}
-
 bool begins_statement(const Source& s, std::size_t i) {
   if (i == 0 || !s.in_block(i) || s.closes(i)) return false;
   const std::size_t before = i - 1;
@@ -58,23 +49,6 @@ bool declares(const Source& s, std::size_t i) {
   return s.is(i, "[") && !s.ends_operand(i - 1);
 }
 
-void fix(std::vector<bool>& fixed, std::size_t from, std::size_t to) {
-  for (std::size_t i = from; i <= to && i < fixed.size(); ++i) fixed[i] = true;
-}
-
-bool size_of_array(const Source& s, std::size_t i) {
-  if (!s.is(i, "[") || i < 2) return false;
-  if (s.is(i - 1, "]")) return size_of_array(s, s.partner[i - 1]);
-  if (s.is(i - 1, ")")) return s.is(s.partner[i - 1] + 1, "&");  // an array argument
-  if (!s.is_word(i - 1)) return false;
-  if (s.closes(i - 2) && s.is(i - 2, ">")) return true;
-  if (s.is(i - 2, "return") || s.is(i - 2, "throw") || s.is(i - 2, "else") || s.is(i - 2, "do") ||
-      s.is(i - 2, "case")) {
-    return false;
-  }
-  return s.is_word(i - 2) && s.tokens[i - 1].space_before;
-}
-
 // Whether the statement [i, end] is a function's last one, without a condition.
 bool ends_function(const Source& s, std::size_t i, std::size_t end) {
   if (!s.is(end + 1, "}") || !(s.is(i - 1, "{") || s.is(i - 1, ";") || s.is(i - 1, "}"))) {
@@ -86,6 +60,14 @@ bool ends_function(const Source& s, std::size_t i, std::size_t end) {
 }
 
 }  // namespace
+
+std::size_t next_sign(const Source& s, std::size_t i, const char* sign) {
+  for (; i < s.tokens.size() && !s.is(i, sign); ++i) {
+    if (s.opens(i)) i = s.partner[i];
+    if (s.closes(i) && s.partner[i] > i) break;
+  }
+  return i;
+}
 
 int rank_of(const Source& s, std::size_t i) {
   static const std::map<std::string, int> ranks = {
@@ -173,88 +155,6 @@ std::size_t end_of_statement(const Source& s, std::size_t i) {
   const std::size_t end = next_sign(s, i, ";");
   if (s.is(i, "throw") && ends_function(s, i, end)) return nowhere;
   return s.is(end, ";") ? end : nowhere;
-}
-
-std::vector<Constant> constants_of(const Source& s) {
-  std::vector<Constant> all;
-  for (std::size_t i = 0; i < s.tokens.size(); ++i) {
-    if (!s.is(i, "constexpr") || s.is(i - 1, "if")) continue;
-    Constant constant{i, i, false, ""};
-    for (std::size_t j = i + 1; j < s.tokens.size() && !s.is(j, ";"); ++j) {
-      constant.to = j + 1;
-      const bool value = s.is(j, "=") || s.is(j, "{");
-      const bool function = s.is(j, "(") || s.is(j, "operator");
-      if (constant.name.empty() && (value || function)) {
-        std::size_t name = j - 1;
-        while (s.closes(name)) name = s.partner[name] - 1;  // the size of an array
-        constant.function = function;
-        constant.name = s.tokens[name].text;
-      }
-      if (constant.function && s.is(j, "{") && s.braces[j] == Braces::block) {
-        constant.to = s.partner[j];
-        break;
-      }
-      if (s.opens(j)) {
-        j = s.partner[j];
-        constant.to = j + 1;
-      }
-    }
-    all.push_back(constant);
-  }
-  return all;
-}
-
-std::vector<bool> fixed_tokens(const Source& s) {
-  std::vector<bool> fixed(s.tokens.size());
-  for (std::size_t i = 0; i < s.tokens.size(); ++i) {
-    const bool braces = s.is(i, "{") && s.braces[i] == Braces::enumerators;
-    const bool attribute = s.is(i, "[") && s.is(i + 1, "[");
-    if (s.opens(i) && (s.is(i, "<") || braces || attribute || size_of_array(s, i))) {
-      fix(fixed, i, s.partner[i]);
-    }
-    if (s.is(i, "using") || s.is(i, "typedef") || s.is(i, "static_assert") || s.is(i, "concept") ||
-        s.is(i, "friend")) {
-      fix(fixed, i, next_sign(s, i, ";"));
-    }
-    if (s.is(i, "case")) fix(fixed, i, next_sign(s, i, ":"));
-    // What a test asks of a function of the kernels, and the library never reads
-    if (s.is(i, "Claim") && s.is(i + 1, "claim")) fix(fixed, i, next_sign(s, i, ";"));
-    const bool computed = s.is(i, "alignas") || s.is(i, "noexcept") || s.is(i, "sizeof") ||
-                          s.is(i, "decltype") || s.is(i, "requires") ||
-                          (s.is(i, "constexpr") && s.is(i - 1, "if"));
-    // The numbers in calls of intrinsics are part of the instruction.
-    const bool instruction = s.is_word(i) && (s.tokens[i].text.starts_with("_mm") ||
-                                              s.tokens[i].text.starts_with("__builtin_shuffle"));
-    if (!(computed || instruction) || !s.is(i + 1, "(")) continue;
-    for (std::size_t j = i + 2; j < s.partner[i + 1]; ++j) {
-      if (computed || s.tokens[j].kind == Kind::number || s.is(j, "?")) fixed[j] = true;
-    }
-  }
-  return fixed;
-}
-
-std::vector<bool> tokens_for_speed(const Source& s) {
-  std::vector<bool> found(s.tokens.size());
-  for (const Constant& constant : constants_of(s)) {
-    if (constant.name.ends_with("_grain")) fix(found, constant.from, constant.to);
-  }
-  for (std::size_t i = 0; i < s.tokens.size(); ++i) {
-    if (s.is(i, "struct") && s.is(i + 1, "Blocking")) fix(found, i, s.partner[i + 2]);
-    if ((s.is(i, "parallel_parts") || s.is(i, "parallel_tasks")) && s.is(i + 1, "(")) {
-      const std::size_t grain = next_sign(s, i + 2, ",") + 1;  // the second argument
-      fix(found, grain, next_sign(s, grain, ",") - 1);
-    }
-    // By their names: multiply-adds of a part, and how many make a part worth a thread
-    const bool share = s.is(i, "work") || s.is(i, "grain");
-    if (share && s.is(i - 1, "Index") && s.is(i + 1, "=")) fix(found, i, next_sign(s, i, ";"));
-    const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
-                       s.is(i, "__builtin_prefetch");
-    if (!(ahead || s.is(i, "reserve") || s.is(i, "row_grain")) || !s.is(i + 1, "(")) continue;
-    const std::size_t close = s.partner[i + 1];
-    const bool body = s.is(close + 1, "{") && s.opens(close + 1);
-    fix(found, left_end(s, i, choice_rank), body ? s.partner[close + 1] : close);
-  }
-  return found;
 }
 
 }  // namespace mutants

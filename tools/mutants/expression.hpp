@@ -24,21 +24,7 @@ std::size_t colon_of(const Source& source, std::size_t i);
 // else `nowhere`. Also `nowhere` for a `throw` at a function's end, which compilers require.
 std::size_t end_of_statement(const Source& source, std::size_t i);
 
-// A declaration with `constexpr`
-struct Constant {
-  std::size_t from, to;  // from the word constexpr to the end of the value or the function
-  bool function;
-  std::string name;
-};
-std::vector<Constant> constants_of(const Source& source);
-
-// Tokens that cannot be mutated, since the compiler needs their value or they are not executed:
-// arguments of templates, cases, sizes of arrays, attributes, enumerators, assertions, and what
-// tests ask of the kernels' functions (`Claim claim`).
-std::vector<bool> fixed_tokens(const Source& source);
-
-// Tokens that affect only speed: memory reserved, prefetches; how much work is worth a thread
-// (`_grain`, `Index work`, `Index grain`), and the blocks of a product.
-std::vector<bool> tokens_for_speed(const Source& source);
+// The first of these tokens from i on, outside brackets.
+std::size_t next_sign(const Source& source, std::size_t i, const char* sign);
 
 }  // namespace mutants

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "expression.hpp"
+#include "spared.hpp"
 #include "tapestry/format.hpp"
 
 namespace mutants {
@@ -48,12 +49,17 @@ class Finder {
  public:
   Finder(const Source& source, const std::set<std::string>& needed)
       : s_(source), fixed_(fixed_tokens(source)) {
-    const std::vector<bool> speed = tokens_for_speed(source);
-    std::transform(fixed_.begin(), fixed_.end(), speed.begin(), fixed_.begin(),
-                   std::logical_or<>());
+    for (const auto& spared : {tokens_for_speed(source), arbitrary_tokens(source)}) {
+      std::transform(fixed_.begin(), fixed_.end(), spared.begin(), fixed_.begin(),
+                     std::logical_or<>());
+    }
     for (const Constant& constant : constants_of(source)) {
       if (needed.count(constant.name) == 0) continue;
       for (std::size_t i = constant.from; i < constant.to; ++i) fixed_[i] = true;
+    }
+    for (std::size_t i = 0; i + 1 < fixed_.size(); ++i) {
+      const bool type = s_.is(i, "struct") && s_.is(i + 2, "{");
+      if (type && needed.count("struct " + s_.tokens[i + 1].text) > 0) fix_default_values(i + 2);
     }
   }
 
@@ -88,6 +94,15 @@ class Finder {
     site.original = s_.joined(first, last);
     site.mutated = edited(s_, first, last, site.edits);
     sites_.push_back(std::move(site));
+  }
+
+  // Of the members of the type whose body opens here
+  void fix_default_values(std::size_t open) {
+    for (std::size_t i = open + 1; i < s_.partner[open]; ++i) {
+      if (s_.is(i, "{") && s_.braces[i] == Braces::block) i = s_.partner[i];
+      if (!s_.is(i, "=")) continue;
+      for (; !s_.is(i, ";"); ++i) fixed_[i] = true;
+    }
   }
 
   void constant(std::size_t i) {
@@ -238,6 +253,14 @@ std::set<std::string> needed_names(const std::vector<Source>& sources) {
     const std::vector<bool> fixed = fixed_tokens(source);
     for (std::size_t i = 0; i < fixed.size(); ++i) {
       if (fixed[i]) take(source, i);
+    }
+  }
+  for (const Source& source : sources) {
+    for (const Constant& constant : constants_of(source)) {
+      if (constant.function) continue;
+      for (std::size_t i = constant.from + 1; source.is_word(i) && source.is_word(i + 1); ++i) {
+        names.insert("struct " + source.tokens[i].text);
+      }
     }
   }
   // And the names that these are computed from.

@@ -29,7 +29,7 @@ struct Site {
 };
 
 // Names whose value must be known at compile time: in sizes of arrays, template arguments and the
-// like.
+// like. And `struct T` for types of constants, whose members' default values must be known.
 std::set<std::string> needed_names(const std::vector<Source>& sources);
 
 // All sites, in the order of the file, except in constants of these names.

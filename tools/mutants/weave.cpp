@@ -3,7 +3,7 @@
 #include <fstream>
 #include <map>
 
-#include "expression.hpp"
+#include "spared.hpp"
 
 namespace mutants {
 namespace {
@@ -77,6 +77,9 @@ class Weaver {
         if (site.from < constant.from || site.from >= constant.to) continue;
         instead_[constant.from] = as_run_time_constant(source, constant);
       }
+    }
+    for (std::size_t i = 0; i < source.tokens.size(); ++i) {
+      if (source.is(i, "constinit")) instead_[i] = "";  // members may have mutants
     }
   }
 

@@ -1,6 +1,5 @@
 #include "course/machine.hpp"
 
-#include <functional>
 #include <span>
 
 #include "course/timing.hpp"
@@ -21,15 +20,6 @@ class Threads {
  private:
   int before_ = threads_in_use();
 };
-
-// The best time of one of the many in a burst, tried for about so many seconds.
-double best_of_one(const std::function<void(Index times)>& burst, double seconds) {
-  constexpr int least_runs = 3;         // however slow they were: one alone may have been disturbed
-  constexpr double least_time = 0.002;  // shorter bursts cannot be timed well
-  Index times = 1;
-  while (seconds_of([&] { burst(times); }) < least_time) times *= 2;
-  return best_seconds([&] { burst(times); }, least_runs, seconds) / static_cast<double>(times);
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <limits>
 #include <vector>
@@ -36,6 +37,16 @@ double best_seconds(const Work& work, int least_runs, double seconds) {
     best = std::min(best, seconds_of(work));
   }
   return best;
+}
+
+// The least time of one of the many in a burst, tried for about so many seconds.
+template <class Burst>
+double best_of_one(const Burst& burst, double seconds) {
+  constexpr int least_runs = 3;         // however slow they were: one alone may have been disturbed
+  constexpr double least_time = 0.002;  // shorter bursts cannot be timed well
+  std::int64_t times = 1;
+  while (seconds_of([&] { burst(times); }) < least_time) times *= 2;
+  return best_seconds([&] { burst(times); }, least_runs, seconds) / static_cast<double>(times);
 }
 
 // The least processor time of so many runs.
