@@ -148,7 +148,8 @@ const Test* Suite::killer_among(std::span<const Test* const> tests, std::size_t 
     seconds += test->seconds;
   }
   const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id);
-  if (run_tests(program_, names, setting, 5 + 20 * seconds) == Outcome::passed) return nullptr;
+  // A mutant may never end: the limit is short, for what is slow by chance is tried again in halves.
+  if (run_tests(program_, names, setting, 2 + 3 * seconds) == Outcome::passed) return nullptr;
   const std::size_t half = tests.size() / 2;
   const Test* const killer = killer_among(tests.first(half), id);
   return killer != nullptr ? killer : killer_among(tests.subspan(half), id);
@@ -157,7 +158,7 @@ const Test* Suite::killer_among(std::span<const Test* const> tests, std::size_t 
 // A test that fails has to fail again, and to pass without the mutant: one that depends on time
 // must not count.
 bool Suite::kills(const Test& test, std::size_t id) const {
-  const double limit = 5 + 20 * test.seconds;
+  const double limit = 5 + 10 * test.seconds;
   const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id), name = escaped(test.name);
   for (int attempt = 0; attempt < 2; ++attempt) {
     const Outcome outcome = run_tests(program_, name, setting, limit);
