@@ -148,7 +148,7 @@ const Test* Suite::killer_among(std::span<const Test* const> tests, std::size_t 
     seconds += test->seconds;
   }
   const std::string setting = "TAPESTRY_MUTANT=" + std::to_string(id);
-  // A mutant may never end: the limit is short, for what is slow by chance is tried again in halves.
+  // A mutant may never end: the limit is short. What is slow by chance is tried again in halves.
   if (run_tests(program_, names, setting, 2 + 3 * seconds) == Outcome::passed) return nullptr;
   const std::size_t half = tests.size() / 2;
   const Test* const killer = killer_among(tests.first(half), id);
