@@ -55,7 +55,7 @@ bool is_in(const Range (&ranges)[N], char32_t point) {
 }
 
 utf8proc_category_t category(char32_t point) {
-  if (is_in(newer, point)) return UTF8PROC_CATEGORY_CN;
+  if (is_newer(point)) return UTF8PROC_CATEGORY_CN;
   if (point == 0x1171E) return UTF8PROC_CATEGORY_MN;  // Unicode 16.0 made it Mc
   return utf8proc_category(static_cast<utf8proc_int32_t>(point));
 }
@@ -164,6 +164,7 @@ CharacterKind kind_of_long(char32_t point) {
                                                                         : CharacterKind::other;
 }
 
+bool is_newer(char32_t point) { return is_in(newer, point); }
 bool is_blank(char32_t point) { return kind_of(point) == CharacterKind::blank; }
 bool is_number(char32_t point) { return kind_of(point) == CharacterKind::number; }
 bool is_mark(char32_t point) {

@@ -37,6 +37,7 @@ inline CharacterKind kind_of(char32_t point) {
   return point < 128 ? ascii_kinds[point] : kind_of_long(point);
 }
 
+bool is_newer(char32_t point);            // assigned after Unicode 15.0
 bool is_blank(char32_t point);            // White_Space
 bool is_number(char32_t point);           // category N
 bool is_mark(char32_t point);             // category M

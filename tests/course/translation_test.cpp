@@ -187,6 +187,7 @@ TEST_CASE("what is no sentence is not translated", "[phase6][text]") {
   CHECK(refused("cats chas dogs", {"'chas'", "Did you mean 'chase'"}) == "");
   CHECK(refused("", {"translate: \"\": it ends too early", "phrase verb phrase"}) == "");
   CHECK(refused("cats", {"it ends too early"}) == "");
+  CHECK(refused("near cats see dogs", {"translate: \"near cats see dogs\": "}) == "");
   CHECK(refused("cats see", {"it ends too early"}) == "");
   CHECK(refused("cats see dogs hear", {"\"hear\" is a second verb"}) == "");
   CHECK(refused("cats dogs see birds", {"there is no place for \"dogs\""}) == "");

@@ -236,6 +236,13 @@ TEST_CASE("ring attention takes views, and gives the gradients that are asked fo
   const Tensor view = split_heads(wide, 3), dense = view.contiguous();
   CHECK(bits_differ(ring_attention(alone(), view, view, view, length, options),
                     ring_attention(alone(), dense, dense, dense, length, options)) == "");
+  // Numbers of a row that are not side by side, in many rows and in one.
+  for (const Index rows : {length, Index{1}}) {
+    const Tensor columns = transpose(random_tensor({8, rows}, 7));  // (rows, 8)
+    CHECK(bits_differ(ring_attention(alone(), columns, columns, columns, rows, options),
+                      ring_attention(alone(), columns.contiguous(), columns.contiguous(),
+                                     columns.contiguous(), rows, options)) == "");
+  }
   const RingResult all = on_ranks(1, {dense, dense, dense, seed}, options);
   for (const int count : {1, 2}) {
     for (int asked = 0; asked < 3; ++asked) {

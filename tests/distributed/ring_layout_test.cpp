@@ -96,6 +96,8 @@ TEST_CASE("ring attention refuses what does not fit the layout", "[distributed][
   CHECK(missing_word(with(Tensor::zeros({8, 4}), x, 16, {.tile = 4}),
                      {"leading axes must be equal"}) == "");
   CHECK(missing_word(with(x, x, 16, {.tile = 0}), {"tile 0", "1 to 1024"}) == "");
+  CHECK(RingLayout(16, 1, 2).positions(0).size() == 8);
+  CHECK(RingLayout(16, 1024, 2).positions(0).size() == 16);
   CHECK(missing_word(with(x, x, 16, {.tile = 1025}), {"tile 1025", "1 to 1024"}) == "");
   CHECK(missing_word(with(x, x, -1, {}), {"length -1", "must not be negative"}) == "");
   CHECK(missing_word(with(x, x, 16, {.lengths = {3}, .tile = 4}),

@@ -126,6 +126,12 @@ TEST_CASE("a known mistake is told by its name", "[phase7][architectures]") {
         Words{"rotary layout half-split instead of interleaved"});
   CHECK(neox_with([](auto& o) { o.rotary.width = 8; }) ==
         Words{"rotary width 4 instead of 8 of each head's 8"});
+  const TransformerOptions narrow = changed(neox, [](auto& o) {
+    o.num_heads = 6;  // of 4 numbers each, of which a quarter is too few to turn
+    o.rotary.width = 4;
+  });
+  CHECK(causes(narrow, changed(narrow, [](auto& o) { o.rotary.width = 2; })) ==
+        Words{"rotary width 4 instead of 2 of each head's 4"});
   CHECK(neox_with([](auto& o) { o.rotary.base = 77; }) == Words{"rotary base 10000 instead of 77"});
   CHECK(neox_with([](auto& o) { o.activation = Activation::gelu_tanh; }) ==
         Words{"activation gelu instead of gelu_tanh"});

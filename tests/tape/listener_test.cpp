@@ -52,6 +52,17 @@ TEST_CASE("a listener hears each gradient when its first use is walked back", "[
   CHECK(gradients[b].values() == std::vector<real>{2 * 1 * 3 * 5, 2 * 2 * 4 * 6});
 }
 
+TEST_CASE("gradients are told from the last use on, in whatever order they are watched",
+          "[tape][phase8]") {
+  const Tensor last({2}, {1, 2}), middle({2}, {3, 4}), first({2}, {5, 6});
+  Tape tape({last, middle, first});                          // records 0 to 2
+  const Tensor loss = sum((first + first) * middle + last);  // 3 to 6
+  Heard heard(3);
+  (void)tape.backward(loss, heard);
+  CHECK(heard.order == std::vector<std::size_t>{0, 1, 2});
+  CHECK(heard.records == std::vector<std::size_t>{1, 2, 3});
+}
+
 TEST_CASE("a listener hears what a checkpoint reads after the checkpoint", "[tape][phase8]") {
   const Tensor w({2}, {2, 3}), x({2}, {1, -1});
   Tape tape({w, x});

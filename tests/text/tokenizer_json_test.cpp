@@ -1,5 +1,6 @@
 // The components of tokenizer.json. The expected tokens are those of Hugging Face's tokenizers.
 #include "catch.hpp"
+#include "ops/expect.hpp"
 #include "small_tokenizer.hpp"
 
 using namespace tapestry;
@@ -110,6 +111,11 @@ TEST_CASE("Metaspace makes blanks visible, before words", "[text]") {
   CHECK(words("first", "a b") == Strings{"▁a", "▁b"});
   CHECK(words("first", "a<s>b") == Strings{"b"});
   CHECK(words("never", "a  b") == Strings{"a", "▁", "▁b"});
+  json["pre_tokenizer"]["add_prefix_space"] = false;
+  CHECK(tokenizer_of(json).explain("a b").steps.back().pieces == Strings{"a", "▁b"});
+  json["pre_tokenizer"]["prepend_scheme"] = "first";
+  CHECK(complaint([&] { tokenizer_of(json); },
+                  {"add_prefix_space false, but prepend_scheme 'first'"}) == "");
 }
 
 TEST_CASE("added tokens are cut out before anything else", "[text]") {
@@ -209,6 +215,9 @@ TEST_CASE("decoders", "[text]") {
   CHECK(text({{"type", "Fuse"}}, {9, 2}) == "▁aba");
   CHECK(text({{"type", "ByteFallback"}}, {10 + 0xC3, 10 + 0xA9, 2}) == "éa");
   CHECK(text({{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 0}}, {2, 8, 3}) == "bb");
+  SmallJson fused = {{"type", "Sequence"}, {"decoders", {{{"type", "Fuse"}}}}};
+  fused["decoders"].push_back({{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 1}});
+  CHECK(text(fused, {2, 8, 2, 8, 2}) == "abaab");  // a ab a ab a
   const SmallJson all_blanks = {
       {"type", "Sequence"},
       {"decoders",

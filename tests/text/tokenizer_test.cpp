@@ -157,6 +157,9 @@ TEST_CASE("vocab.txt is BERT's WordPiece, with its basic tokenization", "[text]"
   CHECK(tokens_of(tokenizer, "Café\tthe\u0007 本the") == Strings{"cafe", "the", "本", "the"});
   CHECK(tokens_of(tokenizer, "unx [MASK]") == Strings{"[UNK]", "[MASK]"});
   CHECK(tokens_of(tokenizer, std::string(101, 's')) == Strings{"[UNK]"});
+  // 100 characters, the most: longer ones are unknown, whatever they are made of
+  CHECK(tokens_of(tokenizer, "un" + std::string(98, 's')).size() == 99);
+  CHECK(tokens_of(tokenizer, "un" + std::string(99, 's')) == Strings{"[UNK]"});
   CHECK(tokens_of(tokenizer, "the\xFF!") == Strings{"the", "!"});
   CHECK(tokenizer.decode(tokenizer.encode("The unables!").values) == "the unables!");
   CHECK(tokenizer.eos() == tokenizer.id("[SEP]"));

@@ -36,9 +36,12 @@ bool is_left_out(char32_t point) {
 // 16.0 and 17.0. If they differ with a later one, the code points that it adds must be listed.
 TEST_CASE("code points are those of Unicode 15.0, with any utf8proc", "[text]") {
   Hash kinds, lower, normal;
-  std::uint64_t assigned = 0;
+  Hash newer;  // also where utf8proc does not know them
+  std::uint64_t assigned = 0, many_newer = 0;
   for (char32_t p = 0; p < points; ++p) {
     assigned += is_assigned(p);
+    many_newer += is_newer(p);
+    if (is_newer(p)) newer.add(p);
     kinds.add(static_cast<unsigned>(kind_of(p)) | is_number(p) << 2 | is_mark(p) << 3 |
               is_nonspacing_mark(p) << 4 | is_punctuation(p) << 5 | is_control(p) << 6 |
               is_word_character(p) << 7 | is_assigned(p) << 8);
@@ -52,6 +55,8 @@ TEST_CASE("code points are those of Unicode 15.0, with any utf8proc", "[text]") 
   }
   CHECK(assigned == 149'186 + 65 + 137'468 + 2'048);  // graphic and format, control, private use,
                                                       // surrogates
+  CHECK(many_newer == 627 + 5'185 + 4'803);           // of Unicode 15.1, 16.0 and 17.0
+  CHECK(newer.value() == 0xea8503a9d2aa9992);
   CHECK(kinds.value() == 0xf9dd1ecb8b6a555e);
   CHECK(lower.value() == 0xd185d4c5a9128e1e);
   CHECK(normal.value() == 0xfc2d5e062021ae42);
