@@ -31,6 +31,7 @@ std::string between(const std::string& text, const std::string& before, const st
 
 TEST_CASE("a story says again what it said", "[phase7][course]") {
   Random random(5);
+  int short_names = 0;
   for (int i = 0; i < 200; ++i) {
     const std::string text = story(random).text;
     CAPTURE(text);
@@ -40,6 +41,8 @@ TEST_CASE("a story says again what it said", "[phase7][course]") {
     const bool girl = std::string("aei").find(name.back()) != std::string::npos;
     std::map<std::string, int> words = words_of(text);
     CHECK((name[0] >= 'A' && name[0] <= 'Z'));
+    CHECK((name.size() == 4 || name.size() == 6));
+    short_names += name.size() == 4;
     CHECK(words[name] == 2);
     CHECK(words[girl ? "She" : "He"] == 1);
     CHECK(words[girl ? "He" : "She"] == 0);
@@ -47,6 +50,7 @@ TEST_CASE("a story says again what it said", "[phase7][course]") {
     CHECK(text.find("The " + lost + " was ") != text.npos);
     CHECK(text.find("I like your " + own + ".\"\n") == text.size() - own.size() - 15);
   }
+  CHECK((short_names > 70 && short_names < 130));
 }
 
 // One bit for two or three syllables of 60; 8 colours, 16 things, 8 places, 8 animals, 4 feelings,

@@ -50,6 +50,15 @@ TEST_CASE("the NaN of a naive softmax leads to the masked row", "[phase2][tape]"
   CHECK(found[2].why == "2 + ? is -inf, of s [1, 0] and a number that is not on the tape");
 }
 
+TEST_CASE("one number of each operand is named with its value", "[phase2][tape]") {
+  const Tensor x({1, 1}, {3e38}), y({1, 1}, {2e38});
+  Tape tape(Parameters{{"x", x}, {"y", y}}, Tape::Keep::values);
+  const Tensor product = matmul(x, y);
+  const Causes found = causes(tape_steps(tape));
+  REQUIRE(!found.empty());
+  CHECK(found[0].why == "matmul is inf, of x [0, 0], which is 3e+38 and y [0, 0], which is 2e+38");
+}
+
 TEST_CASE("an overflow leads to the number that was too large", "[phase2][tape]") {
   const Tensor s({3}, {1, 1000, 2});
   Tape tape({s}, Tape::Keep::values);
