@@ -99,7 +99,7 @@ class Finder {
   // Of the members of the type whose body opens here
   void fix_default_values(std::size_t open) {
     for (std::size_t i = open + 1; i < s_.partner[open]; ++i) {
-      if (s_.is(i, "{") && s_.braces[i] == Braces::block) i = s_.partner[i];
+      if (s_.opens(i)) i = s_.partner[i];
       if (!s_.is(i, "=")) continue;
       for (; !s_.is(i, ";"); ++i) fixed_[i] = true;
     }

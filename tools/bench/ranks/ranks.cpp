@@ -39,11 +39,6 @@ void meet(Ranks& ranks) {
   all_reduce(ranks, std::span(&nothing, 1));
 }
 
-double median(std::vector<double> seconds) {
-  std::ranges::nth_element(seconds, seconds.begin() + turns / 2);
-  return seconds[turns / 2];
-}
-
 // A model that learns random ids: what one micro-batch costs, and the optimizer.
 struct Job {
   Gpt size;
@@ -117,8 +112,8 @@ Costs measure(Ranks& ranks, const Gpt& size) {
 void print_steps(Ranks& ranks) {
   if (ranks.rank() == 0) {
     std::printf(
-        "milliseconds of a GPT step; `link`: a latency of 1 ms, 1 GB/s; `sum`: an all-reduce "
-        "alone\n"
+        "milliseconds of a GPT step, and of a sum of its gradients alone;\n"
+        "over the link, a message takes 1 ms, and a gigabyte a second\n"
         "                    2 ranks  1 process         2 ranks              link:     link:\n"
         "                    of 1 thr  of 2 thr  ratio    apart   sum   2 ranks       sum\n");
   }
