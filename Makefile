@@ -78,7 +78,11 @@ catch2 = $(if $(findstring /,$(call ask,-print-file-name=libCatch2.a)),-lCatch2)
 
 # ---- Files
 find = $(shell find $(1) -name '$(2)' 2>/dev/null | sort)
-objects = $(patsubst %,$(build)/obj/%.o,$(basename $(1)))
+objects = $(if $(reused),$(foreach name,$(basename $(1)),$(or $(filter \
+  build/release/obj/$(name).o,$(reused)),$(build)/obj/$(name).o)),$(patsubst \
+  %,$(build)/obj/%.o,$(basename $(1))))
+# What tools/mutants takes from the release build.
+reused := $(if $(filter mutants,$(MODE)),$(file <build/mutants/reused))
 library := $(build)/libtapestry.a
 library_objects := $(call objects,$(filter-out %/distributed/mpi_ranks.cpp,$(call \
   find,$(src),*.cpp)) $(wildcard $(src)/plot/font.S))
@@ -209,7 +213,7 @@ tests_optimised := $(if $(findstring san,$(MODE)),-O0,-O1)
 $(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
 $(build)/obj/tests/%.o: private extra = $(tests_optimised) -Wno-unused-result -Itests \
   -include $(build)/catch2.hpp
-$(filter-out %/main.o,$(test_objects)): $(build)/catch2.hpp.gch
+$(filter-out %/main.o,$(filter $(build)/%,$(test_objects))): $(build)/catch2.hpp.gch
 # With the explorer's engine but its program, and the parts of the command that it asks.
 tested_engine := $(if $(filter neon,$(MODE)),,$(filter-out %/main.o %/utf8proc.o,$(call objects,\
   $(wildcard tools/explorer/engine/*.cpp))) $(build)/libcommand.a)

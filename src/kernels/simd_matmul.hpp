@@ -84,7 +84,7 @@ void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row
   packing.b = b.column != 1 || m >= rows_to_pack_b;
   const bool few = !packing.b && m < Size::rows_to_pack_far && k * n > Size::depth * Size::width;
   const Parts depths(k, few ? Size::shallow : Size::depth);
-  const Index widest = few ? Size::broad : packing.b ? Size::width : Size::width_in_place;
+  const Index widest = few ? Size::broad : Size::width;
   const Parts widths((n + Size::columns - 1) / Size::columns, widest / Size::columns);
   packing.a_rows = workspace((Size::packed_rows + widths.size(0) * Size::columns) * depths.size(0));
   packing.b_panels = packing.a_rows + Size::packed_rows * depths.size(0);

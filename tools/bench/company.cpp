@@ -1,5 +1,6 @@
 #include "company.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -22,14 +23,24 @@ double busy_seconds() {
   return (user + nice + system + interrupts + soft + stolen) / ticks;
 }
 
+// Seconds of this program and of those that it started and that have ended.
+double own_seconds() {
+  rusage ended{};
+  getrusage(RUSAGE_CHILDREN, &ended);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return processor_now() + seconds(ended.ru_utime) + seconds(ended.ru_stime);
+}
+
 }  // namespace
 
-Company::Company() : start_(now()), busy_(busy_seconds()), own_(processor_now()) {}
+Company::Company() : start_(now()), busy_(busy_seconds()), own_(own_seconds()) {}
 
 double Company::processors() const {
   const double busy = busy_seconds();
   if (busy < 0 || busy_ < 0) return -1;
-  return (busy - busy_ - (processor_now() - own_)) / (now() - start_);
+  return (busy - busy_ - (own_seconds() - own_)) / (now() - start_);
 }
 
 }  // namespace tapestry::bench

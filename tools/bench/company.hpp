@@ -7,6 +7,7 @@ class Company {
  public:
   Company();
   // How many processors others used since the construction, on average; negative if unknown.
+  // Programs that this one started count as others until they have ended.
   double processors() const;
 
  private:

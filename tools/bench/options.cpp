@@ -18,7 +18,7 @@ constexpr char what[] =
 
 constexpr char examples[] =
     "Stop it with Ctrl-C: nothing is written then. TAPESTRY_KERNELS=avx2 (or sse2, reference ...)\n"
-    "measures another kernel set; OPENBLAS_CORETYPE chooses the kernels of OpenBLAS.";
+    "measures another kernel set, and holds the peers to the same instructions.";
 
 void add_options(CLI::App& app, Options& options) {
   app.get_formatter()->column_width(20);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <type_traits>
 
 #if __has_include(<openblas/cblas.h>)
@@ -22,25 +21,33 @@ namespace {
 
 static_assert(std::is_same_v<real, float>, "the peers compute with float: build in release mode");
 
-// Its kernels for AVX-512, and for AVX2.
-const std::set<std::string> avx512_cores{"SkylakeX", "Cooperlake", "SapphireRapids"};
-const std::set<std::string> avx2_cores{"Haswell", "Zen"};
+// The names by which each peer is held to the instructions of one of our kernel sets.
+struct Level {
+  std::string kernel_set;
+  std::vector<std::string> openblas_cores;  // the first one unless it has chosen another of them
+  std::string onednn, pytorch;              // "" where its own choice is right
+};
+const std::vector<Level> levels{
+    {"avx512", {"SkylakeX", "Cooperlake", "SapphireRapids"}, "", ""},
+    {"avx2", {"Haswell", "Zen"}, "AVX2", "avx2"},
+    {"sse2", {"Nehalem", "Core2", "Penryn", "Dunnington", "Barcelona"}, "SSE41", "default"}};
 
-// A better choice than `core`, or "" where it is a good one for this machine.
-std::string better_core(const std::string& core) {
-  const std::vector<std::string> sets = kernel_sets();
-  const auto machine_has = [&](const char* set) { return std::ranges::count(sets, set) > 0; };
-  if (avx512_cores.contains(core)) return "";
-  if (machine_has("avx512")) return "SkylakeX";
-  return machine_has("avx2") && !avx2_cores.contains(core) ? "Haswell" : "";
+void set_variable(const char* name, const std::string& value) {
+  if (!value.empty()) setenv(name, value.c_str(), 1);
 }
 
 }  // namespace
 
-void give_openblas_its_best(char** arguments) {
-  const std::string better = better_core(openblas_core());
-  if (better.empty() || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
-  setenv("OPENBLAS_CORETYPE", better.c_str(), 1);
+void hold_peers_to_our_instructions(char** arguments) {
+  const auto ours = std::ranges::find(levels, kernel_set(), &Level::kernel_set);
+  if (ours == levels.end()) return;
+  set_variable("DNNL_MAX_CPU_ISA", ours->onednn);
+  set_variable("ATEN_CPU_CAPABILITY", ours->pytorch);
+  if (std::ranges::count(ours->openblas_cores, openblas_core()) > 0) return;
+  const std::string& core = ours->openblas_cores.front();
+  const char* const told = std::getenv("OPENBLAS_CORETYPE");
+  if (told != nullptr && told == core) return;  // it does not know this one
+  set_variable("OPENBLAS_CORETYPE", core);
   execv("/proc/self/exe", arguments);  // returns only if it fails: then continue as it is
 }
 

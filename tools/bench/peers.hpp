@@ -9,10 +9,12 @@
 
 namespace tapestry::bench {
 
-// OpenBLAS chooses its kernels once, when the program starts, and a version older than the
-// processor may fall back to slow ones. If so, this starts the program again with better ones
-// (OPENBLAS_CORETYPE); it returns when the choice is good, or made by the user.
-void give_openblas_its_best(char** arguments);
+// Peers use the instructions of our kernel set, no fewer and no more: with avx512 their best, with
+// avx2 no AVX-512. OpenBLAS chooses its kernels once, when the program starts: an old version falls
+// back to slow ones on a new processor, and a variable that somebody set for another purpose may
+// choose slow ones, too. If its choice is wrong, this starts the program again with another
+// (OPENBLAS_CORETYPE). PyTorch inherits these choices.
+void hold_peers_to_our_instructions(char** arguments);
 
 std::string openblas_version();
 std::string openblas_core();  // whose kernels it uses

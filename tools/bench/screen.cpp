@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <thread>
 
@@ -37,10 +36,8 @@ void print_curve(const std::vector<Result>& curve) {
 void print_machine(Report& report) {
   std::printf("%s, cores: %d; %s kernels\n", processor().c_str(),
               int(std::thread::hardware_concurrency()), kernel_set().c_str());
-  const bool told = std::getenv("OPENBLAS_CORETYPE") != nullptr;
-  std::printf("peers: OpenBLAS %s (%s kernels%s), oneDNN %s\n", openblas_version().c_str(),
-              openblas_core().c_str(), told ? " by OPENBLAS_CORETYPE" : "",
-              onednn_version().c_str());
+  std::printf("peers: OpenBLAS %s (%s kernels), oneDNN %s\n", openblas_version().c_str(),
+              openblas_core().c_str(), onednn_version().c_str());
   std::printf("%s\n", report.torch.c_str());
   const double alone = report.limits.at(1).peak_gflops();
   for (auto& [threads, limits] : report.limits) {

@@ -9,7 +9,7 @@
 namespace tapestry::bench {
 
 inline constexpr char torch_rows[] = R"python(
-import math, os, re, sys, time
+import ctypes, math, os, re, sys, time
 # One thread: with two, 2.6.0's own threads and OpenBLAS's hinder each other (a training step of
 # width 64 takes 112 ms instead of 4). OpenBLAS reads its number when it is loaded.
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
@@ -20,6 +20,13 @@ except Exception as problem:
     print("none", str(problem).splitlines()[0], flush=True)
     sys.exit()
 torch.set_num_threads(1)
+# glibc gives large blocks back to the system, which makes them anew page by page: up to a hundred
+# times the time of an operation, where pages are slow. PyTorch keeps its memory, as ours does.
+libc = ctypes.CDLL(None)
+mallopt = getattr(libc, "mallopt", lambda option, value: 0)
+mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD
+mallopt(-2, 2**28)      # M_TOP_PAD
+mallopt(-4, 0)          # M_MMAP_MAX
 torch.manual_seed(42)
 
 def numbers(*shape):

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -17,6 +18,7 @@
 #include "equivalents.hpp"
 #include "options.hpp"
 #include "process.hpp"
+#include "reused.hpp"
 #include "suite.hpp"
 #include "tapestry/format.hpp"
 #include "weave.hpp"
@@ -108,16 +110,24 @@ std::set<std::string> read_refused(const Options& options) {
   return names;
 }
 
+// Tells the Makefile which objects of the release build will do.
+void reuse(const std::vector<std::string>& objects) {
+  std::ofstream file("build/mutants/reused");
+  for (const std::string& object : objects) file << object << "\n";
+}
+
 // Draws, writes and builds, until all mutants drawn compile: the library, and then the rest.
 std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& options) {
-  const char* const make = std::getenv("MAKE");
-  const std::string command = std::string(make ? make : "make") + " -k MODE=mutants ";
+  const char* const told = std::getenv("MAKE");
+  const std::string make = told ? told : "make";
+  const std::string command = make + " -k MODE=mutants ";
   std::set<std::string> refused = read_refused(options);
   for (;;) {
     std::vector<Mutant> mutants = draw(sources, options.count, options.seed, refused);
     if (options.list) return mutants;
     say("building " + std::to_string(mutants.size()) + " mutants");
     weave("build/mutants/src", mutants);
+    reuse(reused_objects(make, mutants));
     std::set<std::string> more = build(command + "build/mutants/libtapestry.a", mutants);
     if (more.empty()) more = build(command + program, mutants);
     if (more.empty()) return mutants;
@@ -165,7 +175,14 @@ std::vector<Verdict> verdicts_on(const std::vector<Mutant>& mutants,
   const Scratch scratch;
   Suite suite(program, scratch.path.string());
   std::vector<Verdict> verdicts(ids.size());
-  in_parallel("running", ids.size(), "mutants", [&](std::size_t i) {
+  std::vector<std::size_t> order(
+      ids.size());  // long ones first, so that no processor waits for one
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return suite.seconds(ids[a]) > suite.seconds(ids[b]);
+  });
+  in_parallel("running", ids.size(), "mutants", [&](std::size_t turn) {
+    const std::size_t i = order[turn];
     const Mutant& mutant = mutants[ids[i]];
     if (equivalents.count(mutant.name()) > 0) return;
     verdicts[i] = suite.try_mutant(ids[i], mutant.source->path);

@@ -20,7 +20,8 @@
 namespace mutants {
 namespace {
 
-constexpr std::size_t most = 64;  // tests that one process runs
+constexpr std::size_t most = 64;     // tests that one process runs
+constexpr double most_seconds = 10;  // that they take: a mutant may never end
 
 // A test name escaped for Catch2, to be taken literally: at its beginning - would mark an option
 // and ~ the tests to leave out.
@@ -114,6 +115,12 @@ Test Suite::record(const std::string& name, const std::string& path) const {
   return {name, 0, std::vector<unsigned char>(most_mutants)};
 }
 
+double Suite::seconds(std::size_t id) const {
+  double sum = 0;
+  for (const Test& test : tests_) sum += test.reached[id] ? test.seconds : 0;
+  return sum;
+}
+
 Verdict Suite::try_mutant(std::size_t id, const std::string& file) {
   std::vector<const Test*> order;
   for (const Test& test : tests_) {
@@ -128,8 +135,13 @@ Verdict Suite::try_mutant(std::size_t id, const std::string& file) {
   // In groups, for a process costs more than most tests; small ones first, for most die early.
   std::size_t size = 1;
   for (std::span<const Test* const> rest = order; !rest.empty(); size = std::min(2 * size, most)) {
-    const auto group = rest.first(std::min(size, rest.size()));
-    rest = rest.subspan(group.size());
+    std::size_t count = 1;
+    for (double seconds = rest[0]->seconds; count < std::min(size, rest.size()); ++count) {
+      seconds += rest[count]->seconds;
+      if (seconds > most_seconds) break;
+    }
+    const auto group = rest.first(count);
+    rest = rest.subspan(count);
     const Test* const killer = killer_among(group, id);
     if (killer == nullptr) continue;
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,9 @@ class Suite {
   // for temporary files. A test that fails is named and left out.
   Suite(const std::string& program, const std::string& folder);
 
+  // Of all tests that reach this mutant.
+  double seconds(std::size_t id) const;
+
   // Whether a test kills this mutant: first those that killed another one of this file, then the
   // fast ones. Thread-safe.
   Verdict try_mutant(std::size_t id, const std::string& file);

@@ -1,9 +1,12 @@
 #include "weave.hpp"
 
 #include <fstream>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "spared.hpp"
+#include "tapestry/format.hpp"
 
 namespace mutants {
 namespace {
@@ -12,7 +15,8 @@ namespace fs = std::filesystem;
 
 // mutant(id), which the mutated sources include. Test programs and commands share the library, so
 // it works in all of them: TAPESTRY_MUTANT chooses one; TAPESTRY_MUTANTS_REACHED names a file in
-// which each byte tells whether a mutant was reached, by any process.
+// which each byte tells whether a mutant was reached, by any process. Ids are counted from the
+// file's first one, which mutant.cpp tells, so that other mutants in one file change no other.
 const char* const header = R"(#pragma once
 namespace tapestry {
 extern int chosen_mutant;  // -1: none
@@ -70,8 +74,8 @@ std::string as_run_time_constant(const Source& s, const Constant& constant) {
 
 class Weaver {
  public:
-  Weaver(const Source& source, const std::vector<Site>& sites, std::size_t first_id)
-      : s_(source), sites_(sites), first_id_(first_id) {
+  Weaver(const Source& source, const std::vector<Site>& sites, std::string first)
+      : s_(source), sites_(sites), first_(std::move(first)) {
     for (const Constant& constant : constants_of(source)) {
       for (const Site& site : sites) {
         if (site.from < constant.from || site.from >= constant.to) continue;
@@ -100,7 +104,7 @@ class Weaver {
       }
       if (next_ < sites_.size() && sites_[next_].from == i && sites_[next_].to <= to) {
         const Site& site = sites_[next_];
-        text += asked(site, first_id_ + next_++);
+        text += asked(site, next_++);
         i = site.to;
       } else {
         const auto instead = instead_.find(i);
@@ -111,8 +115,8 @@ class Weaver {
     return text;
   }
 
-  std::string asked(const Site& site, std::size_t id) {
-    const std::string ask = "::tapestry::mutant(" + std::to_string(id) + ")";
+  std::string asked(const Site& site, std::size_t number) {
+    const std::string ask = "::tapestry::mutant(::" + first_ + " + " + std::to_string(number) + ")";
     const std::string mutated = edited(s_, site.from, site.to, site.edits);
     const std::string original = tokens(site.from, site.to);
     if (site.rule == Rule::dropped) return "{ if (!" + ask + ") { " + original + " } }";
@@ -121,26 +125,35 @@ class Weaver {
 
   const Source& s_;
   const std::vector<Site>& sites_;
-  std::size_t first_id_, next_ = 0;
+  std::string first_;
+  std::size_t next_ = 0;
   std::map<std::size_t, std::string> instead_;
 };
 
-// The text of a file with these mutants of it, whose ids are first_id, first_id + 1, ... Lines keep
-// their numbers.
-std::string woven(const Source& source, const std::vector<Site>& sites, std::size_t first_id) {
-  return "#include \"mutant.hpp\"\n#line 1 \"" + source.path + "\"\n" +
-         Weaver(source, sites, first_id).all();
+// The name of the constant that holds the id of a file's first mutant: short, since a program that
+// shows its own source also shows this.
+std::string first_of(const std::string& path) {
+  return tapestry::formatted("m%08x", static_cast<unsigned>(std::hash<std::string>{}(path)));
 }
 
-// The texts of all files with mutants, by their paths.
-std::map<std::string, std::string> woven(const std::vector<Mutant>& mutants) {
+// The text of a file with these mutants of it. Lines keep their numbers.
+std::string woven(const Source& source, const std::vector<Site>& sites) {
+  const std::string first = first_of(source.path);
+  return "#include \"mutant.hpp\"\nextern const int " + first + ";\n#line 1 \"" + source.path +
+         "\"\n" + Weaver(source, sites, first).all();
+}
+
+// The texts of all files with mutants, by their paths. Adds their first ids to the definition.
+std::map<std::string, std::string> woven(const std::vector<Mutant>& mutants, std::string& ids) {
   std::map<std::string, std::string> texts;
   for (std::size_t first = 0, end = 0; first < mutants.size(); first = end) {
     std::vector<Site> sites;
     for (; end < mutants.size() && mutants[end].source == mutants[first].source; ++end) {
       sites.push_back(mutants[end].site);
     }
-    texts[mutants[first].source->path] = woven(*mutants[first].source, sites, first);
+    const Source& source = *mutants[first].source;
+    texts[source.path] = woven(source, sites);
+    ids += "extern const int " + first_of(source.path) + " = " + std::to_string(first) + ";\n";
   }
   return texts;
 }
@@ -160,9 +173,10 @@ std::map<fs::path, fs::path> places() {
 }
 
 void weave(const fs::path& to, const std::vector<Mutant>& mutants) {
+  std::string defined = definition;
+  const std::map<std::string, std::string> mutated = woven(mutants, defined);
   std::map<fs::path, std::string> texts = {{to / "mutant.hpp", header},
-                                           {to / "mutant.cpp", definition}};
-  std::map<std::string, std::string> mutated = woven(mutants);
+                                           {to / "mutant.cpp", defined}};
   for (const auto& [path, place] : places()) {
     const auto found = mutated.find(path.string());
     texts[to / place] = found == mutated.end() ? read_file(path) : found->second;
