@@ -1,5 +1,6 @@
 #include "tapestry/text/input_format.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "tapestry/error.hpp"
@@ -88,10 +89,11 @@ std::optional<InputFormat> input_format_in(const std::map<std::string, std::stri
   if (bos->second != "true" && bos->second != "false") {
     refuse(bos_key, bos->second, "true or false");
   }
-  for (std::size_t i = 0; i < guess_names.size(); ++i) {
-    if (guess->second == guess_names[i]) return InputFormat{bos->second == "true", Guess(i)};
+  const auto named = std::ranges::find(guess_names, guess->second);
+  if (named == guess_names.end()) {
+    refuse(guess_key, guess->second, "next word, hidden word or other");
   }
-  refuse(guess_key, guess->second, "next word, hidden word or other");
+  return InputFormat{bos->second == "true", Guess(named - guess_names.begin())};
 }
 
 }  // namespace tapestry

@@ -62,6 +62,17 @@ TEST_CASE("every variant of the laboratory agrees with explicit attention, both 
   }
 }
 
+TEST_CASE("what theory says of the variants that keep all weights, or pieces of them",
+          "[phase6][laboratory]") {
+  const std::vector<Variant> list = attention_variants({});
+  for (const char* name : {"explicit", "checkpointed"}) {
+    CHECK(named(list, name).time_growth == 2);
+    CHECK(named(list, name).memory_growth == 2);
+  }
+  CHECK(named(list, "chunked").time_growth == 2);
+  CHECK(named(list, "chunked").memory_growth == 1);
+}
+
 TEST_CASE("multi-query attention has one head of keys and values, however many of queries",
           "[phase6][laboratory]") {
   for (const Index heads : {1, 2, 3, 4}) {

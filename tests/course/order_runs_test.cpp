@@ -40,6 +40,14 @@ TEST_CASE("without order the most frequent letter is the best answer", "[phase5]
   CHECK(OrderTask{.back = 0}.best_without_order() == 1);
 }
 
+TEST_CASE("a probe reads the place off sinusoids, and guesses where there are none",
+          "[phase5][course]") {
+  const OrderTask task{.back = 1, .causal = false};
+  CHECK(places_off(order_model(false, Positions::sinusoidal, 1, 1), task, 0) < 0.5);
+  const double none = places_off(order_model(false, Positions::none, 1, 1), task, 0);
+  CHECK((none > 2.5 && none < 3.5));  // always the middle of twelve: 3
+}
+
 TEST_CASE("a model gets the feed-forward width that makes it as large as another",
           "[phase5][course]") {
   TransformerOptions options{.vocab_size = 7, .d_model = 8, .num_heads = 2, .num_layers = 2};

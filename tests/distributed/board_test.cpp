@@ -2,6 +2,7 @@
 #include "distributed/board.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "catch.hpp"
 #include "distributed/process.hpp"
+#include "ops/expect.hpp"
 #include "tapestry/distributed/mpi.hpp"
 #include "temporary_folder.hpp"
 
@@ -67,6 +69,17 @@ TEST_CASE("a board is memory for a while", "[distributed][phase8]") {
   CHECK(times_mapped() == before);
 }
 
+TEST_CASE("a board that gets no memory says so", "[distributed][phase8]") {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};  // files that are open stay so
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  Board board;
+  const std::string problem = complaint([&] { board.make(2); }, {"no shared memory for 2 ranks"});
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(problem == "");
+}
+
 TEST_CASE("mpirun tells a process its rank", "[distributed][phase8]") {
   Variable open_mpi("OMPI_COMM_WORLD_RANK"), others("PMI_RANK");
   CHECK(process::rank_started() == 0);
@@ -74,6 +87,8 @@ TEST_CASE("mpirun tells a process its rank", "[distributed][phase8]") {
   CHECK(process::rank_started() == 2);
   open_mpi.set("1");
   CHECK(process::rank_started() == 1);
+  open_mpi.set("0");
+  CHECK(process::rank_started() == 0);  // not that of the other
   open_mpi.set("x");
   others.set("-1");
   CHECK(process::rank_started() == 0);

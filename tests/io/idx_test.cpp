@@ -51,6 +51,14 @@ const std::string images = "00 00 08 03 00 00 00 02 00 00 00 01 00 00 00 03 00 0
 
 }  // namespace
 
+TEST_CASE("each byte of a length counts", "[phase2][io]") {
+  const TemporaryFolder folder;
+  const std::string numbers(0x010203, '\7');
+  const Tensor many = read_idx(written(folder, bytes("00 00 08 01 00 01 02 03 ") + numbers));
+  CHECK(many.shape() == Shape{0x010203});
+  CHECK(many.at({0x010202}) == 7);
+}
+
 TEST_CASE("images and labels of an MNIST file are read", "[phase2][io]") {
   CHECK(difference(read(images), {2, 1, 3}, {0, 1, 2, 253, 254, 255}) == "");
   CHECK(difference(read(labels), {3}, {5, 0, 255}) == "");

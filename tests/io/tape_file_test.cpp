@@ -96,6 +96,12 @@ TEST_CASE("long tensors are left out of a file", "[phase0][io]") {
   CHECK(back.records[0].summary == summary(x));
 }
 
+TEST_CASE("a file keeps letters as they are", "[phase0][io]") {
+  const Tensor x(1);
+  Tape tape(Parameters{{"θ₁", x}}, Tape::Keep::values);
+  CHECK(to_json(tape_steps(tape)).find("θ₁") != std::string::npos);
+}
+
 TEST_CASE("labels that are not UTF-8 do no harm to a file", "[phase0][io]") {
   const Tensor x(1);
   Tape tape(Parameters{{"x\xff", x}}, Tape::Keep::values);

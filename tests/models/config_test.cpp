@@ -188,6 +188,11 @@ TEST_CASE("text that is no config is refused on one line", "[phase7][architectur
   CHECK(parse(R"({"model_type":"gpt2","n_embd":1e999})", {"out of range"}) == "");
   CHECK(parse(R"({"model_type":"gpt2","x":)" + std::string(70, '[') + std::string(70, ']') + "}",
               {"nested more than 64 deep"}) == "");
+  const auto arrays = [](std::size_t count) {
+    return R"({"model_type":"gpt2","x":)" + std::string(count, '[') + std::string(count, ']') + "}";
+  };
+  CHECK(parse(arrays(64), {"nested"}) != "");
+  CHECK(parse(arrays(65), {"nested more than 64 deep"}) == "");
   CHECK(parse(std::string("{\"model_type\":\"gpt2\n\"}"), {"not valid JSON"}) == "");
   CHECK(parse(R"({"model_type":"gpt2","layer":"a\nb"})", {"'layer' is 'a?b'"}) == "");
 }

@@ -236,6 +236,33 @@ TEST_CASE("gpt_neox as written out, with each of its options", "[phase7][archite
   }
 }
 
+TEST_CASE("the buffers of gpt_neo and gpt_neox are passed over", "[phase7][architectures]") {
+  struct Files {
+    Json config;
+    Weights weights;
+    std::vector<std::pair<std::string, Tensor>> buffers;
+  };
+  const std::string h = "transformer.h.1.attn.attention.", l = "gpt_neox.layers.1.attention.";
+  const Tensor mask = Tensor::ones({1, 1, 12, 12}), number = Tensor::full({}, -1e9);
+  const std::vector<Files> all = {{gpt_neo_config,
+                                   random_weights(gpt_neo_shapes(gpt_neo_config)),
+                                   {{h + "bias", mask}, {h + "masked_bias", number}}},
+                                  {gpt_neox_config,
+                                   random_weights(gpt_neox_shapes(gpt_neox_config)),
+                                   {{l + "bias", mask}, {l + "masked_bias", number}}}};
+  for (const Files& files : all) {
+    const TemporaryFolder bare, full;
+    write_folder(bare, files.config, files.weights);
+    Weights more = files.weights;
+    std::vector<std::string> names, passed_over;
+    for (const auto& [name, tensor] : files.buffers) more[name] = tensor, names.push_back(name);
+    write_folder(full, files.config, more);
+    CHECK(same_bits(read_model(full / "", &passed_over)(ids), read_model(bare / "")(ids)));
+    std::sort(passed_over.begin(), passed_over.end());
+    CHECK(passed_over == names);
+  }
+}
+
 TEST_CASE("gpt_neox as later files write it", "[phase7][architectures]") {
   const Json config = with(gpt_neox_config, {{"rotary_pct", 0.5}, {"rotary_emb_base", 100}});
   const Weights weights = random_weights(gpt_neox_shapes(config));

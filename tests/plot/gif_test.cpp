@@ -107,6 +107,7 @@ TEST_CASE("a decoded film has every frame, with every pixel in its place and col
     CHECK(film.hundredths[k] == 25);
   }
   CHECK(film.for_ever);
+  CHECK(decode_gif(encode_gif(frames, 2)).hundredths[1] == 200);
   // The first whole frame, then the 8 columns around each step.
   CHECK(film.stored_pixels == 40 * 12 + 8 * 8 * 7);
 }

@@ -15,6 +15,7 @@ TEST_CASE("numbers are written with few digits and real signs", "[phase0][plot]"
   CHECK(number_text(0.166, 2) == "0.17");
   CHECK(number_text(-1.5, 1) == "−1.5");
   CHECK(number_text(-0.0001, 2) == "0.00");
+  CHECK(number_text(0, 3) == "0.000");
   CHECK(number_text(std::nan(""), 2) == "NaN");
   CHECK(number_text(-infinity, 2) == "−∞");
   CHECK(number_text(infinity, 2) == "∞");
