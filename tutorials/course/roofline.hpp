@@ -17,7 +17,7 @@ struct Workload {
 };
 
 // The roofline of one core (Williams, Waterman, Patterson 2009), with each workload as a point:
-// nothing can be faster than reading and multiplying allow.
+// no loop of ours can be far above both lines, each of which another loop of ours measured.
 plot::LineChart roofline(const Machine& machine, const std::vector<Workload>& workloads);
 
 }  // namespace tapestry

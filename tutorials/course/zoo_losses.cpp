@@ -152,8 +152,9 @@ ZooPair one_batch() {
 const std::vector<ZooCase> cases = {
     {"loss1",
      ZooKind::loss,
-     "No model can stay below the dashed line. This one does, and ends close to 0. What did it "
-     "learn?",
+     "A model that sees only the words before cannot stay below the dashed line. This one does, "
+     "and "
+     "ends close to 0. What did it learn?",
      "The targets were not shifted: each word was its own target.",
      "The loss goes to 0. To say the word that stands at a position needs no other word, and "
      "nothing is left to guess.",

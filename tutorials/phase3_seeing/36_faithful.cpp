@@ -39,7 +39,10 @@ struct Look {
   std::vector<std::vector<Effect>> cut;  // what is lost without the link
   std::vector<Effect> cut_in_all;        // without it in all four heads
   std::vector<Effect> head_cut;          // without the head
+  Effect whole;                          // of the whole model
   Effect layer_cut;                      // without any head of layer 1
+  // Of the row that the last layer norm divides: of the whole model, without each head, all heads.
+  std::vector<double> deviation;
 };
 
 std::vector<std::vector<double>> last_rows(const Tensor& map) {  // of (1, heads, length, length)
@@ -70,6 +73,17 @@ void add_maps(const Reader& reader, Look& result) {
   result.gradient = last_rows(gradient_times_attention(target, layer));
 }
 
+// The standard deviation of the last row that enters the last layer norm, which divides by it.
+double deviation_without(const Reader& reader, const std::vector<Index>& heads) {
+  Tensor factors = Tensor::ones({std::ssize(all_heads), 1, 1});  // (heads, 1, 1)
+  for (const Index head : heads) factors.set({head, 0, 0}, 0);
+  Capture reach;
+  reach.replace(layer + ".heads", [&](const Tensor& outputs) { return outputs * factors; });
+  reader.model(reader.ids, {}, {.need_weights = true});  // (1, length, vocabulary)
+  const Tensor rows = reach["blocks.1.output"];          // (1, length, d_model)
+  return spread(slice(rows, 1, -1, rows.size(1))).deviation;
+}
+
 Look look(const Transformer& model, const Words& words) {
   const Reader reader = reader_of(model, task, words);
   Look result;
@@ -77,7 +91,7 @@ Look look(const Transformer& model, const Words& words) {
   result.reads = {"<bos>"};
   result.reads.insert(result.reads.end(), words.begin(), words.end() - 1);
   add_maps(reader, result);
-  const Effect whole = reader.without_heads({});
+  const Effect whole = result.whole = reader.without_heads({});
   for (const Index head : all_heads) {
     result.cut.emplace_back();
     for (Index key = 0; key < reader.ids.shape[1]; ++key) {
@@ -85,6 +99,9 @@ Look look(const Transformer& model, const Words& words) {
     }
     result.head_cut.push_back(whole - reader.without_heads({head}));
   }
+  result.deviation = {deviation_without(reader, {})};
+  for (const Index head : all_heads) result.deviation.push_back(deviation_without(reader, {head}));
+  result.deviation.push_back(deviation_without(reader, all_heads));
   for (Index key = 0; key < reader.ids.shape[1]; ++key) {
     result.cut_in_all.push_back(whole - reader.with_link(key, all_heads, 0));
   }
@@ -200,6 +217,32 @@ void print_heads(const std::vector<Look>& looks) {
   print_line("all four", [](const Look& one) { return one.layer_cut; });
 }
 
+// Why do the four losses not add up to that of all? The logit times the deviation is a sum of what
+// the heads add.
+void print_deviations(const std::vector<Look>& looks) {
+  double single = 0, all = 0;
+  std::vector<double> deviation(looks[0].deviation.size());
+  for (const Look& one : looks) {
+    const auto undivided = [&](std::size_t cut, const Effect& lost) {
+      return (one.whole.logit - lost.logit) * one.deviation[cut];
+    };
+    const double whole = undivided(0, {});
+    for (std::size_t head = 0; head < all_heads.size(); ++head) {
+      single += whole - undivided(head + 1, one.head_cut[head]);
+    }
+    all += whole - undivided(deviation.size() - 1, one.layer_cut);
+    for (std::size_t cut = 0; cut < deviation.size(); ++cut) deviation[cut] += one.deviation[cut];
+  }
+  const auto count = double(looks.size());
+  std::printf("the row's deviation before the last layer norm, mean\n");
+  std::printf("no cut   without 1.0      1.1      1.2      1.3   all four\n");
+  std::printf("%6.3f %13.3f %8.3f %8.3f %8.3f %10.3f\n", deviation[0] / count, deviation[1] / count,
+              deviation[2] / count, deviation[3] / count, deviation[4] / count,
+              deviation[5] / count);
+  std::printf("logit times deviation: heads one by one lose %.1f, all four together %.1f\n",
+              single / count, all / count);
+}
+
 // The strongest link of each head, times 1, 0.9, ..., 0: the logit above that without it.
 void print_doses(const Transformer& model, const Words& words, const Look& one) {
   const Reader reader = reader_of(model, task, words);
@@ -279,6 +322,7 @@ int main() try {
   print_agreement(looks);
   print_links(looks);
   print_heads(looks);
+  print_deviations(looks);
   print_doses(model, example, one);
   draw(one);
   std::printf("\nwrote out/plots/phase3_faithful.png\n");

@@ -60,7 +60,8 @@ double crossing(const std::vector<double>& curve, double part) {
 }
 
 void print_runs(const std::vector<InductionRun>& runs) {
-  std::printf("1. After %d steps; and the 50 steps in which the loss fell most\n", steps);
+  std::printf("1. After %d steps; the 50 steps, after the first 50, in which the loss fell most\n",
+              steps);
   std::printf("                        loss  previous  induction   fell most at   by\n");
   for (const InductionRun& run : runs) {
     const Jump fall = jump(run.loss);

@@ -248,8 +248,8 @@ plot::Canvas frame(const Moment& moment) {
   const Visit& now = moment.visit;
   plot::Canvas canvas(960, 560, 1);
   const std::string queries =
-      std::to_string(now.query + 1) + " to " + std::to_string(now.query + size);
-  const std::string keys = std::to_string(now.key + 1) + " to " + std::to_string(now.key + size);
+      std::to_string(now.query) + " to " + std::to_string(now.query + size - 1);
+  const std::string keys = std::to_string(now.key) + " to " + std::to_string(now.key + size - 1);
   canvas.text({24, 34}, "Queries " + queries + " meet keys " + keys, {.size = 18, .bold = true});
   canvas.text({24, 56},
               now.skipped ? "Nobody sees any of these: skipped"

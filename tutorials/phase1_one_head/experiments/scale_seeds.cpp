@@ -26,7 +26,7 @@ namespace {
 
 constexpr Index items = 16, width = 32, batch = 64, few = 300, many = 1500;
 constexpr std::array rates = {0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0};
-constexpr std::array adam_rates = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2};
+constexpr std::array adam_rates = {3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2};
 constexpr std::uint64_t seeds = 10;
 
 enum class Way { raw, scaled, raw_small };
@@ -100,14 +100,14 @@ void keep_better(Best& best, double rate, const std::vector<double>& by_seed) {
 
 void print_best(const char* steps, const Best& best) {
   const auto [least, most] = std::minmax_element(best.by_seed.begin(), best.by_seed.end());
-  std::printf("  %s%7.4f %5.3f %5.3f %5.3f", steps, best.rate, best.mean, *least, *most);
+  std::printf("  %s%8.5f %5.3f %5.3f %5.3f", steps, best.rate, best.mean, *least, *most);
 }
 
 template <std::size_t count>
 void compare(bool adam, const std::array<double, count>& tried, const std::vector<Index>& sizes,
              Progress& progress) {
-  std::printf("                             300 steps                  1500 steps\n");
-  std::printf("                   d_k    rate  mean least  most    rate  mean least  most\n");
+  std::printf("                              300 steps                   1500 steps\n");
+  std::printf("                   d_k     rate  mean least  most     rate  mean least  most\n");
   for (const Way way : {Way::raw, Way::scaled, Way::raw_small}) {
     for (const Index d_k : sizes) {
       Best early, late;
@@ -140,7 +140,7 @@ int main() try {
       "runs");
   std::printf("\n1. Gradient descent, the best of 7 rates from 0.01 to 10\n");
   compare(false, rates, {8, 32, 128, 512}, progress);
-  std::printf("\n2. Adam, the best of 6 rates from 0.0001 to 0.03\n");
+  std::printf("\n2. Adam, the best of 7 rates from 0.00003 to 0.03\n");
   compare(true, adam_rates, {512}, progress);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

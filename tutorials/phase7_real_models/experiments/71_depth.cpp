@@ -15,6 +15,15 @@ int main() try {
               int(steps));
   std::printf("norm       warm-up     seed 1   seed 2   seed 3\n");
   const Stories stories;
+  std::printf("in front   untrained");
+  for (const Index seed : {1, 2, 3}) {
+    TransformerOptions options = of_2017(stories.tokenizer().size());
+    options.num_layers = 8;
+    options.norm_place = NormPlace::pre;
+    Random random(static_cast<std::uint64_t>(seed));
+    const Bits bits = bits_of(stories, Transformer(options, random));
+    std::printf(" %8.1f%s", bits.model - bits.entropy, seed < 3 ? "" : "\n");
+  }
   for (const NormPlace place : {NormPlace::post, NormPlace::pre}) {
     TransformerOptions options = of_2017(stories.tokenizer().size());
     options.num_layers = 8;
