@@ -164,7 +164,8 @@ int main() try {
   print_counts("trained", trained);
   print_counts("0.02", chance);
   print_counts("0.125", of_wide);
-  std::printf("0.02: untrained, deviation 0.02; 0.125: untrained, 1 / sqrt(rows) (64 rows: 0.125)\n");
+  std::printf("0.02: untrained, deviation 0.02; 0.125: untrained, 1 / sqrt(rows) ");
+  std::printf("(64 rows: 0.125)\n");
   print_answer(trained, chance, of_wide);
 
   draw(model, small, wide);
