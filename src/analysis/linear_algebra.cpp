@@ -1,5 +1,8 @@
 #include "analysis/linear_algebra.hpp"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // wrong: g++ 14 in Eigen's own code
+#endif
 #include <eigen3/Eigen/Dense>
 
 namespace tapestry {
