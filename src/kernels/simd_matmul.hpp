@@ -79,8 +79,11 @@ void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row
              const Epilogue* then) {
   using Size = Blocking<A, registers>;
   Packing packing{};
-  packing.a = a.column != 1 && n >= Size::columns_to_pack_a;
-  const Index rows_to_pack_b = b.row > Size::far ? Size::rows_to_pack_far : Size::rows_to_pack_near;
+  packing.a =
+      a.column != 1 && (n >= Size::columns_to_pack_a || n * a.column >= Size::reach_to_pack_a);
+  const Index rows_to_pack_b = b.row > Size::far         ? Size::rows_to_pack_far
+                               : k * b.row >= Size::deep ? Size::rows_to_pack_deep
+                                                         : Size::rows_to_pack_near;
   packing.b = b.column != 1 || m >= rows_to_pack_b;
   const bool few = !packing.b && m < Size::rows_to_pack_far && k * n > Size::depth * Size::width;
   const Parts depths(k, few ? Size::shallow : Size::depth);

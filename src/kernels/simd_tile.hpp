@@ -27,10 +27,16 @@ struct Blocking {
   static constexpr Index shallow = 32, broad = 4 * width;
 
   // Packing is one more pass over an operand. It pays for a transposed B always, for any other when
-  // enough rows read it, fewer if its own rows lie `far` apart (elements); for a transposed A
-  // when enough columns do, and then a `group` of tiles is packed at a time.
+  // enough rows read it: fewer if its own rows lie `far` apart, or if it is `deep`: its panels then
+  // lie on many pages (rows times their distance), most of all where a panel is one line wide.
   static constexpr Index far = 768, rows_to_pack_far = 8 * rows, rows_to_pack_near = 1024;
-  static constexpr Index columns_to_pack_a = 256, group = 8, packed_rows = group * rows;
+  static constexpr Index deep = 1 << 17, line = 64;
+  static constexpr Index rows_to_pack_deep = (columns * number > line ? 16 : 8) * rows;
+  // For a transposed A when enough columns read it, fewer the further its own columns lie apart
+  // (`reach` is the product): in place each line serves a few rows only. A `group` of tiles is
+  // packed at a time.
+  static constexpr Index columns_to_pack_a = 256, reach_to_pack_a = 1 << 15;
+  static constexpr Index group = 8, packed_rows = group * rows;
 };
 
 // c (height x vectors batches) += a (height, depth) b (depth, vectors batches). b's batches are

@@ -93,6 +93,9 @@ TEST_CASE("matmul: larger than the cache blocks", "[phase0][kernels]") {
     check_product(*set, Operand(37, 2200, Layout::normal, 5), Operand(2200, 67, Layout::sliced, 6));
     check_product(*set, Operand(900, 40, Layout::transposed, 5),
                   Operand(40, 35, Layout::normal, 6));
+    check_product(*set, Operand(517, 530, Layout::transposed, 5),
+                  Operand(530, 70, Layout::normal, 6));
+    check_product(*set, Operand(100, 530, Layout::normal, 5), Operand(530, 301, Layout::normal, 6));
     check_product(*set, Operand(3, 40, Layout::normal, 5), Operand(40, 4500, Layout::normal, 6));
     check_product(*set, Operand(100, 530, Layout::transposed, 5),
                   Operand(530, 300, Layout::transposed, 6));
@@ -255,10 +258,11 @@ TEST_CASE("matmul: a row times a transposed matrix has the bits of the matrix ti
 }
 
 TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0][kernels]") {
-  const Index sizes[][3] = {{0, 3, 2},     {1, 1, 1},       {3, 0, 4},      {5, 7, 0},
-                            {1, 33, 20},   {7, 1, 33},      {19, 65, 7},    {33, 17, 40},
-                            {50, 300, 70}, {100, 65, 1100}, {3, 1100, 130}, {1, 777, 333},
-                            {49, 518, 514}};  // more than one block either way
+  const Index sizes[][3] = {{0, 3, 2},      {1, 1, 1},       {3, 0, 4},      {5, 7, 0},
+                            {1, 33, 20},    {7, 1, 33},      {19, 65, 7},    {33, 17, 40},
+                            {50, 300, 70},  {100, 65, 1100}, {3, 1100, 130}, {1, 777, 333},
+                            {49, 518, 514},                    // more than one block either way
+                            {530, 66, 60},  {100, 300, 500}};  // packed, though small
   for (const Table* set : usable_sets()) {
     for (const auto& s : sizes) {
       const Index m = s[0], n = s[1], k = s[2], row = n + 3;
@@ -294,7 +298,8 @@ TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0
 TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
           "[phase0][kernels]") {
   const SmallWorkShared shared;
-  const Index sizes[][3] = {{150, 70, 101}, {64, 800, 60}, {700, 513, 9}};
+  const Index sizes[][3] = {
+      {150, 70, 101}, {64, 800, 60}, {700, 513, 9}, {530, 66, 20}, {100, 301, 500}};
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
     for (const auto& s : sizes) {
