@@ -106,6 +106,7 @@ class Signs {
     sign.place = here_;
     if (wait == nullptr) return sign;
     sign.quiet = wait->quiet(now());
+    sign.next = wait->other();
     const bool further = wait->heard().waits_for >= 0;
     sign.waits_for = further ? wait->heard().waits_for : wait->other();
     sign.place_of_that = place_of(sign.waits_for, *wait);

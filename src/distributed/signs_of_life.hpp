@@ -20,6 +20,7 @@ struct Sign {
   double quiet = 0;             // seconds since it knew of life: 0, unless it waits
   std::int32_t waits_for = -1;  // at the end of its chain of waits, as far as it knows; -1: none
   Place place_of_that;
+  std::int32_t next = -1;  // what it waits for itself
 };
 
 // One wait for one rank. Times are seconds of any clock.
@@ -30,6 +31,12 @@ class Wait {
   int other() const { return other_; }
   double quiet(double now) const { return now - last_; }
   const Sign& heard() const { return heard_; }
+
+  // The other waits in a circle of ranks that `rank` need not be in. Those who surely are in it tell
+  // of it first.
+  bool beside_a_circle(int rank) const {
+    return heard_.waits_for == other_ && other_ >= 0 && heard_.next != rank;
+  }
 
   void live(double now) { last_ = now; }
   void hear(const Sign& sign, double now) {
@@ -51,6 +58,11 @@ std::string line_of(const Wait& wait, int rank, const Place& mine, double now, P
   const auto name = [](int of) { return "rank " + std::to_string(of); };
   const int end = wait.heard().waits_for;
   const std::string waiting = name(rank) + " (" + mine.text() + ")";
+  if (wait.beside_a_circle(rank)) {
+    return name(wait.other()) + ", " + place_of(wait.other()).text() +
+           ": it and others have waited for each other for " + seconds + "; " + waiting +
+           " waits for it: all ranks must make the same exchanges.";
+  }
   if (end == rank || (end == wait.other() && end >= 0)) {
     return waiting + " and " + name(wait.other()) + " (" + place_of(wait.other()).text() +
            ") have waited for each other for " + seconds +

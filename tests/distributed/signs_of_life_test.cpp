@@ -15,10 +15,10 @@ Place place(Index step, const char* operation) {
   return made;
 }
 
-Sign computing() { return {place(7, "backward pass"), 0, -1, {}}; }
+Sign computing() { return {place(7, "backward pass"), 0, -1, {}, -1}; }
 
 Sign waiting(double quiet, int waits_for) {
-  return {place(7, "sum of gradients"), quiet, waits_for, place(6, "loss")};
+  return {place(7, "sum of gradients"), quiet, waits_for, place(6, "loss"), waits_for};
 }
 
 std::string line_of(const Wait& wait, double now) {
@@ -80,6 +80,28 @@ TEST_CASE("the line of a wait names the rank at its end, step and operation",
   CHECK(line_of(wait, 7) ==
         "rank 0 (step 7, sum of losses) and rank 1 (step 7, sum of gradients) have waited for each "
         "other for 7 s: all ranks must make the same exchanges.");
+}
+
+TEST_CASE("a wait for a rank in a circle tells whether it is in it, too", "[phase8][distributed]") {
+  Wait wait(1, 0);
+  CHECK_FALSE(wait.beside_a_circle(0));
+  wait.hear(computing(), 0);
+  CHECK_FALSE(wait.beside_a_circle(0));
+  Sign sign = waiting(0, 1);  // rank 1 waits, and at the end of its chain stands rank 1
+  sign.next = 0;              // by way of this rank
+  wait.hear(sign, 0);
+  CHECK_FALSE(wait.beside_a_circle(0));
+  CHECK(line_of(wait, 7).starts_with("rank 0 (step 7, sum of losses) and rank 1 (step 7, sum"));
+  sign.next = 2;
+  wait.hear(sign, 0);
+  CHECK(wait.beside_a_circle(0));
+  CHECK(
+      line_of(wait, 7) ==
+      "rank 1, step 7, sum of gradients: it and others have waited for each other for 7 s; rank 0 "
+      "(step 7, sum of losses) waits for it: all ranks must make the same exchanges.");
+  sign.waits_for = 3;  // a chain
+  wait.hear(sign, 0);
+  CHECK_FALSE(wait.beside_a_circle(0));
 }
 
 TEST_CASE("a place is cut where its text is longer than there is room", "[phase8][distributed]") {
