@@ -103,7 +103,7 @@ class MpiRanks final : public Ranks {
       const double time = now();
       if (time < next_question) continue;
       if (parts_move()) wait.live(time);
-      const double longer = wait.beside_a_circle(rank_) ? 1 : 0;
+      const double longer = wait.sees_it(rank_, time) ? 0 : 1;
       if (wait.quiet(time) > patience_ + longer) give_up(wait, time);
       signs_.ask(wait.other());
       next_question = time + 0.5;

@@ -26,27 +26,32 @@ struct Sign {
 // One wait for one rank. Times are seconds of any clock.
 class Wait {
  public:
-  Wait(int other, double now) : other_(other), last_(now) {}
+  Wait(int other, double now) : other_(other), last_(now), heard_at_(now) {}
 
   int other() const { return other_; }
   double quiet(double now) const { return now - last_; }
   const Sign& heard() const { return heard_; }
 
-  // The other waits in a circle of ranks that `rank` need not be in. Those who surely are in it tell
-  // of it first.
-  bool beside_a_circle(int rank) const {
-    return heard_.waits_for == other_ && other_ >= 0 && heard_.next != rank;
+  // The other has not answered for a while, whatever it said before.
+  bool silent(double now) const { return now - heard_at_ > 2; }
+
+  // Whether `rank`, which waits, sees the fault itself: the other is silent, or waits for `rank`,
+  // perhaps by way of others. Ranks that see it tell first; what the rest knows is hearsay.
+  bool sees_it(int rank, double now) const {
+    return silent(now) || heard_.waits_for < 0 || heard_.waits_for == rank || heard_.next == rank;
   }
 
   void live(double now) { last_ = now; }
   void hear(const Sign& sign, double now) {
     heard_ = sign;
+    heard_at_ = now;
     last_ = std::max(last_, now - sign.quiet);
   }
 
  private:
   int other_;
-  double last_;  // when there was life
+  double last_;      // when there was life
+  double heard_at_;  // when the other answered
   Sign heard_;
 };
 
@@ -58,17 +63,18 @@ std::string line_of(const Wait& wait, int rank, const Place& mine, double now, P
   const auto name = [](int of) { return "rank " + std::to_string(of); };
   const int end = wait.heard().waits_for;
   const std::string waiting = name(rank) + " (" + mine.text() + ")";
-  if (wait.beside_a_circle(rank)) {
-    return name(wait.other()) + ", " + place_of(wait.other()).text() +
-           ": it and others have waited for each other for " + seconds + "; " + waiting +
-           " waits for it: all ranks must make the same exchanges.";
-  }
-  if (end == rank || (end == wait.other() && end >= 0)) {
+  const bool silent = wait.silent(now);
+  if (!silent && (end == rank || (end >= 0 && wait.heard().next == rank))) {
     return waiting + " and " + name(wait.other()) + " (" + place_of(wait.other()).text() +
            ") have waited for each other for " + seconds +
            ": all ranks must make the same exchanges.";
   }
-  const int lost = end < 0 ? wait.other() : end;
+  if (!silent && end == wait.other()) {
+    return name(end) + ", " + place_of(end).text() +
+           ": it and others have waited for each other for " + seconds + "; " + waiting +
+           " waits for it: all ranks must make the same exchanges.";
+  }
+  const int lost = silent || end < 0 ? wait.other() : end;
   return name(lost) + ", " + place_of(lost).text() + ": it has given no sign of life for " +
          seconds + "; " + waiting + " waits for it (longer with TAPESTRY_PATIENCE=60).";
 }

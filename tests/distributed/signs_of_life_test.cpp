@@ -71,37 +71,47 @@ TEST_CASE("the line of a wait names the rank at its end, step and operation",
   CHECK(line_of(wait, 7) ==
         "rank 1, step 7, backward pass: it has given no sign of life for 7 s; rank 0 (step 7, sum "
         "of losses) waits for it (longer with TAPESTRY_PATIENCE=60).");
-  wait.hear(waiting(0, 2), 0);
+  wait.hear(waiting(7, 2), 7);
   CHECK(
       line_of(wait, 7) ==
       "rank 2, step 6, loss: it has given no sign of life for 7 s; rank 0 (step 7, sum of losses) "
       "waits for it (longer with TAPESTRY_PATIENCE=60).");
-  wait.hear(waiting(0, 0), 0);
+  wait.hear(waiting(7, 0), 7);
   CHECK(line_of(wait, 7) ==
         "rank 0 (step 7, sum of losses) and rank 1 (step 7, sum of gradients) have waited for each "
         "other for 7 s: all ranks must make the same exchanges.");
 }
 
-TEST_CASE("a wait for a rank in a circle tells whether it is in it, too", "[phase8][distributed]") {
+TEST_CASE("a wait tells what it sees itself from hearsay", "[phase8][distributed]") {
   Wait wait(1, 0);
-  CHECK_FALSE(wait.beside_a_circle(0));
-  wait.hear(computing(), 0);
-  CHECK_FALSE(wait.beside_a_circle(0));
-  Sign sign = waiting(0, 1);  // rank 1 waits, and at the end of its chain stands rank 1
+  CHECK(wait.sees_it(0, 1));  // it heard nothing
+  wait.hear(computing(), 1);
+  CHECK(wait.sees_it(0, 2));
+  Sign sign = waiting(1, 1);  // rank 1 waits, and at the end of its chain stands rank 1
   sign.next = 0;              // by way of this rank
-  wait.hear(sign, 0);
-  CHECK_FALSE(wait.beside_a_circle(0));
+  wait.hear(sign, 6);
+  CHECK(wait.sees_it(0, 7));
   CHECK(line_of(wait, 7).starts_with("rank 0 (step 7, sum of losses) and rank 1 (step 7, sum"));
-  sign.next = 2;
-  wait.hear(sign, 0);
-  CHECK(wait.beside_a_circle(0));
+  sign.next = 2;  // by way of another
+  wait.hear(sign, 6);
+  CHECK_FALSE(wait.sees_it(0, 7));
   CHECK(
       line_of(wait, 7) ==
-      "rank 1, step 7, sum of gradients: it and others have waited for each other for 7 s; rank 0 "
+      "rank 1, step 7, sum of gradients: it and others have waited for each other for 2 s; rank 0 "
       "(step 7, sum of losses) waits for it: all ranks must make the same exchanges.");
   sign.waits_for = 3;  // a chain
-  wait.hear(sign, 0);
-  CHECK_FALSE(wait.beside_a_circle(0));
+  wait.hear(sign, 6);
+  CHECK_FALSE(wait.sees_it(0, 7));
+  CHECK(line_of(wait, 7).starts_with("rank 3, step 6, loss: it has given no sign of life"));
+  sign.waits_for = 0;  // a circle of three
+  wait.hear(sign, 6);
+  CHECK(wait.sees_it(0, 7));
+  CHECK(line_of(wait, 7).find("have waited for each other") != std::string::npos);
+  // Whatever it said: now it is silent.
+  CHECK_FALSE(wait.silent(8));
+  CHECK(wait.silent(8.1));
+  CHECK(wait.sees_it(0, 8.1));
+  CHECK(line_of(wait, 8.1).starts_with("rank 1, step 7, sum of gradients: it has given no sign"));
 }
 
 TEST_CASE("a place is cut where its text is longer than there is room", "[phase8][distributed]") {
