@@ -88,7 +88,8 @@ void set_variables(const std::string& board, int threads) {
       {"OMPI_MCA_btl_base_warn_component_unused", "0"},
       {"OMPI_MCA_btl", "^tcp"},       // which complains where there is no network
       {"HWLOC_HIDE_ERRORS", "2"},     // and hwloc where there is no /sys
-      {"UCX_HANDLE_ERRORS", "none"},  // the line of the rank is enough
+      {"OMPI_MCA_opal_signal", ""},   // no stack trace of a rank that crashes:
+      {"UCX_HANDLE_ERRORS", "none"},  // its line is enough
       {"OMP_NUM_THREADS", std::to_string(threads)}};
   for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 0);
   ::setenv(process::board_variable, board.c_str(), 1);
