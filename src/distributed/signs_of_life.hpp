@@ -32,13 +32,15 @@ class Wait {
   double quiet(double now) const { return now - last_; }
   const Sign& heard() const { return heard_; }
 
-  // The other has not answered for a while, whatever it said before.
+  // The other has not answered for a while, whatever it said before. (It is asked twice a second.)
   bool silent(double now) const { return now - heard_at_ > 2; }
+  // The other waits for `rank`, perhaps by way of others.
+  bool waits_back(int rank) const { return heard_.waits_for == rank || heard_.next == rank; }
 
-  // Whether `rank`, which waits, sees the fault itself: the other is silent, or waits for `rank`,
-  // perhaps by way of others. Ranks that see it tell first; what the rest knows is hearsay.
+  // Whether `rank`, which waits, sees the fault itself. Ranks that do tell first; what the rest
+  // knows is hearsay.
   bool sees_it(int rank, double now) const {
-    return silent(now) || heard_.waits_for < 0 || heard_.waits_for == rank || heard_.next == rank;
+    return silent(now) || heard_.waits_for < 0 || waits_back(rank);
   }
 
   void live(double now) { last_ = now; }
@@ -64,7 +66,7 @@ std::string line_of(const Wait& wait, int rank, const Place& mine, double now, P
   const int end = wait.heard().waits_for;
   const std::string waiting = name(rank) + " (" + mine.text() + ")";
   const bool silent = wait.silent(now);
-  if (!silent && (end == rank || (end >= 0 && wait.heard().next == rank))) {
+  if (!silent && wait.waits_back(rank)) {
     return waiting + " and " + name(wait.other()) + " (" + place_of(wait.other()).text() +
            ") have waited for each other for " + seconds +
            ": all ranks must make the same exchanges.";

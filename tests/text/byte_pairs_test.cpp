@@ -183,8 +183,8 @@ TEST_CASE("a folder that holds something is not written to", "[text]") {
                   {"write_byte_pairs: cannot write the folder", "it is not empty"}) == "");
   CHECK(complaint([&] { write_byte_pairs(folder / "vocab.json", {}); },
                   {"it is there, and is no folder"}) == "");
-  const std::string longest(255,
-                            'a');  // a name that has no room for what a new folder is called first
+  // A name that has no room for what a new folder is called first.
+  const std::string longest(255, 'a');
   CHECK(complaint([&] { write_byte_pairs(folder / longest, {}); }, {longest.c_str(), "too long"}) ==
         "");
   CHECK(folder.files() == 3);

@@ -30,9 +30,13 @@ Effect Reader::with_link(Index key, const std::vector<Index>& in, double factor)
 }
 
 Effect Reader::without_heads(const std::vector<Index>& cut) const {
+  return (*this)(".heads", factors_without(cut));
+}
+
+Tensor factors_without(const std::vector<Index>& heads) {
   Tensor factors = Tensor::ones({std::ssize(all_heads), 1, 1});  // (heads, 1, 1)
-  for (const Index head : cut) factors.set({head, 0, 0}, 0);
-  return (*this)(".heads", factors);
+  for (const Index head : heads) factors.set({head, 0, 0}, 0);
+  return factors;
 }
 
 Reader reader_of(const Transformer& model, const TinyTask& task, const Words& words) {

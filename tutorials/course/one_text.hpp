@@ -35,6 +35,8 @@ struct Reader {
   Effect without_heads(const std::vector<Index>& cut) const;
 };
 
+Tensor factors_without(const std::vector<Index>& heads);  // (heads, 1, 1): 0 for these, else 1
+
 // It reads all words but the last, which is to be said.
 Reader reader_of(const Transformer& model, const TinyTask& task, const Words& words);
 

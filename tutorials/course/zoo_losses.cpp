@@ -153,8 +153,7 @@ const std::vector<ZooCase> cases = {
     {"loss1",
      ZooKind::loss,
      "A model that sees only the words before cannot stay below the dashed line. This one does, "
-     "and "
-     "ends close to 0. What did it learn?",
+     "and ends close to 0. What did it learn?",
      "The targets were not shifted: each word was its own target.",
      "The loss goes to 0. To say the word that stands at a position needs no other word, and "
      "nothing is left to guess.",

@@ -75,8 +75,7 @@ void add_maps(const Reader& reader, Look& result) {
 
 // The standard deviation of the last row that enters the last layer norm, which divides by it.
 double deviation_without(const Reader& reader, const std::vector<Index>& heads) {
-  Tensor factors = Tensor::ones({std::ssize(all_heads), 1, 1});  // (heads, 1, 1)
-  for (const Index head : heads) factors.set({head, 0, 0}, 0);
+  const Tensor factors = factors_without(heads);  // (heads, 1, 1)
   Capture reach;
   reach.replace(layer + ".heads", [&](const Tensor& outputs) { return outputs * factors; });
   reader.model(reader.ids, {}, {.need_weights = true});  // (1, length, vocabulary)
