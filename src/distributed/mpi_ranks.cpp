@@ -26,7 +26,7 @@ namespace {
 double patience() {
   const char* const text = std::getenv("TAPESTRY_PATIENCE");
   double seconds = 0;
-  return text != nullptr && read_number(text, seconds) && seconds > 0 ? seconds : 6;
+  return text != nullptr && read_number(text, seconds) && seconds > 0 ? seconds : 5;
 }
 
 bool is_set_up() {
@@ -62,7 +62,7 @@ class MpiRanks final : public Ranks {
     meet();
     if (signs_.board()) signs_.board()[rank_].ended = 1;
     // A rank may be stopped even now; MPI itself may take a second.
-    ::alarm(static_cast<unsigned>(std::max(patience_, 6.0)));
+    ::alarm(static_cast<unsigned>(std::max(patience_, 5.0)));
     MPI_Finalize();
   }
 

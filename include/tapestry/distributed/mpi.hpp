@@ -32,7 +32,7 @@ int ranks_started();
 
 // The rank that this process is: one of those that mpirun started, or else one alone. The first
 // call sets up MPI, to be used by the calling thread only; the program's end waits for all ranks.
-// TAPESTRY_PATIENCE sets the seconds without a sign of life after which a rank is given up (6).
+// TAPESTRY_PATIENCE sets the seconds without a sign of life after which a rank is given up (5).
 // Throws Error if mpirun started more ranks than one and MPI is not linked.
 Ranks& ranks_of_this_program();
 
