@@ -44,6 +44,7 @@ TEST_CASE("training runs have the settings that the lessons tell when none are n
   CHECK((all.attention && all.divided && all.feed_forward && all.activation));
   CHECK((all.residual && all.norm && all.positions && !all.post_norm));
   const DialectRun dialect;
+  CHECK(!dialect.both);
   CHECK(std::vector{dialect.rank, dialect.steps, dialect.every} == std::vector<Index>{0, 400, 25});
   CHECK(dialect.rate == 3e-3);
   CHECK(dialect.seed == 1);

@@ -56,6 +56,18 @@ TEST_CASE("exchanged words are exchanged for words, one to one", "[phase7][cours
   CHECK(moved == 32);
 }
 
+TEST_CASE("a model that reads both texts learns both", "[phase7][course]") {
+  const Transformer model = small_model();
+  const DialectRun run{.both = true, .steps = 20, .every = 20};
+  const Learned both = go_on(model, Dialect::backwards, run);
+  DialectRun new_alone = run;
+  new_alone.both = false;
+  const Learned one = go_on(model, Dialect::backwards, new_alone);
+  CHECK(both.points[1].loss_of_old < both.points[0].loss_of_old);
+  CHECK(both.points[1].loss_of_old < one.points[1].loss_of_old);
+  CHECK(both.points[1].loss_of_new > one.points[1].loss_of_new);
+}
+
 TEST_CASE("going on leaves the first model as it is, and fixed numbers fixed", "[phase7][course]") {
   const Transformer model = small_model();
   const Tensor before = model(Indices({3}, {5, 6, 7}));

@@ -174,3 +174,66 @@ TEST_CASE("step 69 trains on 32 sentences at a time, with a rate that rises and 
   });
   CHECK(distance_between(learn({"cross.output"}, small, 5, steps), by_hand) < 1e-6);
 }
+
+TEST_CASE("ablated to the mean, every verb gets what the verbs get on average",
+          "[phase6][course]") {
+  EncoderDecoder model = biased(is_verb);
+  model.cross.output.weight = model.cross.output.weight * 8;  // (48, 48)
+  const TranslationBatch b = held_out(60);
+  // By hand: the mean of a head's output at the verbs goes through W_O into the bias.
+  Tensor mean_of = Tensor::zeros({48});  // (48)
+  {
+    const Capture seen;
+    model(b, stored);
+    const Tensor heads = concatenate_heads(seen["cross.heads"]);  // (60, target, 48)
+    for (Index row = 0; row < 60; ++row) {
+      Index verb = 0;  // its target is the last word, the next one <eos>
+      while (b.target.targets
+                 .values[static_cast<std::size_t>(row * b.target.inputs.shape[1] + verb + 1)] !=
+             Vocabulary::eos) {
+        ++verb;
+      }
+      for (Index i = 0; i < 48; ++i) {
+        mean_of.set({i}, double{mean_of.at({i})} + double{heads.at({row, verb, i})} / 60);
+      }
+    }
+  }
+  for (const unsigned heads : {1U, 6U, 15U}) {
+    EncoderDecoder cut = model;
+    Tensor rows = Tensor::ones({48, 1});  // (48, 1): 12 rows for each head
+    for (Index row = 0; row < 48; ++row) {
+      if (heads >> (row / 12) & 1U) rows.set({row, 0}, 0);
+    }
+    const Tensor usual = reshape(mean_of, {1, 48}) * transpose(1 - rows);          // (1, 48)
+    cut.cross.output.weight = model.cross.output.weight * rows;                    // (48, 48)
+    cut.cross.output.bias = squeeze(matmul(usual, model.cross.output.weight), 0);  // (48)
+    const Verb expected = verb_without(cut, task(), b, 0),
+               found = verb_without(model, task(), b, heads, {}, Instead::mean_of_verbs);
+    CHECK(found.stem == Approx(expected.stem));
+    CHECK(found.ending == Approx(expected.ending));
+  }
+}
+
+TEST_CASE("a swap changes the first noun, and nothing else", "[phase6][course]") {
+  const TranslationBatch b = task().batch(
+      {translate({"cats", "see", "dogs"}), translate({"small", "bees", "hear", "cats"})});
+  const TranslationBatch given = swapped(task(), b, Side::given),
+                         source = swapped(task(), b, Side::source);
+  CHECK(given.source.values == b.source.values);
+  CHECK(given.target.targets.values == b.target.targets.values);
+  CHECK(source.target.inputs.values == b.target.inputs.values);
+  const auto differing = [](const Indices& x, const Indices& y) {
+    std::vector<std::size_t> at;
+    for (std::size_t i = 0; i < x.values.size(); ++i) {
+      if (x.values[i] != y.values[i]) at.push_back(i);
+    }
+    return at;
+  };
+  const std::size_t target = 5, read = 4;  // <bos> and four words; four words
+  CHECK(differing(given.target.inputs, b.target.inputs) == std::vector<std::size_t>{1, target + 1});
+  CHECK(differing(source.source, b.source) == std::vector<std::size_t>{0, read + 1});
+  CHECK(task().target_words().word(given.target.inputs.values[1]) == "kane");
+  CHECK(task().target_words().word(given.target.inputs.values[target + 1]) == "topi");
+  CHECK(task().source_words().word(source.source.values[0]) == "dogs");
+  CHECK(task().source_words().word(source.source.values[read + 1]) == "mice");
+}

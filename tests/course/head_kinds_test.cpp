@@ -89,10 +89,14 @@ TEST_CASE("a study of heads orders them by score, and cuts them", "[phase7][cour
   CHECK(falls.again != falls.other);
   CHECK(study.summed_falls({best[0], best[1]}).other ==
         Approx(study.falls({best[0]}).other + study.falls({best[1]}).other));
-  const RandomFalls all = study.at_random(best, 4), none = study.at_random(best, 0);
-  CHECK(all.again.mean == Approx(study.falls(best).again));  // in any order
-  CHECK(all.other.count == 12);
-  CHECK(none.other.mean == 0);
+  const Heads three = {{0, 0}, {0, 1}, {1, 0}};
+  const Heads others = study.others_like(three, random);  // of layer 0 there are none
+  REQUIRE(others.size() == 1);
+  CHECK((others[0].layer == 1 && others[0].head == 1));
+  CHECK(study.at_random(three).again.mean == Approx(study.falls(others).again));
+  CHECK(study.at_random({{1, 0}}).other.mean == Approx(study.falls(others).other));
+  CHECK(study.at_random({{1, 0}}).other.count == 12);
+  CHECK(study.at_random(best).other.mean == 0);
   CHECK(study.best_untrained(HeadKind::first) ==
         Approx(even_score(HeadKind::first, 4)).margin(0.01));
 }

@@ -83,6 +83,23 @@ TEST_CASE("2000 sentences of one form have one word hidden", "[phase2][course]")
   }
 }
 
+TEST_CASE("each sentence is followed by one of the other form", "[phase2][course]") {
+  const Batch form = hide_word(vocabulary(), object), other = hide_word(vocabulary(), place);
+  const Batch both = with_other_form(form, other);
+  REQUIRE(both.inputs.shape == Shape{4000, 6});
+  REQUIRE(both.targets.shape == Shape{4000, 6});
+  CHECK(both.lengths == std::vector<Index>(4000, 6));
+  for (std::size_t row = 0; row < 2000; ++row) {
+    for (std::size_t i = 0; i < 6; ++i) {
+      const std::size_t at = 6 * row + i, own = 12 * row + i, next = own + 6;
+      REQUIRE(both.inputs.values[own] == form.inputs.values[at]);
+      REQUIRE(both.targets.values[own] == form.targets.values[at]);
+      REQUIRE(both.inputs.values[next] == other.inputs.values[at]);
+      REQUIRE(both.targets.values[next] == -1);
+    }
+  }
+}
+
 TEST_CASE("a link is cut in the heads that are named, and there alone", "[phase2][course]") {
   const Batch batch = start_of(hide_word(vocabulary(), object), 40);
   Tensor keep = Tensor::ones({6, 6});  // (6, 6)

@@ -48,7 +48,8 @@ void learn(const Transformer& model, const Parameters& learned, Dialect dialect,
   Adam adam(learned);
   const auto loss_of_step = [&](Index step) {
     Random random(run.seed, static_cast<std::uint64_t>(step));
-    const Batch batch = dialect_batch(dialect, 32, random);  // (32, 7)
+    const bool old = run.both && step % 2 == 0;
+    const Batch batch = dialect_batch(old ? Dialect::plain : dialect, 32, random);  // (32, 7)
     return cross_entropy(model(batch.inputs), batch.targets);
   };
   const auto rate = [&](Index step) {

@@ -130,23 +130,51 @@ struct Verb {
   double stem = 0, ending = 0;
 };
 
+// Where the verb is said: a row of the decoder for each sentence, counted over the whole batch.
+inline std::vector<std::size_t> verb_rows(const TranslationBatch& b) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < b.target.lengths.size(); ++i) {
+    rows.push_back(i * static_cast<std::size_t>(b.target.inputs.shape[1]) +
+                   static_cast<std::size_t>(b.target.lengths[i]) - 2);
+  }
+  return rows;
+}
+
+// What a part brings where a verb is said, the mean over the batch: 1 row of x, which is
+// (rows, heads, target, d) or (rows, target, d).
+inline Tensor usual_for_verbs(const Tensor& x, const TranslationBatch& b) {
+  const Index rows = x.size(0), target = x.size(-2);
+  Tensor says_verb = Tensor::zeros({rows * target});  // (rows * target)
+  for (const std::size_t row : verb_rows(b)) says_verb.set({static_cast<Index>(row)}, 1);
+  const Tensor at = x.ndim() == 4 ? reshape(says_verb, {rows, 1, target, 1})
+                                  : reshape(says_verb, {rows, target, 1});
+  return sum(x * at, {0, -2}, true) / double(rows);
+}
+
+// What the output of an ablated part becomes.
+enum class Instead { zeros, mean_of_verbs };
+
 // The verb without these heads of the cross-attention (bit h: head h), and without what else is
 // ablated; given the right words before it.
 inline Verb verb_without(const EncoderDecoder& model, const TranslationTask& task,
                          const TranslationBatch& b, unsigned heads,
-                         const std::vector<const char*>& ablated = {}) {
+                         const std::vector<const char*>& ablated = {},
+                         Instead by = Instead::zeros) {
   Tensor keep = Tensor::ones({EncoderDecoder::heads, 1, 1});  // (heads, 1, 1)
   for (Index head = 0; head < EncoderDecoder::heads; ++head) {
     if (heads >> head & 1U) keep.set({head, 0, 0}, 0);
   }
+  const auto instead = [&](const Tensor& x) {  // of x's shape
+    const Tensor zeros = Tensor::zeros(x.shape());
+    return by == Instead::zeros ? zeros : zeros + usual_for_verbs(x, b);
+  };
   Capture capture;
-  ablate(capture, ablated);
-  capture.replace("cross.heads", [&](const Tensor& x) { return x * keep; });
+  for (const char* name : ablated) capture.replace(name, instead);
+  capture.replace("cross.heads",
+                  [&](const Tensor& x) { return x * keep + instead(x) * (1.0 - keep); });
   const Indices said = predicted_classes(model(b, stored));  // (rows, target)
   Verb right;
-  for (std::size_t row = 0; row < b.target.lengths.size(); ++row) {
-    const auto at = row * static_cast<std::size_t>(b.target.inputs.shape[1]) +
-                    static_cast<std::size_t>(b.target.lengths[row]) - 2;
+  for (const std::size_t at : verb_rows(b)) {
     const std::string word = task.target_words().word(said.values[at]);
     const std::string verb = task.target_words().word(b.target.targets.values[at]);
     const std::size_t stem = word.size() - 2;  // an ending has two letters: kac-in, kac-en
@@ -155,6 +183,22 @@ inline Verb verb_without(const EncoderDecoder& model, const TranslationTask& tas
   }
   const auto rows = static_cast<double>(b.target.lengths.size());
   return {right.stem / rows, right.ending / rows};
+}
+
+// The first noun becomes one of the other class, in the source or in the words given to the
+// decoder. The other side and the targets stay.
+enum class Side { source, given };
+inline TranslationBatch swapped(const TranslationTask& task, TranslationBatch b, Side side) {
+  Indices& ids = side == Side::source ? b.source : b.target.inputs;
+  // In both vocabularies the eight nouns stand together, four of each class.
+  const std::int32_t first =
+      side == Side::source ? task.source_words().id("cats") : task.target_words().id("gati");
+  for (std::size_t row = 0; row < b.target.lengths.size(); ++row) {
+    std::size_t at = row * static_cast<std::size_t>(ids.shape[1]);
+    while (ids.values[at] < first || ids.values[at] >= first + 8) ++at;
+    ids.values[at] = first + (ids.values[at] - first + 4) % 8;
+  }
+  return b;
 }
 
 }  // namespace tapestry

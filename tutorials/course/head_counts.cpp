@@ -38,7 +38,7 @@ Transformer model_with_heads(const TinyTask& task, const HeadSetting& setting, s
 }
 
 StepsToLearn steps_to_learn(const TinyTask& task, const HeadSetting& setting, std::uint64_t seed,
-                            Index limit) {
+                            Index limit, double rate) {
   const Transformer model = model_with_heads(task, setting, seed);
   const auto loss_of_step = [&](Index step) {
     Random random(seed, static_cast<std::uint64_t>(step));
@@ -48,8 +48,8 @@ StepsToLearn steps_to_learn(const TinyTask& task, const HeadSetting& setting, st
   Adam adam(model.parameters());
   TrainingOptions options;
   options.what = "";
-  options.learning_rate = [](Index step) {
-    return 3e-3 * std::min(1.0, static_cast<double>(step) / 50);
+  options.learning_rate = [&](Index step) {
+    return rate * std::min(1.0, static_cast<double>(step) / 50);
   };
   StepsToLearn result;
   double seconds = 0;

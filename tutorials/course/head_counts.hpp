@@ -25,9 +25,9 @@ struct StepsToLearn {
   std::vector<double> right = {};  // the share of right answers every 20 steps, until then
 };
 
-// Adam at 3e-3 (after a warmup of 50 steps), 32 texts in a batch; tested every 20 steps. `limit` is
-// a multiple of 20.
+// Adam at `rate` (after a warmup of 50 steps), 32 texts in a batch; tested every 20 steps. `limit`
+// is a multiple of 20.
 StepsToLearn steps_to_learn(const TinyTask& task, const HeadSetting& setting, std::uint64_t seed,
-                            Index limit);
+                            Index limit, double rate = 3e-3);
 
 }  // namespace tapestry

@@ -53,6 +53,10 @@ Indices keys_of(HeadKind kind, Index piece) {
   return keys;
 }
 
+Index in_layer(const Heads& heads, Index layer) {
+  return std::count_if(heads.begin(), heads.end(), [=](HeadOf h) { return h.layer == layer; });
+}
+
 }  // namespace
 
 std::string to_string(HeadKind kind) {
@@ -139,17 +143,25 @@ Falls HeadStudy::summed_falls(const Heads& cut) const {
   return sum;
 }
 
-RandomFalls HeadStudy::at_random(const Heads& from, Index count) const {
+Heads HeadStudy::others_like(const Heads& cut, Random& random) const {
+  Heads drawn;
+  const Heads all = heads_of(model);
+  for (const Index i : random.permutation(std::ssize(all))) {
+    const HeadOf one = all[static_cast<std::size_t>(i)];
+    const bool is_cut = std::any_of(cut.begin(), cut.end(), [&](HeadOf other) {
+      return other.layer == one.layer && other.head == one.head;
+    });
+    if (!is_cut && in_layer(drawn, one.layer) < in_layer(cut, one.layer)) drawn.push_back(one);
+  }
+  return drawn;
+}
+
+RandomFalls HeadStudy::at_random(const Heads& cut) const {
   constexpr Index draws = 12;
   Random random(5);
   Tensor again = Tensor::empty({draws}), other = Tensor::empty({draws});  // (draws)
   for (Index draw = 0; draw < draws; ++draw) {
-    Heads cut;
-    const std::vector<Index> order = random.permutation(std::ssize(from));
-    for (Index i = 0; i < count; ++i) {
-      cut.push_back(from[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
-    }
-    const Falls fall = falls(cut);
+    const Falls fall = falls(others_like(cut, random));
     again.set({draw}, fall.again);
     other.set({draw}, fall.other);
   }

@@ -78,8 +78,12 @@ struct HeadStudy {
   // The sum of what cutting each alone gives.
   Falls summed_falls(const Heads& cut) const;
 
-  // As falls, for `count` of these heads, drawn at random twelve times.
-  RandomFalls at_random(const Heads& from, Index count) const;
+  // None of these, but as many of each layer, drawn at random; or all others, where a layer has
+  // fewer.
+  Heads others_like(const Heads& cut, Random& random) const;
+
+  // As falls, for such others, drawn twelve times.
+  RandomFalls at_random(const Heads& cut) const;
 
   // The score of the best head of an untrained model of the same sizes: chosen on the first half of
   // the texts, and measured on the others; the mean of three models.

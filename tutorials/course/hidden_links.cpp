@@ -28,6 +28,19 @@ Batch hide_word(const Vocabulary& vocabulary, const HiddenLink& link) {
   return {ids, targets, std::vector<Index>(texts.size(), length)};
 }
 
+Batch with_other_form(const Batch& form, const Batch& other) {
+  const Index rows = 2 * form.inputs.shape[0];
+  std::vector<std::int32_t> ids, targets;
+  for (Index at = 0; at < rows * length; ++at) {
+    const bool is_own = at / length % 2 == 0;
+    const auto from = static_cast<std::size_t>(at / length / 2 * length + at % length);
+    ids.push_back((is_own ? form : other).inputs.values[from]);
+    targets.push_back(is_own ? form.targets.values[from] : -1);
+  }
+  const std::vector<Index> lengths(static_cast<std::size_t>(rows), length);
+  return {{{rows, length}, ids}, {{rows, length}, targets}, lengths};
+}
+
 double loss_without_link(const Transformer& model, const Batch& batch, const HiddenLink& link,
                          const CutIn& cut) {
   std::vector<Mask> masks;

@@ -20,6 +20,10 @@ struct HiddenLink {
 // 2000 sentences of that form with that word hidden, the same ones at each call: (2000, 6).
 Batch hide_word(const Vocabulary& vocabulary, const HiddenLink& link);
 
+// Both in turn: each sentence of `form` is followed by one of `other`, which has no target. So a
+// mean over the rows is over both forms, and the next sentence has the other form: (4000, 6).
+Batch with_other_form(const Batch& form, const Batch& other);
+
 using CutIn = std::array<bool, 4>;  // true: in this head
 
 // The loss on the batch when the hidden word may not look at the linked one, in those heads.

@@ -115,8 +115,9 @@ const std::vector<ZooCase> cases = {
      "A layer with a cache of keys and values, one word after the other. Look at the first two "
      "rows.",
      "The key and value of a word came into the cache only after the word had attended.",
-     "The first output depends on nothing, and the second on the first word alone. Later outputs "
-     "depend on their own word too, but only through its query.",
+     "The first output depends on nothing, and the second on the first word alone: it sees one "
+     "key only, whose weight is 1, whatever its query says. Later outputs depend on their own word "
+     "too, but only through its query.",
      words, own_word_missing},
 };
 

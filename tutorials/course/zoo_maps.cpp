@@ -133,8 +133,9 @@ const std::vector<ZooCase> cases = {
      "Two heads, one above the other, without positions. Equal words stand side by side.",
      "The rows were cut into heads by reshape alone, without the transpose.",
      "Equal words must have equal rows and equal columns, for there are no positions: on the "
-     "right each head has four even blocks. On the left a head's rows are pieces of "
-     "words in turn, and it sees only half of the text.",
+     "right each head has four even blocks. On the left the six rows of the first head are the "
+     "two halves of each cat, and those of the second head the two halves of each dog. So a head "
+     "sees only half of the text.",
      pets, heads_cut_wrongly},
     {"map8", ZooKind::map,
      "A head without positions. Six words, and rows of width 6. Equal words stand side by side.",

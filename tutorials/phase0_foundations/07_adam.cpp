@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tapestry/error.hpp"
@@ -59,7 +60,7 @@ struct OwnAdam {
 struct Valley {
   Tensor x, start, goal;  // (256, 2), (2), (2)
 
-  Valley(double ratio, bool turned) {
+  Valley(double ratio, bool turned, double first = -1, double second = -1) {
     Random random(5);
     const Tensor inputs = random.normal({256, 2}) * Tensor({2}, {2, 2 / ratio});  // (256, 2)
     const double c = turned ? std::sqrt(0.5) : 1, s = turned ? std::sqrt(0.5) : 0;
@@ -67,9 +68,9 @@ struct Valley {
     const auto rotated = [&](double a, double b) {
       return reshape(matmul(Tensor({1, 2}, {a, b}), rotation), {2});  // (2)
     };
-    x = matmul(inputs, rotation);  // (256, 2)
-    start = rotated(-1, -1);       // (2)
-    goal = rotated(1, 1);          // (2)
+    x = matmul(inputs, rotation);    // (256, 2)
+    start = rotated(first, second);  // (2)
+    goal = rotated(1, 1);            // (2)
   }
 
   Tensor loss(const Tensor& w) const {
@@ -190,6 +191,20 @@ void race() {
   }
 }
 
+// Above, both weights have the same way to go, 2; here they do not.
+void other_starts() {
+  std::printf("\n4. The same for Adam along the axes, from other starts than -1, -1\n");
+  const std::vector<std::pair<double, double>> starts = {{-1, 0}, {0.8, -1}, {-5, 0.9}};
+  for (const auto& [first, second] : starts) {
+    std::printf("from %4.1f, %4.1f     ", first, second);
+    for (const double ratio : {10.0, 30.0, 100.0}) {
+      const Best best = best_of_rates(methods[2], Valley(ratio, false, first, second));
+      std::printf(best.steps > most_steps ? "    >%d" : " %8d", std::min(best.steps, most_steps));
+    }
+    std::printf("\n");
+  }
+}
+
 void contours(plot::LineChart& chart, const Valley& valley) {
   for (const double level : {0.01, 0.1, 1.0, 4.0}) {
     plot::Series ring;
@@ -234,6 +249,7 @@ int main() try {
   compare_all();
   first_step();
   race();
+  other_starts();
   draw_paths();
   std::printf("\nwrote out/plots/phase0_adam.png\n");
 } catch (const Error& error) {

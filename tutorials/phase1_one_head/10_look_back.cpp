@@ -22,7 +22,7 @@ const std::vector<std::string> source = {"le", "chat", "dort"}, output = {"the",
 
 // The numbers are chosen by hand; later they are learned. A key says what its word is: [article,
 // noun, verb]; a query says how much each of the three matters. A value says what the word means:
-// [animal, rest].
+// [animal, sleep].
 const Tensor keys({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});                 // (words, 3)
 const Tensor values({3, 2}, {0, 0, 1, 0, 0, 1});                        // (words, 2)
 const Tensor queries({3, 3}, {2, 1, 0, 0, 1.946, 0.693, 0, 1.1, 2.3});  // (outputs, 3)

@@ -77,7 +77,8 @@ plot::Diagram flow(const Trace& trace, Words words, Index at) {
                      " the scale of each box is its own, that of the weights −1 to 1";
   const Tensor mixture = matmul(row(trace.weights, at), trace.v);  // (1, 64)
   plot::Box rows = box("x", "words + positions", trace.x);
-  rows.lines.emplace_back("rows: the, cat, <mask>, on, the, mat");
+  rows.lines.emplace_back("rows: " + words[0]);
+  for (std::size_t i = 1; i < words.size(); ++i) rows.lines.back() += ", " + words[i];
   const auto x = diagram.add(rows);
   const auto q = diagram.add(box("query", "row of x W_Q", row(trace.q, at)));
   const auto k = diagram.add(box("keys", "x W_K", trace.k));
@@ -128,11 +129,10 @@ int main() try {
               plot::matrix_with_words(doubles(map), words, words).c_str());
 
   draw_map(map, words);
-  const std::size_t sat = 2;
-  const Trace trace = with_hidden(model, vocabulary, words, sat);
-  std::printf("\"sat\" is hidden: its score for \"cat\" is %.2f, its weight %.2f\n",
-              double{trace.scores.at({2, 1})}, double{trace.weights.at({2, 1})});
-  plot::write_png(plot::render(flow(trace, words, sat)), "out/plots/phase1_qkv_flow.png");
+  const Trace trace = with_hidden(model, vocabulary, words, 2);
+  std::printf("\"%s\" is hidden: its score for \"%s\" is %.2f, its weight %.2f\n", words[2].c_str(),
+              words[1].c_str(), double{trace.scores.at({2, 1})}, double{trace.weights.at({2, 1})});
+  plot::write_png(plot::render(flow(trace, words, 2)), "out/plots/phase1_qkv_flow.png");
 
   write_safetensors("out/weights/attention_weights.safetensors",
                     {{"weights", map}, {"scores", concat(scores, 0)}},

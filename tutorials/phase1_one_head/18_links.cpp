@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -250,29 +249,29 @@ void draw(const std::array<Form, 2>& forms, const std::array<Needs, 2>& needs) {
 }
 
 // Which share of the guesses for a hidden verb goes to verbs that only the other form has? Without
-// each place in turn; then, in the column "foreign", with the other form's words at position 4.
+// each place in turn; in the column "foreign" with the other form's words at position 4. The loss
+// is -ln of the share that other words get, plus -ln of the verb's part of it; "explains" is the
+// rise of the first by the cut of position 4.
 void print_other_form(const OneHead& model, const Vocabulary& vocabulary,
                       const std::array<Form, 2>& forms) {
   std::printf("\n3. A hidden verb: the share that its guess gives to verbs of the other form\n");
   std::printf("%20s  uncut", "not looking at");
   for (Index place = 0; place < length; ++place) std::printf(" %6d", static_cast<int>(place));
-  std::printf("  foreign");
+  std::printf("  foreign explains");
   for (const bool second : {false, true}) {
     std::vector<Words> texts = forms[second ? 1 : 0].texts;
     const std::vector<Words>& other = forms[second ? 0 : 1].texts;
-    std::set<std::string> others;
-    for (const Words& words : other) others.insert(words[2]);
-    const auto share = [&](const Mask& mask) {
-      const Tensor shares =
-          mean(softmax(model.logits(hide(vocabulary, texts, 2), 2, mask)), 0);  // (vocabulary)
-      double sum = 0;
-      for (const std::string& verb : others) sum += shares.at({vocabulary.id(verb)});
-      return sum;
+    Tensor verbs = Tensor::zeros({vocabulary.size()});  // (vocabulary), 1 for those of `other`
+    for (const Words& words : other) verbs.set({vocabulary.id(words[2])}, 1);
+    const auto shares = [&](const Tensor& words, const Mask& mask) {  // (rows)
+      return sum(softmax(model.logits(hide(vocabulary, texts, 2), 2, mask)) * words, -1);
     };
+    const auto share = [&](const Mask& mask) { return mean(shares(verbs, mask)).item(); };
+    const Tensor rises = log(shares(1 - verbs, {}) / shares(1 - verbs, without(2, 4)));  // (rows)
     std::printf("\n%20s %6.2f", second ? "form 2" : "form 1", share({}));
     for (Index place = 0; place < length; ++place) std::printf(" %6.2f", share(without(2, place)));
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i][4] = other[i][4];
-    std::printf(" %8.2f", share({}));
+    std::printf(" %8.2f %8.2f", share({}), mean(rises).item());
   }
   std::printf("\n");
 }

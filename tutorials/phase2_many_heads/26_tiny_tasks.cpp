@@ -3,7 +3,8 @@
 // New here: copying, reversing, sorting, and induction (what followed the same letter earlier?),
 // tasks that only attention can solve. Prompts are held out: what is tested was never trained on.
 // Three questions to the heads: how much they look at the letter to be said; where they look when
-// the prompt's letters have changed places; and what the model says when a head is cut.
+// the prompt's letters have changed places, and what the model then says; and what it says when a
+// head is cut.
 // Writes out/plots/phase2_tasks.png, and a model of each task to out/checkpoints/; takes about 8
 // seconds.
 #include <algorithm>
@@ -111,18 +112,35 @@ void print_looks(std::vector<Trained>& tasks) {
   }
 }
 
+// How often the model says the letter that stands at these keys, in per cent.
+double says(const Indices& said, const Indices& read, const Indices& keys) {
+  double same = 0, count = 0;
+  for (std::size_t at = 0; at < keys.values.size(); ++at) {
+    const std::int32_t key = keys.values[at];
+    if (key < 0) continue;
+    const std::size_t row = at - at % static_cast<std::size_t>(keys.shape[1]);
+    same += said.values[at] == read.values[row + static_cast<std::size_t>(key)] ? 1 : 0;
+    count += 1;
+  }
+  return 100 * same / count;
+}
+
 void print_places(const std::vector<Trained>& tasks) {
-  std::printf("\n3. The prompt's letters change places: where does that head of layer 1 look?\n");
-  std::printf("                     at the old  at the letter  behind the letter\n");
-  std::printf("task       head      place       to be said     just read\n");
+  std::printf("\n3. The prompt's letters change places: where does that head of layer 1 look,\n");
+  std::printf("   and how often does the model say the letter that stands there?\n");
+  std::printf("                   at the old   at the letter   behind the letter\n");
+  std::printf("task       head         place      to be said           just read\n");
   for (const Trained& one : tasks) {
     const PromptKeys keys = prompt_keys(one.task, true);
-    const Tensor weights =
-        weights_of(one.model, keys.batch.inputs)[1];  // (texts, heads, length, length)
-    std::printf("%-9s   1.%td %10.2f %13.2f %14.2f\n", one.name.c_str(), one.head,
-                mean_weight(weights, one.head, keys.place),
-                mean_weight(weights, one.head, keys.letter),
-                mean_weight(weights, one.head, keys.behind));
+    const Indices& read = keys.batch.inputs;
+    const Tensor weights = weights_of(one.model, read)[1];  // (texts, heads, length, length)
+    const Indices said = argmax(one.model(read));           // (texts, length)
+    std::printf("%-9s   1.%td ", one.name.c_str(), one.head);
+    for (const Indices& place : {keys.place, keys.letter, keys.behind}) {
+      std::printf("    %.2f %3.0f %%", mean_weight(weights, one.head, place),
+                  says(said, read, place));
+    }
+    std::printf("\n");
   }
 }
 

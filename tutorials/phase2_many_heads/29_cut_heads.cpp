@@ -1,10 +1,10 @@
 // Step 29. Does a head that looks at a word also need it?
 //
 // New here: three interventions. A link is cut: one head may not look at one word. A head is
-// ablated: its output is replaced by its mean over many sentences, so that it says the same,
-// whatever it reads. Or the word is swapped for one head: it reads the word of another sentence.
-// The rise of the loss tells what the guess needed. All are written out in
-// course/hidden_links.cpp and course/inside.cpp.
+// ablated: its output is replaced by its mean over many sentences, of one form or of both, so that
+// it says the same, whatever it reads. Or the word is swapped for one head: it reads the word of
+// another sentence, of the same form or of the other. The rise of the loss tells what the guess
+// needed. All are written out in course/hidden_links.cpp and course/inside.cpp.
 // Reads the model of step 23; writes no picture; takes about a second.
 #include <array>
 #include <cmath>
@@ -41,6 +41,8 @@ CutIn only(std::size_t head) {
   return cut;
 }
 
+double rounded(double rise) { return std::abs(rise) < 0.005 ? 0.0 : rise; }
+
 void print_links(const Transformer& model, const Vocabulary& vocabulary) {
   std::printf(
       "1. Weight on the linked word; the loss, and its rise when a head may not look there\n");
@@ -53,20 +55,22 @@ void print_links(const Transformer& model, const Vocabulary& vocabulary) {
     const double whole = loss_without_link(model, batch, c, {});
     std::printf("  %5.3f ", whole);
     for (std::size_t h = 0; h <= heads; ++h) {
-      const double rise = loss_without_link(model, batch, c, only(h)) - whole;
-      std::printf(" %4.2f", std::abs(rise) < 0.005 ? 0.0 : rise);
+      std::printf(" %4.2f", rounded(loss_without_link(model, batch, c, only(h)) - whole));
     }
     std::printf("\n");
   }
 }
 
 // A head that is not needed may be a spare: cut alone, another one does its work.
-void print_heads(const Transformer& model, const Vocabulary& vocabulary) {
+void print_heads(const Transformer& model, const std::array<Batch, 2>& forms) {
   std::printf("\n2. The hidden verb: the rise when heads are ablated\n");
-  std::printf("             to their mean    to zero\n");
-  std::printf("heads        form 1 form 2   form 1 form 2\n");
-  const std::array forms = {hide_word(vocabulary, {"", false, 2, 1}),
-                            hide_word(vocabulary, {"", true, 2, 5})};
+  std::printf("             to their mean over\n");
+  std::printf("             that form       both forms      to zero\n");
+  std::printf("heads        form 1 form 2   form 1 form 2   form 1 form 2\n");
+  const std::array both = {with_other_form(forms[0], forms[1]),
+                           with_other_form(forms[1], forms[0])};
+  const std::array whole = {loss_without_heads(model, forms[0], {}, Replacement::zero),
+                            loss_without_heads(model, forms[1], {}, Replacement::zero)};
   for (const unsigned set : {1U, 2U, 4U, 8U, 3U, 5U, 9U, 6U, 10U, 12U, 15U}) {
     CutIn cut{};
     std::string name;
@@ -75,32 +79,36 @@ void print_heads(const Transformer& model, const Vocabulary& vocabulary) {
       if (cut[h]) name += " h" + std::to_string(h);
     }
     std::printf("%-12s", name.c_str());
-    for (const Replacement by : {Replacement::mean, Replacement::zero}) {
-      for (const Batch& batch : forms) {
-        const double rise =
-            loss_without_heads(model, batch, cut, by) - loss_without_heads(model, batch, {}, by);
-        std::printf(" %6.2f", std::abs(rise) < 0.005 ? 0.0 : rise);
+    const auto rises = [&](const std::array<Batch, 2>& batches, Replacement by, const char* end) {
+      for (std::size_t i = 0; i < batches.size(); ++i) {
+        const double loss = loss_without_heads(model, batches[i], cut, by);
+        std::printf(" %6.2f", rounded(loss - whole[i]));
       }
-      if (by == Replacement::mean) std::printf("  ");
-    }
-    std::printf("\n");
+      std::printf("%s", end);
+    };
+    rises(forms, Replacement::mean, "  ");
+    rises(both, Replacement::mean, "  ");
+    rises(forms, Replacement::zero, "\n");
   }
 }
 
-void print_swaps(const Transformer& model, const Vocabulary& vocabulary) {
-  std::printf("\n3. The hidden verb: the rise when a head reads another sentence's linked word\n");
-  std::printf("form, link          h0   h1   h2   h3  all\n");
-  for (const HiddenLink& c : cases) {
-    if (c.hidden != 2) continue;
-    const Batch batch = hide_word(vocabulary, c);
-    const double whole = loss_without_link(model, batch, c, {});
-    std::printf("%d %-15s", c.has_object ? 2 : 1, c.name);
-    for (std::size_t h = 0; h <= heads; ++h) {
-      const double rise = loss_with_swap(model, batch, c, only(h)) - whole;
-      std::printf(" %4.2f", std::abs(rise) < 0.005 ? 0.0 : rise);
-    }
-    std::printf("\n");
+void print_swap(const Transformer& model, const HiddenLink& c, const Batch& batch) {
+  const double whole = loss_without_link(model, batch, c, {});
+  std::printf("%d %-16s", c.has_object ? 2 : 1, c.name);
+  for (std::size_t h = 0; h <= heads; ++h) {
+    std::printf(" %4.2f", rounded(loss_with_swap(model, batch, c, only(h)) - whole));
   }
+  std::printf("\n");
+}
+
+void print_swaps(const Transformer& model, const Vocabulary& vocabulary,
+                 const std::array<Batch, 2>& forms) {
+  std::printf("\n3. The hidden verb: the rise when a head reads another sentence's linked word\n");
+  std::printf("form, link           h0   h1   h2   h3  all\n");
+  for (const HiddenLink& c : cases) {
+    if (c.hidden == 2) print_swap(model, c, hide_word(vocabulary, c));
+  }
+  print_swap(model, {"place for object", true, 2, 5}, with_other_form(forms[1], forms[0]));
 }
 
 }  // namespace
@@ -111,8 +119,10 @@ int main() try {
                                              "step 23 trains and saves it. Type: make run-23");
   const Vocabulary vocabulary(Grammar().words());
   print_links(model, vocabulary);
-  print_heads(model, vocabulary);
-  print_swaps(model, vocabulary);
+  const std::array forms = {hide_word(vocabulary, {"", false, 2, 1}),
+                            hide_word(vocabulary, {"", true, 2, 5})};
+  print_heads(model, forms);
+  print_swaps(model, vocabulary, forms);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

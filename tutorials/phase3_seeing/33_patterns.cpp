@@ -187,10 +187,15 @@ void print_by_hidden_word(const Subject& subject) {
     }
     std::printf("  word %td: %.2f", place, sum / count);
   }
-  const Evidence next = evidence_of(subject)[0][3][static_cast<std::size_t>(Pattern::next)];
-  std::printf(
-      "\nGrammar 0.3, weight on the next word: %.2f; at least 0.5 in %.0f %% of sentences\n",
-      next.score.mean, 100 * next.holds);
+  std::printf("\n");
+  const Evidences all = evidence_of(subject);
+  const auto print = [&](std::size_t head, Pattern pattern, const char* word) {
+    const Evidence& one = all[0][head][static_cast<std::size_t>(pattern)];
+    std::printf("Grammar 0.%zu, weight on the %s: %.2f; at least 0.5 in %.0f %% of sentences\n",
+                head, word, one.score.mean, 100 * one.holds);
+  };
+  print(0, Pattern::previous, "word before");
+  print(3, Pattern::next, "next word");
 }
 
 void draw(const Table& table) {

@@ -3,8 +3,8 @@
 // New here: rollout, which multiplies the layers' maps, and flow, the maximum flow through
 // their links (Abnar & Zuidema 2020). Both are estimates from weights alone. Beside them
 // stands the local sensitivity: the norms of the derivatives of the last layer with respect to the
-// words, computed by the tape. How well they agree is measured over 20 sequences, beside three
-// controls: even weights, the maps of another sequence, and an untrained model.
+// words, computed by the tape. How well they agree is measured over 20 sequences, beside controls:
+// one layer with its residual connection, even weights, another sequence, and untrained models.
 // Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 5 seconds.
 #include <cstdio>
 #include <string>
@@ -36,10 +36,11 @@ Transformer read_model() {
                           "steps 23 and 26 train and save them. Type: make phase2");
 }
 
-// Four answers to "how much does the last layer's output at position i depend on word j", (length,
+// Answers to "how much does the last layer's output at position i depend on word j", (length,
 // length) each.
 struct Answers {
-  Tensor last_layer;  // the weights of the last layer, mean over heads
+  Tensor last_layer;              // the weights of the last layer, mean over heads
+  Tensor one_layer, other_layer;  // (A + I) / 2 of the last layer alone, and of the first
   Tensor rollout, flow;
   Tensor derivatives;  // || d output_i / d word_j ||, rows divided by their sum
   Tensor even;         // rollout of even weights: what residuals and mask alone make
@@ -54,38 +55,54 @@ Answers ask(const Transformer& model, const Words& words) {
   const std::vector<Tensor> layers = captured_weights(seen);  // (1, heads, length, length) each
   // (1, heads, length, length)
   const Tensor even = uniform_attention(layers[0].shape(), Mask::causal());
-  return {squeeze(mean(layers.back(), 1), 0), squeeze(attention_rollout(layers), 0),
-          squeeze(attention_flow(layers), 0), norms / sum(norms, -1, true),
+  return {squeeze(mean(layers.back(), 1), 0),
+          squeeze(with_residual(layers.back()), 0),
+          squeeze(with_residual(layers.front()), 0),
+          squeeze(attention_rollout(layers), 0),
+          squeeze(attention_flow(layers), 0),
+          norms / sum(norms, -1, true),
           squeeze(attention_rollout(std::vector<Tensor>(layers.size(), even)), 0)};
 }
 
-void print_spread(const std::vector<Tensor>& agreements) {  // () each
-  const Spread s = spread(stack(agreements, 0));
-  std::printf("  %5.2f +- %.2f", s.mean, s.deviation);
-}
+const char* const guesses[] = {
+    "weights of layer 1",    "layer 1: (A + I) / 2", "layer 0: (A + I) / 2", "flow", "rollout",
+    "  of another sequence", "  of even weights"};
 
 // Rank agreement of each guess with the derivatives, over sequences of one length.
-void print_agreement(const char* name, const Transformer& model) {
-  std::vector<Tensor> last_layer, rollout, flow, even, another;  // () each
-  Tensor before;                                                 // rollout of the sequence before
+std::vector<Spread> agreement_of(const Transformer& model) {
+  std::vector<std::vector<Tensor>> agreements(std::size(guesses));  // () each
+  Tensor before;  // rollout of the sequence before
   for (int i = 0; i <= sequences; ++i) {
     const Words words = example_of(task, 6, 4, static_cast<std::uint64_t>(i)).words;
     const Answers a = ask(model, words);
-    const auto agreement = [&](const Tensor& guess) {
-      return rank_agreement(guess, a.derivatives, Mask::causal());  // ()
-    };
-    if (i > 0) {  // the first one is only there for the second
-      last_layer.push_back(agreement(a.last_layer));
-      rollout.push_back(agreement(a.rollout));
-      flow.push_back(agreement(a.flow));
-      even.push_back(agreement(a.even));
-      another.push_back(agreement(before));
+    const Tensor maps[] = {a.last_layer, a.one_layer, a.other_layer, a.flow,
+                           a.rollout,    before,      a.even};
+    for (std::size_t g = 0; i > 0 && g < std::size(guesses); ++g) {  // the first is only `before`
+      agreements[g].push_back(rank_agreement(maps[g], a.derivatives, Mask::causal()));
     }
     before = a.rollout;
   }
-  std::printf("%-10s", name);
-  for (const auto* column : {&last_layer, &flow, &rollout, &another, &even}) print_spread(*column);
-  std::printf("\n");
+  std::vector<Spread> result;
+  for (const auto& of_guess : agreements) result.push_back(spread(stack(of_guess, 0)));
+  return result;
+}
+
+void print_agreement(const Transformer& model) {
+  std::printf("\n2. Rank agreement with the derivatives, %d sequences (1: the same order)\n",
+              sequences);
+  std::vector<std::vector<Spread>> columns = {agreement_of(model)};
+  for (const std::uint64_t seed : {7, 8, 9}) {
+    columns.push_back(agreement_of(untrained(model, init::lecun_normal, seed)));
+  }
+  std::printf(
+      "                             trained       random 7       random 8       random 9\n");
+  for (std::size_t g = 0; g < std::size(guesses); ++g) {
+    std::printf("%-22s", guesses[g]);
+    for (const auto& column : columns) {
+      std::printf("   %.2f +- %.2f", column[g].mean, column[g].deviation);
+    }
+    std::printf("\n");
+  }
 }
 
 // What the last position, which predicts the next letter, depends on.
@@ -139,15 +156,7 @@ int main() try {
               to_be_said.c_str());
   print_last_row(answers, words);
 
-  std::printf("\n2. Rank agreement with the derivatives, %d sequences (1: the same order)\n",
-              sequences);
-  std::printf("                                                      rollout of\n");
-  std::printf("            last layer         flow       rollout  other sequence  even weights\n");
-  print_agreement("trained", model);
-  for (const std::uint64_t seed : {7, 8, 9}) {
-    print_agreement(("random " + std::to_string(seed)).c_str(),
-                    untrained(model, init::lecun_normal, seed));
-  }
+  print_agreement(model);
   draw(answers, words);
   std::printf("\nwrote out/plots/phase3_rollout.png\n");
 } catch (const Error& error) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "course/inside.hpp"
@@ -30,81 +30,74 @@ namespace {
 
 constexpr int sequences = 40;
 const TinyTask task(TaskKind::induction, {.longest = 6});
+using Numbers = std::vector<double>;
 
-// The numbers of the last query, for one text: by head and key, or by key.
+// A link from the last query to a key, in one head.
+struct Link {
+  double weight, share, gradient;
+  Effect cut;  // what is lost without it
+};
+constexpr double Link::* measures[] = {&Link::weight, &Link::share, &Link::gradient};
+double logit(const Link& link) { return link.cut.logit; }
+
+// The model without some heads.
+struct HeadCut {
+  Effect left;
+  double deviation;  // of the last row that enters the last layer norm, which divides by it
+};
+const std::vector<std::vector<Index>> head_cuts = {{}, {0}, {1}, {2}, {3}, all_heads};
+
 struct Look {
-  Words reads;       // "<bos>" and all letters but the last
-  std::string says;  // the last
-  std::vector<std::vector<double>> weight, share, gradient;
-  std::vector<std::vector<Effect>> cut;  // what is lost without the link
-  std::vector<Effect> cut_in_all;        // without it in all four heads
-  std::vector<Effect> head_cut;          // without the head
-  Effect whole;                          // of the whole model
-  Effect layer_cut;                      // without any head of layer 1
-  // Of the row that the last layer norm divides: of the whole model, without each head, all heads.
-  std::vector<double> deviation;
+  Words reads;                                // "<bos>" and all letters but the last
+  std::string says;                           // the last
+  std::vector<std::vector<Link>> links = {};  // by head and key
+  std::vector<Effect> cut_in_all = {};        // by key: without the link in all four heads
+  std::vector<HeadCut> heads = {};            // as in head_cuts
 };
 
-std::vector<std::vector<double>> last_rows(const Tensor& map) {  // of (1, heads, length, length)
-  std::vector<std::vector<double>> rows;
-  for (const Index head : all_heads) {
-    rows.push_back(doubles(slice(slice(map, 1, head, head + 1), 2, -1, map.size(2))));
-  }
-  return rows;
-}
-
-// Weights, value shares, and gradient times weight for the logit above the mean.
-void add_maps(const Reader& reader, Look& result) {
+// Weights, shares, and gradient times weight for the logit: (1, heads, length, length) each.
+std::vector<Tensor> maps(const Reader& reader) {
   const auto target = [&] {  // ()
     const Tensor logits = reader.model(reader.ids, {}, {.need_weights = true});
     const Tensor last = slice(logits, 1, -1, logits.size(1));  // (1, 1, vocabulary)
     return sum(slice(last, 2, reader.right, reader.right + 1)) - mean(last);
   };
+  const Tensor gradients = gradient_times_attention(target, layer);
   const MultiHeadAttention& attention = reader.model.blocks[1].attention;
-  Tensor weights, values;
-  {
-    const Capture seen;
-    target();
-    weights = seen[layer + ".weights"];                   // (1, heads, length, length)
-    values = attention.by_heads(seen[layer + ".value"]);  // (1, heads, length, d_v)
-  }
-  result.weight = last_rows(weights);
-  result.share = last_rows(value_shares(weights, values, attention.output.weight));
-  result.gradient = last_rows(gradient_times_attention(target, layer));
+  const Capture seen;
+  target();
+  const Tensor weights = seen[layer + ".weights"];                   // (1, heads, length, length)
+  const Tensor values = attention.by_heads(seen[layer + ".value"]);  // (1, heads, length, d_v)
+  return {weights, value_shares(weights, values, attention.output.weight), gradients};
 }
 
-// The standard deviation of the last row that enters the last layer norm, which divides by it.
-double deviation_without(const Reader& reader, const std::vector<Index>& heads) {
+HeadCut without(const Reader& reader, const std::vector<Index>& heads) {
+  const Effect left = reader.without_heads(heads);
   const Tensor factors = factors_without(heads);  // (heads, 1, 1)
   Capture reach;
   reach.replace(layer + ".heads", [&](const Tensor& outputs) { return outputs * factors; });
   reader.model(reader.ids, {}, {.need_weights = true});  // (1, length, vocabulary)
   const Tensor rows = reach["blocks.1.output"];          // (1, length, d_model)
-  return spread(slice(rows, 1, -1, rows.size(1))).deviation;
+  return {left, spread(slice(rows, 1, -1, rows.size(1))).deviation};
 }
 
 Look look(const Transformer& model, const Words& words) {
   const Reader reader = reader_of(model, task, words);
-  Look result;
-  result.says = words.back();
-  result.reads = {"<bos>"};
+  Look result{{"<bos>"}, words.back()};
   result.reads.insert(result.reads.end(), words.begin(), words.end() - 1);
-  add_maps(reader, result);
-  const Effect whole = result.whole = reader.without_heads({});
-  for (const Index head : all_heads) {
-    result.cut.emplace_back();
-    for (Index key = 0; key < reader.ids.shape[1]; ++key) {
-      result.cut.back().push_back(whole - reader.with_link(key, {head}, 0));
-    }
-    result.head_cut.push_back(whole - reader.without_heads({head}));
-  }
-  result.deviation = {deviation_without(reader, {})};
-  for (const Index head : all_heads) result.deviation.push_back(deviation_without(reader, {head}));
-  result.deviation.push_back(deviation_without(reader, all_heads));
-  for (Index key = 0; key < reader.ids.shape[1]; ++key) {
+  for (const auto& heads : head_cuts) result.heads.push_back(without(reader, heads));
+  const Effect whole = result.heads[0].left;
+  const Index last = reader.ids.shape[1] - 1;
+  const std::vector<Tensor> three = maps(reader);
+  result.links.resize(all_heads.size());
+  for (Index key = 0; key <= last; ++key) {
     result.cut_in_all.push_back(whole - reader.with_link(key, all_heads, 0));
+    for (const Index head : all_heads) {
+      const auto of = [&](std::size_t i) { return double{three[i].at({0, head, last, key})}; };
+      result.links[static_cast<std::size_t>(head)].push_back(
+          {of(0), of(1), of(2), whole - reader.with_link(key, {head}, 0)});
+    }
   }
-  result.layer_cut = whole - reader.without_heads(all_heads);
   return result;
 }
 
@@ -114,139 +107,118 @@ void print(const Look& one, std::size_t head) {
   std::printf("                                     cut in this head       cut in all heads\n");
   std::printf("word   weight  share  gradient     logit  log-probability    log-probability\n");
   for (std::size_t j = 0; j < one.reads.size(); ++j) {
-    std::printf("%-6s %6.2f %6.2f %9.2f %9.2f %16.4f %18.4f\n", one.reads[j].c_str(),
-                one.weight[head][j], one.share[head][j], one.gradient[head][j],
-                one.cut[head][j].logit, one.cut[head][j].log_probability,
+    const Link& link = one.links[head][j];
+    std::printf("%-6s %6.2f %6.2f %9.2f %9.2f %16.4f %18.4f\n", one.reads[j].c_str(), link.weight,
+                link.share, link.gradient, link.cut.logit, link.cut.log_probability,
                 one.cut_in_all[j].log_probability);
   }
 }
 
-std::vector<double> logits_of(const std::vector<Effect>& row) {
-  std::vector<double> result;
-  for (const Effect& one : row) result.push_back(one.logit);
+// One number of each item: numbers(links, &Link::weight).
+template <class Item, class Number>
+Numbers numbers(const std::vector<Item>& items, Number number) {
+  Numbers result;
+  for (const Item& item : items) result.push_back(std::invoke(number, item));
   return result;
 }
 
+Tensor row_of(const Numbers& numbers) {  // (1, count)
+  return Tensor({1, std::ssize(numbers)}, std::vector<real>(numbers.begin(), numbers.end()));
+}
+
 // How far two rows put the words in the same order. Sizes are compared, not signs.
-double agreement(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto row = [](const std::vector<double>& values) {
-    Tensor result = Tensor::empty({1, std::ssize(values)});  // (1, keys)
-    for (Index j = 0; j < std::ssize(values); ++j) {
-      result.set({0, j}, std::abs(values[static_cast<std::size_t>(j)]));
-    }
-    return result;
-  };
-  return double{rank_agreement(row(a), row(b)).item()};
+double agreement(const Numbers& a, const Numbers& b) {
+  const Tensor x = row_of(a), y = row_of(b);  // (1, keys)
+  return double{rank_agreement(maximum(x, -x), maximum(y, -y)).item()};
+}
+
+// A line of a table: a number for each measure.
+template <class Number>
+void print_line(const std::string& name, Number number) {
+  std::printf("%-9s", name.c_str());
+  for (const auto measure : measures) std::printf(" %8.2f", number(measure));
+  std::printf("\n");
 }
 
 void print_agreement(const std::vector<Look>& looks) {
-  std::printf("\n2. Rank agreement of each row with the cut (logit), %zu sequences\n",
-              looks.size());
-  std::printf("head   weight  value share  gradient x weight\n");
+  std::printf("\n2. Rank agreement of each row with the cut (logit), %d sequences\n", sequences);
+  std::printf("head        weight    share gradient\n");
   for (std::size_t head = 0; head < all_heads.size(); ++head) {
-    std::vector<double> weight, share, gradient;
-    for (const Look& one : looks) {
-      const std::vector<double> cut = logits_of(one.cut[head]);
-      weight.push_back(agreement(one.weight[head], cut));
-      share.push_back(agreement(one.share[head], cut));
-      gradient.push_back(agreement(one.gradient[head], cut));
-    }
-    std::printf("1.%zu %9.2f %12.2f %18.2f\n", head, mean_of(weight), mean_of(share),
-                mean_of(gradient));
+    print_line("1." + std::to_string(head), [&](double Link::* measure) {
+      return mean_of(numbers(looks, [&](const Look& one) {
+        return agreement(numbers(one.links[head], measure), numbers(one.links[head], logit));
+      }));
+    });
   }
 }
 
 // What is behind a high agreement: most links are nothings, and of the others?
 void print_links(const std::vector<Look>& looks) {
-  std::vector<double> weight, cut;  // of the links of weight 0.5 or more
-  double links = 0, small = 0, strongest = 0, other_sign = 0;
+  std::vector<std::vector<Link>> strong(all_heads.size() + 1);  // by head; at the end all of them
+  double links = 0, small = 0;
   for (const Look& one : looks) {
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      const std::vector<double>& row = one.weight[head];
-      for (std::size_t key = 0; key < row.size(); ++key) {
-        links += 1, small += std::abs(one.cut[head][key].logit) < 0.05 ? 1 : 0;
-        if (row[key] < 0.5) continue;
-        weight.push_back(row[key]);
-        cut.push_back(one.cut[head][key].logit);
+      for (const Link& link : one.links[head]) {
+        links += 1, small += std::abs(logit(link)) < 0.05 ? 1 : 0;
+        if (link.weight >= 0.5) strong[head].push_back(link), strong.back().push_back(link);
       }
-      const auto most =
-          static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
-      const Effect& effect = one.cut[head][most];
-      strongest += 1;
-      const bool clear = std::abs(effect.logit) > 1e-3 && std::abs(effect.log_probability) > 1e-5;
-      other_sign += clear && (effect.logit > 0) != (effect.log_probability > 0) ? 1 : 0;
     }
   }
-  const auto [least, greatest] = std::minmax_element(cut.begin(), cut.end());
+  const Numbers cuts = numbers(strong.back(), logit);
+  const auto [least, greatest] = std::ranges::minmax(cuts);
   std::printf("\n3. Of %.0f links, %.0f %% change the logit by less than 0.05 when cut.\n", links,
               100 * small / links);
-  std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f;\n", cut.size(),
-              *least, *greatest);
-  std::printf("weight and cut correlate by %.2f among them.\n", correlation(weight, cut));
-  std::printf("Of the %.0f strongest links of a row, %.0f raise the logit and lower the\n",
-              strongest, other_sign);
-  std::printf("log-probability, or the other way round (by more than rounding).\n");
+  std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f.\n", cuts.size(),
+              least, greatest);
+  std::printf("Their correlation with the cut (logit)\nhead        weight    share gradient\n");
+  for (std::size_t i = 0; i < strong.size(); ++i) {
+    print_line(i < 4 ? "1." + std::to_string(i) : "all four", [&](double Link::* measure) {
+      return correlation(numbers(strong[i], measure), numbers(strong[i], logit));
+    });
+  }
 }
 
 void print_heads(const std::vector<Look>& looks) {
   std::printf("\n4. Whole heads cut: what is lost, mean of %zu sequences\n", looks.size());
-  std::printf("head          logit          log-probability\n");
-  const auto print_line = [&](const std::string& name, const auto& effect_of) {
-    std::vector<real> logit, probability;
-    for (const Look& one : looks) {
-      logit.push_back(static_cast<real>(effect_of(one).logit));
-      probability.push_back(static_cast<real>(effect_of(one).log_probability));
+  std::printf("head            logit      log-probability\n");
+  const auto print_lost = [&](const std::string& name, const std::vector<std::size_t>& cuts) {
+    std::printf("%-9s", name.c_str());
+    for (const auto which : {&Effect::logit, &Effect::log_probability}) {
+      const Spread lost = spread(row_of(numbers(looks, [&](const Look& one) {
+        double sum = 0;
+        for (const std::size_t cut : cuts) sum += (one.heads[0].left - one.heads[cut].left).*which;
+        return sum;
+      })));
+      std::printf(" %7.3f +- %.3f", lost.mean, lost.deviation);
     }
-    const Spread a = spread(Tensor({std::ssize(logit)}, logit)),
-                 b = spread(Tensor({std::ssize(probability)}, probability));
-    std::printf("%-9s %6.2f +- %4.2f %10.3f +- %.3f\n", name.c_str(), a.mean, a.deviation, b.mean,
-                b.deviation);
+    std::printf("\n");
   };
-  for (std::size_t head = 0; head < all_heads.size(); ++head) {
-    print_line("1." + std::to_string(head), [&](const Look& one) { return one.head_cut[head]; });
-  }
-  print_line("their sum", [](const Look& one) {
-    Effect sum{};
-    for (const Effect& head : one.head_cut) {
-      sum.logit += head.logit;
-      sum.log_probability += head.log_probability;
-    }
-    return sum;
-  });
-  print_line("all four", [](const Look& one) { return one.layer_cut; });
+  for (std::size_t i = 1; i <= 4; ++i) print_lost("1." + std::to_string(i - 1), {i});
+  print_lost("their sum", {1, 2, 3, 4});
+  print_lost("all four", {5});
 }
 
-// Why do the four losses not add up to that of all? The logit times the deviation is a sum of what
-// the heads add.
+// Why do the four losses not add up to that of all? Logit times deviation is a sum over heads.
 void print_deviations(const std::vector<Look>& looks) {
-  double single = 0, all = 0;
-  std::vector<double> deviation(looks[0].deviation.size());
-  for (const Look& one : looks) {
-    const auto undivided = [&](std::size_t cut, const Effect& lost) {
-      return (one.whole.logit - lost.logit) * one.deviation[cut];
-    };
-    const double whole = undivided(0, {});
-    for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      single += whole - undivided(head + 1, one.head_cut[head]);
-    }
-    all += whole - undivided(deviation.size() - 1, one.layer_cut);
-    for (std::size_t cut = 0; cut < deviation.size(); ++cut) deviation[cut] += one.deviation[cut];
-  }
-  const auto count = double(looks.size());
+  Numbers undivided;
   std::printf("the row's deviation before the last layer norm, mean\n");
-  std::printf("no cut   without 1.0      1.1      1.2      1.3   all four\n");
-  std::printf("%6.3f %13.3f %8.3f %8.3f %8.3f %10.3f\n", deviation[0] / count, deviation[1] / count,
-              deviation[2] / count, deviation[3] / count, deviation[4] / count,
-              deviation[5] / count);
-  std::printf("logit times deviation: heads one by one lose %.1f, all four together %.1f\n",
-              single / count, all / count);
+  std::printf("without   none     1.0     1.1     1.2     1.3 all four\n      ");
+  for (std::size_t i = 0; i < head_cuts.size(); ++i) {
+    const auto deviation = [&](const Look& one) { return one.heads[i].deviation; };
+    const auto product = [&](const Look& one) { return one.heads[i].left.logit * deviation(one); };
+    std::printf(" %7.3f", mean_of(numbers(looks, deviation)));
+    undivided.push_back(mean_of(numbers(looks, product)));
+  }
+  const double single =
+      4 * undivided[0] - undivided[1] - undivided[2] - undivided[3] - undivided[4];
+  std::printf("\nlogit times deviation: heads one by one lose %.1f, all four together %.1f\n",
+              single, undivided[0] - undivided[5]);
 }
 
 // The strongest link of each head, times 1, 0.9, ..., 0: the logit above that without it.
 void print_doses(const Transformer& model, const Words& words, const Look& one) {
   const Reader reader = reader_of(model, task, words);
-  std::printf("\n5. The link to \"%s\" made weaker: the logit\n", one.says.c_str());
-  std::printf("times ");
+  std::printf("\n5. The link to \"%s\" made weaker: the logit\ntimes ", one.says.c_str());
   for (int tenths = 10; tenths >= 0; tenths -= 2) std::printf("%8.1f", tenths / 10.);
   std::printf("\n");
   const Index key = std::find(one.reads.begin(), one.reads.end(), one.says) - one.reads.begin();
@@ -261,17 +233,9 @@ void print_doses(const Transformer& model, const Words& words, const Look& one) 
 
 // The measures of one head, a row each, divided by its largest size, which is part of its name.
 plot::Heatmap strip(const Look& one, std::size_t head) {
-  std::vector<double> alone, in_all;
-  for (const Effect& cut : one.cut[head]) alone.push_back(cut.log_probability);
-  for (const Effect& cut : one.cut_in_all) in_all.push_back(cut.log_probability);
-  const std::pair<const char*, std::vector<double>> rows[] = {
-      {"weight", one.weight[head]},
-      {"grad x weight", one.gradient[head]},
-      {"cut: logit", logits_of(one.cut[head])},
-      {"cut: ln p", alone},
-      {"all cut: ln p", in_all}};
+  const std::vector<Link>& links = one.links[head];
   plot::Heatmap map;
-  for (const auto& [name, values] : rows) {
+  const auto add = [&](const char* name, const Numbers& values) {
     double greatest = 0;
     for (const double value : values) greatest = std::max(greatest, std::abs(value));
     const double scale = std::max(greatest, 1e-3);  // what is smaller could be rounding: pale
@@ -279,7 +243,12 @@ plot::Heatmap strip(const Look& one, std::size_t head) {
     char label[64];
     std::snprintf(label, sizeof label, "%s, %.3f", name, greatest);
     map.row_labels.emplace_back(label);
-  }
+  };
+  add("weight", numbers(links, &Link::weight));
+  add("grad x weight", numbers(links, &Link::gradient));
+  add("cut: logit", numbers(links, logit));
+  add("cut: ln p", numbers(links, [](const Link& link) { return link.cut.log_probability; }));
+  add("all cut: ln p", numbers(one.cut_in_all, &Effect::log_probability));
   map.rows = std::ssize(map.row_labels);
   map.columns = std::ssize(one.reads);
   map.column_labels = one.reads;
@@ -296,8 +265,7 @@ void draw(const Look& one) {
     map.row_axis = "";
     map.column_axis = "key, for the last query";
     map.colours = plot::ColourMap::blue_orange;
-    map.low = -1;
-    map.high = 1;
+    map.low = -1, map.high = 1;
     map.colour_bar = false;
     plot::draw(canvas, areas[head], map);
   }

@@ -143,7 +143,7 @@ plot::BarChart entropy(const Safetensors& seen) {
   chart.digits = 1;
   const auto [least, most] = std::minmax_element(trained.begin(), trained.end());
   chart.subtitle =
-      told("In effect at %.1f to %.1f of six words; untrained ones at %.1f. Mean of 300 sentences.",
+      told("Words in effect, e^entropy: %.1f to %.1f of six; untrained, from a small start, %.1f.",
            *least, *most, chart.series[1].values[0]);
   return chart;
 }

@@ -47,8 +47,16 @@ double weight_on_future(const Tensor& weights) {
   return double{sum(mean(weights, {0, 1}) * later).item()} / (length - 1);
 }
 
-Result run(const Transformer& model, const Batch& batch) {
-  const Capture seen;
+std::string name_of(std::size_t layer, const char* what) {
+  return "blocks." + std::to_string(layer) + ".attention." + what;
+}
+
+// With `cut` the heads put out zeros.
+Result run(const Transformer& model, const Batch& batch, bool cut = false) {
+  Capture seen;
+  for (std::size_t layer = 0; cut && layer < model.blocks.size(); ++layer) {
+    seen.replace(name_of(layer, "heads"), [](const Tensor& heads) { return heads * 0; });
+  }
   const Tensor logits =
       model(batch.inputs, {}, {.need_weights = true});  // (sentences, length, vocabulary)
   Result result{};
@@ -69,8 +77,7 @@ Result run(const Transformer& model, const Batch& batch) {
   }
   result.right /= static_cast<double>(sentences * length);
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
-    const std::string name = "blocks." + std::to_string(layer) + ".attention.weights";
-    result.future.push_back(weight_on_future(seen[name]));
+    result.future.push_back(weight_on_future(seen[name_of(layer, "weights")]));
   }
   return result;
 }
@@ -112,6 +119,7 @@ int main() try {
   std::printf(" future\n");
   print("mask/mask", run(with_mask(causal, true), batch));
   print("mask/none", run(with_mask(causal, false), batch));
+  print("mask/cut", run(with_mask(causal, true), batch, true));
   print("none/none", run(with_mask(peeking, false), batch));
   print("none/mask", run(with_mask(peeking, true), batch));
   print_bounds(grammar);

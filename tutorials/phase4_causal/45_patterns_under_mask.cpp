@@ -113,6 +113,13 @@ void print_row(const std::string& name, std::initializer_list<double> numbers) {
   std::printf("\n");
 }
 
+double mean_of_heads(const Tensor& heads) { return double{mean(heads).item()}; }
+
+void print_row(const std::string& name, const Patterns& of, const auto& number) {
+  print_row(name, {number(of.distance), number(of.evenness), number(of.start), number(of.before),
+                   number(of.self), number(of.next)});
+}
+
 // One line for each head, or one for each layer, the mean of its heads.
 void print(const std::string& name, const Transformer& model, bool by_head) {
   Random random(8);
@@ -122,14 +129,10 @@ void print(const std::string& name, const Transformer& model, bool by_head) {
     const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.is_causal);
     const std::string title = name + ", layer " + std::to_string(layer);
     for (Index h = 0; by_head && h < model.options.num_heads; ++h) {
-      print_row("layer " + std::to_string(layer) + ", head " + std::to_string(h),
-                {double{p.distance.at({h})}, double{p.evenness.at({h})}, double{p.start.at({h})},
-                 double{p.before.at({h})}, double{p.self.at({h})}, double{p.next.at({h})}});
+      print_row("layer " + std::to_string(layer) + ", head " + std::to_string(h), p,
+                [&](const Tensor& heads) { return double{heads.at({h})}; });
     }
-    if (by_head) continue;
-    print_row(title, {double{mean(p.distance).item()}, double{mean(p.evenness).item()},
-                      double{mean(p.start).item()}, double{mean(p.before).item()},
-                      double{mean(p.self).item()}, double{mean(p.next).item()}});
+    if (!by_head) print_row(title, p, mean_of_heads);
   }
 }
 
@@ -210,6 +213,8 @@ int main() try {
   print("untrained", untrained, false);
   print("mask taken off", open, false);
   print("trained without", peeking, false);
+  const Tensor even = Tensor::full({1, 1, length, length}, 1.0 / length);  // (1, 1, length, length)
+  print_row("even weights, no mask", patterns(even, false), mean_of_heads);
   print_deciding_word(causal, untrained);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

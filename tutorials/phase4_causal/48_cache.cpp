@@ -72,7 +72,7 @@ void print_costs() {
     long long rows = 0, all = 0, scores = 0;
     for (long long now = 1; now <= words; ++now) {
       rows += now;
-      all += now * now;
+      all += now * (now + 1) / 2;  // of the pairs that the mask shows
       scores += now;
     }
     std::printf("%8lld %12lld %11lld %14lld %13lld %14lld\n", words, rows, words, all, scores,

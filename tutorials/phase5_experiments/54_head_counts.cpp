@@ -7,12 +7,14 @@
 // seeds differ; what holds over twelve is in experiments/54_heads.cpp.
 // Writes out/plots/phase5_head_counts.png; takes about 16 seconds.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "course/head_counts.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
@@ -23,6 +25,7 @@ namespace {
 
 constexpr Index limit = 800;
 constexpr std::uint64_t seeds = 3;
+constexpr std::array rates = {3e-3, 1e-3};
 // The last two: heads with narrow keys, and many heads with wide ones; d_v does not change.
 const std::vector<HeadSetting> settings = {
     {1, 64, 64}, {4, 16, 16}, {16, 4, 4}, {4, 4, 16}, {16, 16, 4}};
@@ -59,21 +62,22 @@ bool all_slower(const Seeds& a, const Seeds& b) {
          std::max_element(b.begin(), b.end(), by_steps)->steps;
 }
 
-void print_answer(const std::vector<Seeds>& results) {
-  std::printf("\nANSWER: each seed slower than every seed of 4 heads with d_k 16:");
+void print_answer(double rate, const std::vector<Seeds>& results) {
+  std::printf("\nrate %g, each seed slower than every seed of 4 heads with d_k 16:", rate);
   bool none = true;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     if (!all_slower(results[i], results[1])) continue;
     std::printf("\n  %s", name(settings[i]).c_str());
     none = false;
   }
-  std::printf("%s\n", none ? " none" : "");
+  std::printf("%s", none ? " none" : "");
 }
 
 // A curve for each seed; it ends where 99 % are right, or at the limit.
-plot::LineChart chart(const HeadSetting& setting, const Seeds& runs) {
+plot::LineChart chart(const HeadSetting& setting, double rate, const Seeds& runs) {
   plot::LineChart result;
   result.title = name(setting);
+  result.subtitle = "rate " + formatted("%g", rate);
   result.x_axis = {.name = "step", .low = 0, .high = static_cast<double>(limit)};
   result.y_axis = {.name = "share of answers wholly right", .low = 0, .high = 1};
   for (const StepsToLearn& run : runs) {
@@ -90,44 +94,59 @@ plot::LineChart chart(const HeadSetting& setting, const Seeds& runs) {
   return result;
 }
 
-void draw(const std::vector<Seeds>& results) {
-  plot::Canvas canvas(1560, 420);
+using Results = std::array<std::vector<Seeds>, rates.size()>;  // of each setting
+
+void draw(const Results& results) {
+  plot::Canvas canvas(1560, 790);
   canvas.text({24, 34}, "Learning induction, three seeds each; a dot: 99 % are right",
               {.size = 18, .bold = true});
   const plot::Rect rest{16, 50, canvas.width() - 32, canvas.height() - 66};
-  const std::vector<plot::Rect> areas = plot::panels(rest, 1, 5);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    plot::draw(canvas, areas[i], chart(settings[i], results[i]));
+  const std::vector<plot::Rect> areas =
+      plot::panels(rest, static_cast<int>(rates.size()), static_cast<int>(settings.size()));
+  for (std::size_t r = 0; r < rates.size(); ++r) {
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      plot::draw(canvas, areas[r * settings.size() + i],
+                 chart(settings[i], rates[r], results[r][i]));
+    }
   }
   plot::write_png(canvas, "out/plots/phase5_head_counts.png");
+}
+
+std::vector<Seeds> train_all(const TinyTask& task, double rate, Progress& progress) {
+  std::printf("\nrate %g\n", rate);
+  std::printf("heads  d_k  d_v  learned     seeds 1 to %llu   (-: not in %lld steps)\n",
+              static_cast<unsigned long long>(seeds), static_cast<long long>(limit));
+  std::vector<Seeds> results;
+  for (const HeadSetting& setting : settings) {
+    results.emplace_back();
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      results.back().push_back(steps_to_learn(task, setting, seed, limit, rate));
+      progress.step();
+    }
+    print(task, setting, results.back());
+  }
+  return results;
 }
 
 }  // namespace
 
 int main() try {
-  std::printf("Step 54: how many heads (takes about 16 seconds)\n\n");
+  std::printf("Step 54: how many heads (takes about 30 seconds)\n\n");
   std::printf("1. Induction, two layers: steps until 99 %% of 200 held-out answers are right\n");
-  std::printf("heads  d_k  d_v  learned     seeds 1 to %llu   (-: not in %lld steps)\n",
-              static_cast<unsigned long long>(seeds), static_cast<long long>(limit));
   const TinyTask task(TaskKind::induction, {.shortest = 3, .longest = 5});
-  Progress progress("training", static_cast<Index>(settings.size() * seeds), "models");
-  std::vector<Seeds> results;
-  for (const HeadSetting& setting : settings) {
-    results.emplace_back();
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      results.back().push_back(steps_to_learn(task, setting, seed, limit));
-      progress.step();
-    }
-    print(task, setting, results.back());
-  }
+  Progress progress("training", static_cast<Index>(rates.size() * settings.size() * seeds),
+                    "models");
+  Results results;
+  for (std::size_t r = 0; r < rates.size(); ++r) results[r] = train_all(task, rates[r], progress);
   std::printf("\n2. Time of a step, in those of one head; on this machine\n");
   for (std::size_t i = 0; i < settings.size(); ++i) {
     std::printf("%-26s %4.1f\n", name(settings[i]).c_str(),
-                milliseconds(results[i]) / milliseconds(results[0]));
+                milliseconds(results[0][i]) / milliseconds(results[0][0]));
   }
-  print_answer(results);
+  std::printf("\nANSWER");
+  for (std::size_t r = 0; r < rates.size(); ++r) print_answer(rates[r], results[r]);
   draw(results);
-  std::printf("\nwrote out/plots/phase5_head_counts.png\n");
+  std::printf("\n\nwrote out/plots/phase5_head_counts.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

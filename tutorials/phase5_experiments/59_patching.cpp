@@ -134,6 +134,8 @@ const Words layer_weights = {"blocks.0.attention.weights", "blocks.1.attention.w
 // What the model has made of a word so far, as a whole: before, within and after each layer.
 const Words places = {"embedding", "blocks.0.middle", "blocks.0.output", "blocks.1.middle",
                       "blocks.1.output"};
+const Words place_names = {"embedding", "layer 0, attention", "layer 0, whole",
+                           "layer 1, attention", "layer 1, whole"};
 constexpr Index heads = 4, all_heads = -1;
 
 // 1 for one head, or all of them, at one position.
@@ -193,7 +195,7 @@ void print_places(const Findings& f, const Pairs& list) {
   for (const std::string& word : list.clean.front()) std::printf(" %8s", word.c_str());
   std::printf("\n");
   for (Index place = 0; place < f.by_place.size(0); ++place) {
-    std::printf("%-20s", places[static_cast<std::size_t>(place)].c_str());
+    std::printf("%-20s", place_names[static_cast<std::size_t>(place)].c_str());
     for (Index at = 0; at < length; ++at)
       std::printf(" %8.2f", shown(double{f.by_place.at({place, at})}));
     std::printf("\n");
@@ -246,13 +248,11 @@ plot::Heatmap heatmap(const Tensor& values, const Words& rows, const Pairs& list
 }
 
 void draw(plot::Canvas& canvas, plot::Rect area, const Findings& f, const Pairs& list) {
-  const Words parts = {"embedding", "layer 0, attention", "layer 0, all", "layer 1, attention",
-                       "layer 1, all"};
   Words names;
   for (Index i = 0; i < 2 * heads; ++i) names.push_back(head_name(i));
   const std::vector<plot::Rect> areas = plot::panels(area, 1, 3);
   plot::draw(canvas, areas[0],
-             heatmap(f.by_place, parts, list, "Another " + list.name + ": restored",
+             heatmap(f.by_place, place_names, list, "Another " + list.name + ": restored",
                      "by all that was made of one word so far"));
   plot::draw(canvas, areas[1],
              heatmap(f.by_head, names, list, "Restored by one head",

@@ -2,8 +2,10 @@
 //
 // New here: six ways to tell positions are trained on texts of 16 words and tested on up to 64, on
 // two tasks (course/beyond_length.hpp): one asks for a distance, the other for what is nearest.
+// Beside them stands what can be had without order (step 57).
 // Writes out/plots/phase6_positions.png; takes about 15 seconds.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -42,12 +44,45 @@ void add_lines(plot::LineChart& chart, const std::string& name, const Tensor& sh
   chart.series.push_back({name, x, doubles(mean(shares, 0)), true, false, false, colour});
 }
 
+// The best that can be done if one knows which words a place sees, and which is its own, but not
+// their order: its own where that is right, else the most frequent of those that can be right.
+double best_without_order(Task task, Index length) {
+  Random random{1001, static_cast<std::uint64_t>(length)};
+  const Texts drawn = texts(task, 2000, length, random);  // (2000, length)
+  const std::vector<std::int32_t>& words = drawn.words.values;
+  double right = 0, asked = 0;
+  for (std::size_t begin = 0; begin < words.size(); begin += std::size_t(length)) {
+    std::array<int, letters> count{};
+    for (std::size_t i = 0; i < std::size_t(length); ++i) {
+      const std::int32_t own = words[begin + i], answer = drawn.answers.values[begin + i];
+      if (answer >= 0 && static_cast<Index>(i) >= length - last) {
+        const bool says_own = task == latest && own < 4;
+        const auto most = std::max_element(count.begin(), count.end()) - count.begin();
+        right += answer == (says_own ? own : most);
+        asked += 1;
+      }
+      if (task == three_back || own < 4) ++count[std::size_t(own)];
+    }
+  }
+  return right / asked;
+}
+
+void add_without_order(plot::LineChart& chart, Task task) {
+  plot::Series line{"without order", {lengths.begin(), lengths.end()}, {}};
+  for (const Index length : lengths) line.y.push_back(best_without_order(task, length));
+  std::printf("%-13s", line.name.c_str());
+  for (const double share : line.y) std::printf("  %5.2f", share);
+  std::printf("\n");
+  line.colour = plot::theme::faded;
+  chart.series.push_back(line);
+}
+
 // Trains all, prints a table, and returns the chart. `furthest`: up to how many words each scheme
 // is right four times of five.
 plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest) {
   std::printf("\n%s: share of right answers at the last %d words\n", task_names[task],
               static_cast<int>(last));
-  std::printf("%-12s      16     24     32     48     64 words   seeds differ by   0.8 up to\n",
+  std::printf("%-13s      16     24     32     48     64 words   seeds differ by   0.8 up to\n",
               "");
   plot::LineChart chart;
   chart.title = std::string("Say ") + task_names[task];
@@ -57,7 +92,7 @@ plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest) 
   for (std::size_t s = 0; s < schemes.size(); ++s) {
     const Tensor shares = measure(task, static_cast<Positions>(s));  // (seeds, lengths)
     const std::vector<double> means = doubles(mean(shares, 0));      // (lengths)
-    std::printf("%-12s", schemes[s].c_str());
+    std::printf("%-13s", schemes[s].c_str());
     for (const double share : means) std::printf("  %5.2f", share);
     std::size_t holds = 0;  // at how many lengths, from the shortest on
     while (holds < lengths.size() && means[holds] >= 0.8) ++holds;
@@ -67,7 +102,8 @@ plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest) 
                 static_cast<int>(furthest.back()));
     add_lines(chart, schemes[s], shares, plot::series_colour(s));
   }
-  std::printf("%-12s  %5.2f\n", "guessing", chance);
+  add_without_order(chart, task);
+  std::printf("%-13s  %5.2f\n", "guessing", chance);
   chart.reference_lines = {{chance, "guessing"}};
   return chart;
 }

@@ -259,7 +259,7 @@ plot::Canvas frame(const Moment& moment) {
   draw_tile(canvas, now);
   const std::vector<plot::Rect> panels = plot::panels({500, 16, 444, 536}, 3, 1, 8);
   plot::draw(canvas, panels[0],
-             chart_of("Largest score so far, of each query", "", moment.tops, 0, 5));
+             chart_of("Largest score so far, of each query", "", moment.tops, -3, 6));
   plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", moment.totals, 0, 14));
   plot::draw(canvas, panels[2],
              chart_of("Output: distance from the final one", "tiles met", moment.distances, 0, 4));

@@ -3,10 +3,9 @@
 // New here: the transformer in its first form (Vaswani et al. 2017), an encoder and a decoder, made
 // of parts that you know (course/encoder_decoder.hpp): self-attention over the source, masked
 // self-attention over what was said, cross-attention from one to the other. Each is taken out once.
-// Then every set of heads of the trained cross-attention is ablated, for three seeds.
+// Then every set of heads of the trained cross-attention is ablated, and the first noun is swapped,
+// for three seeds.
 // Writes out/plots/phase6_encoder_decoder.png; takes about 20 seconds.
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -152,70 +151,37 @@ std::string names(unsigned set) {
   return text.empty() ? "none" : text;
 }
 
-using Verbs = std::array<Verb, 16>;  // by the set of heads that is ablated
-
-// The verb, which is said last, without every set of heads; a column for each seed.
-std::vector<Verbs> ablate_sets(const std::vector<EncoderDecoder>& models,
-                               const TranslationTask& task) {
+// The verb, which is said last, without every set of heads; columns for each seed.
+void ablate_sets(const std::vector<EncoderDecoder>& models, const TranslationTask& task,
+                 Instead by) {
   const TranslationBatch b = held_out(most);
-  std::printf("\n4. The verb of these sentences without some heads of the cross-attention:\n");
-  std::printf("   share of right stems and endings\n");
   std::printf("ablated           seed 1          seed 2          seed 3\n");
   std::printf("             stem  ending    stem  ending    stem  ending\n");
-  std::vector<Verbs> all(models.size());
   for (const int size : {0, 1, 2, 3, 4}) {
     for (unsigned set = 0; set < 16; ++set) {
       if (std::popcount(set) != size) continue;
       std::printf("%-10s", names(set).c_str());
-      for (std::size_t i = 0; i < models.size(); ++i) {
-        all[i][set] = verb_without(models[i], task, b, set);
-        std::printf("   %.2f    %.2f ", all[i][set].stem, all[i][set].ending);
+      for (const EncoderDecoder& model : models) {
+        const Verb right = verb_without(model, task, b, set, {}, by);
+        std::printf("   %.2f    %.2f ", right.stem, right.ending);
       }
       std::printf("\n");
     }
   }
-  return all;
 }
 
-// Is masked self-attention the other way? It is ablated as well. The stems show whether the model
-// still works without it.
-void ablate_both(const std::vector<EncoderDecoder>& models, const TranslationTask& task) {
+// The ending comes from the first noun. From that of the source, or from that of the given words?
+void swap_first_noun(const std::vector<EncoderDecoder>& models, const TranslationTask& task) {
   const TranslationBatch b = held_out(most);
-  std::printf("\n5. The same with masked self-attention ablated, too\n");
-  std::printf("ablated           seed 1          seed 2          seed 3\n");
-  std::printf("             stem  ending    stem  ending    stem  ending\n");
-  for (const unsigned set : {0, 1, 2, 4, 8}) {
-    std::printf("%-10s", names(set).c_str());
-    for (const EncoderDecoder& model : models) {
-      const Verb right = verb_without(model, task, b, set, {"target.attention.output"});
-      std::printf("   %.2f    %.2f ", right.stem, right.ending);
+  std::printf("\n6. The first noun becomes one of the other class: how many endings change\n");
+  std::printf("         in the given words  in the source\n");
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    std::printf("seed %zu  ", i + 1);
+    for (const Side side : {Side::given, Side::source}) {
+      const Verb verb = verb_without(models[i], task, swapped(task, b, side), 0);
+      std::printf("        %.2f       ", 1 - verb.ending);
     }
     std::printf("\n");
-  }
-}
-
-// The pair of heads whose loss together exceeds the sum of their losses alone the most.
-void print_pair(const Verbs& verbs, const char* name, double Verb::* part, std::size_t seed) {
-  const auto lost = [&](unsigned set) { return verbs[0].*part - verbs[set].*part; };
-  unsigned best = 3;
-  double most_more = -1;
-  for (unsigned set = 0; set < 16; ++set) {
-    if (std::popcount(set) != 2) continue;
-    const unsigned one = set & (~set + 1);
-    const double more = lost(set) - lost(one) - lost(set - one);
-    if (more > most_more) best = set, most_more = more;
-  }
-  const unsigned one = best & (~best + 1);
-  std::printf("%4zu  %-6s  %-4s    %5.2f  %5.2f   %5.2f\n", seed, name, names(best).c_str(),
-              lost(one), lost(best - one), lost(best));
-}
-
-void print_pairs(const std::vector<Verbs>& verbs) {
-  std::printf("\n6. The pair that loses most beyond what its heads lose one by one\n");
-  std::printf("seed          pair     alone: lost  together\n");
-  for (std::size_t i = 0; i < verbs.size(); ++i) {
-    print_pair(verbs[i], "stem", &Verb::stem, i + 1);
-    print_pair(verbs[i], "ending", &Verb::ending, i + 1);
   }
   std::printf("\n");
 }
@@ -247,9 +213,12 @@ int main() try {
   const std::vector<EncoderDecoder> models = compare(task);
   write_some(models.front(), task);
   look(models);
-  const std::vector<Verbs> verbs = ablate_sets(models, task);
-  ablate_both(models, task);
-  print_pairs(verbs);
+  std::printf("\n4. The verb of these sentences with some heads of the cross-attention ablated,\n");
+  std::printf("   to their mean over all verbs: share of right stems and endings\n");
+  ablate_sets(models, task, Instead::mean_of_verbs);
+  std::printf("\n5. The same, ablated to zero\n");
+  ablate_sets(models, task, Instead::zeros);
+  swap_first_noun(models, task);
   draw(models.front(), task);
   std::printf("wrote out/plots/phase6_encoder_decoder.png\n");
 } catch (const Error& error) {

@@ -3,7 +3,7 @@
 // New here: all heads are scored for several kinds at once, with controls: the same text behind
 // another one instead of itself (course/head_kinds.hpp; stories also behind another passage of
 // their own), equal weights, untrained models. Then heads are cut, alone and together, beside
-// random ones.
+// others of the same layers.
 // First in two models of step 58, trained here, then in the real model stories260K, if it is there
 // (course/real_model.hpp). Writes out/plots/phase7_heads.png; with the real model also
 // phase7_heads_stories260K.png and phase7_joint_cuts_stories260K.png; takes about 20 seconds.
@@ -38,10 +38,9 @@ namespace {
 
 // Induction and duplicate token need a repetition: their control is the text behind another piece.
 std::vector<Spread> baselines_of(HeadKind kind, double even, double lucky, const Spread& control) {
-  if (kind == HeadKind::duplicate || kind == HeadKind::induction) {
-    return {{even, 0, control.count}, {lucky, 0, control.count}, control};
-  }
-  return {{even, 0, control.count}, {lucky, 0, control.count}};
+  std::vector<Spread> all = {{even, 0, control.count}, {lucky, 0, control.count}};
+  if (kind == HeadKind::duplicate || kind == HeadKind::induction) all.push_back(control);
+  return all;
 }
 
 void print_scores(const HeadStudy& s) {
@@ -60,10 +59,9 @@ void print_scores(const HeadStudy& s) {
       above += score_of(s.again_scores, kind, one, 0, rows).mean > 0.3;
     }
     const bool named = may_be_named(score, baselines_of(kind, even, lucky, control));
-    std::printf("   %-16s %lld.%lld   %.2f ±%.2f    %.2f ±%.2f   %.3f   %.3f %9lld   %s\n",
-                to_string(kind).c_str(), (long long)best.layer, (long long)best.head, score.mean,
-                score.deviation, control.mean, control.deviation, even, lucky, (long long)above,
-                named ? "named" : "not named");
+    std::printf("   %-16s %td.%td   %.2f ±%.2f    %.2f ±%.2f   %.3f   %.3f %9td   %s\n",
+                to_string(kind).c_str(), best.layer, best.head, score.mean, score.deviation,
+                control.mean, control.deviation, even, lucky, above, named ? "named" : "not named");
   }
 }
 
@@ -106,8 +104,7 @@ void print_letters(NamedScores& drawn) {
     print_scores(s);
     std::printf("   ln p, read again, falls by: ");
     for (const HeadOf one : heads_of(s.model)) {
-      std::printf(" %lld.%lld %.2f ", (long long)one.layer, (long long)one.head,
-                  s.falls({one}).again);
+      std::printf(" %td.%td %.2f ", one.layer, one.head, s.falls({one}).again);
     }
     std::printf("\n   both of layer 0 %.2f, both of layer 1 %.2f\n",
                 s.falls({{0, 0}, {0, 1}}).again, s.falls({{1, 0}, {1, 1}}).again);
@@ -151,8 +148,8 @@ void print_single_cuts(const HeadStudy& s) {
   const auto row = [&](const std::string& name, std::size_t i) {
     const auto before =
         std::count_if(again.begin(), again.end(), [&](real x) { return x > again[i]; });
-    std::printf("   %-16s %lld.%lld %10.3f %12.3f %12td\n", name.c_str(), (long long)heads[i].layer,
-                (long long)heads[i].head, double(again[i]), double(other[i]), before + 1);
+    std::printf("   %-16s %td.%td %10.3f %12.3f %12td\n", name.c_str(), heads[i].layer,
+                heads[i].head, double(again[i]), double(other[i]), before + 1);
   };
   std::printf("   cut alone             read again    another   place of %zu\n", heads.size());
   for (const HeadKind kind : head_kinds) {
@@ -170,9 +167,9 @@ void print_own_story(const HeadStudy& told, const HeadStudy& own) {
   const Index rows = told.again_scores.size(3);
   const HeadOf best = told.by_score(told.again_scores, HeadKind::induction, rows / 2).front();
   const Spread score = score_of(own.other_scores, HeadKind::induction, best, rows / 2, rows);
-  std::printf("   behind another of its own story: ln p %.2f; induction, head %lld.%lld:",
-              own.whole.other, (long long)best.layer, (long long)best.head);
-  std::printf(" %.2f ±%.2f\n", score.mean, score.deviation);
+  std::printf(
+      "   behind another of its own story: ln p %.2f; induction, head %td.%td: %.2f ±%.2f\n",
+      own.whole.other, best.layer, best.head, score.mean, score.deviation);
 }
 
 void draw_joint_cuts(std::vector<plot::BarChart> charts) {
@@ -189,27 +186,27 @@ void draw_joint_cuts(std::vector<plot::BarChart> charts) {
   plot::write_png(canvas, "out/plots/phase7_joint_cuts_stories260K.png");
 }
 
-// What cutting a group costs on one sort of texts.
+// What cutting a group costs on one sort of texts, and what others of the same layers cost.
 struct GroupCost {
   const char* texts;
   double joint, sum;
-  Spread random;
+  Spread others;
 };
 
-std::vector<GroupCost> costs_of(const HeadStudy& told, const HeadStudy& own, const Heads& cut,
-                                const Heads& others) {
+std::vector<GroupCost> costs_of(const HeadStudy& told, const HeadStudy& own, const Heads& cut) {
   const Falls joint = told.falls(cut), sum = told.summed_falls(cut);
-  const auto [again, other] = told.at_random(others, std::ssize(cut));
-  return {{"read again", joint.again, sum.again, again},
-          {"own story", own.falls(cut).other, own.summed_falls(cut).other,
-           own.at_random(others, std::ssize(cut)).other},
-          {"another story", joint.other, sum.other, other}};
+  const auto [again, other] = told.at_random(cut);
+  return {
+      {"read again", joint.again, sum.again, again},
+      {"own story", own.falls(cut).other, own.summed_falls(cut).other, own.at_random(cut).other},
+      {"another story", joint.other, sum.other, other}};
 }
 
 void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
   std::vector<plot::BarChart> charts(3);
-  for (auto& one : charts) one.series = {{"together"}, {"one by one, summed"}, {"random others"}};
-  std::printf("\n   cut together             joint     sum   at random\n");
+  for (auto& one : charts)
+    one.series = {{"joint"}, {"one by one, summed"}, {"random, same layers"}};
+  std::printf("\n   cut together             joint     sum   random, same layers\n");
   for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
     const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3));
     for (const Index count : {3, 12}) {
@@ -217,14 +214,15 @@ void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
       const std::string name = std::to_string(count) + " " + to_string(kind);
       std::printf("   %s:", name.c_str());
       for (const HeadOf one : cut) std::printf(" %td.%td", one.layer, one.head);
-      std::printf("\n");
-      const auto costs = costs_of(told, own, cut, {heads.begin() + count, heads.end()});
+      Random random(5);
+      std::printf("; random: %zu\n", told.others_like(cut, random).size());
+      const auto costs = costs_of(told, own, cut);
       for (std::size_t i = 0; i < costs.size(); ++i) {
-        const auto& [texts, joint, sum, random] = costs[i];
-        std::printf("      %-16s %10.2f %7.2f %7.2f ±%.2f\n", texts, joint, sum, random.mean,
-                    random.deviation);
+        const auto& [texts, joint, sum, others] = costs[i];
+        std::printf("      %-16s %10.2f %7.2f %7.2f ±%.2f\n", texts, joint, sum, others.mean,
+                    others.deviation);
         charts[i].labels.push_back(name);
-        const double values[] = {joint, sum, random.mean};
+        const double values[] = {joint, sum, others.mean};
         for (std::size_t j = 0; j < 3; ++j) charts[i].series[j].values.push_back(values[j]);
       }
     }
@@ -239,9 +237,11 @@ void print_other_half(const HeadStudy& told, const HeadStudy& half) {
     const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3) / 2);
     const Heads cut(heads.begin(), heads.begin() + 3);
     const Falls joint = half.falls(cut);
+    const Spread others = half.at_random(cut).again;
     std::printf("      %-14s", to_string(kind).c_str());
     for (const HeadOf one : cut) std::printf(" %td.%td", one.layer, one.head);
-    std::printf("   read again %.2f, another story %.2f\n", joint.again, joint.other);
+    std::printf("   read again %.2f, random %.2f ±%.2f; another story %.2f\n", joint.again,
+                others.mean, others.deviation, joint.other);
   }
 }
 
@@ -257,7 +257,7 @@ void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
   std::printf("   head    ln p falls by without it    it writes, of a logit difference of %.2f\n",
               parts.difference);
   for (const HeadOf one : Heads{{4, 4}, {4, 0}, {4, 1}, {1, 3}}) {
-    std::printf("   %lld.%lld %20.2f %22.2f\n", (long long)one.layer, (long long)one.head,
+    std::printf("   %td.%td %20.2f %22.2f\n", one.layer, one.head,
                 double{falls.at({one.layer, one.head})},
                 double{parts.heads.at({one.layer, one.head})});
   }

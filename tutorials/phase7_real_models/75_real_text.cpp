@@ -203,10 +203,11 @@ void print_counts(const Text& text, std::vector<double>& bits) {
   for (const int order : {0, 1, 2, 4}) {
     const ByteCounts counts(text.learned, order);
     bits.push_back(counts.bits_per_byte(text.held_out));
-    std::printf(
-        "%-38s %8s %10.2f\n",
-        order == 0 ? "bytes, counted" : formatted("bytes, counted behind %d more", order).c_str(),
-        "", bits.back());
+    std::printf("bytes, counted%-24s %8s %10.2f\n",
+                order == 0   ? ""
+                : order == 1 ? " behind 1 byte"
+                             : formatted(" behind %d bytes", order).c_str(),
+                "", bits.back());
   }
 }
 
@@ -233,7 +234,7 @@ void draw(const std::vector<Run>& runs, const std::vector<double>& counts) {
     chart.series = {{.name = "text that it learns from", .x = run.at, .y = run.learned},
                     {.name = "held out", .x = run.at, .y = run.held_out, .markers = true}};
     chart.reference_lines = {{counts[0], formatted("bytes, counted: %.2f", counts[0])},
-                             {counts[3], formatted("behind 4 more: %.2f", counts[3])}};
+                             {counts[3], formatted("behind 4 bytes: %.2f", counts[3])}};
     plot::draw(canvas, panels[which - 1], chart);
   }
   plot::write_png(canvas, "out/plots/phase7_real_text.png");

@@ -1,11 +1,13 @@
 // An experiment for step 69: does one head of the cross-attention bring the stem of the verb, and
-// another one its ending? Ten models that differ by their seed; every set of heads is ablated.
+// another one its ending? Where does the ending come from? Ten models that differ by their seed;
+// every set of heads is ablated, to its mean and to zero, and the first noun is swapped.
 // Takes about a minute.
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "course/encoder_decoder.hpp"
 #include "tapestry/error.hpp"
@@ -19,82 +21,130 @@ constexpr Index phrases = 5;
 
 using Shares = std::array<double, 16>;  // right, by the set of heads that is ablated
 
-// The pair whose loss together exceeds what its heads lose alone the most: "1 2 0.41".
-std::string pair_text(const Shares& right) {
-  unsigned best = 3;
-  double most_more = -1;
+struct Found {  // of one model and one way to ablate
+  Shares stem, ending;
+  Verb alone;  // without masked self-attention, with all heads
+};
+
+struct Model {
+  Found mean, zero;
+  double given, source;  // share of endings that change with the first noun there
+};
+
+// The pair whose loss together exceeds what its heads lose alone the most.
+struct Pair {
+  unsigned heads = 3;
+  double more = -1;
+};
+
+Pair pair_of(const Shares& right) {
+  Pair best;
   const auto lost = [&](unsigned set) { return right[0] - right[set]; };
   for (unsigned set = 3; set < 16; ++set) {
     if (std::popcount(set) != 2) continue;
     const unsigned one = set & (~set + 1);
     const double more = lost(set) - lost(one) - lost(set - one);
-    if (more > most_more) best = set, most_more = more;
+    if (more > best.more) best = {set, more};
   }
-  char text[32];
-  std::snprintf(text, sizeof text, "%d %d %5.2f", std::countr_zero(best),
-                static_cast<int>(std::bit_width(best)) - 1, most_more);
-  return text;
+  return best;
 }
 
-void print(const char* part, std::uint64_t seed, const Shares& right) {
-  std::printf("%-8s %4d    %.2f    %.2f  %.2f  %.2f  %.2f    %s\n", part, static_cast<int>(seed),
-              right[0], right[1], right[2], right[4], right[8], pair_text(right).c_str());
-}
-
-struct Counts {
-  int one_each = 0;  // models with a head for the stem alone and another for the ending alone
-  int pairs = 0;     // models where a pair loses 0.2 more together than its heads alone
-};
-
-void count(Counts& counts, const Shares& stem, const Shares& ending) {
-  bool stem_alone = false, ending_alone = false, pair = false;
+bool one_head_each(const Found& found) {
+  bool stem_alone = false, ending_alone = false;
   for (const unsigned head : {1, 2, 4, 8}) {
-    stem_alone |= stem[head] < 0.8 && ending[head] > 0.9;
-    ending_alone |= ending[head] < 0.8 && stem[head] > 0.9;
-    for (unsigned other = head * 2; other < 16; other *= 2) {
-      for (const Shares* right : {&stem, &ending}) {
-        const Shares& r = *right;
-        pair |= r[head] + r[other] - r[0] - r[head + other] > 0.2;
-      }
-    }
+    stem_alone |= found.stem[head] < 0.8 && found.ending[head] > 0.9;
+    ending_alone |= found.ending[head] < 0.8 && found.stem[head] > 0.9;
   }
-  counts.one_each += stem_alone && ending_alone;
-  counts.pairs += pair;
+  return stem_alone && ending_alone;
+}
+
+bool needs_a_pair(const Found& found) {
+  return pair_of(found.stem).more > 0.2 || pair_of(found.ending).more > 0.2;
+}
+
+Found ablate_all(const EncoderDecoder& model, const TranslationTask& task,
+                 const TranslationBatch& b, Instead by) {
+  Found found;
+  for (unsigned set = 0; set < 16; ++set) {
+    const Verb verb = verb_without(model, task, b, set, {}, by);
+    found.stem[set] = verb.stem, found.ending[set] = verb.ending;
+  }
+  found.alone = verb_without(model, task, b, 0, {"target.attention.output"}, by);
+  return found;
+}
+
+void print_heads(const char* part, std::size_t seed, const Shares& mean, const Shares& zero) {
+  std::printf("%-8s %4zu ", part, seed);
+  for (const unsigned head : {0, 1, 2, 4, 8}) std::printf("  %.2f", mean[head]);
+  for (const Pair& pair : {pair_of(mean), pair_of(zero)}) {
+    std::printf("     %d %d %5.2f", std::countr_zero(pair.heads),
+                static_cast<int>(std::bit_width(pair.heads)) - 1, pair.more);
+  }
+  std::printf("\n");
+}
+
+template <class Number>
+void print_row(const char* name, const std::vector<Model>& models, Number number) {
+  std::printf("%-32s", name);
+  for (const Model& model : models) std::printf("  %.2f", number(model));
+  std::printf("\n");
+}
+
+void print_sources(const std::vector<Model>& models) {
+  std::printf("\n%-32s", "seed");
+  for (std::size_t i = 1; i <= models.size(); ++i) std::printf("  %4zu", i);
+  std::printf("\nending changes with the first noun\n");
+  print_row("  of the given words", models, [](const Model& m) { return m.given; });
+  print_row("  of the source", models, [](const Model& m) { return m.source; });
+  std::printf("ending right without cross-attention\n");
+  print_row("  to the mean", models, [](const Model& m) { return m.mean.ending[15]; });
+  std::printf("ending right without masked self-attention\n");
+  print_row("  to the mean", models, [](const Model& m) { return m.mean.alone.ending; });
+  print_row("  to zero", models, [](const Model& m) { return m.zero.alone.ending; });
+  std::printf("stem right without masked self-attention\n");
+  print_row("  to the mean", models, [](const Model& m) { return m.mean.alone.stem; });
+  print_row("  to zero", models, [](const Model& m) { return m.zero.alone.stem; });
+}
+
+void print_counts(const std::vector<Model>& models) {
+  int each[2] = {0, 0}, pairs[2] = {0, 0};
+  for (const Model& model : models) {
+    each[0] += one_head_each(model.mean), each[1] += one_head_each(model.zero);
+    pairs[0] += needs_a_pair(model.mean), pairs[1] += needs_a_pair(model.zero);
+  }
+  std::printf("\nOf 10 models                                              to the mean  to zero\n");
+  std::printf("a head for the stem (without it below 0.80, the ending\n");
+  std::printf("above 0.90), another for the ending (the other way round)  %8d %10d\n", each[0],
+              each[1]);
+  std::printf("a pair that loses over 0.20 more than its heads alone      %8d %10d\n", pairs[0],
+              pairs[1]);
 }
 
 }  // namespace
 
 int main() try {
   std::printf("Experiment 69_ablated_heads: 10 seeds, 500 steps each, 300 sentences\n");
-  std::printf(
-      "The verb without heads of the cross-attention: share right. Last columns: the pair\n");
-  std::printf("that loses more together than its heads lose alone, and how much more\n\n");
-  std::printf("right    seed    none       0     1     2     3    pair  more\n");
   const TranslationTask task({2, phrases});
   Random random(77);
   const TranslationBatch b = TranslationTask({phrases, phrases}).batch(Part::held_out, 300, random);
-  Counts counts;
+  std::vector<Model> models;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const EncoderDecoder model = learn({}, task, seed);
-    Shares stem, ending, other_stem, other_ending;
-    for (unsigned set = 0; set < 16; ++set) {
-      const Verb verb = verb_without(model, task, b, set);
-      stem[set] = verb.stem, ending[set] = verb.ending;
-      const Verb other = verb_without(model, task, b, set, {"target.attention.output"});
-      other_stem[set] = other.stem, other_ending[set] = other.ending;
-    }
-    print("stem", seed, stem);
-    print("ending", seed, ending);
-    print("stem *", seed, other_stem);
-    print("ending *", seed, other_ending);
-    count(counts, stem, ending);
-    std::fflush(stdout);
+    models.push_back({ablate_all(model, task, b, Instead::mean_of_verbs),
+                      ablate_all(model, task, b, Instead::zeros),
+                      1 - verb_without(model, task, swapped(task, b, Side::given), 0).ending,
+                      1 - verb_without(model, task, swapped(task, b, Side::source), 0).ending});
   }
-  std::printf("\n* masked self-attention is ablated as well\n");
-  std::printf("One head for the stem (below 0.80 right without it, the ending above 0.90) and\n");
-  std::printf("another for the ending, the other way round: %d of 10 models\n", counts.one_each);
-  std::printf("A pair that loses 0.20 more together than its heads alone: %d of 10 models\n",
-              counts.pairs);
+  std::printf("The verb without heads of the cross-attention: share right. Pair: the two that\n");
+  std::printf("lose more together than alone, and how much more\n\n");
+  std::printf("                      one head, to the mean      to the mean   to zero\n");
+  std::printf("right    seed   none     0     1     2     3     pair  more     pair  more\n");
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    print_heads("stem", i + 1, models[i].mean.stem, models[i].zero.stem);
+    print_heads("ending", i + 1, models[i].mean.ending, models[i].zero.ending);
+  }
+  print_sources(models);
+  print_counts(models);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -112,6 +112,8 @@ int main() try {
   print(task, {8, 1});
   print(task, {1, 1});
   print(task, {1, 1, 312});  // about as many parameters as {8, 1}
+  print(task, {8, 2, 304});  // and these as many as {8, 8}
+  print(task, {8, 1, 312});
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
