@@ -1,6 +1,5 @@
 #include "models/config.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <sstream>
@@ -206,8 +205,10 @@ RotaryOptions rotary_options(Config& config, Config::Names base_names, const Rot
   rotary.base = base.value_or(rotary.base);
   const double part = given.value_or(has_share ? share.otherwise : 1);
   if (!has_share && part == 1) return rotary;
-  rotary.width = static_cast<Index>(static_cast<double>(share.d_k) * std::min(part, 2.0));
-  if (has_share && part <= 1 && rotary.width >= 2 && rotary.width % 2 == 0) return rotary;
+  if (has_share && part <= 1) {
+    rotary.width = static_cast<Index>(static_cast<double>(share.d_k) * part);
+    if (rotary.width >= 2 && rotary.width % 2 == 0) return rotary;
+  }
   config.refuse(has_share ? *share.names.begin() : "rope_parameters",
                 has_share ? "of a head of " + std::to_string(share.d_k) +
                                 " it must be an even number, at least 2."

@@ -218,6 +218,7 @@ TEST_CASE("circuits that do not exist are refused", "[phase7][analysis]") {
   CHECK(complaint([&] { (void)circuit(model, -1, 0); }, {"no layer -1"}) == "");
   CHECK(complaint([&] { (void)circuit(model, 0, 4); }, {"no head 4", "0 to 3"}) == "");
   CHECK(complaint([&] { (void)compositions(model, 1, 0, 1, 1); }, {"1 draws", "at least 2"}) == "");
+  CHECK(compositions(model, 1, 0, 1, 2).value.count == 2);
   CHECK(complaint([&] { (void)token_scores(model, one, all_seven, one); },
                   {"layer 1", "earlier layer"}) == "");
   CHECK(complaint([&] { (void)token_scores(model, one, Indices({1, 1}, {0})); },

@@ -1,4 +1,5 @@
 // Parts of a model: their short forms, and those that are not there.
+#include "analysis/part.hpp"
 #include "catch.hpp"
 #include "nn/architectures.hpp"
 #include "tapestry/analysis/cuts.hpp"
@@ -35,6 +36,20 @@ TEST_CASE("parts have a short form", "[phase7][analysis]") {
     CHECK(complaint([&] { (void)parse_part(text); },
                     {text, "2.3 for", "2.attention", "2.mlp", "2.3:7>4", "@5"}) == "");
   }
+}
+
+TEST_CASE("without a part a text differs from the first position that it reaches on",
+          "[phase7][analysis]") {
+  const Transformer model = scattered(tiny());
+  const Reading reading("cut", model, ids, question);
+  const auto first = [&](std::vector<ModelPart> parts) { return without(reading, parts).first; };
+  CHECK(first({}) == 6);  // nowhere
+  CHECK(first({part("1.0")}) == 0);
+  CHECK(first({part("1.attention")}) == 0);
+  CHECK(first({part("0.mlp")}) == 0);
+  CHECK(first({part("@2")}) == 3);
+  CHECK(first({part("0.1:4>2")}) == 4);
+  CHECK(first({part("0.1:5>0"), part("1.0:3>1"), part("@3")}) == 3);
 }
 
 TEST_CASE("parts that are not there are refused", "[phase7][analysis]") {

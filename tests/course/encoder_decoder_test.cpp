@@ -131,8 +131,24 @@ TEST_CASE("a verb has a stem and an ending: who always says kacin", "[phase6][co
   CHECK(stem > 5);
   CHECK(ending > stem);
   const Verb right = verb_without(parrot, task(), b, 0);
+  CHECK(right.any == 1);
   CHECK(right.stem == Approx(stem / 60));
   CHECK(right.ending == Approx(ending / 60));
+}
+
+TEST_CASE("a word that is no verb has no right ending: who always says visin", "[phase6][course]") {
+  for (std::int32_t id = 0; id < task().target_words().size(); ++id) {
+    const std::string word = task().target_words().word(id);
+    CAPTURE(word);
+    CHECK(is_verb_form(word) == is_verb(word));
+  }
+  for (const char* only : {"visin", "ape", "<eos>"}) {
+    const EncoderDecoder parrot = biased([&](const std::string& word) { return word == only; });
+    const Verb right = verb_without(parrot, task(), held_out(60), 0);
+    CHECK(right.any == 0);
+    CHECK(right.stem == 0);
+    CHECK(right.ending == 0);
+  }
 }
 
 TEST_CASE("a verb without heads: those of the bits, in the cross-attention", "[phase6][course]") {

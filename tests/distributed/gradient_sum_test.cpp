@@ -92,6 +92,31 @@ TEST_CASE("sums go back while the backward pass goes on", "[distributed][phase8]
   }
 }
 
+TEST_CASE("each number of many buckets is summed", "[distributed][phase8]") {
+  constexpr Index count = 150'000;  // of each of three owners: three buckets
+  for (const bool divided : {false, true}) {
+    std::vector<Index> wrong(3);
+    run_as_threads(3, [&](Ranks& ranks) {
+      const Parameters parameters = {{"a", Tensor::zeros({count})},
+                                     {"b", Tensor::zeros({count})},
+                                     {"c", Tensor::zeros({count})}};
+      GradientSum sum(ranks, parameters, 3, divided);
+      sum.begin_last(ranks.rank());
+      for (Index i = 0; i < 3; ++i) {  // number n has the gradients n, 2 n and 3 n
+        const Tensor numbers = Tensor::arange(count) + static_cast<double>(i * count);
+        sum.complete(static_cast<std::size_t>(i), numbers * double(ranks.rank() + 1));
+      }
+      const Range range = divided ? sum.own() : Range{0, 3 * count};
+      const std::vector<real> sums = sum.finish().values();
+      for (Index n = range.first; n < range.last; ++n) {
+        const bool is_right = sums[static_cast<std::size_t>(n)] == static_cast<real>(6 * n);
+        wrong[static_cast<std::size_t>(ranks.rank())] += is_right ? 0 : 1;
+      }
+    });
+    CHECK(wrong == std::vector<Index>(3, 0));
+  }
+}
+
 TEST_CASE("no message is left under way", "[distributed][phase8]") {
   for (const bool divide_state : {false, true}) {
     std::vector<std::size_t> left(3), in_all(3);

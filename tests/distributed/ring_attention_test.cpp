@@ -243,6 +243,10 @@ TEST_CASE("ring attention takes views, and gives the gradients that are asked fo
                       ring_attention(alone(), columns.contiguous(), columns.contiguous(),
                                      columns.contiguous(), rows, options)) == "");
   }
+  const Tensor same = expand(random_tensor({length, 1}, 8), {length, 8});  // one number for a row
+  const Tensor copy = same.contiguous();
+  CHECK(bits_differ(ring_attention(alone(), same, same, same, length, options),
+                    ring_attention(alone(), copy, copy, copy, length, options)) == "");
   const RingResult all = on_ranks(1, {dense, dense, dense, seed}, options);
   for (const int count : {1, 2}) {
     for (int asked = 0; asked < 3; ++asked) {

@@ -137,6 +137,19 @@ TEST_CASE("the gradient is that of the mean over all tokens", "[distributed][pha
   }
 }
 
+TEST_CASE("gradients are clipped as clip_gradient_norm clips them", "[distributed][phase8]") {
+  const Tensor x = Tensor::zeros({2});
+  Sgd sgd({{"x", x}}, {.learning_rate = 1});
+  const auto loss = [&](Index, Index) {  // the gradient is (3e-6, 4e-6), whose norm is 5e-6
+    return MicroBatch{sum(x * Tensor({2}, {3e-6, 4e-6})), 1};
+  };
+  const Training training =
+      train_in_parts(sgd, loss, {1}, {.steps = 1, .max_norm = 2e-6, .what = ""});
+  CHECK(training.gradient_norms.at(0) == Approx(5e-6));
+  CHECK(x.at({0}) == Approx(-1e-6));  // 2e-6 / (5e-6 + 1e-6) of it
+  CHECK(x.at({1}) == Approx(-4e-6 / 3));
+}
+
 TEST_CASE("with one micro-batch steps draw what train() draws", "[distributed][phase8]") {
   for (const Index step : {1, 2, 7}) {
     CHECK(random_of(3, step, 0, 1).bits() == Random(3, std::uint64_t(step)).bits());

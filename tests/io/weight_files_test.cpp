@@ -179,7 +179,8 @@ TEST_CASE("a wrong name, shape, part or type of a weight is named", "[phase7][io
                   {"numbers of its dtype, F8_E4M3, are not read."}) == "");
   put(folder / "model.safetensors", with_tensor("BOOL", "[2,3]", "\1\1\1\1\1\2"));
   CHECK(complaint([&] { WeightFiles(folder / "").read("w", x); },
-                  {"tensor 'w': its number 2 is neither false (0) nor true (1)."}) == "");
+                  {"model.safetensors: tensor 'w': its number 2 is neither false (0) nor true "
+                   "(1)."}) == "");
 }
 
 TEST_CASE("the weights of real folders are those that read_safetensors finds", "[phase7][models]") {

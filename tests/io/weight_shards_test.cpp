@@ -90,7 +90,8 @@ TEST_CASE("a weight file cut off anywhere is refused", "[phase7][io]") {
   const std::string whole = content(shards.folder / "2.safetensors");
   for (std::size_t length = 0; length < whole.size(); ++length) {
     put(shards.folder / "2.safetensors", whole.substr(0, length));
-    CHECK(refuses(shards.path(), "2.safetensors: it"));
+    const std::string why = length < 8 ? "it is too short" : "it";
+    CHECK(refuses(shards.path(), "2.safetensors: " + why));
   }
 }
 

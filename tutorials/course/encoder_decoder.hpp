@@ -125,10 +125,15 @@ inline EncoderDecoder learn(const std::vector<const char*>& ablated, const Trans
   return model;
 }
 
-// How often the last word of a sentence, the verb, has the right stem and the right ending.
+// The last word of a sentence: how often it is a verb, and has the right stem and the right ending.
 struct Verb {
-  double stem = 0, ending = 0;
+  double any = 0, stem = 0, ending = 0;  // an ending counts only where the word is a verb
 };
+
+// kac-in, kac-en: of the other words only one preposition ends so.
+inline bool is_verb_form(const std::string& word) {
+  return (word.ends_with("in") || word.ends_with("en")) && word != "visin";
+}
 
 // Where the verb is said: a row of the decoder for each sentence, counted over the whole batch.
 inline std::vector<std::size_t> verb_rows(const TranslationBatch& b) {
@@ -177,12 +182,14 @@ inline Verb verb_without(const EncoderDecoder& model, const TranslationTask& tas
   for (const std::size_t at : verb_rows(b)) {
     const std::string word = task.target_words().word(said.values[at]);
     const std::string verb = task.target_words().word(b.target.targets.values[at]);
-    const std::size_t stem = word.size() - 2;  // an ending has two letters: kac-in, kac-en
+    if (!is_verb_form(word)) continue;
+    const std::size_t stem = word.size() - 2;  // an ending has two letters
+    right.any += 1;
     right.stem += word.substr(0, stem) == verb.substr(0, verb.size() - 2);
     right.ending += word.substr(stem) == verb.substr(verb.size() - 2);
   }
   const auto rows = static_cast<double>(b.target.lengths.size());
-  return {right.stem / rows, right.ending / rows};
+  return {right.any / rows, right.stem / rows, right.ending / rows};
 }
 
 // The first noun becomes one of the other class, in the source or in the words given to the

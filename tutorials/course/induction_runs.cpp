@@ -113,7 +113,8 @@ Batch repetitions(Index rows, Random& random) {
 std::vector<double> InductionRun::best_previous() const { return best(previous); }
 std::vector<double> InductionRun::best_induction() const { return best(induction); }
 
-InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Index steps) {
+InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Index steps,
+                                  double rate) {
   InductionRun run{setting, new_model(setting, seed)};
   Adam adam(run.model.parameters());
   const auto loss_of_step = [&](Index step) {
@@ -122,8 +123,8 @@ InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Ind
     return cross_entropy(run.model(batch.inputs), batch.targets);  // logits (32, 25, vocabulary)
   };
   TrainingOptions options{.steps = steps};
-  options.learning_rate = [](Index step) {
-    return 5e-3 * std::min(1.0, static_cast<double>(step) / 50);
+  options.learning_rate = [rate](Index step) {
+    return rate * std::min(1.0, static_cast<double>(step) / 50);
   };
   options.what = setting.name.empty() ? "" : setting.name + ", seed " + std::to_string(seed);
   options.after_step = [&](Index step, double) {

@@ -36,9 +36,10 @@ struct InductionRun {
   std::vector<double> best_induction() const;
 };
 
-// Without feed-forward parts, d_model = 32; Adam at 5e-3 (after a warmup of 50 steps), 32 texts in
-// a batch.
-InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Index steps);
+// Without feed-forward parts, d_model = 32; Adam at `rate` (after a warmup of 50 steps), 32 texts
+// in a batch.
+InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Index steps,
+                                  double rate = 5e-3);
 
 // The loss on the 60 texts of the test, when these heads of a layer are cut.
 double repetition_loss(const Transformer& model, Index layer, const std::vector<Index>& cut);

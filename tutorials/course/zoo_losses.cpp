@@ -165,16 +165,18 @@ const std::vector<ZooCase> cases = {
      "The gradients were never set to zero: each step went along the sum of all gradients so "
      "far.",
      "The sum is a velocity that does not fade, momentum with a factor of 1. At first it helps; "
-     "then the weights overshoot, and the loss rises in jumps.",
+     "then the weights overshoot, and the loss rises in jumps. After step 57 the curve is above "
+     "the picture.",
      {},
      gradients_never_zeroed},
     {"loss3",
      ZooKind::loss,
      "Adam, with the same learning rate in both. Which one looks as if it had a higher rate?",
      "Adam was written without its bias correction.",
-     "Both means begin at 0. The mean square has the longer memory and stays too small for "
-     "longer, and its root divides: the first steps are several times too long. The curve jumps "
-     "up within the first steps, and the model stays behind.",
+     "Both means begin at 0. The mean square has the longer memory, so it stays too small for "
+     "longer, and its root divides. So step t is (1 - 0.9^t) / sqrt(1 - 0.999^t) times as long as "
+     "it should be for these gradients: 3.2 times at step 1, 6.5 times at step 10, and still 2.7 "
+     "times at step 150. In the whole picture the steps are too long, as with a higher rate.",
      {},
      not_corrected},
     {"loss4",

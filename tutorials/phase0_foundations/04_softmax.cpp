@@ -99,7 +99,7 @@ void draw(const Tensor& scores) {
   before.series = {{"", doubles(scores)}};
   plot::draw(canvas, panels[0], before);
 
-  plot::BarChart after = bars("Softmax sharpens as scores grow", {"a", "b", "c", "d"});
+  plot::BarChart after = bars("Softmax sharpens as differences grow", {"a", "b", "c", "d"});
   for (const double factor : {0.5, 1.0, 4.0}) {
     char name[24];
     std::snprintf(name, sizeof name, "scores × %g", factor);

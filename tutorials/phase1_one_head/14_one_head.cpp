@@ -1,8 +1,9 @@
 // Step 14. What does one head learn to look at?
 //
 // New here: the four learned matrices W_Q, W_K, W_V and W_O, and training. Sentences of a small
-// grammar get one word hidden; the head must guess it from the others, so it has to find the words
-// that matter. "Mask" is here only the name of the word <mask>, which stands where one is hidden.
+// grammar get one word hidden; the head must guess it from the others. Does it have to find those
+// that matter? A control cannot choose where to look. "Mask" is here only the name of the word
+// <mask>, which stands where one is hidden.
 // Writes out/checkpoints/single_head_model.safetensors (drawn by step 15); takes about 3 seconds.
 #include <algorithm>
 #include <cmath>
@@ -153,6 +154,18 @@ void print_untrained_range(const char* name, double deviation) {
   std::printf("%-25s weights from %.3f to %.3f\n", name, min(weights).item(), max(weights).item());
 }
 
+// A control: with W_Q = W_K = 0 all scores are 0 and all weights 1/6. Each of the two matrices is a
+// factor in the other's gradient, so both stay 0. All else starts as in the model and learns.
+void train_even_weights(const Grammar& grammar, const Vocabulary& vocabulary) {
+  Random random(seed);
+  OneHead even(vocabulary.size(), random);
+  even.w_q = Tensor::zeros({d_model, d_model});  // (d_model, d_model)
+  even.w_k = Tensor::zeros({d_model, d_model});  // (d_model, d_model)
+  std::printf("4. A control: W_Q = W_K = 0, so that all weights stay 1/6\n");
+  train(even, grammar, vocabulary);
+  test(even, grammar, vocabulary);
+}
+
 void compare_with_library(const OneHead& model, const Tensor& x) {
   Random random(0);
   const SingleHeadAttention layer(d_model, random);
@@ -193,6 +206,7 @@ int main() try {
             hidden_word_map(model, vocabulary, example), example);
 
   compare_with_library(model, model.embed(vocabulary.batch({example})));
+  train_even_weights(grammar, vocabulary);
 
   const Task fed = hide_words(grammar, vocabulary, sample);  // (batch, length)
   write_safetensors("out/checkpoints/single_head_model.safetensors", model.parameters(),

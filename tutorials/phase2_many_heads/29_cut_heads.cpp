@@ -5,7 +5,7 @@
 // it says the same, whatever it reads. Or the word is swapped for one head: it reads the word of
 // another sentence, of the same form or of the other. The rise of the loss tells what the guess
 // needed. All are written out in course/hidden_links.cpp and course/inside.cpp.
-// Reads the model of step 23; writes no picture; takes about a second.
+// Reads the model of step 23; writes no picture; takes about 2 seconds.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -92,6 +92,36 @@ void print_heads(const Transformer& model, const std::array<Batch, 2>& forms) {
   }
 }
 
+constexpr std::array hidden_words = {
+    "1 determiner", "1 subject", "1 verb", "1 preposition", "1 determiner", "1 place",
+    "2 determiner", "2 subject", "2 verb", "2 determiner",  "2 adjective",  "2 object"};
+
+// Each head alone, for each hidden word. In the grammar these twelve are equally frequent.
+void print_each_head(const Transformer& model, const Vocabulary& vocabulary) {
+  std::printf("\n3. Each hidden word: the rise when one head is ablated\n");
+  std::printf("               to its mean over\n");
+  std::printf("               that form             both forms\n");
+  std::printf("form, hidden     h0   h1   h2   h3     h0   h1   h2   h3\n");
+  std::array<double, 8> sums{};
+  for (std::size_t i = 0; i < 12; ++i) {
+    const auto hidden = static_cast<Index>(i % 6);
+    const Batch own = hide_word(vocabulary, {"", i >= 6, hidden, 0});
+    const Batch both = with_other_form(own, hide_word(vocabulary, {"", i < 6, hidden, 0}));
+    const double whole = loss_without_heads(model, own, {}, Replacement::mean);
+    std::printf("%-14s", hidden_words[i]);
+    for (std::size_t j = 0; j < 8; ++j) {
+      const Batch& over = j < 4 ? own : both;
+      const double loss = loss_without_heads(model, over, only(j % 4), Replacement::mean);
+      std::printf("%s%4.2f", j == 4 ? "   " : " ", rounded(loss - whole));
+      sums[j] += loss - whole;
+    }
+    std::printf("\n");
+  }
+  std::printf("%-14s", "mean of all");
+  for (std::size_t j = 0; j < 8; ++j) std::printf("%s%4.2f", j == 4 ? "   " : " ", sums[j] / 12);
+  std::printf("\n");
+}
+
 void print_swap(const Transformer& model, const HiddenLink& c, const Batch& batch) {
   const double whole = loss_without_link(model, batch, c, {});
   std::printf("%d %-16s", c.has_object ? 2 : 1, c.name);
@@ -103,7 +133,7 @@ void print_swap(const Transformer& model, const HiddenLink& c, const Batch& batc
 
 void print_swaps(const Transformer& model, const Vocabulary& vocabulary,
                  const std::array<Batch, 2>& forms) {
-  std::printf("\n3. The hidden verb: the rise when a head reads another sentence's linked word\n");
+  std::printf("\n4. The hidden verb: the rise when a head reads another sentence's linked word\n");
   std::printf("form, link           h0   h1   h2   h3  all\n");
   for (const HiddenLink& c : cases) {
     if (c.hidden == 2) print_swap(model, c, hide_word(vocabulary, c));
@@ -114,7 +144,7 @@ void print_swaps(const Transformer& model, const Vocabulary& vocabulary,
 }  // namespace
 
 int main() try {
-  std::printf("Step 29: cuts (takes about a second)\n\n");
+  std::printf("Step 29: cuts (takes about 2 seconds)\n\n");
   const Transformer model = read_transformer("out/checkpoints/multi_head_model.safetensors",
                                              "step 23 trains and saves it. Type: make run-23");
   const Vocabulary vocabulary(Grammar().words());
@@ -122,6 +152,7 @@ int main() try {
   const std::array forms = {hide_word(vocabulary, {"", false, 2, 1}),
                             hide_word(vocabulary, {"", true, 2, 5})};
   print_heads(model, forms);
+  print_each_head(model, vocabulary);
   print_swaps(model, vocabulary, forms);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -158,7 +158,9 @@ int main() try {
   const Transformer wide(options, seed);
   std::printf("Arrows per sentence, the share of all attention that they carry, and how many of\n");
   std::printf("them join words that the grammar links (any two words: 8 of 36, 22 %%)\n");
-  std::printf("       threshold     0.15                  0.33                  0.50\n");
+  std::printf("       threshold     0.15                  0.33                  0.50\n           ");
+  for (std::size_t t = 0; t < thresholds.size(); ++t) std::printf("  arrows  carry linked");
+  std::printf("\n");
   const Counts trained = count_arrows(model), chance = count_arrows(small),
                of_wide = count_arrows(wide);
   print_counts("trained", trained);

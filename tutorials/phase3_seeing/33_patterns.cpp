@@ -130,12 +130,14 @@ Evidences evidence_of(const Subject& subject) {
 }
 
 // By how much the log-probability falls without these heads.
-double fall(const Subject& subject, const std::vector<HeadOf>& cut) {
+double fall(const Subject& subject, const std::vector<HeadOf>& cut,
+            Replacement by = Replacement::zero) {
   return said_without(subject.model, subject.text, {}).log_probability -
-         said_without(subject.model, subject.text, cut).log_probability;
+         said_without(subject.model, subject.text, cut, by).log_probability;
 }
 
-// Heads of a layer cut together: those with a name, and those without.
+// Heads of a layer cut together: those with a name, and those without. In brackets: set to their
+// mean.
 void print_joint_cuts(const Subject& subject, const Evidences& evidence) {
   for (std::size_t layer = 0; layer < evidence.size(); ++layer) {
     std::vector<HeadOf> named, others;
@@ -145,8 +147,8 @@ void print_joint_cuts(const Subject& subject, const Evidences& evidence) {
     }
     const auto print = [&](const std::vector<HeadOf>& cut, const char* what) {
       if (cut.size() < 2) return;
-      std::printf("  layer %zu, the %zu %-54s %7.3f\n", layer, cut.size(), what,
-                  fall(subject, cut));
+      std::printf("  layer %zu, the %zu %-54s %7.3f (%.3f)\n", layer, cut.size(), what,
+                  fall(subject, cut), fall(subject, cut, Replacement::mean));
     };
     print(named, "with a name together");
     print(others, "without one together");
@@ -198,6 +200,15 @@ void print_by_hidden_word(const Subject& subject) {
   print(3, Pattern::next, "next word");
 }
 
+// A larger start makes narrow rows (step 31): a second baseline for the grammar's "sparse" head.
+void print_larger_start(Subject subject) {
+  subject.start = init::lecun_normal;
+  const Spread sparse =
+      evidence_of(subject)[0][0][static_cast<std::size_t>(Pattern::sparse)].untrained;
+  std::printf("Grammar 0.0, sparse, untrained from the larger start of step 31: %.2f\n",
+              sparse.mean);
+}
+
 void draw(const Table& table) {
   plot::Heatmap map;
   map.rows = static_cast<std::int64_t>(table.rows.size());
@@ -232,6 +243,7 @@ int main() try {
       task_subject(TaskKind::induction, {.longest = 6})};
   for (const Subject& subject : subjects) examine(subject, table);
   print_by_hidden_word(subjects[0]);
+  print_larger_start(subjects[0]);
   draw(table);
   std::printf("\nwrote out/plots/phase3_patterns.png\n");
 } catch (const Error& error) {

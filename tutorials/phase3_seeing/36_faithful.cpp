@@ -155,21 +155,25 @@ void print_agreement(const std::vector<Look>& looks) {
 // What is behind a high agreement: most links are nothings, and of the others?
 void print_links(const std::vector<Look>& looks) {
   std::vector<std::vector<Link>> strong(all_heads.size() + 1);  // by head; at the end all of them
-  double links = 0, small = 0;
+  double links = 0, small = 0, same = 0;
   for (const Look& one : looks) {
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      for (const Link& link : one.links[head]) {
+      const std::vector<Link>& row = one.links[head];
+      const auto darkest = std::ranges::max_element(row, {}, &Link::weight);
+      same += darkest == std::ranges::max_element(row, {}, logit) ? 1 : 0;
+      for (const Link& link : row) {
         links += 1, small += std::abs(logit(link)) < 0.05 ? 1 : 0;
         if (link.weight >= 0.5) strong[head].push_back(link), strong.back().push_back(link);
       }
     }
   }
-  const Numbers cuts = numbers(strong.back(), logit);
-  const auto [least, greatest] = std::ranges::minmax(cuts);
+  const auto [least, greatest] = std::ranges::minmax(numbers(strong.back(), logit));
   std::printf("\n3. Of %.0f links, %.0f %% change the logit by less than 0.05 when cut.\n", links,
               100 * small / links);
-  std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f.\n", cuts.size(),
-              least, greatest);
+  std::printf("In %.0f of %zu rows the largest weight stands where the cut costs most.\n", same,
+              all_heads.size() * looks.size());
+  std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f.\n",
+              strong.back().size(), least, greatest);
   std::printf("Their correlation with the cut (logit)\nhead        weight    share gradient\n");
   for (std::size_t i = 0; i < strong.size(); ++i) {
     print_line(i < 4 ? "1." + std::to_string(i) : "all four", [&](double Link::* measure) {
@@ -218,9 +222,8 @@ void print_deviations(const std::vector<Look>& looks) {
 // The strongest link of each head, times 1, 0.9, ..., 0: the logit above that without it.
 void print_doses(const Transformer& model, const Words& words, const Look& one) {
   const Reader reader = reader_of(model, task, words);
-  std::printf("\n5. The link to \"%s\" made weaker: the logit\ntimes ", one.says.c_str());
-  for (int tenths = 10; tenths >= 0; tenths -= 2) std::printf("%8.1f", tenths / 10.);
-  std::printf("\n");
+  std::printf("\n5. The link to \"%s\" made weaker: the logit\n", one.says.c_str());
+  std::printf("times      1.0     0.8     0.6     0.4     0.2     0.0\n");
   const Index key = std::find(one.reads.begin(), one.reads.end(), one.says) - one.reads.begin();
   for (const Index head : all_heads) {
     std::printf("1.%td   ", head);
@@ -249,8 +252,7 @@ plot::Heatmap strip(const Look& one, std::size_t head) {
   add("cut: logit", numbers(links, logit));
   add("cut: ln p", numbers(links, [](const Link& link) { return link.cut.log_probability; }));
   add("all cut: ln p", numbers(one.cut_in_all, &Effect::log_probability));
-  map.rows = std::ssize(map.row_labels);
-  map.columns = std::ssize(one.reads);
+  map.rows = std::ssize(map.row_labels), map.columns = std::ssize(one.reads);
   map.column_labels = one.reads;
   return map;
 }
@@ -262,11 +264,9 @@ void draw(const Look& one) {
     plot::Heatmap map = strip(one, head);
     map.title = "Head 1." + std::to_string(head);
     map.subtitle = "each row divided by its largest size, which stands on its left";
-    map.row_axis = "";
-    map.column_axis = "key, for the last query";
+    map.row_axis = "", map.column_axis = "key, for the last query";
     map.colours = plot::ColourMap::blue_orange;
-    map.low = -1, map.high = 1;
-    map.colour_bar = false;
+    map.low = -1, map.high = 1, map.colour_bar = false;
     plot::draw(canvas, areas[head], map);
   }
   plot::write_png(canvas, "out/plots/phase3_faithful.png");

@@ -155,15 +155,15 @@ std::string names(unsigned set) {
 void ablate_sets(const std::vector<EncoderDecoder>& models, const TranslationTask& task,
                  Instead by) {
   const TranslationBatch b = held_out(most);
-  std::printf("ablated           seed 1          seed 2          seed 3\n");
-  std::printf("             stem  ending    stem  ending    stem  ending\n");
+  std::printf("ablated          seed 1              seed 2              seed 3\n");
+  std::printf("           verb stem ending    verb stem ending    verb stem ending\n");
   for (const int size : {0, 1, 2, 3, 4}) {
     for (unsigned set = 0; set < 16; ++set) {
       if (std::popcount(set) != size) continue;
       std::printf("%-10s", names(set).c_str());
       for (const EncoderDecoder& model : models) {
         const Verb right = verb_without(model, task, b, set, {}, by);
-        std::printf("   %.2f    %.2f ", right.stem, right.ending);
+        std::printf(" %.2f %.2f  %.2f   ", right.any, right.stem, right.ending);
       }
       std::printf("\n");
     }
@@ -179,7 +179,7 @@ void swap_first_noun(const std::vector<EncoderDecoder>& models, const Translatio
     std::printf("seed %zu  ", i + 1);
     for (const Side side : {Side::given, Side::source}) {
       const Verb verb = verb_without(models[i], task, swapped(task, b, side), 0);
-      std::printf("        %.2f       ", 1 - verb.ending);
+      std::printf("        %.2f       ", verb.any - verb.ending);
     }
     std::printf("\n");
   }
@@ -214,7 +214,8 @@ int main() try {
   write_some(models.front(), task);
   look(models);
   std::printf("\n4. The verb of these sentences with some heads of the cross-attention ablated,\n");
-  std::printf("   to their mean over all verbs: share of right stems and endings\n");
+  std::printf("   to their mean over all verbs: share that are verbs, with the right stem, with\n");
+  std::printf("   the right ending\n");
   ablate_sets(models, task, Instead::mean_of_verbs);
   std::printf("\n5. The same, ablated to zero\n");
   ablate_sets(models, task, Instead::zeros);

@@ -186,39 +186,26 @@ plot::Colour colour_of(const std::string& name) {
       static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin()));
 }
 
-// Names at the ends of lines, moved apart where lines end close together.
-void name_ends(plot::LineChart& chart, std::vector<std::pair<double, std::string>> ends) {
-  std::sort(ends.begin(), ends.end());
-  double last = 0;
-  for (auto& [y, name] : ends) {
-    last = std::max(y, 3 * last);
-    chart.annotations.push_back({4096, last, name, false});
-  }
-}
-
-// A line for each variant, named at its end.
+// A line for each variant.
 plot::LineChart chart_of(const std::vector<Row>& rows, const std::vector<std::string>& names,
                          const std::string& title, const std::string& unit, const Value& value) {
   plot::LineChart chart;
   chart.title = title;
-  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 30000};
+  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 10000};
   const bool time = unit == "ms";  // the same range in both columns, and on every machine
   chart.y_axis = {.name = unit, .log = true, .low = time ? 0.01 : 0.1, .high = time ? 1e5 : 2e4};
   double low = INFINITY, high = 0;
-  std::vector<std::pair<double, std::string>> ends;
   for (const std::string& name : names) {
     const Row& row = named(rows, name);
-    plot::Series series{"", {}, {}, true, true, false, colour_of(name)};
+    plot::Series series{name, {}, {}, true, true, false, colour_of(name)};
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       series.x.push_back(static_cast<double>(lengths[i]));
       series.y.push_back(value(row.found[i]));
     }
     low = std::min(low, series.y.back());  // NaN: not less
     high = std::max(high, series.y.back());
-    ends.emplace_back(series.y.back(), name);
     chart.series.push_back(series);
   }
-  name_ends(chart, ends);
   for (const auto& [y, power] : {std::pair{6 * high, 2}, std::pair{low / 3, 1}}) {
     chart.series.push_back(guide(y, power));
     chart.annotations.push_back({4096, y, power == 2 ? "L²" : "L", false});

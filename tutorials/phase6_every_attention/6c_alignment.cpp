@@ -59,20 +59,22 @@ std::vector<LstmTranslator> compare(const TranslationTask& task) {
       const LstmTranslator model = learn(variant.options, task, seed);
       const Alignment a = alignment(model);
       char line[96];
-      std::snprintf(line, sizeof line, "%-25s %d   %.2f     %.2f    %.2f   %.2f       %.2f\n",
-                    variant.name, int(seed), a.sentences, a.aligned, a.next, a.agreeing, a.top);
+      std::snprintf(line, sizeof line, "%-25s %d   %.2f     %.2f     %.2f   %.2f   %.2f    %.2f\n",
+                    variant.name, int(seed), a.sentences, a.aligned, a.top, a.nouns, a.verbs,
+                    a.phrases);
       table += line;
       if (seed == 1) first.push_back(model);
     }
   }
   Random random(77);
   const TranslationBatch b = TranslationTask({5, 5}).batch(Part::held_out, 300, random);
+  std::printf("2. Sentences of 5 noun phrases: share wholly right; mean weight on the word that\n");
   std::printf(
-      "2. Sentences of 5 noun phrases: share wholly right; mean weight on the source word\n");
-  std::printf("   that is translated, on the one behind it, on the noun it agrees with (uniform\n");
-  std::printf("   weights: %.2f); how often the first of these is the greatest\n",
-              300 / double{sum(b.from).item()});
-  std::printf("                       seed  right  aligned  next  agreeing  greatest\n%s\n",
+      "   is translated (uniform weights: %.2f), how often it is the greatest, its mean for\n",
+      300 / double{sum(b.from).item()});
+  std::printf(
+      "   nouns and for verbs; of adjectives and prepositions, on the noun of the phrase\n");
+  std::printf("                       seed  right  aligned greatest  nouns  verbs  phrase\n%s\n",
               table.c_str());
   return first;
 }

@@ -115,11 +115,11 @@ void print_letters(NamedScores& drawn) {
 // ---- stories260K
 
 // Behind which passage a passage stands as a control.
-enum class Behind { other_story, own_story };
+enum class Behind { other_story, own_story, in_order };
 
 // Three passages of each story, behind themselves and behind another one: of another story, or of
-// their own (the next one, or the first for the last; so none stands behind the one before it).
-// from: the first passage that is read.
+// their own: the next one, or the first for the last, so that none stands behind the one before it;
+// or in order: the one before it, or the last for the first. from: the first passage that is read.
 TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first, Behind behind,
                      std::ptrdiff_t from = 0) {
   Pieces pieces, others;
@@ -130,8 +130,8 @@ TwoReadings passages(const Tokenizer& tokenizer, std::int32_t first, Behind behi
     }
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::size_t own = i / 3 * 3 + (i + 1) % 3, other = (i + 7) % pieces.size();
-    others.push_back(pieces[behind == Behind::own_story ? own : other]);
+    const std::size_t own = i / 3 * 3 + (i + (behind == Behind::own_story ? 1 : 2)) % 3;
+    others.push_back(pieces[behind == Behind::other_story ? (i + 7) % pieces.size() : own]);
   }
   return two_readings(first, {pieces.begin() + from, pieces.end()},
                       {others.begin() + from, others.end()});
@@ -163,13 +163,14 @@ void print_single_cuts(const HeadStudy& s) {
 }
 
 // What separates a repetition from the words and names of a story.
-void print_own_story(const HeadStudy& told, const HeadStudy& own) {
+void print_own_story(const HeadStudy& told, const HeadStudy& own, const HeadStudy& in_order) {
   const Index rows = told.again_scores.size(3);
   const HeadOf best = told.by_score(told.again_scores, HeadKind::induction, rows / 2).front();
   const Spread score = score_of(own.other_scores, HeadKind::induction, best, rows / 2, rows);
   std::printf(
       "   behind another of its own story: ln p %.2f; induction, head %td.%td: %.2f ±%.2f\n",
       own.whole.other, best.layer, best.head, score.mean, score.deviation);
+  std::printf("   the same, in the order of the story: ln p %.2f\n", in_order.whole.other);
 }
 
 void draw_joint_cuts(std::vector<plot::BarChart> charts) {
@@ -186,27 +187,29 @@ void draw_joint_cuts(std::vector<plot::BarChart> charts) {
   plot::write_png(canvas, "out/plots/phase7_joint_cuts_stories260K.png");
 }
 
-// What cutting a group costs on one sort of texts, and what others of the same layers cost.
+// What cutting a group costs on one sort of texts (means: with the means of its outputs in place of
+// zeros), and what others of the same layers cost.
 struct GroupCost {
   const char* texts;
-  double joint, sum;
+  double joint, sum, means;
   Spread others;
 };
 
 std::vector<GroupCost> costs_of(const HeadStudy& told, const HeadStudy& own, const Heads& cut) {
   const Falls joint = told.falls(cut), sum = told.summed_falls(cut);
+  const Falls means = told.falls(cut, Replacement::mean);
   const auto [again, other] = told.at_random(cut);
-  return {
-      {"read again", joint.again, sum.again, again},
-      {"own story", own.falls(cut).other, own.summed_falls(cut).other, own.at_random(cut).other},
-      {"another story", joint.other, sum.other, other}};
+  return {{"read again", joint.again, sum.again, means.again, again},
+          {"own story", own.falls(cut).other, own.summed_falls(cut).other,
+           own.falls(cut, Replacement::mean).other, own.at_random(cut).other},
+          {"another story", joint.other, sum.other, means.other, other}};
 }
 
 void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
   std::vector<plot::BarChart> charts(3);
   for (auto& one : charts)
     one.series = {{"joint"}, {"one by one, summed"}, {"random, same layers"}};
-  std::printf("\n   cut together             joint     sum   random, same layers\n");
+  std::printf("\n   cut together             joint     sum   means  random, same layers\n");
   for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
     const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3));
     for (const Index count : {3, 12}) {
@@ -218,9 +221,9 @@ void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
       std::printf("; random: %zu\n", told.others_like(cut, random).size());
       const auto costs = costs_of(told, own, cut);
       for (std::size_t i = 0; i < costs.size(); ++i) {
-        const auto& [texts, joint, sum, others] = costs[i];
-        std::printf("      %-16s %10.2f %7.2f %7.2f ±%.2f\n", texts, joint, sum, others.mean,
-                    others.deviation);
+        const auto& [texts, joint, sum, means, others] = costs[i];
+        std::printf("      %-16s %10.2f %7.2f %7.2f %7.2f ±%.2f\n", texts, joint, sum, means,
+                    others.mean, others.deviation);
         charts[i].labels.push_back(name);
         const double values[] = {joint, sum, others.mean};
         for (std::size_t j = 0; j < 3; ++j) charts[i].series[j].values.push_back(values[j]);
@@ -243,6 +246,13 @@ void print_other_half(const HeadStudy& told, const HeadStudy& half) {
     std::printf("   read again %.2f, random %.2f ±%.2f; another story %.2f\n", joint.again,
                 others.mean, others.deviation, joint.other);
   }
+}
+
+// The three best induction heads of the table, where passages stand in the order of the story.
+void print_in_order(const HeadStudy& told, const HeadStudy& in_order) {
+  const Heads heads = told.by_score(told.again_scores, HeadKind::induction, 24);
+  std::printf("   3 induction, own story, in its order: %.2f\n",
+              in_order.falls({heads.begin(), heads.begin() + 3}).other);
 }
 
 // One text, as `tapestry cut` and `tapestry attribute` ask it.
@@ -284,7 +294,8 @@ int main() try {
   const HeadStudy told(model, passages(tokenizer, *tokenizer.bos(), Behind::other_story));
   const HeadStudy own(model, passages(tokenizer, *tokenizer.bos(), Behind::own_story));
   print_scores(told);
-  print_own_story(told, own);
+  const HeadStudy in_order(model, passages(tokenizer, *tokenizer.bos(), Behind::in_order));
+  print_own_story(told, own, in_order);
   double first = 0;
   for (const std::size_t at : {0, 50, 100, 150, 200}) {
     const TwoReadings texts = passages(tokenizer, tokens[at], Behind::other_story);
@@ -294,6 +305,7 @@ int main() try {
               tokenizer.token(*tokenizer.bos()).c_str(), first);
   print_single_cuts(told);
   print_joint_cuts(told, own);
+  print_in_order(told, in_order);
   print_other_half(told, {model, passages(tokenizer, *tokenizer.bos(), Behind::other_story, 12)});
   print_one_text(model, tokenizer);
   std::printf("wrote out/plots/phase7_joint_cuts_stories260K.png\n");

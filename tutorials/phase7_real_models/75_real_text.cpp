@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <set>
 #include <string>
@@ -115,6 +116,16 @@ std::string sample(const Transformer& model, const Text& text, Index count, Inde
   const Indices ids = generate(next_logits_of(model, length), text.tokenizer.encode("\n\nThe"),
                                random, {.sampling = {.temperature = 0.8}, .max_new_tokens = count});
   return text.tokenizer.decode(ids.values);
+}
+
+// Tokens without context: each is drawn as often as it stands in the text to learn from.
+std::string drawn_by_frequency(const Text& text, Index count) {
+  Random random(9);
+  std::vector<std::int32_t> ids;
+  for (Index i = 0; i < count; ++i) {
+    ids.push_back(text.train.values[std::size_t(random.randint(text.train.shape[0]))]);
+  }
+  return text.tokenizer.decode(ids);
 }
 
 std::string in_one_line(const std::string& bytes) {
@@ -266,6 +277,8 @@ int main(int count, char** values) try {
   }
   std::printf("\n3. How the second model goes on after \"The\"\n");
   for (const std::string& line : says) std::printf("%s\n", line.c_str());
+  names.push_back("tokens drawn by their frequency");
+  written.push_back(drawn_by_frequency(text, 1000));
   names.push_back("the held-out text itself");
   written.push_back(text.held_out.substr(0, written[1].size()));
   print_written(names, written, text);

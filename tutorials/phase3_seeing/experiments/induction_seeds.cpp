@@ -3,11 +3,13 @@
 //
 // Heads of layer 1 that are named "induction" (step 33); what the log-probability of the letter to
 // be said loses when one head of layer 1 is cut (the most of the four), and when all are (step 36);
-// how far weights order links as cuts do (logit), of all links and of those of weight 0.5 or more;
-// and rank agreement with the derivatives (step 35).
+// how far weights order links as cuts do (logit), of all links and of those of weight 0.5 or more,
+// of the four heads and of each; in how many rows the largest weight is the largest cut; and rank
+// agreement with the derivatives (step 35).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,7 @@ namespace {
 
 constexpr std::uint64_t seeds = 10;
 constexpr Index steps = 1000;
-constexpr int texts = 20;
+constexpr int texts = 40;  // those of step 36
 const TinyTask task(TaskKind::induction, {.longest = 6});
 
 Transformer new_model(std::uint64_t seed) {
@@ -78,38 +80,80 @@ double named(const Transformer& model, std::uint64_t seed) {
 
 struct Cuts {
   double one = 0, all = 0;  // log-probability lost: the most by one head, and by all
-  double order = 0, strong = 0;
+  double order = 0;
+  double strong = 0;         // correlation of the links of weight 0.5 or more, of the four heads
+  std::vector<double> each;  // ... of each head, the least first
+  double same = 0;           // rows where the largest weight is the largest cut, in percent
 };
 
-// The links of the last query, in 20 sequences.
+// Links of the last query: weights, and the logit that is lost without each.
+struct Links {
+  std::vector<double> weight, lost;
+};
+
+Links links_of(const Reader& reader, const Tensor& weights, Index head) {
+  Links links;
+  const Effect whole = reader.without_heads({});
+  const Index length = reader.ids.shape[1];
+  for (Index key = 0; key < length; ++key) {
+    links.weight.push_back(double{weights.at({0, head, length - 1, key})});
+    links.lost.push_back((whole - reader.with_link(key, {head}, 0)).logit);
+  }
+  return links;
+}
+
+// How far two rows put the keys in the same order. Sizes are compared, not signs.
+double same_order(const Links& links) {
+  const auto sizes = [](const std::vector<double>& numbers) {
+    Tensor row = Tensor::zeros({1, std::ssize(numbers)});  // (1, length)
+    for (Index i = 0; i < std::ssize(numbers); ++i) {
+      row.set({0, i}, std::abs(numbers[static_cast<std::size_t>(i)]));
+    }
+    return row;
+  };
+  return double{rank_agreement(sizes(links.weight), sizes(links.lost)).item()};
+}
+
+bool same_place(const Links& links) {
+  const auto place = [](const std::vector<double>& row) {
+    return std::ranges::max_element(row) - row.begin();
+  };
+  return place(links.weight) == place(links.lost);
+}
+
+void add_strong(const Links& from, Links& to) {
+  for (std::size_t key = 0; key < from.weight.size(); ++key) {
+    if (from.weight[key] < 0.5) continue;
+    to.weight.push_back(from.weight[key]);
+    to.lost.push_back(from.lost[key]);
+  }
+}
+
 Cuts cuts(const Transformer& model) {
   Cuts result;
-  std::vector<double> by_head(all_heads.size()), weight, lost;
+  std::vector<double> by_head(all_heads.size());
+  std::vector<Links> strong(all_heads.size());
+  Links of_all;
   Random random(3);
   for (int i = 0; i < texts; ++i) {
     const Reader reader = reader_of(model, task, task.sequence(Part::held_out, random).words);
     const Effect whole = reader.without_heads({});
-    const Index last = reader.ids.shape[1] - 1;
     const Tensor weights = weights_of(model, reader.ids)[1];  // (1, heads, length, length)
-    for (const Index head : all_heads) {
-      Tensor of_weight = Tensor::zeros({1, last + 1}), of_cut = of_weight.clone();  // (1, length)
-      for (Index key = 0; key <= last; ++key) {
-        const double w{weights.at({0, head, last, key})},
-            fall = std::abs((whole - reader.with_link(key, {head}, 0)).logit);
-        of_weight.set({0, key}, w);
-        of_cut.set({0, key}, fall);
-        if (w < 0.5) continue;
-        weight.push_back(w);
-        lost.push_back(fall);
-      }
-      result.order += double{rank_agreement(of_weight, of_cut).item()} / (4 * texts);
-      by_head[static_cast<std::size_t>(head)] +=
-          (whole - reader.without_heads({head})).log_probability / texts;
+    for (std::size_t head = 0; head < all_heads.size(); ++head) {
+      const Index h = all_heads[head];
+      const Links links = links_of(reader, weights, h);
+      result.order += same_order(links) / (4 * texts);
+      result.same += same_place(links) ? 100.0 / (4 * texts) : 0;
+      add_strong(links, strong[head]);
+      add_strong(links, of_all);
+      by_head[head] += (whole - reader.without_heads({h})).log_probability / texts;
     }
     result.all += (whole - reader.without_heads(all_heads)).log_probability / texts;
   }
-  result.one = *std::max_element(by_head.begin(), by_head.end());
-  result.strong = correlation(weight, lost);
+  result.one = std::ranges::max(by_head);
+  result.strong = correlation(of_all.weight, of_all.lost);
+  for (const Links& head : strong) result.each.push_back(correlation(head.weight, head.lost));
+  std::ranges::sort(result.each);
   return result;
 }
 
@@ -143,39 +187,46 @@ Agreement agreement(const Transformer& model) {
   return result;
 }
 
-void print(const char* what, const std::vector<double>& numbers, int digits) {
+// A line of the table: one number of each model.
+template <class Item, class Number>
+void print(const char* what, const std::vector<Item>& models, int digits, Number number) {
   std::printf("%-28s", what);
-  for (const double number : numbers) std::printf(" %5.*f", digits, number);
+  for (const Item& one : models) std::printf(" %5.*f", digits, double{std::invoke(number, one)});
   std::printf("\n");
+}
+
+void print_cuts(const std::vector<Cuts>& models) {
+  print("one head cut: ln p falls by", models, 3, &Cuts::one);
+  print("all four cut", models, 3, &Cuts::all);
+  print("weight and cut: same order", models, 2, &Cuts::order);
+  print("  weight >= 0.5: correlation", models, 2, &Cuts::strong);
+  print("    one head, mean of four", models, 2, [](const Cuts& c) { return mean_of(c.each); });
+  print("      the least", models, 2, [](const Cuts& c) { return c.each.front(); });
+  print("      the greatest", models, 2, [](const Cuts& c) { return c.each.back(); });
+  print("largest is the same key, %", models, 0, &Cuts::same);
 }
 
 }  // namespace
 
 int main() try {
-  std::vector<double> names, one, all, order, strong, last_layer, rollout, other, even;
+  std::vector<double> seed_numbers, names;
+  std::vector<Cuts> cut;
+  std::vector<Agreement> agree;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Transformer model = learn(seed);
+    seed_numbers.push_back(static_cast<double>(seed));
     names.push_back(named(model, seed));
-    const Cuts c = cuts(model);
-    one.push_back(c.one), all.push_back(c.all);
-    order.push_back(c.order), strong.push_back(c.strong);
-    const Agreement a = agreement(model);
-    last_layer.push_back(a.last_layer), rollout.push_back(a.rollout);
-    other.push_back(a.other), even.push_back(a.even);
+    cut.push_back(cuts(model));
+    agree.push_back(agreement(model));
   }
-  std::printf("%-28s", "seed");
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) std::printf(" %5d", static_cast<int>(seed));
-  std::printf("\n");
-  print("named induction, of 4", names, 0);
-  print("one head cut: ln p falls by", one, 3);
-  print("all four cut", all, 3);
-  print("weight and cut: same order", order, 2);
-  print("  weight >= 0.5: correlation", strong, 2);
+  print("seed", seed_numbers, 0, std::identity());
+  print("named induction, of 4", names, 0, std::identity());
+  print_cuts(cut);
   std::printf("rank agreement with the derivatives\n");
-  print("  weights of layer 1", last_layer, 2);
-  print("  rollout", rollout, 2);
-  print("  of another sequence", other, 2);
-  print("  of even weights", even, 2);
+  print("  weights of layer 1", agree, 2, &Agreement::last_layer);
+  print("  rollout", agree, 2, &Agreement::rollout);
+  print("  of another sequence", agree, 2, &Agreement::other);
+  print("  of even weights", agree, 2, &Agreement::even);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

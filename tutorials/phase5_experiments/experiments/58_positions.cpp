@@ -2,8 +2,10 @@
 // do with it? More seeds, twice the steps, and two controls: learned positions that begin as
 // sinusoids, and such that begin as noise of the same size. And which comes first, the score of the
 // induction head or that of the previous-letter head: at three marks (25, 50 and 75 % of the way to
-// the last value; a crossing counts once it lasts). Takes about 2 minutes of processor time.
+// the last value; a crossing counts once it lasts). Then other learning rates. Takes about 6
+// minutes of processor time.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -88,6 +90,30 @@ struct Bounds {
   }
 };
 
+// Does the learning rate decide it? 12 seeds of each kind.
+void print_rates() {
+  constexpr std::array rates = {1e-3, 2e-3, 5e-3, 1e-2};
+  constexpr int seeds = 12;
+  std::printf("\nBy learning rate: formed after %lld steps, of %d; their mean loss\n",
+              static_cast<long long>(steps), seeds);
+  std::printf("positions              ");
+  for (const double rate : rates) std::printf("%12g", rate);
+  std::printf("\n");
+  for (const Group& group : groups) {
+    std::printf("%-25s", group.setting.name.c_str());
+    for (const double rate : rates) {
+      std::vector<Moment> last;
+      double loss = 0;
+      for (int seed = 0; seed < seeds; ++seed) {
+        last.push_back(at(train_on_repetitions(group.setting, seed, steps, rate), steps));
+        loss += last.back().loss;
+      }
+      std::printf("   %3d %5.2f", count(last, 0.3), loss / seeds);
+    }
+    std::printf("\n");
+  }
+}
+
 // The step from which on a score has made this part of its way.
 double crossing(const std::vector<double>& scores, Index last, double part) {
   std::size_t i = static_cast<std::size_t>(last / 10);
@@ -123,7 +149,7 @@ void print_order(const std::vector<InductionRun>& runs, Index last) {
 }  // namespace
 
 int main() try {
-  std::printf("Experiment: how often an induction head forms (takes about 2 minutes)\n\n");
+  std::printf("Experiment: how often an induction head forms (takes about 6 minutes)\n\n");
   std::printf(
       "formed: a head of the last layer has an induction score of 0.3 or more; beside it\n");
   std::printf("how many there are with 0.2 and with 0.5 instead\n\n");
@@ -151,6 +177,7 @@ int main() try {
               static_cast<int>(steps), late.with, late.without);
   print_order(runs, steps / 2);
   print_order(runs, steps);
+  print_rates();
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

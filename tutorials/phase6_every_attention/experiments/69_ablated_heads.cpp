@@ -23,12 +23,13 @@ using Shares = std::array<double, 16>;  // right, by the set of heads that is ab
 
 struct Found {  // of one model and one way to ablate
   Shares stem, ending;
+  Verb blind;  // without cross-attention
   Verb alone;  // without masked self-attention, with all heads
 };
 
 struct Model {
   Found mean, zero;
-  double given, source;  // share of endings that change with the first noun there
+  double given, source;  // share of verbs that get the other ending with the first noun there
 };
 
 // The pair whose loss together exceeds what its heads lose alone the most.
@@ -67,7 +68,7 @@ Found ablate_all(const EncoderDecoder& model, const TranslationTask& task,
   Found found;
   for (unsigned set = 0; set < 16; ++set) {
     const Verb verb = verb_without(model, task, b, set, {}, by);
-    found.stem[set] = verb.stem, found.ending[set] = verb.ending;
+    found.stem[set] = verb.stem, found.ending[set] = verb.ending, found.blind = verb;
   }
   found.alone = verb_without(model, task, b, 0, {"target.attention.output"}, by);
   return found;
@@ -96,14 +97,15 @@ void print_sources(const std::vector<Model>& models) {
   std::printf("\nending changes with the first noun\n");
   print_row("  of the given words", models, [](const Model& m) { return m.given; });
   print_row("  of the source", models, [](const Model& m) { return m.source; });
-  std::printf("ending right without cross-attention\n");
-  print_row("  to the mean", models, [](const Model& m) { return m.mean.ending[15]; });
-  std::printf("ending right without masked self-attention\n");
-  print_row("  to the mean", models, [](const Model& m) { return m.mean.alone.ending; });
-  print_row("  to zero", models, [](const Model& m) { return m.zero.alone.ending; });
-  std::printf("stem right without masked self-attention\n");
-  print_row("  to the mean", models, [](const Model& m) { return m.mean.alone.stem; });
-  print_row("  to zero", models, [](const Model& m) { return m.zero.alone.stem; });
+  std::printf("without cross-attention, to the mean\n");
+  print_row("  a verb is said", models, [](const Model& m) { return m.mean.blind.any; });
+  print_row("  its ending is right", models, [](const Model& m) { return m.mean.blind.ending; });
+  std::printf("without masked self-attention, to the mean\n");
+  print_row("  a verb is said", models, [](const Model& m) { return m.mean.alone.any; });
+  print_row("  its ending is right", models, [](const Model& m) { return m.mean.alone.ending; });
+  std::printf("without masked self-attention, to zero\n");
+  print_row("  a verb is said", models, [](const Model& m) { return m.zero.alone.any; });
+  print_row("  its ending is right", models, [](const Model& m) { return m.zero.alone.ending; });
 }
 
 void print_counts(const std::vector<Model>& models) {
@@ -130,10 +132,11 @@ int main() try {
   std::vector<Model> models;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const EncoderDecoder model = learn({}, task, seed);
+    const Verb given = verb_without(model, task, swapped(task, b, Side::given), 0),
+               source = verb_without(model, task, swapped(task, b, Side::source), 0);
     models.push_back({ablate_all(model, task, b, Instead::mean_of_verbs),
-                      ablate_all(model, task, b, Instead::zeros),
-                      1 - verb_without(model, task, swapped(task, b, Side::given), 0).ending,
-                      1 - verb_without(model, task, swapped(task, b, Side::source), 0).ending});
+                      ablate_all(model, task, b, Instead::zeros), given.any - given.ending,
+                      source.any - source.ending});
   }
   std::printf("The verb without heads of the cross-attention: share right. Pair: the two that\n");
   std::printf("lose more together than alone, and how much more\n\n");

@@ -23,11 +23,8 @@ struct Variant {
 void print(const char* title, const std::vector<Variant>& variants, double Alignment::* column) {
   std::printf("\n%s\n", title);
   for (const Variant& variant : variants) {
-    std::vector<double> values;
-    for (const Alignment& a : variant.found) values.push_back(a.*column);
-    std::sort(values.begin(), values.end());
     std::printf("%-26s", variant.name);
-    for (const double value : values) std::printf(" %.2f", value);
+    for (const Alignment& a : variant.found) std::printf(" %.2f", a.*column);
     std::printf("\n");
   }
 }
@@ -47,14 +44,18 @@ int main() try {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       variant.found.push_back(alignment(learn(variant.options, task, seed)));
     }
+    std::sort(variant.found.begin(), variant.found.end(),
+              [](const Alignment& a, const Alignment& b) { return a.aligned < b.aligned; });
   }
   std::printf("Experiment 6c_alignments: 500 steps, sentences of 5 noun phrases. Ten seeds of\n");
-  std::printf("each model, each line from the smallest to the largest\n");
+  std::printf("each model, in all tables by their weight on the word that is translated\n");
   print("share wholly right", variants, &Alignment::sentences);
   print("mean weight on the source word that is translated", variants, &Alignment::aligned);
-  print("mean weight on the word behind it", variants, &Alignment::next);
-  print("mean weight on the noun that it agrees with", variants, &Alignment::agreeing);
   print("how often the translated word has the greatest weight", variants, &Alignment::top);
+  print("nouns: mean weight on the translated word", variants, &Alignment::nouns);
+  print("verbs: mean weight on the translated word", variants, &Alignment::verbs);
+  print("adjectives and prepositions: mean weight on the noun that ends their phrase", variants,
+        &Alignment::phrases);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
