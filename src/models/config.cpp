@@ -203,7 +203,7 @@ RotaryOptions rotary_options(Config& config, Config::Names base_names, const Rot
   read_rotary(config, "rope_scaling", base, given);
   read_rotary(config, "rope_parameters", base, given);
   rotary.base = base.value_or(rotary.base);
-  const double part = given.value_or(has_share ? share.otherwise : 1);
+  const double part = given.value_or(share.otherwise);
   if (!has_share && part == 1) return rotary;
   if (has_share && part <= 1) {
     rotary.width = static_cast<Index>(static_cast<double>(share.d_k) * part);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -67,8 +68,8 @@ Sizes read_sizes(std::ifstream& file, std::uint64_t bytes) {
   if (bytes < sizeof n) throw Error("it is too short to be a model of llama2.c.");
   read_bytes(file, n.data(), sizeof n);
   refuse_other_kinds(static_cast<std::uint32_t>(n[0]), static_cast<std::uint32_t>(n[1]));
-  const bool tied = n[5] > 0;
-  return check({n[0], n[1], n[2], n[3], n[4], tied ? n[5] : -Index{n[5]}, n[6], tied});
+  const Index words = std::abs(Index{n[5]});  // below 0: the logits have a matrix of their own
+  return check({n[0], n[1], n[2], n[3], n[4], words, n[6], words == n[5]});
 }
 
 // The tensors in the order of the file.

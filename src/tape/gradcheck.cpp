@@ -21,11 +21,11 @@ double dot(const Tensor& a, const Tensor& b) {
 // Elements of either sign and of different sizes, none near 0: with equal sizes, a gradient with
 // elements in the wrong places could still have the right sum.
 Tensor random_direction(const Shape& shape, Random& random) {
-  Tensor result = random.uniform(shape, 0.5, 1.5);
-  for (Index i = 0; i < result.count(); ++i) {
-    if (random.bits() & 1) raw(result)[i] = -raw(result)[i];
+  std::vector<real> numbers = random.uniform(shape, 0.5, 1.5).values();
+  for (real& number : numbers) {
+    if (random.bits() & 1) number = -number;
   }
-  return result;
+  return {shape, numbers};
 }
 
 // While in scope, the inputs are moved that far along the direction.

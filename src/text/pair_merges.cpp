@@ -129,14 +129,12 @@ std::size_t PairMerges::slot_of(std::int32_t left, std::int32_t right) const {
 }
 
 const PairMerges::Rule* PairMerges::find(std::int32_t left, std::int32_t right) const {
-  if (rules_.empty()) return nullptr;
   const Rule& rule = rules_[slot_of(left, right)];
   return rule.left >= 0 ? &rule : nullptr;
 }
 
 bool PairMerges::are_ever_joined(std::int32_t left, std::int32_t right) const {
   if (!cut_) return true;
-  if (neighbours_.empty()) return false;
   const std::uint64_t key = key_of(left, right);
   const std::size_t mask = neighbours_.size() - 1;
   std::size_t slot = mixed(key) >> shift_;

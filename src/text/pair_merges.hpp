@@ -46,7 +46,7 @@ class PairMerges {
     std::int32_t first, last;  // symbols; -1: the token can never be made
   };
 
-  PairMerges() = default;
+  PairMerges() : PairMerges({}, nullptr) {}  // merges nothing
   // Of two rules for one pair the later one counts. `ends_of` gives the first and last symbol of a
   // token of a rule; without it texts are not cut before they are merged, which takes longer.
   PairMerges(std::span<const Rule> rules, const std::function<Ends(std::int32_t)>& ends_of);
@@ -72,8 +72,8 @@ class PairMerges {
 
   std::vector<Rule> rules_;                // a hash table: left -1 is an empty slot
   std::vector<std::uint64_t> neighbours_;  // of symbols in some token; a hash table likewise
-  int shift_ = 64;                         // for both
-  bool cut_ = true;
+  int shift_;                              // for both
+  bool cut_;
 };
 
 }  // namespace tapestry

@@ -160,6 +160,8 @@ TEST_CASE("a link made weaker, a layer cut, and a correlation", "[phase3][course
   CHECK(same_number(reader.without_heads(all_heads).logit,
                     reader(".heads", Tensor::zeros({4, 1, 1})).logit, 1e-5));
   CHECK(whole.log_probability < 0);
+  const Effect lost = Effect{3, -1} - Effect{1, -4};
+  CHECK((lost.logit == 2 && lost.log_probability == 3));
   CHECK(same_number(correlation({1, 2, 3}, {2, 4, 6}), 1, 1e-12));
   CHECK(same_number(correlation({1, 2, 3, 4}, {1, -1, -1, 1}), 0, 1e-12));
   CHECK(mean_of({1, 2, 6}) == 3);

@@ -96,3 +96,28 @@ TEST_CASE("a row of stories is a story in tokens, and its targets are the tokens
   CHECK(longest_row == length);
   CHECK(bits == Approx(expected_bits));
 }
+
+TEST_CASE("each variant has one change since 2017, the last one has all, and all are as large",
+          "[phase7][course]") {
+  const auto changes_of = [](const TransformerOptions& o) {
+    return std::vector<bool>{o.norm_place == NormPlace::pre,
+                             o.norm_kind == NormKind::rms,
+                             o.gated && o.activation == Activation::silu,
+                             o.positions == Positions::rotary,
+                             o.num_key_value_heads == 2,
+                             o.tied_logits};
+  };
+  const std::vector<Variant> all = variants(50);
+  REQUIRE(all.size() == 8);
+  const Index wanted = parameters_of(all.front().options);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].name);
+    std::vector<bool> expected(6, i == 7);
+    if (i > 0 && i < 7) expected[i - 1] = true;
+    CHECK(changes_of(all[i].options) == expected);
+    TransformerOptions wider = all[i].options;
+    const Index count = parameters_of(wider);
+    ++wider.d_ff;
+    CHECK(2 * std::abs(count - wanted) <= parameters_of(wider) - count);
+  }
+}

@@ -63,6 +63,9 @@ TEST_CASE("buckets for other sizes, and for distances beyond all sense", "[phase
       }
     }
   }
+  // In double, the last distance below such a max_distance is as long as that.
+  CHECK(relative_bucket(1 - most, true, 32, most) == 31);
+  CHECK(relative_bucket(most - 1, false, 32, most) == 31);
 }
 
 TEST_CASE("the relative bias is the table's number for the distance and the head", "[phase6][nn]") {

@@ -38,6 +38,7 @@ TEST_CASE("a folder without a tokenizer, and files that are none, are named", "[
   CHECK(complaint([&] { read_tokenizer(folder / ""); },
                   {"it has none of tokenizer.json, vocab.json, vocab.txt and tokenizer.bin"}) ==
         "");
+  CHECK(complaint([&] { read_tokenizer(folder / ""); }, {"tokenizer.model"}) != "");  // not there
   write(folder / "tokenizer.model", "x");
   CHECK(complaint([&] { read_tokenizer(folder / ""); }, {"tokenizer.model is not read"}) == "");
   CHECK(complaint([&] { read_tokenizer(folder / "tokenizer.model"); }, {"it is none of"}) == "");
@@ -227,21 +228,18 @@ TEST_CASE("added tokens that normalising makes the same", "[text]") {
             {"added tokens 'New' and 'new' are the same after normalising, 'new'"}) == "");
 }
 
-TEST_CASE("fields of templates that are not known are named", "[text]") {
-  const auto refused_template = [](const Change& change, std::initializer_list<const char*> words) {
+TEST_CASE("fields of patterns and templates that are not known are named", "[text]") {
+  const auto refused_field = [](const std::string& place, const std::string& what) {
     SmallJson json = character_json();
-    change(json["post_processor"]);
-    return complaint([&] { tokenizer_of(json); }, words);
+    json[SmallJson::json_pointer(place + "/x")] = 1;
+    const std::string words = "its " + what + " has an option that is not known, 'x'";
+    return complaint([&] { tokenizer_of(json); }, {words.c_str()});
   };
-  CHECK(refused_template(
-            [](SmallJson& j) { j["single"][0]["SpecialToken"]["x"] = 1; },
-            {"its post_processor's SpecialToken has an option that is not known, 'x'"}) == "");
-  CHECK(refused_template([](SmallJson& j) { j["single"][1]["Sequence"]["x"] = 1; },
-                         {"its post_processor's Sequence has an option that is not known, 'x'"}) ==
-        "");
-  CHECK(refused_template(
-            [](SmallJson& j) { j["special_tokens"]["<s>"]["x"] = 1; },
-            {"its post_processor's token '<s>' has an option that is not known, 'x'"}) == "");
+  const std::string processor = "/post_processor";
+  CHECK(refused_field("/normalizer/normalizers/1/pattern", "normalizer Replace's pattern") == "");
+  CHECK(refused_field(processor + "/single/0/SpecialToken", "post_processor's SpecialToken") == "");
+  CHECK(refused_field(processor + "/single/1/Sequence", "post_processor's Sequence") == "");
+  CHECK(refused_field(processor + "/special_tokens/<s>", "post_processor's token '<s>'") == "");
 }
 
 TEST_CASE("post-processors that disagree with the vocabulary", "[text]") {
