@@ -1,6 +1,6 @@
 // Step 56. Scores divided by sqrt(d_k) and not, watched while they learn.
 //
-// New here: a film. Step 13 measured the start and the end; here every step is seen: where 16
+// New here: a film. Step 17 measured the start and the end; here every step is seen: where 16
 // queries look, the gradient by the weights A, and how much of it softmax passes on to the scores.
 // A row is dead when less than one per cent passes. Dead and right is done; dead and wrong is
 // stuck. Two controls tell the division from the size of the first scores: one does not divide and
@@ -43,7 +43,7 @@ enum class Kind { raw, scaled, small_start, large_start };
 const char* const names[] = {"raw: not divided", "scaled: divided by √d_k",
                              "small: not divided, smaller start", "large: divided, larger start"};
 
-// The task of step 13: find the item that a noisy copy of its features was made from, and say its
+// The task of step 17: find the item that a noisy copy of its features was made from, and say its
 // value. Only W_Q and W_K learn.
 struct Lookup {
   Tensor features, values, w_q, w_k;  // (items, width), (items, 8), (width, d_k) twice
