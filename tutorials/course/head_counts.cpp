@@ -25,14 +25,12 @@ Transformer model_with_heads(const TinyTask& task, const HeadSetting& setting, s
                      .d_model = d_model,
                      .num_heads = setting.heads,
                      .has_feed_forward = false,
-                     .initializer = init::lecun_normal},
+                     .initializer = setting.start},
                     random);
   for (TransformerBlock& block : model.blocks) {
-    block.attention = MultiHeadAttention(d_model, setting.heads, random,
-                                         {.d_k = setting.d_k,
-                                          .d_v = setting.d_v,
-                                          .is_causal = true,
-                                          .initializer = init::lecun_normal});
+    block.attention = MultiHeadAttention(
+        d_model, setting.heads, random,
+        {.d_k = setting.d_k, .d_v = setting.d_v, .is_causal = true, .initializer = setting.start});
   }
   return model;
 }

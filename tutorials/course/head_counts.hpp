@@ -13,6 +13,7 @@ namespace tapestry {
 // d_k: how many numbers a head compares by; d_v: how many it passes on.
 struct HeadSetting {
   Index heads, d_k, d_v;
+  Initializer start = init::lecun_normal;  // of the parameters
 };
 
 // Two causal layers without feed-forward parts; d_model = 64.
