@@ -1,6 +1,6 @@
 // An experiment for step 6e: what does it cost in training that heads share keys and values? Ten
-// seeds of a small decoder that sorts letters; beside it one with a single head, and one with a
-// single head and a wider feed-forward layer, so that it has about as many parameters.
+// seeds of a small decoder that sorts letters; beside it one with a single head. Those with fewer
+// parameters are tried with wider feed-forward layers, too.
 // Takes about six minutes of processor time.
 #include <algorithm>
 #include <cstdint>
