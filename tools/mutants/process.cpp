@@ -68,7 +68,7 @@ void limit(__rlimit_resource what, rlim_t value) {
 
 // Limits that a mutant may reach, and the tests do not. The alarm persists across exec.
 void be_limited(double seconds) {
-  limit(RLIMIT_AS, rlim_t(8) << 30);
+  limit(RLIMIT_AS, rlim_t(12) << 30);  // 1024 ranks as threads have stacks of 8 MB each
   limit(RLIMIT_FSIZE, rlim_t(1) << 30);
   limit(RLIMIT_CORE, 0);
   itimerval timer{};
