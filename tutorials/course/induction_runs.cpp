@@ -23,21 +23,14 @@ const Vocabulary& vocabulary() {
   return result;
 }
 
-const Batch& test() {
-  static const Batch result = [] {
-    Random random(99);
-    return repetitions(60, random);  // (60, length + 1)
-  }();
-  return result;
-}
-
 // Hides the rows of the test that ask for nothing.
 const Mask& asked() {
   static const Mask result = [] {
-    Tensor keep = Tensor::zeros({test().inputs.shape[0], length + 1, length + 1});  // (60, 25, 25)
+    Tensor keep =
+        Tensor::zeros({repetition_test().inputs.shape[0], length + 1, length + 1});  // (60, 25, 25)
     const Index width = keep.size(2);
     for (Index i = 0; i < keep.count() / width; ++i) {
-      if (test().targets.values[static_cast<std::size_t>(i)] < 0) continue;
+      if (repetition_test().targets.values[static_cast<std::size_t>(i)] < 0) continue;
       std::fill_n(keep.data() + i * width, width, real{1});
     }
     return Mask::from(MaskEncoding::keep, keep) & Mask::causal();
@@ -47,17 +40,18 @@ const Mask& asked() {
 
 void look(InductionRun& run, Index step) {
   const Capture seen;
-  const Tensor logits = run.model(test().inputs, {}, {.need_weights = true});  // (60, 25, letters)
+  const Tensor logits =
+      run.model(repetition_test().inputs, {}, {.need_weights = true});  // (60, 25, letters)
   run.at.push_back(static_cast<double>(step));
-  run.loss.push_back(double{cross_entropy(logits, test().targets).item()});
+  run.loss.push_back(double{cross_entropy(logits, repetition_test().targets).item()});
   const auto weights = [&](Index layer) {
     return seen["blocks." + std::to_string(layer) + ".attention.weights"];  // (60, heads, 25, 25)
   };
   run.previous.push_back(
       mean(pattern_score(Pattern::previous, weights(0), Mask::causal()), 0));  // (heads)
-  run.induction.push_back(mean(
-      pattern_score(Pattern::induction, weights(run.setting.layers - 1), asked(), test().inputs),
-      0));  // (heads)
+  run.induction.push_back(mean(pattern_score(Pattern::induction, weights(run.setting.layers - 1),
+                                             asked(), repetition_test().inputs),
+                               0));  // (heads)
 }
 
 Transformer new_model(const InductionSetting& setting, int seed) {
@@ -135,14 +129,12 @@ InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Ind
   return run;
 }
 
-double repetition_loss(const Transformer& model, Index layer, const std::vector<Index>& cut) {
-  Capture seen;
-  seen.replace("blocks." + std::to_string(layer) + ".attention.heads", [=](const Tensor& heads) {
-    Tensor keep = Tensor::ones({heads.size(1), 1, 1});  // (heads, 1, 1)
-    for (const Index head : cut) keep.set({head, 0, 0}, 0);
-    return heads * keep;  // (60, heads, length + 1, d_k)
-  });
-  return double{cross_entropy(model(test().inputs), test().targets).item()};
+const Batch& repetition_test() {
+  static const Batch result = [] {
+    Random random(99);
+    return repetitions(60, random);  // (60, length + 1)
+  }();
+  return result;
 }
 
 }  // namespace tapestry

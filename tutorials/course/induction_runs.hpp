@@ -41,7 +41,7 @@ struct InductionRun {
 InductionRun train_on_repetitions(const InductionSetting& setting, int seed, Index steps,
                                   double rate = 5e-3);
 
-// The loss on the 60 texts of the test, when these heads of a layer are cut.
-double repetition_loss(const Transformer& model, Index layer, const std::vector<Index>& cut);
+// The 60 texts of the test: (60, 25).
+const Batch& repetition_test();
 
 }  // namespace tapestry

@@ -105,9 +105,8 @@ double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
   return sum / count;
 }
 
-namespace {
+namespace {}  // namespace
 
-// At each position, the mean over the rows that reach so far: (1, heads, length, d_v).
 Tensor usual_output(const Tensor& heads, const Batch& batch) {  // (rows, heads, length, d_v)
   const Index rows = heads.size(0), length = heads.size(2);
   Tensor present = Tensor::zeros({rows, 1, length, 1});  // (rows, 1, length, 1)
@@ -118,8 +117,6 @@ Tensor usual_output(const Tensor& heads, const Batch& batch) {  // (rows, heads,
   }
   return sum(heads * present, 0, true) / maximum(sum(present, 0, true), 1);
 }
-
-}  // namespace
 
 Said said_without(const Transformer& model, const Batch& batch, const std::vector<HeadOf>& cut,
                   Replacement by) {

@@ -51,6 +51,9 @@ struct HeadOf {
 // its outputs over the rows of the batch that reach so far.
 enum class Replacement { zero, mean };
 
+// That mean: (1, heads, length, d_v) for the outputs (rows, heads, length, d_v) of a layer's heads.
+Tensor usual_output(const Tensor& heads, const Batch& batch);
+
 // How well a model says the targets of a batch while the outputs of some heads are replaced.
 // Throws Error as Capture does, if another one is active.
 struct Said {

@@ -163,17 +163,24 @@ struct Bits {
   double model, entropy;  // of a story: what the model needs, and what no model can be below
 };
 
-// Of 200 stories that no model was trained on.
-inline Bits bits_of(const Stories& stories, const Transformer& model) {
+// Of 200 stories that no model was trained on. nats(batch): what all targets of a batch cost.
+template <class Nats>
+Bits bits_for(const Stories& stories, Nats nats) {
   Random random(1'000'000);
   Bits bits{0, 0};
   for (int part = 0; part < 4; ++part) {
     const Batch b = stories.batch(50, random, &bits.entropy);  // (50, length)
-    const auto targets = std::count_if(b.targets.values.begin(), b.targets.values.end(),
-                                       [](std::int32_t target) { return target >= 0; });
-    bits.model += double{cross_entropy(model(b.inputs), b.targets).item()} * double(targets);
+    bits.model += nats(b);
   }
   return {bits.model / std::log(2.0) / 200, bits.entropy / 200};
+}
+
+inline Bits bits_of(const Stories& stories, const Transformer& model) {
+  return bits_for(stories, [&](const Batch& b) {
+    const auto targets = std::count_if(b.targets.values.begin(), b.targets.values.end(),
+                                       [](std::int32_t target) { return target >= 0; });
+    return double{cross_entropy(model(b.inputs), b.targets).item()} * double(targets);
+  });
 }
 
 }  // namespace tapestry::since_2017

@@ -230,9 +230,9 @@ plot::LineChart cuts(const Transformer& model) {
       }
     }
   }
-  chart.subtitle =
-      told("Weight below 0.1: the logit moves by %.2f at most; above 0.9 it falls by %.2f to %.2f.",
-           weak, least, most);
+  chart.subtitle = told(
+      "Below 0.1 the logit moves by %.2f at most. Above 0.9: a rise of %.2f to a fall of %.2f.",
+      weak, -least, most);
   return chart;
 }
 

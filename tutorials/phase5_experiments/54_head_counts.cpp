@@ -3,9 +3,10 @@
 // New here: step 25 compared what one and several heads reach; here is how many steps they need
 // until 99 % of held-out answers are right, on a task that two layers have to solve together
 // (induction). At one width of the model more heads are narrower heads: d_k = d_v = 64 / heads. So
-// two settings follow that change one thing alone. And what a step costs. Three seeds show that
-// seeds differ; what holds over twelve is in experiments/54_heads.cpp.
-// Writes out/plots/phase5_head_counts.png; takes about 16 seconds.
+// two settings follow that change one thing alone. All of it with two learning rates: does the
+// answer depend on them? And what a step costs. Three seeds show that seeds differ; what holds over
+// twelve is in experiments/54_heads.cpp.
+// Writes out/plots/phase5_head_counts.png; takes about 30 seconds.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "course/induction_runs.hpp"
+#include "course/inside.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
@@ -63,8 +65,7 @@ double crossing(const std::vector<double>& curve, double part) {
 // test: of knowing them, but not their order. The piece stands behind <bos>; the first target is
 // the second letter of its repetition.
 double loss_without_order() {
-  Random random(99);
-  const Batch test = repetitions(60, random);  // (60, length)
+  const Batch& test = repetition_test();
   const Index length = test.inputs.shape[1];
   double loss = 0, asked = 0;
   for (Index row = 0; row < test.inputs.shape[0]; ++row) {
@@ -126,16 +127,21 @@ void print_cuts(const std::vector<InductionRun>& runs) {
       "\n3. Loss when heads are cut, runs with an induction head and two heads per layer\n");
   std::printf("           layer 0: best       the           layer 1: best       the\n");
   std::printf("nothing         previous     other    both       induction     other    both\n");
+  std::string means;  // the first cut with the mean of the head's output at each position
   for (const InductionRun& run : runs) {
     if (!formed(run) || run.setting.heads != 2) continue;
     const Tensor &previous = run.previous.back(), &induction = run.induction.back();  // (heads)
     const Index p = previous.at({1}) > previous.at({0}), i = induction.at({1}) > induction.at({0});
-    std::printf("%7.2f %16.2f %9.2f %7.2f %15.2f %9.2f %7.2f%s\n", run.loss.back(),
-                repetition_loss(run.model, 0, {p}), repetition_loss(run.model, 0, {1 - p}),
-                repetition_loss(run.model, 0, {0, 1}), repetition_loss(run.model, 1, {i}),
-                repetition_loss(run.model, 1, {1 - i}), repetition_loss(run.model, 1, {0, 1}),
+    const auto loss = [&](const std::vector<HeadOf>& cut, Replacement by = Replacement::zero) {
+      return -said_without(run.model, repetition_test(), cut, by).log_probability;
+    };
+    std::printf("%7.2f %16.2f %9.2f %7.2f %15.2f %9.2f %7.2f%s\n", run.loss.back(), loss({{0, p}}),
+                loss({{0, 1 - p}}), loss({{0, 0}, {0, 1}}), loss({{1, i}}), loss({{1, 1 - i}}),
+                loss({{1, 0}, {1, 1}}),
                 run.setting.positions == Positions::learned ? "  learned" : "");
+    means += formatted(" %5.2f", loss({{0, p}}, Replacement::mean));
   }
+  std::printf("best previous, its mean in place of zeros:%s\n", means.c_str());
 }
 
 const char* const kinds[] = {"two layers, sinusoids, formed", "two layers, sinusoids, not formed",

@@ -91,9 +91,8 @@ struct Links {
   std::vector<double> weight, lost;
 };
 
-Links links_of(const Reader& reader, const Tensor& weights, Index head) {
+Links links_of(const Reader& reader, const Effect& whole, const Tensor& weights, Index head) {
   Links links;
-  const Effect whole = reader.without_heads({});
   const Index length = reader.ids.shape[1];
   for (Index key = 0; key < length; ++key) {
     links.weight.push_back(double{weights.at({0, head, length - 1, key})});
@@ -141,7 +140,7 @@ Cuts cuts(const Transformer& model) {
     const Tensor weights = weights_of(model, reader.ids)[1];  // (1, heads, length, length)
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
       const Index h = all_heads[head];
-      const Links links = links_of(reader, weights, h);
+      const Links links = links_of(reader, whole, weights, h);
       result.order += same_order(links) / (4 * texts);
       result.same += same_place(links) ? 100.0 / (4 * texts) : 0;
       add_strong(links, strong[head]);

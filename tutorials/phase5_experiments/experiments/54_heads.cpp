@@ -54,14 +54,7 @@ std::vector<Pair> all_pairs() {
 struct Runs {
   std::uint64_t first = 1;  // seed
   double rate = 3e-3;
-  Initializer start = init::lecun_normal;
 };
-
-struct Start {
-  Initializer initializer;
-  std::string name;  // behind the task's
-};
-const Start large{init::lecun_normal, ""}, small{init::normal, " from the small start"};
 
 std::string name(const HeadSetting& s) {
   char text[40];
@@ -79,11 +72,9 @@ std::string seeds_of(const Runs& runs) {
 }
 
 Steps run(const TinyTask& task, const HeadSetting& setting, const Runs& runs) {
-  HeadSetting started = setting;
-  started.start = runs.start;
   Steps steps;
   for (std::uint64_t seed = runs.first; seed < runs.first + seeds; ++seed) {
-    const StepsToLearn result = steps_to_learn(task, started, seed, limit, runs.rate);
+    const StepsToLearn result = steps_to_learn(task, setting, seed, limit, runs.rate);
     steps.push_back(result.done ? static_cast<double>(result.steps) : INFINITY);
   }
   std::sort(steps.begin(), steps.end());
@@ -173,10 +164,12 @@ void measure(TaskKind kind, const std::vector<std::size_t>& which, const std::ve
 }
 
 // The usual settings, each at the rate with its lowest median among `seeds` runs, on new seeds.
-void measure_at_best_rates(TaskKind kind, const std::vector<Pair>& pairs, const Start& start) {
+void measure_at_best_rates(TaskKind kind, const std::vector<Pair>& pairs, bool small_start) {
   constexpr std::array rates = {5e-4, 1e-3, 2e-3, 3e-3, 6e-3};
   const TinyTask task(kind, {.shortest = 3, .longest = 5});
-  const std::string what = to_string(kind) + start.name;
+  const std::string what = to_string(kind) + (small_start ? " from the small start" : "");
+  std::vector<HeadSetting> started(settings.begin(), settings.begin() + usual);
+  for (HeadSetting& one : started) one.start = small_start ? init::normal : init::lecun_normal;
   std::printf("\n%s, seeds 1 to %d: median, and how many are not done\n", what.c_str(), int(seeds));
   std::printf("rate       1 head   2 heads   4 heads   8 heads  16 heads\n");
   std::array<double, usual> best, best_rate;
@@ -186,7 +179,7 @@ void measure_at_best_rates(TaskKind kind, const std::vector<Pair>& pairs, const 
   for (const double rate : rates) {
     std::printf("%-6g", rate);
     for (std::size_t i = 0; i < usual; ++i) {
-      const Steps steps = run(task, settings[i], {.rate = rate, .start = start.initializer});
+      const Steps steps = run(task, started[i], {.rate = rate});
       std::printf("  %5s %2d", number(median(steps)).c_str(), not_done(steps));
       if (median(steps) < best[i]) best[i] = median(steps), best_rate[i] = rate;
       progress.step();
@@ -197,8 +190,7 @@ void measure_at_best_rates(TaskKind kind, const std::vector<Pair>& pairs, const 
               seeds_of({.first = 13}).c_str(), columns);
   std::vector<Steps> steps(settings.size());
   for (std::size_t i = 0; i < usual; ++i) {
-    steps[i] =
-        run(task, settings[i], {.first = 13, .rate = best_rate[i], .start = start.initializer});
+    steps[i] = run(task, started[i], {.first = 13, .rate = best_rate[i]});
     std::printf("%-6g ", best_rate[i]);
     print(task, settings[i], steps[i]);
     progress.step();
@@ -214,9 +206,9 @@ int main() try {
   const std::vector<Pair> pairs = all_pairs(), usual_pairs(pairs.begin(), pairs.begin() + 10);
   measure(TaskKind::induction, {0, 1, 2, 3, 4, 5, 6, 7, 8}, pairs);
   measure(TaskKind::induction, {0, 8}, {pairs.back()}, {.first = 13});
-  measure_at_best_rates(TaskKind::induction, usual_pairs, large);
-  measure_at_best_rates(TaskKind::reverse, usual_pairs, large);
-  measure_at_best_rates(TaskKind::reverse, usual_pairs, small);
+  measure_at_best_rates(TaskKind::induction, usual_pairs, false);
+  measure_at_best_rates(TaskKind::reverse, usual_pairs, false);
+  measure_at_best_rates(TaskKind::reverse, usual_pairs, true);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

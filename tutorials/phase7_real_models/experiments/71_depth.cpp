@@ -38,20 +38,21 @@ void print_untrained(const Stories& stories) {
 double bits_by_frequency(const Stories& stories, std::uint64_t seed) {
   const auto words = static_cast<std::size_t>(stories.tokenizer().size());
   std::vector<double> counts(words, 1);
-  double all = double(words), bits = 0, entropy = 0;
+  double all = double(words);
   for (std::uint64_t step = 1; step <= std::uint64_t{steps}; ++step) {
     Random data{seed, step};
     for (const std::int32_t token : stories.batch(rows, data).targets.values) {
       if (token >= 0) ++counts[static_cast<std::size_t>(token)], ++all;
     }
   }
-  Random random(1'000'000);  // the stories of bits_of
-  for (int part = 0; part < 4; ++part) {
-    for (const std::int32_t token : stories.batch(50, random, &entropy).targets.values) {
-      if (token >= 0) bits -= std::log2(counts[static_cast<std::size_t>(token)] / all);
+  const Bits bits = bits_for(stories, [&](const Batch& b) {
+    double nats = 0;
+    for (const std::int32_t token : b.targets.values) {
+      if (token >= 0) nats -= std::log(counts[static_cast<std::size_t>(token)] / all);
     }
-  }
-  return (bits - entropy) / 200;
+    return nats;
+  });
+  return bits.model - bits.entropy;
 }
 
 void print_frequencies(const Stories& stories) {
