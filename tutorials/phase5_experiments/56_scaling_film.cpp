@@ -3,8 +3,8 @@
 // New here: a film. Step 17 measured the start and the end; here every step is seen: where 16
 // queries look, the gradient by the weights A, and how much of it softmax passes on to the scores.
 // A row is dead when less than one per cent passes. Dead and right is done; dead and wrong is
-// stuck. Two more settings: one does not divide and starts with smaller W_Q and W_K, one divides and
-// starts with larger ones. By step 17 they are the descents of the first two at other rates.
+// stuck. Two more settings: one does not divide and starts with smaller W_Q and W_K, one divides
+// and starts with larger ones. By step 17 they are the descents of the first two at other rates.
 // Writes out/plots/phase5_scaling.gif and phase5_scaling.png; takes about 11 seconds.
 #include <algorithm>
 #include <array>
