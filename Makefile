@@ -177,10 +177,12 @@ define compile
 $(quiet)code=0; $(CXX) $(flags) $(if $(WERROR),-Werror) $(extra) -MMD -MP -MF $(basename $@).d \
   -MT $@ $(1) -o $@ $< 2>$(basename $@).log || code=$$?; cat $(basename $@).log >&2; exit $$code
 endef
+# Constants that a mutant changes are set when a program starts: before those of the tests.
+first_mutants = -Wl,--whole-archive $(filter %.a,$^) -Wl,--no-whole-archive
 define link
 @echo '  link $@'
 @mkdir -p $(@D)
-$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(first_$(MODE)) $(filter %.o,$^) \
   $(filter %.a,$^) $(needed) $(1) $(LDLIBS)
 endef
 $(build)/obj/%.o: %.cpp $(build)/flags Makefile

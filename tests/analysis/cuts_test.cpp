@@ -11,6 +11,7 @@
 #include "nn/architectures.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/capture.hpp"
+#include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 
 using namespace tapestry;
@@ -213,4 +214,14 @@ TEST_CASE("cutting finds the planted heads, and no other", "[phase7][analysis]")
     // Without 5, what the last one holds is less, and the last norm makes more of the answer.
     CHECK((i == 2 || i == 3 ? fall > 7 : std::abs(fall) < (i == 5 ? 2 : 0.1)));
   }
+}
+
+TEST_CASE("cuts keep no weights of attention, which take the length squared",
+          "[phase7][analysis]") {
+  TransformerOptions long_texts = tiny();
+  long_texts.max_length = 1024;
+  const Transformer model = scattered(long_texts);
+  const Indices text({1024}, std::vector<std::int32_t>(1024, 3));
+  const std::size_t taken = peak_memory_of([&] { (void)cut_layers(model, text, {.token = 1}); });
+  CHECK(taken < 1024 * 1024 * sizeof(real));  // those of one head
 }

@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "nn/architectures.hpp"
 #include "tapestry/capture.hpp"
+#include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 
 using namespace tapestry;
@@ -204,4 +205,16 @@ TEST_CASE("texts that cannot be compared are refused", "[phase7][analysis]") {
                   {"patch_links", "no layer -1"}) == "");
   const Capture other;
   CHECK(refused(clean, corrupted, question, {"another Capture"}) == "");
+}
+
+TEST_CASE("patches of heads keep no weights of attention, which take the length squared",
+          "[phase7][analysis]") {
+  TransformerOptions long_texts = tiny();
+  long_texts.max_length = 1024;
+  const Transformer model = scattered(long_texts);
+  const Indices text({1024}, std::vector<std::int32_t>(1024, 3));
+  Indices other = text;
+  other.values.back() = 5;
+  const std::size_t taken = peak_memory_of([&] { (void)patch(model, text, other, {.token = 1}); });
+  CHECK(taken < 1024 * 1024 * sizeof(real));  // those of one head
 }

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -272,6 +273,11 @@ TEST_CASE("every file is closed, the one with the number 0 too", "[phase1][io]")
   }
   CHECK(closed);
   CHECK(content(folder / "file") == "text");
+  std::optional<WithoutInput> later;  // the number is free when the folder is opened
+  write_file_atomically("test", folder / "file", [&](const Append&) { later.emplace(); });
+  closed = ::fcntl(0, F_GETFD) < 0;
+  later.reset();
+  CHECK(closed);
 }
 
 #if !defined(__SANITIZE_THREAD__)

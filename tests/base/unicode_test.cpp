@@ -147,6 +147,10 @@ TEST_CASE("quoted for a shell, any text comes back from it, to the byte", "[phas
 TEST_CASE("quoted for a shell, a text shows no control characters, and plain ones are as they were",
           "[phase5][tools]") {
   CHECK(shell_quote("out/checkpoints/a_b-1.x") == "out/checkpoints/a_b-1.x");
+  CHECK(shell_quote("azAZ09_-+./:,@%") == "azAZ09_-+./:,@%");
+  for (const char sign : std::string("`{[;=")) {  // the neighbours of those
+    CHECK(shell_quote(std::string(1, sign)) == "'" + std::string(1, sign) + "'");
+  }
   CHECK(shell_quote("") == "''");
   CHECK(shell_quote("the cat") == "'the cat'");
   CHECK(shell_quote("Don't") == "'Don'\\''t'");

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,4 +111,44 @@ TEST_CASE("a program that ends all ranks says why, and has the status", "[distri
   std::string said;
   std::getline(std::ifstream(folder / "said"), said, '\0');
   CHECK(said == "the disk is full\n");
+}
+
+TEST_CASE("a rank prints from now on where its starter does, unless that is a socket",
+          "[distributed][phase8]") {
+  const TemporaryFolder folder;
+  const auto to_file = [&](const char* name, int stream) {
+    const int file = ::open((folder / name).c_str(), O_CREAT | O_WRONLY, 0600);
+    ::dup2(file, stream);
+    ::close(file);
+  };
+  Variable starter(process::starter_variable);
+  starter.set(std::to_string(::getpid()).c_str());
+  std::fflush(nullptr);
+  const int out = ::dup(1), err = ::dup(2);
+  int sockets[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+  to_file("out of the starter", 1);
+  ::dup2(sockets[0], 2);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    to_file("out", 1);
+    to_file("err", 2);
+    std::printf("before, ");
+    const int free = ::dup(0);
+    ::close(free);
+    process::print_where_the_starter_prints();
+    std::printf("after");
+    std::fprintf(stderr, "kept");
+    std::fflush(nullptr);
+    ::_exit(::dup(0) == free ? 0 : 1);  // no file more is open
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  for (const int file : {out, err, sockets[0], sockets[1]}) ::close(file);
+  CHECK(status == 0);
+  CHECK(content(folder / "out") == "before, ");
+  CHECK(content(folder / "out of the starter") == "after");
+  CHECK(content(folder / "err") == "kept");
 }

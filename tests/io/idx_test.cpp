@@ -67,6 +67,9 @@ TEST_CASE("images and labels of an MNIST file are read", "[phase2][io]") {
   CHECK(ids.values == Ids{5, 0, 255});
   CHECK(read_indices(images).shape == Shape{2, 1, 3});
   CHECK(read("00 00 08 02 00 00 00 00 00 00 00 1c ").shape() == Shape{0, 28});
+  const std::string one = "00 00 00 01 ";
+  CHECK(read("00 00 08 06 " + one + one + one + one + one + one + "07 ").shape() ==
+        Shape{1, 1, 1, 1, 1, 1});
 }
 
 TEST_CASE("each type of number of IDX is read, big-endian", "[phase2][io]") {

@@ -208,9 +208,12 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
   typed.token_types = 2;
   Random random(1);
   const Transformer model(typed, random);
-  typed.token_types = 3;
-  CHECK(complaint([&] { to_transformer({model.parameters(), to_metadata(typed)}); },
-                  {"the options of this file ask for token_types.weight of shape (3, "}) == "");
+  for (const Index types : {1, 3}) {
+    typed.token_types = types;
+    const std::string asked = "ask for token_types.weight of shape (" + std::to_string(types);
+    CHECK(complaint([&] { to_transformer({model.parameters(), to_metadata(typed)}); },
+                    {"the options of this file", asked.c_str()}) == "");
+  }
   CHECK(refused([](Options& o) { o.vocab_size = 1 << 24; }, "words.weight") == "");
   CHECK(refused([](Options& o) { o.max_length = 1 << 24; }, "positions.weight") == "");
   CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "(5, 16777216)") == "");
@@ -223,4 +226,15 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
     o.max_length = 1 << 24;
   };
   CHECK(refused(far, "16777216 sinusoidal positions") == "");
+  const auto beyond = [](Options& o) {
+    o.positions = Positions::sinusoidal;
+    o.max_length = (1 << 21) + 1;  // of width 8
+  };
+  CHECK(refused(beyond, "2097153 sinusoidal positions") == "");
+  const auto allowed = [](Options& o) {
+    o.positions = Positions::sinusoidal;
+    o.max_length = 1 << 21;
+    o.vocab_size = 10;  // is asked about next
+  };
+  CHECK(refused(allowed, "words.weight of shape (10, 8)") == "");
 }

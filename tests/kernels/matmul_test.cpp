@@ -215,6 +215,40 @@ TEST_CASE("matmul driver: batches, broadcasting, merged rows", "[phase0][kernels
   }
 }
 
+TEST_CASE("matmul driver: a batch whose rows have one stride is one product", "[phase0][kernels]") {
+  static Index products, rows;
+  Table counting = reference_set();
+  counting.matmul = [](Index m, Index, Index, const real*, Index, Index, const real*, Index, Index,
+                       real*, Index) {
+    ++products;
+    rows = m;
+  };
+  const Using scope(counting);
+  const auto count = [](Index m, Index first, Index second, Index b_stride) {
+    const Index n = 5, k = 7, a_strides[] = {first, second}, b_strides[] = {0, b_stride};
+    MatmulShape shape;
+    shape.m = m;
+    shape.n = n;
+    shape.k = k;
+    shape.batch.rank = 2;
+    shape.batch.size[0] = 2;
+    shape.batch.size[1] = 3;
+    const std::vector<real> a(std::size_t(6 * m * k)), b(std::size_t(3 * k * n));
+    std::vector<real> y(std::size_t(6 * m * n));
+    const Index a_row = m == 1 ? 12345 : k;  // of a single row it says nothing
+    products = 0;
+    matmul(shape, {a.data(), a_strides, a_row, 1}, {b.data(), b_strides, n, 1}, y.data());
+    return products;
+  };
+  CHECK(count(4, 84, 28, 0) == 1);
+  CHECK(rows == 24);
+  CHECK(count(1, 21, 7, 0) == 1);
+  CHECK(rows == 6);
+  CHECK(count(1, 7, 14, 0) == 6);    // rows stand in another order
+  CHECK(count(4, 84, 28, 35) == 6);  // each has its own b
+  CHECK(rows == 4);
+}
+
 TEST_CASE("matmul: bits do not depend on the band, for any layout", "[phase0][kernels]") {
   const Index m = 110, n = 321, k = 530;  // packs both operands
   for (const Table* set : usable_sets()) {

@@ -327,6 +327,21 @@ TEST_CASE("after time was lost to a thread that was stopped, loops are not share
   CHECK(alone);
   while (threads_at_hand() == 1) std::this_thread::yield();  // and then again
   CHECK(threads_at_hand() == 2);
+
+  // Now nothing is saved. Parts of so many milliseconds: the first half is the caller's.
+  const auto is_alone_after = [&](const std::vector<int>& times) {
+    while (threads_at_hand() == 1) std::this_thread::yield();
+    share({2, Index(times.size()), true, true}, [&](Index part) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(times[std::size_t(part)]));
+    });
+    return threads_at_hand() == 1;
+  };
+  for (int i = 0; i < 100 && alone; ++i) alone = is_alone_after({2, 2, 1, 9});
+  CHECK_FALSE(alone);  // it lost 2 of the 4 milliseconds that it saved
+  for (int i = 0; i < 100 && !alone; ++i) alone = is_alone_after({2, 16});
+  CHECK(alone);
+  for (int i = 0; i < 100 && alone; ++i) alone = is_alone_after({2, 7});
+  CHECK_FALSE(alone);
 }
 
 TEST_CASE("loops are not shared for twenty times what that has lost beyond what it saved",

@@ -125,8 +125,10 @@ TEST_CASE("buffers are checked", "[phase7][architectures]") {
     return weights;
   };
   const char* const not_it = "is not what config.json describes";
-  CHECK(said(config, extra("h.0.attn.bias", Tensor::ones({12, 12})),
-             {"tensor 'h.0.attn.bias' (12, 12)", not_it}) == "");
+  for (const Shape& shape : {Shape{12, 12}, {2, 1, 12, 12}, {1, 2, 12, 12}, {1, 1, 12, 11}}) {
+    const std::string found = "tensor 'h.0.attn.bias' " + to_string(shape);
+    CHECK(said(config, extra("h.0.attn.bias", Tensor::ones(shape)), {found.c_str(), not_it}) == "");
+  }
   CHECK(said(config, extra("h.0.attn.masked_bias", Tensor::ones({2})), {"masked_bias", not_it}) ==
         "");
   CHECK(said(config, extra("h.2.attn.bias", Tensor::ones({1, 1, 12, 12})),
@@ -138,6 +140,8 @@ TEST_CASE("buffers are checked", "[phase7][architectures]") {
   write_folder(folder, llama_config, rotary);
   CHECK(read_model(folder / "").options.rotary.base == 100);
   CHECK(said(with(llama_config, {{"rope_theta", 200}}), rotary, {"inv_freq' (2)", not_it}) == "");
+  rotary[name] = Tensor({2}, {real(0.9), real(0.1)});
+  CHECK(said(llama_config, rotary, {"inv_freq' (2)", not_it}) == "");
   rotary[name] = Tensor({3}, {1, real(0.1), 0});
   CHECK(said(llama_config, rotary, {"inv_freq' (3)", not_it}) == "");
 }

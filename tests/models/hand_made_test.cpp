@@ -258,3 +258,27 @@ TEST_CASE("it is an ordinary model: a file keeps it, and a step teaches it", "[p
   adam.step(gradients);
   CHECK(double{loss().item()} < loss_before - 0.001);
 }
+
+TEST_CASE("each word and each position has its numbers in the matrices", "[phase5][hand]") {
+  const HandMadeColumns at = columns_of(sizes());
+  const auto numbers = [](const Tensor& x) {  // their count, where they are not 0
+    const std::vector<real> all = x.values();
+    return static_cast<Index>(all.size()) - std::count(all.begin(), all.end(), real(0));
+  };
+  const auto count = [&](Phrase phrase, std::int32_t beginning = -1) {
+    const HandMadeMatrices head = matrices_of(phrase, sizes(20, beginning));
+    return std::pair(numbers(head.query), numbers(head.key));
+  };
+  const std::int32_t first = 0;  // a word, too
+  CHECK(count(Phrase::previous_word) == std::pair(positions - 1, positions));
+  CHECK(count(Phrase::first_word) == std::pair(positions, Index{1}));
+  CHECK(count(Phrase::same_word) == std::pair(words + positions, words + positions));
+  CHECK(count(Phrase::what_followed) == std::pair(words, 2 * words));
+  CHECK(count(Phrase::what_followed, first) == std::pair(words + positions, words + 1));
+  const double s = 20 * std::sqrt(double(words + positions));
+  const HandMadeMatrices same = matrices_of(Phrase::same_word, sizes());
+  for (Index i = 0; i < positions; ++i) {
+    CHECK(double{same.query.at({at.position(i), words + i})} == Approx(-s / 2));
+    CHECK(double{same.key.at({at.position(i), words + i})} == 1);
+  }
+}

@@ -72,7 +72,8 @@ TEST_CASE("stablelm as written out, with each of its options", "[phase7][archite
        {Json(), Json{{"use_qkv_bias", true}}, Json{{"num_key_value_heads", 3}},
         Json{{"partial_rotary_factor", 1.0}}, Json{{"partial_rotary_factor", 0.5}},
         Json{{"rope_theta", 100}}, Json{{"layer_norm_eps", 0.1}}, Json{{"hidden_act", "gelu"}},
-        Json{{"tie_word_embeddings", true}}}) {
+        Json{{"tie_word_embeddings", true}},
+        Json{{"attention_dropout", 0.1}, {"hidden_dropout", 0.1}}}) {
     CAPTURE(change.dump());
     const Json config = config_of(change);
     const Weights weights = random_weights(shapes_of(config));

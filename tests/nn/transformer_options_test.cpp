@@ -161,6 +161,9 @@ TEST_CASE("options that came later have an entry only if they are not the defaul
   CHECK(to_metadata(transformer_options(text)) == text);
   CHECK(transformer_options(text).windows == std::vector<Index>{8, 0, 16});
   CHECK(transformer_options(to_metadata({})).windows.empty());
+  auto without = text;
+  without["transformer.windows"] = "";
+  CHECK(transformer_options(without).windows.empty());
 }
 
 TEST_CASE("an option that came later and is none is named", "[phase7][nn]") {

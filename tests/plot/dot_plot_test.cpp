@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
+#include "plot/dot_plot_lanes.hpp"
 #include "plot/words.hpp"
 
 namespace tapestry::plot {
@@ -146,6 +147,11 @@ TEST_CASE("many dots become smaller, and stay in their lane", "[phase5][plot]") 
     CHECK(last < means(canvas, red)[0].points[0].x);
     CHECK(bar < next - second[0].radius);
   }
+}
+
+TEST_CASE("a single dot keeps its place in a lane that has no room beside it", "[phase5][plot]") {
+  const Lanes lanes = lanes_for(one_series({{{5}}}), {0, 10, false}, 100, 4);
+  CHECK(lanes.all[0].dots[0].across == Approx(-(0.05 + 0.12) * 0.84 * 4));
 }
 
 TEST_CASE("a censored run is a hollow dot with an arrow, and leaves no mean", "[phase5][plot]") {

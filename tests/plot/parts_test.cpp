@@ -10,6 +10,7 @@
 #include "plot/heatmap_layout.hpp"
 #include "plot/raster.hpp"
 #include "plot/utf8.hpp"
+#include "plot/words.hpp"
 #include "tapestry/plot/canvas.hpp"
 
 namespace tapestry::plot {
@@ -87,6 +88,39 @@ TEST_CASE("cells for NaN are hatched from 6 units on", "[phase0][plot]") {
   CHECK(hatched(9, 6));
   CHECK_FALSE(hatched(5, 9));
   CHECK_FALSE(hatched(9, 5));
+}
+
+TEST_CASE("values are printed from a size of 7.5 on, in maps of 64 rows or columns at most",
+          "[phase0][plot]") {
+  const double height = 7.5 / 0.7;
+  REQUIRE(0.7 * height == 7.5);
+  const auto printed = [](std::int64_t columns, double cell_height) {
+    Heatmap map;
+    map.rows = 1;
+    map.columns = columns;
+    map.values.assign(static_cast<std::size_t>(columns), 0.5);
+    Canvas canvas(4000, 60, 1);
+    draw_cells(canvas, {5, 5, 60.0 * double(columns), cell_height}, map, {0, 1});
+    return texts(canvas, Role::value).size();
+  };
+  CHECK(printed(1, height) == 1);
+  CHECK(printed(1, height - 0.01) == 0);
+  CHECK(printed(64, 40) == 64);
+  CHECK(printed(65, 40) == 0);
+}
+
+TEST_CASE("a colour bar has numbers for about five steps, a short one for three",
+          "[phase0][plot]") {
+  const auto numbers = [](double height, double high) {
+    Canvas canvas(200, 200, 1);
+    draw_colour_bar(canvas, {20, 20, 0, height}, ColourMap::viridis, 0, high, "");
+    return words(canvas, Role::scale_tick);
+  };
+  CHECK(numbers(119, 12) == Names{"0", "5", "10"});
+  CHECK(numbers(119, 18) == Names{"0", "5", "10", "15"});
+  CHECK(numbers(120, 8) == Names{"0", "2", "4", "6", "8"});
+  CHECK(numbers(120, 12) == Names{"0", "2", "4", "6", "8", "10", "12"});
+  CHECK(numbers(120, 16).size() == 9);  // in steps of 2
 }
 
 TEST_CASE("an entry of a legend may end at the rim", "[phase0][plot]") {
