@@ -50,20 +50,22 @@ Contour rounded(const Rect& rect, double corner_radius, double scale) {
 double inked_part(double dash, double width) { return std::max(dash - width, dash * 0.1); }
 
 std::vector<Contour> dashes(const Contour& line, double dash, double width) {
-  const double ink = inked_part(dash, width), period = 2 * dash;
+  const double ink = inked_part(dash, width), gap = 2 * dash - ink;
   std::vector<Contour> pieces;
-  double walked = 0;  // distance since the start of the current period
+  bool inked = true;
+  double left = ink;  // of this dash or gap
   for (std::size_t i = 1; i < line.size(); ++i) {
     const double length = std::hypot(line[i].x - line[i - 1].x, line[i].y - line[i - 1].y);
     if (!std::isfinite(length) || length / dash > 1e5) continue;
     for (double at = 0; at < length;) {
-      const bool inked = walked < ink;
-      const double step = std::min(length - at, (inked ? ink : period) - walked);
+      const double step = std::min(length - at, left);
       const Point from = between(line[i - 1], line[i], at / length);
       at += step;
-      if (inked)
-        pieces.push_back({from, between(line[i - 1], line[i], std::min(1.0, at / length))});
-      walked = walked + step >= period - 1e-9 ? 0 : walked + step + 1e-9;
+      left -= step;
+      if (inked) pieces.push_back({from, between(line[i - 1], line[i], at / length)});
+      if (left > 0) continue;
+      inked = !inked;
+      left = inked ? ink : gap;
     }
   }
   return pieces;

@@ -130,7 +130,7 @@ bool clip_segment(Point& from, Point& to, const Rect& box) {
 
 // Keeps the largest coverage, so that overlapping pieces of one stroke do not add up.
 void stroke_piece(Mask& mask, Point from, Point to, double half_width) {
-  const PixelBox box = bounds({{from, to}}, half_width + 1, mask.box);
+  const PixelBox box = bounds({{from, to}}, half_width, mask.box);
   const double most = std::min(1.0, 2 * half_width);  // very thin lines get paler, not thinner
   for (int y = box.top; y < box.bottom; ++y) {
     for (int x = box.left; x < box.right; ++x) {
@@ -146,7 +146,7 @@ void stroke_piece(Mask& mask, Point from, Point to, double half_width) {
 void stroke_segment(Mask& mask, Point from, Point to, double half_width) {
   const Rect box{static_cast<double>(mask.box.left), static_cast<double>(mask.box.top),
                  static_cast<double>(mask.box.width()), static_cast<double>(mask.box.height())};
-  if (!clip_segment(from, to, box.inset(-half_width - 1))) return;
+  if (!clip_segment(from, to, box.inset(-half_width))) return;
   constexpr double piece = 32;  // pixels; short pieces have small boxes to search
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   const int pieces = std::max(1, static_cast<int>(std::ceil(length / piece)));
@@ -173,7 +173,7 @@ Mask fill_mask(const std::vector<Contour>& contours, const PixelBox& clip) {
 
 Mask stroke_mask(const std::vector<Contour>& lines, double half_width, const PixelBox& clip) {
   if (!(half_width > 0) || !std::isfinite(half_width)) return {};
-  Mask mask{bounds(lines, half_width + 1, clip), {}};
+  Mask mask{bounds(lines, half_width, clip), {}};
   mask.coverage.assign(static_cast<std::size_t>(mask.box.width()) * mask.box.height(), 0.0f);
   for (const Contour& line : lines) {
     if (line.size() == 1 && is_finite(line[0])) stroke_segment(mask, line[0], line[0], half_width);

@@ -36,14 +36,17 @@ std::size_t of_system(const fs::path& root) {
 // `ulimit -v`
 std::size_t of_process(const fs::path& root) {
   const std::string name = "Max address space";
-  std::ifstream file(root / "proc/self/limits");
-  std::string line;
-  while (std::getline(file, line) && !line.starts_with(name)) continue;
-  std::istringstream words(line.substr(std::min(line.size(), name.size())));
   const std::size_t pages = number_in(root / "proc/self/statm");
-  std::size_t limit;
-  if (!(words >> limit) || pages == unknown) return unknown;
-  return limit - std::min(pages * static_cast<std::size_t>(::getpagesize()), limit);
+  if (pages == unknown) return unknown;
+  std::ifstream file(root / "proc/self/limits");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(name)) continue;
+    std::istringstream words(line.substr(name.size()));
+    std::size_t limit;
+    if (!(words >> limit)) return unknown;
+    return limit - std::min(pages * static_cast<std::size_t>(::getpagesize()), limit);
+  }
+  return unknown;
 }
 
 std::size_t of_control_group(const fs::path& root) {

@@ -82,8 +82,7 @@ void* fresh_block([[maybe_unused]] std::size_t bytes, std::size_t capacity) {
   if (block == nullptr || capacity < huge_page) return block;
   const std::size_t huge = std::min(capacity, (bytes + huge_page / 2) / huge_page * huge_page);
   madvise(block, huge, MADV_HUGEPAGE);
-  if (huge < capacity)
-    madvise(static_cast<std::byte*>(block) + huge, capacity - huge, MADV_NOHUGEPAGE);
+  madvise(static_cast<std::byte*>(block) + huge, capacity - huge, MADV_NOHUGEPAGE);
 #endif
   return block;
 }

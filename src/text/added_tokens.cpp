@@ -48,7 +48,8 @@ void TokenFinder::add(const AddedToken& token, const std::string& spelling) {
   for (auto byte = spelling.rbegin(); byte != spelling.rend(); ++byte) {
     const auto fresh = static_cast<std::uint32_t>(nodes_.size());
     const auto [child, is_new] = children_.emplace(child_key(node, *byte), fresh);
-    if (is_new) nodes_.push_back({node, nodes_[node].length + 1, 0, -1, *byte});
+    if (is_new)
+      nodes_.push_back({.parent = node, .length = nodes_[node].length + 1, .byte = *byte});
     node = child->second;
   }
   if (const std::int32_t known = nodes_[node].token; known >= 0) {

@@ -61,7 +61,7 @@ std::size_t ending(std::string_view text, bool any_case) {
   char letters[2] = {};
   for (std::size_t i = 0; i < 2 && i + 1 < text.size(); ++i) {
     const char c = text[i + 1];
-    letters[i] = any_case && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    letters[i] = any_case ? static_cast<char>(c | 0x20) : c;  // small letters have this bit
   }
   if (std::string_view("stmd").find(letters[0]) != std::string_view::npos) return 2;
   const std::string_view two(letters, 2);

@@ -210,7 +210,8 @@ std::optional<std::int32_t> Tokenizer::eos() const { return parts_->eos; }
 TokenizerTrace Tokenizer::explain(std::string_view text, bool add_special) const {
   if (text.size() > longest_explained) {
     throw Error("tokenizer: a text of " + std::to_string(text.size()) +
-                " bytes has too many steps to show: 1000 bytes are the limit. Take a part of it.");
+                " bytes has too many steps to show: " + std::to_string(longest_explained) +
+                " bytes are the limit. Take a part of it.");
   }
   TokenizerTrace trace;
   TokenIds ids = with_ends(*parts_, Encoder(*parts_, &trace).encode(text), add_special);

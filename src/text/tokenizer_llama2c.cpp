@@ -64,7 +64,7 @@ SharedParts tokenizer_from_llama2c(std::string_view bytes) {
   using Kind = DecoderStep::Kind;
   parts->decoder = {{Kind::byte_fallback, "ByteFallback"},
                     {Kind::fuse, "Fuse"},
-                    {Kind::strip, "Strip", "", " ", false, false, 1, 0}};
+                    {.kind = Kind::strip, .name = "Strip", .content = " ", .left = 1}};
   parts->finish();
   parts->is_special[1] = parts->is_special[2] = true;
   parts->front = {1};

@@ -33,8 +33,7 @@ class TokenTable {
 
   std::int32_t find(std::string_view token) const;  // -1: it is not there
   bool contains(std::int32_t id) const {
-    return id >= 0 && static_cast<std::size_t>(id) < tokens_.size() &&
-           tokens_[static_cast<std::size_t>(id)];
+    return id >= 0 && id < size() && tokens_[static_cast<std::size_t>(id)];
   }
   const std::string& token(std::int32_t id) const { return *tokens_[static_cast<std::size_t>(id)]; }
   std::int32_t size() const { return static_cast<std::int32_t>(tokens_.size()); }

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "course/trained_by_hand.hpp"
 #include "ops/expect.hpp"
-#include "stderr_of.hpp"
+#include "printed_by.hpp"
 
 using namespace tapestry;
 using namespace tapestry::beyond_length;

@@ -28,7 +28,9 @@ TEST_CASE("a delayed message arrives whole, in its order, and not before its tim
     Message a = ranks.receive(0, 3, std::as_writable_bytes(std::span(x)));
     Message b = ranks.receive(0, 3, std::as_writable_bytes(std::span(y)));
     ranks.wait(a), waited = now() - start;
+    CHECK(a.number == 0);
     while (!ranks.done(b)) ranks.poll();
+    CHECK(b.number == 0);
     second = now() - start, got = {x[0], x[249], y[0], y[249]};
     CHECK(ranks.done(b));  // ended: for ever
   });
@@ -45,6 +47,8 @@ TEST_CASE("a link without delay adds none", "[phase8][course]") {
     Message sent = ranks.send(0, 1, bytes_of(out)), got = ranks.receive(0, 1, bytes_of(in));
     ranks.wait(sent), ranks.wait(got);
     CHECK(in == 5);
+    CHECK(sent.number == 0);
+    ranks.wait(sent);  // ended: nothing to wait for
     CHECK_THROWS_AS(ranks.send(1, 1, bytes_of(out)), Error);
   });
 }

@@ -16,6 +16,7 @@
 #include "catch.hpp"
 #include "course/judgement.hpp"
 #include "course/learn.hpp"
+#include "printed_by.hpp"
 #include "temporary_folder.hpp"
 
 using namespace tapestry;
@@ -41,22 +42,6 @@ Exercise twice(Doubled learner) {
                    {"not doubled", "It is as it was.", doubling([](const Tensor& x) { return x; }),
                     doubling([](const Tensor& x) { return 1 * x; })}},
       .hints = {"one", "two", "three"}};
-}
-
-std::string stdout_of(const std::function<void()>& work) {
-  std::fflush(stdout);
-  std::FILE* file = std::tmpfile();
-  const int before = ::dup(1);
-  ::dup2(::fileno(file), 1);
-  work();
-  std::fflush(stdout);
-  ::dup2(before, 1);
-  ::close(before);
-  std::string text(4096, '\0');
-  std::rewind(file);
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  return text;
 }
 
 struct Answer {
@@ -85,6 +70,16 @@ bool starts_with(const std::string& text, const std::string& start) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+// What is said of the first number that differs.
+std::string difference(const Tensor& found, const Tensor& right) {
+  Exercise exercise = twice([=](const Tensor&) { return found; });
+  exercise.right = {doubling([=](const Tensor&) { return right; })};
+  const std::string text = answer_of(exercise, {"--seed", "5"}).text, before = "differs first at ";
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "nothing";
+  return text.substr(at + before.size(), text.find('\n', at) - at - before.size());
 }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -224,6 +219,30 @@ TEST_CASE("judgement: right, not written, known by its results, unknown", "[phas
   CHECK(cases_of(7).size() == 4 * Exercise::sizes);
 }
 
+TEST_CASE("an answer was typed in only if each right one differs from the one before",
+          "[phase1][course]") {
+  const Doubled typed_in = [](const Tensor& x) { return Tensor::full(x.shape(), 3); };
+  const auto is_found = [&](int every, double by) {  // how often right ones change, and by how much
+    Exercise exercise = twice(typed_in);
+    exercise.right = {doubling([=, calls = 0](const Tensor& x) mutable {
+      return Tensor::full(x.shape(), 1 + calls++ / every % 2 * by);
+    })};
+    return judge_attempt(exercise, exercise.learner, 5).is_always_the_same;
+  };
+  CHECK(is_found(1, 1));
+  CHECK_FALSE(is_found(2, 1));
+  CHECK(is_found(1, 10.5e-4));  // ten tolerances
+  CHECK_FALSE(is_found(1, 9.5e-4));
+  const auto judged = [](const Doubled& f) { return judge_attempt(twice(f), doubling(f), 5); };
+  const auto smallest_differ = [calls = 0](const Tensor& x) mutable {
+    return Tensor::full(x.shape(), ++calls < 4 ? calls : 1);
+  };
+  CHECK(judged(smallest_differ).is_always_the_same);
+  CHECK_FALSE(judged([calls = 0](const Tensor& x) mutable {
+                return calls++ == 1 ? std::_Exit(0), x : Tensor::ones(x.shape());
+              }).is_always_the_same);
+}
+
 TEST_CASE("answers to a learner, and their exit status", "[phase1][course]") {
   const Answer right = answer_to(doubled);
   CHECK(right.status == 0);
@@ -261,6 +280,17 @@ TEST_CASE("answers to a learner, and their exit status", "[phase1][course]") {
   CHECK(contains(said.text, "  it printed:\n    hello\n"));
   CHECK(contains(said.text, "    ...\n") == false);
   CHECK(answer_of(twice(doubled), {"--hint", "2"}).text == "two\n");
+}
+
+TEST_CASE("the first number that differs is named with what it is and should be",
+          "[phase1][course]") {
+  const auto row = [](double a, double b, double c) { return Tensor({1, 3}, {a, b, c}); };
+  CHECK(difference(row(1, 1, 3), row(1, 2, 3)) == "(0, 1): 1, expected 2");
+  CHECK(difference(row(2, 3, 3), row(2, 2, 3)) == "(0, 1): 3, expected 2");
+  CHECK(difference(row(1000.05, 2.2, 0), row(1000, 2, 0)) == "(0, 1): 2.2, expected 2");
+  CHECK(difference(row(NAN, infinity, 0), row(NAN, infinity, 1)) == "(0, 2): 0, expected 1");
+  CHECK(difference(row(1, 2, 0), row(1, NAN, 1)) == "(0, 1): 2, expected nan");
+  CHECK(difference(row(1, NAN, 0), row(1, 2, 1)) == "(0, 1): nan, expected 2");
 }
 
 TEST_CASE("a wrong matrix is drawn beside the right one", "[phase1][course]") {

@@ -100,3 +100,19 @@ TEST_CASE("a study of heads orders them by score, and cuts them", "[phase7][cour
   CHECK(study.best_untrained(HeadKind::first) ==
         Approx(even_score(HeadKind::first, 4)).margin(0.01));
 }
+
+TEST_CASE("an untrained head is chosen on the first half of the texts, and judged on the rest",
+          "[phase7][course]") {
+  Random random(5);
+  const HeadStudy study(small_model(), random_readings(1, tokens, 5, piece, random));
+  for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
+    double sum = 0;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const Initializer initializer = study.model.options.initializer;
+      const HeadStudy fresh(untrained(study.model, initializer, seed), study.texts);
+      const HeadOf best = fresh.by_score(fresh.again_scores, kind, 2).front();
+      sum += score_of(fresh.again_scores, kind, best, 2, 5).mean;
+    }
+    CHECK(study.best_untrained(kind) == Approx(sum / 3));
+  }
+}

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "catch.hpp"
+#include "printed_by.hpp"
 #include "temporary_folder.hpp"
 
 namespace fs = std::filesystem;
@@ -50,4 +51,11 @@ TEST_CASE("the real model is in the folder MODELS, or else in out/models", "[pha
   CHECK(tapestry::real_model() == there / "stories260K");
   ::setenv("MODELS", "", 1);
   CHECK(tapestry::real_model() == fs::path("out/models/stories260K"));
+}
+
+TEST_CASE("what is left out without the real model says how to get it", "[phase7][course]") {
+  const std::string line = stdout_of([] { tapestry::print_left_out("the tree"); });
+  CHECK(line.starts_with("the tree: left out, for stories260K is not here. "));
+  CHECK(line.find("tapestry convert stories260K.bin out/models/stories260K ") != line.npos);
+  CHECK(line.find('\n') == line.size() - 1);
 }

@@ -1,5 +1,6 @@
 // The parts that charts are made of, where no picture would show every case.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -8,10 +9,12 @@
 #include "catch.hpp"
 #include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
+#include "plot/outlines.hpp"
 #include "plot/raster.hpp"
 #include "plot/utf8.hpp"
 #include "plot/words.hpp"
 #include "tapestry/plot/canvas.hpp"
+#include "tapestry/random.hpp"
 
 namespace tapestry::plot {
 namespace {
@@ -139,6 +142,66 @@ TEST_CASE("a box of pixels has no negative size", "[phase0][plot]") {
   CHECK(box.height() == 8);
   CHECK(PixelBox{7, 11, 2, 3}.width() == 0);
   CHECK(PixelBox{7, 11, 2, 3}.height() == 0);
+}
+
+// From 0 to 1, falling over one pixel around the edge.
+double coverage_of(Point pixel, Point from, Point to, double half_width) {
+  const auto distance = [&](double t) {
+    const Point p = between(from, to, t);
+    return std::hypot(p.x - pixel.x, p.y - pixel.y);
+  };
+  double low = 0, high = 1;
+  for (int i = 0; i < 60; ++i) {  // there is one minimum
+    const double left = (2 * low + high) / 3, right = (low + 2 * high) / 3;
+    if (distance(left) < distance(right)) {
+      high = right;
+    } else {
+      low = left;
+    }
+  }
+  return std::clamp(half_width + 0.5 - distance(low), 0.0, std::min(1.0, 2 * half_width));
+}
+
+TEST_CASE("a line inks each pixel by its distance, and none outside of its mask",
+          "[phase0][plot]") {
+  CHECK(stroke_mask({{{5, 5}}}, 1.5, {0, 0, 20, 20}).box.left == 3);
+  CHECK(stroke_mask({{{5, 5}}}, 1.5, {0, 0, 20, 20}).box.bottom == 7);
+  const PixelBox clip{2, 0, 16, 14};
+  Random random(1);
+  for (int line = 0; line < 40; ++line) {
+    const auto place = [&] { return Point{random.uniform() * 30 - 5, random.uniform() * 30 - 5}; };
+    const Point from = place(), to = place();
+    const double half_width = 0.1 + 3 * random.uniform();
+    const Mask mask = stroke_mask({{from, to}}, half_width, clip);
+    const PixelBox& box = mask.box;
+    double worst = 0;
+    for (int y = clip.top; y < clip.bottom; ++y) {
+      for (int x = clip.left; x < clip.right; ++x) {
+        const bool inside = y >= box.top && y < box.bottom && x >= box.left && x < box.right;
+        const int at = (y - box.top) * box.width() + x - box.left;
+        const double found = inside ? double{mask.coverage[static_cast<std::size_t>(at)]} : 0;
+        const double wanted = coverage_of({x + 0.5, y + 0.5}, from, to, half_width);
+        worst = std::max(worst, std::abs(found - wanted));
+      }
+    }
+    CHECK(worst < 1e-6);
+  }
+}
+
+TEST_CASE("dashes and gaps take turns, round a corner, too", "[phase0][plot]") {
+  using Contours = std::vector<Contour>;  // a dash of 3, a gap of 5
+  CHECK(dashes({{0, 0}, {16, 0}}, 4, 1) == Contours{{{0, 0}, {3, 0}}, {{8, 0}, {11, 0}}});
+  CHECK(dashes({{0, 0}, {2, 0}, {2, 8}}, 4, 1) ==
+        Contours{{{0, 0}, {2, 0}}, {{2, 0}, {2, 1}}, {{2, 6}, {2, 8}}});
+  CHECK(dashes({{0, 0}, {3, 0}, {3, 8}}, 4, 1) == Contours{{{0, 0}, {3, 0}}, {{3, 5}, {3, 8}}});
+  CHECK(dashes({{0, 0}, {8, 0}, {8, 4}}, 4, 1) == Contours{{{0, 0}, {3, 0}}, {{8, 0}, {8, 3}}});
+  CHECK(inked_part(4, 3.5) == 0.5);
+  CHECK(inked_part(4, 5) == Approx(0.4));
+}
+
+TEST_CASE("a line of more than 100,000 dashes and gaps has none", "[phase0][plot]") {
+  CHECK(dashes({{0, 0}, {1e5, 0}}, 1, 0.5).size() == 50000);
+  CHECK(dashes({{0, 0}, {1.01e5, 0}, {1.01e5, 1}}, 1, 0.5).size() == 1);
 }
 
 TEST_CASE("letters and digits behind an underscore are set lower", "[phase0][plot]") {

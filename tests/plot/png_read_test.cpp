@@ -150,6 +150,29 @@ TEST_CASE("a PNG of absurd size is refused before memory is asked for", "[phase0
   CHECK(refused(sized(1, 4294967295), {"1 × 4294967295 pixels"}) == "");
   CHECK(refused(sized(32768, 32768), {"2^26 in all"}) == "");
   CHECK(refused(sized(8192, 8192), {"8192 × 8192 pixels cannot be in"}) == "");
+  CHECK(refused(sized(8193, 8192), {"2^26 in all"}) == "");
+}
+
+// Deflate makes 1032 bytes of one at most, so that fewer than 72 * 1032 unpacked ones are in 71.
+TEST_CASE("a PNG of fewer bytes than its pixels need is refused by what a pixel takes",
+          "[phase0][plot]") {
+  const auto is_refused = [](std::uint64_t width, std::uint64_t height, int depth, int type) {
+    const std::string file = header(width, height, depth, type) + rows({0, 7, 8});
+    CHECK(file.size() == 71);
+    return refused(file, {"pixels cannot be in 71 bytes"}) == "";
+  };
+  for (const auto& [type, channels] : {std::pair{0, 1}, {2, 3}, {3, 1}, {4, 2}, {6, 4}}) {
+    CAPTURE(type);
+    const auto rows_needed = static_cast<std::uint64_t>(72 * 1032 / (1 + 1000 * channels) + 1);
+    CHECK(is_refused(1000, rows_needed, 8, type));
+    CHECK(!is_refused(1000, rows_needed - 1, 8, type));
+  }
+  CHECK(is_refused(18575, 4, 8, 0));  // 72 * 1032 bytes
+  CHECK(!is_refused(18574, 4, 8, 0));
+  for (const std::uint64_t width : {9, 16}) {  // bits, in two bytes
+    CHECK(is_refused(width, 24 * 1032, 1, 0));
+    CHECK(!is_refused(width, 24 * 1032 - 1, 1, 0));
+  }
 }
 
 // A picture of one pixel, and behind it in the same stream 67 MB of zeros: 0.4 MB as a file.

@@ -75,6 +75,16 @@ TEST_CASE("the patterns of Llama 3 and Qwen 2: digits, line ends, cases", "[text
   CHECK(pieces(three, "a   ") == Strings{"a", "   "});
 }
 
+TEST_CASE("an English ending in any case ends where more letters follow", "[text]") {
+  for (const std::string end : {"'S", "'T", "'M", "'D", "'RE", "'Re", "'rE", "'VE", "'LL", "'ſ"}) {
+    for (const char* pattern : {llama3, qwen2}) {
+      CHECK(pieces(*known_pattern(pattern), "a" + end + "b") == Strings{"a", end, "b"});
+    }
+    CHECK(gpt2("a" + end + "b") == Strings{"a", "'", end.substr(1) + "b"});
+  }
+  CHECK(piece_end(gpt2_pattern, std::string_view("'ll").substr(0, 2), 0) == 1);  // a text ends
+}
+
 TEST_CASE("a pattern is known by its exact text", "[text]") {
   CHECK(
       known_pattern(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)")

@@ -176,6 +176,17 @@ TEST_CASE("options of BPE: ignore_merges, unknown tokens", "[text]") {
   CHECK(tokens_of(tokenizer_of(other), "ayyb") == Strings{"▁ab"});  // dropped
 }
 
+TEST_CASE("at byte level a byte without a token is unknown, or dropped", "[text]") {
+  SmallJson json = byte_level_json();
+  json["added_tokens"] = SmallJson::array();
+  json["model"] = model_of({"<unk>", "a", "b"}, {});
+  CHECK(tokens_of(tokenizer_of(json), "yaéb") == Strings{"a", "b"});
+  json["model"]["unk_token"] = "<unk>";
+  CHECK(tokens_of(tokenizer_of(json), "yaéb") == Strings{"<unk>", "a", "<unk>", "<unk>", "b"});
+  json["model"]["fuse_unk"] = true;
+  CHECK(tokens_of(tokenizer_of(json), "yaéby") == Strings{"<unk>", "a", "<unk>", "b", "<unk>"});
+}
+
 TEST_CASE("a merge of a byte that stands for a character holds in a long text, too", "[text]") {
   SmallJson json = character_json();
   json["model"]["vocab"]["a<0x00>"] = 400;
@@ -199,8 +210,13 @@ TEST_CASE("post-processors put special tokens around a text", "[text]") {
   CHECK(tokens_of(tokenizer, "th") == Strings{"th"});
   CHECK(tokenizer.bos() == 257);
   CHECK(tokenizer.eos() == 260);
+  const SmallJson around = json["post_processor"], none = {{"type", "ByteLevel"}};
   json["post_processor"] = {{"type", "ByteLevel"}, {"trim_offsets", false}};
   CHECK(tokenizer_of(json).front().empty());
+  const SmallJson farther = {
+      {"type", "BertProcessing"}, {"sep", {"Ġt", 258}}, {"cls", {"th", 256}}};
+  json["post_processor"] = {{"type", "Sequence"}, {"processors", {none, around, farther}}};
+  CHECK(tokens_of(tokenizer_of(json), "x", true) == Strings{"th", "the", "x", "<|end|>", "Ġt"});
 }
 
 TEST_CASE("decoders", "[text]") {

@@ -176,7 +176,11 @@ TEST_CASE("llama2.c's tokenizer.bin merges by score, the leftmost of equal ones"
   CHECK(tokens_of(tokenizer, "abab", true) == Strings{"\n<s>\n", " a", "ba", "b"});
   CHECK(tokens_of(tokenizer, "b\n") == Strings{" ", "b", "<0x0A>"});
   CHECK(tokens_of(tokenizer, "") == Strings{});
-  CHECK(tokenizer.decode(tokenizer.encode("b é").values) == "b é");
+  for (const std::string text : {"b é", "  b ", "é  ", "\xFF"}) {
+    CHECK(tokenizer.decode(tokenizer.encode(text).values) == text);
+  }
+  for (const std::int32_t id : {0, 1, 2, 3})
+    CHECK(tokenizer.is_special(id) == (id == 1 || id == 2));
   CHECK(tokenizer.bos() == 1);
   CHECK(tokenizer.eos() == 2);
 }
@@ -202,6 +206,19 @@ TEST_CASE("ids without a token are refused", "[text]") {
   }
   CHECK(complaint([&] { tokenizer.id("xyz"); }, {"'xyz' is not one of its tokens"}) == "");
   CHECK(tokenizer.contains("th"));
+}
+
+TEST_CASE("a vocabulary may leave ids out", "[text]") {
+  SmallJson json = byte_level_json();
+  json["added_tokens"] = SmallJson::array();
+  json["model"] = {{"vocab", {{"a", 2}, {"b", 0}}}, {"merges", SmallJson::array()}};
+  const Tokenizer tokenizer = tokenizer_of(json);
+  CHECK(tokenizer.encode("ab").values == Ids{2, 0});
+  CHECK(tokenizer.token(0) == "b");
+  for (const std::int32_t id : {-1, 1, 3}) {
+    CHECK(!tokenizer.contains(id));
+    CHECK(complaint([&] { tokenizer.token(id); }, {"2 tokens, with ids from 0 to 2"}) == "");
+  }
 }
 
 TEST_CASE("a megabyte of one character takes no time to speak of", "[text]") {
@@ -231,8 +248,9 @@ TEST_CASE("an explanation shows each step, and ends with the same ids", "[text]"
   CHECK(last[2].name == "merge 1");
   CHECK(last[2].pieces == Strings{" ", "th", "e"});
   CHECK(last.back().pieces == Strings{" the"});
-  CHECK(complaint([&] { tokenizer.explain(std::string(1001, 'a')); }, {"1001 bytes", "1000"}) ==
-        "");
+  CHECK(tokenizer.explain(std::string(1000, 'a')).ids.shape == Shape{1000});
+  CHECK(complaint([&] { tokenizer.explain(std::string(1001, 'a')); },
+                  {"1001 bytes", "1000 bytes are the limit"}) == "");
 }
 
 TEST_CASE("real tokenizers give the ids of their references", "[models]") {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "stderr_of.hpp"
+#include "printed_by.hpp"
 
 using namespace tapestry;
 

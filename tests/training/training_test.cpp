@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
-#include "stderr_of.hpp"
+#include "printed_by.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/nn/transformer.hpp"

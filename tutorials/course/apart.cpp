@@ -51,7 +51,7 @@ class Reader {
  public:
   explicit Reader(const Bytes& bytes) : bytes_(bytes) {}
 
-  bool at_end() const { return at_ >= bytes_.size(); }
+  bool at_end() const { return at_ == bytes_.size(); }
 
   std::uint64_t number() {
     std::uint64_t value = 0;
