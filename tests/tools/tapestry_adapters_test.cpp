@@ -61,8 +61,9 @@ TEST_CASE("adapters learn beside a folder that stays, and are a small file", "[p
   // rank (in + out) of the query, 16 to 16, and the feed-forward's last map, 48 to 16
   CHECK(has(t.adapters.out, "192 numbers learn ("));
   CHECK(has(t.adapters.out, "adapters of rank 2 at query, down"));
-  CHECK(has(t.adapters.out,
-            "try: tapestry generate --model m --adapters a \\\n       --text \"The\"\n"));
+  CHECK(
+      has(t.adapters.out,
+          "try: tapestry generate --model m \\\n       --adapters a \\\n       --text \"The\"\n"));
   CHECK(has(t.adapters.out, "\nwrote a\nwrote a_best_model\n"));
   Index count = 0;
   for (const Parameter& one : read_safetensors(t.desk.folder / "a").tensors) {

@@ -140,7 +140,7 @@ std::string command_to_go_on(const TrainOptions& o, const Transformer& model, co
 std::string command_to_generate(const TrainOptions& o, const Path& saved) {
   const bool beside = saves_adapters(o);
   return "tapestry generate " + shell_option("--model", (beside ? o.model : saved).string()) +
-         (beside ? " " + shell_option("--adapters", saved.string()) : "") +
+         (beside ? " \\\n       " + shell_option("--adapters", saved.string()) : "") +
          " \\\n       --text \"The\"";
 }
 
