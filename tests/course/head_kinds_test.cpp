@@ -4,9 +4,11 @@
 #include <set>
 
 #include "catch.hpp"
+#include "course/eight_stories.hpp"
 #include "course/inside.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/text/byte_pairs.hpp"
 
 using namespace tapestry;
 
@@ -23,6 +25,19 @@ Transformer small_model() {
 
 std::vector<std::int32_t> row_of(const Indices& ids, std::ptrdiff_t row) {
   return {ids.values.begin() + 9 * row, ids.values.begin() + 9 * (row + 1)};
+}
+
+// Passage i of the stories, whose first one begins behind the first byte of a story.
+std::vector<std::int32_t> passage(std::size_t i) {
+  return byte_pair_tokenizer({})
+      .encode(std::string(stories[i / 3]).substr(1 + 48 * (i % 3), 48))
+      .values;
+}
+
+// The first or the second passage of a text.
+std::vector<std::int32_t> read(const Batch& batch, std::size_t row, std::size_t which) {
+  const auto begin = batch.inputs.values.begin() + std::ptrdiff_t(97 * row + 1 + 48 * which);
+  return {begin, begin + 48};
 }
 
 }  // namespace
@@ -48,6 +63,43 @@ TEST_CASE("random texts: a piece behind itself, and behind another", "[phase7][c
   CHECK_THROWS_AS(random_readings(1, tokens, 3, 6, random), Error);
   CHECK_THROWS_AS(two_readings(1, {{2, 3}}, {{2}}), Error);
   CHECK_THROWS_AS(two_readings(1, {{2, 3}}, {}), Error);
+}
+
+TEST_CASE("passages of stories stand behind themselves, and behind three sorts of others",
+          "[phase7][course]") {
+  const Tokenizer bytes = byte_pair_tokenizer({});
+  const std::size_t behind_four[] = {11, 5, 3};  // passage 4 is the second of the second story
+  for (const Behind behind : {Behind::other_story, Behind::own_story, Behind::in_order}) {
+    const TwoReadings texts = story_readings(bytes, 7, behind);
+    CHECK(texts.again.inputs.shape == Shape{24, 97});
+    CHECK(texts.other.inputs.values[97] == 7);
+    for (const std::size_t i : {0, 4, 23}) {
+      CHECK(read(texts.again, i, 0) == passage(i));
+      CHECK(read(texts.again, i, 1) == passage(i));
+      CHECK(read(texts.other, i, 1) == passage(i));
+    }
+    CHECK(read(texts.other, 4, 0) == passage(behind_four[std::size_t(behind)]));
+  }
+  const TwoReadings own = story_readings(bytes, 7, Behind::own_story);
+  CHECK(read(own.other, 5, 0) == passage(3));  // behind the last: the first
+  CHECK(read(story_readings(bytes, 7, Behind::in_order).other, 0, 0) == passage(2));
+}
+
+TEST_CASE("passages of stories from one of them on, and what is refused", "[phase7][course]") {
+  const Tokenizer bytes = byte_pair_tokenizer({});
+  const TwoReadings own = story_readings(bytes, 7, Behind::own_story, 3);
+  CHECK(own.other.inputs.shape == Shape{21, 97});
+  CHECK(read(own.other, 2, 0) == passage(3));
+  CHECK(read(own.other, 2, 1) == passage(5));
+  CHECK(story_readings(bytes, 7, Behind::in_order, 23).again.inputs.shape == Shape{1, 97});
+  CHECK_THROWS_AS(story_readings(bytes, 7, Behind::in_order, 24), Error);
+  CHECK_THROWS_AS(story_readings(bytes, 7, Behind::in_order, -1), Error);
+  std::string twice;  // so that every word becomes one token, and a story too few
+  for (int i = 0; i < 2; ++i) {
+    for (const char* story : stories) twice += std::string(story) + " ";
+  }
+  const Tokenizer long_tokens = byte_pair_tokenizer(learn_byte_pairs(twice, 4000));
+  CHECK_THROWS_AS(story_readings(long_tokens, 7, Behind::in_order), Error);
 }
 
 TEST_CASE("scores of kinds are the mean weights on their keys", "[phase7][course]") {

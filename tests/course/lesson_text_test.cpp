@@ -44,3 +44,25 @@ TEST_CASE("a program reads the lessons, or the one file it is given", "[phase7][
   CHECK(real_text(1, values).bytes == lessons_text());
   CHECK(lessons_text().size() > 100'000);
 }
+
+TEST_CASE("a text is cut at nine tenths, but never within a character", "[phase7][course]") {
+  const TextParts parts = parts_of("0123456789abcdefghij");
+  CHECK(parts.learned == "0123456789abcdefgh");
+  CHECK(parts.held_out == "ij");
+  CHECK(parts_of("0123456789abcdefghi").learned == "012345678");
+  const TextParts signs = parts_of("01234567→9");  // the cut would be within the arrow
+  CHECK(signs.learned == "01234567→");
+  CHECK(signs.held_out == "9");
+  CHECK(parts_of("0123456é").learned == "");
+  CHECK(parts_of("0123456é").held_out == "0123456é");
+  CHECK(parts_of("01234567é").learned == "01234567é");  // nothing is left
+  CHECK(parts_of("").held_out == "");
+}
+
+TEST_CASE("words take the blank in front of them, and all else is a sign", "[phase7][course]") {
+  using Units = std::vector<std::string>;
+  CHECK(words_and_signs("The cat, 2  x") == Units{"The", " cat", ",", " 2", " ", " x"});
+  CHECK(words_and_signs(" é→ -") == Units{" é→", " ", "-"});
+  CHECK(words_and_signs("a_b\n ") == Units{"a", "_", "b", "\n", " "});
+  CHECK(words_and_signs("").empty());
+}

@@ -3,23 +3,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <thread>
 #include <utility>
 
+#include "course/link.hpp"
 #include "course/timing.hpp"
 #include "tapestry/distributed/ranks.hpp"
 
 namespace tapestry {
-
-struct Link {
-  double latency = 0;           // seconds until a message's first byte arrives
-  double bandwidth = INFINITY;  // bytes per second
-
-  double seconds(double bytes) const { return latency + bytes / bandwidth; }
-};
 
 // Ranks over a slower link: a message arrives when that link would have brought it. The time when
 // that is travels in front of the message. Bytes follow each other; the latency of several messages

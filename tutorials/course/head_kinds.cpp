@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "course/eight_stories.hpp"
 #include "tapestry/analysis/patterns.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -91,6 +92,26 @@ TwoReadings random_readings(std::int32_t bos, const std::vector<std::int32_t>& t
     }
   }
   return two_readings(bos, pieces, others);
+}
+
+TwoReadings story_readings(const Tokenizer& tokenizer, std::int32_t first, Behind behind,
+                           Index from) {
+  constexpr Index piece = 48, of_each = 3;
+  Pieces pieces, others;
+  for (const char* story : stories) {
+    const std::vector<std::int32_t> ids = tokenizer.encode(story).values;
+    if (std::ssize(ids) <= of_each * piece) throw Error("story_readings: a story is too short.");
+    for (auto at = ids.begin() + 1; at - ids.begin() < of_each * piece; at += piece) {
+      pieces.emplace_back(at, at + piece);
+    }
+  }
+  if (from < 0 || from >= std::ssize(pieces)) throw Error("story_readings: no such passage.");
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::size_t own = i / 3 * 3 + (i + (behind == Behind::own_story ? 1 : 2)) % 3;
+    others.push_back(pieces[behind == Behind::other_story ? (i + 7) % pieces.size() : own]);
+  }
+  return two_readings(first, {pieces.begin() + from, pieces.end()},
+                      {others.begin() + from, others.end()});
 }
 
 Tensor kind_scores(const Transformer& model, const Batch& batch) {

@@ -12,6 +12,7 @@
 #include "tapestry/random.hpp"
 #include "tapestry/tensor.hpp"
 #include "tapestry/text/batch.hpp"
+#include "tapestry/text/tokenizer.hpp"
 
 namespace tapestry {
 
@@ -44,6 +45,17 @@ TwoReadings two_readings(std::int32_t bos, const Pieces& pieces, const Pieces& o
 // for fewer than 2 piece tokens.
 TwoReadings random_readings(std::int32_t bos, const std::vector<std::int32_t>& tokens, Index rows,
                             Index piece, Random& random);
+
+// Behind which passage a passage of a story stands as a control: one of another story; of its own,
+// the next one, or the first for the last, so that none stands behind the one before it; or in
+// order, the one before it, or the last for the first.
+enum class Behind { other_story, own_story, in_order };
+
+// 24 passages of 48 tokens, three of each of the eight stories (eight_stories.hpp), or those from
+// number `from` on; `first` stands at the beginning of each text, for <bos>. The first token of an
+// encoded story is left out. Throws Error for a story of fewer tokens, and for another `from`.
+TwoReadings story_readings(const Tokenizer& tokenizer, std::int32_t first, Behind behind,
+                           Index from = 0);
 
 // The mean weight on the key of each kind, over the queries of its piece, when the model reads
 // inputs: (kinds, layers, heads, rows). The first two queries of a text do not count.

@@ -6,7 +6,6 @@
 // byte. It reads these lessons, or a file: build/release/tutorials/70_tokens my_text.txt
 // Writes out/plots/phase7_tokens.png; takes about a second.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -31,6 +30,7 @@ namespace {
 
 using Piece = std::vector<std::string>;  // tokens
 using Counts = std::map<BytePair, int>;
+using Merges = std::vector<BytePair>;  // in their order
 
 // Each blank begins a piece; a token is one letter at first.
 std::vector<Piece> letters_of(const std::string& text) {
@@ -84,13 +84,13 @@ std::string shown(const std::vector<Piece>& pieces) {
   return text;
 }
 
-std::vector<BytePair> merges_by_hand(const std::string& text, int count) {
+Merges merges_by_hand(const std::string& text, int count) {
   Piece tokens;  // the alphabet, the blank, then what is made
   for (char letter = 'a'; letter <= 'z'; ++letter) tokens.emplace_back(1, letter);
   tokens.emplace_back(" ");
   std::vector<Piece> pieces = letters_of(text);
   std::printf("        %s\n", shown(pieces).c_str());
-  std::vector<BytePair> merges;
+  Merges merges;
   for (int i = 0; i < count; ++i) {
     const Counts counts = count_pairs(pieces);
     const BytePair pair = most_frequent(counts, tokens);
@@ -117,7 +117,7 @@ Piece tokens_of(const Tokenizer& tokenizer, const std::string& text) {
 void by_hand() {
   const std::string text = "the cat that sat on the mat saw the other hat";
   std::printf("1. Merges by hand; a blank is shown as _\n");
-  const std::vector<BytePair> merges = merges_by_hand(text, 6);
+  const Merges merges = merges_by_hand(text, 6);
   std::printf("The library makes %s merges.\n\n",
               merges == learn_byte_pairs(text, 6) ? "the same" : "OTHER");
   std::printf("2. Other words, by these merges in their order\n");
@@ -148,36 +148,19 @@ void print_bytes() {
 
 // ---- A real text in units: characters, words, tokens
 
-bool is_of_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 128;
-}
-
-// Runs of letters and digits (and of all bytes that are not ASCII), with the blank in front of
-// them; all else byte by byte.
-Piece words_of(const std::string& text) {
-  Piece words;
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
-    end = at + 1;
-    if (is_of_word(text[at]) || (text[at] == ' ' && end < text.size() && is_of_word(text[end]))) {
-      while (end < text.size() && is_of_word(text[end])) ++end;
-    }
-    words.push_back(text.substr(at, end - at));
-  }
-  return words;
-}
-
 // How well one text, in units of one kind, is predicted by counts of another text.
 struct Measured {
   std::string name;
   double vocabulary = 0, per_1000_bytes = 0, known = 0, loss = 0;
   double bits_per_byte = 0;  // 0 where <unk> stands for units that nobody can spell
+  TokenRow pictured = {};    // a sentence in tokens
 };
 
 // Known are the units that stand at least `least` times in `train`; the others are <unk>. Each is
 // guessed by how often it stands there, counted once more, so that none has a probability of 0.
 // `all`: how many units there are, known from the start (all tokens), or 0.
-Measured measure(const std::string& name, const Piece& train, const Piece& test, double bytes,
-                 int least, double all = 0) {
+Measured measure(const std::string& name, const Piece& train, const Piece& test, int least,
+                 double all = 0) {
   std::map<std::string, double> seen, counts;
   for (const std::string& unit : train) ++seen[unit];
   const auto known = [&](const std::string& unit) {
@@ -186,14 +169,15 @@ Measured measure(const std::string& name, const Piece& train, const Piece& test,
   for (const auto& [unit, count] : seen) counts[known(unit)] += count;
   if (all == 0) counts.emplace("<unk>", 0);
   const double vocabulary = all > 0 ? all : double(counts.size());
-  double sum = 0, is_known = 0;
+  double sum = 0, is_known = 0, bytes = 0;
   for (const std::string& unit : test) {
+    bytes += double(unit.size());
     is_known += all > 0 || known(unit) != "<unk>";
     sum -= std::log((counts[known(unit)] + 1) / (double(train.size()) + vocabulary));
   }
   const double units = double(test.size());
   const double bits = all > 0 ? sum / std::log(2.0) : 0;
-  return {name, vocabulary, 1000 * units / bytes, is_known / units, sum / units, bits / bytes};
+  return {name, vocabulary, 1000 * units / bytes, is_known / units, sum / units, bits / bytes, {}};
 }
 
 void print_row(const Measured& m) {
@@ -206,79 +190,60 @@ void print_row(const Measured& m) {
   }
 }
 
-struct Halves {  // nine tenths to learn from, the last tenth to measure
-  std::string train, test;
-};
+const std::string sentence = "The weights of each query sum to 1; unbelievably, é takes two bytes.";
 
-Halves halves_of(const std::string& text) {
-  std::size_t cut = text.size() / 10 * 9;
-  while (cut < text.size() && (text[cut] & 0xC0) == 0x80) ++cut;  // not within a character
-  return {text.substr(0, cut), text.substr(cut)};
-}
-
-constexpr Index merge_counts[] = {0, 64, 256, 1024, 4096};
-
-std::vector<Measured> compare(const Halves& text) {
-  const double bytes = double(text.test.size());
+// What it returns: bytes with 0 to 4096 merges.
+std::vector<Measured> compare(const TextParts& text) {
   std::printf("%-22s %10s %14s %12s  %8s  %8s\n", "", "vocabulary", "in 1000 bytes", "known",
               "loss", "bits/byte");
-  const Piece characters[] = {split_characters(text.train), split_characters(text.test)};
-  print_row(measure("characters", characters[0], characters[1], bytes, 1));
-  const Piece words[] = {words_of(text.train), words_of(text.test)};
-  print_row(measure("words", words[0], words[1], bytes, 1));
-  print_row(measure("words seen 20 times", words[0], words[1], bytes, 20));
+  print_row(
+      measure("characters", split_characters(text.learned), split_characters(text.held_out), 1));
+  const Piece words[] = {words_and_signs(text.learned), words_and_signs(text.held_out)};
+  print_row(measure("words", words[0], words[1], 1));
+  print_row(measure("words seen 20 times", words[0], words[1], 20));
   std::vector<Measured> rows;
-  for (const Index count : merge_counts) {
-    const std::vector<BytePair> merges = learn_byte_pairs(text.train, count);
+  for (const Index most : {0, 64, 256, 1024, 4096}) {
+    const Merges merges = learn_byte_pairs(text.learned, most);
     const Tokenizer tokenizer = byte_pair_tokenizer(merges);
-    rows.push_back(measure(formatted("bytes, %d merges", int(merges.size())),
-                           tokens_of(tokenizer, text.train), tokens_of(tokenizer, text.test), bytes,
-                           0, double(tokenizer.size())));
-    print_row(rows.back());
+    const int count = int(merges.size());
+    Measured row = measure(formatted("bytes, %d merges", count), tokens_of(tokenizer, text.learned),
+                           tokens_of(tokenizer, text.held_out), 0, double(tokenizer.size()));
+    print_row(row);
+    const Piece tokens = tokens_of(tokenizer, sentence);
+    row.pictured = {formatted("%d merges: %d tokens", count, int(tokens.size())), tokens};
+    rows.push_back(row);
   }
   return rows;
 }
 
 // ---- A picture
 
-const std::string sentence = "The weights of each query sum to 1; unbelievably, é takes two bytes.";
-
-std::vector<TokenRow> rows_of_tokens(const Halves& text) {
-  std::vector<TokenRow> rows;
-  for (const Index count : merge_counts) {
-    const std::vector<BytePair> merges = learn_byte_pairs(text.train, count);
-    const Piece tokens = tokens_of(byte_pair_tokenizer(merges), sentence);
-    rows.push_back(
-        {formatted("%d merges: %d tokens", int(merges.size()), int(tokens.size())), tokens});
-  }
-  return rows;
-}
-
-void draw(const Halves& text, const std::vector<Measured>& rows) {
-  const plot::Axis vocabulary{.name = "tokens in the vocabulary", .log = true};
-  plot::LineChart length{.title = "How long a text gets",
-                         .x_axis = vocabulary,
-                         .y_axis = {.name = "tokens in 1000 bytes", .low = 0}};
-  plot::LineChart losses{.title = "Two ways to count a loss",
-                         .x_axis = vocabulary,
-                         .y_axis = {.name = "loss of a held-out text", .low = 0}};
-  plot::Series lengths{.markers = true}, loss{.name = "nats per token", .markers = true},
+void draw(const std::vector<Measured>& rows) {
+  std::vector<TokenRow> sentences;
+  plot::Series length{.markers = true}, loss{.name = "nats per token", .markers = true},
       bits{.name = "bits per byte", .markers = true};
   for (const Measured& m : rows) {
-    for (plot::Series* series : {&lengths, &loss, &bits}) series->x.push_back(m.vocabulary);
-    lengths.y.push_back(m.per_1000_bytes);
+    sentences.push_back(m.pictured);
+    for (plot::Series* series : {&length, &loss, &bits}) series->x.push_back(m.vocabulary);
+    length.y.push_back(m.per_1000_bytes);
     loss.y.push_back(m.loss);
     bits.y.push_back(m.bits_per_byte);
   }
-  length.series = {lengths};
-  losses.series = {loss, bits};
+  const plot::Axis vocabulary{.name = "tokens in the vocabulary", .log = true};
+  plot::LineChart lengths{.title = "How long a text gets",
+                          .x_axis = vocabulary,
+                          .y_axis = {.name = "tokens in 1000 bytes", .low = 0}};
+  plot::LineChart losses{.title = "Two ways to count a loss",
+                         .x_axis = vocabulary,
+                         .y_axis = {.name = "loss of a held-out text", .low = 0}};
+  lengths.series = {length}, losses.series = {loss, bits};
   plot::Canvas canvas(1200, 640);
   const plot::Rect area = canvas.area().inset(16);
   draw_tokens(canvas, {area.x, area.y, area.width, 230},
-              "One sentence in tokens, after 0 to 4096 merges", rows_of_tokens(text));
+              "One sentence in tokens, after 0 to 4096 merges", sentences);
   const std::vector<plot::Rect> below =
       plot::panels({area.x, area.y + 245, area.width, area.height - 245}, 1, 2);
-  plot::draw(canvas, below[0], length);
+  plot::draw(canvas, below[0], lengths);
   plot::draw(canvas, below[1], losses);
   plot::write_png(canvas, "out/plots/phase7_tokens.png");
   std::printf("\nWrote out/plots/phase7_tokens.png\n");
@@ -288,13 +253,14 @@ void draw(const Halves& text, const std::vector<Measured>& rows) {
 
 int main(int count, char** values) try {
   const RealText real = real_text(count, values);
-  const Halves text = halves_of(real.bytes);
+  const TextParts text = parts_of(real.bytes);
   std::printf("Step 70: from letters to tokens (takes about a second)\n\n");
   by_hand();
   print_bytes();
   std::printf("\n4. A real text, %s: %.0f kB to learn from, %.0f kB to measure\n\n",
-              real.name.c_str(), double(text.train.size()) / 1000, double(text.test.size()) / 1000);
-  draw(text, compare(text));
+              real.name.c_str(), double(text.learned.size()) / 1000,
+              double(text.held_out.size()) / 1000);
+  draw(compare(text));
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

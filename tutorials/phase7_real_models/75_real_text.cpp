@@ -43,9 +43,7 @@ struct Text {
 };
 
 Text text_of(const std::string& bytes) {
-  std::size_t cut = bytes.size() / 10 * 9;
-  while (cut < bytes.size() && (bytes[cut] & 0xC0) == 0x80) ++cut;  // not within a character
-  const std::string learned = bytes.substr(0, cut), held_out = bytes.substr(cut);
+  const auto [learned, held_out] = parts_of(bytes);
   const Tokenizer tokenizer = byte_pair_tokenizer(learn_byte_pairs(learned, merges));
   Text text{learned, held_out, tokenizer, tokenizer.encode(learned), tokenizer.encode(held_out)};
   if (text.test.shape[0] < 2 * length) {

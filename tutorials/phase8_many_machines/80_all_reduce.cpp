@@ -8,12 +8,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "course/link.hpp"
+#include "course/rank_pictures.hpp"
 #include "tapestry/distributed/all_reduce.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/plot/gif.hpp"
 
 using namespace tapestry;
@@ -22,25 +24,19 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-struct Link {
-  double latency;    // seconds until the first byte of a message arrives
-  double bandwidth;  // bytes per second
-};
-
-// A message that was seen: numbers [first, last) of the vector went from rank to rank.
-struct Arrow {
-  int step, from, to;
-  std::size_t first, last;
+// What a rank sent in a step, and what it then has, if these are few numbers.
+struct Step {
+  std::vector<Sent> sent = {};
+  Numbers after = {};
 };
 
 // What a rank did.
 struct Record {
   Numbers numbers;  // its own at first, the sum at last
   double clock = 0;
-  int sent = 0, step = 0;
+  int messages = 0;
   double bytes = 0;
-  std::vector<Arrow> arrows = {};
-  std::vector<Numbers> after = {};  // numbers after each step, if they are few
+  std::vector<Step> steps = {};  // the first one: before all messages
 };
 
 // One rank, with a simulated clock: a link takes one message at a time in each direction.
@@ -48,22 +44,23 @@ struct Worker : Record {
   Ranks& ranks;
   Link link;
   double out_free = 0, in_free = 0;
+  Step now = {};
 
   Worker(Ranks& r, Link l, std::size_t count)
-      : Record{Numbers(count, std::ldexp(1.0F, r.rank()))}, ranks(r), link(l) {}
-
-  double cost(std::size_t count) const {
-    return link.latency + double(count * sizeof(float)) / link.bandwidth;
+      : Record{Numbers(count, std::ldexp(1.0F, r.rank()))}, ranks(r), link(l) {
+    end_step();
   }
+
   // Sends numbers [first, last) and says when they will have arrived.
   void send(int to, std::size_t first, std::size_t last) {
-    out_free = std::max(clock, out_free) + cost(last - first);
+    const double size = 4 * double(last - first);  // bytes
+    out_free = std::max(clock, out_free) + link.seconds(size);
     Message time = ranks.send(to, 1, bytes_of(out_free));
     Message data =
         ranks.send(to, 2, std::as_bytes(std::span(numbers).subspan(first, last - first)));
     ranks.wait(time), ranks.wait(data);
-    arrows.push_back({step, ranks.rank(), to, first, last});
-    ++sent, bytes += double((last - first) * sizeof(float));
+    now.sent.push_back({ranks.rank(), to, first, last});
+    ++messages, bytes += size;
   }
   Numbers receive(int from, std::size_t count) {
     double arrival = 0;
@@ -71,7 +68,8 @@ struct Worker : Record {
     Message time = ranks.receive(from, 1, bytes_of(arrival));
     Message data = ranks.receive(from, 2, std::as_writable_bytes(std::span(got)));
     ranks.wait(time), ranks.wait(data);
-    in_free = std::max(arrival - cost(count), in_free) + cost(count);
+    const double took = link.seconds(4 * double(count));
+    in_free = std::max(arrival - took, in_free) + took;
     clock = std::max(clock, in_free);
     return got;
   }
@@ -82,25 +80,24 @@ struct Worker : Record {
     std::copy(other.begin(), other.end(), numbers.begin() + std::ptrdiff_t(first));
   }
   void end_step() {
-    if (numbers.size() <= 4) after.push_back(numbers);
-    ++step;
+    if (numbers.size() <= 4) now.after = numbers;
+    steps.push_back(std::exchange(now, {}));
   }
 };
 
 // All send to rank 0, which adds, and sends the sum to all.
 void all_to_one(Worker& w) {
   const std::size_t n = w.numbers.size();
-  const int size = w.ranks.size();
-  for (const bool back : {false, true}) {
-    for (int rank = 1; rank < size; ++rank) {
-      if (w.ranks.rank() == (back ? 0 : rank)) w.send(back ? rank : 0, 0, n);
-      if (w.ranks.rank() == (back ? rank : 0)) {
-        const Numbers got = w.receive(back ? 0 : rank, n);
-        if (back) w.put(got, 0);
-        if (!back) w.add(got, 0);
-      }
-      w.end_step();
-    }
+  const int rank = w.ranks.rank(), size = w.ranks.size();
+  for (int from = 1; from < size; ++from) {
+    if (rank == from) w.send(0, 0, n);
+    if (rank == 0) w.add(w.receive(from, n), 0);
+    w.end_step();
+  }
+  for (int to = 1; to < size; ++to) {
+    if (rank == 0) w.send(to, 0, n);
+    if (rank == to) w.put(w.receive(0, n), 0);
+    w.end_step();
   }
 }
 
@@ -161,20 +158,18 @@ std::vector<Record> run(const Way& way, int size, std::size_t count, Link link) 
 }
 
 void count_messages() {
-  const std::size_t n = 24'000;
-  std::printf("1. %zu numbers (%.0f KB): most messages and KB that one rank sends; steps\n", n,
-              4e-3 * double(n));
+  std::printf("1. 24000 numbers (96 KB): most messages and KB that one rank sends; steps\n");
   std::printf("ranks                2              4              8             16\n");
   for (const Way& way : ways) {
     std::printf("%-12s", way.name);
     for (const int size : {2, 4, 8, 16}) {
       int messages = 0;
       double bytes = 0;
-      const std::vector<Record> workers = run(way, size, n, {1e-6, 1e9});
+      const std::vector<Record> workers = run(way, size, 24'000, {1e-6, 1e9});
       for (const Record& w : workers) {
-        messages = std::max(messages, w.sent), bytes = std::max(bytes, w.bytes);
+        messages = std::max(messages, w.messages), bytes = std::max(bytes, w.bytes);
       }
-      std::printf(" %3d %5.0f %3d ", messages, bytes * 1e-3, workers[0].step);
+      std::printf(" %3d %5.0f %3zu ", messages, bytes * 1e-3, workers[0].steps.size() - 1);
     }
     std::printf("\n");
   }
@@ -200,10 +195,9 @@ double finished(const std::vector<Record>& workers) {
 
 // What the lesson derives: steps x latency + bytes / bandwidth.
 double formula(int which, double size, double count, Link link) {
-  const double all = 4 * count / link.bandwidth, levels = std::ceil(std::log2(size));
-  if (which == 0) return 2 * (size - 1) * (link.latency + all);
-  if (which == 1) return 2 * levels * (link.latency + all);
-  return 2 * (size - 1) * (link.latency + all / size);
+  if (which == 0) return 2 * (size - 1) * link.seconds(4 * count);
+  if (which == 1) return 2 * std::ceil(std::log2(size)) * link.seconds(4 * count);
+  return 2 * (size - 1) * link.seconds(4 * count / size);
 }
 
 void compare_with_formula() {
@@ -233,73 +227,25 @@ void compare_with_formula() {
   }
 }
 
-constexpr double cell = 66, gap = 10;
-
-// Four ranks below each other, four chunks side by side; in a cell a stripe for each rank whose
-// numbers are in it.
-void draw_state(plot::Canvas& canvas, plot::Point corner, const std::vector<Record>& workers,
-                int step) {
-  for (std::size_t r = 0; r < workers.size(); ++r) {
-    for (std::size_t c = 0; c < 4; ++c) {
-      const double value =
-          step == 0 ? std::ldexp(1.0, int(r)) : double(workers[r].after[std::size_t(step) - 1][c]);
-      const plot::Rect box{corner.x + double(c) * (cell + gap), corner.y + double(r) * (cell + gap),
-                           cell, cell};
-      for (std::size_t k = 0; k < 4; ++k) {
-        const bool in = (int(value) >> k) & 1;
-        if (in)
-          canvas.fill_rect({box.x + double(k) * cell / 4, box.y, cell / 4, cell},
-                           plot::series_colour(k));
-      }
-      canvas.stroke_rect(box, {plot::theme::frame});
-    }
-    canvas.text({corner.x - 12, corner.y + double(r) * (cell + gap) + cell / 2},
-                "rank " + std::to_string(r),
-                {.align = plot::Align::right, .vertical = plot::VerticalAlign::middle});
-  }
-}
-
-void draw_arrows(plot::Canvas& canvas, plot::Point corner, const std::vector<Record>& workers,
-                 int step) {
+// One step of one way, or how it ended.
+SumState state_of(const Way& way, const std::vector<Record>& workers, std::size_t step) {
+  const std::size_t last = workers[0].steps.size() - 1, at = std::min(step, last);
+  SumState state{way.name, formatted("step %zu of %zu", at, last), {}, {}};
+  if (step >= last) state.caption += ": each rank has the sum";
   for (const Record& w : workers) {
-    for (const Arrow& a : w.arrows) {
-      for (std::size_t c = a.first; c < a.last && a.step + 1 == step; ++c) {
-        const auto middle = [&](int r) {
-          return plot::Point{corner.x + double(c) * (cell + gap) + cell / 2,
-                             corner.y + r * (cell + gap) + cell / 2};
-        };
-        canvas.arrow(middle(a.from), middle(a.to), {plot::white, 7}, 16);
-        canvas.arrow(middle(a.from), middle(a.to), {plot::theme::ink, 3}, 13);
-      }
-    }
+    const std::vector<Sent>& sent = w.steps[at].sent;
+    state.vectors.push_back(w.steps[at].after);
+    if (step <= last) state.sent.insert(state.sent.end(), sent.begin(), sent.end());
   }
+  return state;
 }
 
 void film() {
   std::vector<plot::Canvas> frames;
-  const Link link{1, 4};  // one second, and one for each number: 4 bytes
-  const std::vector<Record> runs[] = {run(ways[0], 4, 4, link), run(ways[1], 4, 4, link),
-                                      run(ways[2], 4, 4, link)};
-  for (int step = 0; step <= 6; ++step) {
-    plot::Canvas canvas(1200, 430, 1);
-    for (std::size_t which = 0; which < 3; ++which) {
-      const std::vector<Record>& workers = runs[which];
-      const int now = std::min(step, workers[0].step);
-      const plot::Point corner{80 + 395 * double(which), 96};
-      canvas.text({corner.x, 36}, ways[which].name, {.size = 18, .bold = true});
-      const bool done = step >= workers[0].step;
-      canvas.text({corner.x, 62},
-                  "step " + std::to_string(now) + " of " + std::to_string(workers[0].step) +
-                      (done ? ": each rank has the sum" : ""),
-                  {.colour = plot::theme::faded});
-      draw_state(canvas, corner, workers, now);
-      if (step <= workers[0].step) draw_arrows(canvas, corner, workers, step);
-    }
-    canvas.text({80, 418},
-                "A cell is a quarter of the vector; its stripes are the ranks whose numbers are in "
-                "it. Arrows: what was just sent.",
-                {.colour = plot::theme::faded});
-    frames.insert(frames.end(), step == 6 ? 3 : 1, canvas);
+  for (std::size_t step = 0; step <= 6; ++step) {
+    std::vector<SumState> states;
+    for (const Way& way : ways) states.push_back(state_of(way, run(way, 4, 4, {}), step));
+    frames.insert(frames.end(), step == 6 ? 3 : 1, sums_over_ranks(states));
   }
   plot::write_gif(frames, "out/plots/phase8_all_reduce.gif", 1.5);
   std::printf("\nwrote out/plots/phase8_all_reduce.gif\n");

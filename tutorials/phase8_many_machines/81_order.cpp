@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/parameter_rows.hpp"
 #include "tapestry/distributed/fixed_tree.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -22,7 +23,6 @@ using namespace tapestry;
 namespace {
 
 constexpr Index micro_batches = 24;  // of 2, 3, 4, 6 and 8 ranks each has as many
-using Row = std::vector<real>;       // all gradients of the model, one behind the other
 
 // The gradients of each micro-batch, of a GPT that has learned nothing yet.
 std::vector<Row> draw_gradients(std::uint64_t seed) {
@@ -36,12 +36,7 @@ std::vector<Row> draw_gradients(std::uint64_t seed) {
     const Batch batch = grammar.batch(vocabulary, 4, random);
     Tape tape(model.parameters());
     const Tensor loss = cross_entropy(model(batch.inputs), batch.targets);  // ()
-    const Gradients gradients = tape.backward(loss);
-    Row row;
-    for (std::size_t p = 0; p < gradients.size(); ++p) {
-      for (const real g : gradients.at(p).values()) row.push_back(static_cast<real>(g));
-    }
-    rows.push_back(row);
+    rows.push_back(row_of(tape.backward(loss)));
   }
   return rows;
 }
@@ -114,12 +109,6 @@ Row tree_over_ranks(const std::vector<Row>& rows, std::size_t ranks) {
     parts.push_back(in_order<real>(rows, r * share, (r + 1) * share));
   }
   return tree_sum(parts, 0, ranks);
-}
-
-std::size_t different(const Row& a, const Row& b) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
-  return count;
 }
 
 // The largest difference, as a part of the largest number.

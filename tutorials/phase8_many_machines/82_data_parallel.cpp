@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
 #include <vector>
 
+#include "course/first_rank.hpp"
 #include "course/grammar.hpp"
+#include "course/parameter_rows.hpp"
 #include "tapestry/distributed/fixed_tree.hpp"
 #include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
@@ -27,14 +28,13 @@ constexpr Index micro_batches = 8, steps = 30, texts = 4;
 constexpr double max_norm = 0.5;  // the longest gradient
 constexpr std::uint64_t seed = 5;
 
-using Row = std::vector<real>;  // a number for each parameter of the model
-
 // Right, right with another dropout, and what can be done wrong (alike: a control, see `words`).
 enum class Way { right, other_seed, mean_of_means, alike, drop_by_rank, clip_by_rank, sum_by_rank };
 
+const Vocabulary vocabulary(Grammar().words());
+
 Transformer new_model() {
   Random random(seed);
-  const Vocabulary vocabulary(Grammar().words());
   return Transformer({.vocab_size = vocabulary.size(),
                       .max_length = 8,
                       .d_model = 32,
@@ -50,7 +50,6 @@ Index words_of(Index micro_batch) { return 1 + micro_batch * 5 % 7; }
 // Texts depend on step and micro-batch alone; what dropout draws comes from `drop`.
 MicroBatch loss_of(const Transformer& model, Index step, Index micro_batch, Index words,
                    Random& drop) {
-  static const Vocabulary vocabulary(Grammar().words());
   Random random = random_of(seed, step, micro_batch, micro_batches);
   Batch batch = Grammar().batch(vocabulary, texts, random);  // (texts, 7)
   for (Index i = 0; i < texts * 7; ++i) {
@@ -58,14 +57,6 @@ MicroBatch loss_of(const Transformer& model, Index step, Index micro_batch, Inde
   }
   const Tensor logits = model(batch.inputs, {}, {.random = &drop});  // (texts, 7, words)
   return sum_of_losses(logits, batch.targets);
-}
-
-Row numbers_of(const Parameters& parameters) {
-  Row row;
-  for (const Parameter& p : parameters) {
-    for (const real x : p.value.values()) row.push_back(x);
-  }
-  return row;
 }
 
 struct Trained {
@@ -80,9 +71,9 @@ class ByHand {
 
   Trained train() {
     for (Index step = 1; step <= steps; ++step) {
-      adam_.step(as_tensors(sum_over_ranks(gradients_of(step))));
+      adam_.step(tensors_of(sum_over_ranks(gradients_of(step)), adam_.parameters()));
     }
-    return {loss_, numbers_of(model_.parameters())};
+    return {loss_, row_of(model_.parameters())};
   }
 
  private:
@@ -95,13 +86,8 @@ class ByHand {
       Random& drop = way_ == Way::drop_by_rank ? of_rank_ : of_part;
       Tape tape(model_.parameters());
       const MicroBatch made = loss_of(model_, step, i, words(i), drop);
-      const Gradients gradients = tape.backward(made.loss_sum);
-      Row row;
-      for (std::size_t p = 0; p < gradients.size(); ++p) {
-        for (const real g : gradients.at(p).values()) row.push_back(g);
-      }
-      row.push_back(made.loss_sum.item());
-      rows.push_back(row);
+      rows.push_back(row_of(tape.backward(made.loss_sum)));
+      rows.back().push_back(made.loss_sum.item());
     }
     change(rows);
     return rows;
@@ -146,7 +132,7 @@ class ByHand {
   Row sum_over_ranks(std::vector<Row> rows) {
     if (ranks_.rank() != 0) {
       for (const Row& row : rows) send(0, row);
-      return receive(0, rows[0].size());
+      return receive(0, rows[0].size() - 1);
     }
     for (int from = 1; from < ranks_.size(); ++from) {
       const TreeNode share = share_of(micro_batches, ranks_.size(), from);
@@ -159,6 +145,7 @@ class ByHand {
     const double norm = length(sum) / tokens;
     const double clip = way_ == Way::clip_by_rank ? 1 : std::min(1.0, max_norm / (norm + 1e-6));
     for (real& x : sum) x = real(double(x) / tokens * clip);
+    sum.pop_back();  // the loss
     for (int to = 1; to < ranks_.size(); ++to) send(to, sum);
     return sum;
   }
@@ -183,17 +170,6 @@ class ByHand {
     return row;
   }
 
-  std::vector<Tensor> as_tensors(const Row& row) const {
-    std::vector<Tensor> tensors;
-    auto at = row.begin();
-    for (const Parameter& p : model_.parameters()) {
-      const auto end = at + std::ptrdiff_t(p.value.count());
-      tensors.emplace_back(p.value.shape(), std::vector<real>(at, end));  // as the parameter
-      at = end;
-    }
-    return tensors;
-  }
-
   Ranks& ranks_;
   Way way_;
   TreeNode share_ = share_of(micro_batches, ranks_.size(), ranks_.rank());
@@ -204,18 +180,12 @@ class ByHand {
 };
 
 Trained by_hand(int count, Way way) {
-  Trained of_first;
-  run_as_threads(count, [&](Ranks& ranks) {
-    const Trained made = ByHand(ranks, way).train();
-    if (ranks.rank() == 0) of_first = made;
-  });
-  return of_first;
+  return of_first_rank(count, [&](Ranks& ranks) { return ByHand(ranks, way).train(); });
 }
 
 // The library's: the same, with messages while the backward pass goes on.
 Trained by_library(int count, bool divide_state) {
-  Trained of_first;
-  run_as_threads(count, [&](Ranks& ranks) {
+  return of_first_rank(count, [&](Ranks& ranks) -> Trained {
     const Transformer model = new_model();
     Adam adam(model.parameters());
     const auto loss = [&](Index step, Index i) {
@@ -225,21 +195,8 @@ Trained by_library(int count, bool divide_state) {
     const Training made =
         train_in_parts(adam, loss, {.micro_batches = micro_batches, .divide_state = divide_state},
                        {.steps = steps, .max_norm = max_norm, .what = ""}, ranks);
-    if (ranks.rank() == 0) of_first = {made.losses.back(), numbers_of(model.parameters())};
+    return {made.losses.back(), row_of(model.parameters())};
   });
-  return of_first;
-}
-
-std::size_t different(const Row& a, const Row& b) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
-  return count;
-}
-
-double distance(const Row& a, const Row& b) {
-  double squares = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(double(a[i]) - double(b[i]), 2);
-  return std::sqrt(squares);
 }
 
 void same_bits(const Trained& alone) {
@@ -257,7 +214,7 @@ void same_bits(const Trained& alone) {
     }
     std::printf("\n");
   }
-  const Row start = numbers_of(new_model().parameters());
+  const Row start = row_of(new_model().parameters());
   const double way = distance(hand.weights, alone.weights) / distance(start, alone.weights);
   std::printf("by hand and library differ by %s of the way from the first weights\n",
               way < 1e-4 ? "less than 0.0001" : "TOO MUCH");
@@ -280,7 +237,7 @@ const struct {
             {"clipped by rank", Way::clip_by_rank}};
 
 void what_breaks_it() {
-  const Row start = numbers_of(new_model().parameters());
+  const Row start = row_of(new_model().parameters());
   std::printf("\n2. How far the weights are from 1 rank's, in %% of the way that training went\n");
   std::printf("ranks                          2          4          8    loss with 1 and with 8\n");
   for (const auto& [name, way] : ways) {

@@ -9,10 +9,11 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "course/parameter_rows.hpp"
+#include "course/rank_pictures.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/distributed/ring_attention.hpp"
 #include "tapestry/error.hpp"
@@ -90,14 +91,30 @@ Known meet(const Tensor& q, Index t, const Tensor& k, const Tensor& v, Index j) 
   return of_keys(where(mask.tensor(scores.shape()), scores, -INFINITY), v);
 }
 
+struct Operands {
+  Tensor q, k, v;  // (rows, width) each
+};
+
+// Of a tile of queries, from what it knows of each tile of keys: merged as they came, or in the
+// order of the text.
+Tensor output_of(std::vector<std::pair<Index, Known>> parts, bool by_index) {
+  if (by_index) {
+    std::sort(parts.begin(), parts.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  Known all = parts[0].second;
+  for (std::size_t p = 1; p < parts.size(); ++p) all = merge(all, parts[p].second);
+  return all.output();  // (tile, width)
+}
+
 // This rank's rows of the output. `by_index`: what each tile of keys gives is kept, and merged in
 // the order of the text at the end; otherwise it is merged as it comes.
-Tensor ring_by_hand(Ranks& ranks, const Tensor& q, Tensor k, Tensor v, const Deal& deal,
-                    bool by_index) {
+Tensor ring_by_hand(Ranks& ranks, const Operands& x, const Deal& deal, bool by_index) {
   const std::vector<Index> own = tiles_of(ranks.rank(), deal, tiles, ranks.size());
-  const auto part = [](const Tensor& x, std::size_t i) {
-    return slice(x, 0, Index(i) * tile, Index(i + 1) * tile);  // (tile, width)
+  const auto part = [](const Tensor& rows, std::size_t i) {
+    return slice(rows, 0, Index(i) * tile, Index(i + 1) * tile);  // (tile, width)
   };
+  Tensor k = x.k, v = x.v;  // (rows, width) each: of this rank at first
   std::vector<std::vector<std::pair<Index, Known>>> known(own.size());
   for (int step = 0; step < ranks.size(); ++step) {
     const int from = (ranks.rank() + ranks.size() - step) % ranks.size();  // whose keys these are
@@ -108,7 +125,7 @@ Tensor ring_by_hand(Ranks& ranks, const Tensor& q, Tensor k, Tensor v, const Dea
     Message got = ranks.receive(ranks.previous(), 1, std::as_writable_bytes(std::span(in)));
     for (std::size_t i = 0; i < own.size(); ++i) {
       for (std::size_t j = 0; j < keys.size() && keys[j] <= own[i]; ++j) {
-        known[i].emplace_back(keys[j], meet(part(q, i), own[i], part(k, j), part(v, j), keys[j]));
+        known[i].emplace_back(keys[j], meet(part(x.q, i), own[i], part(k, j), part(v, j), keys[j]));
       }
     }
     ranks.wait(sent), ranks.wait(got);
@@ -116,23 +133,11 @@ Tensor ring_by_hand(Ranks& ranks, const Tensor& q, Tensor k, Tensor v, const Dea
     k = slice(both, 0, 0, k.size(0)), v = slice(both, 0, k.size(0), 2 * k.size(0));
   }
   std::vector<Tensor> outputs;
-  for (auto& parts : known) {
-    if (by_index) {
-      std::sort(parts.begin(), parts.end(),
-                [](const auto& a, const auto& b) { return a.first < b.first; });
-    }
-    Known all = parts[0].second;
-    for (std::size_t p = 1; p < parts.size(); ++p) all = merge(all, parts[p].second);
-    outputs.push_back(all.output());
-  }
+  for (const auto& parts : known) outputs.push_back(output_of(parts, by_index));
   return concat(outputs, 0);  // (rows, width)
 }
 
-struct Operands {
-  Tensor q, k, v;  // (length, width) each
-};
-
-using Ring = std::function<Tensor(Ranks&, const Tensor& q, const Tensor& k, const Tensor& v)>;
+using Ring = std::function<Tensor(Ranks&, const Operands&)>;
 
 // The output of all ranks, in the order of the text.
 Tensor together(int count, const Operands& x, const Deal& deal, const Ring& ring) {
@@ -140,7 +145,7 @@ Tensor together(int count, const Operands& x, const Deal& deal, const Ring& ring
   run_as_threads(count, [&](Ranks& ranks) {
     const std::vector<Index> own = tiles_of(ranks.rank(), deal, tiles, count);
     by_rank[std::size_t(ranks.rank())] =
-        ring(ranks, rows_of(x.q, own), rows_of(x.k, own), rows_of(x.v, own));
+        ring(ranks, {rows_of(x.q, own), rows_of(x.k, own), rows_of(x.v, own)});
   });
   std::vector<Index> next(std::size_t(count), 0);
   std::vector<Tensor> rows;
@@ -152,22 +157,14 @@ Tensor together(int count, const Operands& x, const Deal& deal, const Ring& ring
   return concat(rows, 0);  // (length, width)
 }
 
-Index different(const Tensor& a, const Tensor& b) {
-  Index count = 0;
-  const std::vector<real> x = a.values(), y = b.values();
-  for (std::size_t i = 0; i < x.size(); ++i) count += x[i] != y[i];
-  return count;
-}
-
-const Ring as_they_come = [](Ranks& ranks, const Tensor& q, const Tensor& k, const Tensor& v) {
-  return ring_by_hand(ranks, q, k, v, zig_zag, false);
-};
-const Ring by_tile_index = [](Ranks& ranks, const Tensor& q, const Tensor& k, const Tensor& v) {
-  return ring_by_hand(ranks, q, k, v, zig_zag, true);
-};
-const Ring of_library = [](Ranks& ranks, const Tensor& q, const Tensor& k, const Tensor& v) {
-  return ring_attention(ranks, q, k, v, length, {.is_causal = true, .tile = tile});
-};
+const std::pair<const char*, Ring> ways[] = {
+    {"merged as they come",
+     [](Ranks& ranks, const Operands& x) { return ring_by_hand(ranks, x, zig_zag, false); }},
+    {"merged by tile index",
+     [](Ranks& ranks, const Operands& x) { return ring_by_hand(ranks, x, zig_zag, true); }},
+    {"ring_attention()", [](Ranks& ranks, const Operands& x) {
+       return ring_attention(ranks, x.q, x.k, x.v, length, {.is_causal = true, .tile = tile});
+     }}};
 
 void compare() {
   Random random(21);
@@ -177,32 +174,31 @@ void compare() {
   std::printf("2. %d positions, causal: numbers unlike 1 rank's, of %d\n", int(length),
               int(length * width));
   std::printf("ranks                        2       4       8   differs from fused_attention by\n");
-  for (const auto& [name, ring] : {std::pair{"merged as they come", as_they_come},
-                                   {"merged by tile index", by_tile_index},
-                                   {"ring_attention()", of_library}}) {
+  for (const auto& [name, ring] : ways) {
     std::printf("%-22s", name);
     const Tensor alone = together(1, x, zig_zag, ring);  // (length, width)
     double most = largest_difference(alone, truth);
     for (const int ranks : {2, 4, 8}) {
       const Tensor y = together(ranks, x, zig_zag, ring);  // (length, width)
       most = std::max(most, largest_difference(y, truth));
-      std::printf(" %7d", int(different(y, alone)));
+      std::printf(" %7d", int(different(y.values(), alone.values())));
     }
     std::printf("   %s\n", most < 1e-5 ? "less than 1e-5" : "TOO MUCH");
   }
 }
 
-// Pairs of tiles that rank `rank` computes in each step of the ring.
-std::vector<int> work(int rank, int ranks, const Deal& deal) {
-  std::vector<int> steps;
+// Pairs of tiles that each rank computes in each step of the ring: [step][rank].
+std::vector<std::vector<int>> work(int ranks, const Deal& deal) {
+  std::vector<std::vector<int>> steps;
   for (int step = 0; step < ranks; ++step) {
-    int count = 0;
-    for (const Index i : tiles_of(rank, deal, tiles, ranks)) {
-      for (const Index j : tiles_of((rank + ranks - step) % ranks, deal, tiles, ranks)) {
-        count += j <= i;
+    std::vector<int>& pairs = steps.emplace_back(ranks, 0);
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (const Index i : tiles_of(rank, deal, tiles, ranks)) {
+        for (const Index j : tiles_of((rank + ranks - step) % ranks, deal, tiles, ranks)) {
+          pairs[std::size_t(rank)] += j <= i;
+        }
       }
     }
-    steps.push_back(count);
   }
   return steps;
 }
@@ -210,11 +206,7 @@ std::vector<int> work(int rank, int ranks, const Deal& deal) {
 // In each step all wait for the slowest.
 int slowest(int ranks, const Deal& deal) {
   int sum = 0;
-  for (int step = 0; step < ranks; ++step) {
-    int most = 0;
-    for (int r = 0; r < ranks; ++r) most = std::max(most, work(r, ranks, deal)[std::size_t(step)]);
-    sum += most;
-  }
+  for (const auto& step : work(ranks, deal)) sum += *std::max_element(step.begin(), step.end());
   return sum;
 }
 
@@ -233,56 +225,20 @@ void print_work() {
   std::printf("\n");
 }
 
-constexpr int ranks_drawn = 4;
-constexpr double cell = 19;
-
-void draw_tiles(plot::Canvas& canvas, plot::Point corner, const Deal& deal) {
-  for (Index i = 0; i < tiles; ++i) {
-    const auto rank = std::size_t(deal(i, tiles, ranks_drawn));
-    for (Index j = 0; j < tiles; ++j) {
-      const plot::Rect box{corner.x + double(j) * cell, corner.y + double(i) * cell, cell, cell};
-      canvas.fill_rect(box, j <= i ? plot::series_colour(rank) : plot::theme::masked);
-      canvas.stroke_rect(box, {plot::white});
-    }
-  }
-  canvas.text({corner.x, corner.y + cell * tiles + 20}, "tiles of keys",
-              {.colour = plot::theme::faded});
-  canvas.text({corner.x - 10, corner.y + cell * tiles}, "tiles of queries",
-              {.colour = plot::theme::faded, .angle = 90});
-}
-
-void draw_work(plot::Canvas& canvas, plot::Point corner, const Deal& deal) {
-  for (int r = 0; r < ranks_drawn; ++r) {
-    const std::vector<int> steps = work(r, ranks_drawn, deal);
-    const double y = corner.y + r * 34;
-    canvas.text({corner.x - 8, y + 18}, "rank " + std::to_string(r), {.align = plot::Align::right});
-    double x = corner.x;
-    for (const int count : steps) {
-      const plot::Rect bar{x, y, 5.2 * count, 26};
-      canvas.fill_rect(bar, plot::series_colour(std::size_t(r)));
-      if (count > 0) {
-        canvas.text({bar.centre().x, y + 18}, std::to_string(count),
-                    {.colour = plot::readable_on(plot::series_colour(std::size_t(r))),
-                     .align = plot::Align::centre});
-      }
-      x += 5.2 * 16 + 4;
-    }
-  }
-}
-
 void draw() {
+  constexpr int ranks = 4;
   plot::Canvas canvas(920, 600);
-  const struct {
-    const char* title;
-    Deal deal;
-  } panels[] = {{"In pieces", in_pieces}, {"Zig-zag", zig_zag}};
-  for (std::size_t p = 0; p < 2; ++p) {
-    const double x = 80 + 440 * double(p);
-    canvas.text({x, 34}, panels[p].title, {.size = 18, .bold = true});
-    draw_tiles(canvas, {x, 50}, panels[p].deal);
+  double x = 80;
+  for (const auto& [title, deal] :
+       {std::pair{"In pieces", Deal(in_pieces)}, {"Zig-zag", zig_zag}}) {
+    std::vector<int> owners;
+    for (Index t = 0; t < tiles; ++t) owners.push_back(deal(t, tiles, ranks));
+    canvas.text({x, 34}, title, {.size = 18, .bold = true});
+    draw_tiles(canvas, {x, 50}, owners);
     canvas.text({x, 424}, "pairs of tiles in the steps 0, 1, 2, 3 of the ring",
                 {.colour = plot::theme::faded});
-    draw_work(canvas, {x, 440}, panels[p].deal);
+    draw_work(canvas, {x, 440}, work(ranks, deal), 16);
+    x += 440;
   }
   plot::write_png(canvas, "out/plots/phase8_zigzag.png");
   std::printf("\nwrote out/plots/phase8_zigzag.png\n");

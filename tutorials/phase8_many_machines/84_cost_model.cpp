@@ -8,107 +8,36 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "course/delayed_ranks.hpp"
+#include "course/first_rank.hpp"
+#include "course/ring.hpp"
 #include "course/timing.hpp"
+#include "course/training_rank.hpp"
 #include "tapestry/distributed/mpi.hpp"
-#include "tapestry/distributed/training.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
-#include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/tape.hpp"
 
 using namespace tapestry;
 
 namespace {
 
-constexpr Index micro_batches = 8;
+constexpr Index micro_batches = TrainingRank::micro_batches;
 
-// A GPT, and one step of it: what a rank of step 82 does, with the ring of step 80.
-struct Worker {
-  Ranks& ranks;
-  Transformer model;
-  Adam adam;
-  std::vector<real> row;  // all gradients
-
-  static Transformer new_model() {
-    Random random(1);
-    return Transformer({.vocab_size = 256, .max_length = 64, .d_model = 128, .num_heads = 4},
-                       random);
-  }
-  explicit Worker(Ranks& all) : ranks(all), model(new_model()), adam(model.parameters()) {
-    std::size_t count = 0;
-    for (const Parameter& p : model.parameters()) count += std::size_t(p.value.count());
-    row.resize(count);
-  }
-
-  MicroBatch loss(Index step, Index micro_batch) const {
-    Random random = random_of(3, step, micro_batch, micro_batches);
-    std::vector<std::int32_t> ids(256);
-    for (std::int32_t& id : ids) id = std::int32_t(random.randint(256));
-    const Indices texts({4, 64}, ids);
-    return sum_of_losses(model(texts), texts);
-  }
-  void compute(Index step, Index micro_batch) {
-    Tape tape(model.parameters());
-    const Gradients gradients = tape.backward(loss(step, micro_batch).loss_sum);
-    std::size_t at = 0;
-    for (std::size_t p = 0; p < gradients.size(); ++p) {
-      for (const real g : gradients.at(p).values()) row[at++] += g;
-    }
-  }
-  void update() {
-    std::vector<Tensor> gradients;
-    auto at = row.begin();
-    for (const Parameter& p : model.parameters()) {
-      const auto end = at + std::ptrdiff_t(p.value.count());
-      gradients.emplace_back(p.value.shape(), std::vector<real>(at, end));  // as the parameter
-      at = end;
-    }
-    adam.step(gradients);
-    std::fill(row.begin(), row.end(), real(0));
-  }
-  void all_reduce() {
-    const int size = ranks.size();
-    const auto begin = [&](int c) { return row.size() * std::size_t(c) / std::size_t(size); };
-    std::vector<real> in(row.size() / std::size_t(size) + 1);
-    for (int s = 0; s < 2 * (size - 1); ++s) {
-      const int out_chunk = (ranks.rank() - s + 2 * size) % size,
-                chunk = (out_chunk + size - 1) % size;
-      const auto out =
-          std::span(row).subspan(begin(out_chunk), begin(out_chunk + 1) - begin(out_chunk));
-      const auto got = std::span(in).first(begin(chunk + 1) - begin(chunk));
-      Message sent = ranks.send(ranks.next(), 1, std::as_bytes(out));
-      Message received = ranks.receive(ranks.previous(), 1, std::as_writable_bytes(got));
-      ranks.wait(sent), ranks.wait(received);
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        real& x = row[begin(chunk) + i];
-        x = s < size - 1 ? x + got[i] : got[i];
-      }
-    }
-  }
-  void step(Index number) {
-    const Index share = micro_batches / ranks.size();
-    for (Index i = 0; i < share; ++i) compute(number, ranks.rank() * share + i);
-    all_reduce();
-    update();
-  }
-  // Two ranks: returns when both have come here.
-  void meet() {
-    std::byte in{};
-    const std::byte out{};
-    Message sent = ranks.send(ranks.next(), 2, bytes_of(out));
-    Message got = ranks.receive(ranks.previous(), 2, bytes_of(in));
-    ranks.wait(sent), ranks.wait(got);
-  }
-};
+// What is to be predicted: the work of step 82, with the ring of step 80.
+void make_step(TrainingRank& worker, Index step) {
+  const Index share = micro_batches / worker.ranks.size();
+  for (Index i = 0; i < share; ++i) worker.compute(step, worker.ranks.rank() * share + i);
+  worker.all_reduce();
+  worker.update();
+}
 
 // The three numbers, and one more: the optimizer's step, which every rank makes.
 struct Costs {
@@ -120,23 +49,24 @@ struct Costs {
     return std::ceil(count / ranks) * micro_batch + 2 * (ranks - 1) * link.seconds(bytes / ranks) +
            update;
   }
+  // The time on one rank, divided by the number of ranks and by the time on all of them.
+  double efficiency(double ranks, double count) const {
+    return step(1, count) / ranks / step(ranks, count);
+  }
 };
 
 // Half the time of a message there and back, the least of some: what else the machine does can only
 // make it longer.
 double one_way(Ranks& ranks, std::size_t size) {
   std::vector<std::byte> bytes(size);
-  double least = INFINITY;
-  for (int i = 0; i < 12; ++i) {
-    const double start = now();
+  const auto there_and_back = [&] {
     for (const bool sends : {ranks.rank() == 0, ranks.rank() == 1}) {
       Message m = sends ? ranks.send(1 - ranks.rank(), 3, bytes)
                         : ranks.receive(1 - ranks.rank(), 3, bytes);
       ranks.wait(m);
     }
-    least = std::min(least, (now() - start) / 2);
-  }
-  return least;
+  };
+  return best_seconds(there_and_back, 12, 0) / 2;
 }
 
 Link measure_link(Ranks& ranks) {
@@ -149,53 +79,51 @@ struct Measured {
   double step = 0, library = 0;  // seconds
 };
 
-// In a step both wait for the slower of the two.
-double of_the_slower(Ranks& ranks, double mine) {
+// Returns when both of two ranks have come here: the larger of the numbers that they bring.
+double meet(Ranks& ranks, double mine = 0) {
   double other = 0;
-  Message sent = ranks.send(ranks.next(), 4, bytes_of(std::as_const(mine)));
-  Message got = ranks.receive(ranks.previous(), 4, bytes_of(other));
-  ranks.wait(sent), ranks.wait(got);
+  exchange(ranks, bytes_of(std::as_const(mine)), bytes_of(other));
   return std::max(mine, other);
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
-}
-
-// What costs is measured in turn with what is to be predicted, so that both see the machine alike.
+// What costs is measured in turn with what is to be predicted, so that both see the machine alike;
+// all but the link as means.
 Measured measure_steps(Ranks& fast, Link slower) {
+  constexpr Index rounds = 7;
   Delayed ranks(fast, slower);
-  Worker worker(ranks);
-  worker.step(0);  // memory is taken
-  const Link link = measure_link(ranks);
-  std::vector<double> micro_batch, update, step, library;
-  const auto loss = [&](Index s, Index i) { return worker.loss(s, i); };
-  for (Index round = 1; round <= 7; ++round) {
-    worker.meet();  // from here on both ranks compute at once, as in a step
+  TrainingRank worker(ranks);
+  make_step(worker, 0);  // memory is taken
+  const auto step_of_library = [&] {
+    const auto loss = [&](Index step, Index i) { return worker.loss(step, i); };
+    train_in_parts(worker.adam, loss, {.micro_batches = micro_batches},
+                   {.steps = worker.adam.steps() + 1, .what = ""}, ranks);
+  };
+  Measured m;
+  m.costs.link = measure_link(ranks);
+  m.costs.bytes = double(worker.gradients.size() * sizeof(real));
+  for (Index round = 1; round <= rounds; ++round) {
+    meet(ranks);  // from here on both ranks compute at once, as in a step
     const double four = seconds_of([&] {
       for (Index i = 0; i < 4; ++i) worker.compute(round, i);
     });
-    micro_batch.push_back(of_the_slower(fast, four) / 4);
-    update.push_back(seconds_of([&] { worker.update(); }));
-    worker.meet();
-    step.push_back(seconds_of([&] { worker.step(round); }));
-    worker.meet();
-    library.push_back(seconds_of([&] {
-      train_in_parts(worker.adam, loss, {.micro_batches = micro_batches},
-                     {.steps = worker.adam.steps() + 1, .what = ""}, ranks);
-    }));
+    m.costs.micro_batch += meet(fast, four) / 4 / rounds;  // in a step both wait for the slower
+    m.costs.update += seconds_of([&] { worker.update(); }) / rounds;
+    meet(ranks);
+    m.step += seconds_of([&] { make_step(worker, round); }) / rounds;
+    meet(ranks);
+    m.library += seconds_of(step_of_library) / rounds;
   }
-  const double bytes = double(worker.row.size() * sizeof(real));
-  return {{link, mean(micro_batch), mean(update), bytes}, mean(step), mean(library)};
+  return m;
 }
 
-const struct {
+struct NamedLink {
   const char* name;
   Link link;
-} links[] = {{"as it is", {}},
-             {"1 ms, 200 MB/s", {1e-3, 2e8}},
-             {"5 ms, 50 MB/s", {5e-3, 5e7}},
-             {"10 ms, 20 MB/s", {1e-2, 2e7}}};
+};
+const NamedLink links[] = {{"as it is", {}},
+                           {"1 ms, 200 MB/s", {1e-3, 2e8}},
+                           {"5 ms, 50 MB/s", {5e-3, 5e7}},
+                           {"10 ms, 20 MB/s", {1e-2, 2e7}}};
 
 // Of two ranks, the first prints.
 std::vector<Measured> compare(Ranks& ranks) {
@@ -229,21 +157,20 @@ Costs cluster(Link link) {
   return {link, 6 * parameters * tokens / 1e13, 4 * parameters * 16 / 1e11, 4 * parameters};
 }
 const Link fast{1e-5, 1e10}, slow{5e-5, 1.25e8};
+const NamedLink networks[] = {{"10 us, 10 GB/s", fast}, {"50 us, 0.125 GB/s", slow}};
 
 void plan() {
   std::printf(
       "\n2. GPT-2's smallest, 1024 micro-batches of 8 x 1024 tokens in a step: seconds, "
       "efficiency\n");
   std::printf("ranks                    1        4       16       64      256     1024\n");
-  for (const auto& [name, link] :
-       {std::pair{"10 us, 10 GB/s", fast}, {"50 us, 0.125 GB/s", slow}}) {
+  for (const auto& [name, link] : networks) {
     const Costs costs = cluster(link);
-    const double alone = costs.step(1, all_micro_batches);
     std::printf("%-18s", name);
     for (double r = 1; r <= 1024; r *= 4) std::printf(" %8.2f", costs.step(r, all_micro_batches));
     std::printf("\n%-18s", "");
     for (double r = 1; r <= 1024; r *= 4) {
-      std::printf(" %6.0f %%", 100 * alone / r / costs.step(r, all_micro_batches));
+      std::printf(" %6.0f %%", 100 * costs.efficiency(r, all_micro_batches));
     }
     std::printf("\n");
   }
@@ -264,60 +191,57 @@ void at_a_thousand() {
   const Costs costs = cluster(fast);
   std::printf(
       "\n3. What changes                                             2 ranks     1024 ranks\n");
-  const auto row = [](const char* what, const char* form, double a, double b) {
-    std::printf("%-56s", what), std::printf(form, a), std::printf("    "), std::printf(form, b);
-    std::printf("\n");
+  const auto row = [](const char* what, int digits, double a, double b) {
+    std::printf("%-56s%10.*f    %10.*f\n", what, digits, a, digits, b);
   };
   const auto latency = [&](double r) { return 2 * (r - 1) * costs.link.latency; };
-  row("tokens of a step, at least (a micro-batch for each), k", "%10.0f", 2 * tokens / 1e3,
+  row("tokens of a step, at least (a micro-batch for each), k", 0, 2 * tokens / 1e3,
       1024 * tokens / 1e3);
-  row("ring: waiting for latency, ms", "%10.2f", 1e3 * latency(2), 1e3 * latency(1024));
-  row("ring: one message, KB", "%10.0f", costs.bytes / 2 / 1e3, costs.bytes / 1024 / 1e3);
-  row("slowest rank, if times spread by 5 %: slower by, %", "%10.1f", 5 * largest_of(2),
+  row("ring: waiting for latency, ms", 2, 1e3 * latency(2), 1e3 * latency(1024));
+  row("ring: one message, KB", 0, costs.bytes / 2 / 1e3, costs.bytes / 1024 / 1e3);
+  row("slowest rank, if times spread by 5 %: slower by, %", 1, 5 * largest_of(2),
       5 * largest_of(1024));
-  row("days between failures, if one machine fails in 3 years", "%10.1f", 3 * 365. / 2,
-      3 * 365. / 1024);
-  row("Adam's state, MB of each rank, if it is divided (ZeRO 1)", "%10.1f",
-      8 * parameters / 2 / 1e6, 8 * parameters / 1024 / 1e6);
+  row("days between failures, if one machine fails in 3 years", 1, 3 * 365. / 2, 3 * 365. / 1024);
+  row("Adam's state, MB of each rank, if it is divided (ZeRO 1)", 1, 8 * parameters / 2 / 1e6,
+      8 * parameters / 1024 / 1e6);
 }
 
-plot::LineChart this_machine(const std::vector<Measured>& all) {
-  plot::LineChart chart;
-  chart.title = "A small GPT on this machine";
-  chart.subtitle = "Lines: predicted, 8 micro-batches or one for each rank. Dots: measured on 2";
-  chart.x_axis = {.name = "ranks", .log = true};
-  chart.y_axis = {.name = "ms for a step", .log = true};
+// A line through f at 1, 2, 4, ... 1024 ranks.
+plot::Series curve(const char* name, const std::function<double(double)>& f) {
+  plot::Series line{.name = name};
+  for (double r = 1; r <= 1024; r *= 2) line.x.push_back(r), line.y.push_back(f(r));
+  return line;
+}
+
+void draw(const std::vector<Measured>& all) {
+  const plot::Axis ranks{.name = "ranks", .log = true};
+  plot::LineChart here{
+      .title = "A small GPT on this machine",
+      .subtitle = "Lines: predicted, 8 micro-batches or one for each rank. Dots: measured on 2",
+      .x_axis = ranks,
+      .y_axis = {.name = "ms for a step", .log = true}};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    plot::Series line{links[i].name, {}, {}};
-    for (double r = 1; r <= 1024; r *= 2) {
-      line.x.push_back(r),
-          line.y.push_back(1e3 * all[i].costs.step(r, std::max(r, double(micro_batches))));
-    }
-    line.colour = plot::series_colour(i);
-    chart.series.push_back(line);
-    chart.series.push_back({"", {2}, {1e3 * all[i].step}, false, true, false, line.colour});
+    here.series.push_back(curve(links[i].name, [&](double r) {
+      return 1e3 * all[i].costs.step(r, std::max(r, double(micro_batches)));
+    }));
+    here.series.back().colour = plot::series_colour(i);
+    here.series.push_back(
+        {"", {2}, {1e3 * all[i].step}, false, true, false, plot::series_colour(i)});
   }
-  return chart;
-}
-
-plot::LineChart planned() {
-  plot::LineChart chart;
-  chart.title = "GPT-2's smallest on a cluster";
-  chart.subtitle = "Predicted. 1024 micro-batches in a step";
-  chart.x_axis = {.name = "ranks", .log = true};
-  chart.y_axis = {.name = "efficiency, %", .low = 0, .high = 100};
-  for (const auto& [name, link] :
-       {std::pair{"10 us, 10 GB/s", fast}, {"50 us, 0.125 GB/s", slow}}) {
+  plot::LineChart planned{.title = "GPT-2's smallest on a cluster",
+                          .subtitle = "Predicted. 1024 micro-batches in a step",
+                          .x_axis = ranks,
+                          .y_axis = {.name = "efficiency, %", .low = 0, .high = 100}};
+  for (const auto& [name, link] : networks) {
     const Costs costs = cluster(link);
-    plot::Series line{name, {}, {}};
-    for (double r = 1; r <= 1024; r *= 2) {
-      line.x.push_back(r);
-      line.y.push_back(100 * costs.step(1, all_micro_batches) / r /
-                       costs.step(r, all_micro_batches));
-    }
-    chart.series.push_back(line);
+    planned.series.push_back(
+        curve(name, [&](double r) { return 100 * costs.efficiency(r, all_micro_batches); }));
   }
-  return chart;
+  plot::Canvas canvas(1100, 440);
+  const auto panels = plot::panels(canvas.area().inset(8), 1, 2);
+  plot::draw(canvas, panels[0], here);
+  plot::draw(canvas, panels[1], planned);
+  plot::write_png(canvas, "out/plots/phase8_scaling.png");
 }
 
 }  // namespace
@@ -327,18 +251,10 @@ int main(int count, char** arguments) try {
     return run_as_processes(2, [](Ranks& ranks) { compare(ranks); });
   }
   std::printf("Step 84: a cost model (takes about ten seconds)\n\n");
-  std::vector<Measured> all;
-  run_as_threads(2, [&](Ranks& ranks) {
-    const std::vector<Measured> measured = compare(ranks);
-    if (ranks.rank() == 0) all = measured;
-  });
+  const std::vector<Measured> all = of_first_rank(2, compare);
   plan();
   at_a_thousand();
-  plot::Canvas canvas(1100, 440);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(8), 1, 2, 24);
-  plot::draw(canvas, panels[0], this_machine(all));
-  plot::draw(canvas, panels[1], planned());
-  plot::write_png(canvas, "out/plots/phase8_scaling.png");
+  draw(all);
   std::printf("\nwrote out/plots/phase8_scaling.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
