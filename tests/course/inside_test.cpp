@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <variant>
 
 #include "catch.hpp"
 #include "course/one_text.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/ops.hpp"
 
 using namespace tapestry;
@@ -165,4 +167,62 @@ TEST_CASE("a link made weaker, a layer cut, and a correlation", "[phase3][course
   CHECK(same_number(correlation({1, 2, 3}, {2, 4, 6}), 1, 1e-12));
   CHECK(same_number(correlation({1, 2, 3, 4}, {1, -1, -1, 1}), 0, 1e-12));
   CHECK(mean_of({1, 2, 6}) == 3);
+}
+
+TEST_CASE("before the last layer norm divides, losses of heads add up", "[phase3][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  Transformer model = small_model(task);
+  Random random(4);
+  std::get<LayerNorm>(model.norm->layer).bias = random.normal({16});  // (16)
+  const Reader reader = reader_of(model, task, example_of(task, 5, 3).words);
+  const HeadCut whole = head_cut(reader, {}), all = head_cut(reader, all_heads);
+  double sum = 0;
+  for (const Index head : all_heads) sum += whole.undivided - head_cut(reader, {head}).undivided;
+  CHECK(same_number(sum, whole.undivided - all.undivided, 1e-4));
+  CHECK(std::abs(sum) > 0.1);
+  CHECK(all.left.logit == reader.without_heads(all_heads).logit);
+  CHECK(all.left.log_probability == reader.without_heads(all_heads).log_probability);
+  CHECK(all.deviation < whole.deviation);
+}
+
+TEST_CASE("two weights of the last query exchanged in some heads", "[phase3][course]") {
+  const TinyTask task(TaskKind::induction, {.longest = 6});
+  const Transformer model = small_model(task);
+  const Reader reader = reader_of(model, task, example_of(task, 5, 3).words);
+  const Index last = reader.ids.shape[1] - 1;
+  const Index before = said_with_exchanged(reader, 1, 2, {});
+  int changed = 0;
+  for (Index key = 0; key <= last; ++key) {
+    for (Index other = 0; other <= last; ++other) {
+      const auto exchange = [&](const Tensor& weights) {
+        Tensor result = weights * 1;  // (1, heads, length, length)
+        for (const Index head : {1, 2, 3}) {
+          result.set({0, head, last, key}, weights.at({0, head, last, other}));
+          result.set({0, head, last, other}, weights.at({0, head, last, key}));
+        }
+        return result;
+      };
+      const auto said_with = [&] {
+        Capture reach;
+        reach.replace(layer + ".weights", exchange);
+        return argmax(model(reader.ids, {}, {.need_weights = true})).values.back();
+      };
+      const Index said = said_with();
+      CHECK(said_with_exchanged(reader, key, other, {1, 2, 3}) == said);
+      changed += said == before ? 0 : 1;
+    }
+  }
+  CHECK(changed > 0);
+}
+
+TEST_CASE("two rows, and two maps, are compared by order and by size", "[phase3][course]") {
+  CHECK(same_number(same_order({1, -3, 2}, {-10, 30, 20}), 1, 1e-6));
+  CHECK(same_number(same_order({1, 2, 3}, {3, 2, 1}), -1, 1e-6));
+  CHECK(same_greatest({1, 3, -4}, {0, 2, 1}));
+  CHECK_FALSE(same_greatest({1, 3, -4}, {3, 2, 1}));
+  const Tensor a({4, 4}, {9, 0, 0, 0, 1, 9, 0, 0, 1, 2, 3, 9, 1, 2, 3, 4});  // (4, 4)
+  const Tensor b({4, 4}, {0, 0, 0, 0, 9, 1, 0, 0, 2, 4, 6, 0, 4, 3, 2, 1});  // (4, 4)
+  const RowAgreement rows = row_agreement(a, b);  // of rows 2 and 3, and keys up to the row's
+  CHECK(same_number(rows.correlation, 0, 1e-12));
+  CHECK(same_number(rows.same_greatest, 0.5, 1e-12));
 }

@@ -1,12 +1,28 @@
 #include "course/one_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "tapestry/analysis/evidence.hpp"
+#include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/batch.hpp"
 
 namespace tapestry {
+namespace {
+
+Tensor last_of(const Tensor& rows) {  // (1, length, width) -> (1, 1, width)
+  return slice(rows, 1, -1, rows.size(1));
+}
+
+Effect effect_of(const Tensor& logits, Index right) {
+  const Tensor last = last_of(logits);  // (1, 1, vocabulary)
+  return {double{last.at({0, 0, right})} - double{mean(last).item()},
+          double{log_softmax(last).at({0, 0, right})}};
+}
+
+}  // namespace
 
 Effect operator-(const Effect& a, const Effect& b) {
   return {a.logit - b.logit, a.log_probability - b.log_probability};
@@ -16,9 +32,7 @@ Effect Reader::operator()(const std::string& name, const Tensor& factors) const 
   Capture reach;
   reach.replace(layer + name, [&](const Tensor& numbers) { return numbers * factors; });
   const Tensor logits = model(ids, {}, {.need_weights = true});  // (1, length, vocabulary)
-  const Tensor last = slice(logits, 1, -1, logits.size(1));      // (1, 1, vocabulary)
-  return {double{last.at({0, 0, right})} - double{mean(last).item()},
-          double{log_softmax(last).at({0, 0, right})}};
+  return effect_of(logits, right);
 }
 
 Effect Reader::with_link(Index key, const std::vector<Index>& in, double factor) const {
@@ -45,6 +59,37 @@ Reader reader_of(const Transformer& model, const TinyTask& task, const Words& wo
           task.vocabulary().id(words.back())};
 }
 
+HeadCut head_cut(const Reader& reader, const std::vector<Index>& heads) {
+  const Transformer& model = reader.model;
+  const Tensor factors = factors_without(heads);  // (heads, 1, 1)
+  Capture reach;
+  reach.replace(layer + ".heads", [&](const Tensor& outputs) { return outputs * factors; });
+  const Tensor logits = model(reader.ids, {}, {.need_weights = true});  // (1, length, vocabulary)
+  const Tensor rows = reach["blocks.1.output"];                         // (1, length, d_model)
+  const double deviation = spread(last_of(rows)).deviation;
+  const Effect left = effect_of(logits, reader.right);
+  // What the norm adds is what is left of a row of zeros.
+  const Tensor added = model.lm_head((*model.norm)(rows * 0));  // (1, length, vocabulary)
+  return {left, deviation, (left.logit - effect_of(added, reader.right).logit) * deviation};
+}
+
+Index said_with_exchanged(const Reader& reader, Index key, Index other,
+                          const std::vector<Index>& in) {
+  const Index length = reader.ids.shape[1];
+  Tensor exchange = Tensor::zeros({length, length});  // (length, length)
+  for (Index k = 0; k < length; ++k) {
+    exchange.set({k, k == key ? other : k == other ? key : k}, 1);
+  }
+  const Tensor keep = factors_without(in);  // (heads, 1, 1)
+  Capture reach;
+  reach.replace(layer + ".weights", [&](const Tensor& weights) {
+    return weights * keep + matmul(weights, exchange) * (1.0 - keep);
+  });
+  // (1, length, vocabulary)
+  const Tensor logits = reader.model(reader.ids, {}, {.need_weights = true});
+  return argmax(last_of(logits)).values[0];
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -60,6 +105,37 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
     ab += (a[i] - mean_a) * (b[i] - mean_b);
   }
   return ab / std::sqrt(aa * bb);
+}
+
+double same_order(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto sizes = [](const std::vector<double>& row) {
+    const Tensor x({1, std::ssize(row)}, std::vector<real>(row.begin(), row.end()));  // (1, keys)
+    return maximum(x, -x);
+  };
+  return double{rank_agreement(sizes(a), sizes(b)).item()};
+}
+
+bool same_greatest(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto place = [](const std::vector<double>& row) {
+    return std::ranges::max_element(row) - row.begin();
+  };
+  return place(a) == place(b);
+}
+
+RowAgreement row_agreement(const Tensor& a, const Tensor& b) {
+  RowAgreement result = {0, 0};
+  const Index length = a.size(0);
+  for (Index row = 2; row < length; ++row) {
+    std::vector<double> of_a, of_b;
+    for (Index key = 0; key <= row; ++key) {
+      of_a.push_back(double{a.at({row, key})});
+      of_b.push_back(double{b.at({row, key})});
+    }
+    const double share = 1 / static_cast<double>(length - 2);
+    result.correlation += correlation(of_a, of_b) * share;
+    result.same_greatest += same_greatest(of_a, of_b) ? share : 0;
+  }
+  return result;
 }
 
 }  // namespace tapestry

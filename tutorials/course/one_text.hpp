@@ -40,7 +40,32 @@ Tensor factors_without(const std::vector<Index>& heads);  // (heads, 1, 1): 0 fo
 // It reads all words but the last, which is to be said.
 Reader reader_of(const Transformer& model, const TinyTask& task, const Words& words);
 
+// What is left without some heads of layer 1, the last.
+struct HeadCut {
+  Effect left;
+  double deviation;  // of the last position before the last layer norm, which divides by it
+  double undivided;  // logit times deviation, but for what the norm adds: a sum over the heads
+};
+HeadCut head_cut(const Reader& reader, const std::vector<Index>& heads);
+
+// The word said when the last query's weights on two keys are exchanged in some heads.
+Index said_with_exchanged(const Reader& reader, Index key, Index other,
+                          const std::vector<Index>& in);
+
 double mean_of(const std::vector<double>& values);
 double correlation(const std::vector<double>& a, const std::vector<double>& b);  // Pearson's
+
+// Two rows of numbers, one of each key: how far they put the keys in the same order by their sizes,
+// without signs (rank_agreement), and whether both have their greatest at the same key.
+double same_order(const std::vector<double>& a, const std::vector<double>& b);
+bool same_greatest(const std::vector<double>& a, const std::vector<double>& b);
+
+// Two maps under a causal mask, (length, length) each, compared by the sizes of their numbers:
+// means over the rows with three keys or more, those of rank_agreement.
+struct RowAgreement {
+  double correlation;
+  double same_greatest;  // the share of rows
+};
+RowAgreement row_agreement(const Tensor& a, const Tensor& b);
 
 }  // namespace tapestry

@@ -74,16 +74,33 @@ void print_layers(const std::string& name, const std::vector<Layer>& layers) {
   }
 }
 
-// How far back the letter to be said stands, on average.
-double answer_distance(TaskKind kind) {
-  const Indices keys = prompt_keys(task_of(kind), false).letter;  // (200, length)
-  double sum = 0, count = 0;
-  for (std::size_t at = 0; at < keys.values.size(); ++at) {
-    if (keys.values[at] < 0) continue;
-    sum += static_cast<double>(static_cast<Index>(at) % keys.shape[1] - keys.values[at]);
+// In the rows that say a letter which stands once in the prompt, the mean of: how far back it
+// stands, and how far back layers look. All have the same rows, for far answers have more of them.
+struct Distances {
+  double letter = 0, layer_1 = 0, layer_0 = 0, untrained_1 = 0;
+};
+
+Distances distances(TaskKind kind, const Transformer& model) {
+  const PromptKeys keys = prompt_keys(task_of(kind), false);
+  const auto by_row = [&](const Transformer& of, std::size_t layer) {  // (200, length)
+    return mean(attention_distance(weights_of(of, keys.batch.inputs)[layer]), 1);
+  };
+  const Tensor second = by_row(model, 1), first = by_row(model, 0);       // (200, length)
+  const Tensor random = by_row(untrained(model, init::lecun_normal), 1);  // (200, length)
+  Distances sum;
+  double count = 0;
+  const Index length = keys.letter.shape[1];
+  for (Index at = 0; at < second.count(); ++at) {
+    const Index key = keys.letter.values[static_cast<std::size_t>(at)];
+    if (key < 0) continue;
+    const Index text = at / length, row = at % length;
+    sum.letter += static_cast<double>(row - key);
+    sum.layer_1 += double{second.at({text, row})};
+    sum.layer_0 += double{first.at({text, row})};
+    sum.untrained_1 += double{random.at({text, row})};
     count += 1;
   }
-  return sum / count;
+  return {sum.letter / count, sum.layer_1 / count, sum.layer_0 / count, sum.untrained_1 / count};
 }
 
 // In how many models a measure falls, and rises, from layer 0 to layer 1 by more than two standard
@@ -181,10 +198,12 @@ int main() try {
   std::printf("\nFrom layer 0 to layer 1, of %zu models\n", tasks.size());
   print_answer("trained", tasks, &Task::trained);
   print_answer("untrained", tasks, &Task::untrained);
-  std::printf("\nDistance: how far back the letter to be said stands, and layer 1 looks\n");
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    std::printf("%-10s %5.2f %8.2f\n", tasks[i].name.c_str(), answer_distance(kinds[i]),
-                tasks[i].trained[1][1].mean);
+  std::printf("\nHow far back the letter to be said stands, and layers look, in the same rows\n");
+  std::printf("%-10s letter  layer 1  layer 0  untrained 1\n", "");
+  for (const TaskKind kind : kinds) {
+    const Distances d = distances(kind, read_model(kind));
+    std::printf("%-10s %6.2f %8.2f %8.2f %12.2f\n", to_string(kind).c_str(), d.letter, d.layer_1,
+                d.layer_0, d.untrained_1);
   }
   draw(tasks);
   std::printf("\nwrote out/plots/phase3_layers.png\n");

@@ -3,14 +3,16 @@
 // New here: rollout, which multiplies the layers' maps, and flow, the maximum flow through
 // their links (Abnar & Zuidema 2020). Both are estimates from weights alone. Beside them
 // stands the local sensitivity: the norms of the derivatives of the last layer with respect to the
-// words, computed by the tape. How well they agree is measured over 20 sequences, beside controls:
-// one layer with its residual connection, even weights, another sequence, and untrained models.
+// words, computed by the tape. How well they agree, in order and in size, is measured over 20
+// sequences, beside controls: one layer with its residual connection, even weights, another
+// sequence, and untrained models.
 // Reads the induction model of step 26; writes out/plots/phase3_rollout.png; takes about 5 seconds.
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "course/inside.hpp"
+#include "course/one_text.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
@@ -68,9 +70,15 @@ const char* const guesses[] = {
     "weights of layer 1",    "layer 1: (A + I) / 2", "layer 0: (A + I) / 2", "flow", "rollout",
     "  of another sequence", "  of even weights"};
 
-// Rank agreement of each guess with the derivatives, over sequences of one length.
-std::vector<Spread> agreement_of(const Transformer& model) {
-  std::vector<std::vector<Tensor>> agreements(std::size(guesses));  // () each
+// How far a guess agrees with the derivatives in one sequence.
+struct Agreement {
+  Tensor ranks;  // ()
+  RowAgreement by_size;
+};
+
+// Of each guess, over sequences of one length.
+std::vector<std::vector<Agreement>> agreement_of(const Transformer& model) {
+  std::vector<std::vector<Agreement>> agreements(std::size(guesses));
   Tensor before;  // rollout of the sequence before
   for (int i = 0; i <= sequences; ++i) {
     const Words words = example_of(task, 6, 4, static_cast<std::uint64_t>(i)).words;
@@ -78,31 +86,48 @@ std::vector<Spread> agreement_of(const Transformer& model) {
     const Tensor maps[] = {a.last_layer, a.one_layer, a.other_layer, a.flow,
                            a.rollout,    before,      a.even};
     for (std::size_t g = 0; i > 0 && g < std::size(guesses); ++g) {  // the first is only `before`
-      agreements[g].push_back(rank_agreement(maps[g], a.derivatives, Mask::causal()));
+      agreements[g].push_back({rank_agreement(maps[g], a.derivatives, Mask::causal()),
+                               row_agreement(maps[g], a.derivatives)});
     }
     before = a.rollout;
   }
-  std::vector<Spread> result;
-  for (const auto& of_guess : agreements) result.push_back(spread(stack(of_guess, 0)));
-  return result;
+  return agreements;
 }
 
-void print_agreement(const Transformer& model) {
-  std::printf("\n2. Rank agreement with the derivatives, %d sequences (1: the same order)\n",
-              sequences);
-  std::vector<std::vector<Spread>> columns = {agreement_of(model)};
-  for (const std::uint64_t seed : {7, 8, 9}) {
-    columns.push_back(agreement_of(untrained(model, init::lecun_normal, seed)));
-  }
+// A line for each guess; print_one prints the column of one model.
+template <class Print>
+void print_table(const std::vector<std::vector<std::vector<Agreement>>>& models, Print print_one) {
   std::printf(
       "                             trained       random 7       random 8       random 9\n");
   for (std::size_t g = 0; g < std::size(guesses); ++g) {
     std::printf("%-22s", guesses[g]);
-    for (const auto& column : columns) {
-      std::printf("   %.2f +- %.2f", column[g].mean, column[g].deviation);
-    }
+    for (const auto& model : models) print_one(model[g]);
     std::printf("\n");
   }
+}
+
+void print_agreement(const Transformer& model) {
+  std::vector<std::vector<std::vector<Agreement>>> models = {agreement_of(model)};
+  for (const std::uint64_t seed : {7, 8, 9}) {
+    models.push_back(agreement_of(untrained(model, init::lecun_normal, seed)));
+  }
+  std::printf("\n2. Rank agreement with the derivatives, %d sequences (1: the same order)\n",
+              sequences);
+  print_table(models, [](const std::vector<Agreement>& agreements) {
+    std::vector<Tensor> ranks;  // () each
+    for (const Agreement& one : agreements) ranks.push_back(one.ranks);
+    const Spread of = spread(stack(ranks, 0));
+    std::printf("   %.2f +- %.2f", of.mean, of.deviation);
+  });
+  std::printf("\n3. The same rows by size: correlation; rows in which the same key is largest\n");
+  print_table(models, [](const std::vector<Agreement>& agreements) {
+    double correlation = 0, same = 0;
+    for (const Agreement& one : agreements) {
+      correlation += one.by_size.correlation / sequences;
+      same += one.by_size.same_greatest / sequences;
+    }
+    std::printf("   %5.2f   %3.0f %%", correlation, 100 * same);
+  });
 }
 
 // What the last position, which predicts the next letter, depends on.

@@ -35,16 +35,13 @@ using Numbers = std::vector<double>;
 // A link from the last query to a key, in one head.
 struct Link {
   double weight, share, gradient;
-  Effect cut;  // what is lost without it
+  Effect cut;    // what is lost without it
+  double other;  // the change of another letter's logit, drawn at random, without its sign
 };
 constexpr double Link::* measures[] = {&Link::weight, &Link::share, &Link::gradient};
 double logit(const Link& link) { return link.cut.logit; }
 
-// The model without some heads.
-struct HeadCut {
-  Effect left;
-  double deviation;  // of the last row that enters the last layer norm, which divides by it
-};
+// The heads of layer 1 that are cut together.
 const std::vector<std::vector<Index>> head_cuts = {{}, {0}, {1}, {2}, {3}, all_heads};
 
 struct Look {
@@ -71,22 +68,16 @@ std::vector<Tensor> maps(const Reader& reader) {
   return {weights, value_shares(weights, values, attention.output.weight), gradients};
 }
 
-HeadCut without(const Reader& reader, const std::vector<Index>& heads) {
-  const Effect left = reader.without_heads(heads);
-  const Tensor factors = factors_without(heads);  // (heads, 1, 1)
-  Capture reach;
-  reach.replace(layer + ".heads", [&](const Tensor& outputs) { return outputs * factors; });
-  reader.model(reader.ids, {}, {.need_weights = true});  // (1, length, vocabulary)
-  const Tensor rows = reach["blocks.1.output"];          // (1, length, d_model)
-  return {left, spread(slice(rows, 1, -1, rows.size(1))).deviation};
-}
-
-Look look(const Transformer& model, const Words& words) {
+Look look(const Transformer& model, const Words& words, Random& random) {
   const Reader reader = reader_of(model, task, words);
+  Reader other = reader;
+  while (other.right == reader.right) {
+    other.right = task.vocabulary().id(std::string(1, static_cast<char>('a' + random.randint(16))));
+  }
   Look result{{"<bos>"}, words.back()};
   result.reads.insert(result.reads.end(), words.begin(), words.end() - 1);
-  for (const auto& heads : head_cuts) result.heads.push_back(without(reader, heads));
-  const Effect whole = result.heads[0].left;
+  for (const auto& heads : head_cuts) result.heads.push_back(head_cut(reader, heads));
+  const Effect whole = result.heads[0].left, other_whole = other.without_heads({});
   const Index last = reader.ids.shape[1] - 1;
   const std::vector<Tensor> three = maps(reader);
   result.links.resize(all_heads.size());
@@ -95,7 +86,8 @@ Look look(const Transformer& model, const Words& words) {
     for (const Index head : all_heads) {
       const auto of = [&](std::size_t i) { return double{three[i].at({0, head, last, key})}; };
       result.links[static_cast<std::size_t>(head)].push_back(
-          {of(0), of(1), of(2), whole - reader.with_link(key, {head}, 0)});
+          {of(0), of(1), of(2), whole - reader.with_link(key, {head}, 0),
+           std::abs((other_whole - other.with_link(key, {head}, 0)).logit)});
     }
   }
   return result;
@@ -126,18 +118,11 @@ Tensor row_of(const Numbers& numbers) {  // (1, count)
   return Tensor({1, std::ssize(numbers)}, std::vector<real>(numbers.begin(), numbers.end()));
 }
 
-// How far two rows put the words in the same order. Sizes are compared, not signs.
-double agreement(const Numbers& a, const Numbers& b) {
-  const Tensor x = row_of(a), y = row_of(b);  // (1, keys)
-  return double{rank_agreement(maximum(x, -x), maximum(y, -y)).item()};
-}
-
 // A line of a table: a number for each measure.
 template <class Number>
 void print_line(const std::string& name, Number number) {
   std::printf("%-9s", name.c_str());
   for (const auto measure : measures) std::printf(" %8.2f", number(measure));
-  std::printf("\n");
 }
 
 void print_agreement(const std::vector<Look>& looks) {
@@ -146,21 +131,36 @@ void print_agreement(const std::vector<Look>& looks) {
   for (std::size_t head = 0; head < all_heads.size(); ++head) {
     print_line("1." + std::to_string(head), [&](double Link::* measure) {
       return mean_of(numbers(looks, [&](const Look& one) {
-        return agreement(numbers(one.links[head], measure), numbers(one.links[head], logit));
+        return same_order(numbers(one.links[head], measure), numbers(one.links[head], logit));
       }));
     });
+    std::printf("\n");
+  }
+}
+
+// By head, and at the end of all of them.
+void print_correlations(const std::vector<std::vector<Link>>& strong) {
+  std::printf("Their correlation with the cut (logit), and their weights\n");
+  std::printf("head        weight    share gradient    weights\n");
+  for (std::size_t i = 0; i < strong.size(); ++i) {
+    print_line(i < 4 ? "1." + std::to_string(i) : "all four", [&](double Link::* measure) {
+      return correlation(numbers(strong[i], measure), numbers(strong[i], logit));
+    });
+    const Spread weights = spread(row_of(numbers(strong[i], &Link::weight)));
+    std::printf("    %.2f +- %.2f\n", weights.mean, weights.deviation);
   }
 }
 
 // What is behind a high agreement: most links are nothings, and of the others?
 void print_links(const std::vector<Look>& looks) {
   std::vector<std::vector<Link>> strong(all_heads.size() + 1);  // by head; at the end all of them
-  double links = 0, small = 0, same = 0;
+  double links = 0, small = 0, same = 0, same_of_other = 0;
   for (const Look& one : looks) {
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
       const std::vector<Link>& row = one.links[head];
-      const auto darkest = std::ranges::max_element(row, {}, &Link::weight);
-      same += darkest == std::ranges::max_element(row, {}, logit) ? 1 : 0;
+      const Numbers weights = numbers(row, &Link::weight);
+      same += same_greatest(weights, numbers(row, logit)) ? 1 : 0;
+      same_of_other += same_greatest(weights, numbers(row, &Link::other)) ? 1 : 0;
       for (const Link& link : row) {
         links += 1, small += std::abs(logit(link)) < 0.05 ? 1 : 0;
         if (link.weight >= 0.5) strong[head].push_back(link), strong.back().push_back(link);
@@ -172,14 +172,11 @@ void print_links(const std::vector<Look>& looks) {
               100 * small / links);
   std::printf("In %.0f of %zu rows the largest weight stands where the cut costs most.\n", same,
               all_heads.size() * looks.size());
+  std::printf("In %.0f rows it stands where the cut changes the logit of another letter most.\n",
+              same_of_other);
   std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f.\n",
               strong.back().size(), least, greatest);
-  std::printf("Their correlation with the cut (logit)\nhead        weight    share gradient\n");
-  for (std::size_t i = 0; i < strong.size(); ++i) {
-    print_line(i < 4 ? "1." + std::to_string(i) : "all four", [&](double Link::* measure) {
-      return correlation(numbers(strong[i], measure), numbers(strong[i], logit));
-    });
-  }
+  print_correlations(strong);
 }
 
 void print_heads(const std::vector<Look>& looks) {
@@ -202,21 +199,23 @@ void print_heads(const std::vector<Look>& looks) {
   print_lost("all four", {5});
 }
 
-// Why do the four losses not add up to that of all? Logit times deviation is a sum over heads.
+// Why do the four losses not add up to that of all? Before the division the logit is a sum over
+// heads: divided by the deviation of the whole row, both are equal.
 void print_deviations(const std::vector<Look>& looks) {
-  Numbers undivided;
   std::printf("the row's deviation before the last layer norm, mean\n");
   std::printf("without   none     1.0     1.1     1.2     1.3 all four\n      ");
   for (std::size_t i = 0; i < head_cuts.size(); ++i) {
-    const auto deviation = [&](const Look& one) { return one.heads[i].deviation; };
-    const auto product = [&](const Look& one) { return one.heads[i].left.logit * deviation(one); };
-    std::printf(" %7.3f", mean_of(numbers(looks, deviation)));
-    undivided.push_back(mean_of(numbers(looks, product)));
+    std::printf(" %7.3f",
+                mean_of(numbers(looks, [&](const Look& one) { return one.heads[i].deviation; })));
   }
-  const double single =
-      4 * undivided[0] - undivided[1] - undivided[2] - undivided[3] - undivided[4];
-  std::printf("\nlogit times deviation: heads one by one lose %.1f, all four together %.1f\n",
-              single, undivided[0] - undivided[5]);
+  const auto lost = [&](std::size_t cut) {
+    return mean_of(numbers(looks, [&](const Look& one) {
+      return (one.heads[0].undivided - one.heads[cut].undivided) / one.heads[0].deviation;
+    }));
+  };
+  std::printf(
+      "\neach row divided by that of \"none\": one by one they lose %.2f, all four together %.2f\n",
+      lost(1) + lost(2) + lost(3) + lost(4), lost(5));
 }
 
 // The strongest link of each head, times 1, 0.9, ..., 0: the logit above that without it.
@@ -279,12 +278,13 @@ int main() try {
   const Transformer model = read_transformer("out/checkpoints/induction_model.safetensors",
                                              "step 26 trains and saves it. Type: make run-26");
   const Words example = example_of(task, 5, 3).words;
-  const Look one = look(model, example);
+  Random letters(4);
+  const Look one = look(model, example, letters);
   print(one, 1);
   std::vector<Look> looks;
   Random random(3);
   for (int i = 0; i < sequences; ++i) {
-    looks.push_back(look(model, task.sequence(Part::held_out, random).words));
+    looks.push_back(look(model, task.sequence(Part::held_out, random).words, letters));
   }
   print_agreement(looks);
   print_links(looks);

@@ -4,8 +4,9 @@
 // Heads of layer 1 that are named "induction" (step 33); what the log-probability of the letter to
 // be said loses when one head of layer 1 is cut (the most of the four), and when all are (step 36);
 // how far weights order links as cuts do (logit), of all links and of those of weight 0.5 or more,
-// of the four heads and of each; in how many rows the largest weight is the largest cut; and rank
-// agreement with the derivatives (step 35).
+// of the four heads and of each; in how many rows the largest weight is the largest cut, also for
+// the logit of another letter, drawn at random; what is said when the weights on the right letter
+// and on another of the prompt are exchanged; and agreement with the derivatives (step 35).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -83,41 +84,52 @@ struct Cuts {
   double order = 0;
   double strong = 0;         // correlation of the links of weight 0.5 or more, of the four heads
   std::vector<double> each;  // ... of each head, the least first
-  double same = 0;           // rows where the largest weight is the largest cut, in percent
+  // Rows where the largest weight is the largest cut, in percent; also for another letter's logit.
+  double same = 0, same_of_other = 0;
+  // What is said when weights are exchanged in all four heads, in percent.
+  double says_other = 0, says_right = 0;
 };
 
 // Links of the last query: weights, and the logit that is lost without each.
 struct Links {
   std::vector<double> weight, lost;
+  std::vector<double> change;  // of another letter's logit, without its sign
 };
 
-Links links_of(const Reader& reader, const Effect& whole, const Tensor& weights, Index head) {
+Links links_of(const Reader& reader, const Reader& other, const Tensor& weights, Index head) {
   Links links;
+  const Effect whole = reader.without_heads({}), other_whole = other.without_heads({});
   const Index length = reader.ids.shape[1];
   for (Index key = 0; key < length; ++key) {
     links.weight.push_back(double{weights.at({0, head, length - 1, key})});
     links.lost.push_back((whole - reader.with_link(key, {head}, 0)).logit);
+    links.change.push_back(std::abs((other_whole - other.with_link(key, {head}, 0)).logit));
   }
   return links;
 }
 
-// How far two rows put the keys in the same order. Sizes are compared, not signs.
-double same_order(const Links& links) {
-  const auto sizes = [](const std::vector<double>& numbers) {
-    Tensor row = Tensor::zeros({1, std::ssize(numbers)});  // (1, length)
-    for (Index i = 0; i < std::ssize(numbers); ++i) {
-      row.set({0, i}, std::abs(numbers[static_cast<std::size_t>(i)]));
-    }
-    return row;
-  };
-  return double{rank_agreement(sizes(links.weight), sizes(links.lost)).item()};
+// The same text and another letter.
+Reader with_other_letter(Reader reader, Random& random) {
+  const Index right = reader.right;
+  while (reader.right == right) {
+    const std::string letter(1, static_cast<char>('a' + random.randint(16)));
+    reader.right = task.vocabulary().id(letter);
+  }
+  return reader;
 }
 
-bool same_place(const Links& links) {
-  const auto place = [](const std::vector<double>& row) {
-    return std::ranges::max_element(row) - row.begin();
-  };
-  return place(links.weight) == place(links.lost);
+// What is said when the weights on the letter to be said and on another of the prompt are exchanged
+// in all heads.
+void add_exchange(const Reader& reader, const TaskSequence& sequence, Random& random,
+                  Cuts& result) {
+  const auto begin = sequence.words.begin();
+  const Index key = std::find(begin, sequence.words.end(), sequence.words.back()) - begin;
+  Index other = key;
+  while (other == key) other = random.randint(sequence.given - 1);
+  const Index says = said_with_exchanged(reader, key + 1, other + 1, all_heads);  // key 0: <bos>
+  const Index letter = task.vocabulary().id(sequence.words[static_cast<std::size_t>(other)]);
+  result.says_other += says == letter ? 100.0 / texts : 0;
+  result.says_right += says == reader.right ? 100.0 / texts : 0;
 }
 
 void add_strong(const Links& from, Links& to) {
@@ -133,19 +145,22 @@ Cuts cuts(const Transformer& model) {
   std::vector<double> by_head(all_heads.size());
   std::vector<Links> strong(all_heads.size());
   Links of_all;
-  Random random(3);
+  Random random(3), letters(4), places(4);
   for (int i = 0; i < texts; ++i) {
-    const Reader reader = reader_of(model, task, task.sequence(Part::held_out, random).words);
+    const TaskSequence sequence = task.sequence(Part::held_out, random);
+    const Reader reader = reader_of(model, task, sequence.words);
+    add_exchange(reader, sequence, places, result);
+    const Reader other = with_other_letter(reader, letters);
     const Effect whole = reader.without_heads({});
     const Tensor weights = weights_of(model, reader.ids)[1];  // (1, heads, length, length)
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      const Index h = all_heads[head];
-      const Links links = links_of(reader, whole, weights, h);
-      result.order += same_order(links) / (4 * texts);
-      result.same += same_place(links) ? 100.0 / (4 * texts) : 0;
+      const Links links = links_of(reader, other, weights, all_heads[head]);
+      result.order += same_order(links.weight, links.lost) / (4 * texts);
+      result.same += same_greatest(links.weight, links.lost) ? 100.0 / (4 * texts) : 0;
+      result.same_of_other += same_greatest(links.weight, links.change) ? 100.0 / (4 * texts) : 0;
       add_strong(links, strong[head]);
       add_strong(links, of_all);
-      by_head[head] += (whole - reader.without_heads({h})).log_probability / texts;
+      by_head[head] += (whole - reader.without_heads({all_heads[head]})).log_probability / texts;
     }
     result.all += (whole - reader.without_heads(all_heads)).log_probability / texts;
   }
@@ -156,11 +171,17 @@ Cuts cuts(const Transformer& model) {
   return result;
 }
 
+// With the derivatives, mean of 10 sequences.
 struct Agreement {
-  double last_layer = 0, rollout = 0, other = 0, even = 0;
+  double last_layer = 0, rollout = 0, other = 0, even = 0;  // of ranks
+  RowAgreement last_layer_by_size = {0, 0}, rollout_by_size = {0, 0};
 };
 
-// Rank agreement with the derivatives, mean of 10 sequences.
+void add(RowAgreement& to, const RowAgreement& one, double count) {
+  to.correlation += one.correlation / count;
+  to.same_greatest += one.same_greatest / count;
+}
+
 Agreement agreement(const Transformer& model) {
   constexpr int few = 10;
   Agreement result;
@@ -176,8 +197,11 @@ Agreement agreement(const Transformer& model) {
       const auto with = [&](const Tensor& map) {
         return double{rank_agreement(map, norms, Mask::causal()).item()} / few;
       };
-      result.last_layer += with(squeeze(mean(layers[1], 1), 0));
+      const Tensor last_layer = squeeze(mean(layers[1], 1), 0);  // (length, length)
+      result.last_layer += with(last_layer);
       result.rollout += with(rollout);
+      add(result.last_layer_by_size, row_agreement(last_layer, norms), few);
+      add(result.rollout_by_size, row_agreement(rollout, norms), few);
       result.other += with(before);
       result.even += with(squeeze(attention_rollout(even), 0));
     }
@@ -203,6 +227,27 @@ void print_cuts(const std::vector<Cuts>& models) {
   print("      the least", models, 2, [](const Cuts& c) { return c.each.front(); });
   print("      the greatest", models, 2, [](const Cuts& c) { return c.each.back(); });
   print("largest is the same key, %", models, 0, &Cuts::same);
+  print("  logit of another letter", models, 0, &Cuts::same_of_other);
+  print("exchanged: says the other, %", models, 0, &Cuts::says_other);
+  print("  says the right one", models, 0, &Cuts::says_right);
+}
+
+void print_agreement(const std::vector<Agreement>& models) {
+  std::printf("rank agreement with the derivatives\n");
+  print("  weights of layer 1", models, 2, &Agreement::last_layer);
+  print("  rollout", models, 2, &Agreement::rollout);
+  print("  of another sequence", models, 2, &Agreement::other);
+  print("  of even weights", models, 2, &Agreement::even);
+  const auto print_sizes = [&](int digits, auto number) {
+    print("  weights of layer 1", models, digits,
+          [&](const Agreement& a) { return number(a.last_layer_by_size); });
+    print("  rollout", models, digits,
+          [&](const Agreement& a) { return number(a.rollout_by_size); });
+  };
+  std::printf("correlation with the derivatives\n");
+  print_sizes(2, [](const RowAgreement& rows) { return rows.correlation; });
+  std::printf("largest is the same key, %%\n");
+  print_sizes(0, [](const RowAgreement& rows) { return 100 * rows.same_greatest; });
 }
 
 }  // namespace
@@ -221,11 +266,7 @@ int main() try {
   print("seed", seed_numbers, 0, std::identity());
   print("named induction, of 4", names, 0, std::identity());
   print_cuts(cut);
-  std::printf("rank agreement with the derivatives\n");
-  print("  weights of layer 1", agree, 2, &Agreement::last_layer);
-  print("  rollout", agree, 2, &Agreement::rollout);
-  print("  of another sequence", agree, 2, &Agreement::other);
-  print("  of even weights", agree, 2, &Agreement::even);
+  print_agreement(agree);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
