@@ -118,22 +118,26 @@ void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& r
 
 // With learned positions the order of words matters, also without a mask: a swap is a change, then.
 void swap_with_positions() {
-  std::printf(
-      "\n2. Without a mask, but with learned positions: outputs 1 to 4, last two swapped\n");
+  std::printf("\n2. Untrained transformers without a mask: outputs 1 to 4, last two swapped\n");
+  std::printf("%10slearned positions   no positions\n", "");
   for (const Index layers : {1, 2}) {
-    Random random(7);
-    const Transformer model({.vocab_size = 10,
-                             .max_length = length,
-                             .d_model = d_model,
-                             .num_heads = heads,
-                             .num_layers = layers,
-                             .is_causal = false,
-                             .initializer = init::xavier_uniform},
-                            random);
-    const Tensor before = model(Indices({length}, {4, 5, 6, 7, 8, 9}));  // (length, 10)
-    const Tensor after = model(Indices({length}, {4, 5, 6, 7, 9, 8}));   // (length, 10)
-    std::printf("Transformer of %td layer%s move by %s\n", layers,
-                layers == 1 ? ": " : "s:", change(before, after, 0, 4).c_str());
+    std::printf("%td layer%s", layers, layers == 1 ? " " : "s");
+    for (const Positions positions : {Positions::learned, Positions::none}) {
+      Random random(7);
+      const Transformer model({.vocab_size = 10,
+                               .max_length = length,
+                               .d_model = d_model,
+                               .num_heads = heads,
+                               .num_layers = layers,
+                               .is_causal = false,
+                               .positions = positions,
+                               .initializer = init::xavier_uniform},
+                              random);
+      const Tensor before = model(Indices({length}, {4, 5, 6, 7, 8, 9}));  // (length, 10)
+      const Tensor after = model(Indices({length}, {4, 5, 6, 7, 9, 8}));   // (length, 10)
+      std::printf("%18s", change(before, after, 0, 4).c_str());
+    }
+    std::printf("\n");
   }
 }
 

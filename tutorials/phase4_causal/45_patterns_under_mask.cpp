@@ -149,7 +149,7 @@ Batch last_words() {
 // By how much the log-probability falls without heads.
 using Fall = std::function<double(const std::vector<HeadOf>&, Replacement)>;
 
-// Heads of layer 0 cut in pairs, first those that look most at the deciding word.
+// Heads of layer 0 cut together, first those that look most at the deciding word; whole layers.
 void print_joint_cuts(const std::vector<double>& looks, const Fall& fall) {
   std::vector<Index> order = {0, 1, 2, 3};  // the heads of layer 0, first those that look most
   std::sort(order.begin(), order.end(), [&](Index a, Index b) {
@@ -162,7 +162,18 @@ void print_joint_cuts(const std::vector<double>& looks, const Fall& fall) {
   pair(0, Replacement::zero, "");
   pair(0, Replacement::mean, ", set to their mean");
   pair(2, Replacement::zero, "");
-  std::printf("all of layer 1 %58.3f\n", fall({{1, 0}, {1, 1}, {1, 2}, {1, 3}}, Replacement::zero));
+  for (const std::size_t third : {2U, 3U}) {
+    const Index a = order[0], b = order[1], c = order[third];
+    std::printf("0.%td, 0.%td and 0.%td together %47.3f\n", a, b, c,
+                fall({{0, a}, {0, b}, {0, c}}, Replacement::zero));
+  }
+  const std::vector<HeadOf> first = {{0, 0}, {0, 1}, {0, 2}, {0, 3}},
+                            second = {{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+  std::vector<HeadOf> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  std::printf("all of layer 0 %58.3f\n", fall(first, Replacement::zero));
+  std::printf("all of layer 1 %58.3f\n", fall(second, Replacement::zero));
+  std::printf("both layers %61.3f\n", fall(all, Replacement::zero));
   std::printf("cut: by how much the log-probability of the last word falls without the head\n");
 }
 

@@ -1,4 +1,4 @@
-// 42a. A test that finds every leak
+// 42a. A test that finds nine leaks
 //
 // Write a test of causality. You are given a function f from n rows to n rows of d numbers, for
 // any n: a layer, or several. Row i of f(x) may depend on the rows 0 to i of x, and on no later
