@@ -121,27 +121,29 @@ void print_order(const std::vector<InductionRun>& runs) {
               apart / count);
 }
 
-// One head cut at a time, and both heads of a layer.
+// One head cut at a time, and both heads of a layer: zeros in place of what they write, or its mean
+// at each position.
 void print_cuts(const std::vector<InductionRun>& runs) {
   std::printf(
       "\n3. Loss when heads are cut, runs with an induction head and two heads per layer\n");
-  std::printf("           layer 0: best       the           layer 1: best       the\n");
-  std::printf("nothing         previous     other    both       induction     other    both\n");
-  std::string means;  // the first cut with the mean of the head's output at each position
+  std::printf("                 layer 0: best      the          layer 1: best      the\n");
+  std::printf("nothing  instead      previous    other    both      induction    other    both\n");
   for (const InductionRun& run : runs) {
     if (!formed(run) || run.setting.heads != 2) continue;
     const Tensor &previous = run.previous.back(), &induction = run.induction.back();  // (heads)
     const Index p = previous.at({1}) > previous.at({0}), i = induction.at({1}) > induction.at({0});
-    const auto loss = [&](const std::vector<HeadOf>& cut, Replacement by = Replacement::zero) {
-      return -said_without(run.model, repetition_test(), cut, by).log_probability;
-    };
-    std::printf("%7.2f %16.2f %9.2f %7.2f %15.2f %9.2f %7.2f%s\n", run.loss.back(), loss({{0, p}}),
-                loss({{0, 1 - p}}), loss({{0, 0}, {0, 1}}), loss({{1, i}}), loss({{1, 1 - i}}),
-                loss({{1, 0}, {1, 1}}),
-                run.setting.positions == Positions::learned ? "  learned" : "");
-    means += formatted(" %5.2f", loss({{0, p}}, Replacement::mean));
+    for (const Replacement by : {Replacement::zero, Replacement::mean}) {
+      const auto loss = [&](const std::vector<HeadOf>& cut) {
+        return -said_without(run.model, repetition_test(), cut, by).log_probability;
+      };
+      const bool zeros = by == Replacement::zero;
+      std::printf("%7s  %-7s %14.2f %8.2f %7.2f %14.2f %8.2f %7.2f%s\n",
+                  zeros ? formatted("%.2f", run.loss.back()).c_str() : "", zeros ? "zeros" : "mean",
+                  loss({{0, p}}), loss({{0, 1 - p}}), loss({{0, 0}, {0, 1}}), loss({{1, i}}),
+                  loss({{1, 1 - i}}), loss({{1, 0}, {1, 1}}),
+                  zeros && run.setting.positions == Positions::learned ? "  learned" : "");
+    }
   }
-  std::printf("best previous, its mean in place of zeros:%s\n", means.c_str());
 }
 
 const char* const kinds[] = {"two layers, sinusoids, formed", "two layers, sinusoids, not formed",

@@ -4,7 +4,7 @@
 // "the cat chased a small" (an insect), "the cat chewed a small" (a toy). While the model reads the
 // second, one head's output at one word is replaced by what it was in the first. How much of the
 // first sentence's answer comes back? Beside that the map of weights, and a control: the same
-// patch from an unrelated sentence.
+// patch from a third sentence, whose word there speaks for neither answer.
 // Reads the model of step 43; writes out/plots/phase5_patching.png; takes about 2 seconds.
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ using Options = std::map<std::string, double>;  // what may come next, and how p
 struct Pairs {
   std::string name;
   Index changed;  // the place of the word that differs; <bos> is 0
-  std::vector<Words> clean, corrupted, unrelated;
+  std::vector<Words> clean, corrupted, third, same_word;  // the last two: controls
   Tensor direction;  // (pairs, vocabulary): what clean makes probable minus what corrupted does
 };
 
@@ -68,24 +68,28 @@ Words with_other_word(const Words& clean, std::size_t place, Random& random) {
 }
 
 Pairs draw_pairs(const std::string& name, Role role, Index changed) {
-  Pairs result{name, changed, {}, {}, {}, Tensor::zeros({pairs, vocabulary.size()})};
-  Random random(11);
+  Pairs result{name, changed, {}, {}, {}, {}, Tensor::zeros({pairs, vocabulary.size()})};
+  Random random(11), more(12);
+  const auto place = static_cast<std::size_t>(changed - 1);
   while (result.clean.size() < pairs) {
     const Words clean = five_words(role, random);
-    const Words corrupted = with_other_word(clean, static_cast<std::size_t>(changed - 1), random);
+    const Words corrupted = with_other_word(clean, place, random);
     if (corrupted.empty()) continue;
     const Options right = grammar.next_word(clean), wrong = grammar.next_word(corrupted);
-    Words unrelated = five_words(role, random);
-    const auto related = [&](const Options& to) {
-      return !disjoint(to, grammar.next_word(unrelated));
-    };
-    while (related(right) || related(wrong)) unrelated = five_words(role, random);
+    Words other = five_words(role, random), third = clean;
+    const auto related = [&](const Options& to) { return !disjoint(to, grammar.next_word(other)); };
+    while (related(right) || related(wrong)) other = five_words(role, random);
+    // Controls: a third word (a verb with its subject), and the corrupted one's among other words.
+    for (auto i = role == Role::verb_object ? 0 : place; i <= place; ++i) third[i] = other[i];
+    Words same_word = five_words(role, more);
+    while (same_word[place] != corrupted[place]) same_word = five_words(role, more);
     const auto row = static_cast<Index>(result.clean.size());
     for (const auto& [word, p] : right) result.direction.set({row, vocabulary.id(word)}, p);
     for (const auto& [word, p] : wrong) result.direction.set({row, vocabulary.id(word)}, -p);
     result.clean.push_back(clean);
     result.corrupted.push_back(corrupted);
-    result.unrelated.push_back(unrelated);
+    result.third.push_back(third);
+    result.same_word.push_back(same_word);
   }
   return result;
 }
@@ -156,7 +160,7 @@ struct Findings {
   Tensor by_place;   // (places, length): restored
   Tensor by_head;    // (all heads, length): restored
   Tensor deviation;  // (all heads): of the last column of by_head, over the pairs
-  Tensor unrelated;  // (all heads): that column, patched from unrelated sentences
+  Tensor third;      // (all heads): that column, patched from sentences with a third word
   Tensor weights;    // (all heads, length): those of the last word
 };
 
@@ -176,7 +180,7 @@ Findings findings(const Transformer& model, const Patching& patching, const Pair
       f.by_head.set({i, at}, mean_of(shares));
       if (at < last) continue;
       f.deviation.set({i}, spread(shares).deviation);
-      f.unrelated.set({i}, mean_of(patching.restored(name, cell(i % heads, at), list.unrelated)));
+      f.third.set({i}, mean_of(patching.restored(name, cell(i % heads, at), list.third)));
     }
   }
   const Capture seen;
@@ -203,16 +207,14 @@ void print_places(const Findings& f, const Pairs& list) {
 }
 
 void print_heads(const Findings& f, const Pairs& list) {
-  std::printf("head   restored at the last word   elsewhere at most   unrelated   weight\n");
+  std::printf("head   restored at the last word   elsewhere at most   third word   weight\n");
   for (Index i = 0; i < f.by_head.size(0); ++i) {
     double elsewhere = 0;
-    for (Index at = 0; at < length - 1; ++at) {
+    for (Index at = 0; at < length - 1; ++at)
       elsewhere = std::max(elsewhere, std::abs(double{f.by_head.at({i, at})}));
-    }
-    std::printf("%s %18.2f +- %.2f %19.2f %11.2f %8.2f\n", head_name(i).c_str(),
+    std::printf("%s %18.2f +- %.2f %19.2f %12.2f %8.2f\n", head_name(i).c_str(),
                 shown(double{f.by_head.at({i, length - 1})}), double{f.deviation.at({i})},
-                elsewhere, shown(double{f.unrelated.at({i})}),
-                double{f.weights.at({i, list.changed})});
+                elsewhere, shown(double{f.third.at({i})}), double{f.weights.at({i, list.changed})});
   }
 }
 
@@ -221,13 +223,15 @@ void print_together(const Findings& f, const Patching& patching, const Pairs& li
   const Tensor carried = squeeze(slice(f.by_head, 1, length - 1, length), 1);             // (8)
   const Tensor looked = squeeze(slice(f.weights, 1, list.changed, list.changed + 1), 1);  // (8)
   for (Index layer = 0; layer < 2; ++layer) {
-    const std::string& name = layer_heads[static_cast<std::size_t>(layer)];
-    const Tensor all = cell(all_heads, length - 1);  // (heads, length, 1)
+    const auto from = [&](const std::vector<Words>& source) {
+      const std::string& name = layer_heads[static_cast<std::size_t>(layer)];
+      return shown(mean_of(patching.restored(name, cell(all_heads, length - 1), source)));
+    };
     std::printf(
-        "layer %d, all heads at the last word %.2f, added one by one %.2f, unrelated %.2f\n",
-        static_cast<int>(layer), shown(mean_of(patching.restored(name, all, list.clean))),
-        double{sum(slice(carried, 0, layer * heads, (layer + 1) * heads)).item()},
-        shown(mean_of(patching.restored(name, all, list.unrelated))));
+        "layer %d, all heads %.2f, added one by one %.2f; third word %.2f, same word %.2f\n",
+        static_cast<int>(layer), from(list.clean),
+        double{sum(slice(carried, 0, layer * heads, (layer + 1) * heads)).item()}, from(list.third),
+        from(list.same_word));
   }
   std::printf("rank agreement of weight and restored share, over heads: %.2f\n",
               double{rank_agreement(unsqueeze(carried, 0), unsqueeze(looked, 0)).item()});

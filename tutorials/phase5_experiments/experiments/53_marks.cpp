@@ -5,8 +5,8 @@
 // A crossing of a mark counts once it lasts. Of each layer the heads count that lost a quarter of
 // the entropy of uniform attention; a seed without one is left out, and a layer with fewer than six
 // seeds has no verdict. A layer is "before" or "after" the loss if the mean difference over seeds
-// is above the five steps between two measurements and above 4.5 standard errors (5 % for all 40
-// verdicts together: Bonferroni, t with 11 degrees of freedom), else "with" it. Takes about 2
+// is above the five steps between two measurements and above 4.5 standard errors, or more with
+// fewer seeds (5 % for all 40 verdicts together: Bonferroni, t), else "with" it. Takes about 2
 // minutes of processor time.
 #include <algorithm>
 #include <array>
@@ -33,10 +33,14 @@ Spread of(const std::vector<double>& values) {
   return spread(list);
 }
 
+// How many standard errors a verdict needs, with six to twelve seeds.
+constexpr std::array least_errors = {6.55, 5.71, 5.21, 4.87, 4.63, 4.5, 4.5};
+
 const char* verdict(const Spread& ahead) {
   if (ahead.count < 6) return "?";
   const double error = ahead.deviation / std::sqrt(static_cast<double>(ahead.count));
-  if (std::abs(ahead.mean) <= std::max<double>(entropy_every, 4.5 * error)) return "with";
+  const double least = least_errors[static_cast<std::size_t>(ahead.count - 6)] * error;
+  if (std::abs(ahead.mean) <= std::max<double>(entropy_every, least)) return "with";
   return ahead.mean > 0 ? "before" : "after";
 }
 
@@ -53,6 +57,7 @@ void print_loss(const std::vector<EntropyRun>& runs) {
 void print_layer(const std::vector<EntropyRun>& runs, Index layer) {
   std::printf("layer %-3lld", static_cast<long long>(layer));
   int heads = 0;
+  std::size_t counted = 0;  // seeds
   for (const double mark : marks) {
     std::vector<double> steps, ahead;
     heads = 0;
@@ -63,9 +68,12 @@ void print_layer(const std::vector<EntropyRun>& runs, Index layer) {
       steps.push_back(crossing.step);
       ahead.push_back(lasting_crossing(run.losses, mark) - crossing.step);
     }
+    counted = steps.size();
     std::printf("%4.0f +- %-2.0f %-6s", of(steps).mean, of(steps).deviation, verdict(of(ahead)));
   }
-  std::printf(" %d of %llu\n", heads, static_cast<unsigned long long>(4 * seeds));
+  std::printf(" %d of %llu", heads, static_cast<unsigned long long>(4 * seeds));
+  if (counted < seeds) std::printf(", %zu seeds", counted);
+  std::printf("\n");
 }
 
 void measure(const EntropyProblem& problem, Index steps, Progress& progress) {
