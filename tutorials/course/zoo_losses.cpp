@@ -187,7 +187,10 @@ const std::vector<ZooCase> cases = {
      "exp(x).",
      "The curve stops. Where a logit is large, exp overflows; where a share is small, it is "
      "rounded to 0, whose logarithm is infinite. The right one computes x - max - "
-     "log(sum of exp(x - max)), which is a number, and comes down again with the rate.",
+     "log(sum of exp(x - max)), which is a number, and comes down again with the rate. Before the "
+     "end both compute the same function and differ by rounding alone. At so high a rate that is "
+     "enough to part the curves: the right curve on another kernel set parts from this one as "
+     "early.",
      {},
      no_maximum},
     {"loss5",
@@ -206,9 +209,10 @@ const std::vector<ZooCase> cases = {
      "loss5?",
      "Every step read the same batch: the generator was made anew from the same seed.",
      "The curve is smooth: nothing is drawn, so no batch is harder than another. The model "
-     "learns a few sentences by heart. But its loss cannot fall below 0.40: some of the 16 "
-     "sentences begin alike and go on differently. The dashed line holds for sentences that are "
-     "drawn.",
+     "learns 16 sentences by heart. But nothing tells it which of them comes: all begin in the "
+     "same way. The 16 are different, so the guesses of a whole sentence lose ln 16 on average. "
+     "The mean loss of its seven words cannot fall below ln 16 / 7 = 0.396. The dashed line holds "
+     "for sentences that are drawn.",
      {},
      one_batch},
 };

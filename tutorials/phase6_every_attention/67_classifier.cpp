@@ -2,12 +2,11 @@
 //
 // New here: a classifier (embedding, positions, attention, mean over the words, linear) on five
 // forms of sentences that are made of the same words in another order, beside the same model with
-// parts left out or replaced; a question that needs two words to be compared; and a mean that
-// leaves out <pad>, beside one that does not.
-// Writes out/plots/phase6_classifier.png; takes about 10 seconds.
+// parts left out or replaced; a question that needs two words to be compared; and <pad> left out
+// of attention and of the mean, of one of them, or of none.
+// Writes out/plots/phase6_classifier.png; takes about 15 seconds.
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,13 +32,15 @@ namespace {
 constexpr Index width = 32, heads = 4, batch_rows = 64, steps = 300;
 constexpr std::uint64_t seeds = 5;
 constexpr std::size_t both = 3, pad_as_word = 6;  // rows of the list of variants
-constexpr Index row_lengths[] = {9, 12, 16, 24, 32, 48};
+const std::vector<double> row_lengths = {9, 12, 16, 24, 48, 96, 200};
 
 struct Parts {  // what the model has
   bool positions = false, attention = false;
-  bool feed_forward = false;  // for each word, before the mean
-  bool knows_padding = true;  // false: <pad> is a word like any other
+  bool feed_forward = false;                        // for each word, before the mean
+  bool masks_padding = true, mean_of_words = true;  // without them <pad> is a word like any other
 };
+constexpr Parts attending = {.positions = true, .attention = true};
+constexpr Parts by_word = {.positions = true, .feed_forward = true};
 
 struct Classifier : Module {
   Parts parts;
@@ -61,9 +62,9 @@ struct Classifier : Module {
     Tensor x = words(ids);  // (rows, length, width)
     if (parts.positions) x = x + sinusoidal_positions(ids.shape[1], width);
     const Mask words_only = Mask::padding(lengths);
-    if (parts.attention) x = attention(x, parts.knows_padding ? words_only : Mask(), pass);
+    if (parts.attention) x = attention(x, parts.masks_padding ? words_only : Mask(), pass);
     if (parts.feed_forward) x = x + feed_forward(x);
-    if (!parts.knows_padding) return out(mean(x, 1));  // (rows, forms)
+    if (!parts.mean_of_words) return out(mean(x, 1));  // (rows, forms)
     // The mean over the words alone: their sum, divided by how many they are.
     Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
     return out(sum(x * real, 1) / sum(real, 1));                                  // (rows, forms)
@@ -77,8 +78,7 @@ struct Classifier : Module {
   }
 };
 
-using Draw = std::function<FormBatch(Random&)>;
-
+template <class Draw>
 Classifier learn(const Parts& parts, Index vocabulary, const Draw& draw, std::uint64_t seed) {
   Random random(seed);
   Classifier model(parts, vocabulary, random);
@@ -114,70 +114,74 @@ Indices padded(const Indices& ids, Index length) {
 
 // How far the first word alone gets: count in training which form it goes with.
 double first_word_alone(const SentenceForms& task, const FormBatch& test) {
-  const Index words = task.vocabulary().size();
-  Tensor counts = Tensor::zeros({words, sentence_forms});  // (words, forms)
+  Tensor counts = Tensor::zeros({task.vocabulary().size(), sentence_forms});  // (words, forms)
   Random random(78);
   for (int i = 0; i < 20000; ++i) {
     const FormSentence one = task.sentence(Part::train, random);
     const Index first = task.vocabulary().id(one.words.front()), form = Index(one.form);
     counts.set({first, form}, double{counts.at({first, form})} + 1);
   }
-  const Tensor first = slice(embedding(counts, test.ids), 1, 0, 1);  // (2000, 1, forms)
-  return accuracy(squeeze(first, 1), test.forms);
+  return accuracy(squeeze(slice(embedding(counts, test.ids), 1, 0, 1), 1), test.forms);
 }
 
 struct Variant {
   const char* name;
   Parts parts;
-  std::vector<std::vector<double>> right = {};  // share told right, by seed and row length
+  std::vector<double> right = {};                 // share told right, by seed
+  std::vector<std::vector<double>> in_rows = {};  // the same of fewer, by row length and seed
 };
 
-std::vector<Variant> measure(const SentenceForms& task, const FormBatch& test) {
-  std::vector<Variant> variants = {
-      {"words alone", {}},
-      {"+ positions", {.positions = true}},
-      {"+ attention", {.attention = true}},
-      {"+ both", {.positions = true, .attention = true}},
-      {"+ feed-forward", {.feed_forward = true}},
-      {"+ f.-f., positions", {.positions = true, .feed_forward = true}},
-      {"both, <pad> a word", {.positions = true, .attention = true, .knows_padding = false}}};
+std::vector<Variant> measure(const SentenceForms& task, const FormBatch& test,
+                             const FormBatch& few) {
+  std::vector<Variant> variants = {{"words alone", {}},
+                                   {"+ positions", {.positions = true}},
+                                   {"+ attention", {.attention = true}},
+                                   {"+ both", attending},
+                                   {"+ feed-forward", {.feed_forward = true}},
+                                   {"+ f.-f., positions", by_word},
+                                   {"both, <pad> a word", attending},
+                                   {"  in attention", attending},
+                                   {"  in the mean", attending},
+                                   {"f.-f., in the mean", by_word}};
+  for (const std::size_t i : {6, 7}) variants[i].parts.masks_padding = false;
+  for (const std::size_t i : {6, 8, 9}) variants[i].parts.mean_of_words = false;
   Progress progress("training", Index(variants.size() * seeds), "models");
   for (Variant& variant : variants) {
+    variant.in_rows.resize(row_lengths.size());
     for (std::uint64_t seed = 1; seed <= seeds; ++seed, progress.step()) {
       const Classifier model = learn_forms(variant.parts, task, seed);
-      variant.right.emplace_back();
-      for (const Index length : row_lengths) {
-        const Tensor logits = model(padded(test.ids, length), test.lengths);  // (2000, forms)
-        variant.right.back().push_back(accuracy(logits, test.forms));
+      variant.right.push_back(accuracy(model(test.ids, test.lengths), test.forms));
+      for (std::size_t i = 0; i < row_lengths.size(); ++i) {
+        const Indices ids = padded(few.ids, static_cast<Index>(row_lengths[i]));  // (500, length)
+        variant.in_rows[i].push_back(accuracy(model(ids, few.lengths), few.forms));
       }
     }
   }
   return variants;
 }
 
+void print_seeds(const std::string& title) {
+  std::printf("%s\n%18s seed 1 seed 2 seed 3 seed 4 seed 5\n", title.c_str(), "");
+}
+
+void print_row(const Variant& variant, const std::vector<double>& shares) {
+  std::printf("%-18s", variant.name);
+  for (const double share : shares) std::printf(" %6.3f", share);
+  std::printf("\n");
+}
+
 void print_parts(const std::vector<Variant>& variants, double first_word) {
-  std::printf("1. Which parts are needed: share of 2000 held-out sentences told right\n");
-  std::printf("%18s seed 1 seed 2 seed 3 seed 4 seed 5\n", "");
-  for (const Variant& variant : variants) {
-    std::printf("%-18s", variant.name);
-    for (const auto& seed : variant.right) std::printf(" %6.3f", seed[0]);
-    std::printf("\n");
-  }
+  print_seeds("1. Which parts are needed: share of 2000 held-out sentences told right");
+  for (std::size_t i = 0; i <= pad_as_word; ++i) print_row(variants[i], variants[i].right);
   std::printf("guessing 0.200, the first word alone, counted: %.3f\n", first_word);
 }
 
 void print_padding(const std::vector<Variant>& variants) {
-  std::printf("\n3. Five forms, the same sentences (7 to 9 words) in rows filled up to a length\n");
-  std::printf("%20s", "");
-  for (const Index length : row_lengths) std::printf(" %5d", static_cast<int>(length));
-  for (std::size_t which : {both, pad_as_word}) {
-    for (std::size_t seed = 0; seed < seeds; ++seed) {
-      const char* name = which == both ? "<pad> left out" : "<pad> as a word";
-      std::printf("\n%-15s, %d  ", name, static_cast<int>(seed + 1));
-      for (const double right : variants[which].right[seed]) std::printf(" %5.3f", right);
-    }
+  for (const std::size_t length : {4, 6}) {
+    print_seeds("\n3. Where <pad> is seen: 500 held-out sentences (7 to 9 words), in rows of " +
+                std::to_string(static_cast<int>(row_lengths[length])));
+    for (const int i : {3, 6, 7, 8, 5, 9}) print_row(variants[i], variants[i].in_rows[length]);
   }
-  std::printf("\n\n");
 }
 
 // "the cat will chase the dog today": class 1 if subject and object are the same noun, half of all
@@ -190,10 +194,9 @@ FormBatch same_nouns(const Vocabulary& vocabulary, Index rows, Random& random) {
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
     const bool same = random.randint(2) == 1;
     const Index first = random.randint(6), other = (first + 1 + random.randint(5)) % 6;
-    const Words words = {"the",  nouns[static_cast<std::size_t>(first)],
-                         "will", "chase",
-                         "the",  nouns[static_cast<std::size_t>(same ? first : other)],
-                         "today"};
+    Words words = {"the", "", "will", "chase", "the", "", "today"};
+    words[1] = nouns[static_cast<std::size_t>(first)];
+    words[5] = nouns[static_cast<std::size_t>(same ? first : other)];
     for (std::size_t i = 0; i < 7; ++i) batch.ids.values[row * 7 + i] = vocabulary.id(words[i]);
     batch.forms.values[row] = same;
   }
@@ -204,17 +207,14 @@ void compare_two_words(const Vocabulary& vocabulary) {
   Random random(79);
   const FormBatch test = same_nouns(vocabulary, 2000, random);  // ids (2000, 7)
   const auto draw = [&](Random& drawn) { return same_nouns(vocabulary, batch_rows, drawn); };
-  std::printf("\n2. Are subject and object the same noun? Share of 2000 sentences told right\n");
-  std::printf("%18s seed 1 seed 2 seed 3 seed 4 seed 5\n", "");
-  const Variant list[] = {{"+ f.-f., positions", {.positions = true, .feed_forward = true}},
-                          {"+ both", {.positions = true, .attention = true}}};
-  for (const Variant& variant : list) {
-    std::printf("%-18s", variant.name);
+  print_seeds("\n2. Are subject and object the same noun? Share of 2000 sentences told right");
+  Variant list[] = {{"+ f.-f., positions", by_word}, {"+ both", attending}};
+  for (Variant& variant : list) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       const Classifier model = learn(variant.parts, vocabulary.size(), draw, seed);
-      std::printf(" %6.3f", accuracy(model(test.ids, test.lengths), test.forms));
+      variant.right.push_back(accuracy(model(test.ids, test.lengths), test.forms));
     }
-    std::printf("\n");
+    print_row(variant, variant.right);
   }
 }
 
@@ -227,7 +227,7 @@ plot::BarChart parts_chart(const std::vector<Variant>& variants, double first_wo
   for (std::size_t i = 0; i < pad_as_word; ++i) {
     chart.labels.push_back(variants[i].name);
     chart.series[0].values.push_back(0);
-    for (const auto& seed : variants[i].right) chart.series[0].values.back() += seed[0] / seeds;
+    for (const double right : variants[i].right) chart.series[0].values.back() += right / seeds;
   }
   chart.reference_lines = {{0.2, "guessing"},
                            {first_word, "the first word alone", plot::theme::frame}};
@@ -238,13 +238,14 @@ plot::LineChart padding_chart(const std::vector<Variant>& variants) {
   plot::LineChart chart;
   chart.title = "The same sentences in longer rows";
   chart.subtitle = "a line for each of five seeds";
-  chart.x_axis = {"length of the row"};
+  chart.x_axis = {"length of the row", true};
   chart.y_axis = {"share told right", false, 0, 1};
-  const std::vector<double> x(std::begin(row_lengths), std::end(row_lengths));
   for (const std::size_t which : {pad_as_word, both}) {
     for (std::size_t seed = 0; seed < seeds; ++seed) {
       const char* name = which == both ? "<pad> left out: all five" : "<pad> as a word";
-      chart.series.push_back({seed == 0 ? name : "", x, variants[which].right[seed], true, true});
+      std::vector<double> y;
+      for (const auto& right : variants[which].in_rows) y.push_back(right[seed]);
+      chart.series.push_back({seed == 0 ? name : "", row_lengths, y, true, true});
       chart.series.back().colour = plot::series_colour(which == both ? 1 : 0);
     }
   }
@@ -268,12 +269,12 @@ plot::Heatmap where_heads_look(const Classifier& model, const SentenceForms& tas
 }  // namespace
 
 int main() try {
-  std::printf("Step 67: a classifier (takes about 10 seconds)\n\n");
+  std::printf("Step 67: a classifier (takes about 15 seconds)\n\n");
   const SentenceForms task;
   Random random(77);
   const FormBatch test = task.batch(Part::held_out, 2000, random);  // ids (2000, 9)
   const double first_word = first_word_alone(task, test);
-  const std::vector<Variant> variants = measure(task, test);
+  const auto variants = measure(task, test, task.batch(Part::held_out, 500, random));
   print_parts(variants, first_word);
   compare_two_words(task.vocabulary());
   print_padding(variants);
@@ -282,18 +283,17 @@ int main() try {
   plot::draw(canvas, {16, 16, 640, 420}, parts_chart(variants, first_word));
   plot::draw(canvas, {690, 16, 650, 420}, padding_chart(variants));
   canvas.text({16, 464},
-              "The same words in five orders: where the four heads of seed 1 look "
-              "(mean over all queries)");
+              "Five orders: where the four heads of seed 1 look (mean over all queries)");
   const char* texts[] = {"the cat will chase a dog today", "will the cat chase a dog today",
                          "today the cat will chase a dog", "a dog the cat will chase today",
                          "chase a dog the cat will today"};
-  const Classifier model = learn_forms({.positions = true, .attention = true}, task, 1);
+  const Classifier model = learn_forms(attending, task, 1);
   for (int i = 0; i < 5; ++i) {
     const FormSentence sentence{split_words(texts[i]), static_cast<SentenceForm>(i)};
     plot::draw(canvas, {16 + 267.0 * i, 476, 260, 220}, where_heads_look(model, task, sentence));
   }
   plot::write_png(canvas, "out/plots/phase6_classifier.png");
-  std::printf("wrote out/plots/phase6_classifier.png\n");
+  std::printf("\nwrote out/plots/phase6_classifier.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
