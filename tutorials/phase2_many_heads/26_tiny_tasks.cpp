@@ -3,8 +3,8 @@
 // New here: copying, reversing, sorting, and induction (what followed the same letter earlier?),
 // tasks that only attention can solve. Prompts are held out: what is tested was never trained on.
 // Three questions to the heads: how much they look at the letter to be said; where they look when
-// the prompt's letters have changed places, and what the model then says; and what it says when a
-// head is cut.
+// the prompt's letters have changed places, and what the model then says; and what it says when
+// heads are ablated.
 // Writes out/plots/phase2_tasks.png, and a model of each task to out/checkpoints/; takes about 8
 // seconds.
 #include <algorithm>
@@ -203,6 +203,48 @@ void print_cuts(const Trained& one) {
   std::printf("\n");
 }
 
+// The same keys, or targets, where the letter to be said is one of these; -1 elsewhere.
+Indices only(const Trained& one, Indices numbers, const Indices& targets, const std::string& said) {
+  for (std::size_t at = 0; at < numbers.values.size(); ++at) {
+    const std::int32_t target = targets.values[at];
+    const std::string word = target < 0 ? "" : one.task.vocabulary().word(target);
+    if (word.size() != 1 || word[0] < said.front() || word[0] > said.back()) {
+      numbers.values[at] = -1;
+    }
+  }
+  return numbers;
+}
+
+// Do the heads of layer 1 share the alphabet?
+void print_sharing(const Trained& one) {
+  std::printf(
+      "\n5. Sort: the weight on the letter to be said, the weight on <bos>, and ln p (the\n");
+  std::printf("   log-probability of that letter) with this head ablated to its mean\n");
+  std::printf("        on the letter         on <bos>              ln p without it\n");
+  std::printf("letter  1.0  1.1  1.2  1.3    1.0  1.1  1.2  1.3     1.0   1.1   1.2   1.3\n");
+  const PromptKeys keys = prompt_keys(one.task, false);
+  const Tensor weights =
+      weights_of(one.model, keys.batch.inputs)[1];  // (200, heads, length, length)
+  Random random(77);
+  const Batch test = one.task.batch(Part::held_out, 2000, random);  // (2000, length)
+  for (const std::string said : {"a-d", "e-m", "n-p"}) {
+    const Indices letter = only(one, keys.letter, keys.batch.targets, said);
+    Indices bos = letter;
+    for (std::int32_t& key : bos.values) key = std::min(key, 0);
+    std::printf("%-7s", said.c_str());
+    for (Index h = 0; h < heads; ++h) std::printf(" %.2f", mean_weight(weights, h, letter));
+    std::printf("  ");
+    for (Index h = 0; h < heads; ++h) std::printf(" %.2f", mean_weight(weights, h, bos));
+    std::printf("  ");
+    const Batch some{test.inputs, only(one, test.targets, test.targets, said), test.lengths};
+    for (Index h = 0; h < heads; ++h) {
+      const Said without = said_without(one.model, some, {{1, h}}, Replacement::mean);
+      std::printf(" %5.2f", without.log_probability);
+    }
+    std::printf("\n");
+  }
+}
+
 // The answer to a held-out prompt of five letters, and where the head looks meanwhile.
 plot::Heatmap answer_map(const Trained& one) {
   const bool repeats = one.name == "induction";
@@ -235,6 +277,7 @@ int main() try {
   print_looks(tasks);
   print_places(tasks);
   print_cuts(tasks.back());
+  print_sharing(tasks[2]);
   plot::Canvas canvas(1360, 800, 1.5);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
   for (std::size_t i = 0; i < panels.size(); ++i)

@@ -128,13 +128,14 @@ void print_swap(const Transformer& model, const HiddenLink& c, const Batch& batc
   for (std::size_t h = 0; h <= heads; ++h) {
     std::printf(" %4.2f", rounded(loss_with_swap(model, batch, c, only(h)) - whole));
   }
-  std::printf("\n");
+  const CutIn outer = {true, false, false, true};
+  std::printf("   %4.2f\n", rounded(loss_with_swap(model, batch, c, outer) - whole));
 }
 
 void print_swaps(const Transformer& model, const Vocabulary& vocabulary,
                  const std::array<Batch, 2>& forms) {
   std::printf("\n4. The hidden verb: the rise when a head reads another sentence's linked word\n");
-  std::printf("form, link           h0   h1   h2   h3  all\n");
+  std::printf("form, link           h0   h1   h2   h3  all  h0 h3\n");
   for (const HiddenLink& c : cases) {
     if (c.hidden == 2) print_swap(model, c, hide_word(vocabulary, c));
   }

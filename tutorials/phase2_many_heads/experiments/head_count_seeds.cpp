@@ -2,7 +2,7 @@
 //
 // The same number of parameters, multiplications and sentences; only the number of heads differs.
 // What could decide instead is varied, too: the parameters at the start, the number of steps and
-// the learning rate. Takes about four minutes on one thread.
+// the learning rate; and once d_k alone. Takes about four minutes on one thread.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -34,6 +34,7 @@ struct Problem {
 struct Recipe {
   Index heads, steps;
   double rate = 3e-3;
+  Index d_k = 0;  // 0: 64 / heads, so that the number of parameters is always the same
 };
 
 struct Result {
@@ -43,6 +44,7 @@ struct Result {
 Result run(const Problem& problem, const Recipe& recipe, std::uint64_t seed) {
   TransformerOptions options = problem.options;
   options.num_heads = recipe.heads;
+  options.d_k = recipe.d_k;
   options.has_feed_forward = false;
   Random random(seed);
   const Transformer model(options, random);
@@ -131,6 +133,13 @@ void rates(const Grammar& grammar, const Vocabulary& vocabulary, Progress& progr
   }
 }
 
+void print_rights(const Problem& problem, const Recipe& recipe, Progress& progress) {
+  for (const Result& result : over_seeds(problem, recipe, progress)) {
+    std::printf(" %5.1f", 100 * result.right);
+  }
+  std::printf("\n");
+}
+
 void reversing(Progress& progress) {
   const TinyTask task(TaskKind::reverse, {.longest = 6});
   const auto part = [&](Part which) {
@@ -146,10 +155,16 @@ void reversing(Progress& progress) {
   for (const Index steps : {120, 200, 400}) {
     for (const Index heads : {1, 4, 16}) {
       std::printf("%5d %5d", static_cast<int>(steps), static_cast<int>(heads));
-      for (const Result& result : over_seeds(problem, {heads, steps}, progress)) {
-        std::printf(" %5.1f", 100 * result.right);
-      }
-      std::printf("\n");
+      print_rights(problem, {heads, steps}, progress);
+    }
+  }
+  std::printf("\n4. Is it d_k or the number of heads? The same after 120 steps; attention has\n");
+  print_title("   a quarter of the parameters, as many (twice), or four times as many",
+              "heads   d_k");
+  for (const Index heads : {4, 16}) {
+    for (const Index d_k : {4, 16}) {
+      std::printf("%5d %5d", static_cast<int>(heads), static_cast<int>(d_k));
+      print_rights(problem, {.heads = heads, .steps = 120, .d_k = d_k}, progress);
     }
   }
 }
@@ -160,7 +175,7 @@ int main() try {
   std::printf("One head or several: ten seeds, several budgets\n\n");
   const Grammar grammar;
   const Vocabulary vocabulary(grammar.words());
-  Progress progress("training", 27 * seeds, "models");
+  Progress progress("training", 31 * seeds, "models");
   starts_and_steps(grammar, vocabulary, progress);
   rates(grammar, vocabulary, progress);
   reversing(progress);

@@ -6,9 +6,16 @@
 //   place   where the letter to be said stood before
 //   letter  where it stands now
 //   behind  behind the letter just read
-// Of induction also: before, the weight on the letter before, of the two heads of layer 0 that look
-// there most; then these two are cut together, and the other two.
+// says: how often the model says the letter that stands there.
+// Of induction also, of the heads of layer 0:
+//   before       the mean weight on the letter before, of the two that look there most; then of the
+//                third and the fourth
+//   same letter  where the answer is said, the largest weight of a head on the letter just read,
+//                where it stands in the prompt
+// and how many answers are right without these two, without the others and without all four: their
+// outputs are set to zero, or to their mean over the sequences.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -61,9 +68,31 @@ Indices letter_before(const Batch& batch) {
   return keys;
 }
 
+// In the prompt, the letter just read: it stands before the key `behind`.
+Indices same_letter(Indices behind) {
+  for (std::int32_t& key : behind.values) key = std::max(key - 1, -1);
+  return behind;
+}
+
 struct Result {
-  double right, place, letter, behind, before, without_two, without_others;
+  double right, place, letter, behind, says_place, says_letter, says_behind;
+  std::array<double, heads> before;  // of layer 0, the largest first
+  double same;
+  std::array<double, 3> to_zero, to_mean;  // right without the first two, the others, all
 };
+
+// How often the model says the letter that stands at these keys.
+double says(const Indices& said, const Indices& read, const Indices& keys) {
+  double same = 0, count = 0;
+  for (std::size_t at = 0; at < keys.values.size(); ++at) {
+    const std::int32_t key = keys.values[at];
+    if (key < 0) continue;
+    const std::size_t row = at - at % static_cast<std::size_t>(keys.shape[1]);
+    same += said.values[at] == read.values[row + static_cast<std::size_t>(key)] ? 1 : 0;
+    count += 1;
+  }
+  return same / count;
+}
 
 // The head of layer 1 with the most weight on the letter to be said, in prompts as they are.
 Index answer_head(const Transformer& model, const PromptKeys& keys) {
@@ -88,27 +117,63 @@ Result look(const Transformer& model, const TinyTask& task) {
   result.place = mean_weight(layers[1], head, keys.place);
   result.letter = mean_weight(layers[1], head, keys.letter);
   result.behind = mean_weight(layers[1], head, keys.behind);
+  const Indices said = argmax(model(keys.batch.inputs));  // (rows, length)
+  result.says_place = says(said, keys.batch.inputs, keys.place);
+  result.says_letter = says(said, keys.batch.inputs, keys.letter);
+  result.says_behind = says(said, keys.batch.inputs, keys.behind);
   std::vector<std::pair<double, Index>> before;
   for (Index h = 0; h < heads; ++h) {
     before.emplace_back(-mean_weight(layers[0], h, letter_before(keys.batch)), h);
   }
   std::sort(before.begin(), before.end());
-  result.before = -(before[0].first + before[1].first) / 2;
-  const auto without = [&](std::size_t a, std::size_t b) {
-    return said_without(model, test, {{0, before[a].second}, {0, before[b].second}}).right;
+  for (std::size_t h = 0; h < heads; ++h) result.before[h] = -before[h].first;
+  for (Index h = 0; h < heads; ++h) {
+    result.same = std::max(result.same, mean_weight(layers[0], h, same_letter(keys.behind)));
+  }
+  const auto without = [&](std::size_t from, std::size_t to, Replacement by) {
+    std::vector<HeadOf> cut;
+    for (std::size_t h = from; h < to; ++h) cut.push_back({0, before[h].second});
+    return said_without(model, test, cut, by).right;
   };
-  result.without_two = without(0, 1);
-  result.without_others = without(2, 3);
+  const auto all = [&](Replacement by) {
+    return std::array{without(0, 2, by), without(2, 4, by), without(0, 4, by)};
+  };
+  result.to_zero = all(Replacement::zero);
+  result.to_mean = all(Replacement::mean);
   return result;
 }
 
-void print(const char* what, const std::vector<Result>& results, double Result::* number,
-           double scale) {
+template <class Number>
+void print(const char* what, const std::vector<Result>& results, const char* format,
+           const Number& number) {
   std::printf("  %-22s", what);
-  for (const Result& one : results) {
-    std::printf(scale == 1 ? " %4.2f" : " %4.0f", scale * (one.*number));
-  }
+  for (const Result& one : results) std::printf(format, number(one));
   std::printf("\n");
+}
+
+void print_weights(const std::vector<Result>& all) {
+  print("place", all, " %4.2f", [](const Result& one) { return one.place; });
+  print("letter", all, " %4.2f", [](const Result& one) { return one.letter; });
+  print("behind", all, " %4.2f", [](const Result& one) { return one.behind; });
+  print("says place, %", all, " %4.0f", [](const Result& one) { return 100 * one.says_place; });
+  print("says letter, %", all, " %4.0f", [](const Result& one) { return 100 * one.says_letter; });
+  print("says behind, %", all, " %4.0f", [](const Result& one) { return 100 * one.says_behind; });
+}
+
+void print_layer_0(const std::vector<Result>& all) {
+  print("before", all, " %4.2f",
+        [](const Result& one) { return (one.before[0] + one.before[1]) / 2; });
+  print("before, third head", all, " %4.2f", [](const Result& one) { return one.before[2]; });
+  print("before, fourth head", all, " %4.2f", [](const Result& one) { return one.before[3]; });
+  print("same letter", all, " %4.2f", [](const Result& one) { return one.same; });
+  const std::array cuts = {"right without them, %", "without the others, %", "without all four, %"};
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    print(cuts[i], all, " %4.0f", [&](const Result& one) { return 100 * one.to_zero[i]; });
+  }
+  const std::array means = {"without them, mean, %", "the others, mean, %", "all four, mean, %"};
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    print(means[i], all, " %4.0f", [&](const Result& one) { return 100 * one.to_mean[i]; });
+  }
 }
 
 void run(TaskKind kind, Index steps, Initializer start, const char* deviation) {
@@ -119,14 +184,9 @@ void run(TaskKind kind, Index steps, Initializer start, const char* deviation) {
   }
   std::printf("%s, %td steps, parameters start with deviation %s\n", to_string(kind).c_str(), steps,
               deviation);
-  print("wholly right, %", results, &Result::right, 100);
-  print("place", results, &Result::place, 1);
-  print("letter", results, &Result::letter, 1);
-  print("behind", results, &Result::behind, 1);
-  if (kind != TaskKind::induction) return;
-  print("before", results, &Result::before, 1);
-  print("right without them, %", results, &Result::without_two, 100);
-  print("without the others, %", results, &Result::without_others, 100);
+  print("wholly right, %", results, " %4.0f", [](const Result& one) { return 100 * one.right; });
+  print_weights(results);
+  if (kind == TaskKind::induction) print_layer_0(results);
 }
 
 }  // namespace
