@@ -236,7 +236,8 @@ void draw_paths() {
       chart.series.back().markers = true;
       chart.series.back().colour = plot::series_colour(i);
     }
-    chart.annotations = {{valley.goal.at({0}), valley.goal.at({1}), "goal"}};
+    chart.annotations = {{valley.start.at({0}), valley.start.at({1}), "start"},
+                         {valley.goal.at({0}), valley.goal.at({1}), "goal"}};
     plot::draw(canvas, panels[turned ? 1 : 0], chart);
   }
   plot::write_png(canvas, "out/plots/phase0_adam.png");

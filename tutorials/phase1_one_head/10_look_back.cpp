@@ -79,20 +79,14 @@ void draw_bottleneck() {
   }
   d.boxes[states[2]].fill = tight;
   d.boxes[states[2]].lines = {"all that the outputs", "get of the sentence"};
-  std::size_t before = states[2];
-  for (const std::string& word : output) {
-    const std::size_t made = d.add({word, {"output"}});
-    d.connect(before, made);
-    before = made;
-  }
+  for (const std::string& word : output) d.connect(states[2], d.add({word, {"output"}}));
   plot::write_png(plot::render(d), "out/plots/phase1_bottleneck.png");
 }
 
 void draw_look_back(const Tensor& weights) {
   plot::Diagram d;
   d.title = "With attention: each output looks back at every word";
-  d.subtitle =
-      "what the output “cat” takes from each; softmax makes the weights of all three scores";
+  d.subtitle = "what the output “cat” takes from each; softmax turns all three scores into weights";
   const std::size_t query = d.add({"query", {"what do I look for?"}, {}, asking});
   const std::size_t sum = d.add({"sum", {"weights × values"}});
   for (std::size_t j = 0; j < 3; ++j) {

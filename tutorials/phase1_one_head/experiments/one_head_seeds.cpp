@@ -1,19 +1,22 @@
 // Step 14 and step 18 with ten seeds: what does one head learn to look at, and what does it need?
 //
 // For each seed the head of step 14 is trained. The mean weight from a hidden word to another, and
-// the rise of the loss if the head may not look there: one weight may be near chance and needed
-// all the same. Takes about two minutes on one thread.
+// the rise of the loss if the head may not look there, or finds there the word of another sentence:
+// one weight may be near chance and needed all the same. And for each seed the control of step 14
+// is trained, which cannot choose where to look. Takes about half a minute of processor time.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "course/grammar.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
@@ -65,14 +68,21 @@ std::vector<Words> sentences(Index count, Random& random) {
   return texts;
 }
 
-void train(const OneHead& model, const Vocabulary& vocabulary) {
-  Random random(1);
+// The model of step 14, or its control with even weights: W_Q = W_K = 0 stay so.
+OneHead trained(const Vocabulary& vocabulary, std::uint64_t seed, bool even) {
+  Random start(seed), random(1);
+  OneHead model(vocabulary.size(), start);
+  if (even) {
+    model.w_q = Tensor::zeros({d_model, d_model});  // (d_model, d_model)
+    model.w_k = Tensor::zeros({d_model, d_model});  // (d_model, d_model)
+  }
   Adam adam(model.parameters(), {.learning_rate = 3e-3});
   for (Index step = 0; step < steps; ++step) {
     const Batch b = masked_lm_batch(vocabulary, sentences(batch, random), random);  // (batch, 6)
     Tape tape(model.parameters());
     adam.step(tape.backward(cross_entropy(model.logits(b.inputs), b.targets)));
   }
+  return model;
 }
 
 // Sentences of one form with the same place hidden.
@@ -101,46 +111,113 @@ Hidden hide(const Vocabulary& vocabulary, bool has_object, Index place) {
   return hidden;
 }
 
-// Mean weight on `to`, and the rise of the loss if the hidden word may not look there.
-void print_link(const OneHead& model, const Hidden& hidden, Index to) {
+// Each row with the word at `place` of the next one.
+Indices swapped(Indices rows, Index place) {
+  auto at = static_cast<std::size_t>(place);
+  const std::int32_t first = rows.values[at];
+  for (; at + length < rows.values.size(); at += length) {
+    rows.values[at] = rows.values[at + length];
+  }
+  rows.values[at] = first;
+  return rows;
+}
+
+// Mean weight on a word, and the rise of the loss if the hidden word may not look there, or finds
+// there the word of another sentence.
+struct Need {
+  double weight, cut, swapped;
+};
+
+Need measure(const OneHead& model, const Hidden& hidden, Index to) {
   const Batch& b = hidden.batch;
   const Tensor weights = mean(model.look(b.inputs).weights, 0);  // (length, length)
   Tensor keep = Tensor::ones({length, length});                  // (length, length)
   keep.set({hidden.place, to}, 0);
-  const Mask cut = Mask::from(MaskEncoding::zero_one, keep);
-  const double whole = double{cross_entropy(model.logits(b.inputs), b.targets).item()};
-  const double rise = double{cross_entropy(model.logits(b.inputs, cut), b.targets).item()} - whole;
-  std::printf("  %4.2f %5.2f", double{weights.at({hidden.place, to})},
-              std::abs(rise) < 0.005 ? 0.0 : rise);
+  const auto loss = [&](const Indices& inputs, const Mask& mask) {
+    return double{cross_entropy(model.logits(inputs, mask), b.targets).item()};
+  };
+  const double whole = loss(b.inputs, {});
+  const auto rise = [&](double by) { return std::abs(by) < 0.005 ? 0.0 : by; };  // not "-0.00"
+  return {double{weights.at({hidden.place, to})},
+          rise(loss(b.inputs, Mask::from(MaskEncoding::zero_one, keep)) - whole),
+          rise(loss(swapped(b.inputs, to), {}) - whole)};
+}
+
+// The loss if all weights are multiplied by `factors` (length), and need not sum to 1 any more.
+double loss_by(const OneHead& model, const Batch& b, const Tensor& factors) {
+  const Tensor x = embedding(model.words, b.inputs) + model.positions;  // (rows, length, d_model)
+  const Tensor weights = model.look(b.inputs).weights * factors;        // (rows, length, length)
+  const Tensor mixed = matmul(weights, matmul(x, model.w_v));           // (rows, length, d_model)
+  return double{cross_entropy(matmul(matmul(mixed, model.w_o), model.guess), b.targets).item()};
+}
+
+// The first word is hidden. A cut of its own position does two things: it takes away this part of
+// the mixture, and lets the other parts grow. Both together, and each alone.
+std::string own_position(const OneHead& model, const Hidden& first) {
+  const Need both = measure(model, first, 0);
+  Tensor away = Tensor::ones({length}), grown = away * (1 / (1 - both.weight));  // (length) each
+  away.set({0}, 0);
+  grown.set({0}, 1);
+  const double whole = loss_by(model, first.batch, Tensor::ones({length}));
+  return formatted("%6.2f %7.2f %7.2f %7.2f\n", both.weight, both.cut,
+                   loss_by(model, first.batch, away) - whole,
+                   loss_by(model, first.batch, grown) - whole);
+}
+
+// Loss and share of right guesses.
+std::string tested(const OneHead& model, const Batch& test) {
+  const Tensor logits = model.logits(test.inputs);  // (6400, length, vocabulary)
+  return formatted("%4.2f %2.0f %%", double{cross_entropy(logits, test.targets).item()},
+                   static_cast<double>(exact_matches(logits, test.targets)) / 64);
+}
+
+void print_others(const std::string& second, const std::string& third) {
+  std::printf("2. Even weights, and the rise of the loss if that word is swapped\n");
+  std::printf("     even weights     verb, form 1               verb, form 2     prep\n");
+  std::printf("seed loss right   subject    det 4  subject    adj 4   object    place\n%s",
+              second.c_str());
+  std::printf(
+      "3. The first word of form 1 is hidden: its weight on its own position; the rise of\n");
+  std::printf("   the loss by a cut, by only taking that part away, by only letting others grow\n");
+  std::printf("seed weight     cut    away   grown\n%s", third.c_str());
+}
+
+// Prints the first table as its seeds are trained, then the others.
+void print_tables(const Vocabulary& vocabulary) {
+  std::string second, third;
+  const Hidden verb_1 = hide(vocabulary, false, 2), verb_2 = hide(vocabulary, true, 2),
+               preposition = hide(vocabulary, false, 3), first_word = hide(vocabulary, false, 0);
+  const std::vector<std::pair<const Hidden*, Index>> links = {
+      {&verb_1, 1}, {&verb_1, 4}, {&verb_2, 1}, {&verb_2, 4}, {&verb_2, 5}, {&preposition, 5}};
+  Random fresh(77);
+  const Batch test = masked_lm_batch(vocabulary, sentences(6400, fresh), fresh);  // (6400, length)
+  Progress progress("training", static_cast<Index>(seeds), "seeds");
+  for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    const OneHead model = trained(vocabulary, seed, false), even = trained(vocabulary, seed, true);
+    const std::string number = formatted("%4d ", static_cast<int>(seed));
+    std::printf("%s%s ", number.c_str(), tested(model, test).c_str());
+    second += number + tested(even, test) + " ";
+    for (const auto& [hidden, to] : links) {
+      const Need need = measure(model, *hidden, to);
+      std::printf("  %4.2f %5.2f", need.weight, need.cut);
+      second += formatted(" %8.2f", need.swapped);
+    }
+    std::printf("\n");
+    second += "\n";
+    third += number + own_position(model, first_word);
+    progress.step();
+  }
+  print_others(second, third);
 }
 
 }  // namespace
 
 int main() try {
-  std::printf("One head, ten seeds: mean weight, and the rise of the loss without that link\n");
+  std::printf("1. Mean weight, and the rise of the loss without that link\n");
   std::printf("hidden ->                verb, form 1             verb, form 2              prep\n");
   std::printf("looked at             subject     det 4     subject    adj 4    object    place\n");
   std::printf("seed loss right\n");
-  const Vocabulary vocabulary(Grammar().words());
-  const Hidden verb_1 = hide(vocabulary, false, 2), verb_2 = hide(vocabulary, true, 2),
-               preposition = hide(vocabulary, false, 3);
-  Random fresh(77);
-  const Batch test = masked_lm_batch(vocabulary, sentences(6400, fresh), fresh);  // (6400, length)
-  Progress progress("training", static_cast<Index>(seeds), "models");
-  for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
-    Random random(seed);
-    const OneHead model(vocabulary.size(), random);
-    train(model, vocabulary);
-    const Tensor logits = model.logits(test.inputs);  // (6400, length, vocabulary)
-    std::printf("%4d %4.2f %2.0f %% ", static_cast<int>(seed),
-                double{cross_entropy(logits, test.targets).item()},
-                static_cast<double>(exact_matches(logits, test.targets)) / 64);
-    for (const Index to : {1, 4}) print_link(model, verb_1, to);
-    for (const Index to : {1, 4, 5}) print_link(model, verb_2, to);
-    print_link(model, preposition, 5);
-    std::printf("\n");
-    progress.step();
-  }
+  print_tables(Vocabulary(Grammar().words()));
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
