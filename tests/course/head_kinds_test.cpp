@@ -141,6 +141,11 @@ TEST_CASE("a study of heads orders them by score, and cuts them", "[phase7][cour
   CHECK(falls.again != falls.other);
   CHECK(study.summed_falls({best[0], best[1]}).other ==
         Approx(study.falls({best[0]}).other + study.falls({best[1]}).other));
+  CHECK(study.fall_alone(best[0]).again == study.falls({best[0]}).again);
+  CHECK(study.fall_alone(best[0]).odds == study.falls({best[0]}).odds);
+  CHECK(study.falls({best[1]}).odds ==
+        Approx(said_without(study.model, study.texts.again, {}).log_odds -
+               said_without(study.model, study.texts.again, {best[1]}).log_odds));
   const Heads three = {{0, 0}, {0, 1}, {1, 0}};
   const Heads others = study.others_like(three, random);  // of layer 0 there are none
   REQUIRE(others.size() == 1);
@@ -148,6 +153,12 @@ TEST_CASE("a study of heads orders them by score, and cuts them", "[phase7][cour
   CHECK(study.at_random(three).again.mean == Approx(study.falls(others).again));
   CHECK(study.at_random({{1, 0}}).other.mean == Approx(study.falls(others).other));
   CHECK(study.at_random({{1, 0}}).other.count == 12);
+  CHECK(study.at_random({{1, 0}}).odds.mean == Approx(study.falls(others).odds));
+  CHECK(study.at_random({{1, 0}}).sum.other == Approx(study.falls(others).other));
+  const Falls both = study.at_random({{1, 0}, {1, 1}, {0, 0}, {0, 1}}).sum;
+  CHECK((both.again == 0 && both.other == 0 && both.odds == 0));
+  const RandomFalls two = study.at_random({{0, 0}, {0, 1}});  // both others are of layer 0: none
+  CHECK(two.sum.again == 0);
   CHECK(study.at_random(best).other.mean == 0);
   CHECK(study.best_untrained(HeadKind::first) ==
         Approx(even_score(HeadKind::first, 4)).margin(0.01));

@@ -115,6 +115,16 @@ TEST_CASE("what is said without heads is the model's loss and matches", "[phase2
   const Tensor logits = model(batch.inputs);
   CHECK(same_number(said_without(model, batch, {}).log_probability,
                     -double{cross_entropy(logits, batch.targets).item()}, 1e-5));
+  double odds = 0, count = 0;
+  const Tensor p = softmax(logits);  // (rows, length, words)
+  for (std::size_t row = 0; row < batch.targets.values.size(); ++row) {
+    const Index right = batch.targets.values[row], length = p.size(1);
+    if (right < 0) continue;
+    const double here{p.at({Index(row) / length, Index(row) % length, right})};
+    odds += std::log(here / (1 - here));
+    ++count;
+  }
+  CHECK(same_number(said_without(model, batch, {}).log_odds, odds / count, 1e-4));
   // With every head of both layers cut, positions see nothing of each other: W_O set to 0.
   Transformer blind = small_model(task);
   for (TransformerBlock& block : blind.blocks) {

@@ -54,6 +54,12 @@ Indices keys_of(HeadKind kind, Index piece) {
   return keys;
 }
 
+void add(Falls& sum, const Falls& falls) {
+  sum.again += falls.again;
+  sum.other += falls.other;
+  sum.odds += falls.odds;
+}
+
 Index in_layer(const Heads& heads, Index layer) {
   return std::count_if(heads.begin(), heads.end(), [=](HeadOf h) { return h.layer == layer; });
 }
@@ -146,21 +152,27 @@ HeadStudy::HeadStudy(Transformer read, TwoReadings by)
       texts(std::move(by)),
       again_scores(kind_scores(model, texts.again)),
       other_scores(kind_scores(model, texts.other)),
-      whole{said_without(model, texts.again, {}).log_probability,
-            said_without(model, texts.other, {}).log_probability} {}
+      whole{} {
+  whole = falls({});
+  whole = {-whole.again, -whole.other, -whole.odds};
+}
 
 Falls HeadStudy::falls(const Heads& cut, Replacement by) const {
-  return {whole.again - said_without(model, texts.again, cut, by).log_probability,
-          whole.other - said_without(model, texts.other, cut, by).log_probability};
+  const Said again = said_without(model, texts.again, cut, by);
+  const Said other = said_without(model, texts.other, cut, by);
+  return {whole.again - again.log_probability, whole.other - other.log_probability,
+          whole.odds - again.log_odds};
+}
+
+const Falls& HeadStudy::fall_alone(HeadOf one) const {
+  const auto [place, is_new] = alone_.try_emplace({one.layer, one.head});
+  if (is_new) place->second = falls({one});
+  return place->second;
 }
 
 Falls HeadStudy::summed_falls(const Heads& cut) const {
-  Falls sum{0, 0};
-  for (const HeadOf one : cut) {
-    const Falls fall = falls({one});
-    sum.again += fall.again;
-    sum.other += fall.other;
-  }
+  Falls sum{0, 0, 0};
+  for (const HeadOf one : cut) add(sum, fall_alone(one));
   return sum;
 }
 
@@ -180,13 +192,18 @@ Heads HeadStudy::others_like(const Heads& cut, Random& random) const {
 RandomFalls HeadStudy::at_random(const Heads& cut) const {
   constexpr Index draws = 12;
   Random random(5);
-  Tensor again = Tensor::empty({draws}), other = Tensor::empty({draws});  // (draws)
+  std::vector<real> again, other, odds;
+  Falls sum{0, 0, 0};
   for (Index draw = 0; draw < draws; ++draw) {
-    const Falls fall = falls(others_like(cut, random));
-    again.set({draw}, fall.again);
-    other.set({draw}, fall.other);
+    const Heads others = others_like(cut, random);
+    const Falls joint = falls(others), alone = summed_falls(others);
+    again.push_back(real(joint.again));
+    other.push_back(real(joint.other));
+    odds.push_back(real(joint.odds));
+    add(sum, {alone.again / draws, alone.other / draws, alone.odds / draws});
   }
-  return {spread(again), spread(other)};
+  const auto over_draws = [](const std::vector<real>& x) { return spread(Tensor({draws}, x)); };
+  return {over_draws(again), over_draws(other), over_draws(odds), sum};
 }
 
 double HeadStudy::best_untrained(HeadKind kind) const {

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "course/inside.hpp"
@@ -70,10 +72,12 @@ Heads heads_of(const Transformer& model);
 // How much lower ln p of a token of the second pieces is without some heads, on average.
 struct Falls {
   double again, other;
+  double odds;  // the same of ln(p / (1 - p)), read again
 };
 
 struct RandomFalls {
-  Spread again, other;
+  Spread again, other, odds;
+  Falls sum;  // of each cut alone, mean over the draws
 };
 
 // A model, texts, and what its heads do on them.
@@ -81,11 +85,14 @@ struct HeadStudy {
   Transformer model;
   TwoReadings texts;
   Tensor again_scores, other_scores;  // kind_scores
-  Falls whole;                        // ln p with all heads
+  Falls whole;                        // ln p and ln(p / (1 - p)) with all heads
 
   HeadStudy(Transformer model, TwoReadings texts);
 
   Falls falls(const Heads& cut, Replacement by = Replacement::zero) const;
+
+  // As falls({one}), but counted once only.
+  const Falls& fall_alone(HeadOf one) const;
 
   // The sum of what cutting each alone gives.
   Falls summed_falls(const Heads& cut) const;
@@ -103,6 +110,9 @@ struct HeadStudy {
 
   // Of all heads, those with the highest mean score in the first `rows` of the texts first.
   Heads by_score(const Tensor& scores, HeadKind kind, Index rows) const;
+
+ private:
+  mutable std::map<std::pair<Index, Index>, Falls> alone_;  // of layer and head
 };
 
 // The scores of one head in rows from ... to - 1.

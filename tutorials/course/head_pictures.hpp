@@ -21,13 +21,14 @@ plot::HeatmapGrid score_maps(const NamedScores& all);
 struct GroupCost {
   const char* texts;
   double joint, sum, means;  // cut together; one by one; together, by their mean outputs, not zeros
-  Spread others;             // as many others of the same layers
+  Spread others;             // as many others of the same layers, together
+  double others_sum = 0;     // these one by one
 };
 
 struct CutGroup {
   std::string name;
   std::vector<GroupCost>
-      costs;  // read again, behind another of the own story, behind another story
+      costs;  // read again, behind another of the own story, behind another story; others
 };
 
 // For each of these three sorts of texts a chart, and in it three bars for each group: cut

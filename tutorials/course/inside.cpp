@@ -1,6 +1,7 @@
 #include "course/inside.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/capture.hpp"
@@ -105,8 +106,6 @@ double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
   return sum / count;
 }
 
-namespace {}  // namespace
-
 Tensor usual_output(const Tensor& heads, const Batch& batch) {  // (rows, heads, length, d_v)
   const Index rows = heads.size(0), length = heads.size(2);
   Tensor present = Tensor::zeros({rows, 1, length, 1});  // (rows, 1, length, 1)
@@ -117,6 +116,30 @@ Tensor usual_output(const Tensor& heads, const Batch& batch) {  // (rows, heads,
   }
   return sum(heads * present, 0, true) / maximum(sum(present, 0, true), 1);
 }
+
+namespace {
+
+// In double, and without 1 - p, which float rounds to 0.
+double log_odds(const Tensor& logits, const Indices& targets) {
+  const std::vector<real> values = logits.values();
+  const auto words = static_cast<std::size_t>(logits.size(-1));
+  double sum = 0, count = 0;
+  for (std::size_t row = 0; row < targets.values.size(); ++row) {
+    if (targets.values[row] < 0) continue;
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * words);
+    const auto right = static_cast<std::size_t>(targets.values[row]);
+    const double most{*std::max_element(begin, begin + static_cast<std::ptrdiff_t>(words))};
+    double others = 0;
+    for (std::size_t word = 0; word < words; ++word) {
+      if (word != right) others += std::exp(double{values[row * words + word]} - most);
+    }
+    sum += double{values[row * words + right]} - most - std::log(others);
+    ++count;
+  }
+  return sum / count;
+}
+
+}  // namespace
 
 Said said_without(const Transformer& model, const Batch& batch, const std::vector<HeadOf>& cut,
                   Replacement by) {
@@ -136,7 +159,8 @@ Said said_without(const Transformer& model, const Batch& batch, const std::vecto
   const Tensor logits = model(batch.inputs, Mask::padding(batch.lengths));
   const double rows{static_cast<double>(batch.inputs.shape[0])};
   return {-double{cross_entropy(logits, batch.targets).item()},
-          static_cast<double>(exact_matches(logits, batch.targets)) / rows};
+          static_cast<double>(exact_matches(logits, batch.targets)) / rows,
+          log_odds(logits, batch.targets)};
 }
 
 }  // namespace tapestry

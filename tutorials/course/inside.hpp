@@ -59,6 +59,7 @@ Tensor usual_output(const Tensor& heads, const Batch& batch);
 struct Said {
   double log_probability;  // of the right word, mean of all targets
   double right;            // the share of rows with all targets right
+  double log_odds;         // ln(p / (1 - p)) of the right word, mean of all targets
 };
 Said said_without(const Transformer& model, const Batch& batch, const std::vector<HeadOf>& cut,
                   Replacement by = Replacement::zero);

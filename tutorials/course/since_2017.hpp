@@ -20,6 +20,10 @@ namespace tapestry::since_2017 {
 
 constexpr Index merges = 160, longest = 160;  // most tokens of a story
 
+struct StoryBatch : Batch {
+  Indices again;  // the targets in words that follow from those before; -1 for all others
+};
+
 // Stories as tokens.
 class Stories {
  public:
@@ -29,26 +33,31 @@ class Stories {
 
   // inputs (rows, length): <|endoftext|> and the tokens of a story; targets: the next token, and -1
   // behind the last. `bits`: the entropy of these stories, in all.
-  Batch batch(Index rows, Random& random, double* bits = nullptr) const {
-    std::vector<Indices> stories;
+  StoryBatch batch(Index rows, Random& random, double* bits = nullptr) const {
+    std::vector<Indices> stories, agains;
     Index length = 0;
     for (Index row = 0; row < rows; ++row) {
       const Story one = story(random);
       if (bits != nullptr) *bits += one.bits;
-      stories.push_back(tokenizer_.encode(one.text));  // (tokens)
+      stories.push_back(tokenizer_.encode(one.text));   // (tokens)
+      agains.push_back(again_of(one, stories.back()));  // (tokens)
       length = std::max(length, stories.back().shape[0]);
     }
     const std::int32_t begin = tokenizer_.size() - 1;
-    Batch batch;
-    for (const Indices& ids : stories) {
+    StoryBatch batch;
+    for (std::size_t row = 0; row < stories.size(); ++row) {
+      const Indices& ids = stories[row];
       std::vector<std::int32_t> inputs{begin}, targets = ids.values;
       inputs.insert(inputs.end(), ids.values.begin(), ids.values.end() - 1);
       inputs.resize(static_cast<std::size_t>(length), begin);
       targets.resize(static_cast<std::size_t>(length), -1);
+      agains[row].values.resize(static_cast<std::size_t>(length), -1);
       batch.inputs.values.insert(batch.inputs.values.end(), inputs.begin(), inputs.end());
       batch.targets.values.insert(batch.targets.values.end(), targets.begin(), targets.end());
+      batch.again.values.insert(batch.again.values.end(), agains[row].values.begin(),
+                                agains[row].values.end());
     }
-    batch.inputs.shape = batch.targets.shape = {rows, length};
+    batch.inputs.shape = batch.targets.shape = batch.again.shape = {rows, length};
     return batch;
   }
 
@@ -58,6 +67,20 @@ class Stories {
     std::string text;
     for (int i = 0; i < count; ++i) text += story(random).text;
     return text;
+  }
+
+  // The tokens of a story that have a byte of such a word; -1 for all others.
+  Indices again_of(const Story& one, Indices ids) const {
+    std::size_t begin = 0;
+    for (std::int32_t& id : ids.values) {
+      const std::size_t end = begin + tokenizer_.bytes_of(id).size();
+      const bool again = std::any_of(one.again.begin(), one.again.end(), [&](const auto& word) {
+        return begin < word.second && word.first < end;
+      });
+      if (!again) id = -1;
+      begin = end;
+    }
+    return ids;
   }
 
   Tokenizer tokenizer_;
@@ -161,6 +184,7 @@ inline Result trained(const Stories& stories, const TransformerOptions& options,
 
 struct Bits {
   double model, entropy;  // of a story: what the model needs, and what no model can be below
+  double again = 0;       // of what it needs, in words that follow from those before
 };
 
 // Of 200 stories that no model was trained on. nats(batch): what all targets of a batch cost.
@@ -169,18 +193,26 @@ Bits bits_for(const Stories& stories, Nats nats) {
   Random random(1'000'000);
   Bits bits{0, 0};
   for (int part = 0; part < 4; ++part) {
-    const Batch b = stories.batch(50, random, &bits.entropy);  // (50, length)
+    const StoryBatch b = stories.batch(50, random, &bits.entropy);  // (50, length)
     bits.model += nats(b);
   }
   return {bits.model / std::log(2.0) / 200, bits.entropy / 200};
 }
 
 inline Bits bits_of(const Stories& stories, const Transformer& model) {
-  return bits_for(stories, [&](const Batch& b) {
-    const auto targets = std::count_if(b.targets.values.begin(), b.targets.values.end(),
-                                       [](std::int32_t target) { return target >= 0; });
-    return double{cross_entropy(model(b.inputs), b.targets).item()} * double(targets);
+  const auto nats = [](const Tensor& logits, const Indices& targets) {
+    const auto count = std::count_if(targets.values.begin(), targets.values.end(),
+                                     [](std::int32_t target) { return target >= 0; });
+    return double{cross_entropy(logits, targets).item()} * double(count);
+  };
+  double again = 0;
+  Bits bits = bits_for(stories, [&](const StoryBatch& b) {
+    const Tensor logits = model(b.inputs);  // (50, length, words)
+    again += nats(logits, b.again);
+    return nats(logits, b.targets);
   });
+  bits.again = again / std::log(2.0) / 200;
+  return bits;
 }
 
 }  // namespace tapestry::since_2017

@@ -63,17 +63,32 @@ Story story(Random& random) {
   const std::string name = w.name();
   const std::string she = is_girl(name) ? "She" : "He";
   const std::string own = w.one_of(colours) + " " + w.one_of(things);
-  std::string text = name + " had a " + own + "." + w.asides();
+  Story made;
+  std::string& text = made.text;
+  const auto say_again = [&](const std::string& word) {
+    made.again.emplace_back(text.size(), text.size() + 1 + word.size());
+    text += " " + word;
+  };
+  text = name + " had a " + own + "." + w.asides();
   const std::string place = w.one_of(places), feeling = w.one_of(feelings);
   const std::string animal = w.one_of(animals);
-  text += " " + she + " went to the " + place + " and met a " + feeling + " " + animal + ".";
+  say_again(she);
+  text += " went to the " + place + " and met a " + feeling + " " + animal + ".";
   text += w.asides();
   const std::string lost = w.one_of(things), spot = w.one_of(spots);
-  text +=
-      " \"I lost my " + lost + ",\" said the " + animal + ". The " + lost + " was " + spot + ".";
-  text += w.asides();
-  text += " \"Thank you, " + name + ",\" said the " + animal + ". \"I like your " + own + ".\"\n";
-  return {text, w.bits};
+  text += " \"I lost my " + lost + ",\" said the";
+  say_again(animal);
+  text += ". The";
+  say_again(lost);
+  text += " was " + spot + "." + w.asides() + " \"Thank you,";
+  say_again(name);
+  text += ",\" said the";
+  say_again(animal);
+  text += ". \"I like your";
+  say_again(own);
+  text += ".\"\n";
+  made.bits = w.bits;
+  return made;
 }
 
 }  // namespace tapestry

@@ -12,7 +12,10 @@
 // follow each other needs more.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tapestry/random.hpp"
 
@@ -21,6 +24,9 @@ namespace tapestry {
 struct Story {
   std::string text;  // one line, with a line end
   double bits;       // -log2 of the probability of the text
+  // From which byte to which (that one excluded) the words stand, with their blanks, that follow
+  // from those before.
+  std::vector<std::pair<std::size_t, std::size_t>> again;
 };
 
 // The same generator in the same state gives the same story on every machine.

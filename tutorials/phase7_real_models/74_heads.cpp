@@ -79,10 +79,13 @@ void print_letters(NamedScores& drawn) {
     print_scores(s);
     std::printf("   ln p, read again, falls by: ");
     for (const HeadOf one : heads_of(s.model)) {
-      std::printf(" %td.%td %.2f ", one.layer, one.head, s.falls({one}).again);
+      std::printf(" %td.%td %.2f ", one.layer, one.head, s.fall_alone(one).again);
     }
+    const Falls both = s.falls({{1, 0}, {1, 1}});
     std::printf("\n   both of layer 0 %.2f, both of layer 1 %.2f\n",
-                s.falls({{0, 0}, {0, 1}}).again, s.falls({{1, 0}, {1, 1}}).again);
+                s.falls({{0, 0}, {0, 1}}).again, both.again);
+    std::printf("   ln(p / (1 - p)) falls by:  1.0 %.2f  1.1 %.2f, both %.2f\n",
+                s.fall_alone({1, 0}).odds, s.fall_alone({1, 1}).odds, both.odds);
     drawn.emplace_back("seed " + std::to_string(seed), s.again_scores);
   }
 }
@@ -102,7 +105,7 @@ void print_single_cuts(const HeadStudy& s) {
   const Heads heads = heads_of(s.model);
   std::vector<real> again, other;
   for (const HeadOf one : heads) {
-    const Falls falls = s.falls({one});
+    const Falls& falls = s.fall_alone(one);
     again.push_back(real(falls.again)), other.push_back(real(falls.other));
   }
   const auto row = [&](const std::string& name, std::size_t i) {
@@ -133,20 +136,21 @@ void print_own_story(const HeadStudy& told, const HeadStudy& own, const HeadStud
   std::printf("   the same, in the order of the story: ln p %.2f\n", in_order.whole.other);
 }
 
-// On three sorts of texts.
+// On three sorts of texts, and on the first once more in log-odds, ln(p / (1 - p)).
 std::vector<GroupCost> costs_of(const HeadStudy& told, const HeadStudy& own, const Heads& cut) {
   const Falls joint = told.falls(cut), sum = told.summed_falls(cut);
   const Falls means = told.falls(cut, Replacement::mean);
-  const auto [again, other] = told.at_random(cut);
-  return {{"read again", joint.again, sum.again, means.again, again},
+  const RandomFalls random = told.at_random(cut), random_own = own.at_random(cut);
+  return {{"read again", joint.again, sum.again, means.again, random.again, random.sum.again},
           {"own story", own.falls(cut).other, own.summed_falls(cut).other,
-           own.falls(cut, Replacement::mean).other, own.at_random(cut).other},
-          {"another story", joint.other, sum.other, means.other, other}};
+           own.falls(cut, Replacement::mean).other, random_own.other, random_own.sum.other},
+          {"another story", joint.other, sum.other, means.other, random.other, random.sum.other},
+          {"again, log-odds", joint.odds, sum.odds, means.odds, random.odds, random.sum.odds}};
 }
 
 void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
   std::vector<CutGroup> groups;
-  std::printf("\n   cut together             joint     sum   means  random, same layers\n");
+  std::printf("\n   cut together             joint     sum   means  random, same layers; sum\n");
   for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
     const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3));
     for (const Index count : {3, 12}) {
@@ -156,9 +160,9 @@ void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
       std::printf("   %s:%s; random: %zu\n", name.c_str(), names_of(cut).c_str(),
                   told.others_like(cut, random).size());
       groups.push_back({name, costs_of(told, own, cut)});
-      for (const auto& [texts, joint, sum, means, others] : groups.back().costs) {
-        std::printf("      %-16s %10.2f %7.2f %7.2f %7.2f ±%.2f\n", texts, joint, sum, means,
-                    others.mean, others.deviation);
+      for (const auto& [texts, joint, sum, means, others, alone] : groups.back().costs) {
+        std::printf("      %-16s %10.2f %7.2f %7.2f %7.2f ±%.2f %7.2f\n", texts, joint, sum, means,
+                    others.mean, others.deviation, alone);
       }
     }
   }
@@ -186,6 +190,8 @@ void print_in_order(const HeadStudy& told, const HeadStudy& in_order) {
               in_order.falls(first_of(heads, 3)).other);
 }
 
+constexpr Index second_piece = 49;  // where it begins, behind <bos> and 48 tokens
+
 // One text, as `tapestry cut` and `tapestry attribute` ask it.
 void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
   const char* const text = "Max had a red ball. Anna had a green hat. Max had a red";
@@ -204,14 +210,34 @@ void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
   }
 }
 
-// The score of head 2.6 for the first position, where five other tokens stand in place of <bos>.
-double first_with_others(const Transformer& model, const Tokenizer& tokenizer) {
-  double sum = 0;
-  for (const std::int32_t token : {259, 309, 359, 409, 459}) {
-    const TwoReadings texts = story_readings(tokenizer, token, Behind::other_story);
-    sum += score_of(kind_scores(model, texts.again), HeadKind::first, {2, 6}, 0, 24).mean / 5;
+// The mean weight of head 2.6 on one position, over the queries behind both.
+double weight_on_place(const Transformer& model, const Indices& ids, Index place) {
+  Indices keys(ids.shape, std::vector<std::int32_t>(ids.values.size(), -1));  // (rows, length)
+  for (std::size_t i = 0; i < keys.values.size(); ++i) {
+    if (Index(i) % ids.shape[1] > second_piece) keys.values[i] = std::int32_t(place);
   }
-  return sum;
+  return mean_weight(weights_of(model, ids)[2], 6, keys);
+}
+
+// Does that head look at <bos>, or at the first position? Five other tokens stand in place of
+// <bos>; then <bos> in place of the first token of the second piece, too.
+void print_first(const Transformer& model, const Tokenizer& tokenizer) {
+  const std::int32_t bos = *tokenizer.bos();
+  double without = 0, moved = 0, first = 0;
+  for (const std::int32_t token : {259, 309, 359, 409, 459}) {
+    Indices ids = story_readings(tokenizer, token, Behind::other_story).again.inputs;
+    without += weight_on_place(model, ids, 0) / 5;
+    for (Index row = 0; row < ids.shape[0]; ++row) {
+      ids.values[std::size_t(row * ids.shape[1] + second_piece)] = bos;
+    }
+    first += weight_on_place(model, ids, 0) / 5;
+    moved += weight_on_place(model, ids, second_piece) / 5;
+  }
+  const char* const name = tokenizer.token(bos).c_str();
+  std::printf("   first position, head 2.6, with five other tokens in place of %s: %.2f\n", name,
+              without);
+  std::printf("   and %s at the beginning of the second piece: %.2f on %s, first position %.2f\n",
+              name, moved, name, first);
 }
 
 void print_real_model(const Transformer& model, const Tokenizer& tokenizer) {
@@ -230,8 +256,7 @@ void print_real_model(const Transformer& model, const Tokenizer& tokenizer) {
   print_scores(told);
   const HeadStudy in_order = study(Behind::in_order);
   print_own_story(told, own, in_order);
-  std::printf("   first position, head 2.6, with five other tokens in place of %s: %.2f\n",
-              tokenizer.token(bos).c_str(), first_with_others(model, tokenizer));
+  print_first(model, tokenizer);
   print_single_cuts(told);
   print_joint_cuts(told, own);
   print_in_order(told, in_order);

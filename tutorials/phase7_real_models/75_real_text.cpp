@@ -1,7 +1,8 @@
 // Step 75. What does a small model learn from a text that people wrote?
 //
 // New here: training on tokens of a real text, measured in bits per byte on a part of it that is
-// held out, beside counts of bytes; two budgets, too little text, and the block of 2017 (step 71).
+// held out, beside counts of bytes; two budgets, a tenth of the text (the first, or
+// pieces from everywhere), and the block of 2017 (step 71).
 // It reads these lessons, or a file: build/release/tutorials/75_real_text my_text.txt
 // Writes out/plots/phase7_real_text.png; takes about 40 seconds.
 #include <algorithm>
@@ -53,9 +54,15 @@ Text text_of(const std::string& bytes) {
   return text;
 }
 
-// The first `count` of the ids.
-Indices first_of(const Indices& ids, Index count) {
-  return Indices({count}, {ids.values.begin(), ids.values.begin() + count});
+// Of every ten pieces of so many ids the first.
+Indices every_tenth(const Indices& ids, Index piece) {
+  Indices some;
+  for (Index at = 0; at < ids.shape[0]; at += 10 * piece) {
+    const auto begin = ids.values.begin() + at;
+    some.values.insert(some.values.end(), begin, begin + std::min(piece, ids.shape[0] - at));
+  }
+  some.shape = {std::ssize(some.values)};
+  return some;  // (tokens)
 }
 
 // ---- The measure: 64 windows or fewer, spread evenly; what they predict is counted in bytes.
@@ -104,26 +111,23 @@ Index parameters_of(const TransformerOptions& options) {
 struct Run {
   std::string name;
   TransformerOptions options;
-  Index tokens;  // of the training text that it sees
+  Indices seen;  // (tokens) of the training text
   Index steps;
   std::vector<double> at = {}, learned = {}, held_out = {};  // bits per byte, at some steps
 };
 
-std::string sample(const Transformer& model, const Text& text, Index count, Index seed) {
+std::string sample(const NextLogits& next, const Text& text, Index count, Index seed) {
   Random random(static_cast<std::uint64_t>(seed));
-  const Indices ids = generate(next_logits_of(model, length), text.tokenizer.encode("\n\nThe"),
-                               random, {.sampling = {.temperature = 0.8}, .max_new_tokens = count});
+  const Indices ids = generate(next, text.tokenizer.encode("\n\nThe"), random,
+                               {.sampling = {.temperature = 0.8}, .max_new_tokens = count});
   return text.tokenizer.decode(ids.values);
 }
 
-// Tokens without context: each is drawn as often as it stands in the text to learn from.
-std::string drawn_by_frequency(const Text& text, Index count) {
-  Random random(9);
-  std::vector<std::int32_t> ids;
-  for (Index i = 0; i < count; ++i) {
-    ids.push_back(text.train.values[std::size_t(random.randint(text.train.shape[0]))]);
-  }
-  return text.tokenizer.decode(ids);
+// Tokens without context: always ln of how often each stands in the text to learn from.
+NextLogits by_frequency(const Text& text) {
+  Tensor counts = Tensor::zeros({text.tokenizer.size()});  // (words)
+  for (const std::int32_t id : text.train.values) counts.set({id}, double{counts.at({id})} + 1);
+  return [logits = log(counts)](const Indices&) { return logits; };
 }
 
 std::string in_one_line(const std::string& bytes) {
@@ -141,20 +145,19 @@ std::string in_one_line(const std::string& bytes) {
 Transformer train_model(Run& run, const Text& text, std::vector<std::string>& says) {
   Random random(1);
   Transformer model(run.options, random);
-  const Indices seen = first_of(text.train, run.tokens);
   Adam adam(model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data(1, static_cast<std::uint64_t>(step));
-    const Batch b = random_windows(seen, rows, length, data);  // (rows, length)
-    return cross_entropy(model(b.inputs), b.targets);          // logits (rows, length, words)
+    const Batch b = random_windows(run.seen, rows, length, data);  // (rows, length)
+    return cross_entropy(model(b.inputs), b.targets);              // logits (rows, length, words)
   };
   const auto measure = [&](Index step, double) {
     if (step % (run.steps / 10) != 0) return;
     run.at.push_back(double(step));
-    run.learned.push_back(bits_per_byte(model, text.tokenizer, seen));
+    run.learned.push_back(bits_per_byte(model, text.tokenizer, run.seen));
     run.held_out.push_back(bits_per_byte(model, text.tokenizer, text.test));
     if (run.name == "500 steps" && (step == 50 || step == 150 || step == 500)) {
-      const std::string words = in_one_line(sample(model, text, 50, 5));
+      const std::string words = in_one_line(sample(next_logits_of(model, length), text, 50, 5));
       says.push_back(formatted("   step %3d: ", int(step)) + words);
     }
   };
@@ -237,7 +240,7 @@ void draw(const std::vector<Run>& runs, const std::vector<double>& counts) {
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
   for (const std::size_t which : {1, 2}) {
     const Run& run = runs[which];
-    plot::LineChart chart{.title = which == 1 ? "The whole text" : "A tenth of the text",
+    plot::LineChart chart{.title = which == 1 ? "The whole text" : "The first tenth",
                           .x_axis = {.name = "step"},
                           .y_axis = {.name = "bits per byte", .low = 0, .high = 6}};
     chart.series = {{.name = "text that it learns from", .x = run.at, .y = run.learned},
@@ -255,14 +258,17 @@ void draw(const std::vector<Run>& runs, const std::vector<double>& counts) {
 int main(int count, char** values) try {
   const RealText real = real_text(count, values);
   const Text text = text_of(real.bytes);
-  const Index all = text.train.shape[0], words = text.tokenizer.size();
+  const Indices& all = text.train;
+  const Index words = text.tokenizer.size();
   std::printf("Step 75: training on a real text (takes about 40 seconds)\n\n");
-  std::vector<Run> runs = {{"100 steps", of_today(words), all, 100},
-                           {"500 steps", of_today(words), all, 500},
-                           {"500 steps, a tenth of the text", of_today(words), all / 10, 500},
-                           {"500 steps, the block of 2017", of_2017(words), all, 500}};
+  std::vector<Run> runs = {
+      {"100 steps", of_today(words), all, 100},
+      {"500 steps", of_today(words), all, 500},
+      {"500 steps, the first tenth", of_today(words), every_tenth(all, all.shape[0] / 10 + 1), 500},
+      {"500 steps, every tenth piece", of_today(words), every_tenth(all, 10 * length), 500},
+      {"500 steps, the block of 2017", of_2017(words), all, 500}};
   std::printf("1. %s: %d tokens to learn from, %d held out; models of %d numbers\n\n",
-              real.name.c_str(), int(all), int(text.test.shape[0]),
+              real.name.c_str(), int(all.shape[0]), int(text.test.shape[0]),
               int(parameters_of(runs[0].options)));
   std::vector<double> counts;
   print_counts(text, counts);
@@ -271,12 +277,12 @@ int main(int count, char** values) try {
     const Transformer model = train_model(run, text, says);
     std::printf("%-38s %8.2f %10.2f\n", run.name.c_str(), run.learned.back(), run.held_out.back());
     names.push_back(run.name);
-    written.push_back(sample(model, text, 1000, 9));
+    written.push_back(sample(next_logits_of(model, length), text, 1000, 9));
   }
   std::printf("\n3. How the second model goes on after \"The\"\n");
   for (const std::string& line : says) std::printf("%s\n", line.c_str());
   names.push_back("tokens drawn by their frequency");
-  written.push_back(drawn_by_frequency(text, 1000));
+  written.push_back(sample(by_frequency(text), text, 1000, 9));
   names.push_back("the held-out text itself");
   written.push_back(text.held_out.substr(0, written[1].size()));
   print_written(names, written, text);

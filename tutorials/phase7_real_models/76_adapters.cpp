@@ -1,4 +1,4 @@
-// Step 76. A trained model shall learn another kind of text. Must all its numbers change?
+// Step 76. A trained model is to learn another kind of text. Must all its numbers change?
 //
 // New here: low-rank adapters (LoRA; Hu et al. 2021). The weights W of a model stay as they are,
 // and beside them stand A (in, rank) and B (rank, out), which learn: x W + scale (x A) B. One such
@@ -155,12 +155,13 @@ void draw(const std::vector<std::vector<Learned>>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     plot::LineChart chart;
     chart.title = to_string(dialects[i]);
-    chart.x_axis = {.name = "loss of the new text (nats a word)"};
+    chart.x_axis = {.name = "loss of the new text above the least (nats a word)", .log = true};
     chart.y_axis = {.name = "loss of the old text"};
     for (std::size_t k = 0; k < ranks.size(); ++k) {
       plot::Series line{name(ranks[k]), {}, {}};
       for (const DialectPoint& point : all[i][k].points) {
-        line.x.push_back(point.loss_of_new), line.y.push_back(point.loss_of_old);
+        line.x.push_back(point.loss_of_new - Grammar().entropy() / 7);
+        line.y.push_back(point.loss_of_old);
       }
       chart.series.push_back(line);
     }
