@@ -108,6 +108,15 @@ TEST_CASE("step 61 trains on 32 texts of 16 words, with a rate that rises and fa
   CHECK(told.starts_with("the latest of a, b, c and d, learned "));
 }
 
+TEST_CASE(
+    "a mask that hides nothing changes no answer, and one that hides all but the own word does",
+    "[phase6][course]") {
+  const Transformer model = trained_model(latest, Positions::rotary, 4, 100);
+  const double all = share_right(model, latest, 16);
+  CHECK(share_right(model, latest, 16, Mask::local(15)) == all);
+  CHECK(share_right(model, latest, 16, Mask::local(0)) < all - 0.05);
+}
+
 TEST_CASE("step 61 asks at its length of training and up to four times that", "[phase6][course]") {
   CHECK(lengths == std::vector<Index>{16, 24, 32, 48, 64});
   CHECK(schemes[static_cast<std::size_t>(Positions::alibi)] == "alibi");

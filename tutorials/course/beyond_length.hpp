@@ -76,14 +76,16 @@ inline Transformer trained_model(Task task, Positions positions, Index seed, Ind
   return model;
 }
 
-// The share of right answers at the last eight positions of 128 texts that were never seen.
-inline double share_right(const Transformer& model, Task task, Index length) {
+// The share of right answers at the last eight positions of 128 texts that were never seen, if
+// words see only what `mask` allows.
+inline double share_right(const Transformer& model, Task task, Index length,
+                          const Mask& mask = {}) {
   Random random{1000, static_cast<std::uint64_t>(length)};
   Texts t = texts(task, 128, length, random);  // (128, length)
   for (std::size_t at = 0; at < t.answers.values.size(); ++at) {
     if (static_cast<Index>(at) % length < length - last) t.answers.values[at] = -1;
   }
-  return accuracy(model(t.words), t.answers);  // logits (128, length, letters)
+  return accuracy(model(t.words, mask), t.answers);  // logits (128, length, letters)
 }
 
 }  // namespace tapestry::beyond_length

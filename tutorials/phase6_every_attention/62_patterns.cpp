@@ -42,6 +42,15 @@ Mask random_links(Index length, Index links) {
   return Mask::from(MaskEncoding::keep, matrix);
 }
 
+// All see the words 0, n, 2n, ... and no others.
+Mask every_nth_key(Index length, Index n) {
+  Tensor matrix = Tensor::zeros({length, length});  // (length, length)
+  for (Index i = 0; i < length; ++i) {
+    for (Index j = 0; j < length; j += n) matrix.set({i, j}, 1);
+  }
+  return Mask::from(MaskEncoding::keep, matrix);
+}
+
 std::vector<Pattern> small_patterns(Index length) {
   const Mask links = random_links(length, 2);
   return {{"local(2)", Mask::local(2)},
@@ -181,7 +190,8 @@ std::vector<Cost> measure(Index length) {
       {"blocked(64)", Mask::blocked(64)},
       {"local(64) | global(16)", Mask::local(64) | Mask::global(16)},
       {"strided(64)", Mask::strided(64)},
-      {"31 links at random", random_links(length, 31)}};
+      {"31 links at random", random_links(length, 31)},
+      {"every 64th key", every_nth_key(length, 64)}};
   std::vector<Cost> costs;
   for (const Pattern& p : patterns) {
     costs.push_back(cost_of(p, in, [&] { return fused_attention(in[0], in[1], in[2], p.mask); }));

@@ -91,7 +91,7 @@ void compare() {
   const Operands x = draw_operands(200, 16), large = draw_operands(1024, 64);
   const auto print = [&](const char* name, const Mask& mask, auto f) {
     const double error = largest_difference(f(x), by_weights(x, mask));
-    std::printf("%-10s %-26s %s %12.0f KB\n", mask.allows_everything() ? "all keys" : "causal",
+    std::printf("%-10s %-26s %s %12.0f KiB\n", mask.allows_everything() ? "all keys" : "causal",
                 name, error < 1e-5 ? "less than 1e-5" : "TOO MUCH      ",
                 static_cast<double>(peak_memory_of([&] { return f(large); })) / 1024);
   };

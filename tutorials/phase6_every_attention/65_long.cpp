@@ -35,14 +35,14 @@ Tensor rows(const Tensor& x, Index begin, Index end) {
   return slice(x, -2, begin, std::min(end, x.size(-2)));  // (end - begin, width)
 }
 
-double peak_megabytes(const std::function<void()>& f) {
+double peak_mebibytes(const std::function<void()>& f) {
   return static_cast<double>(peak_memory_of(f)) / 1024 / 1024;
 }
 
 using Function = std::function<Tensor(const Operands&)>;
 
 double peak_with_backward(const Function& f, const Operands& x) {
-  return peak_megabytes([&] {
+  return peak_mebibytes([&] {
     Tape tape({x.q, x.k, x.v});
     const Tensor y = f(x);  // (length, width)
     tape.backward(y, y);
@@ -54,8 +54,8 @@ double peak_with_backward(const Function& f, const Operands& x) {
 void estimate() {
   std::printf("1. A matrix of weights, 32 bits each: one head, one layer, one text\n");
   for (const double length : {1024., 8192., 65536., 1048576.}) {
-    std::printf("%8.0f words: %10.0f MB; queries, keys and values of width 64: %5.2f MB\n", length,
-                length * length * 4 / 1024 / 1024, length * 64 * 4 * 3 / 1024 / 1024);
+    std::printf("%8.0f words: %10.0f MiB; queries, keys and values of width 64: %5.2f MiB\n",
+                length, length * length * 4 / 1024 / 1024, length * 64 * 4 * 3 / 1024 / 1024);
   }
 }
 
@@ -89,7 +89,7 @@ void print_library(const Operands& x, const Mask& causal, const Tensor& expected
   const auto library = [&](const Operands& o) {
     return chunked_attention(o.q, o.k, o.v, causal, 64);
   };
-  std::printf("chunked_attention(q, k, v, causal, 64), forward and backward: %.2f MB\n",
+  std::printf("chunked_attention(q, k, v, causal, 64), forward and backward: %.2f MiB\n",
               peak_with_backward(library, x));
   std::printf("The same mask for every chunk, its place forgotten: differs by %.2f\n",
               error_of_forgotten_place(x, causal, expected));
@@ -99,7 +99,7 @@ plot::LineChart chunks() {
   const Operands x = draw_operands(1024, 64);  // (1024, 64) each
   const Mask causal = Mask::causal();
   const Tensor expected = attention(x.q, x.k, x.v, causal).output;  // (1024, 64)
-  std::printf("\n2. Chunks of queries: 1024 words, width 64, causal. Peak memory in MB\n");
+  std::printf("\n2. Chunks of queries: 1024 words, width 64, causal. Peak memory in MiB\n");
   std::printf("chunk    forward   with backward   with checkpoint   output differs by\n");
   plot::Series forward{"forward", {}, {}, true, true},
       both{"forward and backward", {}, {}, true, true},
@@ -110,7 +110,7 @@ plot::LineChart chunks() {
     for (plot::Series* line : {&forward, &both, &less}) {
       line->x.push_back(static_cast<double>(chunk));
     }
-    forward.y.push_back(peak_megabytes([&] { plain(x); }));
+    forward.y.push_back(peak_mebibytes([&] { plain(x); }));
     both.y.push_back(peak_with_backward(plain, x));
     less.y.push_back(peak_with_backward(again, x));
     const double error = largest_difference(again(x), expected);
@@ -120,7 +120,7 @@ plot::LineChart chunks() {
   print_library(x, causal, expected);
   return {.title = "Chunks of queries: peak memory, 1024 words",
           .x_axis = {.name = "queries in a chunk", .log = true},
-          .y_axis = {.name = "MB", .low = 0},
+          .y_axis = {.name = "MiB", .low = 0},
           .series = {forward, both, less}};
 }
 
@@ -194,7 +194,7 @@ void windows() {
   const Function masked = [](const Operands& o) {
     return attention(o.q, o.k, o.v, Mask::local(32)).output;
   };
-  std::printf("Peak memory, 1024 words, window 32, with backward: %.2f MB; by a mask: %.2f MB\n",
+  std::printf("Peak memory, 1024 words, window 32, with backward: %.2f MiB; by a mask: %.2f MiB\n",
               peak_with_backward(sliding, large), peak_with_backward(masked, large));
 }
 

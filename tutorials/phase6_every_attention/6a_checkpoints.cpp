@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t layers = 16;
 constexpr Index words = 256, width = 32;
 
-double peak_megabytes(const std::function<void()>& f) {
+double peak_mebibytes(const std::function<void()>& f) {
   return static_cast<double>(peak_memory_of(f)) / 1024 / 1024;
 }
 
@@ -91,7 +91,7 @@ double largest_error(const Gradients& got, const Gradients& expected) {
 
 struct Measured {
   std::vector<std::string> labels, times;
-  std::vector<double> megabytes, by_formula;
+  std::vector<double> mebibytes, by_formula;
 };
 
 // A line for each number of layers in a checkpoint.
@@ -101,15 +101,15 @@ Measured measure(const Tensor& x, const std::vector<Tensor>& weights) {
   Measured result;
   for (const std::size_t segment : {0, 1, 2, 4, 8, 16}) {
     result.labels.push_back(segment == 0 ? "none" : std::to_string(segment));
-    result.megabytes.push_back(peak_megabytes([&] { with_gradients(x, weights, segment); }));
-    const double records = result.megabytes[0] / layers;  // of one layer
+    result.mebibytes.push_back(peak_mebibytes([&] { with_gradients(x, weights, segment); }));
+    const double records = result.mebibytes[0] / layers;  // of one layer
     const std::size_t held = segment == 0 ? layers : segment;
     const double kept = segment == 0 ? 0 : static_cast<double>(layers / segment) * input;
     result.by_formula.push_back(kept + static_cast<double>(held) * records);
-    std::printf("%-9s %18.2f MB %8.2f MB %11.0f %%   %g\n",
+    std::printf("%-9s %17.2f MiB %7.2f MiB %11.0f %%   %g\n",
                 (result.labels.back() + (segment == 0 ? "" : " layers")).c_str(),
-                result.megabytes.back(), result.by_formula.back(),
-                100 * result.megabytes.back() / result.megabytes[0],
+                result.mebibytes.back(), result.by_formula.back(),
+                100 * result.mebibytes.back() / result.mebibytes[0],
                 largest_error(with_gradients(x, weights, segment), expected));
     const double time = processor_seconds([&] { with_gradients(x, weights, segment); });
     result.times.push_back(plot::number_text(1e3 * time, 1));
@@ -121,9 +121,9 @@ void draw(const Measured& measured) {
   plot::BarChart chart;
   chart.title = "Sixteen layers, forward and backward: peak memory";
   chart.label_axis = "layers in one checkpoint";
-  chart.y_axis.name = "MB";
+  chart.y_axis.name = "MiB";
   chart.labels = measured.labels;
-  chart.series = {{"measured", measured.megabytes},
+  chart.series = {{"measured", measured.mebibytes},
                   {"n / s inputs, s layers", measured.by_formula}};
   plot::write_png(plot::render(chart), "out/plots/phase6_checkpoints.png");
   std::printf("\nwrote out/plots/phase6_checkpoints.png\n");

@@ -259,7 +259,7 @@ const struct {
      }}};
 
 void print_memory() {
-  std::printf("\n3. Most memory in use at once for tensors, forward and backward, KB\n");
+  std::printf("\n3. Most memory in use at once for tensors, forward and backward, KiB\n");
   std::printf("queries and keys               512     1024     2048\n");
   for (const auto& [name, f] : ways) {
     std::printf("%-25s", name);

@@ -1,0 +1,148 @@
+// An experiment for step 63: can a model with linear attention find a word, and what happens if it
+// replaces softmax attention in a trained model? Ten seeds of small decoders, on the two tasks of
+// step 61, with texts of 16 words.
+// Takes about half a minute of processor time.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "course/beyond_length.hpp"
+#include "tapestry/attention_variants.hpp"
+#include "tapestry/error.hpp"
+#include "tapestry/nn/embedding.hpp"
+#include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/norm.hpp"
+
+using namespace tapestry;
+using namespace tapestry::beyond_length;
+
+namespace {
+
+constexpr std::uint64_t seeds = 10;
+constexpr Index width = 32, heads = 4;
+
+// Causal attention of four heads, with a residual connection.
+struct Layer : Module {
+  LayerNorm norm;
+  Linear query, key, value, output;
+  bool is_linear;
+
+  Layer(bool linear, Random& random)
+      : norm(width),
+        query(width, width, random, map),
+        key(width, width, random, map),
+        value(width, width, random, map),
+        output(width, width, random, map),
+        is_linear(linear) {}
+
+  Tensor operator()(const Tensor& x) const {  // shape of x (rows, length, width)
+    const Tensor normed = norm(x);            // as x
+    const Tensor q = split_heads(query(normed), heads), k = split_heads(key(normed), heads),
+                 v = split_heads(value(normed), heads);  // (rows, heads, length, 8) each
+    const Tensor mixed = is_linear ? causal_linear_attention(q, k, v)
+                                   : fused_attention(q, k, v, Mask::causal());  // as q
+    return x + output(reshape(transpose(mixed, 1, 2), x.shape()));
+  }
+
+  Members members() const override {
+    return {{"norm", norm}, {"query", query}, {"key", key}, {"value", value}, {"output", output}};
+  }
+
+ private:
+  static constexpr LinearOptions map{.initializer = init::lecun_normal, .bias = false};
+};
+
+struct Decoder : Module {
+  Embedding words, positions;
+  std::vector<Layer> layers;
+  LayerNorm norm;
+  Linear out;
+
+  Decoder(bool linear, Random& random)
+      : words(letters, width, random),
+        positions(trained, width, random),
+        norm(width),
+        out(width, letters, random) {
+    for (int i = 0; i < 2; ++i) layers.emplace_back(linear, random);
+  }
+
+  Tensor operator()(const Indices& ids) const {  // (rows, 16) -> logits (rows, 16, letters)
+    Tensor x = words(ids) + positions.weight;    // (rows, 16, width)
+    for (const Layer& layer : layers) x = layer(x);
+    return out(norm(x));
+  }
+
+  Members members() const override {
+    return {{"words", words},
+            {"positions", positions},
+            {"layers", layers},
+            {"norm", norm},
+            {"out", out}};
+  }
+};
+
+void fit(Decoder& model, Task task, std::uint64_t seed, Index steps, double peak) {
+  Adam adam(model.parameters());
+  TrainingOptions options{.steps = steps, .what = ""};
+  options.learning_rate = [=](Index step) {
+    return cosine_schedule(step, {.peak = peak, .floor = 2e-4, .warmup_steps = 20, .steps = steps});
+  };
+  const auto loss_of_step = [&](Index step) {
+    Random drawn{seed, static_cast<std::uint64_t>(step)};
+    const Texts t = texts(task, 32, trained, drawn);  // (32, trained)
+    return cross_entropy(model(t.words), t.answers);  // logits (32, trained, letters)
+  };
+  train(adam, loss_of_step, options);
+}
+
+// The share of right answers at the last eight positions of 128 texts that were never seen.
+double share(const Decoder& model, Task task) {
+  Random random{1000, static_cast<std::uint64_t>(trained)};
+  Texts t = texts(task, 128, trained, random);  // (128, trained)
+  for (std::size_t at = 0; at < t.answers.values.size(); ++at) {
+    if (static_cast<Index>(at) % trained < trained - last) t.answers.values[at] = -1;
+  }
+  return accuracy(model(t.words), t.answers);  // logits (128, trained, letters)
+}
+
+void print(const char* name, const std::vector<double>& shares) {
+  double sum = 0;
+  for (const double one : shares) sum += one;
+  const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+  std::printf("%-40s  %5.3f     %5.3f    %5.3f\n", name, *low, sum / double(seeds), *high);
+}
+
+void compare(Task task) {
+  std::vector<double> softmax, exchanged, longer, linear;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    Random first(seed), second(seed);
+    Decoder model(false, first), other(true, second);
+    fit(model, task, seed, 300, 5e-3);
+    softmax.push_back(share(model, task));
+    for (Layer& layer : model.layers) layer.is_linear = true;
+    exchanged.push_back(share(model, task));
+    fit(model, task, seed + seeds, 100, 1e-3);
+    longer.push_back(share(model, task));
+    fit(other, task, seed, 300, 5e-3);
+    linear.push_back(share(other, task));
+  }
+  std::printf("\n%-40s  smallest  mean     largest\n", task_names[task]);
+  print("softmax attention", softmax);
+  print("linear attention, the same parameters", exchanged);
+  print("the same, after 100 steps more", longer);
+  print("linear attention from the start", linear);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main() try {
+  std::printf("Experiment 63_exchange: two layers of four heads of width 8, learned positions,\n");
+  std::printf("300 steps, 10 seeds. Right answers at the last 8 of 16 words\n");
+  compare(three_back);
+  compare(latest);
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
