@@ -74,7 +74,7 @@ TEST_CASE("the bits of a story are those of its choices", "[phase7][course]") {
   }
 }
 
-TEST_CASE("a story says which of its words follow from those before", "[phase7][course]") {
+TEST_CASE("a story says which of its words were said before", "[phase7][course]") {
   Random random(8);
   for (int i = 0; i < 100; ++i) {
     const Story one = story(random);
@@ -82,16 +82,15 @@ TEST_CASE("a story says which of its words follow from those before", "[phase7][
     const std::string own = between(one.text, " had a ", ".");
     const std::string lost = between(one.text, "I lost my ", ",");
     const std::string animal = between(one.text, "said the ", ".");
-    const bool girl = std::string("aei").find(name.back()) != std::string::npos;
-    const std::vector<std::string> again = {
-        girl ? " She" : " He", " " + animal, " " + lost, " " + name, " " + animal, " " + own};
+    const std::vector<std::string> again = {" " + animal, " " + lost, " " + name, " " + animal,
+                                            " " + own};
     REQUIRE(one.again.size() == again.size());
     for (std::size_t k = 0; k < again.size(); ++k) {
       const auto [begin, end] = one.again[k];
       CHECK(one.text.substr(begin, end - begin) == again[k]);
     }
-    CHECK(one.again.front().first == one.text.find(" went to the ") - again[0].size());
-    CHECK(one.again[4].first > one.again[3].first);
+    CHECK(one.again.front().first == one.text.find(" said the ") + 9);
+    CHECK(one.again[3].first > one.again[2].first);
   }
 }
 

@@ -21,7 +21,7 @@ namespace tapestry::since_2017 {
 constexpr Index merges = 160, longest = 160;  // most tokens of a story
 
 struct StoryBatch : Batch {
-  Indices again;  // the targets in words that follow from those before; -1 for all others
+  Indices again;  // the targets in words that were said before; -1 for all others
 };
 
 // Stories as tokens.
@@ -184,7 +184,7 @@ inline Result trained(const Stories& stories, const TransformerOptions& options,
 
 struct Bits {
   double model, entropy;  // of a story: what the model needs, and what no model can be below
-  double again = 0;       // of what it needs, in words that follow from those before
+  double again = 0;       // of what it needs, in words that were said before
 };
 
 // Of 200 stories that no model was trained on. nats(batch): what all targets of a batch cost.

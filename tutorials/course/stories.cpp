@@ -72,8 +72,7 @@ Story story(Random& random) {
   text = name + " had a " + own + "." + w.asides();
   const std::string place = w.one_of(places), feeling = w.one_of(feelings);
   const std::string animal = w.one_of(animals);
-  say_again(she);
-  text += " went to the " + place + " and met a " + feeling + " " + animal + ".";
+  text += " " + she + " went to the " + place + " and met a " + feeling + " " + animal + ".";
   text += w.asides();
   const std::string lost = w.one_of(things), spot = w.one_of(spots);
   text += " \"I lost my " + lost + ",\" said the";

@@ -24,8 +24,8 @@ namespace tapestry {
 struct Story {
   std::string text;  // one line, with a line end
   double bits;       // -log2 of the probability of the text
-  // From which byte to which (that one excluded) the words stand, with their blanks, that follow
-  // from those before.
+  // From which byte to which (that one excluded) the words stand, with their blanks, that are
+  // sure, for they were said before. (*She* or *He* is not: another aside might come.)
   std::vector<std::pair<std::size_t, std::size_t>> again;
 };
 

@@ -189,8 +189,7 @@ const std::vector<ZooCase> cases = {
      "rounded to 0, whose logarithm is infinite. The right one computes x - max - "
      "log(sum of exp(x - max)), which is a number, and comes down again with the rate. Before the "
      "end both compute the same function and differ by rounding alone. At so high a rate that is "
-     "enough to part the curves: the right curve on another kernel set parts from this one as "
-     "early.",
+     "enough to part the curves: two right curves on two kernel sets part as early.",
      {},
      no_maximum},
     {"loss5",
@@ -210,8 +209,8 @@ const std::vector<ZooCase> cases = {
      "Every step read the same batch: the generator was made anew from the same seed.",
      "The curve is smooth: nothing is drawn, so no batch is harder than another. The model "
      "learns 16 sentences by heart. But nothing tells it which of them comes: all begin in the "
-     "same way. The 16 are different, so the guesses of a whole sentence lose ln 16 on average. "
-     "The mean loss of its seven words cannot fall below ln 16 / 7 = 0.396. The dashed line holds "
+     "same way. The 16 are different, so guesses of whole sentences lose at least ln 16 on "
+     "average. The mean loss of its seven words cannot fall below ln 16 / 7 = 0.396. The dashed line holds "
      "for sentences that are drawn.",
      {},
      one_batch},

@@ -111,9 +111,8 @@ const std::vector<ZooCase> cases = {
      mat, not_scaled},
     {"map3", ZooKind::map, "Has the head on the left learned nothing?",
      "The scores were divided by d_k, not by its root.",
-     "All weights lie between 0.12 and 0.23, near 1 / 6. In each row they stand in the same order "
-     "as on the right: what is larger there is larger here. But the scores are 8 times too small, "
-     "so no word stands out.",
+     "All weights lie between 0.12 and 0.23, near 1 / 6. In each row what is larger on the "
+     "right is larger here, too. But the scores are 8 times too small, so no word stands out.",
      mat, divided_by_width},
     {"map4", ZooKind::map,
      "A causal map, of a model that learns to predict the next word. What does it see?",
