@@ -210,8 +210,8 @@ const std::vector<ZooCase> cases = {
      "The curve is smooth: nothing is drawn, so no batch is harder than another. The model "
      "learns 16 sentences by heart. But nothing tells it which of them comes: all begin in the "
      "same way. The 16 are different, so guesses of whole sentences lose at least ln 16 on "
-     "average. The mean loss of its seven words cannot fall below ln 16 / 7 = 0.396. The dashed line holds "
-     "for sentences that are drawn.",
+     "average. The mean loss of its seven words cannot fall below ln 16 / 7 = 0.396. The dashed "
+     "line holds for sentences that are drawn.",
      {},
      one_batch},
 };
