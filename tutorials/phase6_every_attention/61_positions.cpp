@@ -64,7 +64,8 @@ void zero_untrained(Transformer& model) {
   }
 }
 
-// Each word sees 16, itself and the nearest before it, and those that are `from` to `to` - 1 words back.
+// Each word sees 16, itself and the nearest before it, and those that are `from` to `to` - 1 words
+// back.
 Mask nearest_and(Index from, Index to, Index length) {
   Tensor seen = Tensor::zeros({length, length});  // (length, length)
   for (Index i = 0; i < length; ++i) {
