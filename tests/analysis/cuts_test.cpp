@@ -218,9 +218,7 @@ TEST_CASE("cutting finds the planted heads, and no other", "[phase7][analysis]")
 
 TEST_CASE("cuts keep no weights of attention, which take the length squared",
           "[phase7][analysis]") {
-  TransformerOptions long_texts = tiny();
-  long_texts.max_length = 1024;
-  const Transformer model = scattered(long_texts);
+  const Transformer model = scattered_for_texts_of(1024);
   const Indices text({1024}, std::vector<std::int32_t>(1024, 3));
   const std::size_t taken = peak_memory_of([&] { (void)cut_layers(model, text, {.token = 1}); });
   CHECK(taken < 1024 * 1024 * sizeof(real));  // those of one head

@@ -209,9 +209,7 @@ TEST_CASE("texts that cannot be compared are refused", "[phase7][analysis]") {
 
 TEST_CASE("patches of heads keep no weights of attention, which take the length squared",
           "[phase7][analysis]") {
-  TransformerOptions long_texts = tiny();
-  long_texts.max_length = 1024;
-  const Transformer model = scattered(long_texts);
+  const Transformer model = scattered_for_texts_of(1024);
   const Indices text({1024}, std::vector<std::int32_t>(1024, 3));
   Indices other = text;
   other.values.back() = 5;

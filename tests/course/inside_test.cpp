@@ -236,3 +236,10 @@ TEST_CASE("two rows, and two maps, are compared by order and by size", "[phase3]
   CHECK(same_number(rows.correlation, 0, 1e-12));
   CHECK(same_number(rows.same_greatest, 0.5, 1e-12));
 }
+
+TEST_CASE("how often a model says the letter that stands at a key", "[phase2][course]") {
+  const Indices said({2, 3}, {7, 8, 9, 5, 5, 5}), read({2, 3}, {9, 8, 7, 4, 5, 6});
+  CHECK(share_said(said, read, Indices({2, 3}, {2, 1, 0, -1, -1, -1})) == 1);
+  CHECK(share_said(said, read, Indices({2, 3}, {0, 1, -1, 1, 0, 2})) == Approx(2.0 / 5));
+  CHECK(std::isnan(share_said(said, read, Indices({2, 3}, std::vector<std::int32_t>(6, -1)))));
+}

@@ -21,6 +21,12 @@ inline Transformer scattered(const TransformerOptions& options) {
   return model;
 }
 
+inline Transformer scattered_for_texts_of(Index length) {
+  TransformerOptions o = tiny();
+  o.max_length = length;
+  return scattered(o);
+}
+
 // Each with what an architecture has that no other has.
 inline TransformerOptions like_llama() {
   TransformerOptions o = tiny();

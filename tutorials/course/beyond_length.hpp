@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tapestry/accuracy.hpp"
@@ -50,6 +51,23 @@ inline Texts texts(Task task, Index rows, Index length, Random& random) {
   return all;
 }
 
+// Trains a model that makes logits (32, trained, letters) of words (32, trained) on texts drawn by
+// seed and step.
+template <class Model>
+void fit(Model& model, Task task, std::uint64_t seed, Index steps, double peak, std::string what) {
+  Adam adam(model.parameters());
+  const auto loss_of_step = [&](Index step) {
+    Random data{seed, static_cast<std::uint64_t>(step)};
+    const Texts t = texts(task, 32, trained, data);   // (32, trained)
+    return cross_entropy(model(t.words), t.answers);  // logits (32, trained, letters)
+  };
+  TrainingOptions options{.steps = steps, .what = std::move(what)};
+  options.learning_rate = [=](Index step) {
+    return cosine_schedule(step, {.peak = peak, .floor = 2e-4, .warmup_steps = 20, .steps = steps});
+  };
+  train(adam, loss_of_step, options);
+}
+
 // Two layers of four heads, attention only.
 inline Transformer trained_model(Task task, Positions positions, Index seed, Index steps) {
   Random random{static_cast<std::uint64_t>(seed), 0};
@@ -60,32 +78,27 @@ inline Transformer trained_model(Task task, Positions positions, Index seed, Ind
                      .positions = positions,
                      .initializer = init::lecun_normal},
                     random);
-  Adam adam(model.parameters());
-  const auto loss_of_step = [&](Index step) {
-    Random data{static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(step)};
-    const Texts t = texts(task, 32, trained, data);   // (32, trained)
-    return cross_entropy(model(t.words), t.answers);  // logits (32, trained, letters)
-  };
-  TrainingOptions options{.steps = steps};
-  options.learning_rate = [steps](Index step) {
-    return cosine_schedule(step, {.peak = 5e-3, .floor = 2e-4, .warmup_steps = 20, .steps = steps});
-  };
-  options.what =
-      std::string(task_names[task]) + ", " + schemes[static_cast<std::size_t>(positions)];
-  train(adam, loss_of_step, options);
+  fit(model, task, static_cast<std::uint64_t>(seed), steps, 5e-3,
+      std::string(task_names[task]) + ", " + schemes[static_cast<std::size_t>(positions)]);
   return model;
 }
 
-// The share of right answers at the last eight positions of 128 texts that were never seen, if
-// words see only what `mask` allows.
-inline double share_right(const Transformer& model, Task task, Index length,
-                          const Mask& mask = {}) {
+// The share of right answers at the last eight positions of 128 texts that were never seen:
+// model(words) makes logits (128, length, letters) of words (128, length).
+template <class Model>
+double share_right(const Model& model, Task task, Index length) {
   Random random{1000, static_cast<std::uint64_t>(length)};
   Texts t = texts(task, 128, length, random);  // (128, length)
   for (std::size_t at = 0; at < t.answers.values.size(); ++at) {
     if (static_cast<Index>(at) % length < length - last) t.answers.values[at] = -1;
   }
-  return accuracy(model(t.words, mask), t.answers);  // logits (128, length, letters)
+  return accuracy(model(t.words), t.answers);  // logits (128, length, letters)
+}
+
+// The same, if words see only what `mask` allows.
+inline double share_right(const Transformer& model, Task task, Index length, const Mask& mask) {
+  const auto masked = [&](const Indices& words) { return model(words, mask); };
+  return share_right(masked, task, length);
 }
 
 }  // namespace tapestry::beyond_length

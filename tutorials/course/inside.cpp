@@ -106,6 +106,18 @@ double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
   return sum / count;
 }
 
+double share_said(const Indices& said, const Indices& read, const Indices& keys) {
+  double same = 0, count = 0;
+  for (std::size_t at = 0; at < keys.values.size(); ++at) {
+    const std::int32_t key = keys.values[at];
+    if (key < 0) continue;
+    const std::size_t row = at - at % static_cast<std::size_t>(keys.shape[1]);
+    same += said.values[at] == read.values[row + static_cast<std::size_t>(key)] ? 1 : 0;
+    count += 1;
+  }
+  return same / count;
+}
+
 Tensor usual_output(const Tensor& heads, const Batch& batch) {  // (rows, heads, length, d_v)
   const Index rows = heads.size(0), length = heads.size(2);
   Tensor present = Tensor::zeros({rows, 1, length, 1});  // (rows, 1, length, 1)

@@ -43,6 +43,10 @@ struct PromptKeys {
 // With `mix` the prompts are mixed, and only rows count in which these are three different keys.
 PromptKeys prompt_keys(const TinyTask& task, bool mix);
 
+// The share of rows in which the model says the letter that stands at the key; said, read and keys
+// (rows, length), -1 for a row that does not count. NaN if none does.
+double share_said(const Indices& said, const Indices& read, const Indices& keys);
+
 struct HeadOf {
   Index layer, head;
 };

@@ -112,19 +112,6 @@ void print_looks(std::vector<Trained>& tasks) {
   }
 }
 
-// How often the model says the letter that stands at these keys, in per cent.
-double says(const Indices& said, const Indices& read, const Indices& keys) {
-  double same = 0, count = 0;
-  for (std::size_t at = 0; at < keys.values.size(); ++at) {
-    const std::int32_t key = keys.values[at];
-    if (key < 0) continue;
-    const std::size_t row = at - at % static_cast<std::size_t>(keys.shape[1]);
-    same += said.values[at] == read.values[row + static_cast<std::size_t>(key)] ? 1 : 0;
-    count += 1;
-  }
-  return 100 * same / count;
-}
-
 void print_places(const std::vector<Trained>& tasks) {
   std::printf("\n3. The prompt's letters change places: where does that head of layer 1 look,\n");
   std::printf("   and how often does the model say the letter that stands there?\n");
@@ -138,7 +125,7 @@ void print_places(const std::vector<Trained>& tasks) {
     std::printf("%-9s   1.%td ", one.name.c_str(), one.head);
     for (const Indices& place : {keys.place, keys.letter, keys.behind}) {
       std::printf("    %.2f %3.0f %%", mean_weight(weights, one.head, place),
-                  says(said, read, place));
+                  100 * share_said(said, read, place));
     }
     std::printf("\n");
   }

@@ -81,19 +81,6 @@ struct Result {
   std::array<double, 3> to_zero, to_mean;  // right without the first two, the others, all
 };
 
-// How often the model says the letter that stands at these keys.
-double says(const Indices& said, const Indices& read, const Indices& keys) {
-  double same = 0, count = 0;
-  for (std::size_t at = 0; at < keys.values.size(); ++at) {
-    const std::int32_t key = keys.values[at];
-    if (key < 0) continue;
-    const std::size_t row = at - at % static_cast<std::size_t>(keys.shape[1]);
-    same += said.values[at] == read.values[row + static_cast<std::size_t>(key)] ? 1 : 0;
-    count += 1;
-  }
-  return same / count;
-}
-
 // The head of layer 1 with the most weight on the letter to be said, in prompts as they are.
 Index answer_head(const Transformer& model, const PromptKeys& keys) {
   const Tensor weights = weights_of(model, keys.batch.inputs)[1];  // (rows, heads, length, length)
@@ -118,9 +105,9 @@ Result look(const Transformer& model, const TinyTask& task) {
   result.letter = mean_weight(layers[1], head, keys.letter);
   result.behind = mean_weight(layers[1], head, keys.behind);
   const Indices said = argmax(model(keys.batch.inputs));  // (rows, length)
-  result.says_place = says(said, keys.batch.inputs, keys.place);
-  result.says_letter = says(said, keys.batch.inputs, keys.letter);
-  result.says_behind = says(said, keys.batch.inputs, keys.behind);
+  result.says_place = share_said(said, keys.batch.inputs, keys.place);
+  result.says_letter = share_said(said, keys.batch.inputs, keys.letter);
+  result.says_behind = share_said(said, keys.batch.inputs, keys.behind);
   std::vector<std::pair<double, Index>> before;
   for (Index h = 0; h < heads; ++h) {
     before.emplace_back(-mean_weight(layers[0], h, letter_before(keys.batch)), h);

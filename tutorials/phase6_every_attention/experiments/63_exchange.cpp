@@ -82,30 +82,6 @@ struct Decoder : Module {
   }
 };
 
-void fit(Decoder& model, Task task, std::uint64_t seed, Index steps, double peak) {
-  Adam adam(model.parameters());
-  TrainingOptions options{.steps = steps, .what = ""};
-  options.learning_rate = [=](Index step) {
-    return cosine_schedule(step, {.peak = peak, .floor = 2e-4, .warmup_steps = 20, .steps = steps});
-  };
-  const auto loss_of_step = [&](Index step) {
-    Random drawn{seed, static_cast<std::uint64_t>(step)};
-    const Texts t = texts(task, 32, trained, drawn);  // (32, trained)
-    return cross_entropy(model(t.words), t.answers);  // logits (32, trained, letters)
-  };
-  train(adam, loss_of_step, options);
-}
-
-// The share of right answers at the last eight positions of 128 texts that were never seen.
-double share(const Decoder& model, Task task) {
-  Random random{1000, static_cast<std::uint64_t>(trained)};
-  Texts t = texts(task, 128, trained, random);  // (128, trained)
-  for (std::size_t at = 0; at < t.answers.values.size(); ++at) {
-    if (static_cast<Index>(at) % trained < trained - last) t.answers.values[at] = -1;
-  }
-  return accuracy(model(t.words), t.answers);  // logits (128, trained, letters)
-}
-
 void print(const char* name, const std::vector<double>& shares) {
   double sum = 0;
   for (const double one : shares) sum += one;
@@ -118,14 +94,14 @@ void compare(Task task) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     Random first(seed), second(seed);
     Decoder model(false, first), other(true, second);
-    fit(model, task, seed, 300, 5e-3);
-    softmax.push_back(share(model, task));
+    fit(model, task, seed, 300, 5e-3, "");
+    softmax.push_back(share_right(model, task, trained));
     for (Layer& layer : model.layers) layer.is_linear = true;
-    exchanged.push_back(share(model, task));
-    fit(model, task, seed + seeds, 100, 1e-3);
-    longer.push_back(share(model, task));
-    fit(other, task, seed, 300, 5e-3);
-    linear.push_back(share(other, task));
+    exchanged.push_back(share_right(model, task, trained));
+    fit(model, task, seed + seeds, 100, 1e-3, "");
+    longer.push_back(share_right(model, task, trained));
+    fit(other, task, seed, 300, 5e-3, "");
+    linear.push_back(share_right(other, task, trained));
   }
   std::printf("\n%-40s  smallest  mean     largest\n", task_names[task]);
   print("softmax attention", softmax);
