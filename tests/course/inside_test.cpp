@@ -125,6 +125,12 @@ TEST_CASE("what is said without heads is the model's loss and matches", "[phase2
     ++count;
   }
   CHECK(same_number(said_without(model, batch, {}).log_odds, odds / count, 1e-4));
+  Transformer sure = small_model(task);  // so sure that p is 0 in float, and 1 for others
+  sure.lm_head.weight = sure.lm_head.weight * 100;  // (d_model, words)
+  CHECK(std::isfinite(said_without(sure, batch, {}).log_odds));
+  const Tensor certain = softmax(sure(batch.inputs));  // (rows, length, words)
+  CHECK(min(certain).item() == 0);
+  CHECK(max(certain).item() == 1);
   // With every head of both layers cut, positions see nothing of each other: W_O set to 0.
   Transformer blind = small_model(task);
   for (TransformerBlock& block : blind.blocks) {

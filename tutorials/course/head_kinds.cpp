@@ -153,8 +153,9 @@ HeadStudy::HeadStudy(Transformer read, TwoReadings by)
       again_scores(kind_scores(model, texts.again)),
       other_scores(kind_scores(model, texts.other)),
       whole{} {
-  whole = falls({});
-  whole = {-whole.again, -whole.other, -whole.odds};
+  const Said again = said_without(model, texts.again, {});
+  whole = {again.log_probability, said_without(model, texts.other, {}).log_probability,
+           again.log_odds};
 }
 
 Falls HeadStudy::falls(const Heads& cut, Replacement by) const {

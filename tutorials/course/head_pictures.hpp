@@ -22,7 +22,7 @@ struct GroupCost {
   const char* texts;
   double joint, sum, means;  // cut together; one by one; together, by their mean outputs, not zeros
   Spread others;             // as many others of the same layers, together
-  double others_sum = 0;     // these one by one
+  double others_sum;         // these one by one
 };
 
 struct CutGroup {

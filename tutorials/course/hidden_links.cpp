@@ -53,13 +53,18 @@ double loss_without_link(const Transformer& model, const Batch& batch, const Hid
   return double{cross_entropy(logits, batch.targets).item()};
 }
 
+Indices with_swapped(const Indices& ids, Index position) {
+  Indices result = ids;  // (rows, length)
+  for (auto at = static_cast<std::size_t>(position); at < ids.values.size(); at += length) {
+    result.values[at] = ids.values[(at + length) % ids.values.size()];
+  }
+  return result;
+}
+
 double loss_with_swap(const Transformer& model, const Batch& batch, const HiddenLink& link,
                       const CutIn& swapped) {
-  Indices ids = batch.inputs;  // (rows, length)
-  for (auto at = static_cast<std::size_t>(link.linked); at < ids.values.size(); at += length) {
-    ids.values[at] = batch.inputs.values[(at + length) % ids.values.size()];
-  }
-  Tensor of_swapped = Tensor::zeros({4, 1, 1});  // (heads, 1, 1)
+  const Indices ids = with_swapped(batch.inputs, link.linked);  // (rows, length)
+  Tensor of_swapped = Tensor::zeros({4, 1, 1});                 // (heads, 1, 1)
   for (Index h = 0; h < 4; ++h) of_swapped.set({h, 0, 0}, swapped[static_cast<std::size_t>(h)]);
   Capture heads;
   model(ids);

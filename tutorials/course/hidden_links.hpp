@@ -24,6 +24,9 @@ Batch hide_word(const Vocabulary& vocabulary, const HiddenLink& link);
 // mean over the rows is over both forms, and the next sentence has the other form: (4000, 6).
 Batch with_other_form(const Batch& form, const Batch& other);
 
+// Each row with the word at this position of the next one: ids as given, (rows, 6).
+Indices with_swapped(const Indices& ids, Index position);
+
 using CutIn = std::array<bool, 4>;  // true: in this head
 
 // The loss on the batch when the hidden word may not look at the linked one, in those heads.

@@ -16,23 +16,31 @@ Tensor last_of(const Tensor& rows) {  // (1, length, width) -> (1, 1, width)
   return slice(rows, 1, -1, rows.size(1));
 }
 
-Effect effect_of(const Tensor& logits, Index right) {
+Effect effect_of(const Tensor& logits, const Reader& reader) {
   const Tensor last = last_of(logits);  // (1, 1, vocabulary)
-  return {double{last.at({0, 0, right})} - double{mean(last).item()},
-          double{log_softmax(last).at({0, 0, right})}};
+  const double level{mean(last).item()};
+  return {double{last.at({0, 0, reader.right})} - level,
+          double{log_softmax(last).at({0, 0, reader.right})},
+          double{last.at({0, 0, reader.other})} - level};
+}
+
+Tensor factors_without(const std::vector<Index>& heads) {  // (heads, 1, 1): 0 for these, else 1
+  Tensor factors = Tensor::ones({std::ssize(all_heads), 1, 1});  // (heads, 1, 1)
+  for (const Index head : heads) factors.set({head, 0, 0}, 0);
+  return factors;
 }
 
 }  // namespace
 
 Effect operator-(const Effect& a, const Effect& b) {
-  return {a.logit - b.logit, a.log_probability - b.log_probability};
+  return {a.logit - b.logit, a.log_probability - b.log_probability, a.other - b.other};
 }
 
 Effect Reader::operator()(const std::string& name, const Tensor& factors) const {
   Capture reach;
   reach.replace(layer + name, [&](const Tensor& numbers) { return numbers * factors; });
   const Tensor logits = model(ids, {}, {.need_weights = true});  // (1, length, vocabulary)
-  return effect_of(logits, right);
+  return effect_of(logits, *this);
 }
 
 Effect Reader::with_link(Index key, const std::vector<Index>& in, double factor) const {
@@ -47,10 +55,12 @@ Effect Reader::without_heads(const std::vector<Index>& cut) const {
   return (*this)(".heads", factors_without(cut));
 }
 
-Tensor factors_without(const std::vector<Index>& heads) {
-  Tensor factors = Tensor::ones({std::ssize(all_heads), 1, 1});  // (heads, 1, 1)
-  for (const Index head : heads) factors.set({head, 0, 0}, 0);
-  return factors;
+Index other_letter(const TinyTask& task, Index right, Random& random) {
+  Index letter = right;
+  while (letter == right) {
+    letter = task.vocabulary().id(std::string(1, static_cast<char>('a' + random.randint(16))));
+  }
+  return letter;
 }
 
 Reader reader_of(const Transformer& model, const TinyTask& task, const Words& words) {
@@ -67,10 +77,10 @@ HeadCut head_cut(const Reader& reader, const std::vector<Index>& heads) {
   const Tensor logits = model(reader.ids, {}, {.need_weights = true});  // (1, length, vocabulary)
   const Tensor rows = reach["blocks.1.output"];                         // (1, length, d_model)
   const double deviation = spread(last_of(rows)).deviation;
-  const Effect left = effect_of(logits, reader.right);
+  const Effect left = effect_of(logits, reader);
   // What the norm adds is what is left of a row of zeros.
   const Tensor added = model.lm_head((*model.norm)(rows * 0));  // (1, length, vocabulary)
-  return {left, deviation, (left.logit - effect_of(added, reader.right).logit) * deviation};
+  return {left, deviation, (left.logit - effect_of(added, reader).logit) * deviation};
 }
 
 Index said_with_exchanged(const Reader& reader, Index key, Index other,

@@ -16,14 +16,16 @@ inline const std::vector<Index> all_heads = {0, 1, 2, 3};  // of layer 1
 struct Effect {
   double logit;            // above the mean of all logits: a constant added to all changes nothing
   double log_probability;  // ln of the chance
+  double other = 0;        // the logit of the reader's other letter, above the same mean
 };
 Effect operator-(const Effect& a, const Effect& b);
 
 // A model that reads one text.
 struct Reader {
   const Transformer& model;
-  Indices ids;  // (1, length)
-  Index right;  // the letter to be said at the last position
+  Indices ids;          // (1, length)
+  Index right;          // the letter to be said at the last position
+  Index other = right;  // a letter to compare with
 
   // What layer 1 records under that name is multiplied by the factors.
   Effect operator()(const std::string& name, const Tensor& factors) const;
@@ -35,10 +37,11 @@ struct Reader {
   Effect without_heads(const std::vector<Index>& cut) const;
 };
 
-Tensor factors_without(const std::vector<Index>& heads);  // (heads, 1, 1): 0 for these, else 1
-
 // It reads all words but the last, which is to be said.
 Reader reader_of(const Transformer& model, const TinyTask& task, const Words& words);
+
+// A letter of the task at random, any but the right one.
+Index other_letter(const TinyTask& task, Index right, Random& random);
 
 // What is left without some heads of layer 1, the last.
 struct HeadCut {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "course/stories.hpp"
+#include "tapestry/distributed/training.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/random.hpp"
@@ -201,9 +202,7 @@ Bits bits_for(const Stories& stories, Nats nats) {
 
 inline Bits bits_of(const Stories& stories, const Transformer& model) {
   const auto nats = [](const Tensor& logits, const Indices& targets) {
-    const auto count = std::count_if(targets.values.begin(), targets.values.end(),
-                                     [](std::int32_t target) { return target >= 0; });
-    return double{cross_entropy(logits, targets).item()} * double(count);
+    return double{sum_of_losses(logits, targets).loss_sum.item()};
   };
   double again = 0;
   Bits bits = bits_for(stories, [&](const StoryBatch& b) {

@@ -189,7 +189,8 @@ const std::vector<ZooCase> cases = {
      "rounded to 0, whose logarithm is infinite. The right one computes x - max - "
      "log(sum of exp(x - max)), which is a number, and comes down again with the rate. Before the "
      "end both compute the same function and differ by rounding alone. At so high a rate that is "
-     "enough to part the curves: two right curves on two kernel sets part as early.",
+     "enough to part the curves: so do two right curves, one of TAPESTRY_KERNELS=avx2 and one "
+     "of avx512.",
      {},
      no_maximum},
     {"loss5",

@@ -82,11 +82,14 @@ struct Distances {
 
 Distances distances(TaskKind kind, const Transformer& model) {
   const PromptKeys keys = prompt_keys(task_of(kind), false);
-  const auto by_row = [&](const Transformer& of, std::size_t layer) {  // (200, length)
-    return mean(attention_distance(weights_of(of, keys.batch.inputs)[layer]), 1);
+  const auto by_row = [](const Tensor& weights) {  // (200, length)
+    return mean(attention_distance(weights), 1);
   };
-  const Tensor second = by_row(model, 1), first = by_row(model, 0);       // (200, length)
-  const Tensor random = by_row(untrained(model, init::lecun_normal), 1);  // (200, length)
+  const Indices& ids = keys.batch.inputs;
+  const std::vector<Tensor> layers = weights_of(model, ids);
+  const Tensor second = by_row(layers[1]), first = by_row(layers[0]);  // (200, length)
+  const Tensor random =
+      by_row(weights_of(untrained(model, init::lecun_normal), ids)[1]);  // (200, length)
   Distances sum;
   double count = 0;
   const Index length = keys.letter.shape[1];

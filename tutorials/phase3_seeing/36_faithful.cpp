@@ -35,11 +35,11 @@ using Numbers = std::vector<double>;
 // A link from the last query to a key, in one head.
 struct Link {
   double weight, share, gradient;
-  Effect cut;    // what is lost without it
-  double other;  // the change of another letter's logit, drawn at random, without its sign
+  Effect cut;  // what is lost without it; also of another letter, drawn at random
 };
 constexpr double Link::* measures[] = {&Link::weight, &Link::share, &Link::gradient};
 double logit(const Link& link) { return link.cut.logit; }
+double other_logit(const Link& link) { return std::abs(link.cut.other); }
 
 // The heads of layer 1 that are cut together.
 const std::vector<std::vector<Index>> head_cuts = {{}, {0}, {1}, {2}, {3}, all_heads};
@@ -69,15 +69,12 @@ std::vector<Tensor> maps(const Reader& reader) {
 }
 
 Look look(const Transformer& model, const Words& words, Random& random) {
-  const Reader reader = reader_of(model, task, words);
-  Reader other = reader;
-  while (other.right == reader.right) {
-    other.right = task.vocabulary().id(std::string(1, static_cast<char>('a' + random.randint(16))));
-  }
+  Reader reader = reader_of(model, task, words);
+  reader.other = other_letter(task, reader.right, random);
   Look result{{"<bos>"}, words.back()};
   result.reads.insert(result.reads.end(), words.begin(), words.end() - 1);
   for (const auto& heads : head_cuts) result.heads.push_back(head_cut(reader, heads));
-  const Effect whole = result.heads[0].left, other_whole = other.without_heads({});
+  const Effect whole = result.heads[0].left;
   const Index last = reader.ids.shape[1] - 1;
   const std::vector<Tensor> three = maps(reader);
   result.links.resize(all_heads.size());
@@ -86,8 +83,7 @@ Look look(const Transformer& model, const Words& words, Random& random) {
     for (const Index head : all_heads) {
       const auto of = [&](std::size_t i) { return double{three[i].at({0, head, last, key})}; };
       result.links[static_cast<std::size_t>(head)].push_back(
-          {of(0), of(1), of(2), whole - reader.with_link(key, {head}, 0),
-           std::abs((other_whole - other.with_link(key, {head}, 0)).logit)});
+          {of(0), of(1), of(2), whole - reader.with_link(key, {head}, 0)});
     }
   }
   return result;
@@ -160,7 +156,7 @@ void print_links(const std::vector<Look>& looks) {
       const std::vector<Link>& row = one.links[head];
       const Numbers weights = numbers(row, &Link::weight);
       same += same_greatest(weights, numbers(row, logit)) ? 1 : 0;
-      same_of_other += same_greatest(weights, numbers(row, &Link::other)) ? 1 : 0;
+      same_of_other += same_greatest(weights, numbers(row, other_logit)) ? 1 : 0;
       for (const Link& link : row) {
         links += 1, small += std::abs(logit(link)) < 0.05 ? 1 : 0;
         if (link.weight >= 0.5) strong[head].push_back(link), strong.back().push_back(link);

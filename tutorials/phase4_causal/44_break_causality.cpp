@@ -108,9 +108,7 @@ void print_bounds(const Grammar& grammar) {
 
 // Where the last word is guessed the open mask adds one key: that word.
 void print_last_key(const Transformer& open, const Batch& batch) {
-  const Capture seen;
-  open(batch.inputs, {}, {.need_weights = true});
-  const Tensor weights = mean(seen[name_of(0, "weights")], 0);  // (heads, length, length)
+  const Tensor weights = mean(weights_of(open, batch.inputs)[0], 0);  // (heads, length, length)
   std::printf("mask/none, where the 6th word is guessed: weight of heads 0.0 to 0.3 on it:");
   for (Index head = 0; head < weights.size(0); ++head) {
     std::printf(" %.2f", double{weights.at({head, length - 2, length - 1})});

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "course/beyond_length.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 
@@ -33,15 +33,11 @@ std::vector<Transformer> train_all(Task task, Positions positions) {
   return models;
 }
 
-Mask all_words(Index) { return {}; }
-
-// Shares of right answers, one for each seed and length. mask_of: what words see, by the length.
-Tensor measure(Task task, const std::vector<Transformer>& models,
-               const std::function<Mask(Index)>& mask_of = all_words) {
+// Shares of right answers, one for each seed and length, if words see only what `mask` allows.
+Tensor measure(Task task, const std::vector<Transformer>& models, const Mask& mask = {}) {
   Tensor shares = Tensor::zeros({seeds, static_cast<Index>(lengths.size())});  // (seeds, lengths)
   for (Index i = 0; i < shares.size(1); ++i) {
     const Index length = lengths[static_cast<std::size_t>(i)];
-    const Mask mask = mask_of(length);
     for (Index seed = 0; seed < seeds; ++seed) {
       const Transformer& model = models[static_cast<std::size_t>(seed)];
       shares.set({seed, i}, share_right(model, task, length, mask));
@@ -64,41 +60,27 @@ void zero_untrained(Transformer& model) {
   }
 }
 
-// Each word sees 16, itself and the nearest before it, and those that are `from` to `to` - 1 words
-// back.
-Mask nearest_and(Index from, Index to, Index length) {
-  Tensor seen = Tensor::zeros({length, length});  // (length, length)
-  for (Index i = 0; i < length; ++i) {
-    for (Index j = 0; j <= i; ++j) {
-      const Index back = i - j;
-      seen.set({i, j}, back < 16 || (back >= from && back < to) ? 1 : 0);
-    }
-  }
-  return Mask::from(MaskEncoding::keep, seen);
-}
-
 // Asks trained models again, with something changed. Returns the lines, to be printed later.
 std::string with_changes(Task task, Positions positions, std::vector<Transformer>& models) {
   std::string text;
-  const auto ask = [&](const char* what, const auto& mask_of) {
-    char part[64];
-    std::snprintf(part, sizeof part, "%-11s%-23s", schemes[std::size_t(positions)].c_str(), what);
-    text += part;
-    for (const double share : doubles(mean(measure(task, models, mask_of), 0))) {
-      std::snprintf(part, sizeof part, "  %4.2f", share);
-      text += part;
+  const auto ask = [&](const char* what, const Mask& mask) {
+    text += formatted("%-11s%-23s", schemes[std::size_t(positions)].c_str(), what);
+    for (const double share : doubles(mean(measure(task, models, mask), 0))) {
+      text += formatted("  %4.2f", share);
     }
     text += std::string("   ") + task_names[task] + "\n";
   };
   const bool has_table = positions == Positions::learned || positions == Positions::relative;
   if (!has_table && positions != Positions::rotary) return text;
-  ask("sees 16 words", [](Index length) { return nearest_and(0, 0, length); });
+  const Mask nearest = Mask::local(15);  // of what is before: the models are causal
+  ask("sees 16 words", nearest);
   if (has_table) {
     for (Transformer& model : models) zero_untrained(model);
-    ask("untrained numbers are 0", all_words);
+    ask("untrained numbers are 0", {});
   } else {
-    ask("16, and 16 to 31 back", [](Index length) { return nearest_and(16, 32, length); });
-    ask("16, and 32 to 47 back", [](Index length) { return nearest_and(32, 48, length); });
+    ask("16, and 16 to 31 back", Mask::local(31));
+    // around 39 and 40 back, 7 to either side: 32 to 47 back
+    ask("16, and 32 to 47 back", nearest | Mask::local(7, -39) | Mask::local(7, -40));
   }
   return text;
 }

@@ -196,8 +196,8 @@ constexpr Index second_piece = 49;  // where it begins, behind <bos> and 48 toke
 void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
   const char* const text = "Max had a red ball. Anna had a green hat. Max had a red";
   const Indices ids = tokenizer.encode(text);
-  const auto first_of = [&](const char* word) { return tokenizer.encode(word, false).values[0]; };
-  const Question question{-1, first_of("ball"), first_of("to")};
+  const auto token_of = [&](const char* word) { return tokenizer.encode(word, false).values[0]; };
+  const Question question{-1, token_of("ball"), token_of("to")};
   const Tensor falls = cut_heads(model, ids, {-1, question.token, {}});  // (layers, heads)
   const Attribution parts = attribute(model, ids, question);
   std::printf("\n5. \"%s\": and then \"%s\"\n", text, tokenizer.bytes_of(question.token).c_str());

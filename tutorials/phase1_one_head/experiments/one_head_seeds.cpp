@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/hidden_links.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -111,17 +112,6 @@ Hidden hide(const Vocabulary& vocabulary, bool has_object, Index place) {
   return hidden;
 }
 
-// Each row with the word at `place` of the next one.
-Indices swapped(Indices rows, Index place) {
-  auto at = static_cast<std::size_t>(place);
-  const std::int32_t first = rows.values[at];
-  for (; at + length < rows.values.size(); at += length) {
-    rows.values[at] = rows.values[at + length];
-  }
-  rows.values[at] = first;
-  return rows;
-}
-
 // Mean weight on a word, and the rise of the loss if the hidden word may not look there, or finds
 // there the word of another sentence.
 struct Need {
@@ -140,7 +130,7 @@ Need measure(const OneHead& model, const Hidden& hidden, Index to) {
   const auto rise = [&](double by) { return std::abs(by) < 0.005 ? 0.0 : by; };  // not "-0.00"
   return {double{weights.at({hidden.place, to})},
           rise(loss(b.inputs, Mask::from(MaskEncoding::zero_one, keep)) - whole),
-          rise(loss(swapped(b.inputs, to), {}) - whole)};
+          rise(loss(with_swapped(b.inputs, to), {}) - whole)};
 }
 
 // The loss if all weights are multiplied by `factors` (length), and need not sum to 1 any more.

@@ -93,7 +93,8 @@ Index answer_head(const Transformer& model, const PromptKeys& keys) {
   return best;
 }
 
-Result look(const Transformer& model, const TinyTask& task) {
+// The rest of a result is of induction only.
+Result look(const Transformer& model, const TinyTask& task, TaskKind kind) {
   Random random(77);
   const Batch test = task.batch(Part::held_out, 1000, random);  // (1000, length)
   const PromptKeys keys = prompt_keys(task, true);
@@ -108,6 +109,7 @@ Result look(const Transformer& model, const TinyTask& task) {
   result.says_place = share_said(said, keys.batch.inputs, keys.place);
   result.says_letter = share_said(said, keys.batch.inputs, keys.letter);
   result.says_behind = share_said(said, keys.batch.inputs, keys.behind);
+  if (kind != TaskKind::induction) return result;
   std::vector<std::pair<double, Index>> before;
   for (Index h = 0; h < heads; ++h) {
     before.emplace_back(-mean_weight(layers[0], h, letter_before(keys.batch)), h);
@@ -167,7 +169,7 @@ void run(TaskKind kind, Index steps, Initializer start, const char* deviation) {
   const TinyTask task(kind, {.longest = 6});
   std::vector<Result> results;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    results.push_back(look(learn(task, start, seed, steps), task));
+    results.push_back(look(learn(task, start, seed, steps), task, kind));
   }
   std::printf("%s, %td steps, parameters start with deviation %s\n", to_string(kind).c_str(), steps,
               deviation);

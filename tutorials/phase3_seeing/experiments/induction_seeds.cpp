@@ -96,26 +96,16 @@ struct Links {
   std::vector<double> change;  // of another letter's logit, without its sign
 };
 
-Links links_of(const Reader& reader, const Reader& other, const Tensor& weights, Index head) {
+Links links_of(const Reader& reader, const Effect& whole, const Tensor& weights, Index head) {
   Links links;
-  const Effect whole = reader.without_heads({}), other_whole = other.without_heads({});
   const Index length = reader.ids.shape[1];
   for (Index key = 0; key < length; ++key) {
     links.weight.push_back(double{weights.at({0, head, length - 1, key})});
-    links.lost.push_back((whole - reader.with_link(key, {head}, 0)).logit);
-    links.change.push_back(std::abs((other_whole - other.with_link(key, {head}, 0)).logit));
+    const Effect lost = whole - reader.with_link(key, {head}, 0);
+    links.lost.push_back(lost.logit);
+    links.change.push_back(std::abs(lost.other));
   }
   return links;
-}
-
-// The same text and another letter.
-Reader with_other_letter(Reader reader, Random& random) {
-  const Index right = reader.right;
-  while (reader.right == right) {
-    const std::string letter(1, static_cast<char>('a' + random.randint(16)));
-    reader.right = task.vocabulary().id(letter);
-  }
-  return reader;
 }
 
 // What is said when the weights on the letter to be said and on another of the prompt are exchanged
@@ -148,13 +138,13 @@ Cuts cuts(const Transformer& model) {
   Random random(3), letters(4), places(4);
   for (int i = 0; i < texts; ++i) {
     const TaskSequence sequence = task.sequence(Part::held_out, random);
-    const Reader reader = reader_of(model, task, sequence.words);
+    Reader reader = reader_of(model, task, sequence.words);
+    reader.other = other_letter(task, reader.right, letters);
     add_exchange(reader, sequence, places, result);
-    const Reader other = with_other_letter(reader, letters);
     const Effect whole = reader.without_heads({});
     const Tensor weights = weights_of(model, reader.ids)[1];  // (1, heads, length, length)
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      const Links links = links_of(reader, other, weights, all_heads[head]);
+      const Links links = links_of(reader, whole, weights, all_heads[head]);
       result.order += same_order(links.weight, links.lost) / (4 * texts);
       result.same += same_greatest(links.weight, links.lost) ? 100.0 / (4 * texts) : 0;
       result.same_of_other += same_greatest(links.weight, links.change) ? 100.0 / (4 * texts) : 0;

@@ -12,6 +12,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/nn/embedding.hpp"
 #include "tapestry/nn/linear.hpp"
+#include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/nn/norm.hpp"
 
 using namespace tapestry;
@@ -25,32 +26,25 @@ constexpr Index width = 32, heads = 4;
 // Causal attention of four heads, with a residual connection.
 struct Layer : Module {
   LayerNorm norm;
-  Linear query, key, value, output;
+  MultiHeadAttention attention;
   bool is_linear;
 
   Layer(bool linear, Random& random)
       : norm(width),
-        query(width, width, random, map),
-        key(width, width, random, map),
-        value(width, width, random, map),
-        output(width, width, random, map),
+        attention(width, heads, random, {.is_causal = true, .initializer = init::lecun_normal}),
         is_linear(linear) {}
 
   Tensor operator()(const Tensor& x) const {  // shape of x (rows, length, width)
     const Tensor normed = norm(x);            // as x
-    const Tensor q = split_heads(query(normed), heads), k = split_heads(key(normed), heads),
-                 v = split_heads(value(normed), heads);  // (rows, heads, length, 8) each
-    const Tensor mixed = is_linear ? causal_linear_attention(q, k, v)
-                                   : fused_attention(q, k, v, Mask::causal());  // as q
-    return x + output(reshape(transpose(mixed, 1, 2), x.shape()));
+    if (!is_linear) return x + attention(normed);
+    const auto split = [&](const Linear& map) { return split_heads(map(normed), heads); };
+    const Tensor mixed =
+        causal_linear_attention(split(attention.query), split(attention.key),
+                                split(attention.value));  // (rows, heads, length, 8)
+    return x + attention.output(concatenate_heads(mixed));
   }
 
-  Members members() const override {
-    return {{"norm", norm}, {"query", query}, {"key", key}, {"value", value}, {"output", output}};
-  }
-
- private:
-  static constexpr LinearOptions map{.initializer = init::lecun_normal, .bias = false};
+  Members members() const override { return {{"norm", norm}, {"attention", attention}}; }
 };
 
 struct Decoder : Module {
