@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "kernels/parallel.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
@@ -39,17 +41,20 @@ struct Turn {
       : cosine(Tensor::empty({length, width})),
         sine(Tensor::empty({length, width})),
         swap(Tensor::zeros({width, width})) {
-    const Tensor angles = sinusoidal_positions(length, width, first, base);
-    for (Index i = 0; i < width; ++i) {
-      const Index other = partner(i, width, layout),
-                  pair = layout == RotaryLayout::interleaved ? i / 2 : i % (width / 2);
-      raw(swap)[other * width + i] = 1;
-      for (Index row = 0; row < length; ++row) {
-        const real* const of_pair = raw(angles) + row * width + 2 * pair;  // sine and cosine
-        raw(sine)[row * width + i] = i < other ? -of_pair[0] : of_pair[0];
-        raw(cosine)[row * width + i] = of_pair[1];
+    const Tensor angles = sinusoidal_positions(length, width, first, base);  // (length, width)
+    for (Index i = 0; i < width; ++i) raw(swap)[partner(i, width, layout) * width + i] = 1;
+    const real* const of_pairs = raw(angles);
+    real *const cosines = raw(cosine), *const sines = raw(sine);
+    kernels::parallel_parts(length, kernels::row_grain(width), [=](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row) {
+        for (Index i = 0; i < width; ++i) {
+          const Index pair = layout == RotaryLayout::interleaved ? i / 2 : i % (width / 2);
+          const real* const of_pair = of_pairs + row * width + 2 * pair;  // sine and cosine
+          sines[row * width + i] = i < partner(i, width, layout) ? -of_pair[0] : of_pair[0];
+          cosines[row * width + i] = of_pair[1];
+        }
       }
-    }
+    });
   }
 };
 
@@ -63,15 +68,22 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
   }
   check_base("sinusoidal positions", base);
   const Tensor result = Tensor::empty({length, width});
-  for (Index row = 0; row < length; ++row) {
-    const double position = static_cast<double>(first) + static_cast<double>(row);
-    for (Index i = 0; i < width; ++i) {
-      const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(width);
-      const double angle = position / std::pow(base, exponent);
-      raw(result)[row * width + i] =
-          static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
-    }
+  std::vector<double> slowness;  // of each number's wave: positions for one radian
+  for (Index i = 0; i < width; ++i) {
+    slowness.push_back(std::pow(base, static_cast<double>(i - i % 2) / static_cast<double>(width)));
   }
+  real* const numbers = raw(result);
+  // A sine takes as long as a hundred sums.
+  kernels::parallel_parts(length, kernels::row_grain(100 * width), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const double position = static_cast<double>(first) + static_cast<double>(row);
+      for (Index i = 0; i < width; ++i) {
+        const double angle = position / slowness[static_cast<std::size_t>(i)];
+        numbers[row * width + i] =
+            static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      }
+    }
+  });
   return result;
 }
 
