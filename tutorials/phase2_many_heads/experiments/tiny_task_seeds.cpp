@@ -13,16 +13,19 @@
 //   same letter  where the answer is said, the largest weight of a head on the letter just read,
 //                where it stands in the prompt
 // and how many answers are right without these two, without the others and without all four: their
-// outputs are set to zero, or to their mean over the sequences.
+// outputs are set to zero, or to their mean over the sequences. Then which vectors of layer 1 need
+// these two: only its keys, its queries or its values are those of a pass with the mean.
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "course/inside.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/patterns.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/input_format.hpp"
@@ -79,7 +82,31 @@ struct Result {
   std::array<double, heads> before;  // of layer 0, the largest first
   double same;
   std::array<double, 3> to_zero, to_mean;  // right without the first two, the others, all
+  std::array<double, 3> only_in;  // right if the first two are missed only in these vectors
 };
+
+const std::array<std::string, 3> vectors = {"key", "query", "value"};
+
+// The share of right answers if only these vectors of layer 1 are made without the `cut` heads of
+// layer 0, whose outputs are their mean.
+double right_without_in(const std::string& vector, const Transformer& model, const Batch& test,
+                        const std::vector<HeadOf>& cut) {
+  Tensor keep = Tensor::ones({heads, 1, 1});  // (heads, 1, 1)
+  for (const HeadOf& one : cut) keep.set({one.head, 0, 0}, 0);
+  const std::string outputs = "blocks.0.attention.heads", name = "blocks.1.attention." + vector;
+  const Mask mask = Mask::padding(test.lengths);
+  Capture pass;
+  pass.replace(outputs, [&](const Tensor& all) {
+    return all * keep + usual_output(all, test) * (1.0 - keep);  // (rows, heads, length, d_v)
+  });
+  model(test.inputs, mask);
+  const Tensor without = pass[name];  // (rows, heads, length, d_k)
+  pass.replace(outputs, {});
+  pass.replace(name, [&](const Tensor&) { return without; });
+  const Tensor logits = model(test.inputs, mask);  // (rows, length, vocabulary)
+  return static_cast<double>(exact_matches(logits, test.targets)) /
+         static_cast<double>(logits.size(0));
+}
 
 // The head of layer 1 with the most weight on the letter to be said, in prompts as they are.
 Index answer_head(const Transformer& model, const PromptKeys& keys) {
@@ -129,6 +156,10 @@ Result look(const Transformer& model, const TinyTask& task, TaskKind kind) {
   };
   result.to_zero = all(Replacement::zero);
   result.to_mean = all(Replacement::mean);
+  const std::vector<HeadOf> both = {{0, before[0].second}, {0, before[1].second}};
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    result.only_in[i] = right_without_in(vectors[i], model, test, both);
+  }
   return result;
 }
 
@@ -162,6 +193,10 @@ void print_layer_0(const std::vector<Result>& all) {
   const std::array means = {"without them, mean, %", "the others, mean, %", "all four, mean, %"};
   for (std::size_t i = 0; i < means.size(); ++i) {
     print(means[i], all, " %4.0f", [&](const Result& one) { return 100 * one.to_mean[i]; });
+  }
+  const std::array only = {"only keys without, %", "only queries, %", "only values, %"};
+  for (std::size_t i = 0; i < only.size(); ++i) {
+    print(only[i], all, " %4.0f", [&](const Result& one) { return 100 * one.only_in[i]; });
   }
 }
 
