@@ -117,6 +117,47 @@ TEST_CASE(
   CHECK(share_right(model, latest, 16, Mask::local(0)) < all - 0.05);
 }
 
+TEST_CASE("a base of rotary positions and a length of training are those of the model",
+          "[phase6][course]") {
+  constexpr Index steps = 22;
+  Random random(4, 0);
+  const Transformer by_hand({.vocab_size = 16,
+                             .max_length = 64,
+                             .d_model = 32,
+                             .has_feed_forward = false,
+                             .positions = Positions::rotary,
+                             .rotary = {.base = 100},
+                             .initializer = init::lecun_normal},
+                            random);
+  train_by_hand(by_hand, {5e-3, 2e-4, 20, steps}, [&](Index step) {
+    Random data(4, static_cast<std::uint64_t>(step));
+    const Texts t = texts(three_back, 32, 24, data);    // (32, 24)
+    return cross_entropy(by_hand(t.words), t.answers);  // logits (32, 24, 16)
+  });
+  const Transformer model = trained_model(three_back, Positions::rotary, 4, steps, 100, 24);
+  CHECK(model.options.rotary.base == 100);
+  CHECK(distance_between(model, by_hand) < 1e-6);
+  CHECK(trained_model(three_back, Positions::rotary, 4, 0).options.rotary.base == 10000);
+}
+
+TEST_CASE("in place of all words before it a word sees 16, or 32 at two distances",
+          "[phase6][course]") {
+  const std::vector<Sight> seen = sights();
+  REQUIRE(seen.size() == 3);
+  for (Index back = 0; back < 64; ++back) {
+    CHECK(seen[0].mask.allows(0, 63, 63 - back) == (back < 16));
+    CHECK(seen[1].mask.allows(0, 63, 63 - back) == (back < 32));
+    CHECK(seen[2].mask.allows(0, 63, 63 - back) == (back < 16 || (back >= 32 && back < 48)));
+  }
+}
+
+TEST_CASE("shares of several seeds are told by their mean, the smallest and the largest",
+          "[phase6][course]") {
+  CHECK(mean_and_range({0.5, 0.09, 1}) == "   53 9-100  ");
+  CHECK(mean_and_range({1}) == "  100 100-100");
+  CHECK(complaint([] { mean_and_range({}); }, {"mean_and_range", "no shares"}) == "");
+}
+
 TEST_CASE("step 61 asks at its length of training and up to four times that", "[phase6][course]") {
   CHECK(lengths == std::vector<Index>{16, 24, 32, 48, 64});
   CHECK(schemes[static_cast<std::size_t>(Positions::alibi)] == "alibi");

@@ -43,3 +43,7 @@ TEST_CASE("ranks that share the micro-batches have the gradients of one rank", "
   CHECK(one.loss(2, 5).loss_sum.item() != one.loss(2, 6).loss_sum.item());
   CHECK(one.loss(3, 5).loss_sum.item() != one.loss(2, 5).loss_sum.item());
 }
+
+TEST_CASE("1, 2, 4 and 8 ranks have equally many micro-batches", "[phase8][course]") {
+  for (const Index ranks : {1, 2, 4, 8}) CHECK(TrainingRank::micro_batches % ranks == 0);
+}

@@ -72,15 +72,13 @@ std::string with_changes(Task task, Positions positions, std::vector<Transformer
   };
   const bool has_table = positions == Positions::learned || positions == Positions::relative;
   if (!has_table && positions != Positions::rotary) return text;
-  const Mask nearest = Mask::local(15);  // of what is before: the models are causal
-  ask("sees 16 words", nearest);
+  const std::vector<Sight> seen = sights();
+  ask(seen[0].name, seen[0].mask);
   if (has_table) {
     for (Transformer& model : models) zero_untrained(model);
     ask("untrained numbers are 0", {});
   } else {
-    ask("16, and 16 to 31 back", Mask::local(31));
-    // around 39 and 40 back, 7 to either side: 32 to 47 back
-    ask("16, and 32 to 47 back", nearest | Mask::local(7, -39) | Mask::local(7, -40));
+    for (const Sight& sight : {seen[1], seen[2]}) ask(sight.name, sight.mask);
   }
   return text;
 }

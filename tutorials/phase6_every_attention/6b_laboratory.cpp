@@ -7,6 +7,7 @@
 // Writes out/plots/phase6_lab.png; takes about 25 seconds, on one thread.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -72,6 +73,8 @@ const Row& named(const std::vector<Row>& rows, std::string_view name) {
                        [&](const Row& row) { return row.variant.name == name; });
 }
 
+double root_mean_square(const Tensor& x) { return std::sqrt(double{mean(x * x).item()}); }
+
 std::vector<Row> measure_all() {
   std::vector<Row> rows;
   for (const Variant& variant : attention_variants({})) rows.push_back({variant, {}});
@@ -80,8 +83,7 @@ std::vector<Row> measure_all() {
   for (const Index length : lengths) {
     const LaboratoryInput input = laboratory_input({.length = length}, options);
     if (length <= 1024) {
-      std::printf("%6lld  %.3f\n", static_cast<long long>(length),
-                  std::sqrt(double{mean(input.full * input.full).item()}));
+      std::printf("%6lld  %.3f\n", static_cast<long long>(length), root_mean_square(input.full));
     }
     for (Row& row : rows) {
       row.found.push_back(measure(row.variant, input, options));
@@ -119,6 +121,34 @@ void print_errors(const std::vector<Row>& rows) {
       "\nANSWER each beside the same function with every weight written out, all lengths:\n"
       "  outputs differ by less than 1e-5: %s, gradients by less than 1e-4: %s\n",
       worst < 1e-5 ? "yes" : "no", worst_gradient < 1e-4 ? "yes" : "no");
+}
+
+// Outputs become smaller with the length; divided by their size, differences can be compared. The
+// smallest and the largest of ten drawings of q, k and v.
+void print_relative(const std::vector<Row>& rows) {
+  std::vector<std::vector<LaboratoryInput>> drawings(3);  // by length
+  std::printf("\nRoot mean square of differences, divided by that of outputs: ten drawings\n%-17s",
+              "");
+  for (std::size_t i = 0; i < drawings.size(); ++i) {
+    const Index length = Index{64} << (2 * i);  // 64, 256, 1024
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      drawings[i].push_back(laboratory_input({.length = length}, options, seed));
+    }
+    std::printf("%14lld", static_cast<long long>(length));
+  }
+  for (const char* name : {"linear", "grouped-query", "multi-query"}) {
+    std::printf("\n%-17s", name);
+    for (const std::vector<LaboratoryInput>& inputs : drawings) {
+      std::vector<double> shares;
+      for (const LaboratoryInput& in : inputs) {
+        const Tensor output = named(rows, name).variant.run(in.q, in.k, in.v);  // as in.full
+        shares.push_back(root_mean_square(output - in.full) / root_mean_square(in.full));
+      }
+      const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+      std::printf("  %.2f to %.2f", *low, *high);
+    }
+  }
+  std::printf("\n");
 }
 
 // The numbers at three lengths, and how they grow beyond steep_from: measured, in theory.
@@ -239,6 +269,7 @@ int main() try {
   use_threads(1);
   const std::vector<Row> rows = measure_all();
   print_errors(rows);
+  print_relative(rows);
   print_numbers("3. MiB forward, by length", rows, forward_mib, &Variant::memory_growth);
   print_numbers("4. MiB forward and backward", rows, both_mib, &Variant::memory_growth);
   print_savings(rows);

@@ -1,9 +1,7 @@
 // An experiment for step 61: do its conclusions depend on the seeds and on the number of training
 // steps? Ten seeds, two budgets; and what needs more steps gets more.
 // Takes about six minutes of processor time.
-#include <algorithm>
 #include <cstdio>
-#include <utility>
 #include <vector>
 
 #include "course/beyond_length.hpp"
@@ -25,12 +23,7 @@ void print_line(Task task, std::size_t scheme, Index steps, Index seeds) {
   }
   std::printf("%-10s", schemes[scheme].c_str());
   for (const std::vector<double>& by_seed : shares) {
-    double sum = 0;
-    for (const double share : by_seed) sum += share;
-    const auto [low, high] = std::minmax_element(by_seed.begin(), by_seed.end());
-    char spread[32];
-    std::snprintf(spread, sizeof spread, "%.0f-%.0f", 100 * *low, 100 * *high);
-    std::printf(" %4.0f %-7s", 100 * sum / double(seeds), spread);
+    std::printf("%s", mean_and_range(by_seed).c_str());
   }
   std::printf("\n");
   std::fflush(stdout);
