@@ -88,6 +88,17 @@ TEST_CASE("keys of a prompt: the letter, its old place, behind the one read", "[
   }
 }
 
+TEST_CASE("how far back keys stand and weights look, in the rows that count", "[phase3][course]") {
+  const Indices keys({2, 3}, {-1, 0, -1, -1, -1, 1});  // row 1 of the first, row 2 of the second
+  CHECK(mean_distance(keys) == Approx(1));
+  Tensor weights = Tensor::zeros({2, 2, 3, 3});  // (rows, heads, queries, keys)
+  for (Index head = 0; head < 2; ++head) weights.set({0, head, 1, head}, 1);  // back by 1, and 0
+  for (Index head = 0; head < 2; ++head) weights.set({1, head, 2, 0}, 1);     // both by 2
+  weights.set({0, 0, 2, 0}, 1);  // a row that does not count
+  CHECK(mean_distance(weights, keys) == Approx(1.25));
+  CHECK(mean_weight(weights, 0, keys) == Approx(0.5));
+}
+
 TEST_CASE("only rows with a target count, and see what they see in the model", "[phase3][course]") {
   const TinyTask task(TaskKind::copy, {.longest = 6});
   Random random(2);

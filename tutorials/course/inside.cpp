@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "tapestry/analysis/patterns.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/ops.hpp"
@@ -94,16 +96,39 @@ std::vector<Tensor> weights_of(const Transformer& model, const Indices& ids) {
   return captured_weights(seen);
 }
 
-double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
+namespace {
+
+// The mean of a number over the rows that count.
+double mean_of_counted(const Indices& keys,
+                       const std::function<double(Index text, Index row, Index key)>& number) {
   double sum = 0, count = 0;
-  const Index queries = weights.size(-2);
+  const Index rows = keys.shape[1];
   for (Index at = 0; at < std::ssize(keys.values); ++at) {
     const Index key = keys.values[static_cast<std::size_t>(at)];
     if (key < 0) continue;
-    sum += double{weights.at({at / queries, head, at % queries, key})};
+    sum += number(at / rows, at % rows, key);
     count += 1;
   }
   return sum / count;
+}
+
+}  // namespace
+
+double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
+  return mean_of_counted(keys, [&](Index text, Index row, Index key) {
+    return double{weights.at({text, head, row, key})};
+  });
+}
+
+double mean_distance(const Indices& keys) {
+  return mean_of_counted(
+      keys, [](Index, Index row, Index key) { return static_cast<double>(row - key); });
+}
+
+double mean_distance(const Tensor& weights, const Indices& keys) {
+  const Tensor by_row = mean(attention_distance(weights), 1);  // (rows, queries)
+  return mean_of_counted(
+      keys, [&](Index text, Index row, Index) { return double{by_row.at({text, row})}; });
 }
 
 double share_said(const Indices& said, const Indices& read, const Indices& keys) {

@@ -43,6 +43,11 @@ struct PromptKeys {
 // With `mix` the prompts are mixed, and only rows count in which these are three different keys.
 PromptKeys prompt_keys(const TinyTask& task, bool mix);
 
+// How far back, in positions, these keys stand, and the weights look (mean of all heads). Both are
+// means over the same rows, those that count; keys and weights as above. NaN if none does.
+double mean_distance(const Indices& keys);
+double mean_distance(const Tensor& weights, const Indices& keys);
+
 // The share of rows in which the model says the letter that stands at the key; said, read and keys
 // (rows, length), -1 for a row that does not count. NaN if none does.
 double share_said(const Indices& said, const Indices& read, const Indices& keys);

@@ -74,36 +74,18 @@ void print_layers(const std::string& name, const std::vector<Layer>& layers) {
   }
 }
 
-// In the rows that say a letter which stands once in the prompt, the mean of: how far back it
-// stands, and how far back layers look. All have the same rows, for far answers have more of them.
-struct Distances {
-  double letter = 0, layer_1 = 0, layer_0 = 0, untrained_1 = 0;
-};
-
-Distances distances(TaskKind kind, const Transformer& model) {
+// Means over the same rows, for far answers have more of them.
+void print_distances(TaskKind kind) {
+  const Transformer model = read_model(kind);
   const PromptKeys keys = prompt_keys(task_of(kind), false);
-  const auto by_row = [](const Tensor& weights) {  // (200, length)
-    return mean(attention_distance(weights), 1);
+  const auto layers = [&](const Transformer& which) {
+    return weights_of(which, keys.batch.inputs);  // (200, heads, length, length) each
   };
-  const Indices& ids = keys.batch.inputs;
-  const std::vector<Tensor> layers = weights_of(model, ids);
-  const Tensor second = by_row(layers[1]), first = by_row(layers[0]);  // (200, length)
-  const Tensor random =
-      by_row(weights_of(untrained(model, init::lecun_normal), ids)[1]);  // (200, length)
-  Distances sum;
-  double count = 0;
-  const Index length = keys.letter.shape[1];
-  for (Index at = 0; at < second.count(); ++at) {
-    const Index key = keys.letter.values[static_cast<std::size_t>(at)];
-    if (key < 0) continue;
-    const Index text = at / length, row = at % length;
-    sum.letter += static_cast<double>(row - key);
-    sum.layer_1 += double{second.at({text, row})};
-    sum.layer_0 += double{first.at({text, row})};
-    sum.untrained_1 += double{random.at({text, row})};
-    count += 1;
-  }
-  return {sum.letter / count, sum.layer_1 / count, sum.layer_0 / count, sum.untrained_1 / count};
+  const std::vector<Tensor> trained = layers(model),
+                            random = layers(untrained(model, init::lecun_normal));
+  std::printf("%-10s %6.2f %8.2f %8.2f %12.2f\n", to_string(kind).c_str(),
+              mean_distance(keys.letter), mean_distance(trained[1], keys.letter),
+              mean_distance(trained[0], keys.letter), mean_distance(random[1], keys.letter));
 }
 
 // In how many models a measure falls, and rises, from layer 0 to layer 1 by more than two standard
@@ -203,11 +185,7 @@ int main() try {
   print_answer("untrained", tasks, &Task::untrained);
   std::printf("\nHow far back the letter to be said stands, and layers look, in the same rows\n");
   std::printf("%-10s letter  layer 1  layer 0  untrained 1\n", "");
-  for (const TaskKind kind : kinds) {
-    const Distances d = distances(kind, read_model(kind));
-    std::printf("%-10s %6.2f %8.2f %8.2f %12.2f\n", to_string(kind).c_str(), d.letter, d.layer_1,
-                d.layer_0, d.untrained_1);
-  }
+  for (const TaskKind kind : kinds) print_distances(kind);
   draw(tasks);
   std::printf("\nwrote out/plots/phase3_layers.png\n");
 } catch (const Error& error) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/probes.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -18,88 +19,19 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/training.hpp"
 
 using namespace tapestry;
 
 namespace {
 
-constexpr int length = 7, sentences = 500, seeds = 3;
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
+constexpr int length = 7, sentences = 500, seeds = 3;
 
 const Batch test = [] {
   Random random(5);
   return grammar.batch(vocabulary, sentences, random);  // (sentences, length)
 }();
-
-// A place in the model: its name, and the one under which it files what it has there.
-struct Place {
-  std::string name, filed;
-};
-
-std::vector<Place> places(const Transformer& model, bool within_layers) {
-  std::vector<Place> list = {{"embedding", "embedding"}};
-  for (Index i = 0; i < model.options.num_layers; ++i) {
-    const std::string layer = "layer " + std::to_string(i), block = "blocks." + std::to_string(i);
-    if (within_layers) list.push_back({layer + ", attention", block + ".middle"});
-    list.push_back({within_layers ? layer + ", whole" : layer, block + ".output"});
-  }
-  return list;
-}
-
-// With the model's own norm and matrix it is the lens.
-struct Probe {
-  LayerNorm norm;
-  Linear logits;
-  Tensor operator()(const Tensor& x) const { return logits(norm(x)); }  // (..., vocabulary)
-};
-Probe lens(const Transformer& model) {
-  return {std::get<LayerNorm>(model.norm->layer), model.lm_head};
-}
-
-// One probe for each place. It begins as a copy of the lens and is trained; the model is not.
-std::vector<Probe> trained_probes(const Transformer& model, const std::vector<Place>& at) {
-  std::vector<Probe> probes;
-  Parameters parameters;
-  for (const Place& place : at) {
-    Probe probe = lens(model);
-    for (Tensor* part : {&probe.norm.weight, &probe.norm.bias, &probe.logits.weight}) {
-      *part = part->clone();
-      parameters.push_back({place.name + std::to_string(parameters.size()), *part});
-    }
-    probes.push_back(probe);
-  }
-  Adam adam(parameters, {.learning_rate = 3e-3});
-  const auto loss_of_step = [&](Index step) {
-    Random data(8, static_cast<std::uint64_t>(step));
-    const Batch batch = grammar.batch(vocabulary, 64, data);  // (64, length)
-    const Capture seen;
-    model(batch.inputs);
-    Tensor loss = 0;  // ()
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      loss = loss + cross_entropy(probes[i](seen[at[i].filed].detached()), batch.targets);
-    }
-    return loss;
-  };
-  train(adam, loss_of_step, {.steps = 150, .what = "probes"});
-  return probes;
-}
-
-Transformer deep_model(int seed, Index steps) {
-  Random random(1, static_cast<std::uint64_t>(seed));
-  Transformer model(
-      {.vocab_size = vocabulary.size(), .max_length = length, .d_model = 32, .num_layers = 6},
-      random);
-  Adam adam(model.parameters(), {.learning_rate = 3e-3});
-  const auto loss_of_step = [&](Index step) {
-    Random data(static_cast<std::uint64_t>(seed) + 10, static_cast<std::uint64_t>(step));
-    const Batch batch = grammar.batch(vocabulary, 64, data);   // (64, length)
-    return cross_entropy(model(batch.inputs), batch.targets);  // logits (64, 7, vocabulary)
-  };
-  if (steps > 0) train(adam, loss_of_step, {.steps = steps, .what = "six layers"});
-  return model;
-}
 
 // What the lens or a probe says, over all test sentences.
 struct Said {
@@ -126,13 +58,13 @@ Said said(const Probe& probe, const Tensor& x) {
 }
 
 struct Findings {
-  std::vector<Place> at;
+  std::vector<ModelPoint> at;
   std::vector<Said> lens, probes;
 };
 
 Findings findings(const Transformer& model, bool within_layers) {
-  Findings f{places(model, within_layers), {}, {}};
-  const std::vector<Probe> probes = trained_probes(model, f.at);
+  Findings f{model_points(model, within_layers), {}, {}};
+  const std::vector<Probe> probes = trained_probes(model, f.at, 150);
   const Capture seen;
   model(test.inputs);
   for (std::size_t i = 0; i < f.at.size(); ++i) {
@@ -224,7 +156,7 @@ void draw_word(plot::Canvas& canvas, plot::Rect cell, const std::string& word, d
 // What the lens would say first, after each layer.
 void draw_words(plot::Canvas& canvas, plot::Rect area, const Transformer& model) {
   const Words words = {"<bos>", "the", "dog", "chased", "an", "old", "beetle"};
-  const std::vector<Place> at = places(model, false);
+  const std::vector<ModelPoint> at = model_points(model, false);
   canvas.text({area.x, area.y + 18}, "What six layers would say next", {.size = 17, .bold = true});
   canvas.text({area.x, area.y + 38}, "the likeliest word; the darker, the more probable");
   const double left = 86, width = (area.width - left) / length, height = 54, top = area.y + 84;
