@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "course/grammar.hpp"
+#include "course/next_word_rows.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/generation.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -29,22 +29,6 @@ namespace {
 constexpr Index rows = 64, steps = 400, length = 7;  // <bos> and six words
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
-
-// One sentence in ten is never trained on; a hash of its text says which (FNV-1a).
-bool is_held_out(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return (hash >> 32) % 10 == 0;
-}
-
-Batch draw(Index count, bool held_out, Random& random) {
-  std::vector<Words> texts;
-  while (static_cast<Index>(texts.size()) < count) {
-    const Sentence sentence = grammar.sentence(random);
-    if (is_held_out(sentence.text()) == held_out) texts.push_back(sentence.words);
-  }
-  return next_word_batch(vocabulary, texts);
-}
 
 void print_one_row() {
   const Batch batch = next_word_batch(vocabulary, {grammar.example().words});  // (1, length)
@@ -67,7 +51,7 @@ Transformer trained(bool causal) {
   Adam adam(model.parameters());
   const auto loss_of_step = [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));
-    const Batch batch = draw(rows, false, data);               // inputs and targets (rows, length)
+    const Batch batch = next_word_rows(vocabulary, Part::train, rows, data);  // (rows, length)
     return cross_entropy(model(batch.inputs), batch.targets);  // logits (rows, length, vocabulary)
   };
   const auto rate = [](Index step) {
@@ -165,7 +149,7 @@ void print_test(const Transformer& causal, const Transformer& peeking,
   const int by_untrained = print_written("untrained", untrained);
 
   Random random(3);
-  const Batch batch = draw(1000, true, random);  // (1000, length)
+  const Batch batch = next_word_rows(vocabulary, Part::held_out, 1000, random);  // (1000, length)
   std::printf("\n4. Test on 1000 sentences that were held out\n");
   std::printf("           loss, whole row at once   loss, word by word   allowed of 200 written\n");
   const auto print = [&](const char* name, const Transformer& model, int allowed) {

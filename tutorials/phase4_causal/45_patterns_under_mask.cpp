@@ -13,6 +13,7 @@
 
 #include "course/grammar.hpp"
 #include "course/inside.hpp"
+#include "course/next_word_rows.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
@@ -136,16 +137,6 @@ void print(const std::string& name, const Transformer& model, bool by_head) {
   }
 }
 
-// Sentences of which only the last word is to be said.
-Batch last_words() {
-  Random random(8);
-  Batch batch = grammar.batch(vocabulary, sentences, random);  // (sentences, length)
-  for (std::size_t at = 0; at < batch.targets.values.size(); ++at) {
-    if (static_cast<Index>(at) % length != length - 2) batch.targets.values[at] = -1;
-  }
-  return batch;
-}
-
 // By how much the log-probability falls without heads.
 using Fall = std::function<double(const std::vector<HeadOf>&, Replacement)>;
 
@@ -182,7 +173,9 @@ void print_deciding_word(const Transformer& model, const Transformer& untrained)
   std::printf("                  verb, before an object        preposition, before a place\n");
   std::printf(
       "layer.head     trained untrained shuffled     trained untrained shuffled      cut\n");
-  const Batch last = last_words();
+  Random random(8);
+  const Batch last =
+      last_words(grammar.batch(vocabulary, sentences, random));  // (sentences, length)
   const double whole = said_without(model, last, {}).log_probability;
   const Fall fall = [&](const std::vector<HeadOf>& cut, Replacement by) {
     return whole - said_without(model, last, cut, by).log_probability;

@@ -23,13 +23,12 @@
 #include <vector>
 
 #include "course/inside.hpp"
-#include "course/tasks.hpp"
+#include "course/task_models.hpp"
 #include "tapestry/analysis/patterns.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/input_format.hpp"
-#include "tapestry/training.hpp"
 
 using namespace tapestry;
 
@@ -37,29 +36,6 @@ namespace {
 
 constexpr Index heads = 4;
 constexpr int seeds = 10;
-
-Transformer learn(const TinyTask& task, Initializer initializer, std::uint64_t seed, Index steps) {
-  Random random(41 + seed);
-  Transformer model({.vocab_size = task.vocabulary().size(),
-                     .max_length = 16,
-                     .num_heads = heads,
-                     .has_feed_forward = false,
-                     .initializer = initializer},
-                    random);
-  Adam adam(model.parameters());
-  const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
-  TrainingOptions options{.steps = steps};
-  options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
-  train(
-      adam,
-      [&](Index step) {
-        Random of_step(seed, static_cast<std::uint64_t>(step));
-        const Batch b = task.batch(Part::train, 64, of_step);  // (64, length)
-        return cross_entropy(model(b.inputs), b.targets);      // ()
-      },
-      options);
-  return model;
-}
 
 // The letter before, at the letters 2 to 4 of the prompt.
 Indices letter_before(const Batch& batch) {
@@ -204,7 +180,7 @@ void run(TaskKind kind, Index steps, Initializer start, const char* deviation) {
   const TinyTask task(kind, {.longest = 6});
   std::vector<Result> results;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    results.push_back(look(learn(task, start, seed, steps), task, kind));
+    results.push_back(look(trained_on(task, start, seed, steps), task, kind));
   }
   std::printf("%s, %td steps, parameters start with deviation %s\n", to_string(kind).c_str(), steps,
               deviation);

@@ -1,0 +1,23 @@
+// The models of step 26 from any seed.
+#include "course/task_models.hpp"
+
+#include "catch.hpp"
+#include "course/inside.hpp"
+#include "ops/expect.hpp"
+
+using namespace tapestry;
+
+TEST_CASE("a model of a task learns, and its seed alone makes it", "[phase2][course]") {
+  const TinyTask task(TaskKind::copy, {.longest = 6});
+  Random random(5);
+  const Batch test = task.batch(Part::held_out, 50, random);  // (50, length)
+  const Transformer model = trained_on(task, init::lecun_normal, 1, 60, "");
+  const Tensor logits = model(test.inputs);  // (50, length, vocabulary)
+  const Transformer again = trained_on(task, init::lecun_normal, 1, 60, "");
+  const Transformer other = trained_on(task, init::lecun_normal, 2, 60, "");
+  CHECK(difference_to(again(test.inputs), logits) == "");
+  CHECK(largest_difference(other(test.inputs), logits) > 0.1);
+  const Transformer fresh = untrained(model, init::lecun_normal, 42);
+  CHECK(double{cross_entropy(logits, test.targets).item()} <
+        double{cross_entropy(fresh(test.inputs), test.targets).item()} - 0.3);
+}
