@@ -193,8 +193,8 @@ inline Verb verb_without(const EncoderDecoder& model, const TranslationTask& tas
 }
 
 // The first noun becomes one of the other class, in the source or in the words given to the
-// decoder. The other side and the targets stay.
-enum class Side { source, given };
+// decoder; there the adjective behind it may take its ending. The other side and the targets stay.
+enum class Side { source, given, given_with_adjective };
 inline TranslationBatch swapped(const TranslationTask& task, TranslationBatch b, Side side) {
   Indices& ids = side == Side::source ? b.source : b.target.inputs;
   // In both vocabularies the eight nouns stand together, four of each class.
@@ -204,6 +204,12 @@ inline TranslationBatch swapped(const TranslationTask& task, TranslationBatch b,
     std::size_t at = row * static_cast<std::size_t>(ids.shape[1]);
     while (ids.values[at] < first || ids.values[at] >= first + 8) ++at;
     ids.values[at] = first + (ids.values[at] - first + 4) % 8;
+    if (side != Side::given_with_adjective) continue;
+    const std::string next = task.target_words().word(ids.values[at + 1]);
+    for (const std::string stem : {"pikol", "vek", "ner", "svelt"}) {
+      if (next == stem + 'i') ids.values[at + 1] = task.target_words().id(stem + 'e');
+      if (next == stem + 'e') ids.values[at + 1] = task.target_words().id(stem + 'i');
+    }
   }
   return b;
 }

@@ -27,6 +27,7 @@ struct LstmTranslatorOptions {
   // Attention brings the words themselves, not the states, and the output layer sees nothing else:
   // weights are then the only way from a source word to the translation.
   bool words_only = false;
+  Index handed_over = 0;  // of the last h and of the last c only so many numbers; 0: all
 };
 
 struct LstmTranslator : Module {
@@ -55,7 +56,8 @@ struct LstmTranslator : Module {
         out(o.hidden, task.target_words().size(), random) {}
 
   Output operator()(const TranslationBatch& b) const {
-    const Lstm::Output read = this->read(b);  // all: (rows, source, hidden)
+    Lstm::Output read = this->read(b);  // all: (rows, source, hidden)
+    if (options.handed_over > 0) read.last = {narrow(read.last.h), narrow(read.last.c)};
     const bool starts = options.sight != Sight::nothing;
     const Tensor states =  // (rows, target, hidden)
         decoder(target_words(b.target.inputs), {}, starts ? read.last : LstmState{}).all;
@@ -109,6 +111,12 @@ struct LstmTranslator : Module {
  private:
   static constexpr Index width = 32;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  Tensor narrow(const Tensor& state) const {  // (rows, hidden)
+    return concat({slice(state, 1, 0, options.handed_over),
+                   Tensor::zeros({state.size(0), options.hidden - options.handed_over})},
+                  1);
+  }
 
   // Of each word the place, in a list of all rows, of the word as far from the other end of its
   // sentence. Padding stays where it is. (rows, source)

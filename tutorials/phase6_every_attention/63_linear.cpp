@@ -6,6 +6,7 @@
 // Writes out/plots/phase6_linear.png; takes about a second. Times are yours, so the lesson quotes
 // none of them.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -113,11 +114,11 @@ void compare() {
       64 * (64 + 1), 1024 * 2 * 64);
 }
 
-// As a guide prints it.
-Tensor printed(const Operands& x) {
+// As a guide prints it, or with another number in place of its 1e-8.
+Tensor printed(const Operands& x, double more = 1e-8) {
   const Tensor q = elu(x.q) + 1, k = elu(x.k) + 1;               // (length, width) each
   const Tensor qkv = matmul(q, matmul(transpose(k), x.v));       // (length, width)
-  return qkv / (matmul(q, transpose(sum(k, -2, true))) + 1e-8);  // (length, width)
+  return qkv / (matmul(q, transpose(sum(k, -2, true))) + more);  // (length, width)
 }
 
 void printed_code() {
@@ -126,15 +127,18 @@ void printed_code() {
   std::printf(
       "\n2. A guide's code. All values are 1, so every mean of them is 1; smallest output\n");
   std::printf("q and k minus     0       4       8      12      16      20\n");
-  for (const bool ours : {false, true}) {
-    std::printf("%-11s", ours ? "library" : "printed");
+  const auto print = [&](const char* name, auto f) {
+    std::printf("%-11s", name);
     for (const double shift : {0., 4., 8., 12., 16., 20.}) {
-      const Operands low{x.q - shift, x.k - shift, x.v};  // (64, 16) each
-      const Tensor y = ours ? linear_attention(low.q, low.k, low.v) : printed(low);  // (64, 16)
-      std::printf("%8.4f", double{min(y).item()});
+      const Operands low{x.q - shift, x.k - shift, x.v};          // (64, 16) each
+      const double least = std::abs(double{min(f(low)).item()});  // so that no nan has a sign
+      std::printf("%8.4f", least);
     }
     std::printf("\n");
-  }
+  };
+  print("printed", [](const Operands& o) { return printed(o); });
+  print("no 1e-8", [](const Operands& o) { return printed(o, 0); });
+  print("library", [](const Operands& o) { return linear_attention(o.q, o.k, o.v); });
   x = draw_operands(64, 16);  // (64, 16) each
   Operands changed = x;
   changed.k = concat({slice(x.k, 0, 0, 63), slice(x.k, 0, 63, 64) * -1}, 0);  // (64, 16)

@@ -136,13 +136,16 @@ void three_uses(const Data& data) {
   std::printf("   target, or of the source, becomes another (-: it is not read at all)\n");
   std::printf("use      Q from   K, V     mask      scores     target     source\n");
   const auto change = [](const Tensor& a, const Tensor& b) { return moved(a, b, 0, 1); };
+  const Mask words_only = Mask::padding(source_lengths);
   print("self     source   source   <pad>     5 x 5 ", {},
-        change(source(data.context), source(other)));
+        change(source(data.context, words_only), source(other, words_only)));
   print("masked   target   target   causal    4 x 4 ", change(target(data.x), target(later)), {});
-  const Tensor y = data.layer.cross_attend(data.x, data.context);  // (2, 4, 16)
-  print("cross    target   source   <pad>     4 x 5 ",
-        change(y, data.layer.cross_attend(later, data.context)),
-        change(y, data.layer.cross_attend(data.x, other)));
+  const auto cross = [&](const Tensor& x, const Tensor& context) {
+    return data.layer.cross_attend(x, context, words_only);  // (2, 4, 16)
+  };
+  const Tensor y = cross(data.x, data.context);  // (2, 4, 16)
+  print("cross    target   source   <pad>     4 x 5 ", change(y, cross(later, data.context)),
+        change(y, cross(data.x, other)));
   std::printf("\n");
 }
 

@@ -125,9 +125,12 @@ void print_weights(const Tensor& weights, const Tensor& marked, const char* name
 
 void look(const std::vector<EncoderDecoder>& models) {
   const TranslationBatch b = held_out(most);
-  std::printf("3. Cross-attention in sentences of %d noun phrases: mean weight of each head;\n",
+  Tensor says_verb = Tensor::zeros({300 * b.target.inputs.shape[1]});  // (300 * target)
+  for (const std::size_t row : verb_rows(b)) says_verb.set({static_cast<Index>(row)}, 1);
+  const Tensor rows = reshape(says_verb, {300, -1, 1});  // (300, target, 1)
+  std::printf("3. Cross-attention where the verb of %d noun phrases is said: mean weight of each\n",
               int(most));
-  std::printf("   uniform weights would be %.2f\n", 300 / double{sum(b.from).item()});
+  std::printf("   head; uniform weights would be %.2f\n", 300 / double{sum(b.from).item()});
   std::printf("                          seed  head 0  head 1  head 2  head 3\n");
   std::vector<Tensor> weights;  // (300, heads, target, source) each
   for (const EncoderDecoder& model : models) {
@@ -136,10 +139,10 @@ void look(const std::vector<EncoderDecoder>& models) {
     weights.push_back(seen["cross.weights"]);
   }
   for (std::size_t i = 0; i < models.size(); ++i) {
-    print_weights(weights[i], b.from, "on the word that is said", i + 1);
+    print_weights(weights[i], b.from * rows, "on the verb", i + 1);
   }
   for (std::size_t i = 0; i < models.size(); ++i) {
-    print_weights(weights[i], b.ends_as, "on the noun it agrees with", i + 1);
+    print_weights(weights[i], b.ends_as * rows, "on the first noun", i + 1);
   }
 }
 

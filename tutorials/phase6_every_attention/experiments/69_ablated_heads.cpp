@@ -29,8 +29,9 @@ struct Found {  // of one model and one way to ablate
 
 struct Model {
   Found mean, zero;
-  double given, source;  // share of verbs that get the other ending with the first noun there
-  Verb blind_swapped;    // without cross-attention, to the mean, another noun among the given words
+  // Share of verbs that get the other ending with the first noun there; with its adjective, too.
+  double given, with_adjective, source;
+  Verb blind_swapped;  // without cross-attention, to the mean, another noun among the given words
 };
 
 // The pair whose loss together exceeds what its heads lose alone the most.
@@ -97,6 +98,8 @@ void print_sources(const std::vector<Model>& models) {
   for (std::size_t i = 1; i <= models.size(); ++i) std::printf("  %4zu", i);
   std::printf("\nending changes with the first noun\n");
   print_row("  of the given words", models, [](const Model& m) { return m.given; });
+  print_row("    and its adjective's ending", models,
+            [](const Model& m) { return m.with_adjective; });
   print_row("  of the source", models, [](const Model& m) { return m.source; });
   std::printf("without cross-attention, to the mean\n");
   print_row("  a verb is said", models, [](const Model& m) { return m.mean.blind.any; });
@@ -137,11 +140,13 @@ int main() try {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const EncoderDecoder model = learn({}, task, seed);
     const TranslationBatch other = swapped(task, b, Side::given);
-    const Verb given = verb_without(model, task, other, 0),
-               source = verb_without(model, task, swapped(task, b, Side::source), 0);
+    const auto changed = [&](Side side) {
+      const Verb verb = verb_without(model, task, swapped(task, b, side), 0);
+      return verb.any - verb.ending;
+    };
     models.push_back({ablate_all(model, task, b, Instead::mean_of_verbs),
-                      ablate_all(model, task, b, Instead::zeros), given.any - given.ending,
-                      source.any - source.ending,
+                      ablate_all(model, task, b, Instead::zeros), changed(Side::given),
+                      changed(Side::given_with_adjective), changed(Side::source),
                       verb_without(model, task, other, 15, {}, Instead::mean_of_verbs)});
   }
   std::printf("The verb without heads of the cross-attention: share right. Pair: the two that\n");

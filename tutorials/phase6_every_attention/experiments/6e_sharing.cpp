@@ -1,7 +1,8 @@
 // An experiment for step 6e: what does it cost in training that heads share keys and values? Ten
 // seeds of a small decoder that sorts letters; beside it one with a single head. Those with fewer
-// parameters are tried with wider feed-forward layers, too. Is it that heads share, or that a
-// position has fewer numbers? Heads of their own from few numbers, and a wide head that is shared.
+// parameters are tried with wider feed-forward layers, one with more query heads, too. Is it that
+// heads share, or that a position has fewer numbers? Heads of their own from few numbers, and a
+// wide head that is shared.
 // Takes about four minutes of processor time.
 #include <algorithm>
 #include <cmath>
@@ -151,6 +152,7 @@ int main() try {
   print(task, {1, 1, 312});  // about as many parameters as {8, 1}
   print(task, {8, 2, 304});  // and these as many as {8, 8}
   print(task, {8, 1, 312});
+  print(task, {16, 1});             // as many, but in the attention
   print(task, {8, 8, 296, 8, 16});  // heads of their own, from as few numbers as {8, 1} has
   print(task, {8, 8, 700});         // about as many parameters as the next
   print(task, {8, 1, 256, 64});     // a shared head with as many numbers as {8, 8} has
