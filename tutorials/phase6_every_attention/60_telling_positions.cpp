@@ -50,7 +50,7 @@ void turn_and_compare() {
     const Tensor turned = rotary(as_pairs(slice(all, 0, 0, 1024 - k)), RotaryLayout::half_split, k);
     error = std::max(error, largest_difference(turned, as_pairs(slice(all, 0, k, 1024))));
   }
-  std::printf("\nTurned by k, position m becomes m + k, whatever m: error %s\n", if_small(error));
+  std::printf("\nRotated by k, position m becomes m + k, whatever m: error %s\n", if_small(error));
   const Tensor products = matmul(all, transpose(all));         // (1024, 1024)
   const Tensor alike = where(Tensor::eye(1024), 0, products);  // (1024, 1024)
   std::printf("p(m) . p(m) is %.2f; of 1024 different positions the most alike two: %.2f\n",
@@ -140,10 +140,10 @@ void rotations() {
   const auto dot = [](const Tensor& q, const Tensor& k) { return sum(q * k); };  // ()
   std::printf("\n2. Rotary: one query, one key three positions before it, at twenty places\n");
   std::printf("   the score's smallest and largest value:\n");
-  print_spread("queries and keys are turned", [&](Index at) {
+  print_spread("queries and keys are rotated", [&](Index at) {
     return dot(rotary(matmul(x, w_q), pairs, at + 3), rotary(matmul(y, w_k), pairs, at));
   });
-  print_spread("embeddings are turned, before W", [&](Index at) {
+  print_spread("embeddings are rotated, before W", [&](Index at) {
     return dot(matmul(rotary(x, pairs, at + 3), w_q), matmul(rotary(y, pairs, at), w_k));
   });
   print_spread("sinusoids are added, before W", [&](Index at) {
