@@ -18,6 +18,8 @@ TEST_CASE("counts of bytes without context are their frequencies, mixed with 1/2
   CHECK(counts.bits_per_byte("ab") == Approx((bits(3) + bits(1)) / 2));
   CHECK(std::isnan(counts.bits_per_byte("")));
   CHECK(ByteCounts("", 0).bits_per_byte("xy") == Approx(8));
+  CHECK(counts.size() == 2);
+  CHECK(ByteCounts("aaab", 1).size() == 4);  // a, b; a behind a, b behind a
 }
 
 TEST_CASE("the probabilities of all bytes behind a context sum to 1", "[phase7][course]") {

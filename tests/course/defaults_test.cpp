@@ -48,7 +48,7 @@ TEST_CASE("training runs have the settings that the lessons tell when none are n
   CHECK(std::vector{dialect.rank, dialect.steps, dialect.every} == std::vector<Index>{0, 400, 25});
   CHECK(dialect.rate == 3e-3);
   CHECK(dialect.seed == 1);
-  CHECK(!dialect.maps_only);
+  CHECK((!dialect.maps_only && !dialect.rest));
   const LstmTranslatorOptions lstm;
   CHECK(lstm.sight == Sight::all_states);
   CHECK(lstm.hidden == 48);

@@ -93,6 +93,15 @@ TEST_CASE("going on leaves the first model as it is, and fixed numbers fixed", "
   CHECK(same_bits(maps.model.token_embedding.weight, model.token_embedding.weight));
   CHECK_FALSE(
       same_bits(maps.model.blocks[0].attention.key.weight, model.blocks[0].attention.key.weight));
+  const Learned rest = go_on(model, Dialect::exchanged, {.rest = true, .steps = 6, .every = 6});
+  CHECK(rest.numbers == whole.numbers - maps.numbers);
+  const Learned beside =
+      go_on(model, Dialect::exchanged, {.rank = 2, .rest = true, .steps = 6, .every = 6});
+  CHECK(beside.numbers == rest.numbers + few.numbers);
+  for (const Transformer* one : {&rest.model, &beside.model}) {
+    CHECK_FALSE(same_bits(one->token_embedding.weight, model.token_embedding.weight));
+    CHECK(same_bits(one->blocks[0].attention.key.weight, model.blocks[0].attention.key.weight));
+  }
   CHECK(same_bits(model(Indices({3}, {5, 6, 7})), before));
 }
 

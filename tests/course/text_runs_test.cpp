@@ -75,6 +75,8 @@ TEST_CASE("bits per byte: nats of all windows by the bytes they predict", "[phas
   }
   CHECK(bits_per_byte(model, text.tokenizer, few) ==
         Approx(nats / std::log(2.0) / double(predicted.size())));
+  CHECK(bytes_per_token(text.tokenizer, few) ==
+        Approx(double(predicted.size()) / double(2 * length)));
 }
 
 TEST_CASE("the blocks of step 75 have about as many parameters", "[phase7][course]") {

@@ -2,6 +2,7 @@
 // it. A baseline for what a network has to beat.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +21,9 @@ class ByteCounts {
 
   // -log2 of the probability that this text follows nothing, per byte; NaN for none.
   double bits_per_byte(std::string_view text) const;
+
+  // How many counts there are: one for each context and byte behind it that stand in the text.
+  std::size_t size() const { return counts_.size(); }
 
  private:
   struct Context {

@@ -119,9 +119,11 @@ Learned go_on(const Transformer& model, Dialect dialect, const DialectRun& run) 
                  {.rank = run.rank, .maps = {"query", "key", "value", "output", "up", "down"}},
                  random);
   }
-  Parameters learned = run.rank > 0 ? adapter_parameters(result.model) : result.model.parameters();
-  if (run.rank == 0 && run.maps_only) {
-    std::erase_if(learned, [](const Parameter& one) { return !is_map_weight(one.name); });
+  const bool all = run.rank == 0 || run.rest;
+  Parameters learned = all ? result.model.parameters() : adapter_parameters(result.model);
+  if (run.rest || (run.rank == 0 && run.maps_only)) {
+    std::erase_if(learned,
+                  [&](const Parameter& one) { return is_map_weight(one.name) == run.rest; });
   }
   for (const Parameter& one : learned) result.numbers += one.value.count();
   const auto measure = [&](Index step) {

@@ -37,6 +37,7 @@ double loss_in(Dialect dialect, const Transformer& model);
 struct DialectRun {
   Index rank = 0;          // of adapters at all maps; 0: the whole model learns
   bool maps_only = false;  // with rank 0: only the weights of these maps learn
+  bool rest = false;       // all but these weights learns beside adapters; with rank 0 alone
   bool both = false;       // every other step reads plain sentences
   double rate = 3e-3;
   Index steps = 400;

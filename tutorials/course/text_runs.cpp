@@ -26,6 +26,18 @@ std::string sample(const NextLogits& next, const Text& text, Index count, Index 
   return text.tokenizer.decode(ids.values);
 }
 
+// 64 or fewer, spread evenly over ids (n).
+std::vector<Batch> windows_of(const Indices& ids) {
+  std::vector<Batch> windows;
+  const Index apart = std::max(length, (ids.shape[0] - 1) / 64);
+  for (Index at = 0; at + length < ids.shape[0]; at += apart) {
+    const auto begin = ids.values.begin() + at;
+    windows.push_back({Indices({length}, {begin, begin + length}),            // (length)
+                       Indices({length}, {begin + 1, begin + length + 1})});  // (length)
+  }
+  return windows;
+}
+
 std::vector<std::string> words_of(const std::string& bytes) {
   std::vector<std::string> words(1);
   for (const char c : bytes) {
@@ -63,15 +75,20 @@ Indices every_tenth(const Indices& ids, Index piece) {
 
 double bits_per_byte(const Transformer& model, const Tokenizer& tokenizer, const Indices& ids) {
   double nats = 0, bytes = 0;
-  const Index apart = std::max(length, (ids.shape[0] - 1) / 64);
-  for (Index at = 0; at + length < ids.shape[0]; at += apart) {
-    const auto begin = ids.values.begin() + at;
-    const Indices inputs({length}, {begin, begin + length});
-    const Indices targets({length}, {begin + 1, begin + length + 1});
-    nats += double(length) * double{cross_entropy(model(inputs), targets).item()};
-    bytes += double(tokenizer.decode(targets.values).size());
+  for (const Batch& window : windows_of(ids)) {
+    nats += double(length) * double{cross_entropy(model(window.inputs), window.targets).item()};
+    bytes += double(tokenizer.decode(window.targets.values).size());
   }
   return nats / std::log(2.0) / bytes;
+}
+
+double bytes_per_token(const Tokenizer& tokenizer, const Indices& ids) {
+  double tokens = 0, bytes = 0;
+  for (const Batch& window : windows_of(ids)) {
+    tokens += double(length);
+    bytes += double(tokenizer.decode(window.targets.values).size());
+  }
+  return bytes / tokens;
 }
 
 TransformerOptions of_today(Index words) {

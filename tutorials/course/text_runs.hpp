@@ -27,6 +27,8 @@ Indices every_tenth(const Indices& ids, Index piece);
 
 // Measured on 64 windows or fewer, spread evenly; what they predict is counted in bytes. ids (n)
 double bits_per_byte(const Transformer& model, const Tokenizer& tokenizer, const Indices& ids);
+// Of the tokens that these windows predict.
+double bytes_per_token(const Tokenizer& tokenizer, const Indices& ids);
 
 // Of step 71, "all six" but grouped queries: the block of `tapestry train FILE --merges N`.
 TransformerOptions of_today(Index words);

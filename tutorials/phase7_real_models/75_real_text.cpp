@@ -81,15 +81,15 @@ std::size_t longest_copy(const std::string& text, const std::string& source) {
 
 void print_counts(const Text& text, std::vector<double>& bits) {
   std::printf("2. Bits per byte\n");
-  std::printf("%-38s %8s %10s\n", "", "learned", "held out");
+  std::printf("%-38s %8s %10s %9s\n", "", "learned", "held out", "numbers");
   for (const int order : {0, 1, 2, 4}) {
     const ByteCounts counts(text.learned, order);
     bits.push_back(counts.bits_per_byte(text.held_out));
-    std::printf("bytes, counted%-24s %8s %10.2f\n",
+    std::printf("bytes, counted%-24s %8s %10.2f %9d\n",
                 order == 0   ? ""
                 : order == 1 ? " behind 1 byte"
                              : formatted(" behind %d bytes", order).c_str(),
-                "", bits.back());
+                "", bits.back(), int(counts.size()));
   }
 }
 
@@ -131,17 +131,20 @@ int main(int count, char** values) try {
   std::printf("Step 75: training on a real text (takes about 40 seconds)\n\n");
   std::vector<Row> table = rows_of(text);
   Random random(1);
-  std::printf("1. %s: %d tokens to learn from, %d held out; models of %d numbers\n\n",
+  std::printf("1. %s: %d tokens to learn from, %d held out; models of %d numbers\n",
               real.name.c_str(), int(text.train.shape[0]), int(text.test.shape[0]),
               int(Transformer(table[0].run.options, random).parameter_count()));
+  std::printf("Bytes per token in the measured windows: %.2f learned, %.2f held out\n\n",
+              bytes_per_token(text.tokenizer, text.train),
+              bytes_per_token(text.tokenizer, text.test));
   std::vector<double> counts;
   print_counts(text, counts);
   std::vector<std::string> names, texts, says;
   for (Row& row : table) {
     const Transformer model = train_row(row, text, says);
     names.push_back(row.run.what);
-    std::printf("%-38s %8.2f %10.2f\n", names.back().c_str(), row.learned.back(),
-                row.held_out.back());
+    std::printf("%-38s %8.2f %10.2f %9d\n", names.back().c_str(), row.learned.back(),
+                row.held_out.back(), int(model.parameter_count()));
     texts.push_back(written(model, text, 1000, 9));
   }
   std::printf("\n3. How the second model goes on after \"The\"\n");

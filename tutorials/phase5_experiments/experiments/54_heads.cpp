@@ -137,7 +137,7 @@ void compare(const std::vector<Steps>& steps, const std::vector<Pair>& pairs) {
   std::printf("\nPairs: %zu; p times %zu, * where that is below 0.05\n", pairs.size(),
               pairs.size());
   double smallest = 1;  // of the others
-  int others = 0;
+  std::size_t others = 0;
   for (const Pair& pair : pairs) {
     const double p =
         std::min(1.0, p_of(steps[pair.a], steps[pair.b]) * static_cast<double>(pairs.size()));
@@ -149,7 +149,9 @@ void compare(const std::vector<Steps>& steps, const std::vector<Pair>& pairs) {
     std::printf("%s and %s  %5.3f %s %s\n", name(settings[pair.a]).c_str(),
                 name(settings[pair.b]).c_str(), p, p < 0.05 ? "*" : " ", pair.question.c_str());
   }
-  if (others > 0) std::printf("the other %d: %5.3f and more\n", others, smallest);
+  if (others == 0) return;
+  std::printf("%s %zu: %5.3f and more\n", others == pairs.size() ? "all" : "the other", others,
+              smallest);
 }
 
 constexpr char columns[] =

@@ -6,8 +6,9 @@
 // made the model from random weights; and does the part of that rank do? Do the learning rates
 // decide it? ("maps": the weights of the maps that have adapters elsewhere learn, at full rank,
 // and nothing else does. "both": the whole model reads old and new text in turn, in twice the
-// steps: how low can both losses be?)
-// Takes about 6 minutes of processor time.
+// steps: how low can both losses be? "rest": all but the weights of these maps learns, alone or
+// beside adapters.)
+// Takes about 7 minutes of processor time.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -118,6 +119,51 @@ void print_controls(const std::vector<Transformer>& before) {
   }
 }
 
+struct Setting {
+  std::string name;
+  DialectRun run;
+};
+
+// Is it the rank that holds adapters back in `backwards`, or that the rest stays fixed?
+void print_rest(const std::vector<Transformer>& before) {
+  std::printf("\nbackwards, maps and the rest: loss after 300 steps, and of the old text\n");
+  const std::vector<Setting> settings = {{"rest         ", {.rest = true, .rate = 3e-3}},
+                                         {"rest         ", {.rest = true, .rate = 1e-2}},
+                                         {"rest + rank 1", {.rank = 1, .rest = true, .rate = 1e-2}},
+                                         {"rest + rank 8", {.rank = 8, .rest = true, .rate = 3e-3}},
+                                         {"rest + rank 8", {.rank = 8, .rest = true, .rate = 1e-2}},
+                                         {"maps         ", {.maps_only = true, .rate = 1e-3}},
+                                         {"maps         ", {.maps_only = true, .rate = 1e-2}}};
+  for (auto [what, run] : settings) {
+    Runs runs;
+    run.steps = run.every = 300;
+    for (std::size_t s = 0; s < seeds; ++s) {
+      run.seed = s + 1;
+      runs.push_back(go_on(before[s], Dialect::backwards, run));
+    }
+    std::printf(
+        "%s %6lld numbers  rate %.3f %s %s\n", what.c_str(),
+        static_cast<long long>(runs[0].numbers), run.rate,
+        of_seeds(runs, [](const Learned& l) { return l.points.back().loss_of_new; }).c_str(),
+        of_seeds(runs, [](const Learned& l) { return l.points.back().loss_of_old; }).c_str());
+  }
+}
+
+void print_long(const std::vector<Transformer>& before) {
+  std::printf("\nbackwards, 900 steps, seeds 1 to 3: new loss, and old loss\n");
+  for (const Index rank : {Index{0}, maps_only, Index{1}, Index{8}}) {
+    DialectRun run = run_of(rank, 1);
+    run.steps = run.every = 900;
+    std::printf("%s rate %.3f ", name(rank).c_str(), run.rate);
+    for (std::uint64_t s = 0; s < 3; ++s) {
+      run.seed = s + 1;
+      const DialectPoint end = go_on(before[s], Dialect::backwards, run).points.back();
+      std::printf("  %5.3f %5.3f", end.loss_of_new, end.loss_of_old);
+    }
+    std::printf("\n");
+  }
+}
+
 // With the loss of the old text where that of the new one first is `level`.
 void print_rates(Dialect dialect, double level, const std::vector<Transformer>& before) {
   std::printf("\n%s, learning rates, seeds 1 to 3: new loss, and old loss at new %.1f\n",
@@ -141,7 +187,7 @@ void print_rates(Dialect dialect, double level, const std::vector<Transformer>& 
 }  // namespace
 
 int main() try {
-  std::printf("Experiment: adapters and whole models, %d seeds (takes about 6 minutes)\n",
+  std::printf("Experiment: adapters and whole models, %d seeds (takes about 7 minutes)\n",
               static_cast<int>(seeds));
   std::vector<Transformer> before;
   for (std::uint64_t s = 1; s <= seeds; ++s) {
@@ -164,6 +210,8 @@ int main() try {
   print_controls(before);
   print_rates(Dialect::exchanged, 1.6, before);
   print_rates(Dialect::backwards, 2.4, before);
+  print_rest(before);
+  print_long(before);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
