@@ -85,22 +85,34 @@ TEST_CASE("who always says one word is right where it is due among the last eigh
   }
 }
 
+namespace {
+
+constexpr Index steps = 22;
+
+// Seed 4, `steps` steps on texts of `length` words.
+Transformer trained_by_hand(Task task, Positions positions, double base, Index length) {
+  Random random(4, 0);
+  const Transformer model({.vocab_size = 16,
+                           .max_length = 64,
+                           .d_model = 32,
+                           .has_feed_forward = false,
+                           .positions = positions,
+                           .rotary = {.base = base},
+                           .initializer = init::lecun_normal},
+                          random);
+  train_by_hand(model, {5e-3, 2e-4, 20, steps}, [&](Index step) {
+    Random data(4, static_cast<std::uint64_t>(step));
+    const Texts t = texts(task, 32, length, data);    // (32, length)
+    return cross_entropy(model(t.words), t.answers);  // logits (32, length, 16)
+  });
+  return model;
+}
+
+}  // namespace
+
 TEST_CASE("step 61 trains on 32 texts of 16 words, with a rate that rises and falls",
           "[phase6][course]") {
-  constexpr Index steps = 22;
-  Random random(4, 0);
-  const Transformer by_hand({.vocab_size = 16,
-                             .max_length = 64,
-                             .d_model = 32,
-                             .has_feed_forward = false,
-                             .positions = Positions::learned,
-                             .initializer = init::lecun_normal},
-                            random);
-  train_by_hand(by_hand, {5e-3, 2e-4, 20, steps}, [&](Index step) {
-    Random data(4, static_cast<std::uint64_t>(step));
-    const Texts t = texts(latest, 32, 16, data);        // (32, 16)
-    return cross_entropy(by_hand(t.words), t.answers);  // logits (32, 16, 16)
-  });
+  const Transformer by_hand = trained_by_hand(latest, Positions::learned, 10000, 16);
   const std::string told = stderr_of([&] {
     const Transformer model = trained_model(latest, Positions::learned, 4, steps);
     CHECK(distance_between(model, by_hand) < 1e-6);
@@ -119,21 +131,7 @@ TEST_CASE(
 
 TEST_CASE("a base of rotary positions and a length of training are those of the model",
           "[phase6][course]") {
-  constexpr Index steps = 22;
-  Random random(4, 0);
-  const Transformer by_hand({.vocab_size = 16,
-                             .max_length = 64,
-                             .d_model = 32,
-                             .has_feed_forward = false,
-                             .positions = Positions::rotary,
-                             .rotary = {.base = 100},
-                             .initializer = init::lecun_normal},
-                            random);
-  train_by_hand(by_hand, {5e-3, 2e-4, 20, steps}, [&](Index step) {
-    Random data(4, static_cast<std::uint64_t>(step));
-    const Texts t = texts(three_back, 32, 24, data);    // (32, 24)
-    return cross_entropy(by_hand(t.words), t.answers);  // logits (32, 24, 16)
-  });
+  const Transformer by_hand = trained_by_hand(three_back, Positions::rotary, 100, 24);
   const Transformer model = trained_model(three_back, Positions::rotary, 4, steps, 100, 24);
   CHECK(model.options.rotary.base == 100);
   CHECK(distance_between(model, by_hand) < 1e-6);

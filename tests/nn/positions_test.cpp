@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "nn/layers.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -34,6 +36,24 @@ TEST_CASE("sinusoidal positions are sines and cosines of the paper's frequencies
     }
   }
   CHECK(difference(sinusoidal_positions(1, 5), {1, 5}, {0, 1, 0, 1, 0}) == "");
+}
+
+TEST_CASE("angles of positions have the same bits on any number of threads", "[phase6][nn]") {
+  const SmallWorkShared shared;
+  Random random(3);
+  const Tensor x = random.normal({2, 13, 6});  // (2, length, width)
+  const auto all = [&] {
+    return std::vector<Tensor>{sinusoidal_positions(13, 7, 5),
+                               rotary(x, RotaryLayout::interleaved, 5),
+                               rotary(x, RotaryLayout::half_split, 5)};
+  };
+  use_threads(1);
+  const std::vector<Tensor> alone = all();
+  for (const int threads : {2, 3, 8}) {
+    use_threads(threads);
+    const std::vector<Tensor> divided = all();
+    for (std::size_t i = 0; i < alone.size(); ++i) CHECK(same_bits(divided[i], alone[i]));
+  }
 }
 
 TEST_CASE("positions from `first` on are the rows of a longer list", "[phase2][nn]") {

@@ -178,20 +178,26 @@ double log_odds(const Tensor& logits, const Indices& targets) {
 
 }  // namespace
 
-Said said_without(const Transformer& model, const Batch& batch, const std::vector<HeadOf>& cut,
-                  Replacement by) {
-  Capture reach;
+void replace_heads(Capture& capture, const Transformer& model, const Batch& batch,
+                   const std::vector<HeadOf>& cut, Replacement by) {
   for (const HeadOf& one : cut) {
     Tensor keep = Tensor::ones({model.options.num_heads, 1, 1});  // (heads, 1, 1)
     for (const HeadOf& other : cut) {
       if (other.layer == one.layer) keep.set({other.head, 0, 0}, 0);
     }
-    reach.replace("blocks." + std::to_string(one.layer) + ".attention.heads",
-                  [&batch, keep, by](const Tensor& heads) {
-                    if (by == Replacement::zero) return heads * keep;  // (rows, heads, length, d_v)
-                    return heads * keep + usual_output(heads, batch) * (1.0 - keep);
-                  });
+    capture.replace("blocks." + std::to_string(one.layer) + ".attention.heads",
+                    [&batch, keep, by](const Tensor& heads) {
+                      if (by == Replacement::zero)
+                        return heads * keep;  // (rows, heads, length, d_v)
+                      return heads * keep + usual_output(heads, batch) * (1.0 - keep);
+                    });
   }
+}
+
+Said said_without(const Transformer& model, const Batch& batch, const std::vector<HeadOf>& cut,
+                  Replacement by) {
+  Capture reach;
+  replace_heads(reach, model, batch, cut, by);
   // (rows, length, vocabulary)
   const Tensor logits = model(batch.inputs, Mask::padding(batch.lengths));
   const double rows{static_cast<double>(batch.inputs.shape[0])};

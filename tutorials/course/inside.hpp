@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "course/tasks.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/nn/transformer.hpp"
 
@@ -62,6 +63,11 @@ enum class Replacement { zero, mean };
 
 // That mean: (1, heads, length, d_v) for the outputs (rows, heads, length, d_v) of a layer's heads.
 Tensor usual_output(const Tensor& heads, const Batch& batch);
+
+// From now on, while `capture` is active, passes of the model over this batch, which must stay as
+// long, have such outputs of these heads.
+void replace_heads(Capture& capture, const Transformer& model, const Batch& batch,
+                   const std::vector<HeadOf>& cut, Replacement by);
 
 // How well a model says the targets of a batch while the outputs of some heads are replaced.
 // Throws Error as Capture does, if another one is active.

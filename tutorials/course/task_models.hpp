@@ -10,17 +10,22 @@
 
 namespace tapestry {
 
+// Before training.
+inline Transformer task_model(const TinyTask& task, Initializer initializer, std::uint64_t seed) {
+  Random random(seed);
+  return Transformer({.vocab_size = task.vocabulary().size(),
+                      .max_length = 16,
+                      .num_heads = 4,
+                      .has_feed_forward = false,
+                      .initializer = initializer},
+                     random);
+}
+
 // Trained on rows of the task's training part; seed 1 is that of step 26. `what` begins the line of
 // progress; "": none.
 inline Transformer trained_on(const TinyTask& task, Initializer initializer, std::uint64_t seed,
                               Index steps, const char* what = "training") {
-  Random random(41 + seed);
-  Transformer model({.vocab_size = task.vocabulary().size(),
-                     .max_length = 16,
-                     .num_heads = 4,
-                     .has_feed_forward = false,
-                     .initializer = initializer},
-                    random);
+  Transformer model = task_model(task, initializer, 41 + seed);
   Adam adam(model.parameters());
   const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   TrainingOptions options{.steps = steps};

@@ -67,17 +67,13 @@ const std::array<std::string, 3> vectors = {"key", "query", "value"};
 // layer 0, whose outputs are their mean.
 double right_without_in(const std::string& vector, const Transformer& model, const Batch& test,
                         const std::vector<HeadOf>& cut) {
-  Tensor keep = Tensor::ones({heads, 1, 1});  // (heads, 1, 1)
-  for (const HeadOf& one : cut) keep.set({one.head, 0, 0}, 0);
-  const std::string outputs = "blocks.0.attention.heads", name = "blocks.1.attention." + vector;
+  const std::string name = "blocks.1.attention." + vector;
   const Mask mask = Mask::padding(test.lengths);
   Capture pass;
-  pass.replace(outputs, [&](const Tensor& all) {
-    return all * keep + usual_output(all, test) * (1.0 - keep);  // (rows, heads, length, d_v)
-  });
+  replace_heads(pass, model, test, cut, Replacement::mean);
   model(test.inputs, mask);
   const Tensor without = pass[name];  // (rows, heads, length, d_k)
-  pass.replace(outputs, {});
+  pass.replace("blocks.0.attention.heads", {});
   pass.replace(name, [&](const Tensor&) { return without; });
   const Tensor logits = model(test.inputs, mask);  // (rows, length, vocabulary)
   return static_cast<double>(exact_matches(logits, test.targets)) /

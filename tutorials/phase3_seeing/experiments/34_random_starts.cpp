@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "course/inside.hpp"
-#include "course/tasks.hpp"
+#include "course/task_models.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/progress.hpp"
 
@@ -20,16 +20,6 @@ namespace {
 
 constexpr std::uint64_t starts = 10;
 
-// As in step 26.
-Transformer new_model(const TinyTask& task, std::uint64_t seed) {
-  Random random(seed);
-  return Transformer({.vocab_size = task.vocabulary().size(),
-                      .max_length = 16,
-                      .has_feed_forward = false,
-                      .initializer = init::lecun_normal},
-                     random);
-}
-
 void print_task(TaskKind kind, Progress& progress) {
   const TinyTask task(kind, {.longest = 6});
   const PromptKeys keys = prompt_keys(task, false);
@@ -38,7 +28,8 @@ void print_task(TaskKind kind, Progress& progress) {
   double nearest = INFINITY;
   int falls = 0;  // models whose layer 1 looks less far than layer 0
   for (std::uint64_t seed = 1; seed <= starts; ++seed) {
-    const std::vector<Tensor> layers = weights_of(new_model(task, seed), keys.batch.inputs);
+    const std::vector<Tensor> layers =
+        weights_of(task_model(task, init::lecun_normal, seed), keys.batch.inputs);
     const double looks = mean_distance(layers[1], keys.letter);
     std::printf(" %4.2f", looks);
     nearest = std::min(nearest, std::abs(looks - letter));

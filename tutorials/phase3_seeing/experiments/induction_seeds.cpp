@@ -16,14 +16,13 @@
 
 #include "course/inside.hpp"
 #include "course/one_text.hpp"
-#include "course/tasks.hpp"
+#include "course/task_models.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/analysis/jacobian.hpp"
 #include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/training.hpp"
 
 using namespace tapestry;
 
@@ -33,30 +32,6 @@ constexpr std::uint64_t seeds = 10;
 constexpr Index steps = 1000;
 constexpr int texts = 40;  // those of step 36
 const TinyTask task(TaskKind::induction, {.longest = 6});
-
-Transformer new_model(std::uint64_t seed) {
-  Random random(seed);
-  return Transformer({.vocab_size = task.vocabulary().size(),
-                      .max_length = 16,
-                      .has_feed_forward = false,
-                      .initializer = init::lecun_normal},
-                     random);
-}
-
-Transformer learn(std::uint64_t seed) {
-  Transformer model = new_model(41 + seed);
-  Adam adam(model.parameters());
-  const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
-  TrainingOptions options{.steps = steps};
-  options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
-  const auto loss = [&](Index step) {
-    Random random(seed, static_cast<std::uint64_t>(step));
-    const Batch b = task.batch(Part::train, 64, random);  // (64, length)
-    return cross_entropy(model(b.inputs), b.targets);     // ()
-  };
-  train(adam, loss, options);
-  return model;
-}
 
 // How many heads of layer 1 get the name, as in step 33.
 double named(const Transformer& model, std::uint64_t seed) {
@@ -71,9 +46,9 @@ double named(const Transformer& model, std::uint64_t seed) {
                     batch.inputs};
   };
   const Batch text = task.batch(sequences);  // (300, length)
-  const auto evidence =
-      pattern_evidence(attended(model, text), attended(new_model(1000 + seed), text),
-                       attended(model, task.batch(mixed)));
+  const auto evidence = pattern_evidence(
+      attended(model, text), attended(task_model(task, init::lecun_normal, 1000 + seed), text),
+      attended(model, task.batch(mixed)));
   return static_cast<double>(std::count_if(evidence.begin(), evidence.end(), [](const auto& head) {
     return head_name(head) == "induction";
   }));
@@ -247,7 +222,7 @@ int main() try {
   std::vector<Cuts> cut;
   std::vector<Agreement> agree;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const Transformer model = learn(seed);
+    const Transformer model = trained_on(task, init::lecun_normal, seed, steps);
     seed_numbers.push_back(static_cast<double>(seed));
     names.push_back(named(model, seed));
     cut.push_back(cuts(model));

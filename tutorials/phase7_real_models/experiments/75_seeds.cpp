@@ -4,12 +4,12 @@
 // It reads these lessons as they are, or a file: build/release/experiments/75_seeds my_text.txt
 // Takes about three minutes of processor time.
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "course/byte_counts.hpp"
+#include "course/held_out.hpp"
 #include "course/lesson_text.hpp"
 #include "course/text_runs.hpp"
 #include "tapestry/error.hpp"
@@ -87,13 +87,6 @@ void print_blocks(const std::vector<double>& today, const std::vector<double>& o
               int(less.size()));
 }
 
-// So that a kept table can be told from that of an edited text.
-std::uint32_t checksum(const std::string& bytes) {
-  std::uint32_t sum = 0;
-  for (const char c : bytes) sum = sum * 1'000'003 + static_cast<unsigned char>(c);
-  return sum;
-}
-
 }  // namespace
 
 int main(int count, char** values) try {
@@ -101,7 +94,7 @@ int main(int count, char** values) try {
   const Text text = text_of(real.bytes);
   std::printf("Experiment 75_seeds: bits per byte of the held-out tenth, and known words\n");
   std::printf("text: %s, %d bytes, checksum %08x\n\n", real.name.c_str(), int(real.bytes.size()),
-              static_cast<unsigned>(checksum(real.bytes)));
+              static_cast<unsigned>(number_of(real.bytes)));  // tells a kept table's text
   std::printf("%-32s seeds   mean         range  known words\n", "");
   std::vector<Row> table = rows_of(text);
   Index models = 0;
