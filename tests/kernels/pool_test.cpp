@@ -405,20 +405,20 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   use_threads(2);
   while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
   CHECK(share_if_worthwhile(1, 1, 1).threads == 1);
-  CHECK(share_if_worthwhile(39, 80, 10).threads == 1);
-  const Sharing large = share_if_worthwhile(165, 80, 10);
+  CHECK(share_if_worthwhile(39, 640, 10).threads == 1);
+  const Sharing large = share_if_worthwhile(1285, 640, 80);
   CHECK(large.threads == 2);
   CHECK(large.parts == 16);
   CHECK(large.wakes);
-  CHECK(share_if_worthwhile(165, 80, 320).parts == 2);
-  CHECK(share_if_worthwhile(100'000, 80, 1).parts == 128);
+  CHECK(share_if_worthwhile(1285, 640, 2560).parts == 2);
+  CHECK(share_if_worthwhile(100'000, 640, 1).parts == 128);
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK_FALSE(share_if_worthwhile(45, 80, 10).wakes);
+  CHECK_FALSE(share_if_worthwhile(45, 640, 10).wakes);
   bool wakes = false;  // many without a pause do, too
-  for (int i = 0; i < 1'000'000 && !wakes; ++i) wakes = share_if_worthwhile(45, 80, 10).wakes;
+  for (int i = 0; i < 1'000'000 && !wakes; ++i) wakes = share_if_worthwhile(45, 640, 10).wakes;
   CHECK(wakes);
   use_threads(1);
-  CHECK(share_if_worthwhile(1000, 80, 10).threads == 1);
+  CHECK(share_if_worthwhile(10'000, 640, 10).threads == 1);
   CHECK(threads_at_hand() == 1);
 }
 
@@ -435,7 +435,7 @@ TEST_CASE("a thread that slept and was woken counts as one that is awake", "[pha
     std::thread third([&] {
       use_threads(2);
       while (begun < 2) std::this_thread::yield();
-      answer = share_if_worthwhile(45, 80, 10);
+      answer = share_if_worthwhile(45, 640, 10);
       asked = true;
     });
     share({2, 2, true, true}, [&](Index) {  // wakes it
