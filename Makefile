@@ -102,7 +102,7 @@ test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test
 gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
   attention nn training distributed),*_test.cpp) $(wildcard tests/*_test.cpp \
   $(addprefix tests/models/,gpt_test.cpp llama_test.cpp bert_test.cpp stablelm_test.cpp)))
-tutorial_sources := $(wildcard tutorials/phase*/[0-9][0-9a-z]_*.cpp)
+tutorial_sources := $(shell tools/run_tutorials --order)
 tutorials := $(addprefix $(build)/tutorials/,$(basename $(notdir $(tutorial_sources))))
 experiment_sources := $(wildcard tutorials/phase*/experiments/*.cpp)
 experiments := $(addprefix $(build)/experiments/,$(basename $(notdir $(experiment_sources))))
@@ -391,7 +391,7 @@ $(build)/capstone/program: $(build)/obj/$(capstone_source).o $(course) $(library
 # ---- Tutorials. A step that reads the files of others needs their programs, too.
 numbered = $(foreach number,$(1),$(filter $(build)/tutorials/$(number)_%,$(tutorials)))
 chosen = $(call numbered,$(1) $(shell tools/run_tutorials --needs $(1)))
-of_phase = $(foreach source,$(wildcard tutorials/phase$(1)_*/[0-9][0-9a-z]_*.cpp),\
+of_phase = $(foreach source,$(filter tutorials/phase$(1)_%,$(tutorial_sources)),\
   $(build)/tutorials/$(basename $(notdir $(source))))
 numbers = $(foreach program,$(1),$(firstword $(subst _, ,$(notdir $(program)))))
 none = { echo "make: there is no $(1); there are: $(2)" >&2; exit 1; }

@@ -3,8 +3,9 @@
 // right. Run it from the repository root. It checks, for every page tutorials/phase*/*.md:
 // - a block opened by "```text 13_why_scale", or by "```" right below the comment
 //   <!-- output: 13_why_scale -->: its lines stand in out/text/13_why_scale.txt, in that order
-//   (others may lie between them; a line "..." and empty lines are skipped). The text of
-//   experiments/NAME stands in the lesson's folder, where `make experiments` keeps it. Numbers
+//   (others may lie between them; empty lines are skipped; where rows of the same table are left
+//   out, a line "..." says so). The text of experiments/NAME stands in the lesson's folder, where
+//   `make experiments` keeps it. Numbers
 //   agree when the program's rounds to the digits shown, or within a tolerance behind the name:
 //     tolerance 0.02             of numbers with a decimal point: |difference| <= 0.02
 //     tolerance 5 %              of all numbers: |difference| <= 5 % of the program's number
@@ -204,15 +205,21 @@ class Document {
     const Tolerance tolerance = printed::read_tolerance(allowed);
     prose::Numbers shown;
     std::size_t next = 0, at = opened;
+    bool skips = true;  // rows may be left out here: before the first line, and at "..."
     for (const Line& line : block) {
       add(line.numbers, shown);
       ++at;
+      skips |= line.text == "...";
       if (!missing.empty()) {
         left_out_[missing] += is_compared(line);
         continue;
       }
-      const std::string wrong = difference(line, *output, next, tolerance);
+      if (!is_compared(line)) continue;
+      const std::size_t before = next;
+      std::string wrong = difference(line, *output, next, tolerance);
+      if (wrong.empty() && !skips) wrong = left_out(*output, before, next - 1);
       if (!wrong.empty()) problem(at, program + wrong);
+      skips = false;
     }
     add(shown, section().shown);
     if (!missing.empty()) add(shown, known_[program]);  // as if it had printed them
@@ -244,7 +251,6 @@ class Document {
   // Nothing if the shown line is among the printed ones from `next` on, which moves behind it.
   std::string difference(const Line& shown, const Lines& output, std::size_t& next,
                          const Tolerance& tolerance) {
-    if (!is_compared(shown)) return "";
     ++blocks_;
     for (std::size_t i = next; i < output.size(); ++i) {
       if (!printed::agree(shown, output[i], tolerance)) continue;
@@ -257,6 +263,17 @@ class Document {
         });
     return " does not print (here)\n    " + shown.text + "\n  closest to it is\n    " +
            (closest == output.end() ? "(nothing)" : closest->text);
+  }
+
+  // Nothing if the lines of the output from `first` to before `last` are no rows of one table: one
+  // is empty, or they have no numbers.
+  static std::string left_out(const Lines& output, std::size_t first, std::size_t last) {
+    std::string row;
+    for (std::size_t i = first; i < last; ++i) {
+      if (output[i].words.empty()) return "";
+      if (row.empty() && !output[i].numbers.empty()) row = output[i].text;
+    }
+    return row.empty() ? "" : " prints rows above this one; write \"...\" for them:\n    " + row;
   }
 
   // Removes the targets of links from `prose` and checks that they exist.
