@@ -46,9 +46,11 @@ void written_out() {
   const Tensor weights = softmax(visible);                          // (6, 6)
   const Tensor output = matmul(weights, v);                         // (6, 16)
 
-  std::printf("1. The causal mask (rows ask, columns answer), and weights under it\n");
-  std::printf("%s\n%s", Mask::causal().text(6, 6).c_str(),
-              plot::matrix_with_words(doubles(weights), words, words).c_str());
+  std::printf("1. The causal mask (rows ask, columns answer), scores and weights under it\n");
+  std::printf("%s\n", Mask::causal().text(6, 6).c_str());
+  std::printf("Scores, −∞ where the mask says no\n%s",
+              plot::matrix_with_words(doubles(visible), words, words).c_str());
+  std::printf("Weights\n%s", plot::matrix_with_words(doubles(weights), words, words).c_str());
   const Tensor later = Mask::causal().to(MaskEncoding::drop, {6, 6});  // (6, 6)
   std::printf("Largest weight above the diagonal: %.2g\n", double{max(weights * later).item()});
   std::printf("Row sums %s\n", largest_difference(sum(weights, -1), Tensor::ones({6})) < 1e-6
