@@ -2,7 +2,7 @@
 //
 // New here: nothing but the page. From the tape to a head that looks back: each panel is a picture
 // and a sentence, and the numbers in the sentences are computed here, from what phases 1 and 2
-// saved. (Phase 4 is about masks; the model of step 26 that repeats letters has one already.)
+// saved.
 // Reads files of steps 14, 15, 23, 26; writes out/plots/summary_all_phases.png; takes 2 seconds.
 #include <algorithm>
 #include <cmath>
