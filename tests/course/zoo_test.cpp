@@ -3,6 +3,7 @@
 #include "course/zoo.hpp"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -193,6 +194,8 @@ TEST_CASE("Adam without its correction makes steps that are too long", "[course]
   CHECK(rise(broken, 1, 10) > 0.1);
   CHECK(rise(right, 1, 10) == 0);
   CHECK(mean_of(broken, 30, 100) > mean_of(right, 30, 100) + 0.5);
+  CHECK(zoo_first_step(true) == Approx(0.1 / std::sqrt(0.001)).margin(0.01));
+  CHECK(zoo_first_step(false) == Approx(1).margin(0.01));
 }
 
 TEST_CASE("the logarithm of a softmax ends where its parts are no numbers", "[course][phase6]") {
@@ -205,6 +208,13 @@ TEST_CASE("the logarithm of a softmax ends where its parts are no numbers", "[co
   if (in_double) return;  // exp overflows at 709, not at 88
   CHECK(broken.count() < 150);
   CHECK(!std::isfinite(at(broken, broken.count())));
+  // Not because a logit was too large: the derivative of a logarithm, 1 / share, was.
+  const ZooEnd end = zoo_end();
+  CHECK(end.steps >= broken.count() - 1);
+  CHECK(end.steps <= broken.count());
+  CHECK(end.largest_logit > 30);
+  CHECK(end.largest_logit < 88);
+  CHECK(end.least_share < 1 / double{std::numeric_limits<float>::max()});
 }
 
 TEST_CASE("wrong heads, a norm over positions, exchanged axes, a late cache: by the Jacobian",

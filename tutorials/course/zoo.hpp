@@ -36,6 +36,18 @@ std::vector<ZooCase> zoo_maps();
 std::vector<ZooCase> zoo_losses();
 std::vector<ZooCase> zoo_jacobians();
 
+// What the curves of loss3 and loss4 do not tell. In loss3: the largest change of a number in the
+// first step, over the learning rate.
+double zoo_first_step(bool broken);
+
+// In loss4, with the mistake, over all steps whose logits are numbers.
+struct ZooEnd {
+  Index steps;           // so many of them
+  double largest_logit;  // exp of one above 88 is no number
+  double least_share;    // that softmax gives to a target
+};
+ZooEnd zoo_end();
+
 // The broken model at the left, the right one at the right; of losses, both curves in one chart.
 plot::Canvas zoo_picture(const ZooCase& one, const ZooPair& pair);
 

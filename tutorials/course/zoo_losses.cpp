@@ -1,4 +1,5 @@
 // Loss curves of the zoo: a small transformer that learns to predict the grammar's next word.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr Index rows = 16;
 
-using Loss = Tensor (*)(const Tensor& logits, const Batch& batch);  // ()
+using Loss = std::function<Tensor(const Tensor& logits, const Batch& batch)>;  // ()
 
 // The change of weight i at a step, counted from 1.
 using Rule = std::function<Tensor(std::size_t i, Index step, const Tensor& gradient)>;
@@ -47,13 +48,13 @@ void change(const Tensor& weight, const Tensor& by) {
   for (Index i = 0; i < weight.count(); ++i) weight.data()[i] += added.data()[i];
 }
 
-// The loss of each step (steps), up to the first that is no number.
-Tensor losses_of(const Lesson& lesson) {
+// The loss of each step (last), up to the first that is no number.
+Tensor losses_of(const Lesson& lesson, Index last = steps) {
   const Grammar grammar;
   const Vocabulary vocabulary(grammar.words());
   const Transformer model = fresh_model(vocabulary.size(), lesson.is_causal);
   std::vector<real> losses;
-  for (Index step = 1; step <= steps; ++step) {
+  for (Index step = 1; step <= last; ++step) {
     Random random(9, static_cast<std::uint64_t>(lesson.same_batch ? 1 : step));
     const Batch batch = grammar.batch(vocabulary, rows, random);  // (rows, 7)
     Tape tape(model.parameters());
@@ -65,7 +66,7 @@ Tensor losses_of(const Lesson& lesson) {
       change(model.parameters()[i].value, lesson.rule(i, step, gradients.at(i)));
     }
   }
-  return Tensor({static_cast<Index>(losses.size())}, losses);  // (steps)
+  return Tensor({static_cast<Index>(losses.size())}, losses);  // (last)
 }
 
 // What a rule remembers of each weight; zeros at the beginning.
@@ -111,13 +112,17 @@ Tensor not_shifted(const Tensor& logits, const Batch& batch) {
   return cross_entropy(logits, batch.inputs);  // ()
 }
 
-// -log(exp(x) / sum exp(x)), as the formula says.
-Tensor by_the_formula(const Tensor& logits, const Batch& batch) {
+// exp(x) / sum exp(x) of the targets, as the formula says: (rows, 7, 1).
+Tensor target_shares(const Tensor& logits, const Batch& batch) {
   const Tensor up = exp(logits);                 // (rows, 7, vocabulary)
   const Tensor shares = up / sum(up, -1, true);  // (rows, 7, vocabulary)
   Indices targets = batch.targets;               // (rows, 7)
   targets.shape = {rows, 7, 1};
-  return -mean(log(gather(shares, 2, targets)));  // ()
+  return gather(shares, 2, targets);
+}
+
+Tensor by_the_formula(const Tensor& logits, const Batch& batch) {
+  return -mean(log(target_shares(logits, batch)));  // ()
 }
 
 ZooPair targets_not_shifted() {
@@ -128,12 +133,17 @@ ZooPair gradients_never_zeroed() {
   return {losses_of({never_zeroed(0.2)}), losses_of({descent(0.2)})};
 }
 
-ZooPair not_corrected() { return {losses_of({adam(3e-2, false)}), losses_of({adam(3e-2)})}; }
+constexpr double rate_of_loss3 = 3e-2;
+
+ZooPair not_corrected() {
+  return {losses_of({adam(rate_of_loss3, false)}), losses_of({adam(rate_of_loss3)})};
+}
+
+double too_high(Index step) {
+  return cosine_schedule(step, {.peak = 1.5, .warmup_steps = 60, .steps = steps});
+}
 
 ZooPair no_maximum() {
-  const auto too_high = [](Index step) {
-    return cosine_schedule(step, {.peak = 1.5, .warmup_steps = 60, .steps = steps});
-  };
   return {losses_of({adam(too_high), by_the_formula}), losses_of({adam(too_high)})};
 }
 
@@ -185,8 +195,9 @@ const std::vector<ZooCase> cases = {
      "only that one?",
      "The loss was computed as the formula says: the logarithm of exp(x) divided by the sum of "
      "exp(x).",
-     "The curve stops. Where a logit is large, exp overflows; where a share is small, it is "
-     "rounded to 0, whose logarithm is infinite. The right one computes x - max - "
+     "The curve stops. Where a logit is above 88, exp overflows; where a share is small, it is "
+     "rounded to 0, whose logarithm is infinite, and before that 1 / share, which the gradient "
+     "needs, overflows. Here it was a share: no logit reached 88. The right one computes x - max - "
      "log(sum of exp(x - max)), which is a number, and comes down again with the rate. Before the "
      "end both compute the same function and differ by rounding alone. At so high a rate that is "
      "enough to part the curves: so do two right curves, one of TAPESTRY_KERNELS=avx2 and one "
@@ -220,5 +231,32 @@ const std::vector<ZooCase> cases = {
 }  // namespace
 
 std::vector<ZooCase> zoo_losses() { return cases; }
+
+double zoo_first_step(bool broken) {
+  double largest = 0;
+  const Rule rule = adam(rate_of_loss3, !broken);
+  const auto watched = [&](std::size_t i, Index step, const Tensor& gradient) {
+    const Tensor by = rule(i, step, gradient);  // shaped like the weight
+    largest = std::max(largest, double{max(abs(by)).item()});
+    return by;
+  };
+  losses_of({watched}, 1);
+  return largest / rate_of_loss3;
+}
+
+ZooEnd zoo_end() {
+  ZooEnd end{0, -INFINITY, INFINITY};
+  losses_of({adam(too_high), [&](const Tensor& logits, const Batch& batch) {
+               const double largest{max(logits).item()};
+               if (std::isfinite(largest)) {
+                 end.steps += 1;
+                 end.largest_logit = std::max(end.largest_logit, largest);
+                 end.least_share =
+                     std::min(end.least_share, double{min(target_shares(logits, batch)).item()});
+               }
+               return by_the_formula(logits, batch);
+             }});
+  return end;
+}
 
 }  // namespace tapestry

@@ -5,7 +5,7 @@
 // A row is dead when less than one per cent passes. Dead and right is done; dead and wrong is
 // stuck. Two more settings: one does not divide and starts with smaller W_Q and W_K, one divides
 // and starts with larger ones. By step 17 they are the descents of the first two at other rates.
-// Writes out/plots/phase5_scaling.gif and phase5_scaling.png; takes about 11 seconds.
+// Writes out/plots/phase5_scaling.gif and phase5_scaling.png; takes about 15 seconds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr Index items = 16, width = 32, d_k = 512, batch = 64, steps = 300;
 constexpr std::array rates = {0.001, 0.01, 0.1, 1.0, 10.0};
-constexpr std::uint64_t seeds = 3;
+constexpr std::uint64_t seeds = 3, more_seeds = 10;  // more for the rows that are stuck
 
 // What is seen of one step, with the 16 items themselves as queries: query i should look at key i.
 struct Look {
@@ -37,6 +37,7 @@ struct Look {
   double loss = 0, entropy = 0;
   double by_a = 0, by_scores = 0, by_w = 0;  // norms of d loss / d A, scores, W_Q and W_K
   double dead = 0, stuck = 0;                // rows dead; those of them that are wrong
+  std::vector<Index> stuck_at = std::vector<Index>(items, -1);  // the key of the largest weight
 };
 
 enum class Kind { raw, scaled, small_start, large_start };
@@ -83,18 +84,21 @@ struct Lookup {
     look.by_a = double{norms(reshape(gradients[none], {-1})).item()};
     look.by_scores = double{norms(reshape(gradients[also], {-1})).item()};
     const Tensor passed = norms(gradients[also]) / (norms(gradients[none]) + 1e-30);  // (items)
+    const Indices largest = argmax(look.weights);                                     // (items)
     for (Index i = 0; i < items; ++i) {
       if (passed.at({i}) >= 0.01) continue;
       look.dead += 1;
-      if (look.weights.at({i, i}) < 0.5) look.stuck += 1;
+      if (look.weights.at({i, i}) >= 0.5) continue;
+      look.stuck += 1;
+      look.stuck_at[static_cast<std::size_t>(i)] = largest.values[static_cast<std::size_t>(i)];
     }
     return look;
   }
 };
 
-using Film = std::vector<Look>;  // before each step, and after the last
+using Film = std::vector<Look>;  // before each step, and after the last; or first and last
 
-Film train(Kind kind, double rate, std::uint64_t seed) {
+Film train(Kind kind, double rate, std::uint64_t seed, bool whole = true) {
   Random random(seed);
   const Lookup lookup(kind, random);
   Sgd descent({{"w_q", lookup.w_q}, {"w_k", lookup.w_k}}, {.learning_rate = rate});
@@ -109,7 +113,7 @@ Film train(Kind kind, double rate, std::uint64_t seed) {
       const Tensor said = matmul(softmax(lookup.scores(x)), lookup.values);  // (batch, 8)
       descent.step(tape.backward(mse(said, embedding(lookup.values, wanted))));
     }
-    film.push_back(lookup.look());
+    if (whole || step == steps) film.push_back(lookup.look());
   }
   return film;
 }
@@ -178,6 +182,26 @@ void print_chain(const Setting& raw, const Setting& scaled) {
   std::printf(
       "passes %.2f of the share; of W_Q and W_K %.1f; the factor without the division %.1f\n",
       scores / a, ratio(&Look::by_w), std::sqrt(double{d_k}));
+}
+
+// Are the rows that are stuck at the end those that were stuck at first? Mean of ten seeds.
+void print_stuck(Kind kind, Setting setting, Progress& progress) {
+  for (std::uint64_t seed = seeds + 1; seed <= more_seeds; ++seed) {
+    setting.films.push_back(train(kind, setting.rate, seed, false));
+    progress.step();
+  }
+  double at_first = 0, of_these = 0, same_key = 0, of_others = 0;
+  for (const Film& film : setting.films) {
+    for (std::size_t i = 0; i < items; ++i) {
+      const Index before = film.front().stuck_at[i], after = film.back().stuck_at[i];
+      at_first += before >= 0 ? 1. / more_seeds : 0;
+      of_these += before >= 0 && after >= 0 ? 1. / more_seeds : 0;
+      same_key += before >= 0 && after == before ? 1. / more_seeds : 0;
+      of_others += before < 0 && after >= 0 ? 1. / more_seeds : 0;
+    }
+  }
+  std::printf("%-7s %8.1f %12.1f %14.1f %12.1f of %.1f\n", setting.short_name().c_str(), at_first,
+              of_these, same_key, of_others, items - at_first);
 }
 
 plot::Heatmap square(const Tensor& values, const std::string& title) {
@@ -270,17 +294,27 @@ void write_film(const Settings& settings) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 56: the scaling experiment as a film (takes about 11 seconds)\n\n");
+  std::printf("Step 56: the scaling experiment as a film (takes about 15 seconds)\n\n");
   std::printf("1. d_k = %lld, %lld steps of gradient descent, mean of %d seeds\n",
               static_cast<long long>(d_k), static_cast<long long>(steps), static_cast<int>(seeds));
   std::printf("             rate  last loss\n");
-  Progress progress("training", 4 * static_cast<Index>(rates.size() * seeds), "runs");
+  Progress progress(
+      "training",
+      4 * static_cast<Index>(rates.size() * seeds) + 2 * static_cast<Index>(more_seeds - seeds),
+      "runs");
   const Settings settings = {best_rate(Kind::raw, progress), best_rate(Kind::scaled, progress),
                              best_rate(Kind::small_start, progress),
                              best_rate(Kind::large_start, progress)};
   std::printf("\n2. Each with its best rate; of 16 rows, mean of the seeds\n");
   for (const Setting& setting : settings) print(setting);
   print_chain(settings[0], settings[1]);
+  std::printf(
+      "\n3. Rows stuck before the first step, and those of them that are stuck after the\n");
+  std::printf("last, at any key and at the same; and other rows, mean of %d seeds\n",
+              static_cast<int>(more_seeds));
+  std::printf("        at first   at the end   at the same key   other rows\n");
+  print_stuck(Kind::raw, settings[0], progress);
+  print_stuck(Kind::large_start, settings[3], progress);
   std::printf("\nANSWER rows stuck before the first step and after the last\n");
   for (const Setting& setting : settings) {
     std::printf("%-7s %4.1f %4.1f\n", setting.short_name().c_str(), setting.mean(0, &Look::stuck),

@@ -47,6 +47,14 @@ void print_losses(const Tensor& losses) {
   std::printf("\n");
 }
 
+void print_inside() {
+  std::printf("loss3, largest change of a number in step 1 / rate: broken %.2f, right %.2f\n",
+              zoo_first_step(true), zoo_first_step(false));
+  const ZooEnd end = zoo_end();
+  std::printf("loss4, broken, up to step %lld: largest logit %.0f, least share of a target %.1g\n",
+              static_cast<long long>(end.steps), end.largest_logit, end.least_share);
+}
+
 void print_norms(const Tensor& norms) {
   for (const real count : sum(norms > 0, 1).values()) std::printf("%4.0f", double{count});
   std::printf("%10.2f\n", above(norms));
@@ -79,7 +87,10 @@ int main() try {
   const ZooCase* before = nullptr;
   const std::vector<ZooCase> all = zoo();
   for (const ZooCase& one : all) {
-    if (before == nullptr || before->kind != one.kind) print_heading(one.kind);
+    if (before == nullptr || before->kind != one.kind) {
+      if (before != nullptr && before->kind == ZooKind::loss) print_inside();
+      print_heading(one.kind);
+    }
     before = &one;
     const ZooPair pair = one.compute();
     print(one, "broken", pair.broken);

@@ -3,10 +3,12 @@
 //
 // Heads of layer 1 that are named "induction" (step 33); what the log-probability of the letter to
 // be said loses when one head of layer 1 is cut (the most of the four), and when all are (step 36);
-// how far weights order links as cuts do (logit), of all links and of those of weight 0.5 or more,
-// of the four heads and of each; in how many rows the largest weight is the largest cut, also for
-// the logit of another letter, drawn at random; what is said when the weights on the right letter
-// and on another of the prompt are exchanged; and agreement with the derivatives (step 35).
+// what its logit loses then, also if the last layer norm divides by the deviation of the uncut row
+// ("fixed norm"); how far weights order links as cuts do (logit), of all links and of those of
+// weight 0.5 or more, of the four heads and of each; in how many rows the largest weight is the
+// largest cut, also for the logit of another letter, drawn at random; what is said when the weights
+// on the right letter and on another of the prompt are exchanged; and agreement with the
+// derivatives (step 35).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -56,6 +58,9 @@ double named(const Transformer& model, std::uint64_t seed) {
 
 struct Cuts {
   double one = 0, all = 0;  // log-probability lost: the most by one head, and by all
+  // The logit lost: the least and the most by one head, the four added up, and by all.
+  double least = 0, most = 0, sum = 0, all_logit = 0;
+  double sum_fixed = 0, all_fixed = 0;  // ... with the deviation of the uncut row
   double order = 0;
   double strong = 0;         // correlation of the links of weight 0.5 or more, of the four heads
   std::vector<double> each;  // ... of each head, the least first
@@ -107,7 +112,7 @@ void add_strong(const Links& from, Links& to) {
 
 Cuts cuts(const Transformer& model) {
   Cuts result;
-  std::vector<double> by_head(all_heads.size());
+  std::vector<double> by_head(all_heads.size()), logit_by_head(all_heads.size());
   std::vector<Links> strong(all_heads.size());
   Links of_all;
   Random random(3), letters(4), places(4);
@@ -116,7 +121,11 @@ Cuts cuts(const Transformer& model) {
     Reader reader = reader_of(model, task, sequence.words);
     reader.other = other_letter(task, reader.right, letters);
     add_exchange(reader, sequence, places, result);
-    const Effect whole = reader.without_heads({});
+    const HeadCut uncut = head_cut(reader, {});
+    const Effect whole = uncut.left;
+    const auto fixed = [&](const HeadCut& cut) {
+      return (uncut.undivided - cut.undivided) / uncut.deviation / texts;
+    };
     const Tensor weights = weights_of(model, reader.ids)[1];  // (1, heads, length, length)
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
       const Links links = links_of(reader, whole, weights, all_heads[head]);
@@ -125,11 +134,20 @@ Cuts cuts(const Transformer& model) {
       result.same_of_other += same_greatest(links.weight, links.change) ? 100.0 / (4 * texts) : 0;
       add_strong(links, strong[head]);
       add_strong(links, of_all);
-      by_head[head] += (whole - reader.without_heads({all_heads[head]})).log_probability / texts;
+      const HeadCut cut = head_cut(reader, {all_heads[head]});
+      by_head[head] += (whole - cut.left).log_probability / texts;
+      logit_by_head[head] += (whole - cut.left).logit / texts;
+      result.sum_fixed += fixed(cut);
     }
-    result.all += (whole - reader.without_heads(all_heads)).log_probability / texts;
+    const HeadCut cut = head_cut(reader, all_heads);
+    result.all += (whole - cut.left).log_probability / texts;
+    result.all_logit += (whole - cut.left).logit / texts;
+    result.all_fixed += fixed(cut);
   }
   result.one = std::ranges::max(by_head);
+  result.least = std::ranges::min(logit_by_head);
+  result.most = std::ranges::max(logit_by_head);
+  result.sum = mean_of(logit_by_head) * static_cast<double>(all_heads.size());
   result.strong = correlation(of_all.weight, of_all.lost);
   for (const Links& head : strong) result.each.push_back(correlation(head.weight, head.lost));
   std::ranges::sort(result.each);
@@ -186,6 +204,12 @@ void print(const char* what, const std::vector<Item>& models, int digits, Number
 void print_cuts(const std::vector<Cuts>& models) {
   print("one head cut: ln p falls by", models, 3, &Cuts::one);
   print("all four cut", models, 3, &Cuts::all);
+  print("one head cut: logit, least", models, 2, &Cuts::least);
+  print("  the most", models, 2, &Cuts::most);
+  print("  the four added up", models, 2, &Cuts::sum);
+  print("all four cut: logit", models, 2, &Cuts::all_logit);
+  print("fixed norm: added up", models, 2, &Cuts::sum_fixed);
+  print("  all four cut", models, 2, &Cuts::all_fixed);
   print("weight and cut: same order", models, 2, &Cuts::order);
   print("  weight >= 0.5: correlation", models, 2, &Cuts::strong);
   print("    one head, mean of four", models, 2, [](const Cuts& c) { return mean_of(c.each); });
