@@ -1,5 +1,5 @@
-// An experiment for step 68: what lets a translator without attention catch up, a larger state or
-// more training? And is it the larger state, or its parameters? Three seeds of each.
+// An experiment for step 68: how much do a larger state, more parameters beside the state that is
+// handed over, and more training help a translator without attention? Three seeds of each.
 // Takes about three minutes of processor time.
 #include <cstdint>
 #include <cstdio>
