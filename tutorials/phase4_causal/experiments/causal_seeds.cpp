@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "course/inside.hpp"
-#include "course/next_word_rows.hpp"
+#include "course/next_word_models.hpp"
 #include "course/task_models.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
@@ -40,25 +40,6 @@ void print(const char* name, const std::vector<Numbers>& models, std::size_t row
     std::printf(" %4.*f", decimals, number);
   }
   std::printf("\n");
-}
-
-// As in step 43.
-Transformer trained_decoder(const Vocabulary& vocabulary, std::uint64_t seed) {
-  Random random(seed);
-  const Transformer model({.vocab_size = vocabulary.size(), .max_length = 8}, random);
-  Adam adam(model.parameters());
-  TrainingOptions options{.steps = 400};
-  options.what = "";
-  options.learning_rate = [&](Index step) {
-    return cosine_schedule(step, {.peak = 3e-3, .warmup_steps = 50, .steps = options.steps});
-  };
-  const auto loss_of_step = [&](Index step) {
-    Random data(seed + 1, static_cast<std::uint64_t>(step));
-    const Batch batch = next_word_rows(vocabulary, Part::train, 64, data);  // (64, 7)
-    return cross_entropy(model(batch.inputs), batch.targets);  // (), of logits (64, 7, vocabulary)
-  };
-  train(adam, loss_of_step, options);
-  return model;
 }
 
 Transformer with_mask(Transformer model, bool in_layer_0, bool in_layer_1) {
