@@ -23,6 +23,7 @@
 #include <stb/stb_image.h>
 
 #include "course/real_model.hpp"
+#include "tapestry/format.hpp"
 
 namespace fs = std::filesystem;
 
@@ -79,8 +80,9 @@ std::string compare(const fs::path& kept_path, const fs::path& fresh_path) {
   if (measured.contains(kept_path.filename().string())) return "";
   const double difference = mean_difference(kept, fresh);
   if (difference <= most_difference) return "";
-  return "differs from the fresh one by " + std::to_string(difference) + " of 255 on average (" +
-         std::to_string(most_difference) + " are allowed): look at both, then `make pictures`";
+  return "differs from the fresh one by " + tapestry::exact_text(difference) +
+         " of 255 on average (" + tapestry::exact_text(most_difference) +
+         " are allowed): look at both, then `make pictures`";
 }
 
 std::string read_text(const fs::path& path) {

@@ -27,14 +27,15 @@ struct Attention {
 // and v from one sequence it is self-attention; with k and v from another, cross-attention.
 // A query without visible keys gets zero weights, zero output and zero gradients. Masked values
 // have no influence, even where they are NaN or infinite.
-// With a generator, weights are dropped with probability `dropout` before the product with the
-// values (Attention.weights holds them undropped); without one none is.
+// Weights are dropped with probability `dropout`, which draws from the generator, before the
+// product with the values (Attention.weights holds them undropped). Dropout is for training: to
+// evaluate, leave out both.
 // `how` may give another scale, and a cap, which the scores get before the bias.
 // A bias (nn/positions.hpp has some) broadcasts to the scores, (heads, queries, keys) say.
 // Records for Capture: scores and weights (..., queries, keys).
 // Throws Error, naming the operands, if d_k or the number of keys differ or the mask or the bias do
-// not fit, for a dropout outside [0, 1), a scale that is not finite, or a cap that is not finite or
-// below 0.
+// not fit, for a dropout outside [0, 1) or above 0 without a generator, a scale that is not finite,
+// or a cap that is not finite or below 0.
 [[nodiscard]] Attention attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                   const Mask& mask = {}, double dropout = 0,
                                   Random* random = nullptr, const Tensor& bias = {},

@@ -32,8 +32,8 @@ class Capture {
   Capture& operator=(const Capture&) = delete;
 
   // What was recorded under that name. Throws Error, listing the names there are, if nothing was.
-  const Tensor& operator[](std::string_view name) const;
-  bool contains(std::string_view name) const { return find(name) != nullptr; }
+  [[nodiscard]] const Tensor& operator[](std::string_view name) const;
+  [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
 
   // From now on, while the Capture is active, the model continues with f(tensor) where it records a
   // tensor under this name, and records f(tensor). For ablation, pruning and patching. A second
@@ -61,7 +61,7 @@ class Capture {
   };
 
   // True while a Capture is active on this thread.
-  static bool active();
+  [[nodiscard]] static bool active();
 
   // For layers: records a tensor under a name, and returns what to continue with: the tensor, or
   // its replacement. It replaces an earlier one of the same name: of several passes the last

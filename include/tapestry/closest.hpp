@@ -8,10 +8,11 @@
 namespace tapestry {
 
 // Edit distance: how many letters to insert, remove or replace to turn a into b (Levenshtein 1966).
-int edit_distance(std::string_view a, std::string_view b);
+[[nodiscard]] int edit_distance(std::string_view a, std::string_view b);
 
 // The candidate at the smallest distance, the earlier one of equals; empty if even that one
 // differs in more than half of the word's letters.
-std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+[[nodiscard]] std::string closest(std::string_view word,
+                                  const std::vector<std::string>& candidates);
 
 }  // namespace tapestry

@@ -32,10 +32,10 @@ class Epochs {
 
   // The items, (batch_size) or fewer, of a step: step 1 is the first batch of epoch 1, and step
   // batches() + 1 that of epoch 2. Throws Error for a step below 1.
-  Indices batch(Index step);
+  [[nodiscard]] Indices batch(Index step);
 
   // All batches of that epoch. Throws Error for an epoch below 1.
-  std::vector<Indices> epoch(Index number);
+  [[nodiscard]] std::vector<Indices> epoch(Index number);
 
  private:
   void deal(Index epoch);
@@ -50,7 +50,7 @@ class Epochs {
 
 // The items of data (items, ...) with these numbers (...), in their order: (ids..., ...). The
 // gradient of a tensor passes through. Throws Error for rank 0, and for an id that is no item.
-Tensor take(const Tensor& data, const Indices& ids);
-Indices take(const Indices& data, const Indices& ids);
+[[nodiscard]] Tensor take(const Tensor& data, const Indices& ids);
+[[nodiscard]] Indices take(const Indices& data, const Indices& ids);
 
 }  // namespace tapestry

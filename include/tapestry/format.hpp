@@ -10,10 +10,10 @@
 namespace tapestry {
 
 // The text that printf would print. The compiler checks the arguments against the format.
-[[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
+[[nodiscard, gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
 
 // The shortest text that reads back as the same number, whatever the locale.
-std::string exact_text(double value);
+[[nodiscard]] std::string exact_text(double value);
 
 // True if the whole text is one number, as std::from_chars reads it: no blanks, no "+", whatever
 // the locale. It is then in `value`.

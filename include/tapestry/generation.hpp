@@ -45,7 +45,7 @@ inline constexpr SamplingOptions greedy = {.temperature = 0};
 
 // Samples an id (uses one random.uniform()) from probabilities (vocabulary), which need not sum to
 // 1. Throws Error for another rank, a probability that is negative, NaN or infinite, or all 0.
-std::int32_t sample(const Tensor& probabilities, Random& random);
+[[nodiscard]] std::int32_t sample(const Tensor& probabilities, Random& random);
 
 // Logits (vocabulary) -> logits in which those of the words in `ids` are lower: divided by
 // `penalty` if above 0, else multiplied by it (Keskar et al. 2019). However often a word came, it
@@ -60,7 +60,8 @@ using NextLogits = std::function<Tensor(const Indices& ids)>;
 // That of a decoder, which must outlive it. Keys and values are kept, so that every id is read once
 // while the text has at most `positions` of them. Beyond, the last ones are read again for each
 // word, after `first` (such as Vocabulary::bos) if that is not negative.
-NextLogits next_logits_of(const Transformer& model, Index positions, std::int32_t first = -1);
+[[nodiscard]] NextLogits next_logits_of(const Transformer& model, Index positions,
+                                        std::int32_t first = -1);
 
 // The choice of one word, for inspection.
 struct GenerationStep {

@@ -35,12 +35,14 @@ struct GradcheckResult {
 // anything is wrong, whatever the size. Only if they differ, element by element, to name the wrong
 // one.
 // Differences are of fourth order: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h.
-GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
-                          const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
+[[nodiscard]] GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                                        const std::vector<Tensor>& inputs,
+                                        const GradcheckOptions& options = {});
 
 // The same for a model: d f / d parameters, where f reads the parameters by itself. Their values
 // change during the check, and are restored. Inputs are numbered in the order of the list.
-GradcheckResult gradcheck(const std::function<Tensor()>& f, const Parameters& parameters,
-                          const GradcheckOptions& options = {});
+[[nodiscard]] GradcheckResult gradcheck(const std::function<Tensor()>& f,
+                                        const Parameters& parameters,
+                                        const GradcheckOptions& options = {});
 
 }  // namespace tapestry

@@ -12,10 +12,10 @@ namespace tapestry {
 
 // The set in use: "reference", "sse2", "avx2", "avx512" or "neon64". Throws Error where the
 // environment variable TAPESTRY_KERNELS names a set that cannot run here.
-std::string kernel_set();
+[[nodiscard]] std::string kernel_set();
 
 // The sets this machine can run, slowest first.
-std::vector<std::string> kernel_sets();
+[[nodiscard]] std::vector<std::string> kernel_sets();
 
 // Uses this set from now on. Call it while no other thread computes. Throws Error, listing the
 // usable sets, for any other name.
@@ -26,10 +26,10 @@ void use_kernel_set(const std::string& name);
 // process may use. Results are bitwise equal for any number. While other programs keep the
 // processors busy, the library uses one. Throws Error for a count below 1.
 void use_threads(int count);
-int threads_in_use();
+[[nodiscard]] int threads_in_use();
 
 // The number of threads in a text such as OMP_NUM_THREADS holds: "4" or "4,2"; 0: none.
-int thread_count_in(std::string_view text);
+[[nodiscard]] int thread_count_in(std::string_view text);
 
 // To measure what a machine can do. All threads in use multiply and add in registers, `rounds`
 // rounds each; returns the number of operations in all. read_burst: each thread reads its part of

@@ -90,7 +90,7 @@ class Mask {
   void check_fits(Index batch, Index queries, Index keys, Index heads = 1) const;
 
   // True for Mask(): nothing is masked, for any lengths.
-  bool allows_everything() const { return rule_ == nullptr; }
+  [[nodiscard]] bool allows_everything() const { return rule_ == nullptr; }
 
   // 1 where allowed, 0 where not, in a shape that broadcasts to `scores` (..., queries, keys):
   // (queries, keys), or with axes before these if it depends on the batch element, which is the
@@ -110,5 +110,8 @@ class Mask {
   [[nodiscard]] static Mask of_each(bool heads, const std::vector<Mask>& masks);
   std::shared_ptr<const Rule> rule_;  // null: everything
 };
+
+[[nodiscard]] Mask operator&(const Mask& a, const Mask& b);
+[[nodiscard]] Mask operator|(const Mask& a, const Mask& b);
 
 }  // namespace tapestry

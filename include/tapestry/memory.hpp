@@ -22,16 +22,16 @@ struct MemoryStats {
   std::size_t fresh;         // allocations from the system so far
 };
 
-MemoryStats memory_stats();
+[[nodiscard]] MemoryStats memory_stats();
 void reset_peak_memory();
 
 // Runs `work`, and returns the peak of the bytes in use meanwhile, above those in use before.
-std::size_t peak_memory_of(const std::function<void()>& work);
+[[nodiscard]] std::size_t peak_memory_of(const std::function<void()>& work);
 
 // How many bytes this process could still take from the system: what is free there or easily made
 // so, within the limits of its control group and its own (`ulimit -v`), where these can be known
 // (Linux); else the largest number.
-std::size_t available_memory();
+[[nodiscard]] std::size_t available_memory();
 
 // Returns every pooled block to the system.
 void release_pooled_memory();

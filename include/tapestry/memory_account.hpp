@@ -23,8 +23,8 @@ class MemoryAccount {
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
-  std::size_t live_bytes() const;  // in use now
-  std::size_t peak_bytes() const;  // most in use at once so far
+  [[nodiscard]] std::size_t live_bytes() const;  // in use now
+  [[nodiscard]] std::size_t peak_bytes() const;  // most in use at once so far
 
   struct State;
 

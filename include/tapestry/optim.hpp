@@ -19,7 +19,7 @@ namespace tapestry {
 
 // The L2 norm of all gradients taken as one vector, computed without overflow. NaN or infinite if
 // some gradient is.
-double gradient_norm(const Gradients& gradients);
+[[nodiscard]] double gradient_norm(const Gradients& gradients);
 
 // Scales all gradients in place by max_norm / (norm + 1e-6) where that is below 1, as PyTorch does,
 // and returns the norm they had (Pascanu, Mikolov, Bengio 2013). Throws Error, and changes nothing,

@@ -15,24 +15,26 @@
 namespace tapestry {
 
 // The elements as doubles, row-major.
-std::vector<double> doubles(const Tensor& tensor);
+[[nodiscard]] std::vector<double> doubles(const Tensor& tensor);
 
 // Attention weights (queries, keys) over their words, from 0 to 1. Throws Error for another rank.
-plot::Heatmap attention_heatmap(const Tensor& weights, const std::vector<std::string>& queries,
-                                const std::vector<std::string>& keys, const std::string& title);
+[[nodiscard]] plot::Heatmap attention_heatmap(const Tensor& weights,
+                                              const std::vector<std::string>& queries,
+                                              const std::vector<std::string>& keys,
+                                              const std::string& title);
 
 // White may attend, black may not; for one batch element. Empty labels: positions are written.
-plot::Heatmap mask_heatmap(const Mask& mask, const std::vector<std::string>& queries,
-                           const std::vector<std::string>& keys, const std::string& title,
-                           Index batch = 0);
+[[nodiscard]] plot::Heatmap mask_heatmap(const Mask& mask, const std::vector<std::string>& queries,
+                                         const std::vector<std::string>& keys,
+                                         const std::string& title, Index batch = 0);
 
 // The records of a tape as boxes, inputs before outputs, with values and gradients where the tape
 // kept them (Tape::Keep::values): single numbers in digits, larger tensors as coloured cells.
 // For Graphviz: Tape::dot.
-plot::Diagram tape_diagram(const Tape& tape, const std::string& title);
+[[nodiscard]] plot::Diagram tape_diagram(const Tape& tape, const std::string& title);
 
 // The picture as numbers from 0 (black, transparent) to 1, (height, width, channels). Throws Error
 // if its values are not that many.
-Tensor image_tensor(const plot::Image& image);
+[[nodiscard]] Tensor image_tensor(const plot::Image& image);
 
 }  // namespace tapestry

@@ -33,7 +33,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void step(const std::string& note = "");  // one more is done
-  double seconds() const;                   // since the start
+  [[nodiscard]] double seconds() const;     // since the start
 
  private:
   void print(const std::string& note);
@@ -42,7 +42,7 @@ class Progress {
   Index total_, before_, tokens_, done_;
   bool live_;
   double last_print_ = -1;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_;
 };
 
 }  // namespace tapestry

@@ -17,16 +17,18 @@ class Random {
   // Different streams of one seed are independent: one for weights, one for dropout, ...
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
-  std::uint32_t bits();        // 32 random bits
-  double uniform();            // in [0, 1), a multiple of 2^-53
-  double normal();             // mean 0, deviation 1
-  Index randint(Index count);  // 0 .. count - 1, all equally likely; throws Error if count < 1
+  [[nodiscard]] std::uint32_t bits();  // 32 random bits
+  [[nodiscard]] double uniform();      // in [0, 1), a multiple of 2^-53
+  [[nodiscard]] double normal();       // mean 0, deviation 1
 
-  Tensor uniform(const Shape& shape, double low, double high);
-  Tensor normal(const Shape& shape, double mean = 0, double deviation = 1);
+  // 0 .. count - 1, all equally likely; throws Error if count < 1.
+  [[nodiscard]] Index randint(Index count);
+
+  [[nodiscard]] Tensor uniform(const Shape& shape, double low, double high);
+  [[nodiscard]] Tensor normal(const Shape& shape, double mean = 0, double deviation = 1);
 
   // 0 .. count - 1 in random order; throws Error if count < 0.
-  std::vector<Index> permutation(Index count);
+  [[nodiscard]] std::vector<Index> permutation(Index count);
 
   // The state of the generator: restored, it continues with the same numbers.
   std::uint64_t position() const { return position_; }

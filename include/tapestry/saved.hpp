@@ -32,7 +32,7 @@ class Saved : public Tensor {
   Saved& operator=(const Saved&) = delete;
   ~Saved();
 
-  bool changed() const;
+  [[nodiscard]] bool changed() const;
   Saved* next() const { return next_; }  // another one of the same record, or null
 
   // While it lives, what is copied or moved on this thread belongs to the record whose list begins

@@ -20,7 +20,7 @@ struct ConstantOptions {
 };
 
 // The peak, from step `warmup_steps` on.
-double constant_schedule(Index step, const ConstantOptions& options);
+[[nodiscard]] double constant_schedule(Index step, const ConstantOptions& options);
 
 struct ScheduleOptions {
   double peak = 1e-3;
@@ -30,11 +30,11 @@ struct ScheduleOptions {
 };
 
 // In a straight line from the peak down to the floor, which it has from step `steps` on.
-double linear_schedule(Index step, const ScheduleOptions& options);
+[[nodiscard]] double linear_schedule(Index step, const ScheduleOptions& options);
 
 // Half a cosine wave from the peak down to the floor, which it has from step `steps` on (Loshchilov
 // & Hutter 2017, without restarts).
-double cosine_schedule(Index step, const ScheduleOptions& options);
+[[nodiscard]] double cosine_schedule(Index step, const ScheduleOptions& options);
 
 struct OneCycleOptions {
   double peak = 1e-2;
@@ -47,11 +47,11 @@ struct OneCycleOptions {
 // Up in a line from `start` to the peak in `warmup_steps` steps, down to `start` in as many, and
 // from there down to the floor, which it has from step `steps` on: one cycle, with a rate at its
 // top that would be too high to stay at (Smith & Topin 2018).
-double one_cycle_schedule(Index step, const OneCycleOptions& options);
+[[nodiscard]] double one_cycle_schedule(Index step, const OneCycleOptions& options);
 
 // d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): up in a line for `warmup` steps, then down as
 // 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step = warmup, where it is
 // 1 / sqrt(d_model * warmup). Throws Error if any of the three is below 1.
-double inverse_square_root_schedule(Index step, Index d_model, Index warmup);
+[[nodiscard]] double inverse_square_root_schedule(Index step, Index d_model, Index warmup);
 
 }  // namespace tapestry

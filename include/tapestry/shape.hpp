@@ -22,18 +22,18 @@ class Shape {
   explicit Shape(std::span<const Index> sizes);
 
   int ndim() const { return rank_; }
-  Index count() const;  // number of elements: the product of the sizes, 1 for rank 0
+  [[nodiscard]] Index count() const;  // number of elements: the product of the sizes, 1 for rank 0
 
   // Axis 0 is the outermost; -1 is the last. Throws Error if there is no such axis.
-  Index operator[](int axis) const;
+  [[nodiscard]] Index operator[](int axis) const;
 
   const Index* begin() const { return sizes_.data(); }
   const Index* end() const { return sizes_.data() + rank_; }
 
   // The same sizes but one; with one axis more, or one less.
-  Shape with(int axis, Index size) const;
-  Shape inserted(int axis, Index size) const;
-  Shape removed(int axis) const;
+  [[nodiscard]] Shape with(int axis, Index size) const;
+  [[nodiscard]] Shape inserted(int axis, Index size) const;
+  [[nodiscard]] Shape removed(int axis) const;
 
   bool operator==(const Shape&) const = default;
 
@@ -51,7 +51,7 @@ using Strides = std::array<Index, Shape::max_ndim>;  // elements to step along e
 
 // The axis counted from the front; `axis` may be negative (-1 is the last). Messages begin with
 // `operation`. Throws Error if there is no such axis.
-int normalized_axis(std::string_view operation, int axis, int rank);
+[[nodiscard]] int normalized_axis(std::string_view operation, int axis, int rank);
 
 // The shape that a and b broadcast to, by NumPy's rule: aligned at the last axis, sizes must be
 // equal or one of them 1. Throws Error naming `operation`, both shapes and the axis that clashes.

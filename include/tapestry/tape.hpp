@@ -77,7 +77,7 @@ class Gradients {
  public:
   // d y / d watched, shaped like it; zeros if y does not depend on it. Throws Error if the tape
   // does not watch this tensor.
-  const Tensor& operator[](const Tensor& watched) const;
+  [[nodiscard]] const Tensor& operator[](const Tensor& watched) const;
 
   std::size_t size() const { return gradients_.size(); }
   const Tensor& at(std::size_t position) const { return gradients_.at(position); }  // list order
@@ -148,21 +148,21 @@ class Tape {
   // Names `tensor` in table() and pictures. Ignored for what is not on the tape.
   void label(const Tensor& tensor, std::string_view name);
 
-  std::size_t size() const;
-  std::vector<Entry> entries() const;
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::vector<Entry> entries() const;
 
   // In the order of the backward pass; none before it, and none without Keep::values. What a
   // checkpoint's function gave is counted as its record's.
-  std::vector<Contribution> contributions() const;
+  [[nodiscard]] std::vector<Contribution> contributions() const;
 
   // One line per record: number, operation, inputs, shape, bytes saved (a buffer that two records
   // save counts in both), label.
-  std::string table() const;
+  [[nodiscard]] std::string table() const;
 
   // The records as a graph in the language of Graphviz, for `dot -Tsvg`: node i is record i, a box
   // with its label, operation and shape; an arrow runs to it from each of its inputs. (Without
   // Graphviz: tape_diagram in pictures.hpp.)
-  std::string dot() const;
+  [[nodiscard]] std::string dot() const;
 
   // With Keep::values: the first record whose output holds a NaN or an infinity that no input of
   // it held, told in one line; after backward, where all outputs are finite, likewise the first
@@ -170,7 +170,7 @@ class Tape {
   // masked_fill or by adding a tensor that is not on the tape, are skipped; an infinite loss or a
   // NaN made from them is reported together with the mask.
   // Throws Error without Keep::values.
-  std::string first_non_finite() const;
+  [[nodiscard]] std::string first_non_finite() const;
 
   // For operations (ops/): puts `output`, made from `inputs`, on the recording tape of this thread
   // and returns it; returns it unchanged when there is no tape or no input depends on a watched
@@ -188,11 +188,11 @@ class Tape {
 
   // True if this input needs a gradient: a tape is recording, and it is a watched tensor or depends
   // on one. If not, do not save what only its gradient needs.
-  static bool needs_gradient(const Tensor& input);
+  [[nodiscard]] static bool needs_gradient(const Tensor& input);
 
   // For the capture list of a backward function: [x = Tape::save(x)]. The record then counts its
   // bytes, and the backward pass refuses x if it was changed.
-  static Saved save(const Tensor& tensor) { return Saved(tensor); }
+  [[nodiscard]] static Saved save(const Tensor& tensor) { return Saved(tensor); }
 
  private:
   friend class GradientSink;
@@ -224,7 +224,7 @@ class Tape {
 class GradientSink {
  public:
   // False if the input needs no gradient: it need not be computed.
-  bool needs_gradient(std::size_t input) const;
+  [[nodiscard]] bool needs_gradient(std::size_t input) const;
 
   // Adds `gradient` to the input's. Its shape must be the input's, or one that the input was
   // broadcast to, in which case it is summed back. Throws Error otherwise.
@@ -232,7 +232,7 @@ class GradientSink {
 
   // The input's gradient buffer, zeros at first, to be added to in place: for records that read a
   // part of an input, like slice. Undefined if the input needs no gradient.
-  Tensor gradient_buffer(std::size_t input);
+  [[nodiscard]] Tensor gradient_buffer(std::size_t input);
 
  private:
   friend class Tape;
@@ -253,7 +253,7 @@ class GradientSink {
 // Throws Error if f is empty or returns nothing, on a tape while a Capture is active (f runs
 // twice), and, in the backward pass, if f then gives other numbers or reads other tensors: make a
 // generator, for dropout, inside f from a seed, since one outside would have advanced.
-Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
-                  const std::vector<Tensor>& inputs);
+[[nodiscard]] Tensor checkpoint(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                                const std::vector<Tensor>& inputs);
 
 }  // namespace tapestry

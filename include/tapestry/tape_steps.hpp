@@ -84,6 +84,6 @@ struct TapeSteps {
 // A record without a line's label belongs to the line of the next record that has one. Two records
 // may have one label: the line is then the first's that no earlier line has. Throws Error for a
 // tape that kept no values.
-TapeSteps tape_steps(const Tape& tape, const std::vector<ShownLine>& lines = {});
+[[nodiscard]] TapeSteps tape_steps(const Tape& tape, const std::vector<ShownLine>& lines = {});
 
 }  // namespace tapestry

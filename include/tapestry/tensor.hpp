@@ -59,7 +59,7 @@ class Tensor {
   Index offset() const { return offset_; }
 
   // True when the elements lie row-major without gaps, so that data()[0 .. count) are all of them.
-  bool is_contiguous() const;
+  [[nodiscard]] bool is_contiguous() const;
 
   // This tensor if it is contiguous, else a contiguous copy. Not recorded by a tape.
   [[nodiscard]] Tensor contiguous() const;

@@ -11,29 +11,29 @@ namespace tapestry {
 
 // The length in bytes of the text's first code point: 1 to 4, or 0 if the text is empty or not
 // valid UTF-8 (a stray or missing byte, an overlong form, a surrogate).
-std::size_t code_point_bytes(std::string_view text);
+[[nodiscard]] std::size_t code_point_bytes(std::string_view text);
 
 // Throws Error for text that is not UTF-8, with the first wrong byte.
 void check_utf8(std::string_view text);
 
 // The code points of a text; every byte that is not part of valid UTF-8 becomes U+FFFD.
-std::vector<char32_t> decode_utf8(std::string_view text);
-std::string encode_utf8(char32_t point);
+[[nodiscard]] std::vector<char32_t> decode_utf8(std::string_view text);
+[[nodiscard]] std::string encode_utf8(char32_t point);
 
 // How many columns of a terminal the text takes: wide signs (of East Asia, emoji) two, marks on the
 // sign before them and control characters none.
-int display_width(std::string_view text);
+[[nodiscard]] int display_width(std::string_view text);
 
 // The text cut to this many columns; where something was cut, the last one is "…".
-std::string cut_to_width(std::string_view text, int columns);
+[[nodiscard]] std::string cut_to_width(std::string_view text, int columns);
 
 // The text in single quotes on one short line: control characters and bytes that are not UTF-8
 // become '?', and what is longer than 60 bytes is cut.
-std::string in_quotes(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 // The text quoted as one word of an sh command that gives the same bytes: unquoted if nothing in it
 // is special to sh, else in single quotes; control characters, which could command a terminal,
 // through printf. Line ends stay as they are. NUL, which no word can hold, is left out.
-std::string shell_quote(std::string_view text);
+[[nodiscard]] std::string shell_quote(std::string_view text);
 
 }  // namespace tapestry

@@ -11,7 +11,7 @@
 namespace tapestry {
 
 // "MAJOR.MINOR.PATCH"
-inline std::string version() {
+[[nodiscard]] inline std::string version() {
   return std::to_string(TAPESTRY_VERSION_MAJOR) + '.' + std::to_string(TAPESTRY_VERSION_MINOR) +
          '.' + std::to_string(TAPESTRY_VERSION_PATCH);
 }

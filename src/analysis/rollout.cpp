@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tensor/raw.hpp"
 
@@ -101,7 +102,7 @@ class FlowNetwork {
 void check_weights(const Tensor& weights) {
   for (const real value : weights.values()) {
     if (std::isfinite(value) && value >= 0) continue;
-    throw Error("attention_flow: a weight is " + std::to_string(value) +
+    throw Error("attention_flow: a weight is " + exact_text(value) +
                 ": weights must be finite and not negative.");
   }
 }

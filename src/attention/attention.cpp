@@ -9,6 +9,7 @@
 #include "attention/operands.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -19,6 +20,14 @@ namespace {
 double scale_of(const ScoreOptions& how, Index width) {
   check_scores("attention", how);
   return how.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
+}
+
+// Without a generator nothing would be dropped, and nobody would notice.
+void check_dropout(double p, const Random* random) {
+  if (random != nullptr || p == 0) return;
+  throw Error("attention: dropout is " + exact_text(p) +
+              ", but there is no generator to draw from: give one to train, or leave dropout out "
+              "to evaluate.");
 }
 
 // Scores within -cap and cap, or as they are for a cap of 0.
@@ -42,6 +51,7 @@ Tensor biased(const Tensor& scores, const Tensor& bias) {
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, double p,
                     Random* random, const Tensor& bias, const ScoreOptions& how) {
   const AttentionOperands of("attention", q, k, v);
+  check_dropout(p, random);
   const Tensor scaled = product_of_pairs(q, k, mask) * scale_of(how, of.width);
   const Tensor scores = Capture::record("scores", biased(capped(scaled, how.softcap), bias));
   Tensor visible = scores;  // (..., queries, keys)

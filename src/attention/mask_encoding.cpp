@@ -5,6 +5,7 @@
 
 #include "attention/mask_rule.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/ops.hpp"
 #include "tensor/raw.hpp"
@@ -80,7 +81,7 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
     const Index key = static_cast<Index>(i) % keys, query = static_cast<Index>(i) / keys % queries;
     const int allowed = decode(encoding, values[i], query, key);
     if (allowed < 0) {
-      throw Error("mask: " + std::to_string(values[i]) + " at query " + std::to_string(query) +
+      throw Error("mask: " + exact_text(values[i]) + " at query " + std::to_string(query) +
                   ", key " + std::to_string(key) + " is not of the encoding " + name_of(encoding) +
                   ", which has " + rule_of(encoding) + ".");
     }

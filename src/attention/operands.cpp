@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tensor/raw_ops.hpp"
 
 namespace tapestry {
@@ -32,11 +33,11 @@ std::string error_prefix(const char* name, const Tensor& q, const Tensor& k, con
 
 void check_scores(const char* name, const ScoreOptions& how) {
   if (how.scale && !std::isfinite(*how.scale)) {
-    throw Error(std::string(name) + ": the scale is " + std::to_string(*how.scale) +
+    throw Error(std::string(name) + ": the scale is " + exact_text(*how.scale) +
                 ", but must be finite.");
   }
   if (!(how.softcap >= 0 && std::isfinite(how.softcap))) {
-    throw Error(std::string(name) + ": the softcap is " + std::to_string(how.softcap) +
+    throw Error(std::string(name) + ": the softcap is " + exact_text(how.softcap) +
                 ", but must be a number above 0, or 0 for none.");
   }
 }

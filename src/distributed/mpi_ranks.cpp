@@ -48,7 +48,12 @@ void set_up() {
 
 class MpiRanks final : public Ranks {
  public:
-  MpiRanks() : signs_(size_) {
+  MpiRanks()
+      : rank_(asked(MPI_Comm_rank)),
+        size_(asked(MPI_Comm_size)),
+        comm_(copy_of_world()),
+        signs_(size_),
+        patience_(patience()) {
     between_operations = {[](void* ranks) { static_cast<MpiRanks*>(ranks)->poll(); }, this};
     if (!signs_.board()) return;
     signs_.board()[rank_].process = ::getpid();
@@ -201,10 +206,10 @@ class MpiRanks final : public Ranks {
     }
   }
 
-  int rank_ = asked(MPI_Comm_rank), size_ = asked(MPI_Comm_size);
-  MPI_Comm comm_ = copy_of_world();
+  int rank_, size_;
+  MPI_Comm comm_;
   Signs signs_;
-  double patience_ = patience();
+  double patience_;
   std::uint64_t messages_ = 0, parts_ended_ = 0, parts_known_ = 0;
   std::unordered_map<std::uint64_t, Pending> pending_;
 };

@@ -33,7 +33,11 @@ inline int asked(int (*question)(MPI_Comm, int*)) {
 
 class Signs {
  public:
-  explicit Signs(int ranks) : board_(board_of_job(ranks)), last_(static_cast<std::size_t>(ranks)) {}
+  explicit Signs(int ranks)
+      : comm_(copy_of_world()),
+        rank_(asked(MPI_Comm_rank)),
+        board_(board_of_job(ranks)),
+        last_(static_cast<std::size_t>(ranks)) {}
 
   board::Place& place() { return here_; }
   board::Board& board() { return *board_; }
@@ -113,8 +117,8 @@ class Signs {
     return sign;
   }
 
-  MPI_Comm comm_ = copy_of_world();
-  int rank_ = asked(MPI_Comm_rank);
+  MPI_Comm comm_;
+  int rank_;
   board::Place here_;
   board::Board* board_;
   std::vector<signs::Sign> last_;  // what each rank said last

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "models/table.hpp"
+#include "nn/unused_options.hpp"
 #include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
@@ -140,6 +141,7 @@ namespace {
 
 // With all widths given, and nothing that does nothing: models that do the same have equal ones.
 TransformerOptions canonical(TransformerOptions o) {
+  leave_out_unused(o);
   if (o.d_k == 0) o.d_k = o.d_model / std::max<Index>(o.num_heads, 1);
   if (o.num_key_value_heads == 0) o.num_key_value_heads = o.num_heads;
   if (o.d_ff == 0) o.d_ff = 4 * o.d_model;
@@ -147,7 +149,6 @@ TransformerOptions canonical(TransformerOptions o) {
   if (std::all_of(o.windows.begin(), o.windows.end(), [](Index one) { return one == 0; })) {
     o.windows.clear();
   }
-  if (o.positions != Positions::rotary) o.rotary = {};
   if (o.positions == Positions::rotary && o.rotary.width == 0) o.rotary.width = o.d_k;
   o.dropout = 0;
   return o;

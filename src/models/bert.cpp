@@ -41,7 +41,7 @@ void write_config(const TransformerOptions& o, OrderedJson& json) {
   json["type_vocab_size"] = o.token_types;
   json["hidden_act"] = activation_name(o.activation);
   json["layer_norm_eps"] = o.norm_eps;
-  json["tie_word_embeddings"] = o.tied_logits;
+  json["tie_word_embeddings"] = o.tied_logits || !o.has_logits;  // BERT's default
 }
 
 void add_layer(std::vector<StoredName>& names) {

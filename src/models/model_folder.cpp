@@ -5,6 +5,7 @@
 #include <set>
 
 #include "models/tensors.hpp"
+#include "nn/unused_options.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 #include "tapestry/format.hpp"
@@ -31,6 +32,7 @@ class Opening {
     const bool bare = files_.contains(words) && !files_.contains(table_.prefix + words);
     prefix_ = bare ? "" : table_.prefix;
     config_.options.has_logits = has_logits();
+    leave_out_unused(config_.options);
   }
 
   // All tensors are accounted for; nothing is read but the small ones.

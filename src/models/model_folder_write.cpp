@@ -3,6 +3,7 @@
 #include <span>
 
 #include "models/tensors.hpp"
+#include "nn/unused_options.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
 #include "tapestry/io/weight_files.hpp"
@@ -42,6 +43,7 @@ void write_model(const std::filesystem::path& folder, const Transformer& model,
   const std::string text = config_text(name, model.options);
   TransformerOptions written = model_config(text).options;
   written.has_logits = model.options.has_logits;
+  leave_out_unused(written);
   std::map<std::string, Tensor> ours;
   for (const Parameter& parameter : model.parameters()) ours[parameter.name] = parameter.value;
   Parameters tensors;

@@ -114,7 +114,13 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index num_heads_, Random& 
     throw Error("multi-head attention: window is " + std::to_string(window) +
                 ": it must be at least 1, or 0 to see all.");
   }
-  if (positions == Positions::rotary) check_rotary(rotary, query.weight.size(1) / num_heads);
+  if (positions == Positions::rotary) {
+    check_rotary(rotary, query.weight.size(1) / num_heads);
+  } else if (rotary != RotaryOptions()) {
+    throw Error(
+        "multi-head attention: rotary options are given (base, width or layout), but positions are "
+        "not rotary: leave them out, or give Positions::rotary.");
+  }
   if (positions == Positions::relative) {
     relative.emplace(num_heads, is_causal, random, o.initializer);
   }
@@ -155,9 +161,10 @@ Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const 
                                const Tensor& bias) const {
   const Tensor q = Capture::record("query", queries);  // (..., heads, length, d_k)
   const Tensor k = Capture::record("key", keys), v = Capture::record("value", values);
+  const double p = pass.training() ? dropout : 0;
   Tensor mixed;  // (..., heads, length, d_v)
-  if (pass.need_weights || (pass.training() && dropout > 0) || bias.defined()) {
-    mixed = attention(q, by_heads(k), by_heads(v), mask, dropout, pass.random, bias, scores).output;
+  if (pass.need_weights || p > 0 || bias.defined()) {
+    mixed = attention(q, by_heads(k), by_heads(v), mask, p, pass.random, bias, scores).output;
   } else {
     Capture::not_stored("scores", "give the model {.need_weights = true}");
     Capture::not_stored("weights", "give the model {.need_weights = true}");

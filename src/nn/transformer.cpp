@@ -12,6 +12,17 @@
 namespace tapestry {
 namespace {
 
+void check_logits(const TransformerOptions& o) {
+  const auto refuse_without = [&](bool given, const char* name) {
+    if (!given || o.has_logits) return;
+    throw Error(std::string("transformer: ") + name +
+                " is true, but has_logits is false: leave it out, or keep the logits.");
+  };
+  refuse_without(o.tied_logits, "tied_logits");
+  refuse_without(o.logits_bias, "logits_bias");
+  refuse_without(o.logits_transform, "logits_transform");
+}
+
 const TransformerOptions& checked(const TransformerOptions& o) {
   const auto at_least = [](Index least, Index size, const char* name) {
     if (size >= least) return;
@@ -29,6 +40,7 @@ const TransformerOptions& checked(const TransformerOptions& o) {
   if (!(o.dropout >= 0 && o.dropout < 1)) {
     throw Error("transformer: dropout is " + exact_text(o.dropout) + ", but must be in [0, 1).");
   }
+  check_logits(o);
   return o;
 }
 
@@ -74,14 +86,13 @@ TransformerBlockOptions block_options(const TransformerOptions& o, Index layer) 
 
 // Without a weight of its own if that is the embedding's, or there are no logits.
 Linear map_to_logits(const TransformerOptions& o, Random& random) {
-  const bool bias = o.has_logits && o.logits_bias;
   if (o.has_logits && !o.tied_logits) {
-    return Linear(o.d_model, o.vocab_size, random, {o.initializer, bias});
+    return Linear(o.d_model, o.vocab_size, random, {o.initializer, o.logits_bias});
   }
   Linear map(1, 1, random,
              {[](const Shape& shape, Random&) { return Tensor::zeros(shape); }, false});
   map.weight = Tensor();
-  if (bias) map.bias = Tensor::zeros({o.vocab_size});
+  if (o.logits_bias) map.bias = Tensor::zeros({o.vocab_size});
   return map;
 }
 
@@ -102,7 +113,7 @@ Transformer::Transformer(const TransformerOptions& o, Random& random)
   if (o.norm_place == NormPlace::pre) norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
   if (o.token_types > 0) token_types.emplace(o.token_types, o.d_model, random, o.initializer);
   if (o.embedding_norm) embedding_norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
-  if (o.has_logits && o.logits_transform) {
+  if (o.logits_transform) {
     logits_transform.emplace(o.d_model, o.d_model, random, LinearOptions{o.initializer});
     logits_norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
   }

@@ -7,6 +7,23 @@
 
 namespace tapestry {
 
+namespace {
+
+void check_attention_only(const TransformerBlockOptions& o) {
+  if (o.has_feed_forward) return;
+  const char* given = o.feed_forward.d_ff != 0 ? "d_ff is given"
+                      : o.feed_forward.gated   ? "a gate is wanted"
+                      : !o.feed_forward.bias   ? "its bias is left out"
+                      : o.parallel             ? "it is to be parallel to attention"
+                                               : nullptr;
+  if (given == nullptr) return;
+  throw Error(std::string("transformer block: there is no feed-forward (has_feed_forward is "
+                          "false), but ") +
+              given + ": leave that option out, or keep the feed-forward.");
+}
+
+}  // namespace
+
 TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
                                    const TransformerBlockOptions& o)
     : attention_norm(o.norm_kind, d_model, o.eps),
@@ -18,6 +35,7 @@ TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
     throw Error("transformer block: dropout is " + exact_text(dropout) +
                 ", but must be in [0, 1).");
   }
+  check_attention_only(o);
   if (parallel && norm_place == NormPlace::post) {
     throw Error(
         "transformer block: attention and feed-forward in parallel need the norm before them: give "

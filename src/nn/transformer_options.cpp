@@ -3,6 +3,7 @@
 #include <limits>
 #include <string_view>
 
+#include "nn/unused_options.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -184,7 +185,18 @@ TransformerOptions transformer_options(const Metadata& m) {
     const std::string full = "transformer." + std::string(name);
     if (m.contains(full)) read(m, full, access(o));
   });
+  leave_out_unused(o);
   return o;
+}
+
+void leave_out_unused(TransformerOptions& o) {
+  if (!o.has_feed_forward) {
+    o.d_ff = 0;
+    o.gated = o.parallel_residual = false;
+    o.feed_forward_bias = true;
+  }
+  if (!o.has_logits) o.tied_logits = o.logits_bias = o.logits_transform = false;
+  if (o.positions != Positions::rotary) o.rotary = {};
 }
 
 }  // namespace tapestry

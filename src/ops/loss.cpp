@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -67,7 +68,7 @@ void check(const Tensor& logits, const Tensor& targets) {
   for (Index i = 0; i < targets.count(); ++i) {
     const real target = raw(targets)[i];
     if (target >= 0 && target <= 1) continue;
-    throw Error("binary_cross_entropy: target " + std::to_string(target) + " at place " +
+    throw Error("binary_cross_entropy: target " + exact_text(target) + " at place " +
                 std::to_string(i) + " is not from 0 (no) to 1 (yes).");
   }
 }

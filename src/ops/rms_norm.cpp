@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 #include "tensor/raw_ops.hpp"
@@ -15,7 +16,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
                 ": the weight must have one axis, as long as x's last.");
   }
   if (!(eps >= 0 && std::isfinite(eps))) {
-    throw Error("rms_norm: eps is " + std::to_string(eps) + ", but must be a number of 0 or more.");
+    throw Error("rms_norm: eps is " + exact_text(eps) + ", but must be a number of 0 or more.");
   }
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
   const Tensor input = x.contiguous(), w = weight.contiguous();

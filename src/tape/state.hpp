@@ -31,8 +31,10 @@ struct Tape::ByBuffer {
 struct Tape::State {
   static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
+  State() : serial(new_serial()) {}
+
   // ---- the tape: tape.cpp
-  std::uint64_t serial = new_serial();
+  std::uint64_t serial;
   bool ran_backward = false;
   std::vector<Record> records;        // the watched tensors first
   std::vector<std::uint32_t> inputs;  // record numbers, or `nothing` for what is not recorded

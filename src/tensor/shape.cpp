@@ -33,7 +33,7 @@ Index Shape::count() const {
 Index Shape::operator[](int axis) const {
   const int from_front = axis < 0 ? axis + rank_ : axis;
   if (from_front < 0 || from_front >= rank_) {  // build the message only then
-    normalized_axis("shape " + to_string(*this), axis, rank_);
+    (void)normalized_axis("shape " + to_string(*this), axis, rank_);
   }
   return sizes_[static_cast<std::size_t>(from_front)];
 }

@@ -4,6 +4,7 @@
 
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/unicode.hpp"
 
 namespace tapestry {
@@ -41,7 +42,7 @@ std::string read_text(const std::filesystem::path& path) {
 SplitText split_text(const Indices& ids, double held_out) {
   check_text("split_text", ids);
   if (!(held_out >= 0 && held_out <= 1)) {
-    throw Error("split_text: held_out is " + std::to_string(held_out) +
+    throw Error("split_text: held_out is " + exact_text(held_out) +
                 ": it must be a share of the text, within 0 and 1.");
   }
   const Index count = ids.shape[0];

@@ -47,7 +47,7 @@ std::vector<double> numbers(const char* operation, const char* what, const Tenso
 [[noreturn]] void refuse(const char* operation, const char* what, std::size_t id, double value,
                          const char* rule) {
   throw Error(std::string(operation) + ": " + what + " of id " + std::to_string(id) + " is " +
-              std::to_string(value) + ": " + rule);
+              exact_text(value) + ": " + rule);
 }
 
 void check_logits(const std::vector<double>& logits) {

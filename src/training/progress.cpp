@@ -35,7 +35,8 @@ Progress::Progress(std::string what, Index total, std::string unit, const Progre
       before_(options.done),
       tokens_(options.tokens),
       done_(options.done),
-      live_(options.live.value_or(isatty(2) == 1)) {}
+      live_(options.live.value_or(isatty(2) == 1)),
+      start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
   if (live_ && done_ > before_) std::fputc('\n', stderr);

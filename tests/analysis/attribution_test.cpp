@@ -30,10 +30,10 @@ TransformerOptions like_plain_bert() {
 }
 
 TransformerOptions only_attention() {
-  TransformerOptions o = like_llama();
-  o.has_feed_forward = false;
+  TransformerOptions o = attention_only(like_llama());
   o.norm_place = NormPlace::post;
   o.positions = Positions::sinusoidal;
+  o.rotary = {};
   o.max_length = 3;  // sinusoids go on
   o.tied_logits = false;
   o.logits_bias = true;

@@ -54,9 +54,7 @@ TEST_CASE("without a part a text differs from the first position that it reaches
 
 TEST_CASE("parts that are not there are refused", "[phase7][analysis]") {
   const Transformer model = scattered(like_gpt_neo());  // the window of layer 1 is 2
-  TransformerOptions attention_only = tiny();
-  attention_only.has_feed_forward = false;
-  const Transformer few = scattered(attention_only);
+  const Transformer few = scattered(attention_only(tiny()));
   const auto refused = [&](const Transformer& m, const char* what,
                            std::initializer_list<const char*> words) {
     return complaint([&] { (void)cut(m, ids, question, {{part(what)}}); }, words);

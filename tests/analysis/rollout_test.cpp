@@ -204,6 +204,8 @@ TEST_CASE("strided weights, and NaN", "[phase3][analysis]") {
   CHECK(complaint([&] { attention_flow({broken}); }, {"attention_flow", "nan", "finite"}) == "");
   CHECK(complaint([&] { attention_flow({Tensor::full({1, 2, 2}, -1)}); },
                   {"attention_flow", "not negative"}) == "");
+  CHECK(complaint([&] { attention_flow({Tensor::full({1, 2, 2}, -0x1p-40)}); },
+                  {"a weight is -9.09494701772928", "e-13"}) == "");
 }
 
 TEST_CASE("errors of rollout name what does not fit", "[phase3][analysis]") {

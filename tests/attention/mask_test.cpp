@@ -230,7 +230,10 @@ TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phas
                   {"mask: -inf at query 0, key 1", "encoding keep", "0 or 1"}) == "");
   CHECK(complaint(from(MaskEncoding::drop, 0.5 * lower), {"0.5", "query 0, key 0", "drop"}) == "");
   CHECK(complaint(from(MaskEncoding::zero_one, lower * NAN), {"nan", "zero_one"}) == "");
-  CHECK(complaint(from(MaskEncoding::additive, lower), {"1.0", "additive", "0 or -inf"}) == "");
+  CHECK(complaint(from(MaskEncoding::zero_one, lower * 0x1p-40),
+                  {"mask: 9.09494701772928", "e-13 at query 0, key 0"}) == "");
+  CHECK(complaint(from(MaskEncoding::additive, lower), {"mask: 1 at", "additive", "0 or -inf"}) ==
+        "");
   CHECK(complaint(from(MaskEncoding::additive, Tensor({1, 2}, {0, -3})),
                   {"-3", "query 0, key 1", "finite bias is no mask"}) == "");
   CHECK(complaint(from(MaskEncoding::upper_triangle, lower),

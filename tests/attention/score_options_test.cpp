@@ -159,5 +159,6 @@ TEST_CASE("scales and caps that cannot be are refused in words", "[phase2][atten
   CHECK(refusal({.scale = NAN}, "attention: the scale is nan") == "");
   CHECK(refusal({.scale = infinity}, "attention: the scale is inf") == "");
   CHECK(refusal({.softcap = -1}, "attention: the softcap is -1") == "");
+  CHECK(refusal({.softcap = -1e-9}, "attention: the softcap is -1e-09") == "");
   CHECK(refusal({.softcap = NAN}, "attention: the softcap is nan") == "");
 }

@@ -10,9 +10,9 @@ using namespace tapestry;
 
 TEST_CASE("a delayed message arrives whole, in its order, and not before its time",
           "[phase8][course]") {
-  const Link link{0.02, 1e5};  // a message of 1000 bytes: 20 ms + 10 ms
+  const NetworkLink link{0.02, 1e5};  // a message of 1000 bytes: 20 ms + 10 ms
   CHECK(link.seconds(1000) == Approx(0.03));
-  CHECK(Link().seconds(1e12) == 0);
+  CHECK(NetworkLink().seconds(1e12) == 0);
   double waited = 0, second = 0;
   std::vector<int> got;
   const double start = now();

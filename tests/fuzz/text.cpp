@@ -26,7 +26,7 @@ void by_words(const std::string& text) {
   fuzz::done([&] { Grammar().log_probability(words); });
   fuzz::done([&] { Grammar().next_word(words); });
   fuzz::done([&] { TranslationTask().batch({translate(words)}); });
-  for (const std::string& word : words) closest(word, Grammar().words());
+  for (const std::string& word : words) (void)closest(word, Grammar().words());
 }
 
 void by_characters(const std::string& text) {

@@ -26,10 +26,10 @@ Names all_maps(const TransformerOptions& o) {
 }
 
 std::vector<TransformerOptions> architectures() {
-  TransformerOptions attention_only = tiny(), alibi = tiny();
-  attention_only.has_feed_forward = false;
+  TransformerOptions alibi = tiny();
   alibi.positions = Positions::alibi;
-  return {tiny(), like_llama(), like_neox(), like_gpt_neo(), like_bert(), attention_only, alibi};
+  return {tiny(),      like_llama(),           like_neox(), like_gpt_neo(),
+          like_bert(), attention_only(tiny()), alibi};
 }
 
 // With adapters at every map, all of them random.

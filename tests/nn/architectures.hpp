@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nn/layers.hpp"
+#include "nn/without.hpp"
 #include "tapestry/nn/transformer.hpp"
 
 namespace tapestry {
@@ -84,14 +85,13 @@ inline TransformerOptions like_bert() {
 
 // Those above, and what else a model may have: distances in the scores, biases, no feed-forward.
 inline std::vector<TransformerOptions> tiny_architectures() {
-  TransformerOptions relative = tiny(), attention_only = tiny(), alibi = like_llama(),
-                     biased = tiny();
+  TransformerOptions relative = tiny(), alibi = like_llama(), biased = tiny();
   relative.positions = Positions::relative;
-  attention_only.has_feed_forward = false;
   alibi.positions = Positions::alibi;
+  alibi.rotary = {};
   biased.attention_bias = true;
-  return {biased,      like_neox(), like_llama(),   like_gpt_neo(),
-          like_bert(), relative,    attention_only, alibi};
+  return {biased,      like_neox(), like_llama(),           like_gpt_neo(),
+          like_bert(), relative,    attention_only(tiny()), alibi};
 }
 
 }  // namespace tapestry

@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "kernels/parallel.hpp"
+#include "nn/without.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/kernels.hpp"
@@ -94,7 +95,7 @@ TEST_CASE("decoding agrees with the layers, for each option", "[phase7][nn]") {
   with("post", tiny(), [](auto& o) { o.norm_place = NormPlace::post; });
   with("biases", tiny(), [](auto& o) { o.attention_bias = o.logits_bias = true; });
   with("tied bias", llama(), [](auto& o) { o.logits_bias = true; });
-  with("only attention", tiny(), [](auto& o) { o.has_feed_forward = false; });
+  with("only attention", tiny(), [](auto& o) { o = attention_only(o); });
   with("windows", llama(), [](auto& o) { o.windows = {3, 0}; });
   with("window of one", tiny(), [](auto& o) { o.windows = {1, 4}; });
   with("scale", tiny(), [](auto& o) { o.scores.scale = 1.0; });

@@ -164,7 +164,11 @@ TEST_CASE("attention says which windows and rotary positions cannot be", "[phase
   CHECK(complaint(rotary({.width = -2}), {"width is -2"}) == "");
   CHECK(complaint(rotary({.base = 0}), {"rotary base is 0", "above 0"}) == "");
   CHECK(complaint(rotary({.base = NAN}), {"rotary base is nan"}) == "");
-  MultiHeadAttention(8, 2, random, {.rotary = {.width = 3}});  // not used
+  for (const RotaryOptions& o :
+       {RotaryOptions{.base = 50}, {.width = 2}, {.layout = RotaryLayout::interleaved}}) {
+    CHECK(complaint(made({.rotary = o}), {"rotary options are given", "Positions::rotary"}) == "");
+    CHECK(complaint(made({.positions = Positions::alibi, .rotary = o}), {"not rotary"}) == "");
+  }
   const MultiHeadAttention m(8, 2, random, {.window = 2});
   const Tensor x = random_tensor({3, 8});
   CHECK(complaint([&] { m.cross_attend(x, x); }, {"cross-attention", "has a window"}) == "");

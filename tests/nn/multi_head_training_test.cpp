@@ -60,6 +60,10 @@ TEST_CASE("dropout needs a generator and a probability; the same seed drops the 
   CHECK(same_bits(dropped, m(x, {}, {.random = &same})));
   CHECK_FALSE(same_bits(dropped, m(x, {}, {.random = &other})));
   CHECK_FALSE(same_bits(dropped, m(x, {}, {.random = &one})));  // the generator went on
+  CHECK(difference_to(m(x, {}, {.need_weights = true}), m(x), nearly) == "");
+  const MultiHeadAttention relative =
+      scattered(8, 4, {.dropout = 0.3, .positions = Positions::relative});
+  CHECK(same_bits(relative(x), scattered(8, 4, {.positions = Positions::relative})(x)));
   Random again(5), cross(5);
   CHECK(same_bits(m.cross_attend(x, x, {}, {.random = &cross}), m(x, {}, {.random = &again})));
 }

@@ -186,6 +186,15 @@ TEST_CASE("a block says what does not fit", "[phase2][nn]") {
   CHECK(complaint([] { scattered({.eps = 0}); }, {"layer norm", "eps"}) == "");
   CHECK(complaint([] { scattered({.norm_kind = NormKind::rms, .eps = 0}); }, {"RMS norm", "eps"}) ==
         "");
+  const auto only_attention = [](TransformerBlockOptions options, const char* word) {
+    options.has_feed_forward = false;
+    return complaint([&] { scattered(options); }, {"transformer block: there is no feed-forward",
+                                                   word, "leave that option out"});
+  };
+  CHECK(only_attention({.feed_forward = {.d_ff = 5}}, "d_ff is given") == "");
+  CHECK(only_attention({.feed_forward = {.bias = false}}, "bias is left out") == "");
+  CHECK(only_attention({.feed_forward = {.gated = true}}, "a gate") == "");
+  CHECK(only_attention({.parallel = true}, "parallel to attention") == "");
   Random random(1);
   CHECK(complaint([&] { TransformerBlock(4, 3, random); }, {"heads must divide"}) == "");
   CHECK(complaint([] { scattered({})(Tensor::zeros({2, 5})); }, {"(2, 5)", "(4)"}) == "");

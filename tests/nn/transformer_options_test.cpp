@@ -16,7 +16,6 @@ const TransformerOptions unusual = {.vocab_size = 104,
                                     .num_heads = 6,
                                     .num_layers = 5,
                                     .d_ff = 99,
-                                    .has_feed_forward = false,
                                     .is_causal = false,
                                     .attention_bias = true,
                                     .positions = Positions::sinusoidal,
@@ -41,7 +40,7 @@ TEST_CASE("options as text are plain words and numbers", "[phase2][nn]") {
                                                        {"transformer.heads", "6"},
                                                        {"transformer.layers", "5"},
                                                        {"transformer.d_ff", "99"},
-                                                       {"transformer.feed_forward", "false"},
+                                                       {"transformer.feed_forward", "true"},
                                                        {"transformer.causal", "false"},
                                                        {"transformer.attention_bias", "true"},
                                                        {"transformer.positions", "sinusoidal"},
@@ -71,6 +70,8 @@ TEST_CASE("options come back as they were, every word and the last bit of dropou
   };
   CHECK(survives(unusual));
   CHECK(survives({}));
+  CHECK(survives({.has_feed_forward = false}));
+  CHECK(to_metadata({.has_feed_forward = false}).at("transformer.feed_forward") == "false");
   for (const Positions positions : {Positions::learned, Positions::sinusoidal, Positions::none,
                                     Positions::rotary, Positions::relative, Positions::alibi}) {
     CHECK(survives({.positions = positions}));
@@ -126,6 +127,7 @@ TEST_CASE("options that came later have an entry only if they are not the defaul
                                     .num_key_value_heads = 2,
                                     .scale_by_layer = true,
                                     .windows = {8, 0, 16},
+                                    .positions = Positions::rotary,
                                     .rotary = {1e6, 12, RotaryLayout::interleaved},
                                     .parallel_residual = true,
                                     .norm_eps = 1e-12,
@@ -133,7 +135,6 @@ TEST_CASE("options that came later have an entry only if they are not the defaul
                                     .feed_forward_bias = false,
                                     .token_types = 2,
                                     .embedding_norm = true,
-                                    .has_logits = false,
                                     .tied_logits = true,
                                     .logits_bias = true,
                                     .logits_transform = true};
@@ -151,7 +152,6 @@ TEST_CASE("options that came later have an entry only if they are not the defaul
                                                     {"feed_forward_bias", "false"},
                                                     {"token_types", "2"},
                                                     {"embedding_norm", "true"},
-                                                    {"logits", "false"},
                                                     {"tied_logits", "true"},
                                                     {"logits_bias", "true"},
                                                     {"logits_transform", "true"}};
@@ -164,6 +164,33 @@ TEST_CASE("options that came later have an entry only if they are not the defaul
   auto without = text;
   without["transformer.windows"] = "";
   CHECK(transformer_options(without).windows.empty());
+}
+
+TEST_CASE("a file's options of what its model lacks are left out", "[phase7][nn]") {
+  auto text = to_metadata({.vocab_size = 3,
+                           .max_length = 2,
+                           .d_model = 4,
+                           .num_heads = 2,
+                           .d_ff = 7,
+                           .has_feed_forward = false,
+                           .rotary = {1e6, 2, RotaryLayout::interleaved},
+                           .parallel_residual = true,
+                           .gated = true,
+                           .feed_forward_bias = false,
+                           .has_logits = false,
+                           .tied_logits = true,
+                           .logits_bias = true,
+                           .logits_transform = true});
+  const TransformerOptions options = transformer_options(text);
+  Random random(1);
+  CHECK(Transformer(options, random)(Indices({2}, {0, 2})).shape() == Shape{2, 4});
+  for (const char* name :
+       {"rotary_base", "rotary_width", "rotary_layout", "parallel_residual", "gated",
+        "feed_forward_bias", "tied_logits", "logits_bias", "logits_transform"}) {
+    CHECK(text.erase("transformer." + std::string(name)) == 1);
+  }
+  text["transformer.d_ff"] = "0";
+  CHECK(to_metadata(options) == text);
 }
 
 TEST_CASE("an option that came later and is none is named", "[phase7][nn]") {

@@ -127,8 +127,7 @@ TEST_CASE("BERT's way to logits: a map, an activation, a norm, the words, a bias
   CHECK(difference_to(logits,
                       matmul(x, transpose(model.token_embedding.weight)) + model.lm_head.bias,
                       nearly) == "");
-  TransformerOptions headless = like_bert();
-  headless.has_logits = false;
+  TransformerOptions headless = without_logits(like_bert());
   const Transformer alone = scattered(headless);
   CHECK(difference_to(alone(ids), seen["blocks.1.output"], 100) == "");  // shapes
   CHECK(names(alone.parameters()).back() == "blocks.1.feed_forward.down.bias");

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "nn/layers.hpp"
+#include "nn/without.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/nn/positions.hpp"
 #include "tapestry/ops.hpp"
@@ -209,7 +210,7 @@ TEST_CASE("step by step is the same as all at once, for any steps and positions"
       TransformerOptions options = small();
       options.positions = positions;
       options.norm_place = place;
-      options.has_feed_forward = place == NormPlace::pre;
+      if (place == NormPlace::post) options = attention_only(options);
       options.norm_kind = positions == Positions::rotary ? NormKind::rms : NormKind::layer;
       const Transformer model = scattered(options);
       const Tensor whole = model(ids);
@@ -298,4 +299,13 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
   CHECK(complaint(made([](O& o) { o.dropout = 1; }), {"transformer: dropout is 1", "[0, 1)"}) ==
         "");
   CHECK(complaint(made([](O& o) { o.dropout = NAN; }), {"dropout is nan"}) == "");
+  for (bool O::* const option : {&O::tied_logits, &O::logits_bias, &O::logits_transform}) {
+    const char* const name = option == &O::tied_logits   ? "tied_logits is true"
+                             : option == &O::logits_bias ? "logits_bias is true"
+                                                         : "logits_transform is true";
+    CHECK(complaint(made([=](O& o) { o.*option = true, o.has_logits = false; }),
+                    {name, "has_logits is false", "leave it out"}) == "");
+  }
+  CHECK(complaint(made([](O& o) { o.has_feed_forward = false; }), {"d_ff is given"}) == "");
+  CHECK(complaint(made([](O& o) { o.rotary.base = 50; }), {"rotary options"}) == "");
 }

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "nn/layers.hpp"
+#include "nn/without.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -68,7 +69,7 @@ TEST_CASE("the gradients of a transformer are right, whatever it is made of", "[
           TransformerOptions options = tiny();
           options.norm_place = place;
           options.positions = positions;
-          options.has_feed_forward = has_feed_forward;
+          if (!has_feed_forward) options = attention_only(options);
           options.attention_bias = bias;
           options.activation = bias ? Activation::gelu : Activation::none;
           options.is_causal = bias;
@@ -100,7 +101,7 @@ TEST_CASE("the gradients of a transformer with RMS norm are right", "[phase2][nn
         options.norm_place = place;
         options.norm_kind = NormKind::rms;
         options.positions = positions;
-        options.has_feed_forward = has_feed_forward;
+        if (!has_feed_forward) options = attention_only(options);
         CHECK(wrong_model(options) == "");
       }
     }
@@ -145,7 +146,7 @@ TEST_CASE("a transformer has as many numbers as the formula says", "[phase2][nn]
                                    .d_model = d,
                                    .num_heads = 2,
                                    .num_layers = layers,
-                                   .d_ff = f,
+                                   .d_ff = thinks ? f : 0,
                                    .has_feed_forward = thinks,
                                    .attention_bias = bias,
                                    .positions = positions,

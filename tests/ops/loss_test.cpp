@@ -184,6 +184,7 @@ TEST_CASE("binary_cross_entropy refuses what is no share, and other shapes", "[p
   };
   CHECK(complaint(with(1.5), {"binary_cross_entropy: target 1.5", "at place 1", "0 (no) to 1"}) ==
         "");
+  CHECK(complaint(with(-0x1p-40), {"target -9.09494701772928", "e-13 at place 1"}) == "");
   CHECK(complaint(with(-1e-3), {"target -0.001", "place 1"}) == "");
   CHECK(complaint(with(NAN), {"target nan at place 1"}) == "");
   CHECK(

@@ -85,5 +85,6 @@ TEST_CASE("what rms_norm refuses, it explains", "[phase0][ops]") {
                   {"rms_norm: x is (2, 3), weight is (2)", "as long as x's last"}) == "");
   CHECK(complaint([&] { rms_norm(Tensor(1), Tensor::ones({1})); }, {"rms_norm: x is ()"}) == "");
   CHECK(complaint([&] { rms_norm(x, Tensor::ones({3}), -1); }, {"rms_norm: eps is -1"}) == "");
+  CHECK(complaint([&] { rms_norm(x, Tensor::ones({3}), -1e-9); }, {"eps is -1e-09"}) == "");
   CHECK(complaint([&] { rms_norm(x, Tensor::ones({3}), NAN); }, {"rms_norm: eps is"}) == "");
 }

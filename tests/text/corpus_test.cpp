@@ -58,6 +58,7 @@ TEST_CASE("the end of a text is held out", "[phase2][text]") {
   CHECK(split_text(counted(3), 1).train.shape == Shape{0});
   CHECK(split_text(counted(0)).held_out.shape == Shape{0});
   CHECK(complaint([] { split_text(counted(3), 1.5); }, {"held_out is 1.5", "0 and 1"}) == "");
+  CHECK(complaint([] { split_text(counted(3), -1e-9); }, {"held_out is -1e-09"}) == "");
   CHECK(complaint([] { split_text(counted(3), std::nan("")); }, {"split_text: held_out"}) == "");
   CHECK(complaint([] { split_text(Indices({1, 2}, {1, 2})); }, {"ids are (1, 2)"}) == "");
 }

@@ -161,6 +161,7 @@ TEST_CASE("what cannot be drawn by is refused", "[phase4][generation]") {
     return complaint([&] { sample(p, random); }, words);
   };
   CHECK(refused(vector({0.5, -0.1}), {"sample: the probability of id 1 is -0.1"}) == "");
+  CHECK(refused(vector({0.5, -0x1p-40}), {"of id 1 is -9.09494701772928", "e-13"}) == "");
   CHECK(refused(vector({not_a_number}), {"the probability of id 0 is nan"}) == "");
   CHECK(refused(vector({1, infinity}), {"id 1 is inf"}) == "");
   CHECK(refused(vector({0, 0}), {"all probabilities are 0"}) == "");

@@ -196,6 +196,8 @@ TEST_CASE("words, layers, heads and places that are not there are refused", "[ph
   CHECK(place.refused(analyze + "--text the --layer 2", {"no layer 2", "0 to 1"}) == "");
   CHECK(place.refused(analyze + "--text the --layer -1", {"--layer", "-1"}) == "");
   CHECK(place.refused(analyze + "--text the --head 2", {"no head 2", "0 to 1"}) == "");
+  CHECK(place.refused(analyze + "--text the --layer 0 --head 0 --pattern induction",
+                      {"--pattern is for several heads", "Leave the option out."}) == "");
   CHECK(place.refused("generate --checkpoint m --text doge", {"'doge'"}) == "");
   const std::string why = "why --checkpoint m --text 'the cat sat on the mat' ";
   CHECK(place.refused(why + "--query sat", {"--key is required"}) == "");
@@ -243,6 +245,11 @@ TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   CHECK(place.refused("train", {"give the task"}) == "");
   CHECK(place.refused("train copyy", {"neither a task", "Did you mean copy?"}) == "");
   CHECK(place.refused("train .", {"not a regular file"}) == "");
+  const auto no_pieces = {"--length is for text files", "positions", "Leave the option out."};
+  CHECK(place.refused("train grammar --length 12", no_pieces) == "");
+  CHECK(place.refused("train reverse --length 12", no_pieces) == "");
+  CHECK(place.refused("train grammar --resume --steps 9 --checkpoint m --length 12", no_pieces) ==
+        "");
   CHECK(place.refused("train text.txt", {"too short"}) == "");
   CHECK(place.refused("train empty.txt", {"empty"}) == "");
   CHECK(place.refused("train latin.txt", {"not UTF-8"}) == "");

@@ -51,6 +51,8 @@ TEST_CASE("analyze shows one pattern of every head", "[phase7][tools]") {
     const std::size_t at = said.out.rfind(head);
     CHECK(has(said.out.substr(at, 35), "none"));
   }
+  CHECK(has(tapestry_in(folder / "", ask + "induction --head 1").err,  // there is one layer
+            "--pattern is for several heads"));
   const Result refused = tapestry_in(folder / "", ask + "inductions");
   CHECK(refused.status == 2);
   CHECK(has(refused.err, "'inductions' is not a pattern; there are self, previous"));

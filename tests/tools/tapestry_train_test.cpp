@@ -155,8 +155,7 @@ TEST_CASE("a run that goes on knows its best model, and a new one does not", "[p
 
 TEST_CASE("options that are the file's own may be given to a run that goes on", "[phase5][tools]") {
   const TemporaryFolder folder;
-  const std::string same =
-      "train copy --checkpoint m --rate 0.003 --seed 1 --layers 2 --length 64" + small;
+  const std::string same = "train copy --checkpoint m --rate 0.003 --seed 1 --layers 2" + small;
   CHECK(wrong(tapestry_in(folder / "", same + " --steps 2")) == "");
   CHECK(wrong(tapestry_in(folder / "", same + " --resume --steps 4 --save-every 1 --out o")) == "");
   CHECK(read_csv(folder / "o/train_m_loss.csv").rows.size() == 2);

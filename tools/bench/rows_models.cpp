@@ -43,6 +43,7 @@ constexpr Llama large = {"500 MB", 1024, 2816, 7, 16, 16, 32000, 1024, 12};
 // The files of random models, in a temporary folder until the bench ends.
 class Files {
  public:
+  Files() : folder_(fs::temp_directory_path() / ("tapestry-bench-" + std::to_string(::getpid()))) {}
   ~Files() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
@@ -102,7 +103,7 @@ class Files {
     }
   }
 
-  fs::path folder_ = fs::temp_directory_path() / ("tapestry-bench-" + std::to_string(::getpid()));
+  fs::path folder_;
   std::map<std::string, fs::path> made_;
 };
 

@@ -5,6 +5,7 @@
 #include "heads.hpp"
 #include "measures.hpp"
 #include "screen.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
@@ -159,12 +160,23 @@ std::vector<Path> write_pictures(const std::vector<Head>& heads, const Words& wo
   return files;
 }
 
+void check_pattern_is_used(const Subject& subject, const AnalyzeOptions& options) {
+  const TransformerOptions& model = subject.model.options();
+  const bool single =
+      (options.layer >= 0 || model.num_layers == 1) && (options.head >= 0 || model.num_heads == 1);
+  if (!single || options.pattern.empty()) return;
+  throw Error(
+      "--pattern is for several heads: of a single head all patterns are shown. Leave the option "
+      "out.");
+}
+
 }  // namespace
 
 void analyze(const AnalyzeOptions& options) {
   const Subject subject = read_subject(options);
   check_layer(subject, std::max<Index>(options.layer, 0));
   check_head(subject, std::max<Index>(options.head, 0));
+  check_pattern_is_used(subject, options);
   const Reading reading = read_text_for(subject, options.text);
   const Detected detected = detect(subject, reading.ids);
   const Cuts cuts = cuts_of(subject, reading.ids);

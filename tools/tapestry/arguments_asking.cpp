@@ -12,7 +12,7 @@ void add_analyze(CLI::App& app) {
   c.model();
   c.number("--layer", &AnalyzeOptions::layer, 0, most, "only this layer, counted from 0");
   c.number("--head", &AnalyzeOptions::head, 0, most, "only this head, counted from 0");
-  c.add("--pattern", &AnalyzeOptions::pattern, "of every head this pattern: induction, ...")
+  c.add("--pattern", &AnalyzeOptions::pattern, "of several heads this pattern: induction, ...")
       ->type_name("NAME")
       ->check([](const std::string& name) {
         std::string names;

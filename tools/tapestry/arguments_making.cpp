@@ -30,7 +30,8 @@ void add_train(CLI::App& app) {
   c.number("--layers", &Options::layers, 1, 64, "number of layers (2)");
   c.number("--heads", &Options::heads, 1, 64, "heads per layer (4)");
   c.number("--width", &Options::width, 1, 1024, "d_model, a multiple of the heads (64)");
-  c.number("--length", &Options::length, 8, most_length, "characters per piece (64; 128 tokens)");
+  c.number("--length", &Options::length, 8, most_length,
+           "of a file's pieces: characters (64), or tokens (128)");
   c.number("--merges", &Options::merges, 0, 1000000, "learn tokens: byte pairs, so many merges");
   c.name("--model", &Options::model, "go on with this model, as Hugging Face lays it out")
       ->type_name("FOLDER");

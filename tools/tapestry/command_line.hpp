@@ -47,7 +47,7 @@ struct Command {
       : app(parent.add_subcommand(name, what)) {
     app->footer(examples);
     app->callback([work, chosen = options] {
-      kernel_set();  // throws Error at once, if the environment is wrong
+      (void)kernel_set();  // throws Error at once, if the environment is wrong
       work(*chosen);
     });
   }

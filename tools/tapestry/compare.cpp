@@ -57,8 +57,8 @@ void print_departure(const Comparison& found) {
   const Compared& first = *found.first();
   print("\n%s\n", folded("The first to depart is " + first.name +
                              (first.name == first.recorded ? "" : ", " + first.recorded) + ": at " +
-                             place_of(first) + " it is " + std::to_string(first.here) + ", but " +
-                             std::to_string(first.there) + " was expected.",
+                             place_of(first) + " it is " + formatted("%.6g", first.here) +
+                             ", but " + formatted("%.6g", first.there) + " was expected.",
                          0)
                       .c_str());
   print("%s\n",

@@ -12,6 +12,7 @@
 #include "tapestry/distributed/mpi.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/plot/canvas.hpp"
 #include "tapestry/plot/png.hpp"
@@ -60,8 +61,7 @@ std::string attention_agrees() {
   use_kernel_set(chosen);
   const double difference = std::max(largest_difference(attention(q, k, k).output, expected),
                                      largest_difference(fused_attention(q, k, k), expected));
-  if (!(difference < 1e-4))
-    throw Error("differs from plain loops by " + std::to_string(difference));
+  if (!(difference < 1e-4)) throw Error("differs from plain loops by " + exact_text(difference));
   return "same as plain loops";
 }
 

@@ -107,8 +107,10 @@ class Display {
 // When words came, to tell how many a second.
 class Pace {
  public:
+  Pace() : begin_(Clock::now()) {}
+
   void word() {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     if (words_++ == 0) first_ = now;
     last_ = now;
   }
@@ -126,8 +128,10 @@ class Pace {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   Index words_ = 0;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), first_, last_;
+  Clock::time_point begin_, first_, last_;
 };
 
 bool is_piped() {

@@ -12,7 +12,7 @@ namespace tapestry::command {
 class SlowProgress {
  public:
   // "reading the text", "times": as for Progress.
-  SlowProgress(const char* what, const char* unit) : what_(what), unit_(unit) {}
+  SlowProgress(const char* what, const char* unit) : what_(what), unit_(unit), start_(now()) {}
 
   // `made` of `all` are done. A smaller number than before, or another `all`, begins a new line.
   void operator()(Index made, Index all);
@@ -25,7 +25,7 @@ class SlowProgress {
 
   std::string what_, unit_;
   Index all_ = 0, made_ = 0;
-  Clock::time_point start_ = now();
+  Clock::time_point start_;
   std::shared_ptr<Progress> line_ = {};  // shared, since functions are copied
 };
 

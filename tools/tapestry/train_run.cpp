@@ -149,6 +149,13 @@ Run resumed_run(const TrainOptions& o) {
   }
 }
 
+// Only a text file is cut into pieces.
+void check_length_is_used(const TrainOptions& o, const Run& run) {
+  if (!o.length || !run.settings.fingerprint.empty()) return;
+  throw Error("--length is for text files: a text of the task " + run.material.name + " has " +
+              std::to_string(run.material.length) + " positions. Leave the option out.");
+}
+
 }  // namespace
 
 void check_ranks(const TrainOptions& o, Index micro_batches, const Ranks& ranks) {
@@ -173,6 +180,7 @@ Run make_run(const TrainOptions& o, const Ranks& ranks) {
     throw Error("--resume continues the file, and --overwrite replaces it: give one of them.");
   }
   Run run = o.resume ? resumed_run(o) : new_run(o, ranks.rank() == 0);
+  check_length_is_used(o, run);
   run.divide_state = o.divide_state;
   check_ranks(o, run.settings.micro_batches, ranks);
   if (run.settings.snapshots > 0) {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "course/link.hpp"
+#include "course/network_link.hpp"
 #include "course/timing.hpp"
 #include "tapestry/distributed/ranks.hpp"
 
@@ -19,7 +19,7 @@ namespace tapestry {
 // passes at once, as on a long cable.
 class Delayed : public Ranks {
  public:
-  Delayed(Ranks& ranks, Link link) : ranks_(ranks), link_(link) {}
+  Delayed(Ranks& ranks, NetworkLink link) : ranks_(ranks), link_(link) {}
 
   int rank() const override { return ranks_.rank(); }
   int size() const override { return ranks_.size(); }
@@ -70,7 +70,7 @@ class Delayed : public Ranks {
   }
 
   Ranks& ranks_;
-  Link link_;
+  NetworkLink link_;
   std::map<int, double> free_;
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_ = 0;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "course/link.hpp"
+#include "course/network_link.hpp"
 #include "course/rank_pictures.hpp"
 #include "tapestry/distributed/all_reduce.hpp"
 #include "tapestry/error.hpp"
@@ -42,11 +42,11 @@ struct Record {
 // One rank, with a simulated clock: a link takes one message at a time in each direction.
 struct Worker : Record {
   Ranks& ranks;
-  Link link;
+  NetworkLink link;
   double out_free = 0, in_free = 0;
   Step now = {};
 
-  Worker(Ranks& r, Link l, std::size_t count)
+  Worker(Ranks& r, NetworkLink l, std::size_t count)
       : Record{Numbers(count, std::ldexp(1.0F, r.rank()))}, ranks(r), link(l) {
     end_step();
   }
@@ -144,7 +144,7 @@ struct Way {
 constexpr Way ways[] = {{"all to one", all_to_one}, {"tree", tree}, {"ring", ring}};
 
 // Rank r has numbers 2^r, so that a sum tells which ranks are in it.
-std::vector<Record> run(const Way& way, int size, std::size_t count, Link link) {
+std::vector<Record> run(const Way& way, int size, std::size_t count, NetworkLink link) {
   std::vector<Record> records(static_cast<std::size_t>(size));
   run_as_threads(size, [&](Ranks& ranks) {
     Worker worker(ranks, link, count);
@@ -194,14 +194,14 @@ double finished(const std::vector<Record>& workers) {
 }
 
 // What the lesson derives: steps x latency + bytes / bandwidth.
-double formula(int which, double size, double count, Link link) {
+double formula(int which, double size, double count, NetworkLink link) {
   if (which == 0) return 2 * (size - 1) * link.seconds(4 * count);
   if (which == 1) return 2 * std::ceil(std::log2(size)) * link.seconds(4 * count);
   return 2 * (size - 1) * link.seconds(4 * count / size);
 }
 
 void compare_with_formula() {
-  const Link link{20e-6, 1e9};
+  const NetworkLink link{20e-6, 1e9};
   std::printf(
       "\n2. Time in ms by the simulated clock, and by the formula: 8 ranks, 20 us, 1 GB/s\n");
   std::printf("numbers    all to one                tree                ring\n");

@@ -41,7 +41,7 @@ void make_step(TrainingRank& worker, Index step) {
 
 // The three numbers, and one more: the optimizer's step, which every rank makes.
 struct Costs {
-  Link link;
+  NetworkLink link;
   double micro_batch = 0, update = 0, bytes = 0;
 
   // A step on so many ranks that share `count` micro-batches.
@@ -69,7 +69,7 @@ double one_way(Ranks& ranks, std::size_t size) {
   return best_seconds(there_and_back, 12, 0) / 2;
 }
 
-Link measure_link(Ranks& ranks) {
+NetworkLink measure_link(Ranks& ranks) {
   const double small = one_way(ranks, 8), large = one_way(ranks, 4'000'000);
   return {small, (4e6 - 8) / (large - small)};
 }
@@ -88,7 +88,7 @@ double meet(Ranks& ranks, double mine = 0) {
 
 // What costs is measured in turn with what is to be predicted, so that both see the machine alike;
 // all but the link as means.
-Measured measure_steps(Ranks& fast, Link slower) {
+Measured measure_steps(Ranks& fast, NetworkLink slower) {
   constexpr Index rounds = 7;
   Delayed ranks(fast, slower);
   TrainingRank worker(ranks);
@@ -118,7 +118,7 @@ Measured measure_steps(Ranks& fast, Link slower) {
 
 struct NamedLink {
   const char* name;
-  Link link;
+  NetworkLink link;
 };
 const NamedLink links[] = {{"as it is", {}},
                            {"1 ms, 200 MB/s", {1e-3, 2e8}},
@@ -153,10 +153,10 @@ std::vector<Measured> compare(Ranks& ranks) {
 // A cluster to plan: GPT-2's smallest model, 124 million numbers; a micro-batch of 8 texts of 1024
 // tokens takes 6 operations for each number and token, at 10^13 in a second.
 constexpr double parameters = 124e6, tokens = 8 * 1024, all_micro_batches = 1024;
-Costs cluster(Link link) {
+Costs cluster(NetworkLink link) {
   return {link, 6 * parameters * tokens / 1e13, 4 * parameters * 16 / 1e11, 4 * parameters};
 }
-const Link fast{1e-5, 1e10}, slow{5e-5, 1.25e8};
+const NetworkLink fast{1e-5, 1e10}, slow{5e-5, 1.25e8};
 const NamedLink networks[] = {{"10 us, 10 GB/s", fast}, {"50 us, 0.125 GB/s", slow}};
 
 void plan() {

@@ -61,9 +61,9 @@ struct Evidence {
 // word comes twice; under a causal mask, all for the next word (count 0, mean NaN). Throws Error if
 // weights are not of four axes or the three differ in the number of heads, if there are ids and
 // the shuffled ones are of another shape, and as pattern_score does.
-std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
-                                                    const Attended& untrained,
-                                                    const Attended& shuffled);
+[[nodiscard]] std::vector<std::vector<Evidence>> pattern_evidence(const Attended& model,
+                                                                  const Attended& untrained,
+                                                                  const Attended& shuffled);
 
 // The pattern that a head may be named after, "previous word" or "fixed offset -3", or "none".
 // - The mean score is at least one half, and above the untrained model and uniform attention (for

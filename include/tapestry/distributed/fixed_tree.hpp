@@ -18,18 +18,18 @@ namespace tapestry {
 struct TreeNode {
   Index first = 0, last = 0;
 
-  Index count() const { return last - first; }
-  Index middle() const;  // where it is divided, of a node with two addends or more
+  [[nodiscard]] Index count() const { return last - first; }
+  [[nodiscard]] Index middle() const;  // where it is divided, of a node with two addends or more
   bool operator==(const TreeNode&) const = default;
 };
 
 // The addends of one of `ranks` ranks: consecutive ones, as many for each as possible. All ranks
 // together have all of them.
-TreeNode share_of(Index count, int ranks, int rank);
+[[nodiscard]] TreeNode share_of(Index count, int ranks, int rank);
 
 // The largest nodes of the tree over `count` addends that lie within `share`, in their order: 0 for
 // an empty share, at most 2 log2(count).
-std::vector<TreeNode> whole_nodes(Index count, const TreeNode& share);
+[[nodiscard]] std::vector<TreeNode> whole_nodes(Index count, const TreeNode& share);
 
 // Numbers that stand at a node, of which some lie here: its own sum so far.
 struct TreePart {
@@ -43,6 +43,6 @@ struct TreePart {
 real* add_up(const TreeNode& node, const std::vector<TreePart>& parts, Index size);
 
 // The same with one number for each addend. No addends: 0.
-double add_up(const std::vector<double>& addends);
+[[nodiscard]] double add_up(const std::vector<double>& addends);
 
 }  // namespace tapestry

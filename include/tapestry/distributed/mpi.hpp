@@ -25,10 +25,10 @@
 namespace tapestry {
 
 // Whether MPI is linked, and which: "Open MPI 4.1.4", or "".
-std::string mpi_version();
+[[nodiscard]] std::string mpi_version();
 
 // How many ranks the mpirun that started this process has started: 0, if none did.
-int ranks_started();
+[[nodiscard]] int ranks_started();
 
 // The rank that this process is: one of those that mpirun started, or else one alone. The first
 // call sets up MPI, to be used by the calling thread only; the program's end waits for all ranks.

@@ -32,8 +32,8 @@ class Ranks {
 
   virtual int rank() const = 0;  // 0 .. size() - 1
   virtual int size() const = 0;
-  int next() const { return (rank() + 1) % size(); }  // on the ring of all ranks
-  int previous() const { return (rank() + size() - 1) % size(); }
+  [[nodiscard]] int next() const { return (rank() + 1) % size(); }  // on the ring of all ranks
+  [[nodiscard]] int previous() const { return (rank() + size() - 1) % size(); }
 
   // Begins to send bytes to rank `to`, or to receive as many from rank `from`. Messages between two
   // ranks with one tag arrive in their order. A rank may send to itself. Throws Error for a rank
@@ -58,16 +58,16 @@ class Ranks {
 };
 
 template <class Number>
-std::span<const std::byte> bytes_of(const Number& number) {
+[[nodiscard]] std::span<const std::byte> bytes_of(const Number& number) {
   return std::as_bytes(std::span(&number, 1));
 }
 template <class Number>
-std::span<std::byte> bytes_of(Number& number) {
+[[nodiscard]] std::span<std::byte> bytes_of(Number& number) {
   return std::as_writable_bytes(std::span(&number, 1));
 }
 
 // One rank alone: size() is 1.
-Ranks& alone();
+[[nodiscard]] Ranks& alone();
 
 // Calls work on `count` threads of this process, each with a Ranks of its own, and returns when all
 // have ended. Rethrows what the first of them threw; the others' waits then end with an Error. For

@@ -36,15 +36,18 @@ class RingLayout {
 
   Index length() const { return length_; }
   Index tile() const { return tile_; }
-  Index tiles() const { return (length_ + tile_ - 1) / tile_; }
-  Index first(Index t) const { return t * tile_; }  // position where tile t begins
-  Index rows(Index t) const { return t < length_ / tile_ ? tile_ : length_ - first(t); }
+  [[nodiscard]] Index tiles() const { return (length_ + tile_ - 1) / tile_; }
+  [[nodiscard]] Index first(Index t) const { return t * tile_; }  // position where tile t begins
+  [[nodiscard]] Index rows(Index t) const {
+    return t < length_ / tile_ ? tile_ : length_ - first(t);
+  }
 
-  int owner(Index t) const;                      // the rank that holds tile t
-  std::vector<Index> tiles_of(int rank) const;   // ascending
-  std::vector<Index> positions(int rank) const;  // of its rows, in their order: for position
-                                                 // encodings, tokens and targets
-  Index rows_of(int rank) const;                 // how many these are
+  [[nodiscard]] int owner(Index t) const;                     // the rank that holds tile t
+  [[nodiscard]] std::vector<Index> tiles_of(int rank) const;  // ascending
+
+  // Of the rank's rows, in their order: for position encodings, tokens and targets. And how many.
+  [[nodiscard]] std::vector<Index> positions(int rank) const;
+  [[nodiscard]] Index rows_of(int rank) const;
 
  private:
   Index length_, tile_;

@@ -36,14 +36,15 @@ struct MicroBatch {
 };
 
 // The sum of the losses of cross_entropy, and how many targets are not ignored (not negative).
-MicroBatch sum_of_losses(const Tensor& logits, const Indices& targets);
+[[nodiscard]] MicroBatch sum_of_losses(const Tensor& logits, const Indices& targets);
 
 // A pure function of both; micro-batches are counted from 0, steps from 1.
 using LossOfMicroBatch = std::function<MicroBatch(Index step, Index micro_batch)>;
 
 // The generator for a micro-batch: each has a stream of its own. With one micro-batch it is that of
 // train(), Random(seed, step).
-Random random_of(std::uint64_t seed, Index step, Index micro_batch, Index micro_batches);
+[[nodiscard]] Random random_of(std::uint64_t seed, Index step, Index micro_batch,
+                               Index micro_batches);
 
 struct PartsOptions {
   Index micro_batches = 1;  // of each step; at least as many as ranks

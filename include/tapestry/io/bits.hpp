@@ -34,6 +34,7 @@ struct BitsCompared {
 // Compares tensors by name, of any type, as they are stored: 0 differs from -0, and a NaN is the
 // same as one of the same bits. The order in the files does not count. Throws Error for a file that
 // is missing or no safetensors.
-BitsCompared compare_bits(const std::filesystem::path& first, const std::filesystem::path& second);
+[[nodiscard]] BitsCompared compare_bits(const std::filesystem::path& first,
+                                        const std::filesystem::path& second);
 
 }  // namespace tapestry

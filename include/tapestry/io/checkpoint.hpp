@@ -41,7 +41,7 @@ void save_checkpoint(const std::filesystem::path& path, const Parameters& model,
 
 // Reads a checkpoint, or a file of weights alone. Throws Error as read_safetensors does, and for a
 // count of steps that is no whole number.
-Checkpoint read_checkpoint(const std::filesystem::path& path);
+[[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);
 
 // Copies weights, the state of the optimizer and its count of steps into a model and an optimizer
 // of the same shapes and names. AdamW takes Adam's state, too. Throws Error, and changes nothing,

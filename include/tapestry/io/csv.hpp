@@ -51,12 +51,12 @@ struct CsvTable {
   std::vector<CsvRow> rows;          // a cell for each column
 
   // The column of that name, NaN for empty cells. Throws Error, with all names, if there is none.
-  std::vector<double> column(std::string_view name) const;
+  [[nodiscard]] std::vector<double> column(std::string_view name) const;
 };
 
 // Reads a table of this or another program: a header, and numbers below it. Cells may be quoted;
 // \r\n, a byte order mark, empty lines and blanks around numbers are ignored. Throws Error with the
 // file, the line and the column for anything else.
-CsvTable read_csv(const std::filesystem::path& path);
+[[nodiscard]] CsvTable read_csv(const std::filesystem::path& path);
 
 }  // namespace tapestry

@@ -18,7 +18,7 @@ namespace tapestry {
 // file is not trusted: its length must fit type and sizes before memory is allocated. Both throw
 // Error with the file and the reason; for a .gz, as these files are published, with how to unpack
 // it.
-Tensor read_idx(const std::filesystem::path& path);
-Indices read_idx_indices(const std::filesystem::path& path);
+[[nodiscard]] Tensor read_idx(const std::filesystem::path& path);
+[[nodiscard]] Indices read_idx_indices(const std::filesystem::path& path);
 
 }  // namespace tapestry

@@ -22,7 +22,7 @@ void write_npy(const std::filesystem::path& path, const Indices& indices);
 // into 32 bits. Only f8 is rounded, where `real` is float: a whole number that is not exact as
 // `real`, such as 2^24 + 1, is refused. The file is not trusted: its length must fit shape and type
 // before memory is allocated. Throw Error with the file and the reason.
-Tensor read_npy(const std::filesystem::path& path);
-Indices read_npy_indices(const std::filesystem::path& path);
+[[nodiscard]] Tensor read_npy(const std::filesystem::path& path);
+[[nodiscard]] Indices read_npy_indices(const std::filesystem::path& path);
 
 }  // namespace tapestry

@@ -29,7 +29,7 @@ struct Safetensors {
 
   // Throws Error if there is no tensor of that name; the message says why it was skipped, or names
   // the closest one.
-  Tensor operator[](std::string_view name) const;
+  [[nodiscard]] Tensor operator[](std::string_view name) const;
 };
 
 // How numbers are stored: as they are (F32; F64 in a build where `real` is double), or in 16 bits
@@ -51,7 +51,7 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
 // and listed, so that a counter among a model's buffers does not prevent reading the weights. The
 // file is not trusted: sizes, offsets and names are checked before memory is allocated. Throws
 // Error with the file and the reason.
-Safetensors read_safetensors(const std::filesystem::path& path);
+[[nodiscard]] Safetensors read_safetensors(const std::filesystem::path& path);
 
 // Copies the file's numbers into the model's tensors of the same names. Throws Error, and changes
 // nothing, if shapes differ, names are missing or surplus, or a tensor was skipped; the message

@@ -24,11 +24,12 @@ void write_transformer(const std::filesystem::path& path, const Transformer& mod
 // The model of such a file, or of a checkpoint with such options (checkpoint.hpp). Throws Error as
 // read_checkpoint and to_transformer do; if the file does not exist, the message ends with
 // `if_missing`, which says how to get it.
-Transformer read_transformer(const std::filesystem::path& path, const std::string& if_missing = "");
+[[nodiscard]] Transformer read_transformer(const std::filesystem::path& path,
+                                           const std::string& if_missing = "");
 
 // The same from a file that was read already. Options are not trusted: they must agree with the
 // tensors' shapes before a model is built, so that it takes no more memory than a few times the
 // file. Throws Error naming the disagreement, and as transformer_options and load_parameters do.
-Transformer to_transformer(const Safetensors& file);
+[[nodiscard]] Transformer to_transformer(const Safetensors& file);
 
 }  // namespace tapestry

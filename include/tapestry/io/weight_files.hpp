@@ -53,10 +53,10 @@ class WeightFiles {
 
   const std::filesystem::path& folder() const { return folder_; }
   const std::vector<WeightEntry>& entries() const { return entries_; }  // in the order of the files
-  bool contains(std::string_view name) const { return places_.contains(name); }
+  [[nodiscard]] bool contains(std::string_view name) const { return places_.contains(name); }
 
   // Throws Error if there is no tensor of that name; the message names the closest one.
-  const WeightEntry& operator[](std::string_view name) const;
+  [[nodiscard]] const WeightEntry& operator[](std::string_view name) const;
 
   // Copies the numbers into `into`, which may be a view, such as a transposed one. F32, F16 and
   // BF16 stay exact; all other types as in read_safetensors. Throws Error if there is no such
@@ -78,7 +78,7 @@ class WeightFiles {
 };
 
 // Whether a folder has weights that WeightFiles would open, good ones or not.
-bool has_weight_files(const std::filesystem::path& folder);
+[[nodiscard]] bool has_weight_files(const std::filesystem::path& folder);
 
 // Writes tensors in the same layout: model.safetensors, or shards with an index if they take more
 // than `shard_bytes` together. A shard has at most that many bytes of numbers, or a single tensor.

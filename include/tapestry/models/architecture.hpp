@@ -14,7 +14,7 @@
 namespace tapestry {
 
 // The names of all, as "model_type" in config.json has them.
-std::vector<std::string> architecture_names();
+[[nodiscard]] std::vector<std::string> architecture_names();
 
 struct ModelConfig {
   std::string architecture;  // "model_type"
@@ -26,18 +26,19 @@ struct ModelConfig {
 // transformers (version 4) has it. Throws Error for text that is not such JSON, a "model_type" that
 // is not known, a value that cannot be, and, naming it, for every option that is neither supported
 // nor known to change nothing, unless it is null or false.
-ModelConfig model_config(const std::string& json);
+[[nodiscard]] ModelConfig model_config(const std::string& json);
 
 // The same from the config.json of a folder. Throws Error, too, if there is none.
-ModelConfig read_config(const std::filesystem::path& folder);
+[[nodiscard]] ModelConfig read_config(const std::filesystem::path& folder);
 
 // The ids after which a text of this model ends: "eos_token_id" of the folder's
 // generation_config.json, one id or a list, or else of its config.json; none if neither has it.
 // Throws Error if these files cannot be read or have no ids there.
-std::vector<std::int32_t> end_ids(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::int32_t> end_ids(const std::filesystem::path& folder);
 
 // The config.json of such a model. Throws Error, naming an option, if models of this architecture
 // cannot have these options.
-std::string config_text(std::string_view architecture, const TransformerOptions& options);
+[[nodiscard]] std::string config_text(std::string_view architecture,
+                                      const TransformerOptions& options);
 
 }  // namespace tapestry

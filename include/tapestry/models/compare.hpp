@@ -23,7 +23,7 @@ struct Compared {
   std::vector<Index> place;  // of the largest difference
   double here, there;        // the two numbers at that place
 
-  bool agrees() const { return difference <= allowed; }  // false, too, if it is NaN
+  [[nodiscard]] bool agrees() const { return difference <= allowed; }  // false, too, if it is NaN
 };
 
 struct Comparison {
@@ -34,9 +34,9 @@ struct Comparison {
   std::vector<std::string> suspects;
 
   // The first that departs; null if all agree.
-  const Compared* first() const;
+  [[nodiscard]] const Compared* first() const;
   // The largest difference as a part of what is allowed.
-  double worst() const;
+  [[nodiscard]] double worst() const;
 };
 
 // How much may differ.
@@ -56,8 +56,8 @@ struct CompareOptions {
 // and whatever else Capture calls by the name ("blocks.0.output"). Throws Error if there are no
 // ids, if they are not words of the model, if an activation has another shape, and if nothing is to
 // compare.
-Comparison compare(const Transformer& model, const Safetensors& expected,
-                   const CompareOptions& options = {});
+[[nodiscard]] Comparison compare(const Transformer& model, const Safetensors& expected,
+                                 const CompareOptions& options = {});
 
 // A change of one known kind, and what is different after it.
 struct Trial {
@@ -68,11 +68,12 @@ struct Trial {
 // The same with one known mistake undone after the other: the layout, width and base of rotary
 // positions, the activation, the scale, kind, place and epsilon of norms, masks, windows and the
 // parallel residual. The weights stay. Those that do not apply to the model are left out.
-std::vector<Trial> try_changes(const Transformer& model, const Safetensors& expected,
-                               const CompareOptions& options = {});
+[[nodiscard]] std::vector<Trial> try_changes(const Transformer& model, const Safetensors& expected,
+                                             const CompareOptions& options = {});
 
 // The same with every two of them at once; these are some hundreds.
-std::vector<Trial> try_pairs_of_changes(const Transformer& model, const Safetensors& expected,
-                                        const CompareOptions& options = {});
+[[nodiscard]] std::vector<Trial> try_pairs_of_changes(const Transformer& model,
+                                                      const Safetensors& expected,
+                                                      const CompareOptions& options = {});
 
 }  // namespace tapestry

@@ -63,13 +63,13 @@ struct HandMadeOptions {
 struct HandMadeColumns {
   Index words, length;
 
-  Index word(Index w) const { return w; }
-  Index position(Index i) const { return words + i; }
-  Index found(Phrase by, Index w) const {
+  [[nodiscard]] Index word(Index w) const { return w; }
+  [[nodiscard]] Index position(Index i) const { return words + i; }
+  [[nodiscard]] Index found(Phrase by, Index w) const {
     return words + length + static_cast<Index>(by) * words + w;
   }
-  Index constant() const { return 5 * words + length; }
-  Index d_model() const { return 5 * words + length + 1; }
+  [[nodiscard]] Index constant() const { return 5 * words + length; }
+  [[nodiscard]] Index d_model() const { return 5 * words + length + 1; }
 };
 [[nodiscard]] HandMadeColumns columns_of(const HandMadeOptions& options);
 

@@ -19,8 +19,8 @@ namespace tapestry {
 // over: their names are added to `passed_over`. Throws Error as read_config and WeightFiles do, and
 // naming the tensor, its shape and what was expected, for one that is missing, surplus or of
 // another shape. Nothing of the model is in memory before all shapes agree.
-Transformer read_model(const std::filesystem::path& folder,
-                       std::vector<std::string>* passed_over = nullptr);
+[[nodiscard]] Transformer read_model(const std::filesystem::path& folder,
+                                     std::vector<std::string>* passed_over = nullptr);
 
 // Writes the model in this layout and with these names, so that read_model and other programs read
 // it; a tied weight is written once. Biases that the architecture has and the model lacks are

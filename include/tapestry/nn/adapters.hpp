@@ -32,16 +32,16 @@ struct AdapterOptions {
 // twice or that the model lacks (it lists those that it has), and as LowRank does.
 void add_adapters(Transformer& model, const AdapterOptions& options, Random& random);
 
-bool has_adapters(const Transformer& model);
+[[nodiscard]] bool has_adapters(const Transformer& model);
 
 // What add_adapters was given; alpha is never 0, and maps are in the order of parameters(). Throws
 // Error for a model without adapters, and for adapters that it cannot have made: of several ranks
 // or alphas, or not at the same maps of all blocks.
-AdapterOptions adapter_options(const Transformer& model);
+[[nodiscard]] AdapterOptions adapter_options(const Transformer& model);
 
 // What the optimizer gets: "blocks.0.attention.query.adapter.down" and so on. Empty without
 // adapters.
-Parameters adapter_parameters(const Transformer& model);
+[[nodiscard]] Parameters adapter_parameters(const Transformer& model);
 
 // Replaces each map with an adapter by one with the weight W + scale A B, so that logits stay equal
 // to rounding and the model is as fast and as large as before it had adapters. The weights are new

@@ -16,7 +16,7 @@ struct Embedding : Module {
   Embedding(Index words, Index width, Random& random, Initializer initializer = init::normal);
 
   // ids (...) -> (..., width). Throws Error for an id that is not a row.
-  Tensor operator()(const Indices& ids) const;
+  [[nodiscard]] Tensor operator()(const Indices& ids) const;
 
   Members members() const override { return {{"weight", weight}}; }
 };

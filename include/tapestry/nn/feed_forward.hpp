@@ -30,7 +30,7 @@ struct FeedForward : Module {
   FeedForward(Index d_model, Random& random, const FeedForwardOptions& options = {});
 
   // x (..., d_model) -> the same shape. Throws Error for another last axis.
-  Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
   Members members() const override { return {{"gate", gate}, {"up", up}, {"down", down}}; }
 };

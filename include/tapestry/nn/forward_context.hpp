@@ -18,7 +18,7 @@ struct ForwardContext {
   // Of a model with token types: one for each id, in the shape of the ids; without them all are 0.
   const Indices* token_types = nullptr;
 
-  bool training() const { return random != nullptr; }
+  [[nodiscard]] bool training() const { return random != nullptr; }
 };
 
 }  // namespace tapestry

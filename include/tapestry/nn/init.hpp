@@ -12,15 +12,15 @@ using Initializer = Tensor (*)(const Shape& shape, Random& random);
 namespace init {
 
 // Normal with standard deviation 0.02, whatever the size (GPT; Radford et al. 2018).
-Tensor normal(const Shape& shape, Random& random);
+[[nodiscard]] Tensor normal(const Shape& shape, Random& random);
 
 // Uniform in +-sqrt(6 / (in + out)): keeps the variance in the forward and the backward pass
 // (Glorot & Bengio 2010). shape is (..., in, out), else Error.
-Tensor xavier_uniform(const Shape& shape, Random& random);
+[[nodiscard]] Tensor xavier_uniform(const Shape& shape, Random& random);
 
 // Normal with standard deviation 1 / sqrt(in): outputs vary as much as inputs do (LeCun et al.
 // 1998). shape is (..., in, out), else Error.
-Tensor lecun_normal(const Shape& shape, Random& random);
+[[nodiscard]] Tensor lecun_normal(const Shape& shape, Random& random);
 
 }  // namespace init
 }  // namespace tapestry

@@ -18,11 +18,11 @@ struct KeyValueCache {
   struct Room;
   std::shared_ptr<Room> room = nullptr;
 
-  Index length() const { return keys.defined() ? keys.size(-2) : 0; }
+  [[nodiscard]] Index length() const { return keys.defined() ? keys.size(-2) : 0; }
 
   // The cache with new keys and values (batch, heads, new positions, width) behind those that it
   // has. While a tape records them, both are concatenated. Throws Error if their shapes do not fit.
-  KeyValueCache extended(const Tensor& new_keys, const Tensor& new_values) const;
+  [[nodiscard]] KeyValueCache extended(const Tensor& new_keys, const Tensor& new_values) const;
 };
 
 }  // namespace tapestry

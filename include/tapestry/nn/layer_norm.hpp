@@ -18,7 +18,7 @@ struct LayerNorm : Module {
   explicit LayerNorm(Index width, double eps = 1e-5);
 
   // x (..., width) -> the same shape. Throws Error for another last axis.
-  Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
   // In files the weight is called gain.
   Members members() const override { return {{"gain", weight}, {"bias", bias}}; }

@@ -30,11 +30,11 @@ struct Linear : Module {
 
   // activation(x W + b), with an adapter activation(x W + b + scale (x A) B):
   // x (..., in) -> (..., out). Throws Error for another last axis.
-  Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x, Activation activation = Activation::none) const;
 
   // The weight of one map that does the same, to rounding: W + scale A B (in, out); without an
   // adapter W itself. Whoever computes with a weight outside this layer reads it so.
-  Tensor merged() const;
+  [[nodiscard]] Tensor merged() const;
 
   Members members() const override {
     return {{"weight", weight}, {"bias", bias}, {"adapter", adapter}};

@@ -21,13 +21,13 @@ struct LowRank : Module {
   LowRank(Index in, Index out, Index rank, double alpha, Random& random);
 
   Index rank() const { return down.size(1); }
-  double scale() const { return alpha / static_cast<double>(rank()); }
+  [[nodiscard]] double scale() const { return alpha / static_cast<double>(rank()); }
 
   // x (..., in) -> (..., out). Throws Error for another last axis.
-  Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
   // What it adds to the weight: scale A B, (in, out).
-  Tensor change() const;
+  [[nodiscard]] Tensor change() const;
 
   Members members() const override { return {{"down", down}, {"up", up}}; }
 };

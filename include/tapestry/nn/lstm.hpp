@@ -33,11 +33,11 @@ struct LstmCell : Module {
   LstmCell(Index in, Index hidden, Random& random, const LstmOptions& options = {});
 
   // x (batch, in) -> the state after it. Throws Error if x or the state does not fit.
-  LstmState operator()(const Tensor& x, const LstmState& before = {}) const;
+  [[nodiscard]] LstmState operator()(const Tensor& x, const LstmState& before = {}) const;
 
   // The same from gates (batch, 4 hidden) that hold x W_x + b already: one product for many
   // positions.
-  LstmState step(const Tensor& gates, const LstmState& before) const;
+  [[nodiscard]] LstmState step(const Tensor& gates, const LstmState& before) const;
 
   Members members() const override { return {{"input", input}, {"hidden", hidden}}; }
 };
@@ -61,8 +61,8 @@ struct Lstm : Module {
   // attention; with the length first, attention would mix the batch.
   // Throws Error if x or the state does not fit, and for lengths that are not one for each
   // sequence, from 0 to the length of x.
-  Output operator()(const Tensor& x, const std::vector<Index>& lengths = {},
-                    const LstmState& before = {}) const;
+  [[nodiscard]] Output operator()(const Tensor& x, const std::vector<Index>& lengths = {},
+                                  const LstmState& before = {}) const;
 
   Members members() const override { return cell.members(); }
 };

@@ -60,24 +60,24 @@ class Member {
 using Members = std::vector<Member>;
 
 // All their parameters, in order: parameters({{"up", up}, {"down", down}}).
-Parameters parameters(const Members& members, const std::string& prefix = "");
+[[nodiscard]] Parameters parameters(const Members& members, const std::string& prefix = "");
 
 class Module {
  public:
   virtual ~Module() = default;
 
   // The one place where a layer names what it is made of. The order is that of parameters().
-  virtual Members members() const = 0;
+  [[nodiscard]] virtual Members members() const = 0;
 
   // Everything that is learned: "<prefix>blocks.0.attention.query.weight", ...
-  Parameters parameters(const std::string& prefix = "") const;
+  [[nodiscard]] Parameters parameters(const std::string& prefix = "") const;
 
   // How many numbers are learned.
-  Index parameter_count() const;
+  [[nodiscard]] Index parameter_count() const;
 
   // A table of the layers that learn something, with the shapes of their tensors, how many numbers
   // these have and how many bytes they take; the last line has the sums.
-  std::string summary() const;
+  [[nodiscard]] std::string summary() const;
 };
 
 }  // namespace tapestry

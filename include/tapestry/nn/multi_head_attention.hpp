@@ -30,7 +30,7 @@ struct MultiHeadAttentionOptions {
   ScoreOptions scores = {};  // scale and softcap of the scores, as in attention()
   // rotary, relative or alibi; the others are added to x, outside the layer, and refused here
   Positions positions = Positions::none;
-  RotaryOptions rotary = {};  // if they are rotary
+  RotaryOptions rotary = {};  // only if they are rotary
   Initializer initializer = init::normal;
 };
 
@@ -57,8 +57,9 @@ struct MultiHeadAttention : Module {
 
   // Throws Error for a size below 1, heads that do not divide d_model (unless d_k and d_v are
   // given), num_key_value_heads that do not divide heads, a dropout outside [0, 1), a scale or
-  // a softcap that attention() refuses, a negative window, learned or sinusoidal positions, and for
-  // rotary ones a width that is odd, negative or above d_k, or a base that is not above 0.
+  // a softcap that attention() refuses, a negative window, learned or sinusoidal positions, for
+  // rotary ones a width that is odd, negative or above d_k, or a base that is not above 0, and for
+  // others rotary options.
   MultiHeadAttention(Index d_model, Index num_heads, Random& random,
                      const MultiHeadAttentionOptions& options = {});
 
@@ -85,13 +86,13 @@ struct MultiHeadAttention : Module {
 
   // Recorded keys or values (..., num_key_value_heads, keys, width), once for each
   // head that reads them: (..., num_heads, keys, width).
-  Tensor by_heads(const Tensor& x) const;
+  [[nodiscard]] Tensor by_heads(const Tensor& x) const;
 
   // One head alone, with copies of its weights: columns of W_Q, W_K and W_V, rows of W_O. The
   // outputs of all heads add up to operator() (Elhage et al. 2021). Its output has no bias; the
   // layer's is added once. Throws Error for a head out of range, if d_context is not d_model, and
   // for rotary, relative and alibi, which SingleHeadAttention lacks.
-  SingleHeadAttention head(Index number) const;
+  [[nodiscard]] SingleHeadAttention head(Index number) const;
 
   Members members() const override {
     return {{"query", query},

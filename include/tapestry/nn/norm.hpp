@@ -30,7 +30,7 @@ struct NormLayer : Module {
   NormLayer(NormKind kind, Index width, double eps = 1e-5);
 
   // x (..., width) -> the same shape. Throws Error for another last axis.
-  Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
   Members members() const override;
 };

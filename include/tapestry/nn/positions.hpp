@@ -40,6 +40,8 @@ struct RotaryOptions {
   double base = 1e4;
   Index width = 0;  // only the first `width` numbers of a head's row are rotated; 0 means all
   RotaryLayout layout = RotaryLayout::half_split;
+
+  bool operator==(const RotaryOptions&) const = default;
 };
 
 // Rotary positions (Su et al. 2021): rotates pair i of the row at position pos by the angle
@@ -78,7 +80,7 @@ struct RelativeBias : Module {
 
   // For queries at first, first + 1, ... and keys at 0, 1, ... -> (heads, queries, keys).
   // Throws Error for a negative number.
-  Tensor operator()(Index queries, Index keys, Index first = 0) const;
+  [[nodiscard]] Tensor operator()(Index queries, Index keys, Index first = 0) const;
 
   Members members() const override { return {{"table", table}}; }
 };

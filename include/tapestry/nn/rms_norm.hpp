@@ -16,7 +16,7 @@ struct RmsNorm : Module {
   explicit RmsNorm(Index width, double eps = 1e-5);
 
   // x (..., width) -> the same shape. Throws Error for another last axis.
-  Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
   Members members() const override { return {{"gain", weight}}; }
 };

@@ -36,11 +36,11 @@ struct SingleHeadAttention : Module {
   // x (..., length, d_model) -> (..., length, d_model). A position sees what `mask` allows and,
   // with `is_causal`, nothing later than itself. The weights are never stored (fused_attention).
   // Throws Error if x does not fit d_model, or the mask does not fit x.
-  Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
+  [[nodiscard]] Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
 
   // The same with all intermediates: output (..., length, d_model), weights and scores (...,
   // length, length).
-  Attention with_weights(const Tensor& x, const Mask& mask = {}) const;
+  [[nodiscard]] Attention with_weights(const Tensor& x, const Mask& mask = {}) const;
 
   Members members() const override {
     return {{"query", query}, {"key", key}, {"value", value}, {"output", output}};

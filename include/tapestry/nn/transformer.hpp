@@ -24,7 +24,7 @@ struct TransformerOptions {
   Index num_heads = 4;
   Index num_layers = 2;
   Index d_ff = 0;                // 0 means 4 d_model
-  bool has_feed_forward = true;  // false: attention only; d_ff and activation then do nothing
+  bool has_feed_forward = true;  // false: attention only
   bool is_causal = true;         // true: a decoder, which predicts the next word; false: an encoder
   bool attention_bias = false;
   std::optional<bool> attention_output_bias = {};  // if the output map is not like the other three
@@ -36,7 +36,7 @@ struct TransformerOptions {
   // encoder: and after). 0 means all; an empty list means 0 for each.
   std::vector<Index> windows = {};
   Positions positions = Positions::learned;
-  RotaryOptions rotary = {};       // if positions are rotary
+  RotaryOptions rotary = {};       // only if positions are rotary
   bool parallel_residual = false;  // x + attention(norm(x)) + feed_forward(norm'(x)) (GPT-NeoX)
   NormPlace norm_place = NormPlace::pre;
   NormKind norm_kind = NormKind::layer;  // rms: as in Llama
@@ -73,7 +73,8 @@ struct Transformer : Module {
   std::optional<NormLayer> logits_norm;    // after logits_transform
   Linear lm_head;  // (d_model, vocab_size); its weight is undefined if tied, or without logits
 
-  // Throws Error for a size below 1, windows that are not as many as layers, and as the layers do.
+  // Throws Error for a size below 1, windows that are not as many as layers, options of logits
+  // without has_logits, and as the layers do.
   Transformer(const TransformerOptions& options, Random& random);
 
   // ids (length) or (batch, length) -> logits (..., length, vocab_size). A position sees what
@@ -131,8 +132,10 @@ struct Transformer : Module {
 // Converts options to text, for the metadata of a checkpoint ("transformer.d_model" -> "64"), and
 // back. Throws Error naming a missing or invalid entry; `initializer` is not kept. Options that
 // came after the first files were written ("transformer.norm_kind" and others) have an entry only
-// if they are not the default.
-std::map<std::string, std::string> to_metadata(const TransformerOptions& options);
-TransformerOptions transformer_options(const std::map<std::string, std::string>& metadata);
+// if they are not the default. A file may have entries of what its model lacks, d_ff without a
+// feed-forward say, which a Transformer would refuse: these options are then the default.
+[[nodiscard]] std::map<std::string, std::string> to_metadata(const TransformerOptions& options);
+[[nodiscard]] TransformerOptions transformer_options(
+    const std::map<std::string, std::string>& metadata);
 
 }  // namespace tapestry

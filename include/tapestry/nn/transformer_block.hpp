@@ -33,8 +33,8 @@ struct TransformerBlock : Module {
   NormPlace norm_place;
   double dropout;
 
-  // Throws Error as the layers do, for a dropout outside [0, 1), and for NormPlace::post in
-  // parallel.
+  // Throws Error as the layers do, for a dropout outside [0, 1), for NormPlace::post in parallel,
+  // and, without a feed-forward, for its d_ff, gate, missing bias or place in parallel.
   TransformerBlock(Index d_model, Index num_heads, Random& random,
                    const TransformerBlockOptions& options = {});
 

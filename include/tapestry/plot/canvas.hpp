@@ -34,14 +34,14 @@ class Canvas {
   int pixel_height() const { return pixel_height_; }
   // Row by row from the top. `pixel` throws Error outside the picture.
   std::span<const Colour> pixels() const { return pixels_; }
-  Colour pixel(int column, int row) const;
+  [[nodiscard]] Colour pixel(int column, int row) const;
 
   // Drawing is limited to `area` until the next call; without a value, to the whole canvas.
   void set_clip(std::optional<Rect> area);
 
   // The nearest boundary between two device pixels: shapes that end there have sharp edges.
-  double snap(double value) const;
-  Rect snap(const Rect& rect) const;
+  [[nodiscard]] double snap(double value) const;
+  [[nodiscard]] Rect snap(const Rect& rect) const;
 
   // A matrix of colours that fills `area`, row by row. Throws Error unless there is a colour for
   // each cell.
@@ -77,7 +77,7 @@ class Canvas {
 };
 
 // The points of a cubic Bézier curve, `pieces` + 1 of them.
-std::vector<Point> curve_points(Point from, Point control_from, Point control_to, Point to,
-                                int pieces = 48);
+[[nodiscard]] std::vector<Point> curve_points(Point from, Point control_from, Point control_to,
+                                              Point to, int pieces = 48);
 
 }  // namespace tapestry::plot

@@ -71,7 +71,9 @@ void draw(Canvas& canvas, Rect area, const LineChart& chart);
 void draw(Canvas& canvas, Rect area, const BarChart& chart);
 
 // A picture of width × height logical units.
-Canvas render(const LineChart& chart, double width = 720, double height = 460, double scale = 2);
-Canvas render(const BarChart& chart, double width = 720, double height = 420, double scale = 2);
+[[nodiscard]] Canvas render(const LineChart& chart, double width = 720, double height = 460,
+                            double scale = 2);
+[[nodiscard]] Canvas render(const BarChart& chart, double width = 720, double height = 420,
+                            double scale = 2);
 
 }  // namespace tapestry::plot

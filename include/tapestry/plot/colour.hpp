@@ -31,20 +31,20 @@ inline constexpr Colour accent{60, 66, 78};      // reference lines
 struct Lab {
   double L = 0, a = 0, b = 0;
 };
-Lab to_lab(Colour colour);
+[[nodiscard]] Lab to_lab(Colour colour);
 
 // CIE 1976 colour difference: the Euclidean distance in Lab. About 2.3 is just noticeable.
-double difference(Colour first, Colour second);
+[[nodiscard]] double difference(Colour first, Colour second);
 
 // WCAG 2.1: relative luminance in [0, 1], and contrast ratio in [1, 21].
-double luminance(Colour colour);
-double contrast_ratio(Colour first, Colour second);
+[[nodiscard]] double luminance(Colour colour);
+[[nodiscard]] double contrast_ratio(Colour first, Colour second);
 
 // Black or white, the one with the larger contrast on `background` (always at least 4.5).
-Colour readable_on(Colour background);
+[[nodiscard]] Colour readable_on(Colour background);
 
 // Linear interpolation from `from` to `to` at t (clamped to [0, 1]), in sRGB.
-Colour mix(Colour from, Colour to, double t);
+[[nodiscard]] Colour mix(Colour from, Colour to, double t);
 
 enum class ColourMap {
   blues,        // white to dark blue: the attention maps
@@ -55,9 +55,9 @@ enum class ColourMap {
 
 // The colour at t in [0, 1]; t outside is clamped, NaN gives theme::missing. Equal steps of t are
 // equal steps in Lab (arc length along a curve through a few anchors).
-Colour colour_at(ColourMap map, double t);
+[[nodiscard]] Colour colour_at(ColourMap map, double t);
 
 // The colour of series number `index`; repeats after eight. Safe for the colour-blind.
-Colour series_colour(std::size_t index);
+[[nodiscard]] Colour series_colour(std::size_t index);
 
 }  // namespace tapestry::plot

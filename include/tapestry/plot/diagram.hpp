@@ -56,7 +56,7 @@ struct Diagram {
 };
 
 // The size that a box needs for its words and thumbnail.
-Size box_size(const Box& box);
+[[nodiscard]] Size box_size(const Box& box);
 
 // Places boxes in layers (by the longest path from a box without incoming arrows) and routes arrows
 // around boxes (after Sugiyama, Tagawa and Toda, 1981). Sets every frame and path, with the drawing
@@ -68,6 +68,6 @@ Size layout(Diagram& diagram);
 void draw(Canvas& canvas, Rect area, const Diagram& diagram);
 
 // A picture just large enough.
-Canvas render(const Diagram& diagram, double scale = 2);
+[[nodiscard]] Canvas render(const Diagram& diagram, double scale = 2);
 
 }  // namespace tapestry::plot

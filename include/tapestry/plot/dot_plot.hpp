@@ -81,7 +81,7 @@ struct DotPlot {
 void draw(Canvas& canvas, Rect area, const DotPlot& chart);
 
 // A picture of width × height logical units; automatic: 420 high, for rows as high as they need.
-Canvas render(const DotPlot& chart, double width = 720, std::optional<double> height = {},
-              double scale = 2);
+[[nodiscard]] Canvas render(const DotPlot& chart, double width = 720,
+                            std::optional<double> height = {}, double scale = 2);
 
 }  // namespace tapestry::plot

@@ -88,7 +88,7 @@ struct Cells {
   std::int64_t rows = 0, columns = 0;
   std::vector<Colour> colours = {};
   // Where that cell is.
-  Rect cell(std::int64_t row, std::int64_t column) const {
+  [[nodiscard]] Rect cell(std::int64_t row, std::int64_t column) const {
     const double width = area.width / static_cast<double>(columns);
     const double height = area.height / static_cast<double>(rows);
     return {area.x + static_cast<double>(column) * width,
@@ -113,13 +113,13 @@ struct Element {
 
 // Width from pen start to pen end, and the height from the ascent to the descent of the typeface,
 // of one line of UTF-8 text at the style's size and weight, before rotation.
-Size measure_text(std::string_view text, const TextStyle& style);
+[[nodiscard]] Size measure_text(std::string_view text, const TextStyle& style);
 
 // The text, shortened with "…" until it is at most `width` wide.
-std::string fit_text(std::string_view text, double width, const TextStyle& style);
+[[nodiscard]] std::string fit_text(std::string_view text, double width, const TextStyle& style);
 
 // The corners of the box around the words, after alignment and rotation: from pen start to pen end,
 // and from the top of the capital letters to the descent. In order around the box.
-std::array<Point, 4> corners(const Text& text);
+[[nodiscard]] std::array<Point, 4> corners(const Text& text);
 
 }  // namespace tapestry::plot

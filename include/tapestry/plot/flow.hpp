@@ -28,6 +28,6 @@ struct Flow {
 void draw(Canvas& canvas, Rect area, const Flow& flow);
 
 // A picture of that width in logical units, as high as the words need.
-Canvas render(const Flow& flow, double width = 640, double scale = 2);
+[[nodiscard]] Canvas render(const Flow& flow, double width = 640, double scale = 2);
 
 }  // namespace tapestry::plot

@@ -17,7 +17,8 @@ namespace tapestry::plot {
 // theme::paper.
 // Throws Error if there are no frames, if they differ in size, or for seconds outside 0.02 ... 655
 // (viewers treat shorter ones differently).
-std::vector<std::uint8_t> encode_gif(const std::vector<Canvas>& frames, double seconds = 0.1);
+[[nodiscard]] std::vector<std::uint8_t> encode_gif(const std::vector<Canvas>& frames,
+                                                   double seconds = 0.1);
 
 // Writes the animation to `path` atomically, as write_png does. Throws Error also with the path and
 // the reason.

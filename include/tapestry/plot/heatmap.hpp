@@ -44,16 +44,19 @@ struct Heatmap {
 void draw(Canvas& canvas, Rect area, const Heatmap& heatmap);
 
 // The size at which all labels fit and cells have their usual size; for render() and for panels.
-Size natural_size(const Heatmap& heatmap);
+[[nodiscard]] Size natural_size(const Heatmap& heatmap);
 
 // A picture of `size` (natural_size when not given) in logical units.
-Canvas render(const Heatmap& heatmap, std::optional<Size> size = std::nullopt, double scale = 2);
+[[nodiscard]] Canvas render(const Heatmap& heatmap, std::optional<Size> size = std::nullopt,
+                            double scale = 2);
 
 // The heatmap of attention weights over words: rows and columns labelled with the tokens, values
 // from 0 to 1 (to the largest one when there are more than 32 keys, which all have small weights).
 // `weights` is queries × keys, row by row.
-Heatmap attention_heatmap(std::vector<double> weights, std::vector<std::string> queries,
-                          std::vector<std::string> keys, std::string title = "Attention weights");
+[[nodiscard]] Heatmap attention_heatmap(std::vector<double> weights,
+                                        std::vector<std::string> queries,
+                                        std::vector<std::string> keys,
+                                        std::string title = "Attention weights");
 
 // Only the colour bar, with ticks, in `area`: for panels that share one.
 void draw_colour_bar(Canvas& canvas, Rect area, ColourMap colours, double low, double high,

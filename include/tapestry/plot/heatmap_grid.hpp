@@ -26,6 +26,6 @@ struct HeatmapGrid {
 void draw(Canvas& canvas, Rect area, const HeatmapGrid& grid);
 
 // A picture with room for maps `side` logical units wide.
-Canvas render(const HeatmapGrid& grid, double side = 150, double scale = 2);
+[[nodiscard]] Canvas render(const HeatmapGrid& grid, double side = 150, double scale = 2);
 
 }  // namespace tapestry::plot

@@ -11,7 +11,8 @@ namespace tapestry::plot {
 
 // The bytes of a PNG file; the same canvas gives the same bytes. Pictures without transparency are
 // stored as RGB. `dots_per_inch` is stored for printing and changes no pixel.
-std::vector<std::uint8_t> encode_png(const Canvas& canvas, double dots_per_inch = 300);
+[[nodiscard]] std::vector<std::uint8_t> encode_png(const Canvas& canvas,
+                                                   double dots_per_inch = 300);
 
 // Writes the picture to `path`, making missing folders. The write is atomic: to a temporary file,
 // flushed to the disk and renamed. Throws Error with the path and
@@ -30,6 +31,6 @@ struct Image {
 // indexes become their colours; 16 bits are refused. image_tensor (pictures.hpp) makes a tensor of
 // it. The file is not trusted: at most 32768 pixels on each side and 2^26 in all, and no more
 // memory than they need; checksums are not checked. Throws Error with the file and the reason.
-Image read_png(const std::filesystem::path& path);
+[[nodiscard]] Image read_png(const std::filesystem::path& path);
 
 }  // namespace tapestry::plot

@@ -23,11 +23,12 @@ struct View {
 void draw_surface(Canvas& canvas, Rect area, const Heatmap& heatmap, View view = {});
 
 // A picture of `size` logical units.
-Canvas render_surface(const Heatmap& heatmap, View view = {}, Size size = {720, 560},
-                      double scale = 2);
+[[nodiscard]] Canvas render_surface(const Heatmap& heatmap, View view = {}, Size size = {720, 560},
+                                    double scale = 2);
 
 // One full turn, for write_gif. Throws Error unless frames is 1 to 360.
-std::vector<Canvas> surface_360(const Heatmap& heatmap, int frames = 48, double tilt = 35,
-                                Size size = {720, 560}, double scale = 1);
+[[nodiscard]] std::vector<Canvas> surface_360(const Heatmap& heatmap, int frames = 48,
+                                              double tilt = 35, Size size = {720, 560},
+                                              double scale = 1);
 
 }  // namespace tapestry::plot

@@ -11,7 +11,7 @@ namespace tapestry::plot {
 // The text of an SVG file; the same canvas gives the same text. Words are in DejaVu Sans, or where
 // that is missing in Verdana, which is as wide; their Role is their class: row-label, x-tick. A
 // block of more than 1024 cells is an embedded PNG, a pixel for each.
-std::string encode_svg(const Canvas& canvas);
+[[nodiscard]] std::string encode_svg(const Canvas& canvas);
 
 // Writes the picture to `path` atomically, as write_png does. Throws Error also with the path and
 // the reason.

@@ -17,18 +17,18 @@ struct Batch {
 
 // Inputs are <bos> w1 ... wn, targets w1 ... wn <eos>: at every position the next word. Throws
 // Error for a word that is not in the vocabulary.
-Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts);
+[[nodiscard]] Batch next_word_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts);
 
 // In each row <mask> replaces one word, which is the target there. Every place is equally likely.
 // Throws Error as above, and for a text without words.
-Batch masked_lm_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
-                      Random& random);
+[[nodiscard]] Batch masked_lm_batch(const Vocabulary& vocabulary, const std::vector<Words>& texts,
+                                    Random& random);
 
 // Counts the rows in which argmax(logits) is the target at every position that has one, of equal
 // logits the lowest id; rows without targets do not count. A causal model that is right there when
 // it reads the true words also generates them greedily from its own. logits (rows, length,
 // vocabulary), targets (rows, length). NaN is never a match. Throws Error if the shapes do not fit.
 // (Positions one by one: accuracy.hpp.)
-Index exact_matches(const Tensor& logits, const Indices& targets);
+[[nodiscard]] Index exact_matches(const Tensor& logits, const Indices& targets);
 
 }  // namespace tapestry

@@ -26,12 +26,12 @@ using BytePair = std::pair<std::string, std::string>;
 // token; ids are those of byte_pair_tokenizer. A pair that stands only once is not merged, so that
 // there may be fewer merges. "<|endoftext|>" separates texts, and is no part of them. Any bytes are
 // allowed. Throws Error for a negative count.
-std::vector<BytePair> learn_byte_pairs(std::string_view text, Index count);
+[[nodiscard]] std::vector<BytePair> learn_byte_pairs(std::string_view text, Index count);
 
 // Ids 0 to 255 are the bytes, as GPT-2 numbers them ("!" is 0, the space 220); then comes what each
 // merge makes, in order, if no earlier one made the same; the last is the special token
 // <|endoftext|>. Throws Error for a merge of what is no token yet.
-Tokenizer byte_pair_tokenizer(std::span<const BytePair> merges);
+[[nodiscard]] Tokenizer byte_pair_tokenizer(std::span<const BytePair> merges);
 
 // Writes vocab.json, merges.txt and tokenizer.json of that tokenizer: all of them or, if something
 // fails, none. Throws Error if the folder exists and is not empty.

@@ -17,7 +17,7 @@ namespace tapestry {
 
 // The content of a text file, without the byte order mark that some editors put first. Throws
 // Error naming the file if there is none, it is a folder, empty, not UTF-8, or above 256 MB.
-std::string read_text(const std::filesystem::path& path);
+[[nodiscard]] std::string read_text(const std::filesystem::path& path);
 
 struct SplitText {
   Indices train, held_out;  // (n) each, in the order of the text
@@ -25,11 +25,11 @@ struct SplitText {
 
 // The last part of the text is held out, `held_out` of it rounded to a whole id. ids (n); throws
 // Error for another rank, or a share that is not within 0 and 1.
-SplitText split_text(const Indices& ids, double held_out = 0.1);
+[[nodiscard]] SplitText split_text(const Indices& ids, double held_out = 0.1);
 
 // `rows` windows of `length` ids, each from a random place of the text; the target of each position
 // is the next id. ids (n), n > length; inputs and targets (rows, length). Throws Error if the text
 // is too short, or rows or length are below 1.
-Batch random_windows(const Indices& ids, Index rows, Index length, Random& random);
+[[nodiscard]] Batch random_windows(const Indices& ids, Index rows, Index length, Random& random);
 
 }  // namespace tapestry

@@ -30,18 +30,20 @@ struct InputFormat {
 // is at each position with a target; next_word if each target is the next word of its row, where
 // the row does not end. Throws Error if inputs and targets are not both (rows, length), or there is
 // no target.
-InputFormat input_format_of(const Batch& batch);
+[[nodiscard]] InputFormat input_format_of(const Batch& batch);
 
 // Vocabulary and input format as text, for the metadata of a file ("words" -> "cat dog ...",
 // "words.unit" -> "word" or "character", "feeding.bos" -> "true", "feeding.guess" -> "next word").
 // `batch` is any batch that the model was trained on. Throws Error as input_format_of does.
-std::map<std::string, std::string> to_metadata(const Vocabulary& vocabulary, const Batch& batch);
+[[nodiscard]] std::map<std::string, std::string> to_metadata(const Vocabulary& vocabulary,
+                                                             const Batch& batch);
 
 // The vocabulary from the metadata; what to do with unknown words is not kept. Throws Error if the
 // metadata names no words or is not valid.
-Vocabulary vocabulary_in(const std::map<std::string, std::string>& metadata);
+[[nodiscard]] Vocabulary vocabulary_in(const std::map<std::string, std::string>& metadata);
 
 // The input format from the metadata, if it is there. Throws Error if it is not valid.
-std::optional<InputFormat> input_format_in(const std::map<std::string, std::string>& metadata);
+[[nodiscard]] std::optional<InputFormat> input_format_in(
+    const std::map<std::string, std::string>& metadata);
 
 }  // namespace tapestry

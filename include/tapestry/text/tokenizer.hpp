@@ -55,37 +55,40 @@ class Tokenizer {
   explicit Tokenizer(std::shared_ptr<const TokenizerParts> parts);
 
   // The ids of a text, (n). With `add_special` those of front() and back() are around them.
-  Indices encode(std::string_view text, bool add_special = true) const;
+  [[nodiscard]] Indices encode(std::string_view text, bool add_special = true) const;
 
   // The text of ids; without `skip_special` special tokens are in it, too. What they make is not
   // UTF-8 if the ids end within a character. Throws Error for an id without a token.
-  std::string decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
+  [[nodiscard]] std::string decode(std::span<const std::int32_t> ids,
+                                   bool skip_special = true) const;
 
   // What one id adds to a text: nothing if it is special. `first`: no id that is not special came
   // before it; some tokenizers leave out a blank there. Those of all ids, one after the other, are
   // what decode gives, unless the decoder strips the end of a text (none in use does).
-  std::string bytes_of(std::int32_t id, bool first = false) const;
+  [[nodiscard]] std::string bytes_of(std::int32_t id, bool first = false) const;
 
-  std::string kind() const;  // "byte-level BPE", "BPE of characters", "WordPiece"
-  Index size() const;        // all ids are below it; there may be gaps
-  bool contains(std::string_view token) const;
-  bool contains(std::int32_t id) const;
-  std::int32_t id(std::string_view token) const;    // throws Error for one that is not there
-  const std::string& token(std::int32_t id) const;  // as the file spells it; throws Error likewise
-  bool is_special(std::int32_t id) const;
+  [[nodiscard]] std::string kind() const;  // "byte-level BPE", "BPE of characters", "WordPiece"
+  [[nodiscard]] Index size() const;        // all ids are below it; there may be gaps
+  [[nodiscard]] bool contains(std::string_view token) const;
+  [[nodiscard]] bool contains(std::int32_t id) const;
+  [[nodiscard]] bool is_special(std::int32_t id) const;
+
+  // The token as the file spells it. Both throw Error for one that is not there.
+  [[nodiscard]] std::int32_t id(std::string_view token) const;
+  [[nodiscard]] const std::string& token(std::int32_t id) const;
 
   // The special tokens that encode puts before and behind a text; most decoders have one in front,
   // GPT-2 none.
-  const std::vector<std::int32_t>& front() const;
-  const std::vector<std::int32_t>& back() const;
+  [[nodiscard]] const std::vector<std::int32_t>& front() const;
+  [[nodiscard]] const std::vector<std::int32_t>& back() const;
 
   // The tokens for the beginning and the end of a text: those that tokenizer_config.json names, or
   // else encode puts there, or else special ones of a usual name (<s>, </s>, <|endoftext|>, ...).
-  std::optional<std::int32_t> bos() const;
-  std::optional<std::int32_t> eos() const;
+  [[nodiscard]] std::optional<std::int32_t> bos() const;
+  [[nodiscard]] std::optional<std::int32_t> eos() const;
 
   // How `encode(text, add_special)` comes about. Throws Error for a text above 1000 bytes.
-  TokenizerTrace explain(std::string_view text, bool add_special = true) const;
+  [[nodiscard]] TokenizerTrace explain(std::string_view text, bool add_special = true) const;
 
  private:
   std::shared_ptr<const TokenizerParts> parts_;
@@ -106,6 +109,6 @@ class Tokenizer {
 // is not in the vocabulary; of tokenizer_config.json the options do_basic_tokenize, never_split,
 // wordpieces_prefix, split_special_tokens, and Qwen2's add_prefix_space, if they are not as usual.
 // Other names in tokenizer_config.json are not looked at.
-Tokenizer read_tokenizer(const std::filesystem::path& folder_or_file);
+[[nodiscard]] Tokenizer read_tokenizer(const std::filesystem::path& folder_or_file);
 
 }  // namespace tapestry

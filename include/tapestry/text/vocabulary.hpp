@@ -14,11 +14,11 @@ namespace tapestry {
 using Words = std::vector<std::string>;
 
 // The words of a text between white space, with A-Z made lower-case: "The cat" -> {"the", "cat"}.
-Words split_words(std::string_view text);
+[[nodiscard]] Words split_words(std::string_view text);
 
 // The code points of a text, one string each: "né" -> {"n", "é"}. Nothing is made lower-case.
 // Throws Error for text that is not UTF-8, with its first wrong byte.
-Words split_characters(std::string_view text);
+[[nodiscard]] Words split_characters(std::string_view text);
 
 // What to do with a word that is not in the vocabulary.
 enum class UnknownWord {
@@ -42,27 +42,29 @@ class Vocabulary {
   // A vocabulary whose words are single characters: those of `text`, each once, by code point. Its
   // ids(text) and text(ids) go character by character, blanks and line ends included. Throws Error
   // for text that is not UTF-8.
-  static Vocabulary of_characters(std::string_view text, UnknownWord unknown = UnknownWord::refuse);
+  [[nodiscard]] static Vocabulary of_characters(std::string_view text,
+                                                UnknownWord unknown = UnknownWord::refuse);
 
   std::int32_t size() const { return static_cast<std::int32_t>(words_.size()); }
   const Words& words() const { return words_; }  // by id, special words included
   bool by_characters() const { return unit_ == Unit::character; }
-  bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
+  [[nodiscard]] bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
   // Throws Error for a word not in the vocabulary, unless <unk> replaces it.
-  std::int32_t id(std::string_view word) const;
+  [[nodiscard]] std::int32_t id(std::string_view word) const;
 
   // Throws Error for an id without a word.
-  const std::string& word(std::int32_t id) const;
+  [[nodiscard]] const std::string& word(std::int32_t id) const;
 
-  Indices ids(const Words& words) const;     // shape (number of words)
-  Indices ids(std::string_view text) const;  // of split_words(text), or of its characters
+  // Shape (number of words); of a text those of split_words(text), or of its characters.
+  [[nodiscard]] Indices ids(const Words& words) const;
+  [[nodiscard]] Indices ids(std::string_view text) const;
 
   // One row per text, (texts, longest), short ones padded with <pad>.
-  Indices batch(const std::vector<Words>& texts) const;
+  [[nodiscard]] Indices batch(const std::vector<Words>& texts) const;
 
   // The words of all ids in row-major order with a blank between them; characters without.
-  std::string text(const Indices& ids) const;
+  [[nodiscard]] std::string text(const Indices& ids) const;
 
  private:
   enum class Unit { word, character };

@@ -27,7 +27,7 @@ namespace {
 constexpr int turns = 5;
 // Slow enough that waiting is most of an exchange: what a backward pass can hide. Between ranks of
 // one machine it is copying, which takes the time of the cores that compute.
-constexpr Link slow_link = {1e-3, 1e9};
+constexpr NetworkLink slow_link = {1e-3, 1e9};
 
 struct Gpt {
   Index batch, vocabulary, length, width, heads, layers;

@@ -5,7 +5,7 @@
 
 namespace tapestry {
 
-struct Link {
+struct NetworkLink {
   double latency = 0;           // seconds until a message's first byte arrives
   double bandwidth = INFINITY;  // bytes per second
 
