@@ -2,12 +2,12 @@
 // in one piece; under a limit of 80 % of the memory which that needs, where it fails; and by two
 // ranks that each keep to this limit. Their output and gradients must have the same bits.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <vector>
 
+#include "course/timing.hpp"
 #include "distributed/tags.hpp"
 #include "tapestry/distributed/ring_attention.hpp"
 #include "tapestry/error.hpp"
@@ -81,7 +81,7 @@ std::uint64_t all_bits(Ranks& ranks, const RingLayout& layout,
 }
 
 Outcome attend(Ranks& ranks, Index length, std::size_t limit) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   const MemoryAccount account(limit);
   const RingOptions options{.is_causal = true};
   const RingLayout layout(length, options.tile, ranks.size());
@@ -91,8 +91,8 @@ Outcome attend(Ranks& ranks, Index length, std::size_t limit) {
   const Tensor y = ring_attention(ranks, q, k, v, length, options);
   const Gradients gradients = tape.backward(y, seed);
   const auto bits = tile_bits(layout, ranks.rank(), {y, gradients[q], gradients[k], gradients[v]});
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  return {account.peak_bytes(), took.count(), all_bits(ranks, layout, bits)};
+  const double seconds = now() - start;
+  return {account.peak_bytes(), seconds, all_bits(ranks, layout, bits)};
 }
 
 Outcome attend_by(int count, Index length, std::size_t limit) {

@@ -68,8 +68,9 @@ class Capture {
   // counts. Without a Capture it only returns the tensor.
   static Tensor record(const char* name, const Tensor& tensor);
 
-  // For layers: the tensor of this name does not exist in this pass. To ask for it is then an error
-  // that tells the `remedy`. Throws Error, with the same words, if it is to be replaced.
+  // For layers: the tensor of this name, and those below it ("blocks" has "blocks.0.output"), do
+  // not exist in this pass. To ask for one is then an error that tells the `remedy`. Throws Error,
+  // with the same words, if one is to be replaced.
   static void not_stored(const char* name, const char* remedy);
 
  private:

@@ -66,7 +66,7 @@ class Buffer {
   const void* id() const { return block_; }
   explicit operator bool() const { return block_ != nullptr; }
 
-  // Whether Tensor::data() gave an address in it to somebody, who may change numbers at any time.
+  // Whether Tensor::data() gave out an address in it: its numbers may then change at any time.
   bool given_away() const { return block_->given_away.load(); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace tapestry {
 
-// While it lives, counts the bytes of all tensors and other buffers that this thread makes, until
+// While it exists, counts the bytes of all tensors and other buffers that this thread makes, until
 // they are freed, by whichever thread. The bytes are those of MemoryStats: with what rounding up
 // to reusable blocks adds.
 //

@@ -2,8 +2,8 @@
 //
 // A gradient made from other numbers than those of the forward pass is wrong and looks right. To
 // compare all numbers that are kept would cost as much as reading them twice at every step.
-// So a tape compares those that somebody could have changed, by a fingerprint of 64 bits:
-//   - Whoever asks Tensor::data() for an address may write there, at once or much later. What is
+// So a tape compares those that may have been changed, by a fingerprint of 64 bits:
+//   - A caller of Tensor::data() may write at that address, at once or much later. What is
 //     kept of those numbers already gets its fingerprint before the address is given away; what is
 //     kept of them afterwards, when it is kept.
 //   - set(), optimisers and other changes by the library take the fingerprints that are missing.
@@ -35,7 +35,7 @@ class Saved : public Tensor {
   [[nodiscard]] bool changed() const;
   Saved* next() const { return next_; }  // another one of the same record, or null
 
-  // While it lives, what is copied or moved on this thread belongs to the record whose list begins
+  // While it exists, what is copied or moved on this thread belongs to the record whose list begins
   // with `first`.
   class Keeper {
    public:
@@ -59,7 +59,7 @@ class Saved : public Tensor {
   Saved* next_ = nullptr;    // of the record
   Saved** here_ = nullptr;   // in the list of its buffer: what points at this one,
   Saved* beside_ = nullptr;  // and the next one
-  std::atomic<std::uint64_t> fingerprint_ = 0;  // 0: not taken, nobody could have changed anything
+  std::atomic<std::uint64_t> fingerprint_ = 0;  // 0: not taken, for nothing can have changed
 };
 
 }  // namespace tapestry

@@ -89,7 +89,7 @@ class Gradients {
   std::vector<std::pair<const void*, std::size_t>> position_;  // by buffer, sorted
 };
 
-// Hears of a backward pass while it goes on, so that gradients can travel meanwhile.
+// Is called during a backward pass, so that gradients can be sent before it ends.
 class BackwardListener {
  public:
   virtual ~BackwardListener() = default;

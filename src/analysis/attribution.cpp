@@ -50,7 +50,8 @@ struct HeldNorm {
   HeldNorm(const NormLayer& norm, const Row& input) {
     const auto* const layer = std::get_if<LayerNorm>(&norm.layer);
     centred = layer != nullptr;
-    const Tensor& weight = centred ? layer->weight : std::get<RmsNorm>(norm.layer).weight;
+    const Tensor& weight =
+        centred ? layer->weight : std::get<RmsNorm>(norm.layer).weight;  // (d_model)
     gain = doubles(weight);
     if (centred) bias = doubles(layer->bias);
     const double mean = centred ? mean_of(input) : 0;

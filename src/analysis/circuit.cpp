@@ -38,7 +38,7 @@ Linear columns(const Linear& map, Index number, Index width) {
   const Index begin = number * width, end = begin + width;
   result.weight = slice(map.merged(), 1, begin, end);  // (d_model, width)
   result.adapter.reset();
-  if (map.bias.defined()) result.bias = slice(map.bias, 0, begin, end);
+  if (map.bias.defined()) result.bias = slice(map.bias, 0, begin, end);  // (width)
   return result;
 }
 
@@ -50,8 +50,8 @@ NormLayer plain_norm(const Transformer& model) {
 // The embeddings of words without positions, as heads read them: (tokens, d_model).
 Tensor words_alone(const Transformer& model, const Indices& tokens) {
   check_tokens(tokens);
-  Tensor x = model.token_embedding(tokens);  // (tokens, d_model)
-  if (model.token_types) x = x + slice(model.token_types->weight, 0, 0, 1);
+  Tensor x = model.token_embedding(tokens);                                  // (tokens, d_model)
+  if (model.token_types) x = x + slice(model.token_types->weight, 0, 0, 1);  // (tokens, d_model)
   if (model.embedding_norm) x = (*model.embedding_norm)(x);
   return plain_norm(model)(x);  // (tokens, d_model)
 }
@@ -98,18 +98,21 @@ Tensor token_scores(const Transformer& model, const Circuit& head, const Indices
                 " writes: give one of an earlier layer.");
   }
   const Tensor queries = words_alone(model, tokens);  // (tokens, d_model)
-  const Tensor keys = keys_from ? plain_norm(model)(written(*keys_from, queries)) : queries;
+  const Tensor keys =
+      keys_from ? plain_norm(model)(written(*keys_from, queries)) : queries;  // (tokens, d_model)
   const double width = static_cast<double>(head.query.size(1));
   const Tensor q = linear(queries, head.query, head.query_bias);  // (tokens, d_k)
   const Tensor k = linear(keys, head.key, head.key_bias);         // (tokens, d_k)
+  // (tokens, tokens)
   const Tensor scores = matmul(q, transpose(k)) * head.scores.scale.value_or(1 / std::sqrt(width));
   const double cap = head.scores.softcap;
-  return cap > 0 ? cap * tanh(scores / cap) : scores;
+  return cap > 0 ? cap * tanh(scores / cap) : scores;  // (tokens, tokens)
 }
 
 Tensor token_logits(const Transformer& model, const Circuit& head, const Indices& tokens) {
   check_logits(model.options);
-  const Tensor gain = std::visit([](const auto& one) { return one.weight; }, model.norm->layer);
+  const Tensor gain =
+      std::visit([](const auto& one) { return one.weight; }, model.norm->layer);  // (d_model)
   const Tensor rows = written(head, words_alone(model, tokens)) * gain;  // (tokens, d_model)
   const Tensor map = model.options.tied_logits ? transpose(model.token_embedding.weight)
                                                : model.lm_head.weight;  // (d_model, vocab_size)

@@ -32,8 +32,9 @@ Maps maps_of(const Tensor& query, const Tensor& key, const Tensor& value, const 
 Maps maps_of(const Circuit& head) { return maps_of(head.query, head.key, head.value, head.output); }
 
 Maps random_maps(const Maps& like, Random& random) {
-  const Tensor query = random.normal(like.query.shape()), key = random.normal(like.key.shape());
-  const Tensor value = random.normal(like.value.shape());
+  const Tensor query = random.normal(like.query.shape());  // (d_model, d_k)
+  const Tensor key = random.normal(like.key.shape());      // (d_model, d_k)
+  const Tensor value = random.normal(like.value.shape());  // (d_model, d_k)
   return maps_of(query, key, value, random.normal(like.output.shape()));
 }
 

@@ -45,7 +45,7 @@ Tensor layers_of(const Reading& reading) {
   const Tensor feed_forward = reading.model.options.has_feed_forward
                                   ? each_alone(reading, PartKind::feed_forward)
                                   : Tensor::zeros(attention.shape());  // (layers)
-  return stack({attention, feed_forward}, -1);
+  return stack({attention, feed_forward}, -1);                         // (layers, 2)
 }
 
 const char* name_of(PartKind kind) {

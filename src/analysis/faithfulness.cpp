@@ -151,7 +151,8 @@ LinkMaps link_maps(const Target& target, const std::string& layer,
                    const MultiHeadAttention& attention) {
   const Tensor weights =
       recorded(target, name_in(layer, "weights"));  // (..., heads, queries, keys)
-  const Tensor values = attention.by_heads(recorded(target, name_in(layer, "value")));
+  const Tensor values =
+      attention.by_heads(recorded(target, name_in(layer, "value")));  // (..., heads, keys, d_v)
   return {weights, value_shares(weights, values, attention.output.merged()),
           gradient_times_attention(target, layer), link_ablation(target, layer)};
 }

@@ -38,8 +38,8 @@ void fold(TransformerBlock& block) {
 
 void fold_embeddings(Transformer& model) {
   const NormLayer kind(model.options.norm_kind, model.options.d_model);
-  Tensor& words = model.token_embedding.weight;
-  words = folded_writer(kind, words);  // (vocab_size, d_model)
+  Tensor& words = model.token_embedding.weight;  // (vocab_size, d_model)
+  words = folded_writer(kind, words);            // (vocab_size, d_model)
   if (model.positions) model.positions->weight = folded_writer(kind, model.positions->weight);
   if (model.token_types) model.token_types->weight = folded_writer(kind, model.token_types->weight);
   if (model.sinusoids.defined()) model.sinusoids = model.sinusoids.clone();

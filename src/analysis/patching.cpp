@@ -162,8 +162,10 @@ Tensor patch_links(const Transformer& model, const Indices& clean, const Indices
   check_layer("patch_links", model, layer);
   const Index heads = model.options.num_heads, length = texts.clean.length;
   const bool last = layer == model.options.num_layers - 1;
-  const Tensor weights = block_of(texts.clean, layer).weights.contiguous();
-  const Tensor before = block_of(texts.corrupted, layer).weights.contiguous();
+  const Tensor weights =
+      block_of(texts.clean, layer).weights.contiguous();  // (1, heads, queries, keys)
+  const Tensor before =
+      block_of(texts.corrupted, layer).weights.contiguous();     // (1, heads, queries, keys)
   const Tensor result = Tensor::zeros({heads, length, length});  // (heads, queries, keys)
   std::vector<Patching::Tried> places;
   for (Index i = 0; i < result.count(); ++i) {

@@ -70,8 +70,8 @@ Tensor first_key(const Shape& weights) {  // (queries, keys)
 // Mean weight on the marked keys, over the rows that count and may see theirs; visible is the mask.
 // weights (..., queries, keys), rows (..., queries) -> (...).
 Tensor mean_weight_on(const Tensor& target, const Tensor& weights, const Tensor& visible) {
-  const Tensor rows = sum(visible * target, -1) * at_least(sum(visible, -1), 2);
-  return mean_of_rows(sum(where(target, weights, 0), -1), rows);
+  const Tensor rows = sum(visible * target, -1) * at_least(sum(visible, -1), 2);  // (..., queries)
+  return mean_of_rows(sum(where(target, weights, 0), -1), rows);                  // (...)
 }
 
 struct Offset {
@@ -160,7 +160,8 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
       best.offsets[h] = offset;
       raw(better)[h] = 1;
     }
-    best.scores = where(scores.ndim() == 0 ? squeeze(better, 0) : better, scores, best.scores);
+    best.scores =
+        where(scores.ndim() == 0 ? squeeze(better, 0) : better, scores, best.scores);  // (...)
   }
   return best;
 }
@@ -267,7 +268,7 @@ Tensor best_offset(const Tensor& weights, const Mask& mask) {
   const std::vector<Index> offsets = find_best_offset(weights, mask).offsets;
   Tensor result = Tensor::empty({static_cast<Index>(offsets.size())});  // (heads)
   std::copy(offsets.begin(), offsets.end(), raw(result));
-  return weights.ndim() == 2 ? squeeze(result, 0) : result;
+  return weights.ndim() == 2 ? squeeze(result, 0) : result;  // (heads), or () of one head
 }
 
 }  // namespace tapestry

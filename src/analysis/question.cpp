@@ -19,7 +19,7 @@ Tensor said_at(const Tensor& logits, Index position) {
     throw Error("question: there is no position " + std::to_string(position) +
                 ": the text's are 0 to " + std::to_string(length - 1) + ".");
   }
-  return squeeze(slice(logits, -2, at, at + 1), -2);
+  return squeeze(slice(logits, -2, at, at + 1), -2);  // (..., vocab_size)
 }
 
 Tensor of_token(const Tensor& values, std::int32_t token) {
@@ -27,7 +27,7 @@ Tensor of_token(const Tensor& values, std::int32_t token) {
     throw Error("question: there is no token " + std::to_string(token) + ": the model's are 0 to " +
                 std::to_string(values.size(-1) - 1) + ".");
   }
-  return squeeze(slice(values, -1, token, token + 1), -1);
+  return squeeze(slice(values, -1, token, token + 1), -1);  // (...)
 }
 
 }  // namespace

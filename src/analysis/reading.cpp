@@ -133,9 +133,10 @@ std::vector<double> Reading::answers_of(const Chunk& chunk) const {
     const Index before = entered;
     while (entered < count && sorted[static_cast<std::size_t>(entered)]->block() == i) ++entered;
     if (entered > before) {
+      // (1, positions, d_model)
       const Tensor input = slice(blocks[static_cast<std::size_t>(i)].input, 1, first, end);
-      const Tensor joining = repeated(input, entered - before);
-      x = before == 0 ? joining : concat({x, joining}, 0);
+      const Tensor joining = repeated(input, entered - before);  // (joining, positions, d_model)
+      x = before == 0 ? joining : concat({x, joining}, 0);       // (entered, positions, d_model)
     }
     if (entered > 0) x = through(i, x, sorted, first);
   }
@@ -197,8 +198,9 @@ std::vector<double> Reading::answers_at(const Tensor& x, Index row) const {
   const Tensor said = slice(x, 1, row, row + 1);  // (variants, 1, d_model)
   std::vector<double> result;
   for (Index i = 0; i < x.size(0); i += logits_at_once) {
-    const Tensor some = slice(said, 0, i, std::min(x.size(0), i + logits_at_once));
-    const Tensor logits = model.read_out(some);  // (variants, 1, vocab_size)
+    const Tensor some =
+        slice(said, 0, i, std::min(x.size(0), i + logits_at_once));  // (some, 1, d_model)
+    const Tensor logits = model.read_out(some);                      // (variants, 1, vocab_size)
     const std::vector<real> values = tapestry::answer(logits, question_).values();
     result.insert(result.end(), values.begin(), values.end());
   }

@@ -52,9 +52,11 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mas
                     Random* random, const Tensor& bias, const ScoreOptions& how) {
   const AttentionOperands of("attention", q, k, v);
   check_dropout(p, random);
-  const Tensor scaled = product_of_pairs(q, k, mask) * scale_of(how, of.width);
-  const Tensor scores = Capture::record("scores", biased(capped(scaled, how.softcap), bias));
-  Tensor visible = scores;  // (..., queries, keys)
+  const Tensor scaled =
+      product_of_pairs(q, k, mask) * scale_of(how, of.width);  // (..., queries, keys)
+  const Tensor scores =
+      Capture::record("scores", biased(capped(scaled, how.softcap), bias));  // (..., queries, keys)
+  Tensor visible = scores;                                                   // (..., queries, keys)
   if (!mask.allows_everything()) {
     visible = where(mask.tensor(scores.shape()), scores, -std::numeric_limits<double>::infinity());
   }
@@ -78,8 +80,8 @@ Tensor concatenate_heads(const Tensor& x) {
                 ": it must be (..., heads, length, width).");
   }
   const Tensor rows = transpose(x, -3, -2);  // (..., length, heads, width)
-  return reshape(rows,
-                 x.shape().removed(-1).with(-2, x.size(-2)).with(-1, x.size(-3) * x.size(-1)));
+  const Shape joined = x.shape().removed(-1).with(-2, x.size(-2)).with(-1, x.size(-3) * x.size(-1));
+  return reshape(rows, joined);  // (..., length, heads * width)
 }
 
 namespace {
@@ -98,7 +100,7 @@ struct Operands {
   Tensor with_rows(const Tensor& x) const {
     const bool side_by_side = x.strides()[static_cast<std::size_t>(x.ndim()) - 1] == 1;
     const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();
-    return broadcast_view(rows, with_matrix(batch, x.size(-2), x.size(-1)));
+    return broadcast_view(rows, with_matrix(batch, x.size(-2), x.size(-1)));  // (..., rows, width)
   }
 
   kernels::AttentionShape shape(const Mask& mask, const ScoreOptions& how) const {
@@ -138,9 +140,9 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
                     const Tensor& log_sum, const Tensor& d_out, GradientSink& to) {
   const kernels::AttentionShape shape = x.shape(mask, how);
   const Index parts = kernels::attention_parts(shape);
-  const Tensor shares = Tensor::empty({parts, x.q.count()});
-  const Tensor d_k = Tensor::empty(x.k.shape());  // (..., keys, d_k)
-  const Tensor d_v = Tensor::empty(x.v.shape());  // (..., keys, d_v)
+  const Tensor shares = Tensor::empty({parts, x.q.count()});  // (parts, numbers of q)
+  const Tensor d_k = Tensor::empty(x.k.shape());              // (..., keys, d_k)
+  const Tensor d_v = Tensor::empty(x.v.shape());              // (..., keys, d_v)
   kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
                               rows_of(x.with_rows(d_out)), raw(log_sum), raw(shares), raw(d_k),
                               raw(d_v));
@@ -161,8 +163,10 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   const AttentionOperands of("attention", q, k, v);
   mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
   const Operands x(of.batch, q, k, v);
-  const Tensor out = room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));
-  const Tensor log_sum = Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));
+  const Tensor out =
+      room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));  // (..., queries, d_v)
+  const Tensor log_sum =
+      Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));  // (..., queries)
   kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), raw(out),
                      out.strides().data(), rows_of(out).row, raw(log_sum));
   return Tape::record("fused_attention", {q, k, v}, out,

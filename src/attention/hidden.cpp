@@ -25,16 +25,18 @@ Tensor equal(const Tensor& a, const Tensor& b) {
 // Zeros where x is NaN or infinite.
 Tensor finite_part(const Tensor& x) {
   const Tensor plain = x.detached();
-  return where(equal(plain - plain, 0), plain, 0);
+  return where(equal(plain - plain, 0), plain, 0);  // x's shape
 }
 
-// The contribution of NaN and infinities of v to the output of the queries that see them.
+// The contribution of NaN and infinities of v (..., keys, d_v) to the output of the queries that
+// see them; visible (..., queries, keys) is the mask.
 Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
   const Tensor plain = v.detached();
-  Tensor sum = 0;
+  Tensor sum = 0;  // (), then (..., queries, d_v)
   for (const double bad : {nan, infinity, -infinity}) {
+    // (..., keys, d_v)
     const Tensor is = std::isnan(bad) ? 1 - equal(plain, plain) : equal(plain, bad);
-    sum = sum + where(matmul(visible, is), bad, 0);
+    sum = sum + where(matmul(visible, is), bad, 0);  // (..., queries, d_v)
   }
   return sum;
 }
@@ -43,7 +45,7 @@ Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
 
 Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask) {
   if (mask.allows_everything() || (all_finite(q) && all_finite(k))) return matmul(q, transpose(k));
-  const Tensor y = matmul(q.detached(), transpose(k.detached()));
+  const Tensor y = matmul(q.detached(), transpose(k.detached()));  // (..., queries, keys)
   return Tape::record("matmul", {q, k}, y,
                       [q = Tape::save(finite_part(q)), k = Tape::save(finite_part(k))](
                           const Tensor& dy, GradientSink& to) {
@@ -54,9 +56,9 @@ Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask) {
 
 Tensor mix_of_values(const Tensor& weights, const Tensor& v, const Mask& mask) {
   if (mask.allows_everything() || all_finite(v)) return matmul(weights, v);
-  const Tensor finite = finite_part(v);
-  const Tensor y =
-      matmul(weights.detached(), finite) + not_finite_part(v, mask.tensor(weights.shape()));
+  const Tensor finite = finite_part(v);  // (..., keys, d_v)
+  const Tensor y = matmul(weights.detached(), finite) +
+                   not_finite_part(v, mask.tensor(weights.shape()));  // (..., queries, d_v)
   return Tape::record("matmul", {weights, v}, y,
                       [weights = Tape::save(weights), finite = Tape::save(finite)](
                           const Tensor& dy, GradientSink& to) {

@@ -26,7 +26,7 @@ Tensor not_zero(const Tensor& total) { return where(total, total, 1); }
 // (..., queries, d_v + 1): sums of weighted values, and of the weights
 Tensor divided(const Tensor& y) {
   const Index width = y.size(-1) - 1;
-  return slice(y, -1, 0, width) / not_zero(slice(y, -1, width, width + 1));
+  return slice(y, -1, 0, width) / not_zero(slice(y, -1, width, width + 1));  // (..., queries, d_v)
 }
 
 // The sums over i' <= i along the axis before the last two, by doubling (Hillis & Steele 1986).
@@ -34,7 +34,7 @@ Tensor prefix_sums(Tensor x) {
   const Index count = x.size(-3);
   for (Index shift = 1; shift < count; shift *= 2) {
     const Tensor nothing = Tensor::zeros(x.shape().with(-3, shift));  // (..., shift, rows, columns)
-    x = x + concat({nothing, slice(x, -3, 0, count - shift)}, -3);
+    x = x + concat({nothing, slice(x, -3, 0, count - shift)}, -3);    // (..., count, rows, columns)
   }
   return x;
 }
@@ -54,6 +54,7 @@ Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tens
   const AttentionOperands of("linear attention", q, k, v);
   mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
   const Tensor scores = matmul(positive(q), transpose(positive(k)));  // (..., queries, keys)
+  // (..., queries, keys)
   const Tensor visible =
       mask.allows_everything() ? scores : where(mask.tensor(scores.shape()), scores, 0);
   const Tensor weights = visible / not_zero(sum(visible, -1, true));  // (..., queries, keys)
@@ -66,9 +67,10 @@ Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
   Tensor keys = positive(k);  // (..., keys, d_k)
   if (!lengths.empty()) {
     const Shape row = with_matrix(of.batch, 1, of.keys);
-    keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);
+    keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);  // (..., keys, d_k)
   }
-  return divided(matmul(positive(q), matmul(transpose(keys), with_ones(v))));
+  return divided(
+      matmul(positive(q), matmul(transpose(keys), with_ones(v))));  // (..., queries, d_v)
 }
 
 Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -86,17 +88,19 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
   const Tensor of_chunks = matmul(transpose(keys), values);      // (..., chunks, d_k, d_v + 1)
   Tensor before = Tensor::zeros(of_chunks.shape().with(-3, 1));  // (..., 1, d_k, d_v + 1)
   if (state != nullptr && state->sums.defined()) {
-    before = unsqueeze(state->sums, -3);
+    before = unsqueeze(state->sums, -3);  // (..., 1, d_k, d_v + 1)
     if (before.shape() != of_chunks.shape().with(-3, 1)) {
       throw Error(error_prefix("causal linear attention", q, k, v) + "the state's sums are " +
                   to_string(state->sums.shape()) +
                   ", not of these sizes. Begin with an empty state.");
     }
   }
-  const Tensor sums = prefix_sums(concat({before, of_chunks}, -3));
+  const Tensor sums =
+      prefix_sums(concat({before, of_chunks}, -3));        // (..., 1 + chunks, d_k, d_v + 1)
   const Tensor scores = matmul(queries, transpose(keys));  // (..., chunks, size, size)
-  const Tensor weights = where(Mask::causal().tensor({size, size}), scores, 0);
-  const Tensor y = matmul(weights, values) + matmul(queries, slice(sums, -3, 0, chunks));
+  const Tensor weights = where(Mask::causal().tensor({size, size}), scores, 0);  // as scores
+  const Tensor y =
+      matmul(weights, values) + matmul(queries, slice(sums, -3, 0, chunks));  // as values
   if (state != nullptr) state->sums = squeeze(slice(sums, -3, chunks, chunks + 1), -3);
   const Shape joined = y.shape().removed(-3).with(-2, chunks * size);
   return divided(slice(reshape(y, joined), -2, 0, length));  // (..., length, d_v)

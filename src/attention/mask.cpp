@@ -236,11 +236,11 @@ void write(const Mask& mask, Index batch, Index head, Index queries, Index keys,
     const Index rows = std::min(side, queries - i);
     for (Index j = 0; j < keys; j += side) {
       const Index columns = std::min(side, keys - j);
-      const BlockVisibility sight = mask.visible_in_block(batch, i, rows, j, columns, keep, head);
+      const BlockVisibility visible = mask.visible_in_block(batch, i, rows, j, columns, keep, head);
       for (Index c = 0; c < columns; ++c) {
-        const std::uint64_t word = c < sight.clear  ? ~std::uint64_t{0}
-                                   : c < sight.keys ? keep[c]
-                                                    : 0;
+        const std::uint64_t word = c < visible.clear  ? ~std::uint64_t{0}
+                                   : c < visible.keys ? keep[c]
+                                                      : 0;
         for (Index r = 0; r < rows; ++r) {
           out[(i + r) * keys + j + c] = static_cast<real>(word >> r & 1);
         }
@@ -270,7 +270,7 @@ Tensor Mask::tensor(const Shape& scores) const {
       if (same) shape = shape.with(axis, 1);
     }
   }
-  Tensor result = Tensor::empty(shape);
+  Tensor result = Tensor::empty(shape);  // (queries, keys) or (batch or 1, heads or 1, ...)
   real* out = raw(result);
   for (Index b = 0; b < std::max<Index>(batches, 1); ++b) {
     for (Index h = 0; h < std::max<Index>(heads, 1); ++h, out += queries * keys) {

@@ -117,13 +117,13 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
 }
 
 BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint64_t* keep) const {
-  BlockVisibility sight = extent(b);
-  sight.clear = std::min(sight.clear, sight.keys);
-  fill(b, sight.clear, sight.keys, keep);
+  BlockVisibility visible = extent(b);
+  visible.clear = std::min(visible.clear, visible.keys);
+  fill(b, visible.clear, visible.keys, keep);
   const std::uint64_t here = bits(0, b.queries);
-  while (sight.keys > sight.clear && (keep[sight.keys - 1] & here) == 0) --sight.keys;
-  while (sight.clear < sight.keys && (keep[sight.clear] & here) == here) ++sight.clear;
-  return sight;
+  while (visible.keys > visible.clear && (keep[visible.keys - 1] & here) == 0) --visible.keys;
+  while (visible.clear < visible.keys && (keep[visible.clear] & here) == here) ++visible.clear;
+  return visible;
 }
 
 BlockVisibility Mask::visible_in_block(Index batch, Index query, Index queries, Index key,
@@ -149,14 +149,14 @@ Mask::Density Mask::density(Index queries, Index keys, Index batch, Index head) 
   for (Index i = 0; i < queries; i += visibility_block) {
     const Index rows = std::min(visibility_block, queries - i);
     for (Index j = 0; j < keys; j += visibility_block) {
-      const BlockVisibility sight =
+      const BlockVisibility visible =
           visible_in_block(batch, i, rows, j, std::min(visibility_block, keys - j), keep, head);
-      sum.allowed += sight.clear * rows;
-      for (Index c = sight.clear; c < sight.keys; ++c) {
+      sum.allowed += visible.clear * rows;
+      for (Index c = visible.clear; c < visible.keys; ++c) {
         sum.allowed += std::popcount(keep[c] & bits(0, rows));
       }
       ++sum.blocks;
-      sum.skipped += sight.keys == 0 ? 1 : 0;
+      sum.skipped += visible.keys == 0 ? 1 : 0;
     }
   }
   return sum;

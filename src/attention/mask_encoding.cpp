@@ -91,7 +91,7 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
 }
 
 Tensor Mask::to(MaskEncoding encoding, const Shape& scores) const {
-  Tensor result = tensor(scores);
+  Tensor result = tensor(scores);  // (queries, keys), or with the leading axes of scores
   const Index queries = scores[-2], keys = scores[-1];
   for (Index i = 0; i < result.count(); ++i) {
     real& value = raw(result)[i];

@@ -27,7 +27,7 @@ Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
     end = begin + std::min(chunk, of.queries - begin);
     const Mask seen = mask.part(begin, end - begin, 0, of.keys);
     const auto attend = [seen](const std::vector<Tensor>& in) {
-      return attention(in[0], in[1], in[2], seen).output;
+      return attention(in[0], in[1], in[2], seen).output;  // (..., end - begin, d_v)
     };
     parts.push_back(checkpoint(attend, {rows(q, begin, end), k, v}));  // (..., end - begin, d_v)
   }
@@ -73,10 +73,12 @@ Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
                 "), and that number must divide the heads of q (" + std::to_string(heads) + ").");
   }
   if (q.ndim() == 3 && k.ndim() == 3 && v.ndim() == 3) {
+    // (heads, queries, d_v)
     return squeeze(grouped_attention(unsqueeze(q, 0), unsqueeze(k, 0), unsqueeze(v, 0), mask, how),
                    0);
   }
   const Shape parts = q.shape().with(-3, groups).inserted(q.ndim() - 2, heads / groups);
+  // (batch, groups, heads / groups, queries, d_v)
   const Tensor y =
       fused_attention(reshape(q, parts), unsqueeze(k, -3), unsqueeze(v, -3), mask, how);
   return reshape(y, y.shape().removed(-3).with(-3, heads));  // (batch, heads, queries, d_v)

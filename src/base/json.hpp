@@ -1,4 +1,4 @@
-// Parsing JSON that nobody vouches for: the one place that calls nlohmann's parser for files.
+// Parsing JSON that may be malicious: the one place that calls nlohmann's parser for files.
 #pragma once
 
 #include <nlohmann/json.hpp>

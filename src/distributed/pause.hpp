@@ -20,7 +20,7 @@ class Pause {
       ::sched_yield();
       return;
     }
-    // Each look takes the processor from somebody for a moment.
+    // Each look takes the processor from another thread for a moment.
     const timespec nap{0, looks_ < 2 * yields ? 20'000 : looks_ < 3 * yields ? 500'000 : 2'000'000};
     ::nanosleep(&nap, nullptr);
   }

@@ -1,4 +1,4 @@
-// Reading the steps of a tape from JSON that nobody vouches for.
+// Reading the steps of a tape from JSON that may be malicious.
 #include <limits>
 
 #include "base/json.hpp"

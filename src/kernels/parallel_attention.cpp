@@ -104,20 +104,21 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     real* const to_q = at(d_q, (part * heads + position) * s.queries * s.width);
     real* const to_k = at(d_k, (position * s.keys + first) * s.width);
     real* const to_v = at(d_v, (position * s.keys + first) * s.value_width);
-    const auto walk = [&](const Table& with, real* queries_share, real* k_share, real* v_share) {
+    const auto backward = [&](const Table& with, real* queries_share, real* k_share,
+                              real* v_share) {
       with.attention_backward(
           h, out.data + offset_of(s.batch, out.batch_strides, position), out.row,
           d_out.data + offset_of(s.batch, d_out.batch_strides, position), d_out.row,
           log_sum + position * s.queries, first, keys, queries_share, k_share, v_share);
     };
-    walk(t, to_q, to_k, to_v);
+    backward(t, to_q, to_k, to_v);
     if (h.visible_in_block == nullptr) return;
     // One by one, so that the bits of a gradient do not depend on which others were asked for.
     if (to_q != nullptr && !finite(to_q, s.queries * s.width)) {
-      walk(plain_loops(), to_q, nullptr, nullptr);
+      backward(plain_loops(), to_q, nullptr, nullptr);
     }
     if (to_k != nullptr && !(finite(to_k, keys * s.width) && finite(to_v, keys * s.value_width))) {
-      walk(plain_loops(), nullptr, to_k, to_v);
+      backward(plain_loops(), nullptr, to_k, to_v);
     }
   });
 }

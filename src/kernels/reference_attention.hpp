@@ -13,8 +13,8 @@ namespace tapestry::kernels::reference {
 inline bool sees(const AttentionHead& h, Index query, Index key) {
   if (h.visible_in_block == nullptr) return true;
   std::uint64_t keep = 0;
-  const BlockVisibility sight = h.visible_in_block(h, query, 1, key, 1, &keep);
-  return sight.keys == 1 && (sight.clear == 1 || (keep & 1) == 1);
+  const BlockVisibility visible = h.visible_in_block(h, query, 1, key, 1, &keep);
+  return visible.keys == 1 && (visible.clear == 1 || (keep & 1) == 1);
 }
 
 inline double score(const AttentionHead& h, Index query, Index key) {

@@ -69,18 +69,18 @@ void cap_scores(Index n, float softcap, real* s) {
 // The visibility of a block of keys to a block of queries, and the parts of their scores to skip.
 template <class A>
 struct View {
-  BlockVisibility sight;
+  BlockVisibility visible;
   std::uint64_t keep[visibility_block];  // as of AttentionHead::visible_in_block
 
   View(const AttentionHead& h, Index query, Index queries, Index key, Index keys)
-      : sight{keys, keys} {
+      : visible{keys, keys} {
     if (h.visible_in_block != nullptr)
-      sight = h.visible_in_block(h, query, queries, key, keys, keep);
+      visible = h.visible_in_block(h, query, queries, key, keys, keep);
   }
 
   // The queries, one bit each, that see any of the keys [j, j + height).
   TAPESTRY_INLINE std::uint64_t who(Index j, Index height) const {
-    if (j < sight.clear) return ~std::uint64_t(0);
+    if (j < visible.clear) return ~std::uint64_t(0);
     std::uint64_t any = 0;
     for (Index i = j; i < j + height; ++i) any |= keep[i];
     return any;
@@ -89,12 +89,12 @@ struct View {
   // How many of the first keys matter for the queries [i, i + count), fewer than 64.
   TAPESTRY_INLINE Index reach(Index i, Index count) const {
     const std::uint64_t these = ~(~std::uint64_t(0) << count);
-    Index keys = sight.keys;
-    while (keys > sight.clear && (keep[keys - 1] >> i & these) == 0) --keys;
+    Index keys = visible.keys;
+    while (keys > visible.clear && (keep[keys - 1] >> i & these) == 0) --keys;
     return keys;
   }
 
-  // For the batch of queries from i on: which of them may not attend to key j >= sight.clear.
+  // For the batch of queries from i on: which of them may not attend to key j >= visible.clear.
   TAPESTRY_INLINE Mask<A> hidden(Index j, Index i) const {
     alignas(64) static constexpr std::int32_t place[] = {
         1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
@@ -107,7 +107,7 @@ struct View {
 
   // s[j, i] = -inf where query i may not attend to key j; s (keys, width)
   TAPESTRY_INLINE void hide(Index width, real* s) const {
-    for (Index j = sight.clear; j < sight.keys; ++j) {
+    for (Index j = visible.clear; j < visible.keys; ++j) {
       for (Index i = 0; i < width; i += lanes<A>) {
         const Floats<A> score = Floats<A>::load_unaligned(s + j * width + i);
         xsimd::select(hidden(j, i), Floats<A>(-infinity), score).store_unaligned(s + j * width + i);
@@ -165,7 +165,7 @@ struct Strip {
   // Adds the keys [key, key + block), whose values are rows at v, padded to whole batches.
   void meet(const AttentionHead& h, Index key, Index block, const real* v, Index v_row, real* s) {
     const View<A> view(h, first, count, key, block);
-    const Index keys = view.sight.keys;
+    const Index keys = view.visible.keys;
     if (keys == 0) return;
     const Matrix k{h.k + key * h.k_row, h.k_row, 1};
     product<A, registers>(keys, width, h.width, k, q, width, s, width, true);

@@ -100,7 +100,7 @@ struct KeyScratch {
 template <class A, bool capped>
 void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, real* d_p) {
   using V = Floats<A>;
-  for (Index j = 0; j < view.sight.keys; ++j, s += b.width, d_p += b.width) {
+  for (Index j = 0; j < view.visible.keys; ++j, s += b.width, d_p += b.width) {
     for (Index i = 0; i < b.width; i += lanes<A>) {
       V score = V::load_unaligned(s + i), slope(1.0f);
       if constexpr (capped) {
@@ -111,7 +111,7 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
       V p = Math<A>::exp2(score - V::load_unaligned(b.log_sum + i));
       V d_s = p * (V::load_unaligned(d_p + i) - V::load_unaligned(b.delta + i));
       if constexpr (capped) d_s *= slope;
-      if (j >= view.sight.clear) {
+      if (j >= view.visible.clear) {
         const Mask<A> hidden = view.hidden(j, i);
         p = xsimd::select(hidden, V(0.0f), p);
         d_s = xsimd::select(hidden, V(0.0f), d_s);
@@ -126,8 +126,8 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
 template <class A, int registers>
 void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Index width, real* c) {
   constexpr int full = tall<registers>;
-  for (Index j = 0; j < view.sight.keys;) {
-    const int height = fitting<full>(view.sight.keys - j);
+  for (Index j = 0; j < view.visible.keys;) {
+    const int height = fitting<full>(view.visible.keys - j);
     const std::uint64_t who = view.who(j, height);
     for (Index i = 0; i < width; i += strip<A>) {
       const Index columns = width - i < strip<A> ? width - i : strip<A>;
@@ -144,8 +144,8 @@ template <class A, int registers>
 void add_over_queries(const View<A>& view, Index queries, const real* a, Index width, const real* b,
                       Index b_row, Index columns, real* c) {
   constexpr int full = tall<registers>;
-  for (Index j = 0; j < view.sight.keys;) {
-    const int height = fitting<full>(view.sight.keys - j);
+  for (Index j = 0; j < view.visible.keys;) {
+    const int height = fitting<full>(view.visible.keys - j);
     const std::uint64_t who = view.who(j, height);
     const Index first = who == 0 ? queries : std::countr_zero(who);
     const Index last = 64 - std::countl_zero(who), end = last < queries ? last : queries;
@@ -162,7 +162,7 @@ template <class A, int registers>
 void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<A>& b,
                const KeyScratch& to) {
   const View<A> view(h, b.first, b.count, key, block);
-  if (view.sight.keys == 0) return;
+  if (view.visible.keys == 0) return;
   const Matrix k{h.k + key * h.k_row, h.k_row, 1}, v{h.v + key * h.v_row, h.v_row, 1};
   seen_product<A, registers>(view, h.width, k, b.q, b.width, to.s);
   seen_product<A, registers>(view, h.value_width, v, b.d_out, b.width, to.d_p);

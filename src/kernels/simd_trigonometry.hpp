@@ -35,8 +35,8 @@ struct Trigonometry : Math<A> {
     reduce(x, shifted - V(rounder), high, low);
     const V z = high * high;
     const V sine = high + multiply_add(high * z, M::polynomial(z, coefficients::sin), low);
-    const V bend = multiply_add(z * z, M::polynomial(z, coefficients::cos), V(0.0f) - high * low);
-    const V cosine = V(1.0f) - (V(0.5f) * z - bend);
+    const V higher = multiply_add(z * z, M::polynomial(z, coefficients::cos), V(0.0f) - high * low);
+    const V cosine = V(1.0f) - (V(0.5f) * z - higher);
     const I turn = bits<A>(shifted) + I(quadrant);
     const V odd = from_bits<A>((turn & I(1)) << 30);  // 2 or 0
     const V value = xsimd::select(odd > V(1.0f), cosine, sine);

@@ -6,6 +6,7 @@
 #include "kernels/parallel.hpp"
 #include "nn/key_value_room.hpp"
 #include "ops/activation.hpp"
+#include "tapestry/capture.hpp"
 #include "tensor/raw_ops.hpp"
 
 namespace tapestry {
@@ -193,8 +194,9 @@ class Decoder {
     const real* x = x_;
     if (model_.norm) apply(*model_.norm, x_, width_, seen_), x = seen_;
     const Tensor logits = Tensor::empty({1, 1, model_.options.vocab_size});
-    const Tensor& words = model_.token_embedding.weight;
-    const Tensor tied = words.view({width_, words.size(0)}, {1, width_}, words.offset());
+    const Tensor& words = model_.token_embedding.weight;  // (vocab_size, d_model)
+    const Tensor tied =
+        words.view({width_, words.size(0)}, {1, width_}, words.offset());  // (d_model, vocab_size)
     apply(model_.options.tied_logits ? tied : model_.lm_head.weight, model_.lm_head.bias,
           Activation::none, x, raw(logits));
     return logits;
@@ -211,7 +213,11 @@ class Decoder {
 }  // namespace
 
 Tensor decode(const Transformer& model, std::int32_t id, std::vector<KeyValueCache>& caches) {
-  return Decoder(model, caches.front().length()).run(id, caches);
+  for (const char* part : {"embedding", "blocks", "norm"}) {
+    Capture::not_stored(part, "give next() {.need_weights = true}");
+  }
+  const Tensor logits = Decoder(model, caches.front().length()).run(id, caches);
+  return Capture::record("logits", logits);  // (1, 1, vocab_size)
 }
 
 }  // namespace tapestry

@@ -20,11 +20,12 @@ struct Heads {
         value_width(a.output.weight.size(0) / a.num_heads) {}
 };
 
-// Whether decode() can do it: one id, nothing that a tape or a Capture has to see, no scores that
-// depend on distances or have a cap, and all shapes as they were made. If not, the layers do it,
-// and refuse what has to be refused. `caches` are one for each block, equally long.
+// Whether decode() can do it: one id, nothing that a tape has to see or that the pass asks of the
+// layers, no scores that depend on distances or have a cap, and all shapes as they were made. If
+// not, the layers do it, and refuse what has to be refused. `caches` are one for each block,
+// equally long.
 bool can_decode(const Transformer& model, const Indices& ids,
-                const std::vector<KeyValueCache>& caches);
+                const std::vector<KeyValueCache>& caches, const ForwardContext& pass);
 
 // The logits of that id, (1, 1, vocab_size); its keys and values are added to the caches.
 Tensor decode(const Transformer& model, std::int32_t id, std::vector<KeyValueCache>& caches);

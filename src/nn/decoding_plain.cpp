@@ -1,6 +1,5 @@
 // Which models and inputs are plain enough for decode().
 #include "nn/decoding.hpp"
-#include "tapestry/capture.hpp"
 #include "tapestry/tape.hpp"
 
 namespace tapestry {
@@ -65,11 +64,16 @@ bool has_plain_logits(const Transformer& model, Index width, Index words) {
   return !map.bias.defined() || is_plain(map.bias, {words});
 }
 
+// What decode() knows of a pass: nothing but the caches.
+bool is_plain(const ForwardContext& pass) {
+  return !pass.training() && !pass.need_weights && pass.token_types == nullptr;
+}
+
 }  // namespace
 
 bool can_decode(const Transformer& model, const Indices& ids,
-                const std::vector<KeyValueCache>& caches) {
-  if (ids.shape != Shape{1, 1} || ids.values.size() != 1 || Capture::active()) return false;
+                const std::vector<KeyValueCache>& caches, const ForwardContext& pass) {
+  if (!is_plain(pass) || ids.shape != Shape{1, 1} || ids.values.size() != 1) return false;
   const Index words = model.options.vocab_size, width = model.options.d_model;
   if (ids.values[0] < 0 || ids.values[0] >= words || caches.size() != model.blocks.size()) {
     return false;

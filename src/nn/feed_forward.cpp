@@ -11,7 +11,7 @@ FeedForward::FeedForward(Index d_model, Random& random, const FeedForwardOptions
 }
 
 Tensor FeedForward::operator()(const Tensor& x) const {
-  return down(gate ? (*gate)(x, activation) * up(x) : up(x, activation));
+  return down(gate ? (*gate)(x, activation) * up(x) : up(x, activation));  // (..., d_model)
 }
 
 }  // namespace tapestry

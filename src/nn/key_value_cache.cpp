@@ -68,6 +68,7 @@ KeyValueCache KeyValueCache::extended(const Tensor& new_keys, const Tensor& new_
   const bool recorded = Tape::needs_gradient(keys) || Tape::needs_gradient(values) ||
                         Tape::needs_gradient(new_keys) || Tape::needs_gradient(new_values);
   if (recorded || !fits(keys, new_keys) || !fits(values, new_values)) {
+    // (batch, num_key_value_heads, positions, d_k) and (..., d_v)
     return {concat({keys, new_keys}, -2), concat({values, new_values}, -2)};
   }
   const Index length = before + new_keys.size(-2);

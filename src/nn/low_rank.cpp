@@ -29,6 +29,6 @@ Tensor LowRank::operator()(const Tensor& x) const {
   return linear(scale() * linear(x, down, {}), up, {});  // (..., out)
 }
 
-Tensor LowRank::change() const { return scale() * matmul(down, up); }
+Tensor LowRank::change() const { return scale() * matmul(down, up); }  // (in, out)
 
 }  // namespace tapestry

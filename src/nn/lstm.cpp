@@ -57,6 +57,7 @@ LstmState LstmCell::step(const Tensor& gates, const LstmState& before) const {
   check(gates, 2, "(batch, 4 hidden)", 4 * size);
   const LstmState old = begun(before, gates.size(0), size);
   const std::vector<Tensor> part = split(gates + hidden(old.h), 4, -1);  // (batch, hidden) each
+  // (batch, hidden) each
   const Tensor in = sigmoid(part[0]), keep = sigmoid(part[1]), show = sigmoid(part[3]);
   const Tensor c = keep * old.c + in * tanh(part[2]);  // (batch, hidden)
   return {show * tanh(c), c};                          // (batch, hidden) each
@@ -80,12 +81,13 @@ Lstm::Output Lstm::operator()(const Tensor& x, const std::vector<Index>& lengths
     if (lengths.empty()) {
       shown.push_back(next.h);  // (batch, hidden)
     } else {
-      const Tensor keep = real_at(t, lengths);  // (batch, 1)
-      shown.push_back(where(keep, next.h, 0));  // (batch, hidden)
-      next = {where(keep, next.h, state.h), where(keep, next.c, state.c)};
+      const Tensor keep = real_at(t, lengths);                              // (batch, 1)
+      shown.push_back(where(keep, next.h, 0));                              // (batch, hidden)
+      next = {where(keep, next.h, state.h), where(keep, next.c, state.c)};  // (batch, hidden) each
     }
     state = next;
   }
+  // (batch, length, hidden)
   const Tensor all = length == 0 ? Tensor::zeros({x.size(0), 0, size}) : stack(shown, 1);
   return {all, state};
 }

@@ -153,14 +153,16 @@ Tensor MultiHeadAttention::distance_bias(Index queries, Index keys, Index first)
 Tensor MultiHeadAttention::by_heads(const Tensor& x) const {
   if (num_key_value_heads == num_heads) return x;
   const Shape parts = x.shape().inserted(x.ndim() - 2, num_heads / num_key_value_heads);
-  return reshape(expand(unsqueeze(x, -3), parts), x.shape().with(-3, num_heads));
+  return reshape(expand(unsqueeze(x, -3), parts),
+                 x.shape().with(-3, num_heads));  // (..., heads, length, width)
 }
 
 Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const Mask& mask, const ForwardContext& pass,
                                const Tensor& bias) const {
   const Tensor q = Capture::record("query", queries);  // (..., heads, length, d_k)
-  const Tensor k = Capture::record("key", keys), v = Capture::record("value", values);
+  const Tensor k = Capture::record("key", keys);       // (..., kv heads, keys, d_k)
+  const Tensor v = Capture::record("value", values);   // (..., kv heads, keys, d_v)
   const double p = pass.training() ? dropout : 0;
   Tensor mixed;  // (..., heads, length, d_v)
   if (pass.need_weights || p > 0 || bias.defined()) {
@@ -171,21 +173,24 @@ Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const 
     mixed = num_key_value_heads == num_heads ? fused_attention(q, k, v, mask, scores)
                                              : grouped_attention(q, k, v, mask, scores);
   }
+  // (..., length, d_model)
   return Capture::record("output", output(concatenate_heads(Capture::record("heads", mixed))));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask,
                                       const ForwardContext& pass) const {
   check_rows("x", x, "d_model", query);
-  if (x.ndim() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, pass), 0);
+  if (x.ndim() == 2) return squeeze((*this)(unsqueeze(x, 0), mask, pass), 0);  // (length, d_model)
   KeyValueCache* const cache = pass.cache;
   const Index before = cache == nullptr ? 0 : cache->length();
   const Tensor q = turned(split_heads(query(x), num_heads), before);  // (batch, heads, length, d_k)
+  // (batch, kv heads, length, d_k) and (..., d_v)
   KeyValueCache seen{turned(split_heads(key(x), num_key_value_heads), before),
                      split_heads(value(x), num_key_value_heads)};
   if (cache != nullptr) seen = cache->extended(seen.keys, seen.values);
   Mask visible = is_causal ? Mask::causal(before) & mask : mask;
   if (window > 0) visible = Mask::local(window - 1, before) & visible;
+  // (batch, length, d_model)
   const Tensor y = mix(q, seen.keys, seen.values, visible, pass,
                        distance_bias(q.size(-2), seen.keys.size(-2), before));
   if (cache != nullptr) *cache = seen;  // only now, when nothing can throw
@@ -199,6 +204,7 @@ Tensor MultiHeadAttention::cross_attend(const Tensor& x, const Tensor& context, 
   check_rows("x", x, "d_model", query);
   check_rows("context", context, "d_context", key);
   if (x.ndim() == 2 && context.ndim() == 2) {
+    // (length, d_model)
     return squeeze(cross_attend(unsqueeze(x, 0), unsqueeze(context, 0), mask, pass), 0);
   }
   const Tensor q = split_heads(query(x), num_heads);                  // (..., heads, length, d_k)

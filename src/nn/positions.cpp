@@ -108,7 +108,7 @@ Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryL
               rows = map.size(-1) == 0 ? 0 : map.count() / map.size(-1);
   const bool apart = to == RotaryLayout::half_split;  // else: pairs together
   const Shape cut{rows, heads, apart ? half : 2, apart ? 2 : half};
-  return reshape(transpose(reshape(map, cut)), map.shape());
+  return reshape(transpose(reshape(map, cut)), map.shape());  // map's shape
 }
 
 Index relative_bucket(Index offset, bool is_causal, Index buckets, Index max_distance) {

@@ -96,6 +96,11 @@ Linear map_to_logits(const TransformerOptions& o, Random& random) {
   return map;
 }
 
+void refuse_cache(const ForwardContext& pass) {
+  if (pass.cache == nullptr) return;
+  throw Error("transformer: each block has a cache of its own: call next() with all of them.");
+}
+
 }  // namespace
 
 Transformer::Transformer(const TransformerOptions& o, Random& random)
@@ -124,6 +129,7 @@ Tensor Transformer::embed(const Indices& ids, const Indices* types, Index first)
     throw Error("transformer: ids are " + to_string(ids.shape) +
                 ": they must be (length) or (batch, length).");
   }
+  // (..., length, d_model)
   const Tensor x = with_types(with_positions(token_embedding(ids), first), ids, types);
   return embedding_norm ? (*embedding_norm)(x) : x;  // (..., length, d_model)
 }
@@ -135,31 +141,32 @@ Tensor Transformer::with_types(const Tensor& x, const Indices& ids, const Indice
         "transformer: token types were given, but this model has none. Leave them out, or build it "
         "with token_types.");
   }
-  if (types == nullptr) return x + slice(token_types->weight, 0, 0, 1);
+  if (types == nullptr) return x + slice(token_types->weight, 0, 0, 1);  // (..., length, d_model)
   if (types->shape != ids.shape) {
     throw Error("transformer: token types are " + to_string(types->shape) + ", but ids are " +
                 to_string(ids.shape) + ": there must be one for each id.");
   }
-  return x + (*token_types)(*types);
+  return x + (*token_types)(*types);  // (..., length, d_model)
 }
 
 Tensor Transformer::with_positions(const Tensor& x, Index first) const {
   const Index length = x.size(-2), end = first + length;
   if (!positions && !sinusoids.defined()) return x;  // layers add them, or there are none
   if (sinusoids.defined() && end > options.max_length) {
-    return x + sinusoidal_positions(length, options.d_model, first);
+    return x + sinusoidal_positions(length, options.d_model, first);  // (..., length, d_model)
   }
   if (end > options.max_length) {
     throw Error("transformer: " + std::to_string(end) + " positions, but only " +
                 std::to_string(options.max_length) +
                 " were learned. Shorten the text, or train with a larger max_length.");
   }
-  return x + slice(sinusoids.defined() ? sinusoids : positions->weight, 0, first, end);
+  const Tensor& all = sinusoids.defined() ? sinusoids : positions->weight;  // (max_length, d_model)
+  return x + slice(all, 0, first, end);  // (..., length, d_model)
 }
 
 Tensor Transformer::run_blocks(Index first, const Tensor& embedded, const Mask& mask,
                                ForwardContext pass, std::vector<KeyValueCache>* caches) const {
-  Tensor x = embedded;
+  Tensor x = embedded;  // (..., length, d_model)
   for (auto i = static_cast<std::size_t>(first); i < blocks.size(); ++i) {
     const Capture::Name name("blocks", static_cast<Index>(i));
     if (caches != nullptr) pass.cache = &(*caches)[i];
@@ -175,16 +182,19 @@ Tensor Transformer::from_block(Index first, const Tensor& x, const Mask& mask,
                 ", but there are " + std::to_string(options.num_layers) + ", counted from 0.");
   }
   if (pass.cache != nullptr) throw Error("transformer: from_block takes no cache.");
-  return read_out(run_blocks(first, x, mask, pass, nullptr));
+  return read_out(run_blocks(first, x, mask, pass, nullptr));  // (..., length, vocab_size)
 }
 
 Tensor Transformer::run(const Indices& ids, const Mask& mask, const ForwardContext& pass,
                         std::vector<KeyValueCache>* caches, NextOf which) const {
   const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
-  const Tensor embedded = embed(ids, pass.token_types, first);
-  Tensor x = Capture::record("embedding", dropout(embedded, options.dropout, pass.random));
+  const Tensor embedded = embed(ids, pass.token_types, first);  // (..., length, d_model)
+  Tensor x = dropout(embedded, options.dropout, pass.random);   // (..., length, d_model)
+  x = Capture::record("embedding", x);
   x = run_blocks(0, x, mask, pass, caches);  // (..., length, d_model)
-  if (which == NextOf::last && x.size(-2) > 1) x = slice(x, -2, x.size(-2) - 1, x.size(-2));
+  if (which == NextOf::last && x.size(-2) > 1) {
+    x = slice(x, -2, x.size(-2) - 1, x.size(-2));  // (..., 1, d_model)
+  }
   return read_out(x);
 }
 
@@ -192,23 +202,23 @@ Tensor Transformer::read_out(const Tensor& y) const {
   Tensor x = norm ? Capture::record("norm", (*norm)(y)) : y;  // (..., length, d_model)
   if (!options.has_logits) return x;
   if (logits_transform) {
-    x = (*logits_norm)((*logits_transform)(x, options.activation));
-    x = Capture::record("logits_transform", x);  // (..., length, d_model)
+    x = (*logits_norm)((*logits_transform)(x, options.activation));  // (..., length, d_model)
+    x = Capture::record("logits_transform", x);                      // (..., length, d_model)
   }
-  const Tensor map = options.tied_logits ? transpose(token_embedding.weight) : lm_head.weight;
+  const Tensor map = options.tied_logits ? transpose(token_embedding.weight)
+                                         : lm_head.weight;         // (d_model, vocab_size)
   return Capture::record("logits", linear(x, map, lm_head.bias));  // (..., length, vocab_size)
 }
 
 Tensor Transformer::operator()(const Indices& ids, const Mask& mask,
                                const ForwardContext& pass) const {
-  if (pass.cache != nullptr) {
-    throw Error("transformer: each block has a cache of its own: call next() with all of them.");
-  }
+  refuse_cache(pass);
   return run(ids, mask, pass, nullptr, NextOf::all);
 }
 
-Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches,
-                         NextOf which) const {
+Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches, NextOf which,
+                         const ForwardContext& pass) const {
+  refuse_cache(pass);
   if (!options.is_causal) {
     throw Error(
         "transformer: next() is for a decoder: in an encoder, later words would change the earlier "
@@ -229,8 +239,8 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches,
                 " blocks: there must be one for each block, at least one, all equally long. Begin "
                 "with an empty list.");
   }
-  const Tensor y = can_decode(*this, ids, seen) ? decode(*this, ids.values[0], seen)
-                                                : run(ids, {}, {}, &seen, which);
+  const Tensor y = can_decode(*this, ids, seen, pass) ? decode(*this, ids.values[0], seen)
+                                                      : run(ids, {}, pass, &seen, which);
   caches = std::move(seen);  // only now, when nothing can throw
   return y;                  // (batch, new or 1, vocab_size)
 }

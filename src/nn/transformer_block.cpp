@@ -51,6 +51,7 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
   const bool pre = norm_place == NormPlace::pre;
   const auto attend = [&](const Tensor& seen) {
     const Capture::Name name("attention");
+    // (..., length, d_model)
     return tapestry::dropout(attention(seen, mask, pass), dropout, pass.random);
   };
   Tensor y = pre ? x + attend(attention_norm(x)) : attention_norm(x + attend(x));

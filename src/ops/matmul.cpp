@@ -112,17 +112,17 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   const bool recorded =
       Tape::needs_gradient(x) || Tape::needs_gradient(weight) || Tape::needs_gradient(bias);
   const Operands p(x, weight);
-  const ActivationKernels bend = kernels_of(activation);
-  const bool keep_c = recorded && !bend.saves_output;
+  const ActivationKernels kernel = kernels_of(activation);
+  const bool keep_c = recorded && !kernel.saves_output;
   const Tensor b = bias.defined() ? bias.contiguous() : bias;
   const Tensor y = keep_c ? Tensor::empty(p.c.shape()) : p.c;
   kernels::linear(p.shape, matrix_view(p.a), matrix_view(p.b),
-                  {bias.defined() ? raw(b) : nullptr, bend.function, raw(y)}, raw(p.c));
+                  {bias.defined() ? raw(b) : nullptr, kernel.function, raw(y)}, raw(p.c));
   if (!recorded) return y;
   const Saved slope = activation == Activation::none ? Saved() : Tape::save(keep_c ? p.c : y);
   return Tape::record("linear", {x, weight, bias}, y,
                       [x = save_for(weight, x), weight = save_for(x, weight), slope,
-                       backward = bend.backward](const Tensor& dy, GradientSink& to) {
+                       backward = kernel.backward](const Tensor& dy, GradientSink& to) {
                         const Tensor dc = backward == nullptr ? dy : apply(backward, dy, slope);
                         if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(weight)));
                         if (to.needs_gradient(1)) to.accumulate(1, right_gradient(x, dc, 2));

@@ -7,6 +7,11 @@ namespace {
 
 thread_local Capture* current = nullptr;
 
+// Whether the name is `part`, or below it: "blocks.0.output" is below "blocks".
+bool belongs_to(std::string_view name, std::string_view part) {
+  return name.starts_with(part) && (name.size() == part.size() || name[part.size()] == '.');
+}
+
 [[noreturn]] void refuse_not_stored(const std::string& name, const std::string& remedy) {
   throw Error("capture: '" + name + "' was not stored: " + remedy + ".");
 }
@@ -52,7 +57,8 @@ Tensor Capture::record(const char* name, const Tensor& tensor) {
   if (current == nullptr) return tensor;
   const std::string full = current->prefix_ + name;
   const Tensor result = current->replaced(full, tensor);
-  current->not_stored_.erase(full);
+  std::erase_if(current->not_stored_,
+                [&](const auto& missing) { return belongs_to(full, missing.first); });
   for (Parameter& entry : current->records_) {
     if (entry.name == full) {
       entry.value = result;
@@ -67,9 +73,10 @@ void Capture::not_stored(const char* name, const char* remedy) {
   if (current == nullptr) return;
   const std::string full = current->prefix_ + name;
   for (const auto& [replaced, function] : current->replacements_) {
-    if (replaced == full && function) refuse_not_stored(full, remedy);
+    if (belongs_to(replaced, full) && function) refuse_not_stored(replaced, remedy);
   }
-  std::erase_if(current->records_, [&](const Parameter& entry) { return entry.name == full; });
+  std::erase_if(current->records_,
+                [&](const Parameter& entry) { return belongs_to(entry.name, full); });
   current->not_stored_[full] = remedy;
 }
 
@@ -82,8 +89,8 @@ const Parameter* Capture::find(std::string_view name) const {
 
 const Tensor& Capture::operator[](std::string_view name) const {
   if (const Parameter* entry = find(name)) return entry->value;
-  if (const auto remedy = not_stored_.find(name); remedy != not_stored_.end()) {
-    refuse_not_stored(remedy->first, remedy->second);
+  for (const auto& [part, remedy] : not_stored_) {
+    if (belongs_to(name, part)) refuse_not_stored(std::string(name), remedy);
   }
   std::string list;
   for (const Parameter& entry : records_) list += (list.empty() ? "" : ", ") + entry.name;

@@ -29,8 +29,8 @@ constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
 void check_no_capture() {
   if (!Capture::active()) return;
   throw Error(
-      "checkpoint: a Capture is active. f runs twice and would be recorded twice, and attention "
-      "takes another path under a Capture. End the Capture first, or call f itself.");
+      "checkpoint: a Capture is active. f runs twice and would be recorded twice. End the Capture "
+      "first, or call f itself.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Who hears of a backward pass while it goes on.
+// Calls a listener during the backward pass.
 #include <algorithm>
 
 #include "tape/state.hpp"
@@ -12,8 +12,8 @@ Gradients Tape::backward(const Tensor& loss, BackwardListener& listener) {
   return backward(loss);
 }
 
-// A gradient is complete when the first record that used its tensor has been walked back; that of a
-// tensor that no record used, at once.
+// A gradient is complete when the first record that used its tensor has handed on its own; that of
+// a tensor that no record used, at once.
 void Tape::State::find_complete() {
   std::vector<std::size_t> first_use(watched.size(), records.size() - 1);
   for (std::size_t record = records.size(); record-- > 0;) {
@@ -28,7 +28,7 @@ void Tape::State::find_complete() {
   std::sort(complete_at.begin(), complete_at.end());
 }
 
-void Tape::State::tell(std::size_t record) {
+void Tape::State::call_listener(std::size_t record) {
   while (!complete_at.empty() && complete_at.back().first >= record) {
     const std::size_t position = complete_at.back().second;
     complete_at.pop_back();

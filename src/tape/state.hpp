@@ -49,7 +49,7 @@ struct Tape::State {
   void push(Record record, const Tensor& output);  // its inputs are pushed before
   static void count_saved(Record& record, const Tensor& output);
   void run_backward();
-  void walk_back(std::size_t i);
+  void call_backward(std::size_t i);
   Gradients gradients_of_watched();
 
   // ---- for inspection: table.cpp, non_finite.cpp, steps.cpp
@@ -62,11 +62,11 @@ struct Tape::State {
                                                         // gradient_buffer; added when it ends
   Tensor buffer_of(std::size_t input, const Shape& shape);
 
-  // ---- who hears of the backward pass: listener.cpp
-  BackwardListener* listener = nullptr;                          // null: nobody
+  // ---- who is called during the backward pass: listener.cpp
+  BackwardListener* listener = nullptr;                          // null: none
   std::vector<std::pair<std::size_t, std::size_t>> complete_at;  // record, watched tensor; sorted
   void find_complete();
-  void tell(std::size_t record);
+  void call_listener(std::size_t record);
 
   // ---- a child tape: checkpoint.cpp
   Child* child = nullptr;               // null: not a child

@@ -6,7 +6,8 @@
 // reaches a record, all that used its output have added to its gradient.
 //
 // See also: state.hpp, the data; recording.cpp, which tape records on a thread; refusals.cpp, its
-// errors; checkpoint.cpp; listener.cpp; table.cpp and non_finite.cpp, which only read.
+// errors; checkpoint.cpp; listener.cpp; table.cpp, its labels and entries; non_finite.cpp, which
+// reads these entries.
 #include "tapestry/tape.hpp"
 
 #include <algorithm>
@@ -97,13 +98,13 @@ void Tape::State::run_backward() {
   ran_backward = true;
   if (keep == Keep::values) kept_gradients.resize(records.size());
   for (std::size_t i = records.size(); i-- > 0;) {
-    walk_back(i);
+    call_backward(i);
     between_operations();
-    if (listener != nullptr) tell(i);
+    if (listener != nullptr) call_listener(i);
   }
 }
 
-void Tape::State::walk_back(std::size_t i) {
+void Tape::State::call_backward(std::size_t i) {
   if (!records[i].backward) return;
   const Backward backward = std::move(records[i].backward);  // its saved tensors are freed below
   if (!gradients[i].defined()) return;

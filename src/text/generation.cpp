@@ -71,7 +71,7 @@ std::size_t likeliest(const std::vector<double>& logits) {
 }
 
 // Ids from the likeliest on; of equal logits the lower id first. They are sorted only as far as
-// somebody asks.
+// take() is called.
 class ByLikelihood {
  public:
   explicit ByLikelihood(const std::vector<double>& logits) : ids_(logits.size()), less_{logits} {

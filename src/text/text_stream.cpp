@@ -9,15 +9,22 @@
 namespace tapestry {
 namespace {
 
+// Whether these bytes begin a character and lack its last ones. The smallest and the largest byte
+// that can follow are enough to try: every range of second bytes begins or ends with one of them.
+bool lacks_bytes(std::string_view begin) {
+  for (std::size_t bytes = begin.size() + 1; bytes <= 4; ++bytes) {
+    for (const char next : {'\x80', '\xBF'}) {
+      const std::string whole = std::string(begin) + std::string(bytes - begin.size(), next);
+      if (code_point_bytes(whole) == bytes) return true;
+    }
+  }
+  return false;
+}
+
 // How many bytes at the end begin a character of which more may follow.
 std::size_t incomplete(std::string_view text) {
   for (std::size_t count = 1; count <= std::min<std::size_t>(3, text.size()); ++count) {
-    const auto byte = static_cast<unsigned char>(text[text.size() - count]);
-    if (byte < 0x80) return 0;
-    if (byte < 0xC0) continue;                 // neither the first byte nor the only one
-    if (byte < 0xC2 || byte > 0xF4) return 0;  // no first byte at all
-    const std::size_t needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
-    return needed > count ? count : 0;
+    if (lacks_bytes(text.substr(text.size() - count))) return count;
   }
   return 0;
 }

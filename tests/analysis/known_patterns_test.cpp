@@ -57,7 +57,7 @@ TEST_CASE("and 0 in the patterns that it does not follow at all", "[phase3][anal
   CHECK(score(Pattern::induction, on(6, -2), Mask::causal(), different) == 0);
 }
 
-TEST_CASE("what uniform attention scores is one over the keys in sight", "[phase3][analysis]") {
+TEST_CASE("what uniform attention scores is one over the visible keys", "[phase3][analysis]") {
   const Mask causal = Mask::causal();
   const Tensor open = uniform_attention({2, 4, 4}), past = uniform_attention({1, 4, 4}, causal);
   CHECK(difference(open, {2, 4, 4}, std::vector<double>(32, 0.25)) == "");

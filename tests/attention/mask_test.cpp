@@ -266,16 +266,17 @@ TEST_CASE("a block of a mask says of each query and key what the mask says", "[p
         for (const Index query : {0, 26}) {
           for (const Index key : {0, 20, 80}) {
             const Index batch = m % 2;
-            const BlockVisibility sight =
+            const BlockVisibility visible =
                 masks[m].visible_in_block(batch, query, queries, key, keys, keep);
-            CAPTURE(m, queries, keys, query, key, sight.keys, sight.clear);
-            REQUIRE(0 <= sight.clear);
-            REQUIRE(sight.clear <= sight.keys);
-            REQUIRE(sight.keys <= keys);
+            CAPTURE(m, queries, keys, query, key, visible.keys, visible.clear);
+            REQUIRE(0 <= visible.clear);
+            REQUIRE(visible.clear <= visible.keys);
+            REQUIRE(visible.keys <= keys);
             bool same = true;
             for (Index j = 0; j < keys; ++j) {
               for (Index i = 0; i < queries; ++i) {
-                const bool seen = j < sight.clear || (j < sight.keys && (keep[j] >> i & 1) == 1);
+                const bool seen =
+                    j < visible.clear || (j < visible.keys && (keep[j] >> i & 1) == 1);
                 same = same && seen == masks[m].allows(batch, query + i, key + j);
               }
             }

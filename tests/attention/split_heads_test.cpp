@@ -50,7 +50,7 @@ TEST_CASE("the wrong order gives the right shapes and other numbers", "[phase2][
         "");
   // Head 0 would be all of word 0 and half of word 1.
   CHECK(difference(slice(wrong, 0, 0, 1), {1, 3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) == "");
-  CHECK(largest_difference(reshape(right, {3, 8}), x) > 0);  // joined without the way back
+  CHECK(largest_difference(reshape(right, {3, 8}), x) > 0);  // joined without swapping the axes
 }
 
 TEST_CASE("the gradients of splitting and joining heads are right", "[phase2][attention]") {

@@ -41,7 +41,7 @@ std::string refusal(const fs::path& path) {
   return "";
 }
 
-// While it lives, this process cannot make files longer than that.
+// While it exists, this process cannot make files longer than that.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -109,7 +109,7 @@ class Writer {
   pid_t process_;
 };
 
-// While it lives, the first file that is opened gets the number 0.
+// While it exists, the first file that is opened gets the number 0.
 class WithoutInput {
  public:
   WithoutInput() : input_(::dup(0)) { ::close(0); }

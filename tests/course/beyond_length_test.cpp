@@ -140,7 +140,7 @@ TEST_CASE("a base of rotary positions and a length of training are those of the 
 
 TEST_CASE("in place of all words before it a word sees 16, or 32 at two distances",
           "[phase6][course]") {
-  const std::vector<Sight> seen = sights();
+  const std::vector<NamedMask> seen = masks();
   REQUIRE(seen.size() == 3);
   for (Index back = 0; back < 64; ++back) {
     CHECK(seen[0].mask.allows(0, 63, 63 - back) == (back < 16));

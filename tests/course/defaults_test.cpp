@@ -50,7 +50,7 @@ TEST_CASE("training runs have the settings that the lessons tell when none are n
   CHECK(dialect.seed == 1);
   CHECK((!dialect.maps_only && !dialect.rest));
   const LstmTranslatorOptions lstm;
-  CHECK(lstm.sight == Sight::all_states);
+  CHECK(lstm.visibility == Visibility::all_states);
   CHECK(lstm.hidden == 48);
   CHECK((!lstm.is_additive && !lstm.both_directions && !lstm.words_only));
   CHECK(entropy_every == 5);

@@ -66,7 +66,7 @@ TEST_CASE("the translator is the sum of its parts", "[phase6][course]") {
       model.encoder(model.source_words(b.source) + places(source), real));      // (5, source, 48)
   Tensor y = model.said(model.target_words(b.target.inputs) + places(target));  // (5, target, 48)
   y = y + model.cross.cross_attend(model.cross_norm(y), encoded, real);         // (5, target, 48)
-  y = y + model.thought(model.thought_norm(y));                                 // (5, target, 48)
+  y = y + model.feed_forward(model.feed_forward_norm(y));                       // (5, target, 48)
   CHECK(difference_to(model(b), model.out(model.last_norm(y)), 1e-4) == "");
 }
 

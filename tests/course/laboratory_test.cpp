@@ -242,7 +242,7 @@ TEST_CASE("the laboratory finds NaN in any gradient, and compares all pairs if a
   Variant variant = named(attention_variants(input.sizes), "explicit");
   const auto run = variant.run;
   variant.run = [run](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return run(q, k, v) + sqrt(q * 0.0) * 0.0;  // 0 / 0 on the way back, to q alone
+    return run(q, k, v) + sqrt(q * 0.0) * 0.0;  // 0 / 0 in the backward pass, to q alone
   };
   CHECK(std::isnan(measure(variant, input, once).forward_backward.error));
 }

@@ -43,8 +43,8 @@ std::vector<std::string> names_of(const Module& model) {
 // The forms that step 68 and its experiments train.
 std::vector<LstmTranslatorOptions> forms() {
   return {{},
-          {.sight = Sight::nothing},
-          {.sight = Sight::last_state},
+          {.visibility = Visibility::nothing},
+          {.visibility = Visibility::last_state},
           {.is_additive = true},
           {.both_directions = true},
           {.words_only = true},
@@ -57,7 +57,7 @@ TEST_CASE("weights of a translator are 0 on padding and add up to 1", "[phase6][
   const TranslationBatch b = two_sentences();
   for (const LstmTranslatorOptions& form : forms()) {
     const LstmTranslator::Output said = model_with(form)(b);
-    const bool all = form.sight == Sight::all_states;
+    const bool all = form.visibility == Visibility::all_states;
     CHECK(said.logits.shape() == Shape{2, 8, task().target_words().size()});
     REQUIRE(said.weights.shape() == Shape{2, 8, all ? 7 : 1});
     CHECK(difference_to(sum(said.weights, -1), Tensor::ones({2, 8}), 1e-5) == "");
@@ -74,14 +74,14 @@ TEST_CASE("a sentence is translated alone as in a batch with longer ones", "[pha
   }
 }
 
-TEST_CASE("what a translator sees of the source is what its sight says", "[phase6][course]") {
+TEST_CASE("what a translator sees of the source is what its visibility says", "[phase6][course]") {
   const TranslationBatch one = alone({"cats", "see", "dogs"});
   TranslationBatch other = alone({"mice", "see", "dogs"});
   other.target = one.target;  // the same words so far
   for (const LstmTranslatorOptions& form : forms()) {
     const LstmTranslator model = model_with(form);
     const double moved = largest_difference(model(one).logits, model(other).logits);
-    CHECK((form.sight == Sight::nothing ? moved == 0 : moved > 1e-5));
+    CHECK((form.visibility == Visibility::nothing ? moved == 0 : moved > 1e-5));
   }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("parameters are those that a form of the translator uses", "[phase6][c
   using Names = std::vector<std::string>;
   CHECK(names_of(model_with({})) ==
         Names{"source", "target", "encoder", "decoder", "ask", "join", "out"});
-  CHECK(names_of(model_with({.sight = Sight::last_state})) ==
+  CHECK(names_of(model_with({.visibility = Visibility::last_state})) ==
         Names{"source", "target", "encoder", "decoder", "join", "out"});
   CHECK(names_of(model_with({.is_additive = true})) ==
         Names{"source", "target", "encoder", "decoder", "ask", "key", "score", "join", "out"});

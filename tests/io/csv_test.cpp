@@ -31,7 +31,7 @@ TEST_CASE("a CSV log stands in its file row by row, as text that is easy to read
   CsvLog log(path, {"step", "loss, \"held out\"", "note"});
   CHECK(content(path) == "step,\"loss, \"\"held out\"\"\",note\n");
   log.row({100000, 0.1, std::nullopt});
-  CHECK(content(path) == "step,\"loss, \"\"held out\"\"\",note\n100000,0.1,\n");  // the log lives
+  CHECK(content(path) == "step,\"loss, \"\"held out\"\"\",note\n100000,0.1,\n");  // the log is open
   log.row({9007199254740991, -infinity, std::nan("")});
   log.row({-3, 1e-7, -std::nan("")});
   CHECK(content(path) ==

@@ -1,4 +1,4 @@
-// Files that other programs, or nobody's friends, have written.
+// Files of other programs, and malicious ones.
 #include <cstdint>
 #include <fstream>
 #include <string>

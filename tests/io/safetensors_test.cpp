@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// While it lives, this process gets only so much more memory.
+// While it exists, this process gets only so much more memory.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::size_t bytes) {

@@ -29,19 +29,19 @@ BlockVisibility visible_in_block(const AttentionHead&, Index query, Index querie
 // see must not count.
 BlockVisibility look_far(const AttentionHead&, Index query, Index queries, Index key, Index keys,
                          std::uint64_t* keep) {
-  BlockVisibility sight{0, 0};
+  BlockVisibility visible{0, 0};
   for (Index j = 0; j < keys; ++j) {
     const bool shown = (key + j) / 64 != 2;
     keep[j] = 0;
     for (Index i = 0; i < queries; ++i) {
       keep[j] |= std::uint64_t{shown && key + j <= query + i + 100} << i;
     }
-    if (keep[j] != 0) sight.keys = j + 1;
-    if (sight.clear < j || !shown || key + j > query + 100) continue;
-    sight.clear = j + 1;
+    if (keep[j] != 0) visible.keys = j + 1;
+    if (visible.clear < j || !shown || key + j > query + 100) continue;
+    visible.clear = j + 1;
     keep[j] = 0;
   }
-  return sight;
+  return visible;
 }
 
 // One head with its numbers; rows lie `gap` apart, the first one `offset` past a boundary.
@@ -146,16 +146,16 @@ void check_asked(Head& h, const Table& set) {
   AttentionHead last = h.head;
   const Index keys = h.head.keys - 64, first = last.visible_in_block == nullptr ? 0 : 64;
   if (first == 0) last.keys = keys, last.k += 64 * h.q_row, last.v += 64 * h.v_row;
-  const auto walk = [&](const real* out, Index out_row, real* d_q, real* d_k, real* d_v) {
+  const auto backward = [&](const real* out, Index out_row, real* d_q, real* d_k, real* d_v) {
     set.attention_backward(last, out, out_row, h.d_out.data(), h.v_row, h.log_sum.data(), first,
                            keys, d_q, d_k, d_v);
   };
   std::vector<real> parts(all.size(), real(7)), of_sums(all.size(), real(7));
   const Index d_k = h.head.queries * h.head.width, d_v = d_k + keys * h.head.width;
-  walk(h.out.data(), h.v_row, parts.data(), nullptr, nullptr);
-  walk(h.out.data(), h.v_row, nullptr, parts.data() + d_k, parts.data() + d_v);
+  backward(h.out.data(), h.v_row, parts.data(), nullptr, nullptr);
+  backward(h.out.data(), h.v_row, nullptr, parts.data() + d_k, parts.data() + d_v);
   CHECK(first_apart(parts, all, 0, 0) == -1);
-  walk(sums.data(), -1, of_sums.data(), of_sums.data() + d_k, of_sums.data() + d_v);
+  backward(sums.data(), -1, of_sums.data(), of_sums.data() + d_k, of_sums.data() + d_v);
   CHECK(first_apart(of_sums, all, 1e-4, 1e-5) == -1);
 }
 

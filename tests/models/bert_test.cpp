@@ -48,7 +48,7 @@ Shapes with_head(Shapes s) {
 }
 
 Tensor encoded(const Weights& w, const std::string& p, const Indices& types,
-               const std::string& bend = "gelu", double eps = 1e-12) {
+               const std::string& activation = "gelu", double eps = 1e-12) {
   Tensor x = rows_of(w, p + "embeddings.word_embeddings.weight") +
              first_rows(w, p + "embeddings.position_embeddings.weight") +
              embedding(w.at(p + "embeddings.token_type_embeddings.weight"), types);
@@ -62,16 +62,17 @@ Tensor encoded(const Weights& w, const std::string& p, const Indices& types,
         attend(part("query"), part("key"), part("value"), {.scale = 0.5, .causal = false});
     x = layer_norm(w, l + "attention.output.LayerNorm", x + map(w, l + "attention.output.dense", y),
                    eps);
-    const Tensor up = activated(bend, map(w, l + "intermediate.dense", x));
+    const Tensor up = activated(activation, map(w, l + "intermediate.dense", x));
     x = layer_norm(w, l + "output.LayerNorm", x + map(w, l + "output.dense", up), eps);
   }
   return x;
 }
 
 Tensor logits_of(const Weights& w, const Tensor& x, const std::string& words,
-                 const std::string& bend = "gelu", double eps = 1e-12) {
+                 const std::string& activation = "gelu", double eps = 1e-12) {
   const std::string t = "cls.predictions.transform.";
-  const Tensor y = layer_norm(w, t + "LayerNorm", activated(bend, map(w, t + "dense", x)), eps);
+  const Tensor y =
+      layer_norm(w, t + "LayerNorm", activated(activation, map(w, t + "dense", x)), eps);
   return matmul(y, transpose(w.at(words))) + w.at("cls.predictions.bias");
 }
 
@@ -81,17 +82,18 @@ const std::string words = "embeddings.word_embeddings.weight";
 }  // namespace
 
 TEST_CASE("bert as written out, with token types or without", "[phase7][architectures]") {
-  for (const std::string bend : {"gelu", "gelu_new", "relu"}) {
+  for (const std::string activation : {"gelu", "gelu_new", "relu"}) {
     for (const double eps : {1e-12, 0.1}) {
       Json changed = config;
-      changed["hidden_act"] = bend;
+      changed["hidden_act"] = activation;
       changed["layer_norm_eps"] = eps;
       const Weights w = random_weights(with_head(shapes_of("bert.")));
       const TemporaryFolder folder;
       write_folder(folder, changed, w);
       const Transformer model = read_model(folder / "");
       const auto expected = [&](const Indices& kinds) {
-        return logits_of(w, encoded(w, "bert.", kinds, bend, eps), "bert." + words, bend, eps);
+        return logits_of(w, encoded(w, "bert.", kinds, activation, eps), "bert." + words,
+                         activation, eps);
       };
       CHECK(difference_to(model(ids), expected(zeros), 10 * nearly) == "");
       CHECK(difference_to(model(ids, {}, {.token_types = &types}), expected(types), 10 * nearly) ==

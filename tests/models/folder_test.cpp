@@ -71,7 +71,7 @@ Json with(Json changed, const Json& changes) {
   return changed;
 }
 
-// While it lives, this process may address `room` bytes more than it does.
+// While it exists, this process may address `room` bytes more than it does.
 struct AddressLimit {
   explicit AddressLimit(rlim_t room) {
     ::getrlimit(RLIMIT_AS, &before);

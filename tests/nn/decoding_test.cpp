@@ -65,7 +65,7 @@ Tensor decoded(const Transformer& model, int& made) {
   std::vector<KeyValueCache> caches;
   std::vector<Tensor> rows;
   for (const std::int32_t id : text) {
-    made += !caches.empty() && can_decode(model, Indices({1, 1}, {id}), caches);
+    made += !caches.empty() && can_decode(model, Indices({1, 1}, {id}), caches, {});
     rows.push_back(model.next(Indices({1, 1}, {id}), caches));
   }
   return squeeze(concat(rows, 1), 0);
@@ -143,16 +143,77 @@ TEST_CASE("decoding gives the same bits for any number of threads", "[phase7][nn
   kernels::divide_everything = false;
 }
 
-TEST_CASE("what a Capture or a tape asks for is not decoded past them", "[phase7][nn]") {
+TEST_CASE("a Capture does not change decoding by a bit", "[phase7][nn]") {
+  const Transformer model = model_of(llama());
+  int made = 0;
+  const Tensor unseen = decoded(model, made);
+  Capture seen;
+  made = 0;
+  CHECK(decoded(model, made).values() == unseen.values());
+  CHECK(made == length - 1);
+  CHECK(seen["logits"].shape() == Shape{1, 1, 13});
+  for (const char* name : {"embedding", "blocks.1.attention.key", "blocks.0.output", "norm"}) {
+    CHECK_FALSE(seen.contains(name));  // the first id went through the layers, the last did not
+    CHECK(complaint([&] { seen[name]; },
+                    {name, "was not stored", "next() {.need_weights = true}"}) == "");
+  }
+}
+
+TEST_CASE("what decoding does not store is not replaced, but refused", "[phase7][nn]") {
+  const Transformer model = model_of(tiny());
+  std::vector<KeyValueCache> caches;
+  model.next(Indices({1, 3}, {1, 2, 3}), caches);
+  const auto next = [&] { return model.next(Indices({1, 1}, {4}), caches); };
+  Capture seen;
+  const auto twice = [](const Tensor& x) { return x * 2; };
+  seen.replace("blocks.1.attention.heads", twice);
+  CHECK(complaint(next, {"'blocks.1.attention.heads' was not stored", "next()"}) == "");
+  CHECK(caches[1].length() == 3);
+  seen.replace("blocks.1.attention.heads", {});
+  std::vector<KeyValueCache> copy = caches;
+  const Tensor logits = model.next(Indices({1, 1}, {4}), copy);
+  seen.replace("logits", twice);
+  CHECK(next().values() == (logits * 2).values());
+}
+
+TEST_CASE("next() gives a Capture what it asks for by need_weights", "[phase7][nn]") {
+  const Transformer model = model_of(llama());
+  std::vector<KeyValueCache> caches;
+  model.next(Indices({1, 3}, {3, 1, 4}), caches);
+  const Capture seen;
+  const ForwardContext pass = {.need_weights = true};
+  const Tensor logits = model.next(Indices({1, 1}, {1}), caches, NextOf::all, pass);
+  const Tensor weights = seen["blocks.1.attention.weights"];  // (1, heads, 1, 4)
+  CHECK(seen["blocks.0.attention.key"].shape() == Shape{1, 2, 4, 6});
+  const Tensor whole = model(Indices({1, 4}, {3, 1, 4, 1}), {}, pass);
+  const double nearly = in_double ? 1e-12 : 2e-5;
+  CHECK(largest_difference(logits, slice(whole, 1, 3, 4)) < nearly);
+  CHECK(largest_difference(weights, slice(seen["blocks.1.attention.weights"], 2, 3, 4)) < nearly);
+  KeyValueCache one;
+  CHECK(complaint([&] { model.next(Indices({1, 1}, {1}), caches, NextOf::all, {.cache = &one}); },
+                  {"a cache of its own"}) == "");
+}
+
+TEST_CASE("dropout and token types of next() are those of the layers", "[phase7][nn]") {
+  TransformerOptions options = tiny();
+  options.dropout = 0.5;
+  const Transformer model = model_of(options);
+  std::vector<KeyValueCache> caches;
+  model.next(Indices({1, 3}, {1, 2, 3}), caches);
+  const Indices id({1, 1}, {4}), types({1, 1}, {0});
+  const auto next = [&](const ForwardContext& pass) {
+    std::vector<KeyValueCache> copy = caches;
+    return model.next(id, copy, NextOf::all, pass);
+  };
+  Random first(1), second(2);
+  CHECK(largest_difference(next({.random = &first}), next({.random = &second})) > 1e-3);
+  CHECK(complaint([&] { next({.token_types = &types}); }, {"this model has none"}) == "");
+}
+
+TEST_CASE("what a tape has to see is not decoded past it", "[phase7][nn]") {
   const Transformer model = model_of(llama());
   std::vector<KeyValueCache> caches;
   model.next(Indices({1, 3}, {1, 2, 3}), caches);
-  {
-    std::vector<KeyValueCache> copy = caches;
-    const Capture seen;
-    model.next(Indices({1, 1}, {4}), copy);
-    CHECK(seen.contains("blocks.1.attention.key"));
-  }
   Tape tape(model.parameters());
   const Tensor loss = sum(model.next(Indices({1, 1}, {4}), caches));
   const Gradients gradients = tape.backward(loss);

@@ -10,7 +10,7 @@ using namespace tapestry;
 
 namespace {
 
-double bent(double x, Activation activation) {
+double activated(double x, Activation activation) {
   switch (activation) {
     case Activation::none:
       break;
@@ -33,8 +33,8 @@ std::vector<double> by_hand(const FeedForward& layer, const Tensor& x) {
     for (Index c = 0; c < layer.up.weight.size(1); ++c) {
       const double up = mapped(layer.up, x, at[0], at[1], c);
       const double gated =
-          layer.gate ? up * bent(mapped(*layer.gate, x, at[0], at[1], c), layer.activation)
-                     : bent(up, layer.activation);
+          layer.gate ? up * activated(mapped(*layer.gate, x, at[0], at[1], c), layer.activation)
+                     : activated(up, layer.activation);
       sum += gated * element(layer.down.weight, {c, at[2]});
     }
     return sum;
@@ -46,7 +46,8 @@ constexpr Activation all_activations[] = {Activation::none, Activation::relu, Ac
 
 }  // namespace
 
-TEST_CASE("feed-forward is two maps with a bend between, at every position alone", "[phase2][nn]") {
+TEST_CASE("feed-forward is two maps with an activation between, at every position alone",
+          "[phase2][nn]") {
   Random random(2);
   for (const Activation activation : all_activations) {
     for (const bool bias : {true, false}) {

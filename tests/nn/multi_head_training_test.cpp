@@ -124,7 +124,7 @@ TEST_CASE("a cache grows without copying all that came before", "[phase7][nn]") 
   CHECK(moved == 2 + 4);  // the first, then room for 64, 128, 256, 512 and 1024
 }
 
-TEST_CASE("a cache with padding, with a sequence alone, and while somebody looks", "[phase4][nn]") {
+TEST_CASE("a cache with padding, with a sequence alone, and under a Capture", "[phase4][nn]") {
   const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
   const Tensor x = random_tensor({2, 6, 4});
   const Mask mask = Mask::padding({6, 2});

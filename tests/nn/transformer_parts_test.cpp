@@ -119,10 +119,10 @@ TEST_CASE("BERT's way to logits: a map, an activation, a norm, the words, a bias
   const Capture seen;
   const Tensor logits = model(ids);
   const Linear& map = *model.logits_transform;
-  const Tensor bent = gelu(matmul(seen["blocks.1.output"], map.weight) + map.bias);
+  const Tensor activated = gelu(matmul(seen["blocks.1.output"], map.weight) + map.bias);
   const auto& norm = std::get<LayerNorm>(model.logits_norm->layer);
-  const Tensor centred = bent - mean(bent, -1, true);
-  const Tensor x = centred / sqrt(var(bent, -1, true) + 1e-12) * norm.weight + norm.bias;
+  const Tensor centred = activated - mean(activated, -1, true);
+  const Tensor x = centred / sqrt(var(activated, -1, true) + 1e-12) * norm.weight + norm.bias;
   CHECK(difference_to(seen["logits_transform"], x, nearly) == "");
   CHECK(difference_to(logits,
                       matmul(x, transpose(model.token_embedding.weight)) + model.lm_head.bias,

@@ -173,8 +173,8 @@ const Activation activations[] = {Activation::none, Activation::relu, Activation
 
 Tensor in_turn(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
   const Tensor c = bias.defined() ? matmul(x, weight) + bias : matmul(x, weight);
-  Tensor (*const bend[])(const Tensor&) = {nullptr, relu, gelu, gelu_tanh, silu};
-  return activation == Activation::none ? c : bend[static_cast<std::size_t>(activation)](c);
+  Tensor (*const functions[])(const Tensor&) = {nullptr, relu, gelu, gelu_tanh, silu};
+  return activation == Activation::none ? c : functions[static_cast<std::size_t>(activation)](c);
 }
 
 }  // namespace

@@ -273,7 +273,7 @@ concept Reduces = requires(A... a) { max(a...); } || requires(A... a) { min(a...
 template <class... A>
 concept Clamps = requires(A... a) { clamp(a...); };
 
-// With both names in sight it is the one of the standard library.
+// With both names visible it is the one of the standard library.
 namespace beside_std {
 using namespace std;
 constexpr int larger = max(2, 3), smaller = min(2, 3);

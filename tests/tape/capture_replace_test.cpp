@@ -131,7 +131,7 @@ TEST_CASE("a replacement of another shape is refused", "[phase3][nn]") {
   CHECK(same_bits(Capture::record("b", Tensor(3)), Tensor(3)));
 }
 
-TEST_CASE("weights that nobody stored cannot be replaced", "[phase3][nn]") {
+TEST_CASE("weights that were not stored cannot be replaced", "[phase3][nn]") {
   const Transformer model = small_transformer();
   for (const char* name : {"scores", "weights"}) {
     Capture seen;

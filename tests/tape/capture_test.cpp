@@ -85,9 +85,9 @@ TEST_CASE("one Capture per thread, and one after the other", "[phase2][nn]") {
     CHECK(Capture::active());  // the refusal did not end the first
     Capture::record("kept", Tensor(1));
     CHECK(seen.contains("kept"));
-    bool lived = true;
-    std::thread([&lived] { lived = Capture::active(); }).join();
-    CHECK_FALSE(lived);
+    bool active = true;
+    std::thread([&active] { active = Capture::active(); }).join();
+    CHECK_FALSE(active);
   }
   const Capture next;
   CHECK(next.all().empty());
@@ -138,7 +138,7 @@ TEST_CASE("what is recorded is what was used, stage by stage", "[phase2][nn]") {
   }
 }
 
-TEST_CASE("looking does not change the result, by a bit", "[phase2][nn]") {
+TEST_CASE("a Capture does not change the result, by a bit", "[phase2][nn]") {
   const Transformer model = small_transformer();
   const Tensor unseen = model(ids), one = model(Indices({4}, {1, 2, 3, 4}));
   const Capture seen;
@@ -147,7 +147,7 @@ TEST_CASE("looking does not change the result, by a bit", "[phase2][nn]") {
   CHECK(difference_to(model(ids, {}, {.need_weights = true}), unseen, nearly) == "");
 }
 
-TEST_CASE("asking for weights that nobody stored is an error that tells how to store them",
+TEST_CASE("asking for weights that were not stored is an error that tells how to store them",
           "[phase2][nn]") {
   const Transformer model = small_transformer();
   const Capture seen;
@@ -163,7 +163,7 @@ TEST_CASE("asking for weights that nobody stored is an error that tells how to s
   CHECK_FALSE(seen.contains(name));
 }
 
-TEST_CASE("looking while a tape records gives the same gradients", "[phase2][nn]") {
+TEST_CASE("a Capture while a tape records gives the same gradients", "[phase2][nn]") {
   const Transformer model = small_transformer();
   const auto gradients = [&](const ForwardContext& pass) {
     Tape tape(model.parameters());

@@ -31,8 +31,8 @@ struct Outcome {
   std::size_t saved, peak, records;
 };
 
-// sum(f(x) * noise), walked, with the memory that it took
-Outcome walk(const std::vector<Tensor>& watched, const std::function<Tensor()>& f) {
+// sum(f(x) * noise), its gradients and the memory that they took
+Outcome differentiated(const std::vector<Tensor>& watched, const std::function<Tensor()>& f) {
   reset_peak_memory();
   const std::size_t before = memory_stats().live_bytes;
   Tape tape(watched);
@@ -101,8 +101,8 @@ TEST_CASE("checkpoint: a transformer's gradients are the same bits, with far les
     }
     return x * watched[0];  // read again outside, after the parts
   };
-  const Outcome plain = walk(watched, [&] { return model(direct); });
-  const Outcome ours = walk(watched, [&] { return model(checkpoint); });
+  const Outcome plain = differentiated(watched, [&] { return model(direct); });
+  const Outcome ours = differentiated(watched, [&] { return model(checkpoint); });
   CHECK(not_the_same(ours, plain) == "");
   CHECK(ours.records == watched.size() + 4 + 1);
   CHECK(ours.saved * 8 < plain.saved);
@@ -132,7 +132,7 @@ TEST_CASE("checkpoint: weights, views and values that f only refers to get their
   const std::vector<Tensor> watched = {random_tensor({4, 6}, 1), random_tensor({6, 4}, 2),
                                        random_tensor({4, 4}, 3)};
   const auto run = [&](const auto& call) {
-    return walk(watched, [&] {
+    return differentiated(watched, [&] {
       const Tensor early = tanh(watched[1]), turned = transpose(early);  // on the tape, outside
       const Tensor y = call(
           [&, early, turned](const std::vector<Tensor>& in) {
@@ -158,10 +158,10 @@ TEST_CASE("checkpoint: parts in parts, and shared weights, give the same bits", 
       const Tensor h = call(inner, {in[0]});
       return call(inner, {h * 1.5}) + h + in[0];
     };
-    return walk(watched, [&] { return call(outer, {call(outer, {watched[0] * 2})}); });
+    return differentiated(watched, [&] { return call(outer, {call(outer, {watched[0] * 2})}); });
   };
   const Outcome ours = run(checkpoint);
-  CHECK(calls == 12);  // four uses: once on the way there, then once more by either level
+  CHECK(calls == 12);  // four uses: once forward, then once more by either level
   CHECK(not_the_same(ours, run(direct)) == "");
   CHECK(ours.records == 5);
 }
@@ -169,7 +169,7 @@ TEST_CASE("checkpoint: parts in parts, and shared weights, give the same bits", 
 TEST_CASE("checkpoint: dropout from a generator made inside f", "[phase6][tape]") {
   const std::vector<Tensor> watched = {random_tensor({30, 8}, 1)};
   const auto run = [&](const auto& call) {
-    return walk(watched, [&] {
+    return differentiated(watched, [&] {
       return call(
           [](const std::vector<Tensor>& in) {
             Random random(7, 3);
@@ -306,7 +306,7 @@ TEST_CASE("checkpoint: what gets out of f beside its result cannot lose its grad
   }
 }
 
-TEST_CASE("checkpoint: nobody may look while f runs", "[phase6][tape]") {
+TEST_CASE("checkpoint: a Capture is refused", "[phase6][tape]") {
   const Tensor x({2}, {1, 2});
   const Layer square = [](const std::vector<Tensor>& in) { return in[0] * in[0]; };
   Tape tape({x});

@@ -13,7 +13,7 @@ using namespace tapestry;
 
 namespace {
 
-// x -> 2 x, whose way back is whatever `spoil` makes of the right gradient.
+// x -> 2 x, whose backward function gives what `spoil` makes of the right gradient.
 Tensor doubled(const Tensor& x, const std::function<Tensor(const Tensor&)>& spoil) {
   const Tensor y = x.detached() * 2;
   return Tape::record("doubled", {x}, y, [spoil](const Tensor& dy, GradientSink& to) {
@@ -137,20 +137,20 @@ TEST_CASE("the differences are exact for polynomials of fourth order", "[phase0]
 TEST_CASE("where a function bends sharply, a smaller eps is advised, and then passes",
           "[phase0][gradcheck]") {
   const bool is_double = sizeof(real) == 8;
-  const auto bent = [&](const std::vector<Tensor>& in) {
+  const auto curved = [&](const std::vector<Tensor>& in) {
     return sin(sum(in[0]) * (is_double ? 50.0 : 20.0));  // ()
   };
   int advised = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
-    const auto result = gradcheck(bent, {Tensor::zeros({5})}, {.seed = seed});
+    const auto result = gradcheck(curved, {Tensor::zeros({5})}, {.seed = seed});
     if (result.passed) continue;
     ++advised;
     CHECK(result.message.find("though every single element agrees. By steps of a quarter they "
                               "agree, so f bends sharply here: pass {.eps = ") !=
           std::string::npos);
     const double eps = GradcheckOptions{}.eps / 4;
-    CHECK(gradcheck(bent, {Tensor::zeros({5})}, {.eps = eps, .seed = seed}));
+    CHECK(gradcheck(curved, {Tensor::zeros({5})}, {.eps = eps, .seed = seed}));
   }
   CHECK(advised > 3);
 }

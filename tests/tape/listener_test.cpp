@@ -1,4 +1,4 @@
-// Who listens to a backward pass hears each gradient once, complete, and as early as possible.
+// A listener of a backward pass gets each gradient once, complete, and as early as possible.
 #include <string>
 #include <vector>
 
@@ -11,91 +11,92 @@ using namespace tapestry;
 
 namespace {
 
-struct Heard : BackwardListener {
+struct Listener : BackwardListener {
   std::vector<std::size_t> order;
   std::vector<std::vector<real>> values;  // by position; empty: the gradient was undefined
-  std::vector<std::size_t> records;       // records walked back before each
-  std::size_t walked = 0;
+  std::vector<std::size_t> records;       // backward functions that ran before each
+  std::size_t after_records = 0;
 
-  explicit Heard(std::size_t count) : values(count), records(count) {}
+  explicit Listener(std::size_t count) : values(count), records(count) {}
 
   void complete(std::size_t position, const Tensor& gradient) override {
     order.push_back(position);
-    records.at(position) = walked;
+    records.at(position) = after_records;
     if (gradient.defined()) values.at(position) = gradient.values();
   }
-  void after_record() override { ++walked; }
+  void after_record() override { ++after_records; }
 };
 
 }  // namespace
 
-TEST_CASE("a listener hears each gradient when its first use is walked back", "[tape][phase8]") {
+TEST_CASE("a listener gets each gradient after the backward function of its first use",
+          "[tape][phase8]") {
   const Tensor a({2}, {1, 2}), b({2}, {3, 4}), c({2}, {5, 6}), unused = Tensor::ones({3});
   Tape tape({a, b, c, unused});     // records 0 to 3
   const Tensor first = a * b;       // 4
   const Tensor second = first * c;  // 5
   const Tensor third = second * b;  // 6: b's second use
   const Tensor loss = sum(third);   // 7
-  Heard heard(4);
-  const Gradients gradients = tape.backward(loss, heard);
-  CHECK(heard.walked == 8);
-  CHECK(heard.order.size() == 4);
-  CHECK(heard.order.front() == 3);  // nothing used it
-  CHECK(heard.order[1] == 2);       // c, before what was recorded earlier
-  CHECK(heard.records[3] == 0);
-  CHECK(heard.records[2] == 2);  // after 7, 6 and 5 were walked back
-  CHECK(heard.records[1] == 3);
-  CHECK(heard.records[0] == 3);
-  CHECK(heard.values[3].empty());
-  for (std::size_t i = 0; i < 3; ++i) CHECK(heard.values[i] == gradients.at(i).values());
+  Listener listener(4);
+  const Gradients gradients = tape.backward(loss, listener);
+  CHECK(listener.after_records == 8);
+  CHECK(listener.order.size() == 4);
+  CHECK(listener.order.front() == 3);  // nothing used it
+  CHECK(listener.order[1] == 2);       // c, before what was recorded earlier
+  CHECK(listener.records[3] == 0);
+  CHECK(listener.records[2] == 2);  // after 7, 6 and 5
+  CHECK(listener.records[1] == 3);
+  CHECK(listener.records[0] == 3);
+  CHECK(listener.values[3].empty());
+  for (std::size_t i = 0; i < 3; ++i) CHECK(listener.values[i] == gradients.at(i).values());
   CHECK(gradients[unused].values() == std::vector<real>{0, 0, 0});
   CHECK(gradients[b].values() == std::vector<real>{2 * 1 * 3 * 5, 2 * 2 * 4 * 6});
 }
 
-TEST_CASE("gradients are told from the last use on, in whatever order they are watched",
+TEST_CASE("gradients arrive from the last use on, in whatever order they are watched",
           "[tape][phase8]") {
   const Tensor last({2}, {1, 2}), middle({2}, {3, 4}), first({2}, {5, 6});
   Tape tape({last, middle, first});                          // records 0 to 2
   const Tensor loss = sum((first + first) * middle + last);  // 3 to 6
-  Heard heard(3);
-  (void)tape.backward(loss, heard);
-  CHECK(heard.order == std::vector<std::size_t>{0, 1, 2});
-  CHECK(heard.records == std::vector<std::size_t>{1, 2, 3});
+  Listener listener(3);
+  (void)tape.backward(loss, listener);
+  CHECK(listener.order == std::vector<std::size_t>{0, 1, 2});
+  CHECK(listener.records == std::vector<std::size_t>{1, 2, 3});
 }
 
-TEST_CASE("a listener hears what a checkpoint reads after the checkpoint", "[tape][phase8]") {
+TEST_CASE("a listener gets what a checkpoint reads after the checkpoint", "[tape][phase8]") {
   const Tensor w({2}, {2, 3}), x({2}, {1, -1});
   Tape tape({w, x});
   const Tensor y = checkpoint([&](const std::vector<Tensor>& in) { return in[0] * w * w; }, {x});
   const Tensor loss = sum(y * y);
-  Heard heard(2);
-  const Gradients gradients = tape.backward(loss, heard);
-  CHECK(heard.order.size() == 2);
-  CHECK(heard.values[0] == gradients[w].values());
-  CHECK(heard.values[1] == gradients[x].values());
+  Listener listener(2);
+  const Gradients gradients = tape.backward(loss, listener);
+  CHECK(listener.order.size() == 2);
+  CHECK(listener.values[0] == gradients[w].values());
+  CHECK(listener.values[1] == gradients[x].values());
   CHECK(gradients[w].values() == std::vector<real>{4 * 8, 4 * 27});  // of x^2 w^4
 }
 
-TEST_CASE("a listener is heard of by one backward pass only", "[tape][phase8]") {
+TEST_CASE("a listener is called by one backward pass only", "[tape][phase8]") {
   const Tensor a = Tensor::ones({2});
-  Heard heard(1);
+  Listener listener(1);
   {
     Tape tape({a});
-    tape.backward(sum(a), heard);
-    CHECK_THROWS_AS(tape.backward(sum(a), heard), Error);
+    tape.backward(sum(a), listener);
+    CHECK_THROWS_AS(tape.backward(sum(a), listener), Error);
   }
-  const std::size_t walked = heard.walked;
+  const std::size_t after_records = listener.after_records;
   Tape tape({a});
   tape.backward(sum(a * a));
-  CHECK(heard.walked == walked);
-  CHECK(heard.order.size() == 1);
+  CHECK(listener.after_records == after_records);
+  CHECK(listener.order.size() == 1);
 }
 
 TEST_CASE("the loss may be a watched tensor itself", "[tape][phase8]") {
   const Tensor a = Tensor::ones({});
   Tape tape({a});
-  Heard heard(1);
-  const Gradients gradients = tape.backward(a, heard);
-  CHECK(heard.values[0] == std::vector<real>{1});
+  Listener listener(1);
+  const Gradients gradients = tape.backward(a, listener);
+  CHECK(listener.values[0] == std::vector<real>{1});
   CHECK(gradients[a].item() == 1);
 }

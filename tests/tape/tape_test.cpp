@@ -1,4 +1,4 @@
-// The tape: what it records, how it walks back, what it keeps, and how it explains misuse.
+// The tape: what it records, its backward pass, what it keeps, and how it explains misuse.
 #include "tapestry/tape.hpp"
 
 #include <cmath>
@@ -15,7 +15,7 @@ using namespace tapestry;
 
 namespace {
 
-// x, passed on by a record of our own that runs `look` on the way back.
+// x, passed on by a record of our own that runs `look` in the backward pass.
 Tensor probe(const Tensor& x, const std::function<void()>& look) {
   const Tensor y = x.clone();
   return Tape::record("probe", {x}, y, [look](const Tensor& dy, GradientSink& to) {
@@ -110,7 +110,8 @@ TEST_CASE("the seed and the dy of a record are never written to", "[phase0][tape
   CHECK(difference(kept, {2}, {1, 1}) == "");
 }
 
-TEST_CASE("a value used twice is walked once: 60 doublings are 60 steps", "[phase0][tape]") {
+TEST_CASE("a value used twice is differentiated once: 60 doublings are 60 steps",
+          "[phase0][tape]") {
   const Tensor x(3);
   Tape tape({x});
   Tensor y = x;
@@ -129,7 +130,7 @@ TEST_CASE("a diamond adds up what comes back on both sides", "[phase0][tape]") {
             {x}) == "");
 }
 
-TEST_CASE("a chain of a million records is walked without recursion", "[phase0][tape]") {
+TEST_CASE("the backward pass of a million records needs no recursion", "[phase0][tape]") {
   const std::size_t before = memory_stats().live_bytes;
   {
     const Tensor x(0);
@@ -142,7 +143,7 @@ TEST_CASE("a chain of a million records is walked without recursion", "[phase0][
   CHECK(memory_stats().live_bytes == before);
 }
 
-TEST_CASE("a tape that was never walked is freed without recursion too", "[phase0][tape]") {
+TEST_CASE("a tape without a backward pass is freed without recursion too", "[phase0][tape]") {
   const std::size_t before = memory_stats().live_bytes;
   {
     const Tensor x(1);
@@ -187,7 +188,7 @@ TEST_CASE("a watched tensor can itself be the loss", "[phase0][tape]") {
   CHECK(gradients[other].item() == 0);
 }
 
-TEST_CASE("a seed makes the walk a vector-Jacobian product", "[phase0][tape]") {
+TEST_CASE("a seed makes the backward pass a vector-Jacobian product", "[phase0][tape]") {
   const Tensor x({2}, {2, 3}), seed({2, 2}, {1, 10, 100, 1000});
   Tape tape({x});
   const Tensor y = stack({x * x, slice(x, 0, 0, 1) * x}, 0);  // (x0^2, x1^2), (x0 x0, x0 x1)
@@ -195,7 +196,7 @@ TEST_CASE("a seed makes the walk a vector-Jacobian product", "[phase0][tape]") {
   CHECK(difference(gradients[x], {2}, {4 + 400 + 3000, 60 + 2000}) == "");
 }
 
-TEST_CASE("the walk starts at y: later records are ignored", "[phase0][tape]") {
+TEST_CASE("the backward pass starts at y: later records are ignored", "[phase0][tape]") {
   const Tensor x(3);
   Tape tape({x});
   const Tensor y = x * x, later = exp(y) * x;
@@ -238,7 +239,7 @@ TEST_CASE("a second tape on one thread is refused until the first is done", "[ph
   CHECK(third.backward(x * 4)[x].item() == 4);
 }
 
-TEST_CASE("the death of a walked tape does not stop the next one", "[phase0][tape]") {
+TEST_CASE("a tape that ends after its backward pass does not stop the next one", "[phase0][tape]") {
   const Tensor x(1);
   auto first = std::make_unique<Tape>(std::vector<Tensor>{x});
   first->backward(x * 2);
@@ -437,7 +438,8 @@ TEST_CASE("from the second identical training step on, no memory is asked of the
   CHECK(memory_stats().live_bytes == after_first.live_bytes);
 }
 
-TEST_CASE("nothing leaks: walked, not walked, or left by an exception", "[phase0][tape]") {
+TEST_CASE("nothing leaks: with a backward pass, without, or left by an exception",
+          "[phase0][tape]") {
   const Tensor x = random_tensor({40, 40});
   const std::size_t before = memory_stats().live_bytes;
   {
@@ -505,7 +507,7 @@ TEST_CASE("without a tape an operation allocates its output and nothing else", "
   CHECK(memory_stats().live_bytes == before);
 }
 
-TEST_CASE("what a step saved is freed as the walk passes it", "[phase0][tape]") {
+TEST_CASE("what a record saved is freed as the backward pass goes on", "[phase0][tape]") {
   const Tensor x = random_tensor({100, 100});
   const std::size_t one = 100 * 100 * sizeof(real);
   std::vector<std::size_t> live;
@@ -521,7 +523,7 @@ TEST_CASE("what a step saved is freed as the walk passes it", "[phase0][tape]") 
   CHECK(live.back() + 8 * one < after_forward);
 }
 
-TEST_CASE("after the walk only the gradients remain", "[phase0][tape]") {
+TEST_CASE("after the backward pass only the gradients remain", "[phase0][tape]") {
   const Tensor x = random_tensor({64, 64});
   const std::size_t before = memory_stats().live_bytes;
   Tape tape({x});
@@ -689,7 +691,7 @@ TEST_CASE("where all values are finite, the first bad gradient is named", "[phas
   const Tensor x({2}, {0, 4});
   Tape tape({x}, Tape::Keep::values);
   const Tensor y = x * 1, loss = sum(where(y, sqrt(y), 0));  // 0 times the infinite slope at 0
-  CHECK(tape.first_non_finite() == "");                      // nothing was walked yet
+  CHECK(tape.first_non_finite() == "");                      // no backward pass yet
   (void)tape.backward(loss);
   CHECK(missing_word(tape.first_non_finite(),
                      {"the gradient of record 1, multiply", "1 of its 2 numbers is NaN",
@@ -731,7 +733,7 @@ TEST_CASE("a user's own operation is one record with its own backward function",
   CHECK(wrong_gradient([](const std::vector<Tensor>& in) { return cube(in[0], 2); }, {x}) != "");
 }
 
-TEST_CASE("the gate sums a broadcast gradient back, and refuses any other shape",
+TEST_CASE("accumulate() sums a broadcast gradient back, and refuses any other shape",
           "[phase0][tape]") {
   const auto give = [](const Shape& input, const Tensor& gradient) {
     const Tensor x = Tensor::ones(input);
@@ -755,7 +757,8 @@ TEST_CASE("the gate sums a broadcast gradient back, and refuses any other shape"
   }
 }
 
-TEST_CASE("the gate tells which inputs want a gradient and drops the others", "[phase0][tape]") {
+TEST_CASE("a gradient sink tells which inputs need a gradient and drops the others",
+          "[phase0][tape]") {
   const Tensor x(2), constant(3);
   std::vector<bool> wanted;
   Tape tape({x});
@@ -771,7 +774,7 @@ TEST_CASE("the gate tells which inputs want a gradient and drops the others", "[
   CHECK(wanted == std::vector<bool>{false, true, false, false});
 }
 
-TEST_CASE("a record that gives nothing ends the walk there", "[phase0][tape]") {
+TEST_CASE("a record that gives nothing ends the backward pass there", "[phase0][tape]") {
   const Tensor x({2}, {1, 2});
   Tape tape({x});
   const Tensor y = Tape::record("stop", {x}, x.clone(), [](const Tensor&, GradientSink&) {});

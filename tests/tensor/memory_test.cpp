@@ -73,7 +73,7 @@ TEST_CASE("close sizes share a block, and at most an eighth is wasted", "[phase0
   }
 }
 
-TEST_CASE("the peak is the most that lived at once", "[phase0][memory]") {
+TEST_CASE("the peak is the most that was in use at once", "[phase0][memory]") {
   reset_peak_memory();
   const std::size_t start = memory_stats().peak_bytes;
   CHECK(start == memory_stats().live_bytes);

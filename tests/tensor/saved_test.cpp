@@ -126,8 +126,8 @@ TEST_CASE("what is saved as a strided view is compared as one", "[phase0][tape]"
     Tape tape({x});
     const Tensor loss = sum(x * column);
     constant.set({0, changed}, 9);
-    const auto walk = [&] { (void)tape.backward(loss); };
-    CHECK((complaint(walk, {"saved (2, 1)"}) == "") == (changed == 1));
+    const auto backward = [&] { (void)tape.backward(loss); };
+    CHECK((complaint(backward, {"saved (2, 1)"}) == "") == (changed == 1));
   }
 }
 

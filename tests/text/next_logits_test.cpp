@@ -1,4 +1,4 @@
-// What follows a text: without repetition, until somebody says stop, from what was already read.
+// What follows a text: without repetition, until it is told to stop, from what was already read.
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/generation.hpp"

@@ -29,6 +29,17 @@ TEST_CASE("bytes that are not UTF-8 are replaced, whenever they come", "[phase7]
   CHECK(stream.add("\xf0\x9f\x98\x80\x80") == "😀\uFFFD");
 }
 
+TEST_CASE("what no byte can make a character is not held back", "[phase7][text]") {
+  TextStream stream;
+  for (const char* begin : {"\xed\xa0", "\xe0\x80", "\xf4\x90", "\xf0\x80"}) {
+    CHECK(stream.add(begin) == "\uFFFD\uFFFD");
+  }
+  for (const char* begin : {"\xed\x9f", "\xe0\xa0", "\xf4\x8f", "\xf0\x90"}) {
+    CHECK(stream.add(begin) == "");
+    CHECK(stream.finish() == "\uFFFD\uFFFD");
+  }
+}
+
 TEST_CASE("any cut of a text shows the same", "[phase7][text]") {
   const std::string text =
       "ж\u2581é😀\xff\xe2\x82x\xf0\x9f"

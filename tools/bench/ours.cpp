@@ -21,8 +21,8 @@ Contestant ours_backward(const std::vector<Tensor>& watched, std::function<Tenso
     recorded->tape.emplace(watched);
     recorded->y = operation();
   };
-  auto walk = [=] { const Gradients gradients = recorded->tape->backward(recorded->y, dy); };
-  return {"Tapestry", walk, record};
+  auto backward = [=] { const Gradients gradients = recorded->tape->backward(recorded->y, dy); };
+  return {"Tapestry", backward, record};
 }
 
 Contestant ours_both_ways(const std::vector<Tensor>& watched, std::function<Tensor()> operation,

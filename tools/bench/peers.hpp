@@ -11,7 +11,7 @@ namespace tapestry::bench {
 
 // Peers use the instructions of our kernel set, no fewer and no more: with avx512 their best, with
 // avx2 no AVX-512. OpenBLAS chooses its kernels once, when the program starts: an old version falls
-// back to slow ones on a new processor, and a variable that somebody set for another purpose may
+// back to slow ones on a new processor, and a variable that was set for another purpose may
 // choose slow ones, too. If its choice is wrong, this starts the program again with another
 // (OPENBLAS_CORETYPE). PyTorch inherits these choices.
 void hold_peers_to_our_instructions(char** arguments);

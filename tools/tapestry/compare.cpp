@@ -2,9 +2,9 @@
 #include "tapestry/models/compare.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "commands.hpp"
+#include "course/timing.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -95,14 +95,13 @@ void print_nearest(const Comparison& found, const std::vector<Trial>& trials) {
 
 // The changes with which all agrees; two at once only if that takes a short time.
 void print_causes(const Comparison& found, const Transformer& model, const Safetensors& expected) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Trial> trials = try_changes(model, expected);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  std::vector<Trial> trials;
+  const double taken = seconds_of([&] { trials = try_changes(model, expected); });
   print("\nTried %zu changes of one known kind each.\n", trials.size());
   if (print_agreeing(trials)) return;
   print("None alone makes all agree.\n");
   flush();
-  if (taken.count() * static_cast<double>(trials.size()) / 2 < 20) {
+  if (taken * static_cast<double>(trials.size()) / 2 < 20) {
     const std::vector<Trial> pairs = try_pairs_of_changes(model, expected);
     print("Tried %zu pairs of them.\n", pairs.size());
     if (print_agreeing(pairs)) return;

@@ -2,12 +2,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <iterator>
 
 #include "commands.hpp"
+#include "course/timing.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -107,31 +107,27 @@ class Display {
 // When words came, to tell how many a second.
 class Pace {
  public:
-  Pace() : begin_(Clock::now()) {}
+  Pace() : begin_(now()) {}
 
   void word() {
-    const auto now = Clock::now();
-    if (words_++ == 0) first_ = now;
-    last_ = now;
+    last_ = now();
+    if (words_++ == 0) first_ = last_;
   }
   void report(const Writer& writer) const {
-    const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
-    const double spent = seconds(last_ - first_);
     const Index length = writer.prompt.shape[0];
     const std::string front =
         writer.in_front.empty() ? "nothing put in front" : writer.in_front + " in front";
     std::string line = formatted("%lld tokens", static_cast<long long>(words_));
-    if (words_ > 1) line += formatted(", %.1f a second", static_cast<double>(words_ - 1) / spent);
+    if (words_ > 1)
+      line += formatted(", %.1f a second", static_cast<double>(words_ - 1) / (last_ - first_));
     line += formatted("; prompt: %lld tokens (%s) in %.3g s", static_cast<long long>(length),
-                      front.c_str(), words_ > 0 ? seconds(first_ - begin_) : 0.0);
+                      front.c_str(), words_ > 0 ? first_ - begin_ : 0.0);
     warn(line);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   Index words_ = 0;
-  Clock::time_point begin_, first_, last_;
+  double begin_, first_ = 0, last_ = 0;
 };
 
 bool is_piped() {

@@ -4,7 +4,7 @@ namespace tapestry::command {
 
 void SlowProgress::operator()(Index made, Index all) {
   if (all != all_ || made <= made_) begin(all);
-  const bool is_slow = now() - start_ > std::chrono::seconds(1);
+  const bool is_slow = now() - start_ > 1;
   if (!line_ && is_slow && made < all) {
     line_ = std::make_shared<Progress>(what_, all, unit_, ProgressOptions{.done = made});
   } else if (line_) {

@@ -1,10 +1,10 @@
 // A progress line for work that may be short: it begins, on standard error, after a second.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 
+#include "course/timing.hpp"
 #include "tapestry/progress.hpp"
 
 namespace tapestry::command {
@@ -18,14 +18,11 @@ class SlowProgress {
   void operator()(Index made, Index all);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  static Clock::time_point now() { return Clock::now(); }
-
   void begin(Index all) { line_.reset(), all_ = all, made_ = 0; }
 
   std::string what_, unit_;
   Index all_ = 0, made_ = 0;
-  Clock::time_point start_;
+  double start_;
   std::shared_ptr<Progress> line_ = {};  // shared, since functions are copied
 };
 

@@ -2,11 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <iterator>
 
 #include "commands.hpp"
+#include "course/timing.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -113,10 +113,6 @@ void count(const TokensOptions& options) {
         text.empty() ? "" : formatted(", %.2f bytes per token", each).c_str());
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 void check_is_new(const Path& folder) {
   if (!std::filesystem::exists(folder)) return;
   if (std::filesystem::is_directory(folder) && std::filesystem::is_empty(folder)) return;
@@ -130,9 +126,8 @@ void learn(const TokensOptions& options) {
   print_folded("learning up to " + std::to_string(options.merges) + " merges from " +
                std::to_string(text.size()) + " bytes");
   flush();
-  const auto begin = std::chrono::steady_clock::now();
-  const std::vector<BytePair> merges = learn_byte_pairs(text, options.merges);
-  const double seconds = seconds_since(begin);
+  std::vector<BytePair> merges;
+  const double seconds = seconds_of([&] { merges = learn_byte_pairs(text, options.merges); });
   write_byte_pairs(options.out, merges);
   print("%zu merges in %.1f s%s\n", merges.size(), seconds,
         static_cast<Index>(merges.size()) < options.merges ? ": no other pair stands twice" : "");

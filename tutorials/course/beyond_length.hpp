@@ -109,14 +109,14 @@ inline double share_right(const Transformer& model, Task task, Index length, con
 }
 
 // What words see in place of all that is before them.
-struct Sight {
+struct NamedMask {
   const char* name;
   Mask mask;
 };
 
 // The nearest 16 words, or 32 of them, or as many of which half are farther. (No later ones: the
 // models are causal.)
-inline std::vector<Sight> sights() {
+inline std::vector<NamedMask> masks() {
   const Mask nearest = Mask::local(15);
   return {{"sees 16 words", nearest},
           {"16, and 16 to 31 back", Mask::local(31)},

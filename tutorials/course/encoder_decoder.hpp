@@ -25,8 +25,8 @@ struct EncoderDecoder : Module {
   TransformerBlock said;  // masked self-attention over the target, without feed-forward
   LayerNorm cross_norm;
   MultiHeadAttention cross;  // queries from the target, keys and values from the source
-  LayerNorm thought_norm;
-  FeedForward thought;
+  LayerNorm feed_forward_norm;
+  FeedForward feed_forward;
   LayerNorm last_norm;
   Linear out;
 
@@ -42,8 +42,8 @@ struct EncoderDecoder : Module {
               .has_feed_forward = false}),
         cross_norm(width),
         cross(width, heads, random, {.initializer = init::xavier_uniform}),
-        thought_norm(width),
-        thought(width, random, {.initializer = init::xavier_uniform}),
+        feed_forward_norm(width),
+        feed_forward(width, random, {.initializer = init::xavier_uniform}),
         last_norm(width),
         out(width, task.target_words().size(), random, {.initializer = init::xavier_uniform}) {}
 
@@ -57,7 +57,8 @@ struct EncoderDecoder : Module {
   Tensor encode(const TranslationBatch& b, const ForwardContext& pass) const {
     const Capture::Name name("source");
     const Tensor x = placed(source_words(b.source));  // (rows, source, width)
-    return encoded_norm(encoder(x, Mask::padding(b.source_lengths), pass));
+    return encoded_norm(
+        encoder(x, Mask::padding(b.source_lengths), pass));  // (rows, source, width)
   }
 
   // -> logits (rows, target, words). Padding behind the target needs no mask: it comes later, and
@@ -67,7 +68,7 @@ struct EncoderDecoder : Module {
     Tensor y = look_back(placed(target_words(target)), pass);  // (rows, target, width)
     const Capture::Name name("cross");
     y = y + cross.cross_attend(cross_norm(y), encoded, source_mask, pass);  // (rows, target, width)
-    return out(last_norm(y + thought(thought_norm(y))));
+    return out(last_norm(y + feed_forward(feed_forward_norm(y))));          // (rows, target, words)
   }
 
   Tensor look_back(const Tensor& x, const ForwardContext& pass) const {  // x's shape
@@ -87,8 +88,8 @@ struct EncoderDecoder : Module {
             {"said", said},
             {"cross_norm", cross_norm},
             {"cross", cross},
-            {"thought_norm", thought_norm},
-            {"thought", thought},
+            {"feed_forward_norm", feed_forward_norm},
+            {"feed_forward", feed_forward},
             {"last_norm", last_norm},
             {"out", out}};
   }

@@ -103,14 +103,14 @@ Variant grouped(const char* name, Index heads, Index groups, const Mask& mask) {
   const auto run = [first, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
     return grouped_attention(q, first(k), first(v), mask);  // (batch, heads, length, width)
   };
-  const auto explicitly = [first, heads](const Tensor& q, const Tensor& k, const Tensor& v,
-                                         const Mask& seen) {
+  const auto reference = [first, heads](const Tensor& q, const Tensor& k, const Tensor& v,
+                                        const Mask& seen) {
     // (batch, heads, queries, width)
     return attention(q, repeated(first(k), heads), repeated(first(v), heads), seen).output;
   };
   const std::string about = std::to_string(groups) + (groups == 1 ? " head" : " heads") +
                             " of keys and values for " + std::to_string(heads) + " of queries";
-  return {name, about, VariantKind::other, 2, 1, mask, run, explicitly};
+  return {name, about, VariantKind::other, 2, 1, mask, run, reference};
 }
 
 void add_exact(std::vector<Variant>& list, const LaboratorySizes& s, const Mask& all) {

@@ -49,7 +49,7 @@ struct Variant {
       reference = {};
 
   std::string skipped = {};       // why it is not run with these sizes at all; "": it is
-  std::string forward_only = {};  // why it is not walked back; "": it is
+  std::string forward_only = {};  // why it has no backward pass; "": it has
 };
 
 // All variants, explicit attention first; q, k and v are (batch, heads, length, width), of any
@@ -86,7 +86,7 @@ struct Timing {
   double seconds = 0;
   double bytes = 0;  // of tensors, most at one time, beyond the input (memory.hpp); without the
                      // scratch memory of kernels, which does not grow with the length
-  double error = 0;  // largest absolute difference from `explicitly`: of outputs, of gradients
+  double error = 0;  // largest absolute difference from `reference`: of outputs, of gradients
 };
 
 struct Measurement {

@@ -45,7 +45,8 @@ inline Tensor turned(const Tensor& x, RotaryLayout layout, double base) {
   const bool halves = layout == RotaryLayout::half_split;
   const Tensor a = halves ? slice(x, -1, 0, half) : slice(x, -1, 0, d_k, 2);    // first of pairs
   const Tensor b = halves ? slice(x, -1, half, d_k) : slice(x, -1, 1, d_k, 2);  // second of pairs
-  const Tensor c = a * cosine - b * sine, d = a * sine + b * cosine;
+  const Tensor c = a * cosine - b * sine,
+               d = a * sine + b * cosine;  // (heads, length, d_k / 2) each
   return halves ? concat({c, d}, -1) : reshape(stack({c, d}, -1), x.shape());  // as x
 }
 
@@ -81,12 +82,13 @@ struct LlamaByName {
       const Index group = how.neighbours ? h / (o.num_heads / groups) : h % groups;
       heads.push_back(slice(x, 0, group, group + 1));  // (1, length, d_k)
     }
-    return concat(heads, 0);
+    return concat(heads, 0);  // (heads, length, d_k)
   }
 
   Tensor attended(const Tensor& x, const std::string& name, LlamaPass& pass) const {
     const Index groups = o.num_key_value_heads;
     const auto rotated = [&](const Tensor& y) { return turned(y, how.layout, o.rotary.base); };
+    // q (heads, length, d_k); k and v (groups, length, d_k)
     const Tensor q = rotated(split_heads(mapped(x, name + "q_proj.weight"), o.num_heads));
     const Tensor k = rotated(split_heads(mapped(x, name + "k_proj.weight"), groups));
     const Tensor v = split_heads(mapped(x, name + "v_proj.weight"), groups);
@@ -95,7 +97,8 @@ struct LlamaByName {
     const Tensor seen = Mask::causal().tensor(scores.shape());       // (length, length)
     const Tensor weights = softmax(where(seen, scores, -INFINITY));  // (heads, length, length)
     pass.weights.push_back(weights);
-    return mapped(concatenate_heads(matmul(weights, shared(v))), name + "o_proj.weight");
+    const Tensor mixed = concatenate_heads(matmul(weights, shared(v)));  // (length, heads * d_k)
+    return mapped(mixed, name + "o_proj.weight");                        // (length, d_model)
   }
 
   Tensor fed_forward(const Tensor& x, const std::string& name) const {

@@ -17,10 +17,10 @@
 
 namespace tapestry {
 
-enum class Sight { nothing, last_state, all_states };
+enum class Visibility { nothing, last_state, all_states };
 
 struct LstmTranslatorOptions {
-  Sight sight = Sight::all_states;
+  Visibility visibility = Visibility::all_states;
   Index hidden = 48;             // how many numbers a state has
   bool is_additive = false;      // score v . tanh(W s + U h) (Bahdanau et al. 2015), not s . W h
   bool both_directions = false;  // half of a state reads from the left, half from the right
@@ -58,15 +58,16 @@ struct LstmTranslator : Module {
   Output operator()(const TranslationBatch& b) const {
     Lstm::Output read = this->read(b);  // all: (rows, source, hidden)
     if (options.handed_over > 0) read.last = {narrow(read.last.h), narrow(read.last.c)};
-    const bool starts = options.sight != Sight::nothing;
+    const bool starts = options.visibility != Visibility::nothing;
     const Tensor states =  // (rows, target, hidden)
         decoder(target_words(b.target.inputs), {}, starts ? read.last : LstmState{}).all;
     // The bottleneck is attention over one thing.
-    const bool all = options.sight == Sight::all_states;
+    const bool all = options.visibility == Visibility::all_states;
     const Tensor seen = all ? read.all : unsqueeze(read.last.h, 1);  // (rows, keys, hidden)
     const Tensor raw = scores(states, seen);                         // (rows, target, keys)
     const Mask mask = all ? Mask::padding(b.source_lengths) : Mask();
     const Tensor weights = softmax(where(mask.tensor(raw.shape()), raw, -infinity));  // as raw
+    // (rows, target, hidden), or (rows, target, width) of words alone
     Tensor brought = matmul(weights, options.words_only ? source_words(b.source) : seen);
     if (!starts) brought = Tensor::zeros(brought.shape());
     const Tensor joined = options.words_only ? brought : concat({states, brought}, -1);
@@ -78,7 +79,7 @@ struct LstmTranslator : Module {
     if (!options.is_additive) return matmul(ask(s), transpose(h));
     // (rows, target, keys, hidden): each s beside each h
     const Tensor pairs = tanh(unsqueeze(ask(s), 2) + unsqueeze(key(h), 1));
-    return squeeze(score(pairs), -1);
+    return squeeze(score(pairs), -1);  // (rows, target, keys)
   }
 
   Lstm::Output read(const TranslationBatch& b) const {
@@ -86,7 +87,7 @@ struct LstmTranslator : Module {
     if (!options.both_directions) return forward;
     const Indices turned = backwards(b);  // places, the same turn there and back
     const auto turn = [&](const Tensor& x) {
-      return embedding(reshape(x, {-1, x.size(-1)}), turned);
+      return embedding(reshape(x, {-1, x.size(-1)}), turned);  // x's shape: (rows, source, width)
     };
     const Lstm::Output other = from_the_right(turn(source_words(b.source)), b.source_lengths);
     return {
@@ -95,7 +96,7 @@ struct LstmTranslator : Module {
   }
 
   Members members() const override {
-    const bool all = options.sight == Sight::all_states, both = options.both_directions;
+    const bool all = options.visibility == Visibility::all_states, both = options.both_directions;
     return {{"source", source_words},
             {"target", target_words},
             {"encoder", encoder},

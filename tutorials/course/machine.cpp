@@ -9,7 +9,7 @@
 namespace tapestry {
 namespace {
 
-// While it lives, the library computes on so many threads.
+// While it exists, the library computes on so many threads.
 class Threads {
  public:
   explicit Threads(int count) { use_threads(count); }

@@ -1,4 +1,4 @@
-// The real model of phase 7, which somebody else trained. The project does not contain it; what
+// The real model of phase 7, which others trained. The project does not contain it; what
 // needs it is left out where it is not there.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Step 05. What is inside a tape?
 //
-// New here: a tape written out, for single numbers: what it records, how it walks back, and why it
+// New here: a tape written out, for single numbers: what it records, its backward pass, and why it
 // adds. Then the library's tape beside it, and what a record of tensors keeps instead of slopes.
 // Writes no picture; takes less than a second.
 #include <algorithm>

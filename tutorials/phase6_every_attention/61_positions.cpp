@@ -72,13 +72,13 @@ std::string with_changes(Task task, Positions positions, std::vector<Transformer
   };
   const bool has_table = positions == Positions::learned || positions == Positions::relative;
   if (!has_table && positions != Positions::rotary) return text;
-  const std::vector<Sight> seen = sights();
+  const std::vector<NamedMask> seen = masks();
   ask(seen[0].name, seen[0].mask);
   if (has_table) {
     for (Transformer& model : models) zero_untrained(model);
     ask("untrained numbers are 0", {});
   } else {
-    for (const Sight& sight : {seen[1], seen[2]}) ask(sight.name, sight.mask);
+    for (const NamedMask& one : {seen[1], seen[2]}) ask(one.name, one.mask);
   }
   return text;
 }

@@ -49,8 +49,8 @@ struct Variant {
 };
 
 const std::vector<Variant> variants = {{"attention", {}, 3},
-                                       {"last state", {.sight = Sight::last_state}, 3},
-                                       {"no source", {.sight = Sight::nothing}, 1}};
+                                       {"last state", {.visibility = Visibility::last_state}, 3},
+                                       {"no source", {.visibility = Visibility::nothing}, 1}};
 
 struct Score {              // with held-out sentences of some length
   double sentences, words;  // share of sentences wholly right, and of words

@@ -14,7 +14,8 @@ struct KeyValueCache;
 struct ForwardContext {
   Random* random = nullptr;        // given while training: dropout drops, and draws from it
   KeyValueCache* cache = nullptr;  // of one attention layer: x follows what it holds
-  bool need_weights = false;       // attention stores its scores and weights, for a Capture
+  // For a Capture: attention stores its scores and weights, and Transformer::next() the rest.
+  bool need_weights = false;
   // Of a model with token types: one for each id, in the shape of the ids; without them all are 0.
   const Indices* token_types = nullptr;
 

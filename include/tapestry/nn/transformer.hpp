@@ -90,10 +90,12 @@ struct Transformer : Module {
   // Incremental decoding: ids (batch, new) follow those in the caches, one per block (initially an
   // empty list); returns the logits of the new ids, or of the last of them, (batch, 1, vocab_size).
   // They equal the rows of operator() on the whole sequence, to rounding (tested at every
-  // position). Throws Error as above, for an encoder, for a model without logits, and for caches
-  // that are not of this model; the caches are then unchanged.
-  Tensor next(const Indices& ids, std::vector<KeyValueCache>& caches,
-              NextOf which = NextOf::all) const;
+  // position). One id of one text is computed without the layers: a Capture then has "logits" only,
+  // unless pass.need_weights asks for what layers record. Throws Error as above, for an encoder,
+  // for a model without logits, and for caches that are not of this model; the caches are then
+  // unchanged.
+  Tensor next(const Indices& ids, std::vector<KeyValueCache>& caches, NextOf which = NextOf::all,
+              const ForwardContext& pass = {}) const;
 
   // The blocks from number `first` on, and what follows the last. x (..., length, d_model) is the
   // input of that block, "embedding" for 0 and "blocks.i.output" for i + 1 -> logits as above. With

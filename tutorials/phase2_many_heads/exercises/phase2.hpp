@@ -27,7 +27,7 @@ struct BlockParts {
   RowsFunction attention_norm, attention, feed_forward_norm, feed_forward;
 };
 
-// The way back through a part: the rows x that it read, and the gradient dy of what it made of
+// The backward pass of a part: the rows x that it read, and the gradient dy of what it made of
 // them -> the gradient of x.
 using RowsBackward = std::function<Tensor(const Tensor& x, const Tensor& dy)>;
 

@@ -58,9 +58,9 @@ void print_head(const char* of_columns) {
 // At 64 words.
 void print_sights(const Models& models, Task task, double base, Index budget) {
   std::printf("%-8.0f%6d%7d", base, int(budget), int(models.size()));
-  for (const Sight& sight : sights()) {
+  for (const NamedMask& seen : masks()) {
     std::printf("    ");
-    print(shares(models, task, 64, sight.mask));
+    print(shares(models, task, 64, seen.mask));
   }
   end_line();
 }

@@ -36,11 +36,11 @@ int main() try {
   for (const Index steps : {500, 2000}) print("attention", {}, steps);
   for (const Index hidden : {48, 96}) {
     for (const Index steps : {500, 1000, 2000}) {
-      print("last state", {.sight = Sight::last_state, .hidden = hidden}, steps);
+      print("last state", {.visibility = Visibility::last_state, .hidden = hidden}, steps);
     }
   }
   // The parameters of 96 numbers, but only 48 numbers of h and of c are handed over.
-  print("first half", {.sight = Sight::last_state, .hidden = 96, .handed_over = 48}, 500);
+  print("first half", {.visibility = Visibility::last_state, .hidden = 96, .handed_over = 48}, 500);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,5 +1,5 @@
 // An experiment for step 71: does the place of the norm matter in a deeper model? With the norm
-// behind, the gradient passes every norm on its way back. Two layers with the same short training
+// behind, the gradient passes every norm. Two layers with the same short training
 // are the control. Beside it no model at all: each token is guessed by how often it stands in the
 // stories that the run of this seed reads.
 // Takes about a minute and a half of processor time.

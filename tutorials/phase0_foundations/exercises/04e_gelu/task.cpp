@@ -1,7 +1,7 @@
 // 04e. GELU and its gradient
 //
-// Between the two matrices of a feed-forward layer stands a bent function of each number. GPT-2's
-// is GELU, in the form with tanh:
+// Between the two matrices of a feed-forward layer stands a nonlinear function of each number.
+// GPT-2's is GELU, in the form with tanh:
 //
 //   u = c (x + 0.044715 x^3),   c = sqrt(2 / pi) = 0.7978845608...
 //   y = x/2 (1 + tanh(u))

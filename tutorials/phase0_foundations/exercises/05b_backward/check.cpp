@@ -12,7 +12,7 @@ namespace {
 using Backward = std::function<decltype(learn::scalar_backward)>;
 
 // Each row of `uses` is a record, an input of it, and the slope.
-Attempt walked(const Backward& backward) {
+Attempt attempt(const Backward& backward) {
   return [=](const NamedTensors& in) -> NamedTensors {
     const Tensor &uses = in[0].value, &old = in[1].value;
     ScalarTape tape;
@@ -63,28 +63,28 @@ void pull(ScalarTape& tape, std::size_t from, Arrival arrival = added) {
   }
 }
 
-using Walk = void (*)(ScalarTape& tape, std::size_t from, Arrival arrival);
+using Loop = void (*)(ScalarTape& tape, std::size_t from, Arrival arrival);
 
-Backward usual(Walk walk, Arrival arrival) {
+Backward usual(Loop loop, Arrival arrival) {
   return [=](ScalarTape& tape, std::size_t result) {
     clear(tape);
     tape.records[result].gradient = 1;
-    walk(tape, result, arrival);
+    loop(tape, result, arrival);
   };
 }
 
-Backward uncleared(Walk walk) {
+Backward uncleared(Loop loop) {
   return [=](ScalarTape& tape, std::size_t result) {
     tape.records[result].gradient = 1;
-    walk(tape, result, added);
+    loop(tape, result, added);
   };
 }
 
-Backward from_the_end(Walk walk) {
+Backward from_the_end(Loop loop) {
   return [=](ScalarTape& tape, std::size_t) {
     clear(tape);
     tape.records.back().gradient = 1;
-    walk(tape, tape.records.size() - 1, added);
+    loop(tape, tape.records.size() - 1, added);
   };
 }
 
@@ -131,37 +131,37 @@ const std::vector<KnownMistake> mistakes = {
     {"gradients overwritten",
      "A gradient that arrives replaces the one that arrived before. A value that is used several "
      "times changes the result in several ways, and these add up: += and not =.",
-     walked(usual(push, overwritten)), walked(usual(pull, overwritten))},
+     attempt(usual(push, overwritten)), attempt(usual(pull, overwritten))},
     {"first record first",
-     "Only the inputs of the result itself got a gradient. The walk went from record 0 up, or "
+     "Only the inputs of the result itself got a gradient. The loop went from record 0 up, or "
      "stopped after one record: an early record handed on its gradient before it had any.",
-     walked(first_record_first), walked(direct_inputs)},
+     attempt(first_record_first), attempt(direct_inputs)},
     {"old gradients kept",
      "The gradients of before were not set to 0, and the new ones were added to them. In training "
      "this mixes the gradients of all steps.",
-     walked(uncleared(push)), walked(uncleared(pull))},
+     attempt(uncleared(push)), attempt(uncleared(pull))},
     {"no 1 at the result",
-     "All gradients are 0: the walk has nothing to hand on. The gradient of the result by itself "
-     "is 1; set it before the walk, and after all are set to 0.",
-     walked(no_seed), walked([](ScalarTape& tape, std::size_t) { clear(tape); })},
+     "All gradients are 0: no record has anything to hand on. The gradient of the result by itself "
+     "is 1; set it before the loop, and after all are set to 0.",
+     attempt(no_seed), attempt([](ScalarTape& tape, std::size_t) { clear(tape); })},
     {"slope left out",
      "The gradients are handed on as they are. On the way to an input each is multiplied by the "
      "slope: that is the chain rule.",
-     walked(usual(push, without_slope)), walked(usual(pull, without_slope))},
-    {"walk from the last record",
-     "The walk begins at the last record of the tape, and so these are its gradients. The result "
+     attempt(usual(push, without_slope)), attempt(usual(pull, without_slope))},
+    {"begun at the last record",
+     "The loop begins at the last record of the tape, and so these are its gradients. The result "
      "is record `result`; what was recorded later does not depend on it.",
-     walked(from_the_end(push)), walked(from_the_end(pull))}};
+     attempt(from_the_end(push)), attempt(from_the_end(pull))}};
 
 }  // namespace
 
 int main(int count, char** arguments) {
   return judge(
       {.inputs = inputs,
-       .learner = walked(learn::scalar_backward),
-       .right = {walked(solution::scalar_backward), walked(usual(pull, added))},
+       .learner = attempt(learn::scalar_backward),
+       .right = {attempt(solution::scalar_backward), attempt(usual(pull, added))},
        .mistakes = mistakes,
-       .hints = {"Three things: set all gradients to 0, set that of the result to 1, walk.",
+       .hints = {"Three things: set all gradients to 0, set that of the result to 1, go back.",
                  "A loop over i from result down to 0; in it a loop over the inputs of "
                  "record i, which adds to the gradient of each.",
                  "for (std::size_t i = result + 1; i-- > 0;) for (const ScalarInput& "

@@ -1,4 +1,4 @@
-// 05b. The walk back
+// 05b. The backward pass
 //
 // Compute the gradient of a result by every value on the tape of 05a. `result` is the number of
 // its record; its own gradient is 1. Each record then hands its gradient to its inputs, times the
@@ -7,7 +7,7 @@
 //   records[input.record].gradient += records[i].gradient * input.slope
 //
 // A record may hand on its gradient only when all that use it have handed on theirs. Inputs are
-// always earlier records, so one walk from `result` to record 0 does it.
+// always earlier records, so one loop from `result` down to record 0 does it.
 //
 //   tape     the records; their gradients hold old numbers from before: begin by setting all to 0
 //   result   there may be later records, too; their gradients are 0

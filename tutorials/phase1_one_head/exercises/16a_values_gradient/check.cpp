@@ -12,7 +12,7 @@ namespace {
 
 using In = const Tensor&;
 
-Attempt walked(const std::function<MixtureGradients(In, In, In)>& backward) {
+Attempt attempt(const std::function<MixtureGradients(In, In, In)>& backward) {
   return [=](const NamedTensors& in) -> NamedTensors {
     const MixtureGradients made = backward(in[0].value, in[1].value, in[2].value);
     return {{"dweights", made.dweights}, {"dvalues", made.dvalues}};
@@ -35,7 +35,7 @@ struct Form {
 };
 
 Attempt by_loops(Form form) {
-  return walked([=](const Numbers w, const Numbers v, const Numbers dy) -> MixtureGradients {
+  return attempt([=](const Numbers w, const Numbers v, const Numbers dy) -> MixtureGradients {
     const Index n = v.rows(), d = v.columns();
     const auto product = [&](Index i, Index j) {
       return total(d, [&](Index c) { return dy(i, c) * v(j, c); });
@@ -88,28 +88,28 @@ const std::vector<KnownMistake> mistakes = {
     {"weights not transposed",
      "dweights is right. In dvalues the weights are read as weights_ji: row j, what query j "
      "gives to all. A value needs what all queries give to it: column j.",
-     by_loops({.is_transposed = false}), walked(untransposed)},
+     by_loops({.is_transposed = false}), attempt(untransposed)},
     {"dvalues overwritten",
      "Only the last query counts in dvalues: each one overwrites the one before. All queries "
      "read a value, and what they send back adds up: +=, not =.",
-     by_loops({.adds = false}), walked(last_query)},
+     by_loops({.adds = false}), attempt(last_query)},
     {"the weight kept as a factor",
      "dvalues is right. In dweights each element is also multiplied by its weight. The slope "
      "of weight * value by the weight is the value alone.",
-     by_loops({.own_factor = true}), walked(with_own_factor)},
+     by_loops({.own_factor = true}), attempt(with_own_factor)},
     {"one step too far",
-     "What stands in dweights is the gradient of the scores: softmax was walked through as "
+     "What stands in dweights is the gradient of the scores: softmax was differentiated as "
      "well. That comes next; here the gradient of the weights is wanted.",
-     by_loops({.through_softmax = true}), walked(of_scores)}};
+     by_loops({.through_softmax = true}), attempt(of_scores)}};
 
 }  // namespace
 
 int main(int count, char** arguments) {
   return judge(
       {.inputs = inputs,
-       .learner = walked(learn::mixture_backward),
-       .right = {walked(solution::mixture_backward), walked(by_products), by_loops({}),
-                 walked(by_tape)},
+       .learner = attempt(learn::mixture_backward),
+       .right = {attempt(solution::mixture_backward), attempt(by_products), by_loops({}),
+                 attempt(by_tape)},
        .mistakes = mistakes,
        .hints = {"Three nested loops over i, j and c add up both results. Or two matrix "
                  "products, one for each.",

@@ -14,7 +14,7 @@ namespace {
 
 using In = const Tensor&;
 
-Attempt walked(const std::function<ScoreGradients(In, In, In, In)>& backward) {
+Attempt attempt(const std::function<ScoreGradients(In, In, In, In)>& backward) {
   return [=](const NamedTensors& in) -> NamedTensors {
     const ScoreGradients made =
         backward(in[0].value, in[1].value, in[2].value, in[3].value);  // (n, d), (n, d)
@@ -39,7 +39,7 @@ struct Form {
 };
 
 Attempt by_products(Form form) {
-  return walked([=](In q, In k, In weights, In dweights) -> ScoreGradients {
+  return attempt([=](In q, In k, In weights, In dweights) -> ScoreGradients {
     const double scale = std::pow(static_cast<double>(q.size(1)), -form.power);
     const int axis = form.mean == Form::column ? 0 : 1;
     Tensor mean = sum(weights * dweights, axis, true);  // (n, 1) or (1, n)
@@ -52,8 +52,8 @@ Attempt by_products(Form form) {
 }
 
 Attempt by_loops(Form form) {
-  return walked([=](const Numbers q, const Numbers k, const Numbers w,
-                    const Numbers dw) -> ScoreGradients {
+  return attempt([=](const Numbers q, const Numbers k, const Numbers w,
+                     const Numbers dw) -> ScoreGradients {
     const Index n = q.rows(), d = q.columns();
     const auto mean = [&](Index i, Index j) {
       if (form.mean == Form::none) return 0.0;
@@ -90,13 +90,13 @@ KnownMistake mistake(const char* name, const char* sentence, const Form& form) {
 }
 
 const std::vector<KnownMistake> mistakes = {
-    mistake("not scaled on the way back",
+    mistake("not scaled in the backward pass",
             "dq and dk are not divided by sqrt(d). The scores were, so their slopes by q and "
             "k are divided, too.",
             {.power = 0}),
     mistake("divided by d",
-            "dq and dk are divided by d: by the root twice. A factor of the way there is the "
-            "same factor, once, on the way back.",
+            "dq and dk are divided by d: by the root twice. A factor of the forward pass is the "
+            "same factor, once, of the backward pass.",
             {.power = 1}),
     mistake("softmax without the sum",
             "dscores is weights * dweights, without the sum that is subtracted. When one "
@@ -127,8 +127,8 @@ const std::vector<KnownMistake> mistakes = {
 
 int main(int count, char** arguments) {
   return judge({.inputs = inputs,
-                .learner = walked(learn::scores_backward),
-                .right = {walked(solution::scores_backward), walked(by_tape), by_loops({})},
+                .learner = attempt(learn::scores_backward),
+                .right = {attempt(solution::scores_backward), attempt(by_tape), by_loops({})},
                 .mistakes = mistakes,
                 .hints = {"First dscores (n, n), row by row; then dq and dk, as in 16a.",
                           "For each row, add up weights * dweights over its columns; subtract the "

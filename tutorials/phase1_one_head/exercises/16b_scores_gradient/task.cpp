@@ -1,6 +1,6 @@
 // 16b. The gradient of attention: queries and keys
 //
-// The rest of the way back. dweights is known from 16a; the weights were made by
+// The rest of the backward pass. dweights is known from 16a; the weights were made by
 //
 //   scores  = q k^T / sqrt(d)
 //   weights = softmax of each row of scores

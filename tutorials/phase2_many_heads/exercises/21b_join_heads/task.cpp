@@ -1,6 +1,6 @@
 // 21b. Joining heads
 //
-// The way back of 21a. Each head made d numbers for each word; side by side they are the word's
+// The inverse of 21a. Each head made d numbers for each word; side by side they are the word's
 // row again, those of head 0 first:
 //
 //   result[i, h d + c] = x[h, i, c]       head h, word i, number c of that head

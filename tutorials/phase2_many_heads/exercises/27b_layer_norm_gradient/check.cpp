@@ -12,7 +12,7 @@ decltype(learn::layer_norm_backward) layer_norm_backward;
 
 namespace {
 
-Attempt walked(const std::function<decltype(learn::layer_norm_backward)>& backward) {
+Attempt attempt(const std::function<decltype(learn::layer_norm_backward)>& backward) {
   return [=](const NamedTensors& in) -> NamedTensors {
     const double eps = in[2].value.item();
     const LayerNormGradients made = backward(in[0].value, in[1].value, eps, in[3].value);
@@ -41,7 +41,7 @@ Tensor over_rows(const Form& form, const Tensor& x) {
 }
 
 Attempt by_library(Form form) {
-  return walked(
+  return attempt(
       [=](const Tensor& x, const Tensor& gain, double eps, const Tensor& dy) -> LayerNormGradients {
         const Tensor centred = x - mean(x, 1, true);                                 // (n, d)
         const Tensor root = sqrt(var(x, 1, true) + eps);                             // (n, 1)
@@ -56,7 +56,7 @@ Attempt by_library(Form form) {
 }
 
 Attempt by_loops(Form form) {
-  return walked(
+  return attempt(
       [=](const Numbers x, const Tensor& g, double eps, const Numbers dy) -> LayerNormGradients {
         const Numbers gain(g);
         const Index n = x.rows(), d = x.columns(), sums = form.rows == Form::kept ? n : 1;
@@ -100,7 +100,7 @@ KnownMistake mistake(const char* name, const char* sentence, const Form& form) {
 const std::vector<KnownMistake> mistakes = {
     mistake("dgain and dshift not summed over the rows",
             "dgain and dshift are (n, d). There is one gain and one shift for a column: what was "
-            "broadcast to all rows on the way there is summed over all rows on the way back.",
+            "broadcast to all rows in the forward pass is summed over them in the backward pass.",
             {.rows = Form::kept}),
     mistake("dgain and dshift overwritten",
             "dgain and dshift are those of the last row: each row overwrites the one before. All "
@@ -132,8 +132,8 @@ const std::vector<KnownMistake> mistakes = {
 int main(int count, char** arguments) {
   return judge(
       {.inputs = inputs,
-       .learner = walked(learn::layer_norm_backward),
-       .right = {walked(solution::layer_norm_backward), walked(by_tape), by_loops({})},
+       .learner = attempt(learn::layer_norm_backward),
+       .right = {attempt(solution::layer_norm_backward), attempt(by_tape), by_loops({})},
        .mistakes = mistakes,
        .hints = {"First compute mean, deviation and the standardised row again, as in 27a.",
                  "For each row two means: of s = dy * gain, and of s * standard. Then dx "

@@ -59,7 +59,7 @@ NamedTensors inputs(Random& random, Index size) {
 const std::vector<KnownMistake> mistakes = {
     {"no residual connections",
      "What each layer makes replaces the rows; it has to be added to them. Without the sum, what "
-     "a layer does not keep is lost, and the gradient has no short way back.",
+     "a layer does not keep is lost, and no gradient passes by a layer.",
      by_steps({.first = Form::nothing, .second = Form::nothing}), blocked([](In x, Parts p) {
        return p.feed_forward(p.feed_forward_norm(p.attention(p.attention_norm(x))));
      })},

@@ -21,7 +21,7 @@ RowsBackward by_tape(const RowsFunction& f) {
 }
 
 // The inputs after x and dy are the numbers of the parts.
-Attempt walked(const std::function<Tensor(In, Parts, Back, In)>& function) {
+Attempt attempt(const std::function<Tensor(In, Parts, Back, In)>& function) {
   return [=](const NamedTensors& in) -> NamedTensors {
     const BlockParts part = parts_of(in, 2);
     const BlockPartsBackward back{.attention_norm = by_tape(part.attention_norm),
@@ -42,13 +42,13 @@ Tensor whole_by_tape(In x, Parts part, Back, In dy) {
 
 struct Form {
   bool adds_dy = true, adds_dmiddle = true;  // the gradients that pass by the layers
-  bool reads_middle = true;                  // the way back through the second norm, else x
-  bool reads_normed = true;  // the ways back through the layers, else the rows before the norm
-  bool norm_last = true;     // on the way back
-  bool goes_on = true;       // with dmiddle, else both halves with dy
+  bool reads_middle = true;                  // the backward pass of the second norm, else x
+  bool reads_normed = true;                  // those of the layers, else the rows before the norm
+  bool norm_last = true;                     // in the backward pass
+  bool goes_on = true;                       // with dmiddle, else both halves with dy
 };
 
-// Back through y = x + layer(norm(x)), where x are the rows.
+// The backward pass of y = x + layer(norm(x)), where x are the rows.
 Tensor half(const Form& form, bool adds, In rows, In dy, const RowsFunction& norm,
             const RowsBackward& to_norm, const RowsBackward& to_layer) {
   const Tensor seen = form.reads_normed ? norm(rows) : rows;  // (n, d_model)
@@ -58,7 +58,7 @@ Tensor half(const Form& form, bool adds, In rows, In dy, const RowsFunction& nor
 }
 
 Attempt by_halves(Form form) {
-  return walked([=](In x, Parts part, Back back, In dy) {
+  return attempt([=](In x, Parts part, Back back, In dy) {
     const Tensor sum = x + part.attention(part.attention_norm(x));  // (n, d_model)
     const Tensor dmiddle =
         half(form, form.adds_dy, form.reads_middle ? sum : x, dy, part.feed_forward_norm,
@@ -114,11 +114,11 @@ const std::vector<KnownMistake> mistakes = {
     {"the direct way forgotten",
      "Only what comes back through the layers counts; the gradient that passes beside them is "
      "overwritten. In x + f(x) both ways add up.",
-     by_halves({.adds_dy = false, .adds_dmiddle = false}), walked(overwritten)},
+     by_halves({.adds_dy = false, .adds_dmiddle = false}), attempt(overwritten)},
     {"dy left out of dmiddle",
      "dmiddle is only what comes back through the feed-forward layer. The result is middle plus "
      "that layer, so dy itself belongs to dmiddle, too.",
-     by_halves({.adds_dy = false}), walked([](In x, Parts p, Back b, In dy) {
+     by_halves({.adds_dy = false}), attempt([](In x, Parts p, Back b, In dy) {
        const Tensor y = middle_of(x, p);                                     // (n, d_model)
        const Tensor made = b.feed_forward(p.feed_forward_norm(y), dy);       // (n, d_model)
        const Tensor d = b.feed_forward_norm(y, made);                        // (n, d_model)
@@ -127,35 +127,35 @@ const std::vector<KnownMistake> mistakes = {
     {"dmiddle left out of dx",
      "dx is only what comes back through attention. middle is x plus attention, so dmiddle itself "
      "belongs to dx, too.",
-     by_halves({.adds_dmiddle = false}), walked([](In x, Parts p, Back b, In dy) {
+     by_halves({.adds_dmiddle = false}), attempt([](In x, Parts p, Back b, In dy) {
        const Tensor y = middle_of(x, p);                                 // (n, d_model)
        const Tensor made = b.feed_forward(p.feed_forward_norm(y), dy);   // (n, d_model)
        const Tensor d = b.feed_forward_norm(y, made) + dy;               // (n, d_model)
        return b.attention_norm(x, b.attention(p.attention_norm(x), d));  // (n, d_model)
      })},
     {"the second half at x",
-     "The feed-forward half is walked back at x. It read middle, and its slopes are those at the "
-     "rows that it read.",
-     by_halves({.reads_middle = false}), walked(at_x)},
+     "The gradient of the feed-forward half is taken at x. It read middle, and its slopes are "
+     "those at the rows that it read.",
+     by_halves({.reads_middle = false}), attempt(at_x)},
     {"the layers at rows before the norm",
      "back.attention and back.feed_forward get rows before the norm. Each needs the rows that its "
      "part read: those behind the norm.",
-     by_halves({.reads_normed = false}), walked(without_norms)},
-    {"the norm walked through first",
-     "The gradient goes through the norm first, then through the layer. On the way there the norm "
-     "came first, so on the way back it comes last.",
-     by_halves({.norm_last = false}), walked(norm_first)},
+     by_halves({.reads_normed = false}), attempt(without_norms)},
+    {"the norm first",
+     "The gradient goes through the norm first, then through the layer. In the forward pass the "
+     "norm came first, so in the backward pass it comes last.",
+     by_halves({.norm_last = false}), attempt(norm_first)},
     {"attention gets dy",
-     "Attention's way back starts from dy. What attention made was added to middle, so its "
+     "Attention's backward pass starts from dy. What attention made was added to middle, so its "
      "gradient is dmiddle, in which the way through the feed-forward half is counted, too.",
-     by_halves({.goes_on = false}), walked(side_by_side)}};
+     by_halves({.goes_on = false}), attempt(side_by_side)}};
 
 }  // namespace
 
 int main(int count, char** arguments) {
   return judge({.inputs = inputs,
-                .learner = walked(learn::block_backward),
-                .right = {walked(solution::block_backward), by_halves({}), walked(whole_by_tape)},
+                .learner = attempt(learn::block_backward),
+                .right = {attempt(solution::block_backward), by_halves({}), attempt(whole_by_tape)},
                 .mistakes = mistakes,
                 .hints = {"Forward first: keep what attention read, middle, and what feed_forward "
                           "read. Then back, the second line before the first.",

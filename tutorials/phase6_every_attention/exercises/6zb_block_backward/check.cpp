@@ -14,15 +14,15 @@ namespace {
 using Backward = std::function<decltype(learn::gpt_block_backward)>;
 
 // Inputs: x, dy, the block's twelve tensors, and twelve that already stand in `gradients`.
-Attempt backward(Backward walk) {
-  return [walk = std::move(walk)](const NamedTensors& in) -> NamedTensors {
+Attempt backward(Backward pass) {
+  return [pass = std::move(pass)](const NamedTensors& in) -> NamedTensors {
     GptBlock w, gradients;
     std::size_t at = 2;
     take(in, at, w);
     take(in, at, gradients);
     BlockTrace kept;
     solution::gpt_block_forward(w, in[0].value, kept);
-    NamedTensors results{{"dx", walk(w, kept, in[1].value, gradients)}};  // (n, d)
+    NamedTensors results{{"dx", pass(w, kept, in[1].value, gradients)}};  // (n, d)
     static const char* const names[] = {"gain1", "shift1",  "query", "key",
                                         "value", "output",  "gain2", "shift2",
                                         "up",    "up_bias", "down",  "down_bias"};
@@ -53,8 +53,8 @@ Attempt by_tape(Slip slip, bool adds = true) {
       });
 }
 
-// The same walk by products of whole matrices and sums, with the switches in other places.
-struct Walk {
+// The same pass by products of whole matrices and sums, with the switches in other places.
+struct BackwardPass {
   const GptBlock& w;
   const BlockTrace& kept;
   GptBlock& g;
@@ -116,7 +116,7 @@ struct Walk {
 
 Attempt by_products(Slip slip, bool adds = true) {
   return backward([=](const GptBlock& w, const BlockTrace& kept, const Tensor& dy, GptBlock& g) {
-    return Walk{w, kept, g, slip, adds}(dy);
+    return BackwardPass{w, kept, g, slip, adds}(dy);
   });
 }
 
@@ -140,11 +140,11 @@ int main(int count, char** arguments) {
        .learner = backward(learn::gpt_block_backward),
        .right = {backward(solution::gpt_block_backward), by_tape({}), by_products({})},
        .mistakes =
-           {mistake("no way back around attention",
+           {mistake("no gradient around attention",
                     "dx is only what comes back through the first norm. x was also added to "
                     "attention's output, so the gradient of `middle` belongs to dx, too.",
                     {.back_input = false}),
-            mistake("no way back around the feed-forward part",
+            mistake("no gradient around the feed-forward part",
                     "The gradient of `middle` is only what comes back through the second norm. "
                     "`middle` was also added to the output, so dy belongs to it, too.",
                     {.back_middle = false}),

@@ -7,7 +7,7 @@
 //   logits = layer_norm_forward(x, gain, shift) logits
 //   loss   = cross_entropy_forward(logits, targets)
 //
-// and then all the way back: cross_entropy_backward, the product, the last norm, the blocks from
+// and then the backward pass: cross_entropy_backward, the product, the last norm, the blocks from
 // the last to the first, the two tables. The gradient of x reaches both tables: embedding_backward
 // gives that of `words`; rows of `positions` that the text did not use get none. Add everything to
 // what stands in `gradients`, and return the loss.
