@@ -8,14 +8,15 @@ namespace {
 
 constexpr double one_step = std::numeric_limits<real>::epsilon();
 
-// What a row becomes, and its gradient by x, in double from the same floats.
+// What a row becomes, its gradient by x, and its share of the gain's, in double from the same
+// floats.
 struct Exact {
-  std::vector<double> y, dx;
+  std::vector<double> y, dx, d_gain;
   double scale = 0;  // of the terms that dx is the difference of
 
   Exact(const std::vector<real>& x, const std::vector<real>& gain, const std::vector<real>& dy,
         double epsilon)
-      : y(x.size()), dx(x.size()) {
+      : y(x.size()), dx(x.size()), d_gain(x.size()) {
     const double n = double(x.size());
     long double mean = 0, variance = 0, mean_g = 0, mean_gz = 0;
     for (real v : x) mean += v / n;
@@ -30,14 +31,20 @@ struct Exact {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const long double z = (x[i] - mean) * inverse;
       dx[i] = double(inverse * (double(dy[i]) * gain[i] - mean_g - z * mean_gz));
+      d_gain[i] = double(dy[i] * z);
     }
   }
 };
 
-// Largest errors of y, and of dx as a share of its scale, over some rows at once.
+// Largest errors of y, of dx as a share of its scale, and of the gradients of gain and bias, over
+// some rows at once.
 struct Errors {
-  double y = 0, dx = 0;
+  double y = 0, dx = 0, d_gain = 0, d_bias = 0;
 };
+
+void note(double& worst, double error) {
+  if (!(error <= worst)) worst = error;
+}
 
 Errors errors(const Table& set, const std::vector<std::vector<real>>& rows, real epsilon) {
   const Index count = Index(rows.size()), n = Index(rows[0].size());
@@ -56,15 +63,19 @@ Errors errors(const Table& set, const std::vector<std::vector<real>>& rows, real
   set.layer_norm_backward(up.data(), x.data(), gain.data(), mean.data(), inverse.data(), dx.data(),
                           sums.data(), count, n, count);
   Errors worst;
+  std::vector<double> d_gain(std::size_t(n), 0.0);
   for (Index r = 0; r < count; ++r) {
     const Exact exact(rows[std::size_t(r)], gain, dy, epsilon);
     for (std::size_t i = 0; i < std::size_t(n); ++i) {
       const std::size_t at = std::size_t(r * n) + i;
-      const double miss = std::abs(y[at] - exact.y[i]);
-      if (!(miss <= worst.y)) worst.y = miss;
-      const double off = std::abs(dx[at] - exact.dx[i]) / exact.scale;
-      if (!(off <= worst.dx)) worst.dx = off;
+      note(worst.y, std::abs(y[at] - exact.y[i]));
+      note(worst.dx, std::abs(dx[at] - exact.dx[i]) / exact.scale);
+      d_gain[i] += exact.d_gain[i];
     }
+  }
+  for (std::size_t i = 0; i < std::size_t(n); ++i) {
+    note(worst.d_gain, std::abs(sums[i] - d_gain[i]));
+    note(worst.d_bias, std::abs(sums[std::size_t(n) + i] - double(count) * dy[i]));
   }
   return worst;
 }
@@ -84,9 +95,11 @@ TEST_CASE("layer normalisation keeps its digits where rows lie far from 0", "[ph
         const auto seed = std::uint64_t(n);
         const Errors worst =
             errors(*set, {row_at(offset, 1, n, seed), row_at(0, 1, n, seed + 1)}, real(1e-5));
-        CAPTURE(set->name, n, offset, worst.y, worst.dx);
+        CAPTURE(set->name, n, offset, worst.y, worst.dx, worst.d_gain, worst.d_bias);
         CHECK(worst.y <= 4e-6);
         CHECK(worst.dx <= 2e-5);
+        CHECK(worst.d_gain <= 4e-6);
+        CHECK(worst.d_bias <= 4e-7);
       }
     }
   }
@@ -112,9 +125,11 @@ TEST_CASE("layer normalisation of numbers whose squares are no floats", "[phase0
         const Errors worst =
             errors(*set, {row_at(0, 1, n, 1), row_at(size / 4, size, n, seed), row_at(5, 2, n, 2)},
                    real(1e-5));
-        CAPTURE(set->name, n, size, worst.y, worst.dx);
+        CAPTURE(set->name, n, size, worst.y, worst.dx, worst.d_gain, worst.d_bias);
         CHECK(worst.y <= 4e-6);
         CHECK(worst.dx <= 2e-5);
+        CHECK(worst.d_gain <= 4e-6);
+        CHECK(worst.d_bias <= 4e-7);
       }
     }
   }

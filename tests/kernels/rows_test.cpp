@@ -1,5 +1,5 @@
 // Reductions, softmax and its kin, layer normalisation, cross entropy: every usable set against
-// the reference, and against what NaN, infinities and empty rows must give.
+// the reference, and against what infinities and empty rows must give. NaN: nan_test.cpp.
 #include "kernels/kernel_test.hpp"
 
 namespace tapestry::kernels {
@@ -61,29 +61,26 @@ TEST_CASE("softmax and log_softmax agree with the reference", "[phase0][kernels]
   }
 }
 
-TEST_CASE("softmax of a row with NaN or +inf is NaN, of nothing but -inf zero",
-          "[phase0][kernels]") {
+TEST_CASE("softmax of a row with +inf is NaN, of nothing but -inf zero", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     for (Index n : {1, 5, 16, 33}) {
+      const std::vector<real> all_nan(std::size_t(n), nan), nothing(std::size_t(n), -inf);
+      const std::vector<real> zeros(std::size_t(n), real(0));
+      real y = 0;
       for (Index at = 0; at < n; at += 4) {
         CAPTURE(set->name, n, at);
-        const std::vector<real> all_nan(std::size_t(n), nan), nothing(std::size_t(n), -inf);
-        const std::vector<real> zeros(std::size_t(n), real(0));
-        for (real poison : {nan, inf}) {
-          std::vector<real> x(std::size_t(n), poison == inf ? real(1) : -inf);
-          x[std::size_t(at)] = poison;
-          REQUIRE(first_apart(run(*set, &Table::softmax, x, 1), all_nan, 0, 0) == -1);
-          REQUIRE(first_apart(run(*set, &Table::log_softmax, x, 1), all_nan, 0, 0) == -1);
-          real y = 0;
-          set->logsumexp(x.data(), &y, 1, n);
-          REQUIRE(close(y, poison, 0, 0));
-        }
-        REQUIRE(first_apart(run(*set, &Table::softmax, nothing, 1), zeros, 0, 0) == -1);
-        REQUIRE(first_apart(run(*set, &Table::log_softmax, nothing, 1), nothing, 0, 0) == -1);
-        real y = 0;
-        set->logsumexp(nothing.data(), &y, 1, n);
-        REQUIRE(y == -inf);
+        std::vector<real> x(std::size_t(n), real(1));
+        x[std::size_t(at)] = inf;
+        REQUIRE(first_apart(run(*set, &Table::softmax, x, 1), all_nan, 0, 0) == -1);
+        REQUIRE(first_apart(run(*set, &Table::log_softmax, x, 1), all_nan, 0, 0) == -1);
+        set->logsumexp(x.data(), &y, 1, n);
+        REQUIRE(y == inf);
       }
+      CAPTURE(set->name, n);
+      REQUIRE(first_apart(run(*set, &Table::softmax, nothing, 1), zeros, 0, 0) == -1);
+      REQUIRE(first_apart(run(*set, &Table::log_softmax, nothing, 1), nothing, 0, 0) == -1);
+      set->logsumexp(nothing.data(), &y, 1, n);
+      REQUIRE(y == -inf);
     }
   }
 }
@@ -147,7 +144,7 @@ TEST_CASE("reductions agree with the reference along any axis", "[phase0][kernel
   }
 }
 
-TEST_CASE("reductions of nothing, and of NaN anywhere", "[phase0][kernels]") {
+TEST_CASE("reductions of nothing give 0, -inf or inf", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     CAPTURE(set->name);
     real y[2] = {5, 5};
@@ -157,19 +154,6 @@ TEST_CASE("reductions of nothing, and of NaN anywhere", "[phase0][kernels]") {
     CHECK((y[0] == -inf && y[1] == -inf));
     set->min(nullptr, 2, 0, 1, y);
     CHECK((y[0] == inf && y[1] == inf));
-    for (std::size_t at = 0; at < 133; at += 11) {
-      std::vector<real> x(133, real(1));
-      x[at] = nan;
-      for (const ReduceRow& row : reduce_rows) {
-        CAPTURE(row.name, at);
-        (set->*row.entry)(x.data(), 1, 133, 1, y);
-        REQUIRE(std::isnan(y[0]));
-        std::vector<real> columns(19);
-        (set->*row.entry)(x.data(), 1, 7, 19, columns.data());
-        REQUIRE(std::isnan(columns[at % 19]));
-        REQUIRE(!std::isnan(columns[(at + 1) % 19]));
-      }
-    }
   }
 }
 
@@ -185,8 +169,6 @@ TEST_CASE("the sum of squares agrees with the reference, large and small", "[pha
       }
     }
     std::vector<real> x(67, real(1));
-    x[66] = nan;
-    CHECK(std::isnan(set->sum_squares(x.data(), 67)));
     x[66] = -inf;
     CHECK(set->sum_squares(x.data(), 67) == inf);
   }

@@ -14,6 +14,7 @@ struct Candidate {
   std::string name;
   double turn;
 };
+using Chosen = std::vector<const Candidate*>;  // of one file
 
 bool crosses(const Site& a, const Site& b) {
   const bool apart = a.to <= b.from || b.to <= a.from;
@@ -21,8 +22,7 @@ bool crosses(const Site& a, const Site& b) {
   return !apart && !within;
 }
 
-std::vector<Candidate> candidates(const std::vector<Source>& sources, std::uint64_t seed,
-                                  const std::set<std::string>& refused) {
+std::vector<Candidate> candidates(const std::vector<Source>& sources, std::uint64_t seed) {
   const std::set<std::string> needed = needed_names(sources);
   std::vector<Candidate> all;
   std::array<double, rules> number{};
@@ -31,7 +31,6 @@ std::vector<Candidate> candidates(const std::vector<Source>& sources, std::uint6
     for (Site& site : sites_of(sources[file], needed)) {
       const std::string name = name_of(sources[file].path, site.original, site.mutated);
       number[static_cast<std::size_t>(site.rule)] += 1;
-      if (refused.count(name) > 0) continue;
       const double u = chance(name + std::to_string(seen[name]++), seed);
       all.push_back({file, std::move(site), name, -std::log1p(-u)});
     }
@@ -41,6 +40,33 @@ std::vector<Candidate> candidates(const std::vector<Source>& sources, std::uint6
   std::sort(all.begin(), all.end(),
             [](const Candidate& a, const Candidate& b) { return a.turn < b.turn; });
   return all;
+}
+
+bool fits(const Candidate& each, const Chosen& of_file) {
+  return std::none_of(of_file.begin(), of_file.end(), [&](const Candidate* other) {
+    return other->name == each.name || crosses(other->site, each.site);
+  });
+}
+
+// How many mutants each file gets.
+std::vector<std::size_t> numbers_of(const std::vector<Candidate>& all, std::size_t files,
+                                    std::size_t count) {
+  std::vector<Chosen> chosen(files);
+  std::size_t number = 0;
+  const auto take = [&](bool first_of_file) {
+    for (const Candidate& each : all) {
+      Chosen& of_file = chosen[each.file];
+      if (first_of_file ? !of_file.empty() : number >= count) continue;
+      if (!fits(each, of_file)) continue;
+      of_file.push_back(&each);
+      ++number;
+    }
+  };
+  take(true);
+  take(false);
+  std::vector<std::size_t> numbers;
+  for (const Chosen& of_file : chosen) numbers.push_back(of_file.size());
+  return numbers;
 }
 
 }  // namespace
@@ -63,30 +89,24 @@ std::string Mutant::name() const { return name_of(source->path, site.original, s
 
 std::vector<Mutant> draw(const std::vector<Source>& sources, std::size_t count, std::uint64_t seed,
                          const std::set<std::string>& refused) {
-  const std::vector<Candidate> all = candidates(sources, seed, refused);
-  std::vector<std::vector<const Candidate*>> chosen(sources.size());
-  std::size_t number = 0;
-  const auto take = [&](bool first_of_file) {
-    for (const Candidate& each : all) {
-      auto& of_file = chosen[each.file];
-      if (first_of_file ? !of_file.empty() : number >= count) continue;
-      const bool stands_in_the_way =
-          std::any_of(of_file.begin(), of_file.end(), [&](const Candidate* other) {
-            return other->name == each.name || crosses(other->site, each.site);
-          });
-      if (stands_in_the_way) continue;
-      of_file.push_back(&each);
-      ++number;
-    }
-  };
-  take(true);
-  take(false);
+  const std::vector<Candidate> all = candidates(sources, seed);
+  const std::vector<std::size_t> numbers = numbers_of(all, sources.size(), count);
+  std::vector<Chosen> chosen(sources.size());
+  for (const Candidate& each : all) {
+    Chosen& of_file = chosen[each.file];
+    if (of_file.size() == numbers[each.file] || refused.count(each.name) > 0) continue;
+    if (fits(each, of_file)) of_file.push_back(&each);
+  }
   std::vector<Mutant> mutants;
-  for (std::size_t file = 0; file < sources.size(); ++file) {
+  std::size_t first = 0;  // number of the file
+  for (std::size_t file = 0; file < sources.size(); first += numbers[file++]) {
     std::sort(chosen[file].begin(), chosen[file].end(), [](const Candidate* a, const Candidate* b) {
       return std::pair(a->site.from, b->site.to) < std::pair(b->site.from, a->site.to);
     });
-    for (const Candidate* each : chosen[file]) mutants.push_back({&sources[file], each->site});
+    std::size_t number = first;
+    for (const Candidate* each : chosen[file]) {
+      mutants.push_back({&sources[file], each->site, number++});
+    }
   }
   return mutants;
 }

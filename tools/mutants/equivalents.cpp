@@ -27,10 +27,10 @@ std::set<std::string> all_names(const std::vector<Source>& sources) {
 
 }  // namespace
 
-std::map<std::string, std::string> read_equivalents(const std::string& path,
-                                                    const std::vector<Source>& sources) {
+std::map<std::string, Known> read_known(const std::string& path,
+                                        const std::vector<Source>& sources) {
   const std::set<std::string> names = all_names(sources);
-  std::map<std::string, std::string> reasons;
+  std::map<std::string, Known> known;
   std::string stale;
   std::ifstream file(path);
   std::string line, where, original, mutated;
@@ -43,23 +43,23 @@ std::map<std::string, std::string> read_equivalents(const std::string& path,
       original = rest;
     } else if (mark == "+ " && !original.empty() && mutated.empty()) {
       mutated = rest;
-    } else if (mark == "= " && !rest.empty() && !mutated.empty()) {
+    } else if ((mark == "= " || mark == "~ ") && !rest.empty() && !mutated.empty()) {
       const std::string name = name_of(where, original, mutated);
       if (names.count(name) == 0) {
         stale += "\n" + path + ":" + std::to_string(number) + ": " + where + ": " + mutated;
       }
-      reasons[name] = rest;
+      known[name] = {mark == "~ ", rest};
       mutated = original = "";
     } else if (original.empty() &&
                (line.starts_with("src/") || line.starts_with("tutorials/course/"))) {
       where = line;
     } else {
-      wrong("an entry is a file, then lines that begin with '- ', '+ ' and '= '");
+      wrong("an entry is a file, then lines that begin with '- ', '+ ', and '= ' or '~ '");
     }
   }
   if (!original.empty()) wrong("the last entry has no reason");
   if (!stale.empty()) throw std::runtime_error("no line is mutated like this any more:" + stale);
-  return reasons;
+  return known;
 }
 
 }  // namespace mutants

@@ -1,5 +1,6 @@
-// tests/mutants.txt: equivalent mutants, which no test can find, each with its reason. An entry is
-// a file, the line before and after, and why nothing differs:
+// tests/mutants.txt: mutants that no test of this run can find, each with its reason. An entry is a
+// file, the line before and after, and why nothing differs, after "= "; or, after "~ ", what would
+// see the difference: a power failure, MPI, a sanitizer, a measurement of time.
 //
 //   src/plot/axes.cpp
 //   - if (a < b) return b;
@@ -17,9 +18,14 @@
 
 namespace mutants {
 
-// Each mutant's name and its reason. Throws std::runtime_error when an entry is incomplete, or when
-// entries have lines that no site of the sources has: it names all of these.
-std::map<std::string, std::string> read_equivalents(const std::string& path,
-                                                    const std::vector<Source>& sources);
+struct Known {
+  bool elsewhere;  // something else than these tests would see it
+  std::string reason;
+};
+
+// By the names of mutants. Throws std::runtime_error when an entry is incomplete, or when entries
+// have lines that no site of the sources has: it names all of these.
+std::map<std::string, Known> read_known(const std::string& path,
+                                        const std::vector<Source>& sources);
 
 }  // namespace mutants

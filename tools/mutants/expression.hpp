@@ -7,7 +7,7 @@
 
 namespace mutants {
 
-constexpr int assignment_rank = 1, choice_rank = 2;
+constexpr int assignment_rank = 1, choice_rank = 2, call_rank = 14;
 
 // The precedence of a binary operator: * more than +, + more than <; 0 for any other token.
 int rank_of(const Source& source, std::size_t i);

@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -28,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string program = "build/mutants/tests";
+const std::string program = "build/mutants/tests", woven = "build/mutants/src";
 constexpr std::uint64_t default_seed = 1;
 
 double seconds() {
@@ -116,18 +117,46 @@ void reuse(const std::vector<std::string>& objects) {
   for (const std::string& object : objects) file << object << "\n";
 }
 
-// Draws, writes and builds, until all mutants drawn compile: the library, and then the rest.
+// Those of this share, in the files given.
+std::vector<std::size_t> chosen(const std::vector<Mutant>& mutants, const Options& options) {
+  std::vector<std::size_t> ids;
+  const auto [part, parts] = options.share;
+  for (std::size_t id = 0; id < mutants.size(); ++id) {
+    const bool shared = mutants[id].number % parts == part - 1;
+    if (shared && mutants[id].source->path.starts_with(options.only)) ids.push_back(id);
+  }
+  if (ids.empty()) {
+    throw std::runtime_error("mutants: none of these " + std::to_string(mutants.size()) +
+                             " is in '" + options.only + "'; LIST=1 shows them.");
+  }
+  return ids;
+}
+
+// All mutants of the files with a chosen one: where one does not compile another comes in, which
+// may move others of its file to the next share.
+std::vector<Mutant> needed(const std::vector<Mutant>& mutants, const Options& options) {
+  std::set<const Source*> files;
+  for (const std::size_t id : chosen(mutants, options)) files.insert(mutants[id].source);
+  std::vector<Mutant> all;
+  std::copy_if(mutants.begin(), mutants.end(), std::back_inserter(all),
+               [&](const Mutant& mutant) { return files.count(mutant.source) > 0; });
+  return all;
+}
+
+// Draws, writes and builds what is needed, until all of it compiles: the library, and then the
+// rest.
 std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& options) {
   const char* const told = std::getenv("MAKE");
   const std::string make = told ? told : "make";
   const std::string command = make + " -k MODE=mutants ";
   std::set<std::string> refused = read_refused(options);
   for (;;) {
-    std::vector<Mutant> mutants = draw(sources, options.count, options.seed, refused);
+    const std::vector<Mutant> mutants =
+        needed(draw(sources, options.count, options.seed, refused), options);
     if (options.list) return mutants;
     say("building " + std::to_string(mutants.size()) + " mutants");
-    weave("build/mutants/src", mutants);
-    reuse(reused_objects(make, mutants));
+    weave(woven, mutants);
+    reuse(reused_objects(make, mutants, woven));
     std::set<std::string> more = build(command + "build/mutants/libtapestry.a", mutants);
     if (more.empty()) more = build(command + program, mutants);
     if (more.empty()) return mutants;
@@ -136,20 +165,6 @@ std::vector<Mutant> prepare(const std::vector<Source>& sources, const Options& o
     std::ofstream file(refused_path(options));
     for (const std::string& name : refused) file << name << "\n";
   }
-}
-
-// Those of this share, in the files given.
-std::vector<std::size_t> chosen(const std::vector<Mutant>& mutants, const Options& options) {
-  std::vector<std::size_t> ids;
-  const auto [part, parts] = options.share;
-  for (std::size_t id = part - 1; id < mutants.size(); id += parts) {
-    if (mutants[id].source->path.starts_with(options.only)) ids.push_back(id);
-  }
-  if (ids.empty()) {
-    throw std::runtime_error("mutants: none of these " + std::to_string(mutants.size()) +
-                             " is in '" + options.only + "'; LIST=1 shows them.");
-  }
-  return ids;
 }
 
 // A folder for what tests write.
@@ -166,12 +181,11 @@ struct Scratch {
   const fs::path path = fs::absolute("build/mutants/tmp");
 };
 
-using Equivalents = std::map<std::string, std::string>;  // with their reasons
+using Listed = std::map<std::string, Known>;  // in tests/mutants.txt
 
-// The result of each mutant. Equivalents are not run.
+// The result of each mutant. Those listed are not run.
 std::vector<Verdict> verdicts_on(const std::vector<Mutant>& mutants,
-                                 const std::vector<std::size_t>& ids,
-                                 const Equivalents& equivalents) {
+                                 const std::vector<std::size_t>& ids, const Listed& listed) {
   const Scratch scratch;
   Suite suite(program, scratch.path.string());
   std::vector<Verdict> verdicts(ids.size());
@@ -184,25 +198,25 @@ std::vector<Verdict> verdicts_on(const std::vector<Mutant>& mutants,
   in_parallel("running", ids.size(), "mutants", [&](std::size_t turn) {
     const std::size_t i = order[turn];
     const Mutant& mutant = mutants[ids[i]];
-    if (equivalents.count(mutant.name()) > 0) return;
+    if (listed.count(mutant.name()) > 0) return;
     verdicts[i] = suite.try_mutant(ids[i], mutant.source->path);
   });
   return verdicts;
 }
 
 struct Counts {
-  std::size_t killed = 0, equivalent = 0, surviving = 0;
+  std::size_t killed = 0, equivalent = 0, elsewhere = 0, surviving = 0;
 };
 
 // The result of a mutant as text; also counts it.
-std::string result_of(const Verdict& verdict, const std::string* reason, Counts& counts) {
+std::string result_of(const Verdict& verdict, const Known* known, Counts& counts) {
   if (!verdict.killer.empty()) {
     ++counts.killed;
     return "  killed by: " + verdict.killer + "\n";
   }
-  if (reason) {
-    ++counts.equivalent;
-    return "  equivalent: " + *reason + "\n";
+  if (known) {
+    ++(known->elsewhere ? counts.elsewhere : counts.equivalent);
+    return (known->elsewhere ? "  seen elsewhere: " : "  equivalent: ") + known->reason + "\n";
   }
   ++counts.surviving;
   return "  survives " + std::to_string(verdict.tests) + " tests\n";
@@ -210,24 +224,25 @@ std::string result_of(const Verdict& verdict, const std::string* reason, Counts&
 
 // Writes the result of each mutant, and prints the survivors. True if there are few enough.
 bool report(const std::vector<Mutant>& mutants, const std::vector<std::size_t>& ids,
-            const Equivalents& equivalents, std::uint64_t seed) {
-  const std::vector<Verdict> verdicts = verdicts_on(mutants, ids, equivalents);
+            const Listed& listed, std::uint64_t seed) {
+  const std::vector<Verdict> verdicts = verdicts_on(mutants, ids, listed);
   Counts counts;
   std::string all;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Mutant& mutant = mutants[ids[i]];
-    const auto listed = equivalents.find(mutant.name());
+    const auto found = listed.find(mutant.name());
     const std::size_t before = counts.surviving;
     const std::string text =
         shown(mutant) +
-        result_of(verdicts[i], listed == equivalents.end() ? nullptr : &listed->second, counts);
+        result_of(verdicts[i], found == listed.end() ? nullptr : &found->second, counts);
     if (counts.surviving > before) std::printf("\n%s", text.c_str());
     all += text + "\n";
   }
   const std::string line = tapestry::formatted(
-      "%zu mutants: %zu killed, %zu equivalent, %zu surviving (seed %llu, %.0f s)", ids.size(),
-      counts.killed, counts.equivalent, counts.surviving, static_cast<unsigned long long>(seed),
-      seconds());
+      "%zu mutants: %zu killed, %zu equivalent, %zu seen elsewhere, %zu surviving "
+      "(seed %llu, %.0f s)",
+      ids.size(), counts.killed, counts.equivalent, counts.elsewhere, counts.surviving,
+      static_cast<unsigned long long>(seed), seconds());
   fs::create_directories("out");
   std::ofstream("out/mutants.txt") << all << line << "\n";
   std::printf("\n%s\n", line.c_str());
@@ -238,10 +253,10 @@ bool run(const Options& options) {
   if (!options.sites.empty()) return show_sites(options.sites);
   end_children_on_signals();
   const std::vector<Source> sources = read_sources(options);
-  const auto equivalents = read_equivalents("tests/mutants.txt", sources);
+  const Listed listed = read_known("tests/mutants.txt", sources);
   const std::vector<Mutant> mutants = prepare(sources, options);
   const std::vector<std::size_t> ids = chosen(mutants, options);
-  if (!options.list) return report(mutants, ids, equivalents, options.seed);
+  if (!options.list) return report(mutants, ids, listed, options.seed);
   for (const std::size_t id : ids) std::printf("%s", shown(mutants[id]).c_str());
   return true;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "process.hpp"
+#include "weave.hpp"
 
 namespace mutants {
 namespace {
@@ -36,25 +37,49 @@ bool names_one_of(const fs::path& list, const std::set<std::string>& paths) {
   return false;
 }
 
-}  // namespace
-
-std::vector<std::string> reused_objects(const std::string& make,
-                                        const std::vector<Mutant>& mutants) {
-  std::set<std::string> mutated;
-  for (const Mutant& mutant : mutants) mutated.insert(mutant.source->path);
-  const std::set<std::string> too_old = stale(make);
-  std::vector<std::string> reused;
+// The objects of tests and of what they link besides the library
+std::vector<fs::path> objects_of_tests() {
+  std::vector<fs::path> all;
   for (const char* const folder : {"tests", "tools/tapestry", "tools/explorer/engine"}) {
     if (!fs::exists(objects + folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(objects + folder)) {
-      const fs::path list = entry.path();
-      const std::string object = fs::path(list).replace_extension(".o").string();
-      if (list.extension() != ".d" || !fs::exists(object)) continue;
-      if (too_old.count(object) > 0 || names_one_of(list, mutated)) continue;
-      reused.push_back(object);
+      if (entry.path().extension() == ".o") all.push_back(entry.path());
     }
   }
-  std::sort(reused.begin(), reused.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// The object's second name: where make looks for that of a file in the folder of mutated sources.
+std::string linked(const fs::path& object, fs::path source) {
+  const fs::path link = objects + source.replace_extension(".o").string();
+  fs::create_directories(link.parent_path());
+  fs::remove(link);
+  fs::create_symlink(fs::absolute(object), link);
+  return link.string();
+}
+
+}  // namespace
+
+std::vector<std::string> reused_objects(const std::string& make, const std::vector<Mutant>& mutants,
+                                        const std::string& woven) {
+  std::set<std::string> mutated;
+  for (const Mutant& mutant : mutants) mutated.insert(mutant.source->path);
+  const std::set<std::string> too_old = stale(make);
+  const auto usable = [&](const fs::path& object) {
+    const fs::path list = fs::path(object).replace_extension(".d");
+    return fs::exists(object) && fs::exists(list) && too_old.count(object.string()) == 0 &&
+           !names_one_of(list, mutated);
+  };
+  std::vector<std::string> reused;
+  for (const fs::path& object : objects_of_tests()) {
+    if (usable(object)) reused.push_back(object.string());
+  }
+  for (const auto& [path, place] : places()) {
+    const fs::path object = objects + fs::path(path).replace_extension(".o").string();
+    if (path.extension() == ".hpp" || !usable(object)) continue;
+    reused.push_back(linked(object, fs::path(woven) / place));
+  }
   return reused;
 }
 

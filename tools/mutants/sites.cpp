@@ -66,12 +66,14 @@ class Finder {
   std::vector<Site> all() {
     for (std::size_t i = 0; i < s_.tokens.size(); ++i) {
       statement(i);
+      note_operands(i);
       if (fixed_[i]) continue;
       constant(i);
       index(i);
       choice(i);
       binary(i);
       compound(i);
+      passed(i);
     }
     return std::move(sites_);
   }
@@ -158,10 +160,15 @@ class Finder {
     if (const auto other = others.find(sign); other != others.end() && !same) {
       add(sum ? Rule::sign : Rule::comparison, from, to, {{i, i + 1, other->second}});
     }
-    if (sign == "-" || sign == "/" || sign == "%" || sign == "<" || sign == ">" || sign == "<=" ||
-        sign == ">=") {
-      swap(i, from, to);
+    if (has_order(i)) swap(i, from, to);
+  }
+
+  // Whether this operator's result depends on the order of its operands.
+  bool has_order(std::size_t i) const {
+    for (const char* sign : {"-", "/", "%", "<", ">", "<=", ">="}) {
+      if (s_.is(i, sign)) return true;
     }
+    return false;
   }
 
   // Whether this is `a < b ? a : b` or the like, where `a <= b` gives an equal number.
@@ -196,6 +203,28 @@ class Finder {
     add(Rule::swapped, from, to, {{from, i, operand(i + 1, to)}, {i + 1, to, operand(from, i)}});
   }
 
+  // The function of such an operator begins here: notes the names of its two parameters.
+  void note_operands(std::size_t i) {
+    if (!s_.is(i, "operator") || !has_order(i + 1) || !s_.is(i + 2, "(")) return;
+    const std::size_t comma = next_sign(s_, i + 3, ","), close = s_.partner[i + 2];
+    if (!s_.is(comma, ",") || comma > close || !s_.is(close + 1, "{")) return;
+    left_ = s_.tokens[comma - 1].text;
+    right_ = s_.tokens[close - 1].text;
+    body_end_ = s_.partner[close + 1];
+  }
+
+  // f(..., a, b) in that function
+  void passed(std::size_t i) {
+    if (i > body_end_ || !s_.is(i + 1, ",")) return;
+    const std::string first = s_.tokens[i].text, second = s_.tokens[i + 2].text;
+    if (!(first == left_ && second == right_) && !(first == right_ && second == left_)) return;
+    const std::size_t open = s_.outer[i];
+    if (!s_.is(open, "(") || !s_.ends_operand(open - 1)) return;
+    if (!(i == open + 1 || s_.is(i - 1, ",")) || !(s_.is(i + 3, ",") || s_.is(i + 3, ")"))) return;
+    add(Rule::swapped, left_end(s_, open, call_rank), s_.partner[open] + 1,
+        {{i, i + 1, second}, {i + 2, i + 3, first}});
+  }
+
   // a += b
   void compound(std::size_t i) {
     if (!s_.is(i, "+=") && !s_.is(i, "-=")) return;
@@ -223,6 +252,8 @@ class Finder {
   const Source& s_;
   std::vector<bool> fixed_;
   std::vector<Site> sites_;
+  std::string left_, right_;  // operands of the operator whose function ends here:
+  std::size_t body_end_ = 0;
 };
 
 }  // namespace
