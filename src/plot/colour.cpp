@@ -107,6 +107,14 @@ const Table& table_of(ColourMap map) {
                                         {17, 102, 168},
                                         {5, 69, 128},
                                         {9, 41, 84}});
+  static const Table oranges = one_sided({{254, 251, 248},
+                                          {250, 226, 204},
+                                          {243, 195, 152},
+                                          {230, 158, 98},
+                                          {208, 119, 50},
+                                          {168, 85, 24},
+                                          {116, 54, 14},
+                                          {72, 32, 10}});
   static const Table viridis = one_sided(
       {{66, 4, 84}, {66, 60, 133}, {44, 113, 142}, {33, 160, 135}, {110, 206, 88}, {252, 231, 40}});
   static const Table greys = one_sided({{255, 255, 255}, {128, 128, 128}, {10, 10, 10}});
@@ -116,6 +124,8 @@ const Table& table_of(ColourMap map) {
   switch (map) {
     case ColourMap::blues:
       return blues;
+    case ColourMap::oranges:
+      return oranges;
     case ColourMap::viridis:
       return viridis;
     case ColourMap::greys:

@@ -79,6 +79,22 @@ void mark_cell(Canvas& canvas, const Rect& cell, const Heatmap& map, Colour colo
   canvas.text(cell.centre(), number_text(value, map.digits), style, Role::value);
 }
 
+// Thin lines separate neighbours; cells of masks are white or black, so their lines are neither.
+void draw_lines_between(Canvas& canvas, const Rect& grid, const Heatmap& map, Size cell) {
+  const bool grey = map.colours == ColourMap::greys;
+  if (std::min(cell.width, cell.height) < (grey ? 5 : 10)) return;
+  const Colour colour = grey ? theme::frame : theme::paper;
+  const double width = 1 / canvas.scale();
+  for (std::int64_t i = 1; i < map.rows; ++i) {
+    const double y = canvas.snap(grid.y + static_cast<double>(i) * cell.height);
+    canvas.fill_rect({grid.x, y, grid.width, width}, colour);
+  }
+  for (std::int64_t j = 1; j < map.columns; ++j) {
+    const double x = canvas.snap(grid.x + static_cast<double>(j) * cell.width);
+    canvas.fill_rect({x, grid.y, width, grid.height}, colour);
+  }
+}
+
 void draw_row_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
                      const HeatmapLayout& layout) {
   TextStyle style = label_style();
@@ -95,21 +111,18 @@ void draw_row_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
 
 void draw_column_labels(Canvas& canvas, const Rect& grid, const Heatmap& map,
                         const HeatmapLayout& layout) {
-  TextStyle flat = label_style(), upright = label_style();
-  flat.align = Align::centre;
-  flat.vertical = VerticalAlign::top;
-  upright.align = Align::right;
-  upright.vertical = VerticalAlign::middle;
-  upright.angle = 90;
+  TextStyle style = label_style();
+  style.align = layout.turned ? Align::right : Align::centre;
+  style.vertical = layout.turned ? VerticalAlign::middle : VerticalAlign::top;
+  style.angle = layout.turned ? 90 : 0;
   const double pitch = grid.width / static_cast<double>(map.columns);
   const double needed =
-      map.column_labels.empty() ? widest(layout.column_labels, flat) + 10 : 1.15 * flat.size;
+      map.column_labels.empty() ? widest(layout.column_labels, style) + 10 : 1.15 * style.size;
   const std::int64_t stride = label_stride(pitch, needed);
+  const double top = grid.bottom() + (layout.turned ? 8 : 5);
   for (std::int64_t j = 0; j < map.columns; j += stride) {
-    const auto place = static_cast<std::size_t>(j);
-    const bool turned = layout.turned[place];
-    canvas.text({grid.x + (static_cast<double>(j) + 0.5) * pitch, grid.bottom() + (turned ? 8 : 5)},
-                layout.column_labels[place], turned ? upright : flat, Role::column_label);
+    canvas.text({grid.x + (static_cast<double>(j) + 0.5) * pitch, top},
+                layout.column_labels[static_cast<std::size_t>(j)], style, Role::column_label);
   }
 }
 
@@ -143,17 +156,7 @@ void draw_cells(Canvas& canvas, const Rect& grid, const Heatmap& map, const Colo
       mark_cell(canvas, cell_at(canvas, grid, map, i, j), map, colours[at], at, size);
     }
   }
-  if (std::min(cell.width, cell.height) >= 10) {  // thin gaps separate neighbours
-    const double width = 1 / canvas.scale();
-    for (std::int64_t i = 1; i < map.rows; ++i) {
-      const double y = canvas.snap(grid.y + static_cast<double>(i) * cell.height);
-      canvas.fill_rect({grid.x, y, grid.width, width}, theme::paper);
-    }
-    for (std::int64_t j = 1; j < map.columns; ++j) {
-      const double x = canvas.snap(grid.x + static_cast<double>(j) * cell.width);
-      canvas.fill_rect({x, grid.y, width, grid.height}, theme::paper);
-    }
-  }
+  draw_lines_between(canvas, grid, map, cell);
   canvas.stroke_rect(canvas.snap(grid).inset(-0.25), {theme::frame, 0.8});
 }
 

@@ -64,27 +64,25 @@ double bar_room(const Heatmap& map, const ColourRange& range) {
   return bar_gap + bar_width + 7 + texts + (map.colour_bar_name.empty() ? 0 : 22);
 }
 
-// Column labels that do not fit horizontally below their cells; if there are many, all are rotated.
-std::vector<bool> turned_labels(const std::vector<std::string>& labels, double cell_width) {
+// Whether horizontal column labels would touch each other, or reach beyond the room at the sides.
+bool are_crowded(const HeatmapLayout& layout, double cell_width, bool colour_bar) {
   constexpr double gap = 6;
-  std::vector<bool> turned;
-  std::size_t count = 0;
-  for (const std::string& label : labels) {
-    turned.push_back(measure_text(label, label_style()).width + gap > cell_width);
-    count += turned.back() ? 1 : 0;
+  std::vector<double> half;
+  for (const std::string& label : layout.column_labels) {
+    half.push_back(measure_text(label, label_style()).width / 2);
   }
-  if (4 * count > labels.size()) turned.assign(labels.size(), true);
-  return turned;
+  for (std::size_t j = 1; j < half.size(); ++j) {
+    if (half[j - 1] + half[j] + gap > cell_width) return true;
+  }
+  const double right = colour_bar ? bar_gap - gap : layout.right;  // a key may stand below the bar
+  return half.front() > cell_width / 2 + layout.left || half.back() > cell_width / 2 + right;
 }
 
 // The room below the cells that column labels take.
 double column_label_room(const HeatmapLayout& layout) {
-  double room = 24;
-  for (std::size_t j = 0; j < layout.column_labels.size(); ++j) {
-    if (!layout.turned[j]) continue;
-    room = std::max(room, measure_text(layout.column_labels[j], label_style()).width + 9);
-  }
-  return room;
+  constexpr double level = 24;
+  if (!layout.turned) return level;
+  return std::max(level, widest(layout.column_labels, label_style()) + 9);
 }
 
 double comfortable_cell(std::int64_t n) {
@@ -175,13 +173,11 @@ HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width) {
   layout.column_labels = labels_of(map.column_labels, map.columns, map.column_block);
   layout.range = range_of(map);
   const TextStyle style = label_style();
-  layout.turned.assign(layout.column_labels.size(), false);
-  // Indices are thinned out instead of rotated.
-  if (!map.column_labels.empty()) layout.turned = turned_labels(layout.column_labels, cell_width);
   layout.left = widest(layout.row_labels, style) + 9 + (map.row_axis.empty() ? 0 : 26);
+  layout.right = map.colour_bar ? bar_room(map, layout.range) : 2;
+  // Indices are thinned out instead of rotated.
+  layout.turned = !map.column_labels.empty() && are_crowded(layout, cell_width, map.colour_bar);
   layout.bottom = column_label_room(layout) + (map.column_axis.empty() ? 0 : 24);
-  layout.right = bar_room(map, layout.range);
-  if (!map.colour_bar) layout.right = 2;
   return layout;
 }
 

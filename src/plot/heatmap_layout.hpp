@@ -20,7 +20,7 @@ struct ColourRange {
 struct HeatmapLayout {
   std::vector<std::string> row_labels, column_labels;
   double left = 0, bottom = 0, right = 0;  // room for labels and bar around the cells
-  std::vector<bool> turned;                // column labels that are vertical
+  bool turned = false;                     // column labels are vertical
   ColourRange range;
 };
 
@@ -37,7 +37,7 @@ struct PooledHeatmap : Heatmap {
 };
 PooledHeatmap pooled(const Heatmap& map, std::int64_t most_cells = 1024);
 
-// Column labels are horizontal if they fit below cells of this width.
+// Column labels are horizontal if, below cells of this width, none of them touches another.
 constexpr double any_width = std::numeric_limits<double>::infinity();
 HeatmapLayout layout_for(const PooledHeatmap& map, double cell_width);
 

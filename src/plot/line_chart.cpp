@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "plot/axes.hpp"
+#include "plot/end_labels.hpp"
 #include "plot/frame.hpp"
 #include "tapestry/error.hpp"
 
@@ -100,6 +101,25 @@ std::vector<Point> obstacles_of(const LineChart& chart, const Axes& axes) {
   return obstacles;
 }
 
+// The names of all lines that are seen, where they end.
+std::vector<EndLabel> end_labels_of(const LineChart& chart, const Axes& axes) {
+  std::vector<EndLabel> labels;
+  const auto add = [&](const std::string& name, Point end, Colour colour) {
+    if (!name.empty() && axes.plot.inset(-0.5).contains(end)) labels.push_back({name, end, colour});
+  };
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    std::vector<Point> points = points_of(chart.series[i], axes);
+    std::erase_if(points, [](Point p) { return !is_finite(p); });
+    if (!points.empty()) add(chart.series[i].name, points.back(), colour_of(chart, i));
+  }
+  for (const ReferenceLine& line : chart.reference_lines) {
+    add(line.label,
+        {axes.plot.right(), axes.plot.bottom() - axes.y.share(line.y) * axes.plot.height},
+        line.colour);
+  }
+  return labels;
+}
+
 }  // namespace
 
 void draw(Canvas& canvas, Rect area, const LineChart& chart) {
@@ -108,10 +128,12 @@ void draw(Canvas& canvas, Rect area, const LineChart& chart) {
   axes.y = settle(chart.y_axis, values_of(chart, false), "line chart");
   axes.x = settle(chart.x_axis, values_of(chart, true), "line chart", !chart.x_axis.log);
   Rect room = draw_title(canvas, area, chart.title, chart.subtitle);
-  room = draw_legend(canvas, room, legend_of(chart));
+  const std::vector<LegendEntry> names = legend_of(chart);
+  if (!chart.end_labels) room = draw_legend(canvas, room, names);
   const double below = x_axis_room(chart.x_axis.name), top = 7;
   const Ticks y_ticks = ticks_for(axes.y, room.height - below, 34);
-  const double left = y_axis_room(y_ticks, chart.y_axis.name), right = 16;
+  const double left = y_axis_room(y_ticks, chart.y_axis.name);
+  const double right = chart.end_labels ? end_label_room(names) : 16;
   axes.plot = canvas.snap(
       Rect{room.x + left, room.y + top, room.width - left - right, room.height - below - top});
   if (axes.plot.width < 20 || axes.plot.height < 20) {
@@ -124,6 +146,7 @@ void draw(Canvas& canvas, Rect area, const LineChart& chart) {
     draw_series(canvas, axes, chart.series[i], colour_of(chart, i));
   }
   draw_annotations(canvas, axes, chart.annotations, obstacles_of(chart, axes));
+  if (chart.end_labels) draw_end_labels(canvas, axes.plot, end_labels_of(chart, axes));
 }
 
 Canvas render(const LineChart& chart, double width, double height, double scale) {

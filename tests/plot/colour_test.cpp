@@ -9,8 +9,8 @@
 namespace tapestry::plot {
 namespace {
 
-constexpr ColourMap maps[] = {ColourMap::blues, ColourMap::viridis, ColourMap::greys,
-                              ColourMap::blue_orange};
+constexpr ColourMap maps[] = {ColourMap::blues, ColourMap::oranges, ColourMap::viridis,
+                              ColourMap::greys, ColourMap::blue_orange};
 
 TEST_CASE("lightness and contrast agree with published values", "[phase0][plot]") {
   CHECK(std::abs(to_lab(white).L - 100) < 1e-3);
@@ -24,14 +24,26 @@ TEST_CASE("lightness and contrast agree with published values", "[phase0][plot]"
 }
 
 TEST_CASE("one-sided maps grow steadily lighter or darker", "[phase0][plot]") {
-  for (const auto& [map, sign] :
-       {std::pair{ColourMap::blues, -1.0}, {ColourMap::greys, -1.0}, {ColourMap::viridis, 1.0}}) {
+  for (const auto& [map, sign] : {std::pair{ColourMap::blues, -1.0},
+                                  {ColourMap::oranges, -1.0},
+                                  {ColourMap::greys, -1.0},
+                                  {ColourMap::viridis, 1.0}}) {
     CAPTURE(static_cast<int>(map));
     for (int i = 4; i <= 256; i += 4) {
       const double before = to_lab(colour_at(map, (i - 4) / 256.0)).L;
       CHECK(sign * (to_lab(colour_at(map, i / 256.0)).L - before) > 0);
     }
     CHECK(std::abs(to_lab(colour_at(map, 1)).L - to_lab(colour_at(map, 0)).L) > 70);
+  }
+}
+
+TEST_CASE("blue and orange maps are as dark at each value, and told apart", "[phase6][plot]") {
+  for (int i = 0; i <= 16; ++i) {
+    const Lab blue = to_lab(colour_at(ColourMap::blues, i / 16.0));
+    const Lab orange = to_lab(colour_at(ColourMap::oranges, i / 16.0));
+    CAPTURE(i);
+    CHECK(std::abs(blue.L - orange.L) < 5);
+    if (i >= 4) CHECK(orange.b - blue.b > 30);
   }
 }
 

@@ -158,7 +158,6 @@ TEST_CASE("no word is cut off by the border of the picture", "[phase1][plot]") {
 }
 
 TEST_CASE("labels of columns are neither dropped nor turned where they fit", "[phase1][plot]") {
-  // As wide as 12 labels like the first would need, or with as few as one that has to be turned.
   const std::vector<std::string> words{"<bos>", "a", "b", "c", "d", "e", "=>", "f", "g", "h", "m"};
   Heatmap map = bare(1, 11, std::vector<double>(11, 0.5));
   map.low = 0;
@@ -173,10 +172,52 @@ TEST_CASE("labels of columns are neither dropped nor turned where they fit", "[p
     CHECK(labels(width).size() == 11);
   }
   CHECK(labels(700)[0].style.angle == 0);
-  CHECK(labels(420)[0].style.angle == 90);  // "<bos>" stands upright ...
-  CHECK(labels(420)[10].style.angle == 0);  // ... and "m" does not
-  map.column_labels.clear();                // indices are thinned
+  CHECK(labels(420)[0].style.angle == 0);  // wider than its cell, but "a" leaves room
+  map.column_labels.clear();               // indices are thinned
   CHECK(plot::words(render(map, Size{200, 200}, 1), Role::column_label) == Names{"0", "5", "10"});
+}
+
+TEST_CASE("all labels of one axis run in one direction", "[phase1][plot]") {
+  const Names long_first{"<bos>", "a", "b", "c", "d"}, long_last{"a", "b", "c", "d", "<eos>"};
+  const Names one_long{"a", "old", "follow", "birds", "a"};
+  for (const bool bar : {true, false}) {
+    for (const Names& words : {long_first, long_last, one_long}) {
+      Heatmap map = attention_heatmap(std::vector<double>(10, 0.5), {"", ""}, words);
+      map.row_axis = map.column_axis = "";
+      map.colour_bar = bar;
+      map.masked.assign(10, false);
+      map.masked[3] = true;
+      std::size_t upright = 0, pictures = 0;
+      for (double width = 210; width < 500; width += 10, ++pictures) {
+        CAPTURE(bar, words, width);
+        const Canvas canvas = render(map, Size{width, 330}, 1);
+        const std::vector<Text> labels = texts(canvas, Role::column_label);
+        for (const Text& label : labels) CHECK(label.style.angle == labels[0].style.angle);
+        CHECK(trouble(canvas) == "");
+        upright += labels[0].style.angle == 90 ? 1 : 0;
+      }
+      CHECK(upright > 0);
+      CHECK(upright < pictures);
+    }
+  }
+}
+
+TEST_CASE("white cells of a mask end in lines that can be seen on the page", "[phase4][plot]") {
+  for (const double side : {400.0, 160.0}) {  // of 12 cells, in small ones too
+    Heatmap map = bare(12, 12, std::vector<double>(144, 0));
+    map.high = 1;
+    map.colours = ColourMap::greys;
+    const auto lines = [&] {
+      const Canvas canvas = render(map, Size{side, side}, 1);
+      std::vector<FilledRect> found = all<FilledRect>(canvas);
+      std::erase_if(found, [](const FilledRect& r) { return r.colour == theme::paper; });
+      return found.size();
+    };
+    CAPTURE(side);
+    CHECK(lines() == 22);
+    map.colours = ColourMap::blues;
+    CHECK(lines() == 0);
+  }
 }
 
 TEST_CASE("the axes are named by default", "[phase1][plot]") {

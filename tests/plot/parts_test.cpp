@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "plot/end_labels.hpp"
 #include "plot/frame.hpp"
 #include "plot/heatmap_layout.hpp"
 #include "plot/outlines.hpp"
@@ -30,6 +31,18 @@ TEST_CASE("blanks at both ends of a label are shown", "[phase0][plot]") {
   CHECK(visible(" a b  ") == "␣a b␣␣");
   CHECK(visible("  ") == "␣␣");
   CHECK(visible("a\tb\nc\x7F") == "a⇥b↵c·");
+}
+
+TEST_CASE("names at the ends of lines are moved apart, no further than needed", "[phase6][plot]") {
+  using Places = std::vector<double>;
+  CHECK(apart({30, 10, 80}, 15, 0, 100) == Places{30, 10, 80});
+  CHECK(apart({50, 50}, 10, 0, 100) == Places{45, 55});
+  CHECK(apart({52, 48, 80}, 10, 0, 100) == Places{55, 45, 80});
+  CHECK(apart({50, 50, 62}, 10, 0, 100) == Places{44, 54, 64});  // by 6, 4 and 2
+  CHECK(apart({99, 100}, 10, 0, 100) == Places{90, 100});
+  CHECK(apart({1, 0, 3}, 10, 0, 100) == Places{10, 0, 20});
+  CHECK(apart({5, 5, 5}, 10, 0, 15) == Places{0, 10, 20});  // more than there is room for
+  CHECK(apart({}, 10, 0, 100).empty());
 }
 
 TEST_CASE("cells of larger heatmaps are smaller", "[phase0][plot]") {

@@ -57,6 +57,43 @@ TEST_CASE("a chart names its axes, lines and points", "[phase0][plot]") {
   }
 }
 
+TEST_CASE("instead of a legend, names stand at the ends of their lines", "[phase6][plot]") {
+  LineChart chart = lines(true);
+  chart.end_labels = true;
+  const Canvas canvas = render(chart);
+  const std::vector<Text> names = texts(canvas, Role::legend);
+  REQUIRE(words(canvas, Role::legend) == Names{"training", "held out", "guessing"});
+  const std::vector<Polyline> drawn = all<Polyline>(canvas);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto line = std::find_if(drawn.begin(), drawn.end(), [&](const Polyline& found) {
+      return found.stroke.colour == series_colour(i);
+    });
+    REQUIRE(line != drawn.end());
+    const Point end = line->points.back();
+    CHECK(bounds(names[i]).x > end.x);
+    CHECK(bounds(names[i]).x < end.x + 14);
+    CHECK(std::abs(middle(names[i]).y - end.y) < 1);
+  }
+  CHECK(trouble(canvas) == "");
+}
+
+TEST_CASE("names of lines that end together do not touch, and can be read", "[phase6][plot]") {
+  LineChart chart;
+  chart.end_labels = true;
+  chart.y_axis = {.name = "loss", .low = 0, .high = 10};
+  for (int k = 0; k < 8; ++k) {
+    chart.series.push_back({"series " + std::to_string(k), {0, 1}, {double(k), 9.9}});
+  }
+  chart.series.push_back({"", {0, 1}, {5, 5}});
+  chart.series.push_back({"above the plot", {0, 1}, {5, 50}});
+  chart.series.push_back({"ends early", {0, 0.5, 1}, {5, 2, none}});
+  const Canvas canvas = render(chart);
+  const std::vector<Text> names = texts(canvas, Role::legend);
+  CHECK(names.size() == 9);
+  CHECK(trouble(canvas) == "");
+  for (const Text& name : names) CHECK(contrast_ratio(name.style.colour, theme::paper) >= 4.5);
+}
+
 TEST_CASE("labels stand below their bars, values at their ends", "[phase0][plot]") {
   for (const Names& labels : {Names{"0", "1", "2", "3"}, sample_words("upright-", 26)}) {
     const BarChart chart = bars(labels);

@@ -134,6 +134,19 @@ struct Setting {
     return sum / static_cast<double>((last - first + 1) * std::ssize(films));
   }
   double mean(Index step, double Look::* number) const { return mean(step, step, number); }
+
+  // Over the steps around `step` that lie close to it on a log axis, none after `last`.
+  double running_median(Index step, Index last, double Look::* number) const {
+    constexpr double reach = 1.3;
+    std::vector<double> near;
+    for (Index i = 0; i <= last; ++i) {
+      const double ratio = static_cast<double>(i + 1) / static_cast<double>(step + 1);
+      if (ratio < reach && ratio > 1 / reach) near.push_back(mean(i, number));
+    }
+    const auto middle = near.begin() + std::ssize(near) / 2;
+    std::nth_element(near.begin(), middle, near.end());
+    return *middle;
+  }
 };
 
 using Settings = std::array<Setting, 4>;  // in the order of Kind
@@ -213,7 +226,6 @@ plot::Heatmap square(const Tensor& values, const std::string& title) {
   map.column_axis = "key";
   map.row_labels = map.column_labels = std::vector<std::string>(items, "");
   map.print = plot::PrintValues::never;
-  map.colour_bar = false;
   map.low = 0;
   map.high = 1;
   return map;
@@ -235,19 +247,30 @@ void draw_maps(plot::Canvas& canvas, plot::Rect area, const Setting& setting, In
   plot::draw(canvas, sides[1], gradient);
 }
 
-// One number of all settings over the steps, up to step `last`; x is step + 1, for a log axis.
-plot::LineChart curves(const Settings& settings, double Look::* number, const std::string& title,
-                       double low, double high, bool log, Index last) {
+// What a panel of curves shows of all settings.
+struct Panel {
+  double Look::* number;
+  const char *title, *subtitle;
+  double low, high;
+  bool log, median;
+};
+
+// Up to step `last`; x is step + 1, for a log axis.
+plot::LineChart curves(const Settings& settings, const Panel& panel, Index last) {
   plot::LineChart chart;
-  chart.title = title;
+  chart.title = panel.title;
+  chart.subtitle = panel.subtitle;
   chart.x_axis = {.name = "step + 1", .log = true, .low = 1, .high = steps + 1};
-  chart.y_axis = {.name = "", .log = log, .low = low, .high = high};
+  chart.y_axis = {.name = "", .log = panel.log, .low = panel.low, .high = panel.high};
   for (const Setting& setting : settings) {
     plot::Series series{setting.short_name(), {}, {}};
-    series.colour = plot::series_colour(2 + chart.series.size());  // blue and orange are the maps'
+    constexpr std::array colours = {2, 3, 5, 6};  // blue and orange are the maps'
+    series.colour = plot::series_colour(colours[chart.series.size()]);
     for (Index step = 0; step <= last; ++step) {
       series.x.push_back(static_cast<double>(step + 1));
-      series.y.push_back(std::max(low, setting.mean(step, number)));
+      const double y = panel.median ? setting.running_median(step, last, panel.number)
+                                    : setting.mean(step, panel.number);
+      series.y.push_back(std::max(panel.low, y));
     }
     series.markers = last == 0;
     chart.series.push_back(series);
@@ -256,24 +279,27 @@ plot::LineChart curves(const Settings& settings, double Look::* number, const st
 }
 
 void draw_curves(plot::Canvas& canvas, plot::Rect area, const Settings& settings, Index last) {
+  const Panel list[] = {
+      {&Look::loss, "Loss", "mean squared error", 0.001, 3, true, false},
+      {&Look::entropy, "Entropy", "of the weights, nats", 0, 3, false, false},
+      {&Look::by_w, "Gradient of W_Q, W_K", "running median", 1e-4, 20, true, true},
+      {&Look::stuck, "Rows stuck", "of 16", 0, 16, false, false}};
   const std::vector<plot::Rect> panels = plot::panels(area, 1, 4, 16);
-  plot::draw(canvas, panels[0], curves(settings, &Look::loss, "Loss", 0.001, 3, true, last));
-  plot::draw(canvas, panels[1], curves(settings, &Look::entropy, "Entropy", 0, 3, false, last));
-  plot::draw(canvas, panels[2],
-             curves(settings, &Look::by_w, "Gradient of W_Q, W_K", 1e-3, 20, true, last));
-  plot::draw(canvas, panels[3], curves(settings, &Look::stuck, "Rows stuck", 0, 16, false, last));
+  for (std::size_t i = 0; i < 4; ++i) {
+    plot::draw(canvas, panels[i], curves(settings, list[i], last));
+  }
 }
 
 plot::Canvas frame(const Settings& settings, Index step, double scale) {
-  plot::Canvas canvas(1080, 620, scale);
+  plot::Canvas canvas(1240, 620, scale);
   const plot::Rect area = canvas.area().inset(12);
   const std::string what = ". 16 queries, each should look at its own key; d_k = 512";
   canvas.text({area.x, area.y + 16}, "Step " + std::to_string(step) + what + " (curves: 3 seeds)",
               {.size = 16, .bold = true});
   const std::vector<plot::Rect> top =
-      plot::panels({area.x, area.y + 30, area.width, 326}, 1, 2, 24);
+      plot::panels({area.x, area.y + 30, area.width, 276}, 1, 2, 24);
   for (std::size_t i = 0; i < 2; ++i) draw_maps(canvas, top[i], settings[i], step);
-  draw_curves(canvas, {area.x, area.y + 366, area.width, area.height - 366}, settings, step);
+  draw_curves(canvas, {area.x, area.y + 316, area.width, area.height - 316}, settings, step);
   return canvas;
 }
 

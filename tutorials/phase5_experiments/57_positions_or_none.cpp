@@ -17,7 +17,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/charts.hpp"
+#include "tapestry/plot/dot_plot.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -37,7 +37,8 @@ const char* name_of(Positions p) {
 // Trained models are kept, for what is asked about them later.
 struct Trained {
   std::vector<Transformer> models;  // one for each seed
-  double mean = 0, lowest = 1;      // share right
+  std::vector<double> shares;       // right, one for each seed
+  double mean = 0, lowest = 1;      // of them
 };
 
 Trained train_some(const OrderTask& task, Positions positions, Index layers) {
@@ -46,6 +47,7 @@ Trained train_some(const OrderTask& task, Positions positions, Index layers) {
     result.models.push_back(order_model(task.causal, positions, layers, seed));
     learn(result.models.back(), task, seed);
     const double share = share_right(result.models.back(), task);
+    result.shares.push_back(share);
     result.mean += share / seeds;
     result.lowest = std::min(result.lowest, share);
   }
@@ -78,12 +80,13 @@ struct Found {
   double by_set_encoder = OrderTask{before, false}.best_without_order();
 };
 
-plot::BarChart compare_positions(Found& found) {
+plot::DotPlot compare_positions(Found& found) {
   std::printf("1. Share right, two layers, mean of %d seeds (the lower one)\n",
               static_cast<int>(seeds));
   std::printf("                          learned     sinusoidal      none      without order\n");
-  plot::BarChart chart;
+  plot::DotPlot chart;
   chart.title = "Share right by positions, two layers";
+  chart.subtitle = "a dot is one of two seeds; grey: computed, not trained";
   for (const Positions p : all_positions) chart.series.push_back({name_of(p), {}, {}});
   chart.series.push_back({"best possible without order", {}, plot::theme::frame});
   for (const Index back : {before, smallest}) {
@@ -93,26 +96,27 @@ plot::BarChart compare_positions(Found& found) {
       for (std::size_t p = 0; p < all_positions.size(); ++p) {
         const Trained trained = train_some({back, causal}, all_positions[p], 2);
         std::printf("  %.2f (%.2f)", trained.mean, trained.lowest);
-        chart.series[p].values.push_back(trained.mean);
+        chart.series[p].groups.push_back({trained.shares, {}});
         if (back == smallest || all_positions[p] != Positions::none) continue;
         (causal ? found.decoder : found.encoder) = trained;
       }
       const double by_set = causal ? found.by_set_decoder : found.by_set_encoder;
-      chart.series.back().values.push_back(back == smallest ? 1 : by_set);
-      std::printf("  %9.2f\n", chart.series.back().values.back());
+      const double best = back == smallest ? 1 : by_set;
+      chart.series.back().groups.push_back({{best}, {}});
+      std::printf("  %9.2f\n", best);
       chart.labels.push_back(coder + ": " + name_of(back));
     }
   }
-  chart.y_axis = {.name = "share right", .low = 0, .high = 1.1};
+  chart.value_axis = {.name = "share right", .low = 0, .high = 1.1};
   return chart;
 }
 
-plot::BarChart compare_depths(const Found& found) {
+plot::DotPlot compare_depths(const Found& found) {
   std::printf("\n2. Decoders that were told no positions: the letter before, by layers\n");
   std::printf("layers  share right  output changes when two earlier letters change places\n");
-  plot::BarChart chart;
+  plot::DotPlot chart;
   chart.title = "Decoder without positions";
-  chart.subtitle = "the letter before, share right";
+  chart.subtitle = "the letter before, share right; a dot is one of two seeds";
   chart.label_axis = "layers";
   chart.series.push_back({"", {}, plot::series_colour(2)});
   chart.reference_lines.push_back({found.by_set_decoder, "best possible without order"});
@@ -121,10 +125,10 @@ plot::BarChart compare_depths(const Found& found) {
         layers == 2 ? found.decoder : train_some({before, true}, Positions::none, layers);
     std::printf("%6lld %9.2f (%.2f)  %s\n", static_cast<long long>(layers), trained.mean,
                 trained.lowest, change_by_swap(trained.models[0]) < 1e-4 ? "no" : "yes");
-    chart.series[0].values.push_back(trained.mean);
+    chart.series[0].groups.push_back({trained.shares, {}});
     chart.labels.push_back(std::to_string(layers));
   }
-  chart.y_axis = {.name = "share right", .low = 0, .high = 1.1};
+  chart.value_axis = {.name = "share right", .low = 0, .high = 1.1};
   return chart;
 }
 
@@ -142,7 +146,7 @@ plot::BarChart probe_places(const Found& found) {
              {"encoder", found.encoder.models[0]}};
   plot::BarChart chart;
   chart.title = "Where does it stand?";
-  chart.subtitle = "a linear probe reads it off: places off, mean";
+  chart.subtitle = "a linear probe reads it off, first seed: places off, mean";
   chart.reference_lines.push_back({middle, "always saying the middle"});
   chart.labels = {"behind layer 0", "behind layer 1"};
   for (const auto& [name, model] : all) {

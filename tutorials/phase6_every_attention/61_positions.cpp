@@ -159,14 +159,18 @@ plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest,
   return chart;
 }
 
-plot::LineChart chart_of(const char* title, const std::vector<std::string>& names,
-                         const std::vector<Tensor>& curves) {
+// In shades of orange, which is the colour of sinusoids in all panels.
+plot::LineChart chart_of(const char* title, const std::vector<Tensor>& curves) {
   plot::LineChart chart;
   chart.title = title;
   chart.x_axis.name = "position";
   const std::vector<double> positions = doubles(Tensor::arange(curves[0].count()));
+  const double last = static_cast<double>(curves.size()) - 1;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    chart.series.push_back({.name = names[i], .x = positions, .y = doubles(curves[i])});
+    plot::Series curve{"", positions, doubles(curves[i])};
+    const double shade = 0.42 + 0.5 * static_cast<double>(i) / last;
+    curve.colour = plot::colour_at(plot::ColourMap::oranges, shade);
+    chart.series.push_back(curve);
   }
   return chart;
 }
@@ -178,9 +182,10 @@ void draw_sinusoids(plot::Canvas& canvas, const std::vector<plot::Rect>& panels)
   for (const Index m : {0, 20, 50}) {
     products.push_back(matmul(p, transpose(slice(p, 0, m, m + 1))));  // (65, 1)
   }
-  plot::draw(
-      canvas, panels[0],
-      chart_of("Sinusoids: four of 32 columns", {"sine 0", "sine 4", "sine 8", "sine 12"}, sines));
+  plot::LineChart columns = chart_of("Sinusoids: four of 32 columns", sines);
+  columns.end_labels = true;
+  for (std::size_t i = 0; i < 4; ++i) columns.series[i].name = "sine " + std::to_string(4 * i);
+  plot::draw(canvas, panels[0], columns);
   plot::Heatmap map;
   map.rows = 65;
   map.columns = width;
@@ -188,12 +193,16 @@ void draw_sinusoids(plot::Canvas& canvas, const std::vector<plot::Rect>& panels)
   map.title = "All columns, sines and cosines by turns";
   map.row_axis = "position";
   map.column_axis = "column";
-  map.colours = plot::ColourMap::blue_orange;
+  map.colours = plot::ColourMap::oranges;
+  map.low = -1;
   plot::draw(canvas, panels[1], map);
-  plot::LineChart alike =
-      chart_of("How alike positions m and n are", {"m = 0", "m = 20", "m = 50"}, products);
+  plot::LineChart alike = chart_of("How alike positions m and n are", products);
   alike.subtitle = "p(m) · p(n): one curve, moved to where n = m";
   alike.x_axis.name = "position n";
+  alike.y_axis = {.name = "", .low = 0, .high = 18};
+  for (const int m : {0, 20, 50}) {  // each curve is named at its peak
+    alike.annotations.push_back({double(m), width / 2.0, "m = " + std::to_string(m), false});
+  }
   plot::draw(canvas, panels[2], alike);
 }
 

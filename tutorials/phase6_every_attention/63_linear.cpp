@@ -202,13 +202,16 @@ void time_both() {
   }
 }
 
-plot::Heatmap map_of(const Tensor& values, const char* title, double high, bool two_sided) {
+// Blue is softmax, orange is linear attention, in all four panels.
+plot::Heatmap map_of(const Tensor& values, const char* title, double high,
+                     plot::ColourMap colours) {
+  const bool two_sided = colours == plot::ColourMap::blue_orange;
   plot::Heatmap map;
   map.rows = map.columns = values.size(0);
   map.values = doubles(values);
   map.title = title;
   map.print = plot::PrintValues::never;
-  if (two_sided) map.colours = plot::ColourMap::blue_orange;
+  map.colours = colours;
   map.low = two_sided ? -high : 0;
   map.high = high;
   map.colour_bar_name = two_sided ? "difference of weights" : "attention weight";
@@ -220,9 +223,13 @@ void draw(const plot::LineChart& chart) {
   const double high = double{max(w.softmax).item()};
   plot::Canvas canvas(1100, 920);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
-  plot::draw(canvas, panels[0], map_of(w.softmax, "Softmax attention, factor 1", high, false));
-  plot::draw(canvas, panels[1], map_of(w.linear, "Linear attention, same q and k", high, false));
-  plot::draw(canvas, panels[2], map_of(w.linear - w.softmax, "Linear less softmax", high, true));
+  plot::draw(canvas, panels[0],
+             map_of(w.softmax, "Softmax attention, factor 1", high, plot::ColourMap::blues));
+  plot::draw(canvas, panels[1],
+             map_of(w.linear, "Linear attention, same q and k", high, plot::ColourMap::oranges));
+  plot::draw(
+      canvas, panels[2],
+      map_of(w.linear - w.softmax, "Linear less softmax", high, plot::ColourMap::blue_orange));
   plot::draw(canvas, panels[3], chart);
   plot::write_png(canvas, "out/plots/phase6_linear.png");
   std::printf("\nwrote out/plots/phase6_linear.png\n");

@@ -21,6 +21,7 @@
 #include "tapestry/nn/positions.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
+#include "tapestry/plot/dot_plot.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/training.hpp"
@@ -221,16 +222,15 @@ void compare_two_words(const Vocabulary& vocabulary) {
   }
 }
 
-plot::BarChart parts_chart(const std::vector<Variant>& variants, double first_word) {
-  plot::BarChart chart;
+plot::DotPlot parts_chart(const std::vector<Variant>& variants, double first_word) {
+  plot::DotPlot chart;
   chart.title = "Sentences told right";
-  chart.subtitle = "mean of five seeds";
-  chart.y_axis = {"share", false, 0, 1};
-  chart.series.push_back({"", {}});
+  chart.subtitle = "a dot for each of five seeds";
+  chart.value_axis = {"share", false, 0, 1.05};
+  chart.series.push_back({"", {}, plot::series_colour(2)});  // blue and orange: at the right
   for (std::size_t i = 0; i < pad_as_word; ++i) {
     chart.labels.push_back(variants[i].name);
-    chart.series[0].values.push_back(0);
-    for (const double right : variants[i].right) chart.series[0].values.back() += right / seeds;
+    chart.series[0].groups.push_back({variants[i].right, {}});
   }
   chart.reference_lines = {{0.2, "guessing"},
                            {first_word, "the first word alone", plot::theme::frame}};

@@ -200,7 +200,8 @@ void print_times(const std::vector<Row>& rows) {
 
 // A dashed line of that slope between the lengths that slopes are fitted to, through (4096, y).
 plot::Series guide(double y, int power) {
-  plot::Series line{"", {}, {}, true, false, true, plot::theme::faded};
+  const char* name = power == 2 ? "L²" : "L";
+  plot::Series line{name, {}, {}, true, false, true, plot::theme::faded};
   for (const double length : {double{steep_from}, 4096.0}) {
     line.x.push_back(length);
     line.y.push_back(y * std::pow(length / 4096, power));
@@ -221,7 +222,8 @@ plot::LineChart chart_of(const std::vector<Row>& rows, const std::vector<std::st
                          const std::string& title, const std::string& unit, const Value& value) {
   plot::LineChart chart;
   chart.title = title;
-  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 10000};
+  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 4096};
+  chart.end_labels = true;
   const bool time = unit == "ms";  // the same range in both columns, and on every machine
   chart.y_axis = {.name = unit, .log = true, .low = time ? 0.01 : 0.1, .high = time ? 1e5 : 2e4};
   double low = INFINITY, high = 0;
@@ -238,7 +240,6 @@ plot::LineChart chart_of(const std::vector<Row>& rows, const std::vector<std::st
   }
   for (const auto& [y, power] : {std::pair{6 * high, 2}, std::pair{low / 3, 1}}) {
     chart.series.push_back(guide(y, power));
-    chart.annotations.push_back({4096, y, power == 2 ? "L²" : "L", false});
   }
   return chart;
 }

@@ -17,7 +17,7 @@ struct Axis {
 };
 
 struct Series {
-  std::string name = {};  // for the legend; "" keeps the series out of it
+  std::string name = {};  // for the legend or the line's end; "" is written nowhere
   // Of equal length; a gap is left at non-finite points, and at points that are not positive on a
   // log axis.
   std::vector<double> x = {}, y = {};
@@ -25,7 +25,7 @@ struct Series {
   std::optional<Colour> colour = {};  // automatic: series_colour of its place
 };
 
-// A dashed line through the whole chart at one value of its y axis, named in the legend.
+// A dashed line through the whole chart at one value of its y axis, named like a series.
 struct ReferenceLine {
   double y = 0;
   std::string label = {};
@@ -45,6 +45,7 @@ struct LineChart {
   std::vector<Series> series = {};
   std::vector<ReferenceLine> reference_lines = {};
   std::vector<Annotation> annotations = {};
+  bool end_labels = false;  // names stand at the right, where the lines end, instead of a legend
 };
 
 struct BarSeries {

@@ -48,6 +48,7 @@ struct Lab {
 
 enum class ColourMap {
   blues,        // white to dark blue: the attention maps
+  oranges,      // white to dark brown: other attention, beside blues
   viridis,      // dark violet through green to yellow
   greys,        // white to black: masks
   blue_orange,  // two-sided: blue below, white at 0.5, orange above; safe for the colour-blind
