@@ -61,8 +61,9 @@ void measure_all(plot::LineChart& saturation, plot::LineChart& slopes) {
   for (const bool scaled : {false, true}) {
     plot::Series largest{scaled ? "scaled: divided by √d_k" : "raw: not divided", {}, {}};
     largest.markers = true;
-    largest.dashed = !scaled;                              // in both pictures
-    largest.colour = plot::series_colour(scaled ? 3 : 2);  // as in steps 17 and 56
+    largest.dashed = !scaled;  // in both pictures
+    // Raw is green and scaled pink in steps 17, 37 and 56, too.
+    largest.colour = plot::series_colour(scaled ? 3 : 2);
     plot::Series slope = largest;
     for (const int d_k : sizes) {
       const Spread spread = measure(d_k, scaled);

@@ -156,7 +156,7 @@ std::vector<plot::LineChart> train_all() {
       plot::Series curve{name_of(ways[w]), {}, course.losses};
       for (int step = 0; step < steps; ++step) curve.x.push_back(step);
       curve.dashed = ways[w] != Way::scaled;
-      curve.colour = plot::series_colour(w == 0 ? 2 : w == 1 ? 3 : 5);  // as in steps 13 and 56
+      curve.colour = plot::series_colour(w == 0 ? 2 : w == 1 ? 3 : 5);  // as in steps 13, 37, 56
       panels[i].series.push_back(curve);
     }
   }

@@ -85,6 +85,8 @@ plot::LineChart why_scale() {
   chart.x_axis = {.name = "d_k", .log = true, .low = {}, .high = {}};
   chart.y_axis = {.name = "largest of 16 weights, mean", .log = false, .low = 0, .high = 1};
   chart.series = {{"divided", {}, {}}, {"not divided", {}, {}}};
+  chart.series[0].colour = plot::series_colour(3);  // as in steps 13, 17 and 56
+  chart.series[1].colour = plot::series_colour(2);
   for (const Index d_k : {8, 32, 128, 512}) {
     Random random(42);
     const Tensor q = random.normal({512, d_k}), k = random.normal({16, d_k});
