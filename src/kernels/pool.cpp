@@ -19,8 +19,8 @@ namespace {
 constexpr Index microsecond = 1000;
 constexpr Index spin_time = 50 * microsecond;  // time without work before a thread sleeps
 constexpr Index awake_share = 32;  // this part of a grain justifies a thread that is awake
-constexpr int stream = 16;        // small loops without a pause, which justify waking a thread
-constexpr Index most_parts = 64;  // of each thread
+constexpr int stream = 16;         // small loops without a pause, which justify waking a thread
+constexpr Index most_parts = 64;   // of each thread
 constexpr Index longest_spin = 1000 * microsecond;  // of a thread that waits for parts to end
 
 Index now() {

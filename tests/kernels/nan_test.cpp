@@ -1,5 +1,5 @@
-// NaN of every kind in every usable set: what depends on one is NaN, and nothing else is. Loops that
-// work on the bits of numbers could lose some of them. Elementary functions: accuracy_test.cpp.
+// NaN of every kind in every usable set: what depends on one is NaN, and nothing else is. Loops
+// that work on the bits of numbers could lose some. Elementary functions: accuracy_test.cpp.
 #include <bit>
 #include <type_traits>
 

@@ -1,6 +1,6 @@
 // The sites where a source file can be mutated, by rule: a constant changed, < and <= (or == and
-// !=) exchanged, + and - exchanged, a statement dropped, a neighbouring index, operands swapped (also
-// where the function of an operator passes them on).
+// !=) exchanged, + and - exchanged, a statement dropped, a neighbouring index, operands swapped,
+// also where the function of an operator passes them on.
 #pragma once
 
 #include <set>
