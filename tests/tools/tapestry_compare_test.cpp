@@ -67,6 +67,15 @@ TEST_CASE("tapestry compare names the first departure and its cause", "[phase7][
   CHECK(has(two.out, "All agrees with activation gelu_tanh instead of relu; and scores scaled by"));
 }
 
+TEST_CASE("tapestry compare shows small numbers, too", "[phase7][tools]") {
+  const TemporaryFolder folder;
+  write_model_and_activations(folder);
+  write_safetensors(folder / "small", {{"ids", Tensor({5}, {1, 2, 3, 4, 5})},
+                                       {"logits", Tensor::full({5, 11}, 1e-9)}});
+  const Result made = tapestry_in(folder / "", "compare m small");
+  CHECK(has(made.out, "1e-09"));
+}
+
 TEST_CASE("tapestry compare refuses what it cannot open, on one line", "[phase7][tools]") {
   const TemporaryFolder folder;
   write_model_and_activations(folder);
