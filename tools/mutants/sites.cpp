@@ -110,7 +110,7 @@ class Finder {
   void constant(std::size_t i) {
     if (s_.is(i, "true")) add(Rule::constant, i, i + 1, {{i, i + 1, "false"}});
     if (s_.is(i, "false")) add(Rule::constant, i, i + 1, {{i, i + 1, "true"}});
-    if (s_.tokens[i].kind != Kind::number) return;
+    if (s_.tokens[i].kind != Kind::number || is_of_lessons(s_)) return;
     if (s_.is(i - 1, "=") && s_.is(i + 1, ";") && s_.closes(i - 2)) return;  // a pure function
     for (const std::string& other : neighbours(s_.tokens[i].text)) {
       add(Rule::constant, i, i + 1, {{i, i + 1, other}});

@@ -139,4 +139,6 @@ std::vector<bool> arbitrary_tokens(const Source& s) {
   return found;
 }
 
+bool is_of_lessons(const Source& s) { return s.path.starts_with("tutorials/course/"); }
+
 }  // namespace mutants

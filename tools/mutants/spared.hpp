@@ -30,4 +30,8 @@ std::vector<bool> tokens_for_speed(const Source& source);
 // options, where they are what a user gets who names none.
 std::vector<bool> arbitrary_tokens(const Source& source);
 
+// Whether the numbers of this file are what the lessons chose: how long a model learns, on how many
+// texts it is judged. What comes of them is printed by the lessons, and check_lessons compares it.
+bool is_of_lessons(const Source& source);
+
 }  // namespace mutants

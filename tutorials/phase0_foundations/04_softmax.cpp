@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -101,8 +102,7 @@ void draw(const Tensor& scores) {
 
   plot::BarChart after = bars("Softmax sharpens as differences grow", {"a", "b", "c", "d"});
   for (const double factor : {0.5, 1.0, 4.0}) {
-    char name[24];
-    std::snprintf(name, sizeof name, "scores × %g", factor);
+    const std::string name = formatted("scores × %g", factor);
     after.series.push_back({name, doubles(softmax(scores * factor))});  // (4)
   }
   after.y_axis.name = "weight";

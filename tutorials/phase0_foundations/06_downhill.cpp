@@ -11,6 +11,7 @@
 
 #include "course/timing.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -79,9 +80,7 @@ plot::LineChart by_rate(const Examples& one) {
     const std::vector<double> course = descend({}, one, rate, 50);
     std::printf("%8.3f %15.6f %15.6f\n", rate, course[10], course[50]);
     if (rate == 0.2 || rate == 0.21 || rate == 0.22) continue;
-    char name[24];
-    std::snprintf(name, sizeof name, "%g", rate);
-    chart.series.push_back(curve(name, course));
+    chart.series.push_back(curve(formatted("%g", rate), course));
   }
   // At the bottom the loss is a parabola; its curvature along the gradient, from the chain rule:
   const double slope = 1 - 0.2 * 0.2, curvature = 2 * slope * slope * (2.0 * 2.0 + 1);

@@ -16,6 +16,7 @@
 #include "course/grammar.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/nn/self_attention.hpp"
 #include "tapestry/ops.hpp"
@@ -117,9 +118,7 @@ void train(const OneHead& model, const Grammar& grammar, const Vocabulary& vocab
     const Tensor loss = cross_entropy(model.logits(task.hidden), task.targets);  // ()
     adam.step(tape.backward(loss));
     recent += loss.item();
-    char note[32];
-    std::snprintf(note, sizeof note, "loss %.2f", loss.item());
-    progress.step(note);
+    progress.step(formatted("loss %.2f", loss.item()));
     if (step % (steps / 5) != 0) continue;
     std::printf("%4d   %.2f\n", step, recent / (steps / 5));
     recent = 0;

@@ -18,6 +18,7 @@
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
@@ -238,9 +239,7 @@ plot::Heatmap strip(const Look& one, std::size_t head) {
     for (const double value : values) greatest = std::max(greatest, std::abs(value));
     const double scale = std::max(greatest, 1e-3);  // what is smaller could be rounding: pale
     for (const double value : values) map.values.push_back(value / scale);
-    char label[64];
-    std::snprintf(label, sizeof label, "%s, %.3f", name, greatest);
-    map.row_labels.emplace_back(label);
+    map.row_labels.push_back(formatted("%s, %.3f", name, greatest));
   };
   add("weight", numbers(links, &Link::weight));
   add("grad x weight", numbers(links, &Link::gradient));

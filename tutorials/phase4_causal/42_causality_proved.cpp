@@ -13,6 +13,7 @@
 
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
@@ -97,9 +98,7 @@ std::vector<Case> cases(const MultiHeadAttention& layer, const MultiHeadAttentio
 // The largest change among some rows: "0" only if it is exactly that.
 std::string change(const Tensor& a, const Tensor& b, Index begin, Index end) {
   const double largest = largest_difference(slice(a, 0, begin, end), slice(b, 0, begin, end));
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", largest);
-  return largest == 0 ? "0" : text;
+  return largest == 0 ? "0" : formatted("%.2f", largest);
 }
 
 void change_the_future(const std::vector<Case>& list, const Tensor& x, Random& random) {

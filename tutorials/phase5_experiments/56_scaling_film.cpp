@@ -15,6 +15,7 @@
 
 #include "tapestry/analysis/patterns.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/pictures.hpp"
@@ -235,9 +236,7 @@ void draw_maps(plot::Canvas& canvas, plot::Rect area, const Setting& setting, In
   const Look& look = setting.films[0][static_cast<std::size_t>(step)];
   const std::vector<plot::Rect> sides = plot::panels(area, 1, 2, 16);
   plot::Heatmap weights = square(look.weights, setting.name);
-  char text[64];
-  std::snprintf(text, sizeof text, "weights A: %.0f rows dead, %.0f stuck", look.dead, look.stuck);
-  weights.subtitle = text;
+  weights.subtitle = formatted("weights A: %.0f rows dead, %.0f stuck", look.dead, look.stuck);
   plot::draw(canvas, sides[0], weights);
   plot::Heatmap gradient = square(look.gradient, "d loss / d A");
   gradient.subtitle = "blue: more wanted; clipped at ±0.08";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
@@ -123,9 +124,7 @@ void three_uses(const Data& data) {
   // (2, 4, 16) and (2, 5, 24)
   const Tensor later = with_noise(data.x, 0, 3), other = with_noise(data.context, 0, 4);
   const auto cell = [](std::optional<double> number) {
-    char text[16] = "-";
-    if (number) std::snprintf(text, sizeof text, "%.2f", *number);
-    return std::string(text);
+    return number ? formatted("%.2f", *number) : "-";
   };
   const auto print = [&](const char* use_and_mask, std::optional<double> first,
                          std::optional<double> second) {

@@ -14,6 +14,7 @@
 
 #include "course/encoder_decoder.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
@@ -60,12 +61,9 @@ std::vector<EncoderDecoder> compare(const TranslationTask& task) {
   for (const Variant& variant : variants) {
     for (std::uint64_t seed = 1; seed <= variant.seeds; ++seed, progress.step()) {
       const EncoderDecoder model = learn(variant.ablated, task, seed);
-      char line[80];
-      std::snprintf(line, sizeof line, "\n%-24s %d ", variant.name, int(seed));
-      table += line;
+      table += formatted("\n%-24s %d ", variant.name, int(seed));
       for (Index phrases = fewest; phrases <= most_tested; ++phrases) {
-        std::snprintf(line, sizeof line, " %5.3f", share_right(model, variant, phrases));
-        table += line;
+        table += formatted(" %5.3f", share_right(model, variant, phrases));
       }
       if (variant.ablated.empty()) whole.push_back(model);
     }

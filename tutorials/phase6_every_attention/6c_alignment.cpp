@@ -12,6 +12,7 @@
 
 #include "course/alignment.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
@@ -58,11 +59,8 @@ std::vector<LstmTranslator> compare(const TranslationTask& task) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed, progress.step()) {
       const LstmTranslator model = learn(variant.options, task, seed);
       const Alignment a = alignment(model);
-      char line[96];
-      std::snprintf(line, sizeof line, "%-25s %d   %.2f     %.2f     %.2f   %.2f   %.2f    %.2f\n",
-                    variant.name, int(seed), a.sentences, a.aligned, a.top, a.nouns, a.verbs,
-                    a.phrases);
-      table += line;
+      table += formatted("%-25s %d   %.2f     %.2f     %.2f   %.2f   %.2f    %.2f\n", variant.name,
+                         int(seed), a.sentences, a.aligned, a.top, a.nouns, a.verbs, a.phrases);
       if (seed == 1) first.push_back(model);
     }
   }

@@ -12,6 +12,7 @@
 #include "course/pruning.hpp"
 #include "course/task_models.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 
 using namespace tapestry;
@@ -78,10 +79,7 @@ std::string summary(const Numbers& numbers, int decimals) {
   double sum = 0;
   for (const double one : numbers) sum += one;
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*f (%.0f to %.0f)", decimals, sum / double(numbers.size()),
-                *low, *high);
-  return text;
+  return formatted("%.*f (%.0f to %.0f)", decimals, sum / double(numbers.size()), *low, *high);
 }
 
 // A row; `of` says which numbers of a task stand in it.

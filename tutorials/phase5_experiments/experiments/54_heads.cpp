@@ -17,6 +17,7 @@
 
 #include "course/head_counts.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/random.hpp"
 
@@ -56,10 +57,7 @@ struct Runs {
 };
 
 std::string name(const HeadSetting& s) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%2d x (%2d, %2d)", static_cast<int>(s.heads),
-                static_cast<int>(s.d_k), static_cast<int>(s.d_v));
-  return text;
+  return formatted("%2td x (%2td, %2td)", s.heads, s.d_k, s.d_v);
 }
 
 std::string number(double steps) {

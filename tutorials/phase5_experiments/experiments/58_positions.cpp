@@ -13,6 +13,7 @@
 
 #include "course/induction_runs.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 
 using namespace tapestry;
 
@@ -53,9 +54,7 @@ std::string interval(int formed, std::size_t runs) {
   const double n = static_cast<double>(runs), p = formed / n, z = 1.96;
   const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
   const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f to %.2f", middle - half, middle + half);
-  return text;
+  return formatted("%.2f to %.2f", middle - half, middle + half);
 }
 
 void print(const std::string& name, Index step, const std::vector<Moment>& moments) {

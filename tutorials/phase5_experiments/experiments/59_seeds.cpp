@@ -13,6 +13,7 @@
 #include "course/next_word_models.hpp"
 #include "course/patching.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 
 using namespace tapestry;
@@ -28,9 +29,7 @@ constexpr double carries = 0.05;  // a head that restores less carries almost no
 using Column = std::vector<std::pair<std::string, std::string>>;
 
 std::string cell(double number) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%.2f", std::abs(number) < 0.005 ? 0 : number);  // no "-0.00"
-  return text;
+  return formatted("%.2f", std::abs(number) < 0.005 ? 0 : number);  // no "-0.00"
 }
 
 void print(const std::vector<Column>& models) {

@@ -18,6 +18,7 @@
 #include "course/dialects.hpp"
 #include "course/low_rank_change.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 
 using namespace tapestry;
@@ -47,10 +48,7 @@ DialectRun run_of(Index rank, std::uint64_t seed) {
 
 std::string summary(std::vector<double> x) {
   std::sort(x.begin(), x.end());
-  char text[60];
-  std::snprintf(text, sizeof text, "%6.3f (%5.3f to %5.3f)", (x[4] + x[5]) / 2, x.front(),
-                x.back());
-  return text;
+  return formatted("%6.3f (%5.3f to %5.3f)", (x[4] + x[5]) / 2, x.front(), x.back());
 }
 
 using Runs = std::vector<Learned>;  // of each seed
