@@ -11,13 +11,14 @@ class SmallWorkShared {
  public:
   SmallWorkShared() { kernels::divide_everything = true; }
   ~SmallWorkShared() {
-    kernels::divide_everything = false;
+    kernels::divide_everything = divided_;
     use_threads(before_);
   }
   SmallWorkShared(const SmallWorkShared&) = delete;
   SmallWorkShared& operator=(const SmallWorkShared&) = delete;
 
  private:
+  bool divided_ = kernels::divide_everything;
   int before_ = threads_in_use();
 };
 

@@ -81,8 +81,8 @@ void add_disagreement(const Attended& shuffled, const Indices& before,
                       std::vector<std::vector<Evidence>>& result) {
   Indices letter = induction_keys(shuffled.ids), place = induction_keys(before);
   for (std::size_t i = 0; i < letter.values.size(); ++i) {
-    std::int32_t &here = letter.values[i], &there = place.values[i];
-    if (here < 0 || there < 0 || here == there) here = there = -1;
+    std::int32_t &here = letter.values.at(i), &there = place.values.at(i);
+    if (std::min(here, there) < 0 || here == there) here = there = -1;
   }
   const Tensor even =  // (sentences, heads, queries, keys)
       uniform_attention(shuffled.weights.shape(), shuffled.mask);
@@ -92,8 +92,9 @@ void add_disagreement(const Attended& shuffled, const Indices& before,
   };
   const Scores at_letter = scores(letter), at_place = scores(place);
   for (std::size_t head = 0; head < result.size(); ++head) {
-    result[head].back().letter = spread_of_head(at_letter, static_cast<Index>(head));
-    result[head].back().place = spread_of_head(at_place, static_cast<Index>(head));
+    Evidence& last = result.at(head).back();
+    last.letter = spread_of_head(at_letter, static_cast<Index>(head));
+    last.place = spread_of_head(at_place, static_cast<Index>(head));
   }
 }
 
@@ -108,7 +109,7 @@ bool is_unspecific(Pattern pattern) {
 // The name that a pattern gives, or "" if it gives none.
 std::string name_of(const Evidence& one, double margin) {
   std::vector<Spread> baselines = {one.untrained};
-  if (one.pattern != Pattern::uniform) baselines.push_back({one.uniform, 0, 0});
+  if (one.pattern != Pattern::uniform) baselines.push_back({.mean = one.uniform});
   const bool fits = one.score.mean >= 0.5 && one.holds >= 0.75;
   if (!fits || !may_be_named(one.score, baselines, margin)) return "";
   if (one.pattern == Pattern::induction && !may_be_named(one.letter, {one.place}, margin)) {
@@ -124,7 +125,7 @@ Spread spread(const Tensor& values) {
   Spread result;
   result.count = values.count();
   const double count = static_cast<double>(result.count);
-  if (result.count == 0) return {std::numeric_limits<double>::quiet_NaN(), 0, 0};
+  if (result.count == 0) return {.mean = std::numeric_limits<double>::quiet_NaN()};
   for (const real value : values.values()) result.mean += double{value} / count;
   double squares = 0;
   for (const real value : values.values()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -40,10 +41,12 @@ std::vector<double> ranks(const std::vector<double>& values) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   std::vector<double> result(values.size());
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    const double rank = static_cast<double>(begin + end - 1) / 2;
-    for (std::size_t i = begin; i < end; ++i) result[order[i]] = rank;
+  for (auto begin = order.begin(); begin != order.end();) {
+    const auto end = std::find_if(begin, order.end(),
+                                  [&](std::size_t i) { return values[i] != values[*begin]; });
+    const double rank =
+        static_cast<double>((begin - order.begin()) + (end - order.begin()) - 1) / 2;
+    for (; begin != end; ++begin) result.at(*begin) = rank;
   }
   return result;
 }
@@ -55,12 +58,11 @@ bool has_nan(const std::vector<double>& values) {
 // Pearson's correlation; infinity if one of them is constant.
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const double middle = static_cast<double>(a.size() - 1) / 2;  // the mean of all ranks
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - middle) * (b[i] - middle);
-    aa += (a[i] - middle) * (a[i] - middle);
-    bb += (b[i] - middle) * (b[i] - middle);
-  }
+  const auto product = [=](const std::vector<double>& x, const std::vector<double>& y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0, std::plus<>(),
+                              [=](double p, double q) { return (p - middle) * (q - middle); });
+  };
+  const double ab = product(a, b), aa = product(a, a), bb = product(b, b);
   return aa == 0 || bb == 0 ? std::numeric_limits<double>::infinity() : ab / std::sqrt(aa * bb);
 }
 
@@ -111,7 +113,7 @@ Tensor gradient_times_attention(const Target& target, const std::string& layer) 
 
 Tensor link_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
-  const Tensor weights = recorded(target, name).clone();  // (..., heads, queries, keys)
+  const Tensor weights = recorded(target, name);  // (..., heads, queries, keys)
   const Index size = weights.size(-3) * weights.size(-2) * weights.size(-1);
   if (weights.count() != size) {
     throw Error("link_ablation: '" + name + "' is " + to_string(weights.shape()) +
@@ -119,8 +121,9 @@ Tensor link_ablation(const Target& target, const std::string& layer) {
   }
   const double whole = target_with(target, name, {});    // computed as below, bit for bit
   const Tensor result = Tensor::zeros(weights.shape());  // (..., heads, queries, keys)
+  const std::vector<real> numbers = weights.values();
   for (Index i = 0; i < weights.count(); ++i) {
-    if (raw(weights)[i] == 0) continue;
+    if (numbers.at(static_cast<std::size_t>(i)) == 0) continue;
     const double without = target_with(target, name, [&](const Tensor& w) {
       const Tensor cut = w.clone();  // (..., heads, queries, keys)
       raw(cut)[i] = 0;
@@ -165,8 +168,9 @@ Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
   const Tensor seen = expand(mask.tensor(a.shape()), a.shape()).contiguous();  // as a
   const Tensor one = a.contiguous(), other = b.contiguous();  // (..., queries, keys)
   const Index queries = a.size(-2), keys = a.size(-1);
-  const Tensor result = Tensor::empty(a.shape().removed(-1).removed(-1));  // (...)
-  for (Index map = 0; map < result.count(); ++map) {
+  const Shape maps = a.shape().removed(-1).removed(-1);  // (...)
+  std::vector<real> result;
+  for (Index map = 0; map < maps.count(); ++map) {
     double sum = 0, rows = 0;
     for (Index i = 0; i < queries; ++i) {
       const Index at = (map * queries + i) * keys;
@@ -176,9 +180,9 @@ Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
       ++rows;
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
-    raw(result)[map] = static_cast<real>(rows == 0 ? none : sum / rows);
+    result.push_back(static_cast<real>(rows == 0 ? none : sum / rows));
   }
-  return result;
+  return Tensor(maps, result);  // (...)
 }
 
 }  // namespace tapestry

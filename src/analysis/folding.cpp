@@ -111,7 +111,7 @@ Linear folded_map(const NormLayer& norm, const Linear& map) {
   const Tensor shift = matmul(unsqueeze(layer->bias, 0), weight);  // (1, out)
   const Tensor bias = squeeze(shift, 0);                           // (out)
   result.bias = map.bias.defined() ? bias + map.bias : bias;       // (out)
-  result.weight = result.weight - mean(result.weight, 0, true);    // (in, out)
+  result.weight = result.weight - mean(result.weight, 0);          // (in, out)
   return result;
 }
 

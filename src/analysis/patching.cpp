@@ -39,19 +39,27 @@ class Patching {
     return std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
   }
 
-  // Writes the effect of each change into `to` at its place, where others stay 0.
+  // Whether what attention of this layer gives this position can change the answer.
+  bool may_matter(Index layer, Index at) const {
+    const bool last = layer == clean.model.options.num_layers - 1;
+    return at >= first() && at < clean.end && (!last || at == clean.position);
+  }
+
+  // The effect of each change at its place, 0 elsewhere.
   struct Tried {
-    Index place;  // a number of `to`
+    Index place;  // a number of the result
     TextVariant variant;
   };
-  void write(const std::vector<Tried>& all, const Tensor& to) const {
+  Tensor effects(const std::vector<Tried>& all, const Shape& shape) const {
     std::vector<TextVariant> variants;
     for (const Tried& one : all) variants.push_back(one.variant);
-    const std::vector<double> answers = corrupted.answers(variants);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      raw(to)[all[i].place] =
-          static_cast<real>((answers[i] - corrupted.answer) / (clean.answer - corrupted.answer));
+    std::vector<real> effects(static_cast<std::size_t>(shape.count()));
+    auto place = all.begin();
+    for (const double answer : corrupted.answers(variants)) {
+      effects.at(static_cast<std::size_t>((place++)->place)) =
+          static_cast<real>((answer - corrupted.answer) / (clean.answer - corrupted.answer));
     }
+    return Tensor(shape, effects);
   }
 
  private:
@@ -129,13 +137,10 @@ Patches patch(const Transformer& model, const Indices& clean, const Indices& cor
           {layer * heads + head, head_as_in(texts.clean, layer, head, first, length - first)});
     }
   }
-  Patches result{.clean = texts.clean.answer,
-                 .corrupted = texts.corrupted.answer,
-                 .residual = Tensor::zeros({layers + 1, length}),
-                 .heads = Tensor::zeros({layers, heads})};
-  texts.write(places, result.residual);
-  texts.write(outputs, result.heads);
-  return result;
+  return {.clean = texts.clean.answer,
+          .corrupted = texts.corrupted.answer,
+          .residual = texts.effects(places, {layers + 1, length}),
+          .heads = texts.effects(outputs, {layers, heads})};
 }
 
 Tensor patch_heads(const Transformer& model, const Indices& clean, const Indices& corrupted,
@@ -143,17 +148,13 @@ Tensor patch_heads(const Transformer& model, const Indices& clean, const Indices
   const Patching texts("patch_heads", model, clean, corrupted, question);
   check_layer("patch_heads", model, layer);
   const Index heads = model.options.num_heads, length = texts.clean.length;
-  const bool last = layer == model.options.num_layers - 1;
   std::vector<Patching::Tried> places;
-  for (Index head = 0; head < heads; ++head) {
-    for (Index at = texts.first(); at < texts.clean.end; ++at) {
-      if (last && at != texts.clean.position) continue;  // nothing reads it
-      places.push_back({head * length + at, head_as_in(texts.clean, layer, head, at, 1)});
-    }
+  for (Index i = 0; i < heads * length; ++i) {
+    const Index head = i / length, at = i % length;
+    if (!texts.may_matter(layer, at)) continue;
+    places.push_back({i, head_as_in(texts.clean, layer, head, at, 1)});
   }
-  const Tensor result = Tensor::zeros({heads, length});  // (heads, length)
-  texts.write(places, result);
-  return result;
+  return texts.effects(places, {heads, length});
 }
 
 Tensor patch_links(const Transformer& model, const Indices& clean, const Indices& corrupted,
@@ -161,23 +162,18 @@ Tensor patch_links(const Transformer& model, const Indices& clean, const Indices
   const Patching texts("patch_links", model, clean, corrupted, question, true);
   check_layer("patch_links", model, layer);
   const Index heads = model.options.num_heads, length = texts.clean.length;
-  const bool last = layer == model.options.num_layers - 1;
-  const Tensor weights =
-      block_of(texts.clean, layer).weights.contiguous();  // (1, heads, queries, keys)
-  const Tensor before =
-      block_of(texts.corrupted, layer).weights.contiguous();     // (1, heads, queries, keys)
-  const Tensor result = Tensor::zeros({heads, length, length});  // (heads, queries, keys)
+  // (1, heads, queries, keys) each
+  const std::vector<real> weights = block_of(texts.clean, layer).weights.values();
+  const std::vector<real> before = block_of(texts.corrupted, layer).weights.values();
   std::vector<Patching::Tried> places;
-  for (Index i = 0; i < result.count(); ++i) {
+  for (std::size_t number = 0; number < weights.size(); ++number) {
+    const Index i = static_cast<Index>(number);
     const Index head = i / (length * length), query = i / length % length;
-    const bool may_matter = query >= texts.first() && query < texts.clean.end &&
-                            (!last || query == texts.clean.position);
-    const real weight = raw(weights)[i];
-    if (!may_matter || weight == raw(before)[i]) continue;
+    const real weight = weights.at(number);
+    if (!texts.may_matter(layer, query) || weight == before.at(number)) continue;
     places.push_back({i, link_as_in(layer, head, query, i % length, weight)});
   }
-  texts.write(places, result);
-  return result;
+  return texts.effects(places, {heads, length, length});
 }
 
 }  // namespace tapestry

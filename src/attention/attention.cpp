@@ -1,9 +1,7 @@
 #include "tapestry/attention.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "attention/hidden.hpp"
 #include "attention/operands.hpp"
@@ -80,13 +78,18 @@ Tensor concatenate_heads(const Tensor& x) {
                 ": it must be (..., heads, length, width).");
   }
   const Tensor rows = transpose(x, -3, -2);  // (..., length, heads, width)
-  const Shape joined = x.shape().removed(-1).with(-2, x.size(-2)).with(-1, x.size(-3) * x.size(-1));
+  const Shape joined = x.shape().removed(-3).with(-1, x.size(-3) * x.size(-1));
   return reshape(rows, joined);  // (..., length, heads * width)
 }
 
 namespace {
 
 using kernels::MatrixView;
+
+// The stride of an axis counted from behind.
+Index stride(const Tensor& x, int axis) {
+  return x.strides().at(static_cast<std::size_t>(x.ndim() + axis));
+}
 
 // The sizes of one call of the fused kernels, and its operands with all leading axes explicit.
 struct Operands {
@@ -98,8 +101,7 @@ struct Operands {
 
   // The numbers of a row must be contiguous; else a copy.
   Tensor with_rows(const Tensor& x) const {
-    const bool side_by_side = x.strides()[static_cast<std::size_t>(x.ndim()) - 1] == 1;
-    const Tensor rows = side_by_side || x.size(-1) == 1 ? x : x.contiguous();
+    const Tensor rows = stride(x, -1) == 1 ? x : x.contiguous();
     return broadcast_view(rows, with_matrix(batch, x.size(-2), x.size(-1)));  // (..., rows, width)
   }
 
@@ -119,21 +121,16 @@ struct Operands {
   }
 };
 
-MatrixView rows_of(const Tensor& x) {
-  return {raw(x), x.strides().data(), x.strides()[static_cast<std::size_t>(x.ndim()) - 2], 1};
-}
+MatrixView rows_of(const Tensor& x) { return {raw(x), x.strides().data(), stride(x, -2), 1}; }
 
 // Room for the output, with the axes in memory in the order of q's. So where q's heads are slices
 // of one wide row, the output's are too, and joining the heads again copies nothing.
 Tensor room_like(const Tensor& q, const Shape& shape) {
-  const auto rank = static_cast<std::size_t>(q.ndim());
-  if (rank < 3 || q.strides()[rank - 3] >= q.strides()[rank - 2] || q.strides()[rank - 3] == 0) {
+  if (q.ndim() < 3 || stride(q, -3) >= stride(q, -2) || stride(q, -3) == 0) {
     return Tensor::empty(shape);
   }
-  std::array<int, Shape::max_ndim> order{0, 1, 2, 3, 4, 5};
-  std::swap(order[rank - 3], order[rank - 2]);
   const Shape swapped = shape.with(-3, shape[-2]).with(-2, shape[-3]);
-  return permuted_view(Tensor::empty(swapped), std::span(order.data(), rank));
+  return transpose(Tensor::empty(swapped), -3, -2);
 }
 
 void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how, const Tensor& out,
@@ -166,7 +163,7 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   const Tensor out =
       room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));  // (..., queries, d_v)
   const Tensor log_sum =
-      Tensor::empty(x.batch.inserted(x.batch.ndim(), q.size(-2)));  // (..., queries)
+      Tensor::empty(x.batch.inserted(x.batch.ndim(), of.queries));  // (..., queries)
   kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), raw(out),
                      out.strides().data(), rows_of(out).row, raw(log_sum));
   return Tape::record("fused_attention", {q, k, v}, out,

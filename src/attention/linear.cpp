@@ -52,7 +52,6 @@ Tensor in_chunks(const Tensor& x, Index chunks, Index size) {
 Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Mask& mask) {
   const AttentionOperands of("linear attention", q, k, v);
-  mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
   const Tensor scores = matmul(positive(q), transpose(positive(k)));  // (..., queries, keys)
   // (..., queries, keys)
   const Tensor visible =

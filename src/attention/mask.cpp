@@ -58,13 +58,11 @@ bool Mask::Rule::allows(Index batch, Index query, Index key, Index head) const {
       return left->allows(batch, query, key, head) && right->allows(batch, query, key, head);
     case Kind::either:
       return left->allows(batch, query, key, head) || right->allows(batch, query, key, head);
-    case Kind::heads:
-    case Kind::sequences: {
+    default: {  // heads, sequences
       const Rule* const rule = one_of(batch, head);
       return rule == nullptr || rule->allows(batch, query, key, head);
     }
   }
-  return false;
 }
 
 Index Mask::Rule::batches() const {
@@ -124,6 +122,7 @@ namespace {
 
 // Sums of a few offsets, windows and positions below this do not overflow.
 constexpr Index most = Index{1} << 60;
+constexpr Index widest = 2 * most;  // a window, stride or block that no two positions exceed
 
 }  // namespace
 
@@ -138,22 +137,22 @@ Mask::Mask(Rule rule) : rule_(std::make_shared<const Rule>(std::move(rule))) {
   }
 }
 
-Mask Mask::causal(Index offset) { return Mask(Rule{Rule::Kind::causal, 0, offset}); }
+Mask Mask::causal(Index offset) { return Mask(Rule{.kind = Rule::Kind::causal, .offset = offset}); }
 
 Mask Mask::local(Index window, Index offset) {
   if (window < 0) throw Error("mask: a window of " + std::to_string(window) + " is negative.");
-  return Mask(Rule{Rule::Kind::local, std::min(window, 2 * most), offset});
+  return Mask(Rule{Rule::Kind::local, std::min(window, widest), offset});
 }
 
 Mask Mask::strided(Index stride, Index offset) {
   if (stride < 1)
     throw Error("mask: a stride of " + std::to_string(stride) + " must be at least 1.");
-  return Mask(Rule{Rule::Kind::strided, std::min(stride, 2 * most), offset});
+  return Mask(Rule{Rule::Kind::strided, std::min(stride, widest), offset});
 }
 
 Mask Mask::blocked(Index size, Index offset) {
   if (size < 1) throw Error("mask: a block of " + std::to_string(size) + " must be at least 1.");
-  return Mask(Rule{Rule::Kind::blocked, std::min(size, 2 * most), offset});
+  return Mask(Rule{Rule::Kind::blocked, std::min(size, widest), offset});
 }
 
 Mask Mask::global(Index count, Index offset) {
@@ -161,7 +160,7 @@ Mask Mask::global(Index count, Index offset) {
     throw Error("mask: " + std::to_string(count) +
                 " global positions: the count cannot be negative.");
   }
-  return Mask(Rule{Rule::Kind::global, std::min(count, 2 * most), offset});
+  return Mask(Rule{Rule::Kind::global, count, offset});
 }
 
 Mask Mask::padding(std::vector<Index> lengths) {
@@ -205,21 +204,19 @@ Mask Mask::part(Index query, Index queries, Index key, Index keys) const {
                 std::to_string(query) + " on and " + std::to_string(keys) + " keys from " +
                 std::to_string(key) + " on does not lie within the mask.");
   }
-  Rule rule{Rule::Kind::part};
-  rule.left = rule_;
-  rule.area = {0, query, queries, key, keys};
-  return Mask(std::move(rule));
+  const MaskBlock area{.query = query, .queries = queries, .key = key, .keys = keys};
+  return Mask(Rule{.kind = Rule::Kind::part, .left = rule_, .area = area});
 }
 
 Mask operator&(const Mask& a, const Mask& b) {
   if (a.allows_everything()) return b;
   if (b.allows_everything()) return a;
-  return Mask(Mask::Rule{Mask::Rule::Kind::both, 0, 0, {}, {}, a.rule_, b.rule_});
+  return Mask(Mask::Rule{.kind = Mask::Rule::Kind::both, .left = a.rule_, .right = b.rule_});
 }
 
 Mask operator|(const Mask& a, const Mask& b) {
   if (a.allows_everything() || b.allows_everything()) return Mask();
-  return Mask(Mask::Rule{Mask::Rule::Kind::either, 0, 0, {}, {}, a.rule_, b.rule_});
+  return Mask(Mask::Rule{.kind = Mask::Rule::Kind::either, .left = a.rule_, .right = b.rule_});
 }
 
 bool Mask::allows(Index batch, Index query, Index key, Index head) const {
@@ -257,8 +254,8 @@ Tensor Mask::tensor(const Shape& scores) const {
   }
   const Index queries = scores[-2], keys = scores[-1];
   const Shape leading = scores.removed(-1).removed(-1);
-  const Index batch = leading.ndim() > 0 ? leading[0] : 1;
-  const Index head_count = leading.ndim() > 1 ? leading.removed(0).count() : 1;
+  const Index batch = leading.ndim() == 0 ? 1 : leading[0];
+  const Index head_count = leading.ndim() == 0 ? 1 : leading.removed(0).count();
   check_fits(batch, queries, keys, head_count);
   const Index batches = rule_ == nullptr ? 0 : rule_->batches();
   const Index heads = rule_ == nullptr ? 0 : rule_->heads();

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::uint64_t everyone = ~std::uint64_t{0};
 
-// Bits [low, high) within [0, 64).
+// Bits [low, high) within [0, visibility_block).
 std::uint64_t bits(Index low, Index high) {
-  low = std::clamp<Index>(low, 0, 64);
-  high = std::clamp<Index>(high, 0, 64);
+  low = std::max<Index>(low, 0);
+  high = std::min(high, visibility_block);
   if (low >= high) return 0;
-  return (everyone << low) & (everyone >> (64 - high));
+  return (everyone << low) & (everyone >> (visibility_block - high));
 }
 
 BlockVisibility joined(bool both, const BlockVisibility& one, const BlockVisibility& other) {
@@ -37,11 +37,11 @@ BlockVisibility Mask::Rule::extent(const MaskBlock& b) const {
       return {real_keys, real_keys};
     }
     case Kind::local:
-      if (b.key + b.keys <= first - number) return {0, 0};
+      if (b.key + b.keys <= first - number) return {};
       return {within(last + number + 1 - b.key),
               b.key >= last - number ? within(first + number + 1 - b.key) : 0};
     case Kind::blocked:
-      if ((b.key + b.keys - 1) / number < first / number) return {0, 0};
+      if ((b.key + b.keys - 1) / number < first / number) return {};
       return {within((last / number + 1) * number - b.key), 0};
     case Kind::global:
       return {first < number ? b.keys : within(number - b.key),
@@ -71,7 +71,7 @@ std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
   const Index first = offset + b.query;  // position of bit 0
   switch (kind) {
     case Kind::causal:
-      return bits(key - first, 64);
+      return bits(key - first, visibility_block);
     case Kind::local:
       return bits(key - number - first, key + number + 1 - first);
     case Kind::strided: {
@@ -88,10 +88,8 @@ std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
       return key < number ? everyone : bits(0, number - first);
     case Kind::padding:
       return key < lengths[static_cast<std::size_t>(b.batch)] ? everyone : 0;
-    case Kind::matrix:
+    default:  // matrix, for fill knows what is made of others
       return matrix.who(b.batch, b.query, key);
-    default:  // combinations: see fill
-      return 0;
   }
 }
 
@@ -118,7 +116,6 @@ void Mask::Rule::fill(const MaskBlock& b, Index begin, Index end, std::uint64_t*
 
 BlockVisibility Mask::Rule::visible_in_block(const MaskBlock& b, std::uint64_t* keep) const {
   BlockVisibility visible = extent(b);
-  visible.clear = std::min(visible.clear, visible.keys);
   fill(b, visible.clear, visible.keys, keep);
   const std::uint64_t here = bits(0, b.queries);
   while (visible.keys > visible.clear && (keep[visible.keys - 1] & here) == 0) --visible.keys;

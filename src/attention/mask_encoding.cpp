@@ -1,6 +1,7 @@
 // Conversion of masks from and to the conventions of other libraries.
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "attention/mask_rule.hpp"
@@ -8,7 +9,7 @@
 #include "tapestry/format.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/ops.hpp"
-#include "tensor/raw.hpp"
+#include "tensor/raw_ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -29,20 +30,28 @@ const char* name_of(MaskEncoding encoding) {
   return "";
 }
 
-// 1 if this entry allows attention, 0 if not, -1 if the encoding has no such value.
-int decode(MaskEncoding encoding, real value, Index query, Index key) {
+// What a value says in an encoding with one number for true and one for false.
+std::optional<bool> said(real value, real yes, real no) {
+  if (value == yes) return true;
+  if (value == no) return false;
+  return std::nullopt;
+}
+
+// Whether this entry allows attention; nothing if the encoding has no such value.
+std::optional<bool> decode(MaskEncoding encoding, real value, Index query, Index key) {
+  constexpr real infinity = std::numeric_limits<real>::infinity();
   switch (encoding) {
     case MaskEncoding::keep:
     case MaskEncoding::zero_one:
-      return value == 1 ? 1 : value == 0 ? 0 : -1;
+      return said(value, 1, 0);
     case MaskEncoding::drop:
-      return value == 1 ? 0 : value == 0 ? 1 : -1;
+      return said(value, 0, 1);
     case MaskEncoding::additive:
-      return value == 0 ? 1 : value < -1e4 ? 0 : -1;
-    case MaskEncoding::upper_triangle:  // anything on or below the diagonal is another mask
-      return value == (key > query ? 1 : 0) ? (key > query ? 0 : 1) : -1;
+      return said(value < -1e4 ? -infinity : value, 0, -infinity);
+    default:  // upper_triangle: anything on or below the diagonal is another mask
+      if (value != (key > query ? 1 : 0)) return std::nullopt;
+      return key <= query;
   }
-  return -1;
 }
 
 const char* rule_of(MaskEncoding encoding) {
@@ -74,41 +83,37 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
     return per_head(masks);
   }
   Rule rule{Rule::Kind::matrix};
-  rule.matrix = MaskBits(rank == 2 ? 1 : matrix.size(0), matrix.size(-2), matrix.size(-1));
+  rule.matrix = MaskBits(leading(matrix).count(), matrix.size(-2), matrix.size(-1));
   const std::vector<real> values = matrix.values();
   const Index queries = rule.matrix.queries, keys = rule.matrix.keys;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Index key = static_cast<Index>(i) % keys, query = static_cast<Index>(i) / keys % queries;
-    const int allowed = decode(encoding, values[i], query, key);
-    if (allowed < 0) {
-      throw Error("mask: " + exact_text(values[i]) + " at query " + std::to_string(query) +
+    const std::optional<bool> allowed = decode(encoding, values.at(i), query, key);
+    if (!allowed) {
+      throw Error("mask: " + exact_text(values.at(i)) + " at query " + std::to_string(query) +
                   ", key " + std::to_string(key) + " is not of the encoding " + name_of(encoding) +
                   ", which has " + rule_of(encoding) + ".");
     }
-    if (allowed == 1) rule.matrix.allow(static_cast<Index>(i) / keys / queries, query, key);
+    if (*allowed) rule.matrix.allow(static_cast<Index>(i) / keys / queries, query, key);
   }
   return Mask(std::move(rule));
 }
 
 Tensor Mask::to(MaskEncoding encoding, const Shape& scores) const {
-  Tensor result = tensor(scores);  // (queries, keys), or with the leading axes of scores
-  const Index queries = scores[-2], keys = scores[-1];
-  for (Index i = 0; i < result.count(); ++i) {
-    real& value = raw(result)[i];
-    const bool allowed = value != 0;
-    const bool above = i % keys > i / keys % queries;
-    if (encoding == MaskEncoding::additive) {
-      value = allowed ? 0 : -std::numeric_limits<real>::infinity();
-    } else if (encoding == MaskEncoding::drop || encoding == MaskEncoding::upper_triangle) {
-      value = allowed ? 0 : 1;
-    }
-    if (encoding == MaskEncoding::upper_triangle && allowed == above) {
+  const Tensor keep = tensor(scores);  // (queries, keys), or with the leading axes of scores
+  if (encoding == MaskEncoding::additive) {
+    return where(keep, 0, -std::numeric_limits<double>::infinity());  // as keep
+  }
+  if (encoding == MaskEncoding::upper_triangle) {
+    const Tensor one = causal().tensor({scores[-2], scores[-1]});  // (queries, keys)
+    if (keep.values() != expand(one, keep.shape()).values()) {
       throw Error(
           "mask: upper_triangle can only write a causal mask without offset; this one is "
           "different. Use keep, drop or additive.");
     }
+    return 1 - keep;  // as keep
   }
-  return result;
+  return encoding == MaskEncoding::drop ? 1 - keep : keep;
 }
 
 }  // namespace tapestry

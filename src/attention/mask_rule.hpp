@@ -9,8 +9,7 @@ namespace tapestry {
 
 // A part of the scores: queries [query, query + queries), keys [key, key + keys).
 struct MaskBlock {
-  Index batch, query, queries, key, keys;
-  Index head = 0;
+  Index batch = 0, query = 0, queries = 0, key = 0, keys = 0, head = 0;
 };
 
 // A matrix of bits, for each key the queries, 64 to a word: so it is read as fast as a rule.
@@ -59,7 +58,7 @@ struct Mask::Rule {
   std::vector<Index> lengths = {};  // padding
   MaskBits matrix = {};             // of 1 batch element, for all, or of several
   std::shared_ptr<const Rule> left = nullptr, right = nullptr;
-  MaskBlock area = {};                                 // part: its place in left
+  MaskBlock area = {};                                 // part: its place in left, of any batch
   std::vector<std::shared_ptr<const Rule>> each = {};  // heads, sequences: null allows everything
 
   bool allows(Index batch, Index query, Index key, Index head) const;

@@ -23,8 +23,8 @@ Tensor chunked_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
   }
   mask.check_fits(of.sequences(), of.queries, of.keys, of.heads());
   std::vector<Tensor> parts;
-  for (Index begin = 0, end = 0; begin < of.queries || parts.empty(); begin = end) {
-    end = begin + std::min(chunk, of.queries - begin);
+  for (Index begin = 0; begin < of.queries || parts.empty(); begin += chunk) {
+    const Index end = begin + std::min(chunk, of.queries - begin);
     const Mask seen = mask.part(begin, end - begin, 0, of.keys);
     const auto attend = [seen](const std::vector<Tensor>& in) {
       return attention(in[0], in[1], in[2], seen).output;  // (..., end - begin, d_v)

@@ -6,14 +6,13 @@
 namespace tapestry {
 
 int edit_distance(std::string_view a, std::string_view b) {
-  // distance[j] is that of the first i letters of a to the first j letters of b.
+  // distance[j] is that of the letters of a so far to the first j letters of b.
   std::vector<int> distance(b.size() + 1);
   std::iota(distance.begin(), distance.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = distance[0];  // [i - 1][j - 1]
-    distance[0] = static_cast<int>(i);
+  for (const char letter : a) {
+    int diagonal = distance[0]++;  // of one letter less, of both
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const int replaced = diagonal + (letter == b[j - 1] ? 0 : 1);
       diagonal = distance[j];
       distance[j] = std::min({replaced, distance[j] + 1, distance[j - 1] + 1});
     }

@@ -24,10 +24,7 @@ class NewFile {
   NewFile(std::string complaint, const fs::path& target, bool temporary)
       : complaint_(std::move(complaint)), place_(target), temporary_(temporary) {
     file_ = temporary ? make_part(target, place_) : ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file_ < 0) {
-      temporary_ = false;  // nothing to remove
-      fail();
-    }
+    if (file_ < 0) fail();
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -39,9 +36,11 @@ class NewFile {
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail();
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      if (written != -1) {
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+      } else if (errno != EINTR) {
+        fail();
+      }
     }
   }
 
@@ -95,9 +94,8 @@ void write_file_atomically(const char* operation, const fs::path& path,
     return;
   }
   const bool is_link = fs::is_symlink(path, problem);
-  problem.clear();
   const fs::path target = is_link ? fs::weakly_canonical(path, problem) : path;
-  if (problem) throw Error(complaint + problem.message());
+  if (target.empty()) throw Error(complaint + problem.message());
   remove_dead_parts(target);
   NewFile file(complaint, target, true);
   if (fs::exists(status)) file.allow(status.permissions());

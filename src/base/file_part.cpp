@@ -49,7 +49,7 @@ bool is_named(int file, const fs::path& path) {
 }  // namespace
 
 int make_part(const fs::path& target, fs::path& part) {
-  static std::atomic<unsigned> serial{0};
+  static std::atomic<unsigned> serial;
   constexpr int tries = 8;
   for (int i = 1;;) {
     part = target.parent_path() /

@@ -37,14 +37,16 @@ Json parsed(const std::string& what, const std::string& text,
   if (const std::size_t at = text.find('\0'); at != text.npos) {  // the parser would end there
     throw Error(what + " has a NUL byte, at byte " + std::to_string(at) + ": it is not JSON.");
   }
+  std::string problem;
   try {
     return Json::parse(text, visit);
   } catch (const Json::parse_error& error) {
-    throw Error(what + " is not valid JSON near byte " + std::to_string(error.byte) + " of " +
-                std::to_string(text.size()) + ".");
+    problem = " is not valid JSON near byte " + std::to_string(error.byte) + " of " +
+              std::to_string(text.size()) + ".";
   } catch (const Json::exception&) {
-    throw Error(what + " has a number that is out of range.");
+    problem = " has a number that is out of range.";
   }
+  throw Error(what + problem);
 }
 
 }  // namespace

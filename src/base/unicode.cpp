@@ -16,7 +16,7 @@ struct CodePoint {
 };
 
 CodePoint first_of(std::string_view text) {
-  utf8proc_int32_t value = 0;
+  utf8proc_int32_t value{};
   const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                       static_cast<utf8proc_ssize_t>(text.size()), &value);
   if (bytes <= 0) return {0xFFFD, 0};

@@ -18,7 +18,7 @@ void send_text(Ranks& ranks, int to, const std::string& text) {
 }
 
 std::string receive_text(Ranks& ranks, int from) {
-  std::uint64_t length = 0;
+  std::uint64_t length{};
   Message first = ranks.receive(from, tags::agreement, bytes_of(length));
   ranks.wait(first);
   std::string text(length, '\0');
@@ -91,7 +91,7 @@ Index largest_of_all(Ranks& ranks, Index mine) {
   int step = 1;  // up a tree whose root is rank 0, and down again
   for (; step < size && rank % (2 * step) == 0; step *= 2) {
     if (rank + step >= size) continue;
-    Index other = 0;
+    Index other{};
     exchange(ranks.receive(rank + step, tags::agreement, bytes_of(other)));
     mine = std::max(mine, other);
   }

@@ -15,24 +15,25 @@ namespace {
 
 class AllReduce {
  public:
-  AllReduce(Ranks& ranks, std::span<real> numbers) : ranks_(ranks), numbers_(numbers) {
-    const auto count = static_cast<Index>(numbers.size());
-    for (int rank = 0; rank < ranks.size(); ++rank) {
-      buckets_.push_back(
-          buckets_of({count * rank / ranks.size(), count * (rank + 1) / ranks.size()}));
-    }
-  }
+  AllReduce(Ranks& ranks, std::span<real> numbers)
+      : ranks_(ranks),
+        numbers_(numbers),
+        own_(part_of(ranks.rank())),
+        own_buckets_(buckets_of(own_)) {}
 
   void run() {
     receive_parts();
     std::vector<Message> given = send_parts();
-    for (std::size_t i = 0; i < own().size(); ++i) add_bucket(i);
+    for (std::size_t i = 0; i < own_buckets_.size(); ++i) add_bucket(i);
     receive_sums(given);
     for (Message& message : under_way_) ranks_.wait(message);
   }
 
  private:
-  const std::vector<Range>& own() const { return buckets_[std::size_t(ranks_.rank())]; }
+  Range part_of(int rank) const {
+    const TreeNode part = share_of(static_cast<Index>(numbers_.size()), ranks_.size(), rank);
+    return {part.first, part.last};
+  }
   std::span<real> at(const Range& range) const {
     return numbers_.subspan(std::size_t(range.first), std::size_t(range.count()));
   }
@@ -46,11 +47,10 @@ class AllReduce {
   }
 
   void receive_parts() {
-    const Index count = own().empty() ? 0 : own().back().last - own().front().first;
     for (const int rank : others()) {
-      Part part{rank, Tensor::empty({count})};
-      for (const Range& bucket : own()) {
-        const std::span<real> room(raw(part.numbers) + (bucket.first - own().front().first),
+      Part part{rank, Tensor::empty({own_.count()})};
+      for (const Range& bucket : own_buckets_) {
+        const std::span<real> room(raw(part.numbers) + (bucket.first - own_.first),
                                    std::size_t(bucket.count()));
         part.messages.push_back(ranks_.receive(rank, tags::parts, std::as_writable_bytes(room)));
       }
@@ -61,7 +61,7 @@ class AllReduce {
   std::vector<Message> send_parts() {
     std::vector<Message> sent;
     for (const int to : others()) {
-      for (const Range& bucket : buckets_[std::size_t(to)]) {
+      for (const Range& bucket : buckets_of(part_of(to))) {
         sent.push_back(ranks_.send(to, tags::parts, std::as_bytes(at(bucket))));
       }
     }
@@ -72,7 +72,7 @@ class AllReduce {
   void receive_sums(std::vector<Message>& given) {
     std::size_t i = 0;
     for (const int from : others()) {
-      for (const Range& bucket : buckets_[std::size_t(from)]) {
+      for (const Range& bucket : buckets_of(part_of(from))) {
         ranks_.wait(given[i++]);
         under_way_.push_back(
             ranks_.receive(from, tags::sums_of_parts, std::as_writable_bytes(at(bucket))));
@@ -81,12 +81,12 @@ class AllReduce {
   }
 
   void add_bucket(std::size_t number) {
-    const Range& bucket = own()[number];
-    const Index start = own().front().first;
+    const Range& bucket = own_buckets_[number];
     std::vector<TreePart> leaves{{{ranks_.rank(), ranks_.rank() + 1}, at(bucket).data()}};
     for (Part& part : parts_) {
       ranks_.wait(part.messages[number]);
-      leaves.push_back({{part.rank, part.rank + 1}, raw(part.numbers) + (bucket.first - start)});
+      leaves.push_back(
+          {{part.rank, part.rank + 1}, raw(part.numbers) + (bucket.first - own_.first)});
     }
     const real* const sum = add_up({0, ranks_.size()}, leaves, bucket.count());
     if (sum != at(bucket).data()) std::memcpy(at(bucket).data(), sum, at(bucket).size_bytes());
@@ -103,7 +103,8 @@ class AllReduce {
 
   Ranks& ranks_;
   std::span<real> numbers_;
-  std::vector<std::vector<Range>> buckets_;  // by owner
+  Range own_;
+  std::vector<Range> own_buckets_;
   std::vector<Part> parts_;
   std::vector<Message> under_way_;
 };

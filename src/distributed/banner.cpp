@@ -1,7 +1,6 @@
 #include "distributed/banner.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "tapestry/format.hpp"
 
@@ -12,7 +11,7 @@ namespace {
 bool has_origin(const std::string& line) {
   const std::size_t end = line.find(']'), colon = line.rfind(':', end);
   if (!line.starts_with('[') || end == line.npos || colon == line.npos) return false;
-  int process = 0;
+  int process{};
   return read_number(std::string_view(line).substr(colon + 1, end - colon - 1), process);
 }
 
@@ -20,13 +19,10 @@ bool has_origin(const std::string& line) {
 std::optional<int> number_after(const std::string& text, const std::string& words) {
   std::size_t at = text.find(words);
   if (at == text.npos) return {};
-  at = text.find_first_not_of(' ', at + words.size());
-  std::size_t end = at;
-  while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
-  int number = 0;
-  if (at == text.npos || !read_number(std::string_view(text).substr(at, end - at), number)) {
-    return {};
-  }
+  at = std::min(text.find_first_not_of(' ', at + words.size()), text.size());
+  const std::string_view rest = std::string_view(text).substr(at);
+  int number{};
+  if (!read_number(rest.substr(0, rest.find_first_not_of("0123456789")), number)) return {};
   return number;
 }
 
@@ -50,9 +46,10 @@ bool Banner::is_of_rank(const std::string& line) {
 std::optional<int> Banner::rank() const {
   if (const auto rank = number_after(in_one_line(text_), "process rank ")) return rank;
   const std::size_t name = text_.find("Process name:");
-  const std::size_t comma = name == text_.npos ? name : text_.rfind(',', text_.find('\n', name));
-  return comma == text_.npos || comma < name ? std::nullopt
-                                             : number_after(text_.substr(comma), ",");
+  if (name == text_.npos) return {};
+  const std::string line = text_.substr(name, text_.find('\n', name) - name);
+  const std::size_t comma = line.rfind(',');
+  return comma == line.npos ? std::nullopt : number_after(line.substr(comma), ",");
 }
 
 std::string Banner::how() const {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <new>
+#include <memory>
 
 #include "tapestry/error.hpp"
 
@@ -59,7 +59,7 @@ void Board::make(int ranks) {
     throw Error("start_ranks: there is no shared memory for " + std::to_string(ranks) +
                 " ranks: " + std::strerror(errno) + ".");
   }
-  for (int rank = 0; rank < ranks; ++rank) new (&slots_[rank]) Slot;
+  std::uninitialized_default_construct_n(slots_, ranks);
 }
 
 bool Board::open(const char* path, int ranks) {

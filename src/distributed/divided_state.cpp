@@ -19,6 +19,16 @@ Flags kept_of(const Parameters& state) {
   return kept;
 }
 
+// What the giver has and the taker has not.
+std::vector<Tensor> given(const Parameters& state, const Flags& giver, const Flags& taker) {
+  std::vector<Tensor> all;
+  auto has = giver.begin(), had = taker.begin();
+  for (const Parameter& one : state) {
+    if (*has++ > *had++) all.push_back(one.value);
+  }
+  return all;
+}
+
 // To rank 0: the tensors that it has not, and this rank has.
 void send_state(Ranks& ranks, const Parameters& state) {
   const Flags here = kept_of(state);
@@ -27,9 +37,7 @@ void send_state(Ranks& ranks, const Parameters& state) {
   ranks.wait(got);
   Message told = ranks.send(0, tags::state, std::as_bytes(std::span(here)));
   ranks.wait(told);
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    if (there[i] || !here[i]) continue;
-    const Tensor& value = state[i].value;
+  for (const Tensor& value : given(state, here, there)) {
     const std::span numbers(raw(value), static_cast<std::size_t>(value.count()));
     Message sent = ranks.send(0, tags::state, std::as_bytes(numbers));
     ranks.wait(sent);
@@ -42,9 +50,7 @@ void receive_state(Ranks& ranks, const Parameters& state, const Flags& kept, int
   Flags there(kept.size());
   Message answer = ranks.receive(from, tags::state, std::as_writable_bytes(std::span(there)));
   ranks.wait(answer);
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    if (kept[i] || !there[i]) continue;
-    const Tensor& value = state[i].value;
+  for (const Tensor& value : given(state, there, kept)) {
     const std::span numbers(raw_to_change(value), static_cast<std::size_t>(value.count()));
     Message got = ranks.receive(from, tags::state, std::as_writable_bytes(numbers));
     ranks.wait(got);
@@ -61,11 +67,8 @@ void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void(
     receive_state(ranks, optimizer.state(), kept, from);
   }
   save();
-  const std::size_t parameters = std::min(kept.size(), optimizer.parameters().size());
-  const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(parameters);
-  const auto first = std::find(kept.begin(), middle, 1);
-  const auto last = std::find(first, middle, 0);
-  optimizer.drop_state_outside(std::size_t(first - kept.begin()), std::size_t(last - kept.begin()));
+  const auto last = std::find(kept.begin(), kept.end(), 0);  // rank 0 owns the first parameters
+  optimizer.drop_state_outside(0, std::size_t(last - kept.begin()));
 }
 
 }  // namespace tapestry

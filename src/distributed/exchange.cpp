@@ -1,5 +1,7 @@
 #include "distributed/exchange.hpp"
 
+#include <array>
+
 #include "distributed/tags.hpp"
 #include "tapestry/real.hpp"
 
@@ -30,8 +32,8 @@ void gather(Ranks& ranks, std::span<Number> all, const std::vector<Range>& parts
   for (Message& message : begin_gather(ranks, all, parts, tag)) ranks.wait(message);
 }
 
-template std::vector<Message> begin_gather(Ranks&, std::span<double>, const std::vector<Range>&,
-                                           int);
+template std::vector<Message> begin_gather(Ranks&, std::span<std::array<double, 2>>,
+                                           const std::vector<Range>&, int);
 template void gather(Ranks&, std::span<real>, const std::vector<Range>&, int);
 #ifndef TAPESTRY_F64
 template void gather(Ranks&, std::span<double>, const std::vector<Range>&, int);

@@ -44,7 +44,7 @@ double add_up(const std::vector<double>& addends, const TreeNode& node) {
 
 std::vector<TreeNode> whole_nodes(Index count, const TreeNode& share) {
   std::vector<TreeNode> found;
-  if (share.count() > 0) find_whole({0, count}, share, found);
+  find_whole({0, count}, share, found);
   return found;
 }
 

@@ -34,21 +34,20 @@ GradientSum::GradientSum(Ranks& ranks, const Parameters& parameters, Index micro
       micro_batches_(micro_batches),
       divided_(divided),
       share_(share_of(micro_batches, ranks.size(), ranks.rank())),
-      nodes_(whole_nodes(micro_batches, share_)) {
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    owned_.push_back(layout_.owned(ranks.size(), rank, divided));
-  }
+      nodes_(whole_nodes(micro_batches, share_)),
+      owned_(static_cast<std::size_t>(ranks.size())) {
+  int rank = 0;
+  for (Range& range : owned_) range = layout_.owned(ranks.size(), rank++, divided);
   make_buckets();
 }
 
 void GradientSum::make_buckets() {
-  for (int owner = 0; owner < ranks_.size(); ++owner) {
-    for (const Range& range : buckets_of(owned_[static_cast<std::size_t>(owner)])) {
-      buckets_.push_back({range, owner});
-    }
+  int owner = 0;
+  for (const Range& all : owned_) {
+    for (const Range& range : buckets_of(all)) buckets_.push_back({range, owner});
+    ++owner;
   }
-  for (std::size_t i = 0; i < layout_.parameters(); ++i) {
-    const Range numbers = layout_.of(i);
+  for (const Range& numbers : layout_.ranges()) {
     const auto first = std::find_if(buckets_.begin(), buckets_.end(), [&](const Bucket& bucket) {
       return bucket.range.last > numbers.first;
     });
@@ -64,7 +63,7 @@ int GradientSum::tag(std::size_t bucket, std::size_t node) const {
 }
 
 void GradientSum::copy(std::size_t parameter, const Tensor& gradient, const Tensor& row) const {
-  const std::span<real> to = numbers_of(row, layout_.of(parameter));
+  const std::span<real> to = numbers_of(row, layout_.ranges()[parameter]);
   if (to.empty()) return;
   if (!gradient.defined()) {
     std::fill(to.begin(), to.end(), real(0));
@@ -98,9 +97,7 @@ void GradientSum::merge_siblings() {
 
 void GradientSum::begin_last(Index micro_batch) {
   sums_.emplace_back(TreeNode{micro_batch, micro_batch + 1}, Tensor::empty({layout_.count()}));
-  for (Bucket& bucket : buckets_) bucket = {bucket.range, bucket.owner};
-  for (std::size_t i = 0; i < layout_.parameters(); ++i) {
-    const auto [first, last] = of_parameter_[i];
+  for (const auto& [first, last] : of_parameter_) {
     for (std::size_t bucket = first; bucket < last; ++bucket) ++buckets_[bucket].waiting;
   }
   post_receives();
@@ -143,13 +140,14 @@ void GradientSum::post_receives() {
         whole_nodes(micro_batches_, share_of(micro_batches_, ranks_.size(), from));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       Received one{from, nodes[i], Tensor::empty({own().count()})};
-      one.messages.resize(buckets_.size());
-      for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
-        if (buckets_[bucket].owner != ranks_.rank()) continue;
-        const Range& range = buckets_[bucket].range;
-        const std::span<real> room =
-            numbers_of(one.numbers, {range.first - own().first, range.last - own().first});
-        one.messages[bucket] = ranks_.receive(from, tag(bucket, i), std::as_writable_bytes(room));
+      for (const Bucket& bucket : buckets_) {
+        Message message;
+        if (bucket.owner == ranks_.rank()) {
+          const Range place{bucket.range.first - own().first, bucket.range.last - own().first};
+          const std::span<real> room = numbers_of(one.numbers, place);
+          message = ranks_.receive(from, tag(one.messages.size(), i), std::as_writable_bytes(room));
+        }
+        one.messages.push_back(message);
       }
       received_.push_back(std::move(one));
     }
@@ -201,7 +199,7 @@ void GradientSum::fetch_next() {
   const std::size_t number = to_fetch_.front();
   to_fetch_.pop_front();
   Bucket& bucket = buckets_[number];
-  for (Message& message : bucket.sent) ranks_.wait(message);
+  for (Message& message : std::exchange(bucket.sent, {})) ranks_.wait(message);
   if (divided_) return;
   const std::span<real> to = numbers_of(sums_.front().second, bucket.range);
   sums_under_way_.push_back(
@@ -211,8 +209,7 @@ void GradientSum::fetch_next() {
 Tensor GradientSum::finish() {
   for (; !to_add_.empty(); advance()) add_next();
   while (!to_fetch_.empty()) fetch_next();
-  for (Message& message : sums_under_way_) ranks_.wait(message);
-  sums_under_way_.clear();
+  for (Message& message : std::exchange(sums_under_way_, {})) ranks_.wait(message);
   received_.clear();
   const Tensor sum = sums_.front().second;
   sums_.clear();

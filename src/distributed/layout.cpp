@@ -4,18 +4,21 @@
 
 namespace tapestry {
 
-std::vector<Range> buckets_of(const Range& range) {
-  constexpr Index size = 1 << 16;
-  std::vector<Range> buckets;
+std::vector<Range> cut(const Range& range, Index size) {
+  std::vector<Range> stretches;
   for (Index first = range.first; first < range.last; first += size) {
-    buckets.push_back({first, std::min(range.last, first + size)});
+    stretches.push_back({first, std::min(range.last, first + size)});
   }
-  return buckets;
+  return stretches;
 }
+
+std::vector<Range> buckets_of(const Range& range) { return cut(range, 1 << 16); }
 
 ParameterLayout::ParameterLayout(const Parameters& parameters) : starts_{0} {
   for (const Parameter& parameter : parameters) {
-    starts_.push_back(starts_.back() + parameter.value.count());
+    const Index first = starts_.back();
+    starts_.push_back(first + parameter.value.count());
+    ranges_.push_back({first, starts_.back()});
   }
 }
 
@@ -31,7 +34,6 @@ Range ParameterLayout::owned(int ranks, int rank, bool whole_parameters) const {
 }
 
 std::pair<std::size_t, std::size_t> ParameterLayout::parameters_in(const Range& range) const {
-  if (range.count() == 0) return {0, 0};
   const auto position = [&](Index number) {
     return std::size_t(std::lower_bound(starts_.begin(), starts_.end(), number) - starts_.begin());
   };

@@ -12,6 +12,9 @@ struct Range {
   Index count() const { return last - first; }
 };
 
+// Stretches of a range, of `size` numbers; the last may be shorter.
+std::vector<Range> cut(const Range& range, Index size);
+
 // Stretches of a range that travel as one message each: long enough for the speed of a connection,
 // and so many that one is added while others are under way.
 std::vector<Range> buckets_of(const Range& range);
@@ -20,9 +23,8 @@ class ParameterLayout {
  public:
   explicit ParameterLayout(const Parameters& parameters);
 
-  Index count() const { return starts_.back(); }  // numbers in all
-  std::size_t parameters() const { return starts_.size() - 1; }
-  Range of(std::size_t parameter) const { return {starts_[parameter], starts_[parameter + 1]}; }
+  Index count() const { return starts_.back(); }                // numbers in all
+  const std::vector<Range>& ranges() const { return ranges_; }  // of each parameter
 
   // What a rank owns: equal parts, or whole parameters, as equal as they allow.
   Range owned(int ranks, int rank, bool whole_parameters) const;
@@ -30,6 +32,7 @@ class ParameterLayout {
   std::pair<std::size_t, std::size_t> parameters_in(const Range& range) const;
 
  private:
+  std::vector<Range> ranges_;
   std::vector<Index> starts_;  // of each parameter, and the end
 };
 

@@ -16,22 +16,19 @@ namespace tapestry {
 namespace process {
 namespace {
 
-// The number in the first of these environment variables that holds one, or -1.
+// The number in the first of these environment variables that holds one, or 0.
 int number_in(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const char* const text = std::getenv(name);
-    int number = -1;
+    int number{};
     if (text != nullptr && read_number(text, number) && number >= 0) return number;
   }
-  return -1;
+  return 0;
 }
 
 }  // namespace
 
-int rank_started() {
-  const int rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK"});
-  return rank < 0 ? 0 : rank;
-}
+int rank_started() { return number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}); }
 
 void report(const std::string& line, const board::Board& board, int rank) {
   if (rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -58,10 +55,7 @@ void print_where_the_starter_prints() {
 
 }  // namespace process
 
-int ranks_started() {
-  const int count = process::number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
-  return count < 0 ? 0 : count;
-}
+int ranks_started() { return process::number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}); }
 
 int run_as_processes(int count, const std::function<void(Ranks&)>& work) {
   try {

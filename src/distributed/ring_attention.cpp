@@ -1,5 +1,6 @@
 #include "tapestry/distributed/ring_attention.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -41,8 +42,10 @@ void check_operands(const Ranks& ranks, const RingLayout& layout, const Tensor& 
   }
 }
 
+Index sequences_in(const Shape& batch) { return batch.ndim() == 0 ? 1 : batch[0]; }
+
 void check_lengths(const std::vector<Index>& lengths, const Shape& batch) {
-  const Index sequences = batch.ndim() == 0 ? 1 : batch[0];
+  const Index sequences = sequences_in(batch);
   if (!lengths.empty() && static_cast<Index>(lengths.size()) != sequences) {
     throw Error(std::string(name) + ": there are " + std::to_string(lengths.size()) +
                 " lengths for " + std::to_string(sequences) +
@@ -66,8 +69,7 @@ struct Agreement {
 };
 
 double hash_of(std::span<const std::byte> bytes) {
-  constexpr int bits = 32;
-  return static_cast<double>(fingerprint(bytes) >> bits);
+  return static_cast<double>(fingerprint(bytes));  // rounds alike on all ranks
 }
 
 Agreement agreement(const RingCall& call, const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -76,9 +78,8 @@ Agreement agreement(const RingCall& call, const Tensor& q, const Tensor& k, cons
   const auto number = [](Index n) { return static_cast<double>(n); };
   return {{number(call.layout.length()), number(options.tile), number(options.is_causal),
            options.scores.scale.value_or(0), options.scores.softcap, number(q.ndim()),
-           number(call.heads()), number(call.batch.ndim() == 0 ? 1 : call.batch[0]),
-           number(call.width), number(call.value_width),
-           hash_of(std::as_bytes(std::span(options.lengths))),
+           number(call.heads()), number(sequences_in(call.batch)), number(call.width),
+           number(call.value_width), hash_of(std::as_bytes(std::span(options.lengths))),
            hash_of(std::as_bytes(std::span(set))), number(Tape::needs_gradient(q)),
            number(Tape::needs_gradient(k)), number(Tape::needs_gradient(v)), number(sizeof(real))}};
 }
@@ -91,19 +92,20 @@ void check_agreement(Ranks& ranks, const Agreement& mine) {
   Message got = ranks.receive(ranks.previous(), tags::ring_agreement, bytes_of(theirs));
   Message sent = ranks.send(ranks.next(), tags::ring_agreement, bytes_of(mine));
   ranks.wait(got), ranks.wait(sent);
-  for (std::size_t i = 0; i < mine.numbers.size(); ++i) {
-    if (mine.numbers[i] == theirs.numbers[i]) continue;
-    throw Error(std::string(name) + ": " + Agreement::names[i] + ": " +
-                exact_text(theirs.numbers[i]) + " on rank " + std::to_string(ranks.previous()) +
-                ", " + exact_text(mine.numbers[i]) + " on rank " + std::to_string(ranks.rank()) +
-                ": all ranks must call it with the same shapes and options.");
-  }
+  const auto [here, there] =
+      std::mismatch(mine.numbers.begin(), mine.numbers.end(), theirs.numbers.begin());
+  if (here == mine.numbers.end()) return;
+  const auto place = static_cast<std::size_t>(here - mine.numbers.begin());
+  throw Error(std::string(name) + ": " + Agreement::names[place] + ": " + exact_text(*there) +
+              " on rank " + std::to_string(ranks.previous()) + ", " + exact_text(*here) +
+              " on rank " + std::to_string(ranks.rank()) +
+              ": all ranks must call it with the same shapes and options.");
 }
 
 // The numbers of a row must be side by side; else a copy.
 Tensor with_rows(const Tensor& x) {
   const Index step = x.strides()[static_cast<std::size_t>(x.ndim()) - 1];
-  return step == 1 || x.size(-1) == 1 ? x : x.contiguous();
+  return step == 1 ? x : x.contiguous();
 }
 
 }  // namespace

@@ -17,15 +17,15 @@ class Backward {
       : ranks_(ranks), call_(call), x_(x), delta_(Tensor::empty(x.log_sum.shape())) {
     const Index columns = call.value_width;
     for (const TileGroup& g : call.that_see(0)) {
-      real* const delta = raw(delta_) + call.by_tile(g);
+      real* const delta = raw(delta_) + call.by_tile(g.first);
       const auto sum_rows = [&](Index begin, Index end) {
-        for (Index r = begin; r < end; ++r) {
-          const Index at = call.row(g, r) * columns;
+        for (Index row = begin; row < end; ++row) {
+          const Index at = call.row(g, row) * columns;
           double sum = 0;
           for (Index e = 0; e < columns; ++e) {
             sum += static_cast<double>(raw(x.out)[at + e]) * raw(x.d_out)[at + e];
           }
-          delta[r] = static_cast<real>(sum);
+          delta[row] = static_cast<real>(sum);
         }
       };
       kernels::parallel_parts(g.count * call.heads() * g.rows, kernels::row_grain(columns),
@@ -92,11 +92,11 @@ class Backward {
     const PairMask mask{&call_, call_.mine.data() + g.first, &t, 1, 0};
     const Stack k = one_tile(call_, tile, keys, call_.width);
     const Stack v = one_tile(call_, tile + heads * keys * call_.width, keys, call_.value_width);
-    const Stack delta = row_sums(call_, raw(delta_) + call_.by_tile(g), g.rows, false);
+    const Stack delta = row_sums(call_, raw(delta_) + call_.by_tile(g.first), g.rows, false);
     kernels::attention_backward(shape_of_pairs(mask, g.count, g.rows, keys),
                                 own_tiles(call_, g, x_.q).view(), k.view(), v.view(), delta.view(),
                                 own_tiles(call_, g, x_.d_out).view(),
-                                raw(x_.log_sum) + call_.by_tile(g), numbers(room.d_q),
+                                raw(x_.log_sum) + call_.by_tile(g.first), numbers(room.d_q),
                                 numbers(room.d_k), numbers(room.d_v));
     if (to.d_q.defined()) add(g, raw(room.d_q), to.d_q);
     if (!to.d_k.defined()) return;
@@ -112,7 +112,7 @@ class Backward {
     call_.pack(x_.q, i, rows, room);
     call_.pack(x_.d_out, i, rows, room + all * call_.width);
     real* const more = room + all * (call_.width + call_.value_width);
-    const Index first = call_.by_tile({i, 1, rows});
+    const Index first = call_.by_tile(i);
     std::copy_n(raw(x_.log_sum) + first, all, more);
     std::copy_n(raw(delta_) + first, all, more + all);
   }
@@ -123,7 +123,10 @@ class Backward {
     const PairMask mask{&call_, &t, call_.mine.data() + g.first, 0, 1};
     const real* const gradient = tile + all * call_.width;
     const real* const log_sum = gradient + all * call_.value_width;
-    for (Index i = 0; i < g.count; ++i) std::copy_n(log_sum, all, raw(room.log_sum) + i * all);
+    real* const sums = raw(room.log_sum);
+    for (real* to_tile = sums; to_tile != sums + g.count * all; to_tile += all) {
+      std::copy_n(log_sum, all, to_tile);
+    }
     kernels::attention_backward(shape_of_pairs(mask, g.count, queries, g.rows),
                                 one_tile(call_, tile, queries, call_.width).view(),
                                 own_tiles(call_, g, x_.k).view(), own_tiles(call_, g, x_.v).view(),

@@ -33,8 +33,8 @@ struct RingCall {
   std::vector<TileGroup> seen_by(Index t) const;
   Index largest_group() const;  // in tiles; by the number of threads, on which no bit depends
 
-  // Numbers kept tile by tile, (own tiles, heads, rows of a tile): where those of a group begin.
-  Index by_tile(const TileGroup& g) const { return g.first * layout.tile() * heads(); }
+  // Numbers kept tile by tile, (own tiles, heads, rows of a tile): where those of own tile i begin.
+  Index by_tile(Index i) const { return i * layout.tile() * heads(); }
 
   // The row of (heads, rows) that is row r of a group's (count, heads, rows of a tile).
   Index row(const TileGroup& g, Index r) const {

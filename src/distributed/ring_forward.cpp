@@ -45,7 +45,7 @@ class Softmax {
 
   Tensor log_sum() const {
     const Tensor rounded = Tensor::empty({call_.heads() * call_.rows});
-    for (Index i = 0; i < rounded.count(); ++i) raw(rounded)[i] = static_cast<real>(log_sums()[i]);
+    std::copy_n(log_sums(), rounded.count(), raw(rounded));
     return rounded;
   }
 
@@ -56,7 +56,7 @@ class Softmax {
   // c = log(e^a + e^b), and its output is e^(a - c) x + e^(b - c) y.
   void merge(const TileGroup& g) {
     const Index width = call_.value_width;
-    double* const sums = log_sums() + call_.by_tile(g);
+    double* const sums = log_sums() + call_.by_tile(g.first);
     const auto merge_rows = [&](Index begin, Index end) {
       for (Index r = begin; r < end; ++r) {
         const double a = sums[r], b = raw(part_sums_)[r];

@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -23,7 +24,8 @@ struct Post {
 
   struct Wanted {
     std::span<std::byte> bytes;
-    bool* ended;
+    std::uint64_t number;
+    std::set<std::uint64_t>* under_way;  // of its receiver
   };
   struct Sent {
     std::vector<std::byte> bytes;
@@ -71,14 +73,15 @@ class ThreadRanks : public Ranks {
     check_message("receive", from, tag, size_);
     const std::lock_guard lock(post_.mutex);
     const Post::Line line{from, rank_, tag};
-    bool& ended = ended_[++messages_] = false;
+    const Post::Wanted wanted{bytes, ++messages_, &under_way_};
+    under_way_.insert(wanted.number);
     if (auto& sent = post_.sent[line]; !sent.empty()) {
-      deliver(sent.front().bytes, {bytes, &ended});
+      deliver(sent.front().bytes, wanted);
       sent.erase(sent.begin());
     } else {
-      post_.wanted[line].push_back({bytes, &ended});
+      post_.wanted[line].push_back(wanted);
     }
-    return {messages_};
+    return {wanted.number};
   }
 
   bool done(Message& message) override {
@@ -110,14 +113,11 @@ class ThreadRanks : public Ranks {
                   std::to_string(wanted.bytes.size()) + ": both ranks must name the same size.");
     }
     if (!bytes.empty()) std::memcpy(wanted.bytes.data(), bytes.data(), bytes.size());
-    *wanted.ended = true;
+    wanted.under_way->erase(wanted.number);
   }
 
   bool take(Message& message) {
-    if (message.number == 0) return true;
-    const auto found = ended_.find(message.number);
-    if (found != ended_.end() && !found->second) return false;
-    if (found != ended_.end()) ended_.erase(found);
+    if (under_way_.contains(message.number)) return false;
     message = {};
     return true;
   }
@@ -125,7 +125,7 @@ class ThreadRanks : public Ranks {
   Post& post_;
   int rank_, size_;
   std::uint64_t messages_ = 0;
-  std::map<std::uint64_t, bool> ended_;  // of messages that nobody has waited for yet
+  std::set<std::uint64_t> under_way_;  // what has not come yet
   Index step_ = 0;
   const char* operation_ = "work";
 };

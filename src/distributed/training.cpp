@@ -1,6 +1,7 @@
 #include "tapestry/distributed/training.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -80,7 +81,7 @@ class Run {
   const TrainingOptions& options_;
   Ranks& ranks_;
   GradientSum sum_;
-  std::vector<double> losses_;  // of each micro-batch, and its tokens: one message has both
+  std::vector<std::array<double, 2>> losses_;  // and tokens of each micro-batch: in one message
   std::vector<Message> losses_under_way_;
 };
 
@@ -92,15 +93,14 @@ MicroBatch Run::forward(Index step, Index micro_batch) {
                 std::to_string(step) + " has " + exact_text(made.tokens) +
                 " tokens: it must be 0 or more.");
   }
-  losses_[static_cast<std::size_t>(2 * micro_batch)] = double{made.loss_sum.item()};
-  losses_[static_cast<std::size_t>(2 * micro_batch + 1)] = made.tokens;
+  losses_[static_cast<std::size_t>(micro_batch)] = {double{made.loss_sum.item()}, made.tokens};
   ranks_.enter(step, "backward pass");
   return made;
 }
 
 // The sums over all micro-batches (all numbers); with a divided state this rank's own are complete.
 Tensor Run::gradients_of(Index step) {
-  losses_.assign(static_cast<std::size_t>(2 * parts_.micro_batches), 0);
+  losses_.assign(static_cast<std::size_t>(parts_.micro_batches), {});
   const TreeNode& share = sum_.share();
   for (Index i = share.first; i < share.last; ++i) {
     Tape tape(optimizer_.parameters());
@@ -119,10 +119,11 @@ Tensor Run::gradients_of(Index step) {
 
 // They are known before the last backward pass, and travel while it goes on.
 void Run::begin_to_gather_losses() {
-  std::vector<Range> shares;
-  for (int rank = 0; rank < ranks_.size(); ++rank) {
-    const TreeNode share = share_of(parts_.micro_batches, ranks_.size(), rank);
-    shares.push_back({2 * share.first, 2 * share.last});
+  std::vector<Range> shares(static_cast<std::size_t>(ranks_.size()));
+  int rank = 0;
+  for (Range& part : shares) {
+    const TreeNode share = share_of(parts_.micro_batches, ranks_.size(), rank++);
+    part = {share.first, share.last};
   }
   losses_under_way_ = begin_gather(ranks_, std::span(losses_), shares, tags::losses);
 }
@@ -130,16 +131,15 @@ void Run::begin_to_gather_losses() {
 std::pair<double, double> Run::sum_of_losses_and_tokens() {
   for (Message& message : losses_under_way_) ranks_.wait(message);
   std::vector<double> all_losses, all_tokens;
-  for (std::size_t i = 0; i < losses_.size(); i += 2) {
-    all_losses.push_back(losses_[i]);
-    all_tokens.push_back(losses_[i + 1]);
+  for (const auto& [loss, tokens] : losses_) {
+    all_losses.push_back(loss);
+    all_tokens.push_back(tokens);
   }
   return {add_up(all_losses), add_up(all_tokens)};
 }
 
 // Blocks do not cross parameters, so that whoever owns whole parameters has whole blocks.
 double Run::norm(const Tensor& gradients) {
-  const ParameterLayout& layout = sum_.layout();
   std::vector<double> squares;
   std::vector<Range> owned(static_cast<std::size_t>(ranks_.size()));
   const auto owner_of = [&](Index number) {
@@ -147,15 +147,14 @@ double Run::norm(const Tensor& gradients) {
     while (number >= sum_.owned()[rank].last) ++rank;
     return rank;
   };
-  for (std::size_t i = 0; i < layout.parameters(); ++i) {
-    const Range all = layout.of(i);
-    for (Index first = all.first; first < all.last; first += norm_block) {
-      const bool here = first >= mine().first && first < mine().last;
-      const Index count = std::min(norm_block, all.last - first);
+  for (const Range& all : sum_.layout().ranges()) {
+    for (const Range& block : cut(all, norm_block)) {
+      const bool here = block.first >= mine().first && block.first < mine().last;
       const auto number = static_cast<Index>(squares.size());
-      Range& range = owned[owner_of(first)];
+      Range& range = owned[owner_of(block.first)];
       range = {range.count() == 0 ? number : range.first, number + 1};
-      squares.push_back(here ? kernels::sum_squares(raw(gradients) + first, count) : 0);
+      const real* const numbers = raw(gradients) + block.first;
+      squares.push_back(here ? kernels::sum_squares(numbers, block.count()) : 0);
     }
   }
   if (parts_.divide_state) gather(ranks_, std::span(squares), owned, tags::norms);
@@ -165,7 +164,7 @@ double Run::norm(const Tensor& gradients) {
 void Run::update(const Tensor& gradients) {
   std::vector<Tensor> given(optimizer_.parameters().size());
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const Range range = sum_.layout().of(i);
+    const Range& range = sum_.layout().ranges()[i];
     if (range.first < mine().first || range.last > mine().last) continue;
     const Shape& shape = optimizer_.parameters()[i].value.shape();
     given[i] = gradients.view(shape, row_major(shape), range.first);
@@ -177,17 +176,16 @@ void Run::update(const Tensor& gradients) {
 void Run::share_weights(const Tensor& row) {
   const ParameterLayout& layout = sum_.layout();
   const auto [first, last] = layout.parameters_in(sum_.own());
-  const auto numbers = [&](std::size_t i) { return raw(row) + layout.of(i).first; };
+  const auto numbers = [&](std::size_t i) { return raw(row) + layout.ranges()[i].first; };
   const auto bytes = [&](std::size_t i) {
-    return static_cast<std::size_t>(layout.of(i).count()) * sizeof(real);
+    return static_cast<std::size_t>(layout.ranges()[i].count()) * sizeof(real);
   };
   for (std::size_t i = first; i < last; ++i) {
     std::memcpy(numbers(i), raw(optimizer_.parameters()[i].value), bytes(i));
   }
   const std::span<real> all(raw(row), static_cast<std::size_t>(layout.count()));
   gather(ranks_, all, sum_.owned(), tags::weights);
-  for (std::size_t i = 0; i < layout.parameters(); ++i) {
-    if (i >= first && i < last) continue;
+  for (std::size_t i = 0; i < layout.ranges().size(); ++i) {
     std::memcpy(raw_to_change(optimizer_.parameters()[i].value), numbers(i), bytes(i));
   }
 }
@@ -199,7 +197,7 @@ MadeStep Run::make_step(Index step) {
   const MadeStep made{loss / tokens, norm(gradients) / tokens};
   if (!std::isfinite(made.loss) || !std::isfinite(made.gradient_norm)) stop(step, made.loss);
   const double divisor = made.gradient_norm + 1e-6;  // as clip_gradient_norm
-  const double clip = divisor > options_.max_norm ? options_.max_norm / divisor : 1;
+  const double clip = std::min(options_.max_norm / divisor, 1.0);
   scale(gradients, mine(), clip / tokens);
   if (options_.learning_rate) optimizer_.set_learning_rate(options_.learning_rate(step));
   ranks_.enter(step, "update of the weights");

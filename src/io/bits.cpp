@@ -1,6 +1,7 @@
 #include "tapestry/io/bits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -22,7 +23,7 @@ using Bytes = std::span<const std::byte>;
 struct File {
   explicit File(const std::filesystem::path& path) : mapped(path) {
     const Bytes all = mapped.bytes();
-    std::uint64_t stated = 0;
+    std::uint64_t stated{};
     if (all.size() >= sizeof stated) std::memcpy(&stated, all.data(), sizeof stated);
     const std::uint64_t length = safetensors::header_length(stated, all.size());
     const Bytes json = all.subspan(sizeof stated, static_cast<std::size_t>(length));
@@ -50,7 +51,7 @@ File opened(const std::filesystem::path& path) {
 }
 
 std::uint64_t bits_of(Bytes number) {
-  std::uint64_t bits = 0;  // little-endian, as the file and this machine
+  std::uint64_t bits{};  // little-endian, as the file and this machine
   std::memcpy(&bits, number.data(), number.size());
   return bits;
 }
@@ -80,14 +81,14 @@ std::optional<std::uint64_t> distance(std::uint64_t a, std::uint64_t b, const Pa
 
 std::string text_of(Bytes number, const safetensors::Dtype& dtype) {
   if (dtype.name == "F64") return exact_text(std::bit_cast<double>(bits_of(number)));
-  real value = 0;
+  std::array<real, 1> value{};
   try {
-    if (!dtype.type || dtype.bits <= 8) throw InexactNumber("");
-    convert_numbers(number.data(), *dtype.type, std::endian::little, std::span(&value, 1));
+    if (!dtype.type || dtype.bits == 8) throw InexactNumber("");
+    convert_numbers(number.data(), *dtype.type, std::endian::little, value);
   } catch (const InexactNumber&) {
     return formatted("0x%llx", static_cast<unsigned long long>(bits_of(number)));
   }
-  return formatted("%.9g", double{value});
+  return formatted("%.9g", double{value.front()});
 }
 
 std::vector<Index> place_in(const Shape& shape, Index number) {

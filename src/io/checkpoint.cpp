@@ -20,7 +20,7 @@ void check_name(const char* what, const std::string& name, bool taken, const std
 
 Index steps_from(const std::filesystem::path& path, const std::string& key,
                  const std::string& text) {
-  Index steps = -1;
+  Index steps{};
   if (read_number(text, steps) && steps >= 0) return steps;
   throw Error("read_checkpoint: " + path.string() + ": " + in_quotes(key) +
               " must be a whole number of 0 or more.");

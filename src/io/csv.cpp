@@ -118,7 +118,7 @@ std::optional<double> number_of(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   text = text.substr(0, text.find_last_not_of(blanks) + 1);
   if (text.empty()) return std::nullopt;
-  double number = 0;
+  double number{};
   if (read_number(text, number)) return number;
   throw Error(in_quotes(text) + " is not a number.");
 }

@@ -19,8 +19,9 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  // Takes the pages of this part out of the process's memory; they are read again when accessed.
-  void drop(std::span<const std::byte> part) const;
+  // Takes the pages of this part of a mapped file out of the process's memory; they are read again
+  // when accessed.
+  static void drop(std::span<const std::byte> part);
 
  private:
   std::span<const std::byte> bytes_;

@@ -168,7 +168,7 @@ Header read_header(std::ifstream& file, std::uint64_t file_bytes, std::uint64_t&
                 ": only 1.0, 2.0 and 3.0 can be read.");
   }
   const std::size_t length_bytes = text[6] == 1 ? 2 : 4;
-  std::uint64_t length = 0;
+  std::uint64_t length{};
   read_bytes(file, &length, length_bytes);
   const std::uint64_t rest =
       file_bytes - std::min<std::uint64_t>(file_bytes, start.size() + length_bytes);
@@ -243,7 +243,7 @@ struct Array {
 };
 
 Array read_array(std::ifstream& file, std::uint64_t file_bytes) {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes{};
   Array array{read_header(file, file_bytes, bytes), {}, {}};
   const Shape& shape = array.header.shape;
   array.type = type_of(array.header.type, array.order);

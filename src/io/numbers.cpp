@@ -185,7 +185,7 @@ std::uint16_t half_of(real number) {
   constexpr int fraction = std::numeric_limits<real>::digits - 1, surplus = fraction - 10;
   constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<real>::infinity());
   const Bits bits = std::bit_cast<Bits>(number), sign = bits >> (8 * sizeof(real) - 16) & 0x8000;
-  const Bits size = bits & (~Bits{0} >> 1);
+  const Bits size = bits & (std::numeric_limits<Bits>::max() >> 1);
   const auto with_sign = [&](Bits half) { return static_cast<std::uint16_t>(sign | half); };
   if (size >= infinity) {
     const Bits payload = (size - infinity) >> surplus;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "base/json.hpp"
 #include "tapestry/error.hpp"
@@ -170,7 +171,7 @@ class HeaderReader {
 // The tensors must fill the rest of the file without gaps, in any order.
 void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   std::uint64_t at = 0;
   for (const Entry& entry : entries) {

@@ -33,7 +33,7 @@ void read_tensor(std::ifstream& file, std::uint64_t first_byte, const safetensor
 }
 
 Safetensors read(std::ifstream& file, std::uint64_t bytes) {
-  std::uint64_t stated = 0;
+  std::uint64_t stated{};
   if (bytes >= sizeof stated) read_bytes(file, &stated, sizeof stated);
   const std::uint64_t length = safetensors::header_length(stated, bytes);
   std::string json(static_cast<std::size_t>(length), '\0');

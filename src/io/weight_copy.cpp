@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/mapped_file.hpp"
 #include "kernels/parallel.hpp"
 #include "kernels/parallel_all.hpp"
 #include "tapestry/error.hpp"
@@ -26,29 +27,24 @@ Index count_from(const kernels::Sizes& sizes, int axis) {
 
 class Copier {
  public:
-  Copier(const MappedFile& file, std::span<const std::byte> bytes, NumberType type,
-         const WeightBox& box, const Tensor& into)
-      : file_(file),
-        bytes_(bytes.data()),
+  Copier(const std::byte* bytes, NumberType type, const WeightBox& box, const Tensor& into)
+      : bytes_(bytes),
         type_(type),
         width_(static_cast<Index>(bytes_of(type))),
         axis_(box.axis),
         from_(box.strides),
         to_(into.strides().data()) {}
 
-  // Copies the box from element `first` on, cut along its first axis above size 1, the next ones if
-  // a position along that one is too large.
+  // Copies the box from element `first` on: cut along this axis if that is too large, and along the
+  // next ones if a single position is.
   void copy(const kernels::Sizes& sizes, int axis, Index first, real* to) {
-    const Index below = count_from(sizes, std::min(axis + 1, sizes.rank));
-    if (axis >= sizes.rank || sizes.size[axis] * below <= piece) {
-      return copy_piece(sizes, first, to);
-    }
-    const Index step = std::max<Index>(1, piece / below);
+    const Index all = count_from(sizes, axis);
+    if (all <= piece) return copy_piece(sizes, first, to);
+    const Index step = std::max<Index>(1, piece / (all / sizes.size[axis]));
     kernels::Sizes part = sizes;
     for (Index i = 0; i < sizes.size[axis]; i += step) {
       part.size[axis] = std::min(step, sizes.size[axis] - i);
-      const int next = part.size[axis] == 1 ? axis + 1 : axis;
-      copy(part, next, first + i * from_[axis], to + i * to_[axis]);
+      copy(part, axis + 1, first + i * from_[axis], to + i * to_[axis]);
     }
   }
 
@@ -65,9 +61,8 @@ class Copier {
       convert(sizes, begin, converted_.data());
       kernels::copy(sizes, converted_.data(), dense.data(), to, to_);
     }
-    Index last = 0;
-    for (int d = 0; d < sizes.rank; ++d) last += (sizes.size[d] - 1) * from_[d];
-    file_.drop({begin, static_cast<std::size_t>((last + 1) * width_)});
+    const Index last = kernels::offset_of(sizes, from_, sizes.count() - 1);
+    MappedFile::drop({begin, static_cast<std::size_t>((last + 1) * width_)});
   }
 
   bool can_read_in_place(const std::byte* begin) const {
@@ -101,7 +96,6 @@ class Copier {
     }
   }
 
-  const MappedFile& file_;
   const std::byte* bytes_;
   NumberType type_;
   Index width_;  // bytes of a number in the file
@@ -120,9 +114,9 @@ WeightBox box_of(const Shape& stored, const WeightPart& part, const Tensor& into
   WeightBox box;
   Shape wanted = seen;
   const Strides strides = row_major(seen);
-  if (seen.ndim() > 0) {
+  if (seen.ndim() > 0 && into.ndim() == seen.ndim()) {
     box.axis = normalized_axis("the part", part.axis, seen.ndim());
-    const Index count = into.ndim() == seen.ndim() ? into.size(box.axis) : 0;
+    const Index count = into.size(box.axis);
     if (part.begin < 0 || count > seen[box.axis] || part.begin > seen[box.axis] - count) {
       throw Error(is + "positions " + std::to_string(part.begin) + " to " +
                   std::to_string(part.begin + count - 1) + " of axis " + std::to_string(box.axis) +
@@ -137,10 +131,10 @@ WeightBox box_of(const Shape& stored, const WeightPart& part, const Tensor& into
   return box;
 }
 
-void copy_weights(const MappedFile& file, std::span<const std::byte> bytes, NumberType type,
-                  const WeightBox& box, const Tensor& into) {
+void copy_weights(const std::byte* bytes, NumberType type, const WeightBox& box,
+                  const Tensor& into) {
   if (into.count() == 0) return;
-  Copier(file, bytes, type, box, into).copy(box.sizes, 0, box.begin, raw_to_change(into));
+  Copier(bytes, type, box, into).copy(box.sizes, 0, box.begin, raw_to_change(into));
 }
 
 }  // namespace tapestry

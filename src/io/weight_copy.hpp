@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
-#include "io/mapped_file.hpp"
 #include "io/numbers.hpp"
 #include "kernels/strided.hpp"
 #include "tapestry/io/weight_files.hpp"
@@ -23,8 +21,9 @@ struct WeightBox {
 // tensor, of shape `stored`, has that part.
 WeightBox box_of(const Shape& stored, const WeightPart& part, const Tensor& into);
 
-// Copies the box of the numbers at `bytes`, in pieces, and drops the file's pages after each.
-void copy_weights(const MappedFile& file, std::span<const std::byte> bytes, NumberType type,
-                  const WeightBox& box, const Tensor& into);
+// Copies the box of the numbers at `bytes` of a mapped file, in pieces, and drops the file's pages
+// after each.
+void copy_weights(const std::byte* bytes, NumberType type, const WeightBox& box,
+                  const Tensor& into);
 
 }  // namespace tapestry

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "io/mapped_file.hpp"
 #include "io/safetensors_header.hpp"
 #include "io/weight_copy.hpp"
 #include "io/weight_index.hpp"
@@ -50,7 +51,7 @@ bool is_there(const fs::path& path) {
 }
 
 safetensors::Header header_of(std::span<const std::byte> bytes, std::uint64_t& data_begin) {
-  std::uint64_t stated = 0;
+  std::uint64_t stated{};
   if (bytes.size() >= sizeof stated) std::memcpy(&stated, bytes.data(), sizeof stated);
   const std::uint64_t length = safetensors::header_length(stated, bytes.size());
   const auto* const json = reinterpret_cast<const char*>(bytes.data()) + sizeof stated;
@@ -64,8 +65,7 @@ safetensors::Header header_of(std::span<const std::byte> bytes, std::uint64_t& d
 // What the entries do not say: where the numbers are.
 struct WeightFiles::Files {
   struct Place {
-    std::size_t file;  // its number among those mapped
-    std::span<const std::byte> bytes;
+    const std::byte* begin;
     std::optional<NumberType> type;  // none: such numbers are not read
   };
   std::vector<MappedFile> mapped;
@@ -106,15 +106,13 @@ WeightFiles::WeightFiles(const fs::path& folder) : folder_(folder) {
 
 void WeightFiles::add(const std::string& file, Files& to) {
   const MappedFile& mapped = to.mapped.emplace_back(folder_ / file);
-  std::uint64_t data_begin = 0;
+  std::uint64_t data_begin{};
   for (safetensors::Entry& entry : header_of(mapped.bytes(), data_begin).entries) {
     if (!places_.emplace(entry.name, entries_.size()).second) {
       throw Error("its tensor " + in_quotes(entry.name) + " is in " +
                   entries_[places_.find(entry.name)->second].file + ", too.");
     }
-    to.places.push_back({to.mapped.size() - 1,
-                         mapped.bytes().subspan(data_begin + entry.begin, entry.end - entry.begin),
-                         entry.dtype.type});
+    to.places.push_back({mapped.bytes().data() + data_begin + entry.begin, entry.dtype.type});
     entries_.push_back({std::move(entry.name), entry.shape, std::string(entry.dtype.name), file});
   }
 }
@@ -142,7 +140,7 @@ void WeightFiles::read(std::string_view name, const Tensor& into, const WeightPa
   try {
     if (!place.type) throw Error("numbers of its dtype, " + entry.dtype + ", are not read.");
     const WeightBox box = box_of(entry.shape, part, into);
-    copy_weights(files_->mapped[place.file], place.bytes, *place.type, box, into);
+    copy_weights(place.begin, *place.type, box, into);
   } catch (const InexactNumber& error) {
     refuse(folder_ / entry.file, "tensor " + in_quotes(name) + ": " + error.what() + ".");
   } catch (const Error& error) {

@@ -50,13 +50,13 @@ void remove_file(const fs::path& path) {
 
 // None if there is no index that can be read.
 std::set<std::string> files_named_in(const fs::path& index) {
-  std::set<std::string> files;
   try {
+    std::set<std::string> files;
     for (const auto& [tensor, file] : read_weight_index(index)) files.insert(file);
+    return files;
   } catch (const Error&) {
-    files.clear();
+    return {};
   }
-  return files;
 }
 
 std::set<std::string> write_shards(const fs::path& folder, const std::vector<Parameters>& shards) {

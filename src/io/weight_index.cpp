@@ -45,7 +45,8 @@ class IndexReader {
     if (!file.is_string())
       throw Error("the index has no file's name for " + in_quotes(name_) + ".");
     const std::string name = file.get<std::string>();
-    if (name.find_first_of(std::string("/\0", 2)) != name.npos || !name.ends_with(".safetensors")) {
+    if (name.find_first_of(std::string{'/', '\0'}) != name.npos ||
+        !name.ends_with(".safetensors")) {
       throw Error("the index names the file " + in_quotes(name) +
                   ": it must be a .safetensors file beside the index.");
     }

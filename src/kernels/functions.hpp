@@ -2,6 +2,8 @@
 // tells what a function is).
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/coefficients.hpp"
 #include "kernels/functions_exact.hpp"
 
@@ -144,31 +146,32 @@ struct Gelu {  // x times the normal distribution function, x * (1 + erf(x / sqr
   // Below -40 the true value is less than the smallest double; stopping there keeps -inf * 0 from
   // becoming NaN.
   static double plain(double x) {
-    if (x < -40) x = -40;
+    x = std::max(x, -40.0);
     return x * std::erfc(-x * root_half) / 2;
   }
   // d gelu / dx = Phi(x) + x phi(x); beyond 40 on either side it is 1 or 0 to the last bit
   static double plain_backward(double dy, double x) {
-    if (std::abs(x) > 40) x = std::copysign(40.0, x);
+    x = std::clamp(x, -40.0, 40.0);
     return dy * (std::erfc(-x * root_half) / 2 + x * gauss_peak * std::exp(-x * x / 2));
   }
 
   // x Phi(x) = max(x, 0) - a Phi(-a) for a = |x|, with Phi(-a) = 2^q(a). q falls on beyond 6, where
   // it was fitted. It stops at 10, with 1e-23: further on, denormals would come up, which take a
   // hundred times as long. Off by 8.9e-8 of max(1, |x|)
+  static constexpr float far = 10;
   template <class M, class V = typename M::V>
   static V simd(V x) {
-    const V a = M::smaller(V(10.0f), M::absolute(x));
+    const V a = M::smaller(V(far), M::absolute(x));
     const V positive = M::larger(V(0.0f), x);
     const V tail = M::exp2(M::polynomial(a, coefficients::log2_normal_tail));
-    return M::select(x <= V(-10.0f), V(0.0f), M::negative_multiply_add(a, tail, positive));
+    return M::select(x <= V(-far), V(0.0f), M::negative_multiply_add(a, tail, positive));
   }
   // Phi(x) + x phi(x) is S(a) below 0 and 1 - S(a) above, where S(a) = Phi(-a) - a phi(a) =
   // exp(-a^2 / 2) r(a)
   template <class M, class V = typename M::V>
   static V simd_backward(V dy, V x) {
     constexpr float half_log2_e = 0.721347520f;
-    const V a = M::smaller(V(10.0f), M::absolute(x));
+    const V a = M::smaller(V(far), M::absolute(x));
     const V s = M::exp2(V(-half_log2_e) * a * a) * M::polynomial(a, coefficients::gelu_slope);
     return dy * M::select(x < V(0.0f), s, V(1.0f) - s);
   }
@@ -186,12 +189,12 @@ struct GeluTanh {
 
   static double share(double x) { return Sigmoid::plain(2 * scale * (x + cubic * x * x * x)); }
   static double plain(double x) {
-    if (x < -40) x = -40;
+    x = std::max(x, -40.0);
     return x * share(x);
   }
   // The slope of s = sigmoid(2u) is s (1 - s).
   static double plain_backward(double dy, double x) {
-    if (std::abs(x) > 40) x = std::copysign(40.0, x);
+    x = std::clamp(x, -40.0, 40.0);
     const double s = share(x);
     return dy * (s + x * s * (1 - s) * 2 * scale * (1 + 3 * cubic * x * x));
   }
@@ -212,14 +215,15 @@ struct GeluTanh {
   };
   // These two stop at -30 (the slope at 30, too): otherwise an infinite x meets a factor of 0. Off
   // by 1.4e-7 of max(1, |x|)
+  static constexpr float far = 30;
   template <class M, class V = typename M::V>
   static V simd(V x) {
-    x = M::larger(V(-30.0f), x);
+    x = M::larger(V(-far), x);
     return x * Share<M>(x).s;
   }
   template <class M, class V = typename M::V>
   static V simd_backward(V dy, V x) {
-    x = M::bounded(x, -30.0f, 30.0f);
+    x = M::bounded(x, -far, far);
     const Share<M> share(x);
     const V inner = V(1.59576912f) * M::multiply_add(V(0.134145f) * x, x, V(1.0f));
     return dy * M::multiply_add(x * share.slope, inner, share.s);
@@ -235,22 +239,23 @@ struct Silu {  // x sigmoid(x)
   // Where these forms stop, sigmoid(x) is 0 or 1 to the last bit; an infinite x would meet a factor
   // of 0. The floats stop before denormals come up, which take a hundred times as long.
   static double plain(double x) {
-    if (x < -710) x = -710;
+    x = std::max(x, -710.0);
     return x * Sigmoid::plain(x);
   }
   static double plain_backward(double dy, double x) {
-    if (std::abs(x) > 710) x = std::copysign(710.0, x);
+    x = std::clamp(x, -710.0, 710.0);
     const double s = Sigmoid::plain(x);
     return dy * (s + x * s * Sigmoid::plain(-x));
   }
+  static constexpr float far = 80;
   template <class M, class V = typename M::V>
   static V simd(V x) {
-    const V above = M::larger(V(-80.0f), x);
-    return M::select(x <= V(-80.0f), V(0.0f), above * M::sigmoid(above));
+    const V above = M::larger(V(-far), x);
+    return M::select(x <= V(-far), V(0.0f), above * M::sigmoid(above));
   }
   template <class M, class V = typename M::V>
   static V simd_backward(V dy, V x) {
-    x = M::bounded(x, -80.0f, 80.0f);
+    x = M::bounded(x, -far, far);
     const V s = M::sigmoid(x);
     return dy * M::multiply_add(x * s, M::sigmoid(V(0.0f) - x), s);
   }

@@ -57,7 +57,7 @@ struct Power {
 
 struct Maximum {
   static constexpr const char* name = "maximum";
-  static double plain(double a, double b) { return (a > b || a != a) ? a : b; }
+  static double plain(double a, double b) { return a != a ? a : a > b ? a : b; }
   template <class M, class V = typename M::V>
   static V simd(V a, V b) {
     return M::maximum(a, b);
@@ -66,7 +66,7 @@ struct Maximum {
 
 struct Minimum {
   static constexpr const char* name = "minimum";
-  static double plain(double a, double b) { return (a < b || a != a) ? a : b; }
+  static double plain(double a, double b) { return a != a ? a : a < b ? a : b; }
   template <class M, class V = typename M::V>
   static V simd(V a, V b) {
     return M::minimum(a, b);

@@ -5,6 +5,7 @@
 
 #include "kernels/parallel.hpp"
 #include "kernels/parallel_all.hpp"
+#include "kernels/sets.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -14,10 +15,6 @@ constexpr Index task_grain = 1 << 21;  // multiply-adds that justify one more th
 constexpr Index enough_heads = 16;     // tasks that keep the threads of common machines busy
 constexpr Index most_parts = 4;        // into which the keys of few heads are cut
 constexpr Index least_keys = 1024;     // of one part
-
-Index tasks_for_a_thread(Index work) {
-  return std::max<Index>(1, task_grain / std::max<Index>(work, 1));
-}
 
 AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView& q,
                       const MatrixView& k, const MatrixView& v) {
@@ -36,16 +33,14 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   h.softcap = s.softcap;
   h.visible_in_block = s.visible_in_block;
   h.mask = s.mask;
-  const Index heads = s.batch.rank == 0 ? 1 : s.batch.count() / s.batch.size[0];
+  const Index sequences = s.batch.rank == 0 ? 1 : s.batch.size[0];
+  const Index heads = s.batch.count() / sequences;
   h.batch = position / heads;
   h.number = position % heads;
   return h;
 }
 
-const Table& plain_loops() {
-  int count = 0;
-  return *usable(count)[0];
-}
+const Table& plain_loops() { return find("reference"); }
 
 bool finite(const real* x, Index n) { return std::isfinite(active().sum_squares(x, n)); }
 
@@ -66,8 +61,9 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
                real* log_sum) {
   const Table& t = active();
   const Index bands = (s.queries + band - 1) / band;
-  const Index work = std::min(band, s.queries) * s.keys * (s.width + s.value_width);
-  parallel_tasks(s.batch.count() * bands, tasks_for_a_thread(work), [&](Index i) {
+  const Index work =
+      std::max<Index>(1, std::min(band, s.queries) * s.keys * (s.width + s.value_width));
+  parallel_tasks(s.batch.count() * bands, std::max<Index>(1, task_grain / work), [&](Index i) {
     const Index position = i / bands, first = i % bands * band;
     const AttentionHead h = head_at(s, position, q, k, v);
     const auto attend = [&](const Table& with) {
@@ -94,8 +90,9 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
   const Table& t = active();
   const Index heads = s.batch.count(), parts = attention_parts(s);
   const Index blocks = (s.keys + visibility_block - 1) / visibility_block;
-  const Index work = s.queries * s.keys / parts * (3 * s.width + 2 * s.value_width);
-  parallel_tasks(heads * parts, tasks_for_a_thread(work), [&](Index i) {
+  const Index work =
+      std::max<Index>(1, s.queries * s.keys / parts * (3 * s.width + 2 * s.value_width));
+  parallel_tasks(heads * parts, std::max<Index>(1, task_grain / work), [&](Index i) {
     const Index position = i / parts, part = i % parts;
     const Index first = blocks * part / parts * visibility_block;
     const Index last = std::min(s.keys, blocks * (part + 1) / parts * visibility_block);

@@ -138,9 +138,10 @@ bool Pool::join(std::uint64_t& last) {
 
 void Pool::leave() {
   const std::uint64_t before = loop_.fetch_sub(one_inside);
-  if ((before & sleeper) == 0 || (before & inside) != one_inside) return;
-  ended_.fetch_add(1);
-  ended_.notify_one();
+  if ((before & sleeper) != 0 && (before & inside) == one_inside) {
+    ended_.fetch_add(1);
+    ended_.notify_one();
+  }
 }
 
 void Pool::sleep(int self, std::uint64_t& last) {
@@ -162,8 +163,8 @@ void Pool::wake(int other) {
 
 // Threads wake each other as a tree, so that none has to wake all.
 void Pool::wake_next(int self) {
-  for (int other = 2 * self + 1; other <= 2 * self + 2 && other < sharing_.threads; ++other) {
-    wake(other);
+  for (const int other : {2 * self + 1, 2 * self + 2}) {
+    if (other < sharing_.threads) wake(other);
   }
 }
 
@@ -207,11 +208,12 @@ bool Pool::is_stream(Index time) {
 
 Sharing Pool::worthwhile(Index count, Index grain, Index part) {
   const Index awake_grain = std::max<Index>(1, grain / awake_share);
-  if (count < 2 * awake_grain || within_part) return {};
-  const Index most = std::min<Index>(thread_count(), count / awake_grain), time = now();
-  if (most < 2 || account_.alone(time)) return {};
+  const Index most = std::min<Index>(thread_count(), count / awake_grain);
+  if (most < 2 || within_part) return {};
+  const Index time = now();
+  if (account_.alone(time)) return {};
   const Index awake = std::max(awake_.load(std::memory_order_relaxed), 0);
-  const Index pays = count / std::max<Index>(1, grain);
+  const Index pays = count / grain;
   Sharing sharing;
   sharing.wakes = pays >= 2 || is_stream(time);
   sharing.threads = int(std::min(most, std::max({pays, 1 + awake, Index(1 + sharing.wakes)})));
@@ -297,8 +299,9 @@ void Pool::close(const Own& own) {
     }
   }
   const Index end = now();
-  if (own.parts == 0) return;
-  account_.add(end, (sharing_.parts - own.parts) * own.shortest, end - start, 2 * own.longest);
+  if (own.parts > 0) {
+    account_.add(end, (sharing_.parts - own.parts) * own.shortest, end - start, 2 * own.longest);
+  }
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ struct Sharing {
   bool wakes = false;     // wake sleeping threads, too
   bool together = false;  // waits for all of them to begin, for tests
 };
-// Each thread needs `grain` of `count` items, or a 32nd if it is awake. Parts have about `part`
-// items, but there is at least one for each thread.
+// Each thread needs `grain` of `count` items, 1 or more, or a 32nd if it is awake. Parts have about
+// `part` items, but there is at least one for each thread.
 Sharing share_if_worthwhile(Index count, Index grain, Index part);
 Sharing share_always(Index count);
 

@@ -95,7 +95,7 @@ inline void softmax(const real* x, real* y, Index rows, Index n) {
   for (Index r = 0; r < rows; ++r, x += n, y += n) {
     const double largest = row_max(x, n);
     const bool nothing = largest == -infinity;
-    const double total = nothing ? 1 : sum_exp(x, n, largest);
+    const double total = sum_exp(x, n, largest);
     for (Index i = 0; i < n; ++i) {
       y[i] = nothing ? real(0) : static_cast<real>(std::exp(x[i] - largest) / total);
     }
@@ -107,7 +107,7 @@ inline void log_softmax(const real* x, real* y, Index rows, Index n) {
   for (Index r = 0; r < rows; ++r, x += n, y += n) {
     const double largest = row_max(x, n);
     const bool nothing = largest == -infinity;
-    const double log_total = nothing ? 0 : std::log(sum_exp(x, n, largest));
+    const double log_total = std::log(sum_exp(x, n, largest));
     for (Index i = 0; i < n; ++i) {
       y[i] = static_cast<real>(nothing ? -infinity : (x[i] - largest) - log_total);
     }

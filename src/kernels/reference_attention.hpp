@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/table.hpp"
+#include "kernels/reference.hpp"
 
 namespace tapestry::kernels::reference {
 
@@ -37,11 +37,11 @@ inline constexpr real hidden = -1;  // marks a masked key's weight
 // The weights of one query for all keys, (keys); returns log sum exp of the scores that it sees.
 // Where those are all -inf, the weights are zeros.
 inline double weights_of(const AttentionHead& h, Index query, real* weights) {
-  double largest = -std::numeric_limits<double>::infinity(), total = 0;
+  double largest = -infinity, total = 0;
   for (Index j = 0; j < h.keys; ++j) {
     if (sees(h, query, j)) largest = std::max(largest, score(h, query, j));
   }
-  const double shift = std::isinf(largest) && largest < 0 ? 0 : largest;
+  const double shift = std::max(largest, std::numeric_limits<double>::lowest());  // finite
   for (Index j = 0; j < h.keys; ++j) {
     if (sees(h, query, j)) total += std::exp(score(h, query, j) - shift);
   }
@@ -72,7 +72,7 @@ inline bool attention(const AttentionHead& h, Index first, Index count, real* ou
 
 // exp(score - log_sum), and 0 where all that the query sees is -inf
 inline double weight_of(double score, double log_sum) {
-  return std::isinf(log_sum) && log_sum < 0 ? 0 : std::exp(score - log_sum);
+  return log_sum == -infinity ? 0 : std::exp(score - log_sum);
 }
 
 // The sum of d_out * out over the row of one query, or the number given for it.

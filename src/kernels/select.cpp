@@ -86,12 +86,15 @@ const Table& find(const char* name) {
               ". Set TAPESTRY_KERNELS to one of these, or unset it for the fastest.");
 }
 
+const Table& chosen_by(const char* wish) {
+  const bool none = wish == nullptr || *wish == '\0';
+  return none ? *sets().pointer[sets().count - 1] : find(wish);
+}
+
 const Table& active() {
   const Table* table = in_use.load(std::memory_order_acquire);
   if (table != nullptr) return *table;
-  const char* wanted = std::getenv("TAPESTRY_KERNELS");
-  const bool choose = wanted == nullptr || *wanted == '\0';
-  const Table& chosen = choose ? *sets().pointer[sets().count - 1] : find(wanted);
+  const Table& chosen = chosen_by(std::getenv("TAPESTRY_KERNELS"));
   in_use.store(&chosen, std::memory_order_release);
   return chosen;
 }

@@ -25,6 +25,9 @@ void fill_neon64(Table& table);  // any AArch64
 // cannot run here.
 const Table& find(const char* name);
 
+// What TAPESTRY_KERNELS chooses: the set that it names, or the fastest where it is empty or null.
+const Table& chosen_by(const char* wish);
+
 // Makes `active()` return this set (one of `usable()`) from now on: for tests and benches, not
 // while another thread computes.
 void use(const Table& table);

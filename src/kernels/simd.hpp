@@ -22,7 +22,7 @@ TAPESTRY_INLINE void sweep(Index n, Body body) {
 }
 
 template <class A>
-TAPESTRY_INLINE Floats<A> load(const float* p, Full, float = 0) {
+TAPESTRY_INLINE Floats<A> load(const float* p, Full, float = {}) {
   return Floats<A>::load_unaligned(p);
 }
 

@@ -200,7 +200,8 @@ struct Strip {
   // Divides by the sums. Fully masked rows become zeros with a log sum of -inf. False if out
   // receives a NaN or an infinity.
   bool finish(const AttentionHead& h, real* out, Index out_row, real* log_sum) const {
-    alignas(64) real inverse[strip<A>], sums[strip<A>];
+    alignas(64) real inverse[strip<A>];
+    alignas(64) real sums[strip<A>];
     for (Index b = 0; b < width; b += lanes<A>) {
       const Running<A>& now = running[b / lanes<A>];
       xsimd::select(now.total == V(0.0f), V(0.0f), quotient(V(1.0f), now.total))

@@ -102,7 +102,7 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
   using V = Floats<A>;
   for (Index j = 0; j < view.visible.keys; ++j, s += b.width, d_p += b.width) {
     for (Index i = 0; i < b.width; i += lanes<A>) {
-      V score = V::load_unaligned(s + i), slope(1.0f);
+      V score = V::load_unaligned(s + i), slope{};
       if constexpr (capped) {
         const V share = Math<A>::tanh(score);
         slope = V(1.0f) - share * share;
@@ -169,7 +169,7 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
   if (h.softcap > 0) {
     weigh<A, true>(view, b, h.softcap, to.s, to.d_p);
   } else {
-    weigh<A, false>(view, b, 0.0f, to.s, to.d_p);
+    weigh<A, false>(view, b, h.softcap, to.s, to.d_p);
   }
   if (to.d_k != nullptr) {
     add_over_queries<A, registers>(view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,

@@ -36,9 +36,13 @@ template <class A>
 TAPESTRY_INLINE void draw(const Words<A> (&block)[side_by_side], const RandomWords& random,
                           float* words) {
   using W = Words<A>;
-  W a[side_by_side], b[side_by_side], c[side_by_side], d[side_by_side];
+  W a[side_by_side];
+  W b[side_by_side];
+  W c[side_by_side];
+  W d[side_by_side];
   for (int i = 0; i < side_by_side; ++i) {
-    a[i] = block[i] & W(~std::uint64_t(0) / 4);  // after the last one the first, as in philox()
+    // after the last one, 2^62 - 1, the first, as in philox()
+    a[i] = block[i] & W(std::uint64_t(0x3FFFFFFFFFFFFFFF));
     b[i] = a[i] >> 32;
     c[i] = W(random.stream);
     d[i] = W(random.stream >> 32);

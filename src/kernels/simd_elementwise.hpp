@@ -18,7 +18,7 @@ using All = Trigonometry<A>;
 // y[i] = f(x[i])
 template <class A, class F>
 void unary(const real* x, real* y, Index n) {
-  const bool stream = y != x && n >= stream_from;
+  const bool stream = streams_whole(y, n, x);
   sweep_out<A>(y, n, stream, [=](Index i, auto part) TAPESTRY_BODY {
     store<A>(y + i, F::template simd<All<A>>(load<A>(x + i, part)), part);
   });
@@ -28,7 +28,7 @@ void unary(const real* x, real* y, Index n) {
 // dx[i] = f(dy[i], saved[i])
 template <class A, class F>
 void unary_backward(const real* dy, const real* saved, real* dx, Index n) {
-  const bool stream = dx != dy && dx != saved && n >= stream_from;
+  const bool stream = streams_whole(dx, n, dy, saved);
   sweep_out<A>(dx, n, stream, [=](Index i, auto part) TAPESTRY_BODY {
     const Floats<A> up = load<A>(dy + i, part);
     store<A>(dx + i, F::template simd_backward<All<A>>(up, load<A>(saved + i, part)), part);
@@ -43,7 +43,8 @@ struct Operand {
   Index step;
   Floats<A> same;  // every lane the first number; used where step is 0
 
-  Operand(const real* p, Index s, Index n) : data(p), step(s), same(n > 0 ? *p : 0.0f) {}
+  Operand(const real* p, Index s, Index n)
+      : data(p), step(s), same(n > 0 ? Floats<A>(*p) : Floats<A>{}) {}
 
   template <class Part>
   TAPESTRY_INLINE Floats<A> at(Index i, Part part) const {
@@ -55,7 +56,7 @@ struct Operand {
 template <class A, class F>
 void binary(const real* a, Index a_step, const real* b, Index b_step, real* y, Index n) {
   const Operand<A> left(a, a_step, n), right(b, b_step, n);
-  const bool stream = y != a && y != b && n >= stream_from;
+  const bool stream = streams_whole(y, n, a, b);
   sweep_out<A>(y, n, stream, [&](Index i, auto part) TAPESTRY_BODY {
     store<A>(y + i, F::template simd<All<A>>(left.at(i, part), right.at(i, part)), part);
   });

@@ -69,7 +69,7 @@ TAPESTRY_INLINE Tail kept(Tail part) { return part; }
 inline constexpr Index stream_from = 1 << 20;
 
 template <class A>
-TAPESTRY_INLINE Floats<A> load(const float* p, Stream, float = 0) {
+TAPESTRY_INLINE Floats<A> load(const float* p, Stream, float = {}) {
   return Floats<A>::load_unaligned(p);
 }
 
@@ -78,10 +78,14 @@ TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Stream) {
   store_streamed(p, x);
 }
 
-// Whether an output of rows x n bypasses the caches. Not when it replaces an input, which is in
+// Whether an output of n numbers bypasses the caches. Not when it replaces an input, which is in
 // them.
+template <class... Inputs>
+TAPESTRY_INLINE bool streams_whole(const real* y, Index n, Inputs... inputs) {
+  return n >= stream_from && (... && (y != inputs));
+}
 TAPESTRY_INLINE bool streams(const real* y, const real* x, Index rows, Index n) {
-  return y != x && rows * n >= stream_from;
+  return streams_whole(y, rows * n, x);
 }
 
 // Makes streamed numbers visible to other threads before what follows: once, at the end.
@@ -95,8 +99,8 @@ template <class A, class Body>
 TAPESTRY_INLINE void sweep_out(const float* y, Index n, bool stream, Body body) {
   if (!stream) return sweep<A>(n, body);
   const auto past = Index(reinterpret_cast<std::uintptr_t>(y) / sizeof(float)) % lanes<A>;
-  Index i = past == 0 ? 0 : lanes<A> - past;
-  if (i > n) i = n;
+  const Index head = past == 0 ? 0 : lanes<A> - past;
+  Index i = head < n ? head : n;
   if (i > 0) body(0, Tail{std::size_t(i)});
   for (; i + lanes<A> <= n; i += lanes<A>) body(i, Stream{});
   if (i < n) body(i, Tail{std::size_t(n - i)});

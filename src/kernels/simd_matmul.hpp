@@ -79,13 +79,9 @@ void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row
              const Epilogue* then) {
   using Size = Blocking<A, registers>;
   Packing packing{};
-  packing.a =
-      a.column != 1 && (n >= Size::columns_to_pack_a || n * a.column >= Size::reach_to_pack_a);
-  const Index rows_to_pack_b = b.row > Size::far         ? Size::rows_to_pack_far
-                               : k * b.row >= Size::deep ? Size::rows_to_pack_deep
-                                                         : Size::rows_to_pack_near;
-  packing.b = b.column != 1 || m >= rows_to_pack_b;
-  const bool few = !packing.b && m < Size::rows_to_pack_far && k * n > Size::depth * Size::width;
+  packing.a = Size::pack_a_pays(n, a.column);
+  packing.b = b.column != 1 || Size::pack_b_pays(m, k, b.row);
+  const bool few = !packing.b && Size::few_rows(m, n, k);
   const Parts depths(k, few ? Size::shallow : Size::depth);
   const Index widest = few ? Size::broad : Size::width;
   const Parts widths((n + Size::columns - 1) / Size::columns, widest / Size::columns);
@@ -111,7 +107,8 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
   using V = Floats<A>;
   for (Index i = 0; i < m; i += lanes<A>) {
     const Index row = i + lanes<A> <= m ? i : m - lanes<A>;
-    V sum(0.0f), four[4];
+    V sum(0.0f);
+    V four[4];
     for (Index p = 0; p < k; p += 4) {
       const Index from = p + 4 <= k ? p : k - 4;  // the last four may overlap those before
       turn<A, true>(a.at(row, from), a.row, lanes<A>, 4, four);
@@ -144,7 +141,7 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
   using V = Floats<A>;
   constexpr int most = rows_at_a_time;
   for (Index i = 0; i < m; i += most) {
-    const int count = m - i < most ? int(m - i) : most;
+    const Index left = m - i, count = left < most ? left : most;
     const real* row[most];
     V sum[most];
 #pragma GCC unroll 8
@@ -225,7 +222,7 @@ void multiply(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_ro
     rows_times<A>(n, k, {b.data, b.column, 1}, contiguous(a.data, a.column, k), c, 1);
   } else if (m == 1 && b.column == 1 && k * n > Size::depth * Size::width) {
     row_times<A>(n, k, a.data, a.column, b, c);
-  } else if (n > lanes<A> && n % lanes<A> == 1 && m >= lanes<A> && k >= 4 && a.column == 1) {
+  } else if (Size::last_is_alone(n) && m >= lanes<A> && k >= 4 && a.column == 1) {
     blocked<A, registers>(m, n - 1, k, a, b, c, c_row, nullptr);
     last_column<A>(m, k, a, b.at(0, n - 1), b.row, c + n - 1, c_row);
   } else {

@@ -122,8 +122,7 @@ TAPESTRY_INLINE void layer_norm_backward_rows(const real* dy, const real* x, con
     const Index ahead = r + 1 == rows ? 0 : 1;  // after the last row: any
     const real *const next_dy = dy + ahead * n, *const next_x = x + ahead * n;
     const real* const next_mean = mean + 2 * (r + ahead);
-    const float both = first_lane<A>(sum_g) + first_lane<A>(sum_gd);
-    if (both - both != 0) {  // not finite
+    if (!__builtin_isfinite(first_lane<A>(sum_g) + first_lane<A>(sum_gd))) {
       plain_layer_norm_backward<A>(dy, x, gain, mean + 2 * r, inverse_deviation + r, dx, d_gain, 1,
                                    n, 1);
       row = NormSums<A>(next_dy, next_x, gain, next_mean, n);

@@ -54,8 +54,8 @@ void pack_panel(Matrix b, Index depth, Index columns, Index width, real* to) {
       for (Index p = 0; p < depth; ++p) to[p * width + j] = *b.at(p, j);
     }
   }
-  for (Index p = 0; p < depth; ++p) {
-    for (Index j = columns; j < width; ++j) to[p * width + j] = 0;
+  for (Index row = 0; row < depth; ++row) {
+    for (Index j = columns; j < width; ++j) to[row * width + j] = 0;
   }
 }
 

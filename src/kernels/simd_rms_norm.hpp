@@ -55,7 +55,7 @@ void rms_norm_backward(const real* dy, const real* x, const real* gain, const re
     });
     const float sum_gx = first_lane<A>(chains.sum());
     real* const share = sums + r / block * n;
-    if (sum_gx - sum_gx != 0) {  // not finite
+    if (!__builtin_isfinite(sum_gx)) {
       plain_rms_norm_backward<A>(dy, x, gain, inverse_rms + r, dx, share, 1, n, 1);
       continue;
     }

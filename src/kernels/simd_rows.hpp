@@ -30,7 +30,7 @@ TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
   const auto either = [](const V& a, const V& b) { return larger<A>(a, b); };
   const V largest = spread<A>(most.together(either), either);
   const float value = first_lane<A>(largest);
-  return value - value == 0 ? largest : true_max<A>(x, n);
+  return __builtin_isfinite(value) ? largest : true_max<A>(x, n);
 }
 
 // A longer running sum loses more digits. So rows longer than this add the sums of blocks, in
@@ -134,7 +134,8 @@ void log_softmax(const real* x, real* y, Index rows, Index n) {
   using V = Floats<A>;
   const bool stream = streams(y, x, rows, n);
   const Index group = n <= 256 ? log_rows : 1;  // they stay in the first cache
-  float largest[log_rows], log[log_rows];
+  float largest[log_rows];
+  float log[log_rows];
   for (Index first = 0; first < rows; first += group) {
     const Index end = rows - first < group ? rows - first : group;
     log_totals<A>(x, end, n, largest, log);
@@ -150,7 +151,8 @@ void log_softmax(const real* x, real* y, Index rows, Index n) {
 
 template <class A>
 void logsumexp(const real* x, real* y, Index rows, Index n) {
-  float largest[log_rows], log[log_rows];
+  float largest[log_rows];
+  float log[log_rows];
   for (Index first = 0; first < rows; first += log_rows, x += log_rows * n, y += log_rows) {
     const Index end = rows - first < log_rows ? rows - first : log_rows;
     log_totals<A>(x, end, n, largest, log);

@@ -37,6 +37,22 @@ struct Blocking {
   // packed at a time.
   static constexpr Index columns_to_pack_a = 256, reach_to_pack_a = 1 << 15;
   static constexpr Index group = 8, packed_rows = group * rows;
+
+  // Whether it pays to pack A, whose columns lie a_column apart, and B, with rows b_row apart.
+  static constexpr bool pack_a_pays(Index n, Index a_column) {
+    return a_column != 1 && (n >= columns_to_pack_a || n * a_column >= reach_to_pack_a);
+  }
+  static constexpr bool pack_b_pays(Index m, Index k, Index b_row) {
+    return m >= (b_row > far         ? rows_to_pack_far
+                 : k * b_row >= deep ? rows_to_pack_deep
+                                     : rows_to_pack_near);
+  }
+  // Whether B, which is not packed, is more than a block that few rows read.
+  static constexpr bool few_rows(Index m, Index n, Index k) {
+    return m < rows_to_pack_far && k * n > depth * width;
+  }
+  // Whether one column is left over, which alone in a batch would cost as much as a full one.
+  static constexpr bool last_is_alone(Index n) { return n > lanes<A> && n % lanes<A> == 1; }
 };
 
 // c (height x vectors batches) += a (height, depth) b (depth, vectors batches). b's batches are

@@ -49,7 +49,8 @@ struct Trigonometry : Math<A> {
     const V y = wave(x, quadrant);
     const V a = M::absolute(x);
     if (!xsimd::any(a > V(largest))) return y;
-    alignas(64) float in[lanes<A>], out[lanes<A>];
+    alignas(64) float in[lanes<A>];
+    alignas(64) float out[lanes<A>];
     x.store_aligned(in);
     y.store_aligned(out);
     for (Index i = 0; i < lanes<A>; ++i) {

@@ -54,16 +54,6 @@ void transpose_block(const real* from, Index from_column, real* to, Index to_row
   }
 }
 
-// The dimension along which `from` is contiguous when the last one is not; -1 if there is none.
-int transposed_dimension(const Walk& w) {
-  const int last = w.rank - 1;
-  if (w.stride[1][last] != 1 || w.stride[0][last] == 1 || w.stride[0][last] == 0) return -1;
-  for (int d = 0; d < last; ++d) {
-    if (w.stride[0][d] == 1) return d;
-  }
-  return -1;
-}
-
 void copy_transposed(Walk w, int across, const real* from, real* to) {
   const int last = w.rank - 1;
   for (int d = across; d + 1 < last; ++d) {  // bring `across` next to the last dimension
@@ -100,7 +90,7 @@ void copy(const Sizes& sizes, const real* from, const Index* from_strides, real*
   const WriteOrder order(sizes, from_strides, to_strides);
   const Index* strides[] = {order.from, order.to};
   const Walk w(order.sizes, 2, strides);
-  if (const int across = transposed_dimension(w); across >= 0) {
+  if (const int across = w.transposed(); across != -1) {
     copy_transposed(w, across, from, to);
     return;
   }

@@ -21,7 +21,7 @@ int processors_allowed() {
 #else
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  return std::max(1, int(std::thread::hardware_concurrency()));
+  return int(std::thread::hardware_concurrency());
 #endif
 }
 

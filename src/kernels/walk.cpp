@@ -32,6 +32,15 @@ Index Walk::outer() const {
   return count;
 }
 
+int Walk::transposed() const {
+  const int last = rank - 1;
+  if (stride[1][last] != 1 || stride[0][last] == 1 || stride[0][last] == 0) return -1;
+  for (int d = 0; d < last; ++d) {
+    if (stride[0][d] == 1) return d;
+  }
+  return -1;
+}
+
 Position::Position(const Walk& w, Index outer_index) : walk(w) {
   for (int d = w.rank - 2; d >= 0; --d) {
     at[d] = outer_index % w.size[d];

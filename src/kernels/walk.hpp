@@ -20,6 +20,10 @@ struct Walk {
 
   // The count of all dimensions but the last.
   Index outer() const;
+
+  // Of a copy from operand 0 to operand 1: the dimension along which the first is contiguous when
+  // the last one is that for the second only; -1 if there is none.
+  int transposed() const;
 };
 
 // The offsets of all operands at one position of the dimensions before the last.

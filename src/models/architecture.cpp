@@ -150,7 +150,7 @@ TransformerOptions canonical(TransformerOptions o) {
     o.windows.clear();
   }
   if (o.positions == Positions::rotary && o.rotary.width == 0) o.rotary.width = o.d_k;
-  o.dropout = 0;
+  o.dropout = {};
   return o;
 }
 

@@ -64,9 +64,9 @@ Compared compared(const std::string& name, const std::string& recorded, const Te
                 " in the file, but " + to_string(shape) + " in the model.");
   }
   const bool weights = recorded.ends_with(".attention.weights");
-  Compared result{name, recorded, 0, allowed, {}, 0, 0};
+  Compared result{name, recorded, {}, allowed, {}, {}, {}};
   double largest = weights ? 1 : 0, most = -1;
-  Index at = 0;
+  Index at{};
   for (Index i = 0; i < there.count(); ++i) {
     const double one = raw(here)[i], other = raw(there)[i], apart = std::abs(one - other);
     largest = std::max(largest, std::abs(other));
@@ -76,7 +76,7 @@ Compared compared(const std::string& name, const std::string& recorded, const Te
     result.here = one;
     result.there = other;
   }
-  result.difference = most <= 0 ? 0 : most / std::max(largest, 1e-30);
+  result.difference = std::max(most, 0.0) / std::max(largest, 1e-30);  // a NaN stays
   for (int axis = shape.ndim() - 1; axis >= 0; at /= shape[axis--]) {
     result.place.insert(result.place.begin(), at % shape[axis]);
   }
@@ -95,7 +95,7 @@ double Comparison::worst() const {
   double worst = 0;
   for (const Compared& one : activations) {
     const double part = one.difference / one.allowed;
-    if (!(part <= worst)) worst = std::isnan(part) ? std::numeric_limits<double>::infinity() : part;
+    worst = std::isnan(part) ? std::numeric_limits<double>::infinity() : std::max(worst, part);
   }
   return worst;
 }

@@ -35,7 +35,7 @@ void add_rotary(Changes& list, const Transformer& model) {
                   })});
   const Index width = now.rotary.width == 0 ? d_k : now.rotary.width;
   for (const Index other : {d_k, d_k / 2 / 2 * 2, d_k / 4 / 2 * 2}) {
-    if (other == width || other < 2) continue;
+    if (other == width || other == 0) continue;
     list.push_back(
         {"rotary width " + std::to_string(other) + " instead of " + std::to_string(width) +
              " of each head's " + std::to_string(d_k),
@@ -136,7 +136,6 @@ void add_residuals(Changes& list, const Transformer& model) {
   const bool pre = model.options.norm_place == NormPlace::pre;
   list.push_back({pre ? "norms after adding instead of before" : "norms before adding, not after",
                   each_block([pre](TransformerBlock& b) {
-                    b.parallel = false;
                     b.norm_place = pre ? NormPlace::post : NormPlace::pre;
                   })});
   if (!pre || model.blocks.empty()) return;

@@ -190,7 +190,7 @@ void read_rotary(Config& config, const char* name, std::optional<double>& base,
 
 std::optional<double> number_if_there(Config& config, Config::Names names) {
   if (config.find(names) == nullptr) return std::nullopt;
-  return config.number(names, 1);
+  return config.number(names, {});
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ RotaryOptions rotary_options(Config& config, Config::Names base_names, const Rot
   if (!has_share && part == 1) return rotary;
   if (has_share && part <= 1) {
     rotary.width = static_cast<Index>(static_cast<double>(share.d_k) * part);
-    if (rotary.width >= 2 && rotary.width % 2 == 0) return rotary;
+    if (rotary.width != 0 && rotary.width % 2 == 0) return rotary;
   }
   config.refuse(has_share ? *share.names.begin() : "rope_parameters",
                 has_share ? "of a head of " + std::to_string(share.d_k) +

@@ -41,20 +41,23 @@ HandMadeMatrices complete(const HandMadeHead& head, const HandMadeOptions& optio
 
 TransformerOptions sizes_of(const HandMadeOptions& o, const std::vector<HandMadeHead>& heads,
                             const std::vector<HandMadeMatrices>& matrices) {
-  TransformerOptions sizes{.vocab_size = o.vocab_size, .max_length = o.max_length};
-  sizes.d_model = columns_of(o).d_model();
-  sizes.num_heads = sizes.num_layers = sizes.d_k = 1;
+  Index layers{}, heads_each{}, width{};
   for (const HandMadeHead& head : heads) {
-    sizes.num_layers = std::max(sizes.num_layers, head.layer + 1);
-    sizes.num_heads = std::max(sizes.num_heads, head.head + 1);
+    layers = std::max(layers, head.layer + 1);
+    heads_each = std::max(heads_each, head.head + 1);
   }
   for (const HandMadeMatrices& m : matrices) {
-    sizes.d_k = std::max({sizes.d_k, m.query.size(1), m.value.size(1)});
+    width = std::max({width, m.query.size(1), m.value.size(1)});
   }
+  check_hand_made_size(o, layers, heads_each, width);
+  TransformerOptions sizes{.vocab_size = o.vocab_size, .max_length = o.max_length};
+  sizes.d_model = columns_of(o).d_model();
+  sizes.num_heads = heads_each;
+  sizes.num_layers = layers;
+  sizes.d_k = width;
   sizes.has_feed_forward = false;
   sizes.norm_kind = NormKind::rms;
   sizes.initializer = [](const Shape& shape, Random&) { return Tensor::zeros(shape); };
-  check_hand_made_size(o, sizes.num_layers, sizes.num_heads, sizes.d_k);
   return sizes;
 }
 

@@ -43,13 +43,13 @@ Scores of_first_word(const HandMadeOptions& o, const HandMadeColumns& at) {
 // The query asks for its word, and by half as much not for its own position.
 Scores of_same_word(const HandMadeOptions& o, const HandMadeColumns& at) {
   Scores map(o, at.words + at.length);
-  for (Index w = 0; w < at.words; ++w) {
-    map.query.set({at.word(w), w}, map.s);
-    map.key.set({at.word(w), w}, 1);
-  }
   for (Index i = 0; i < at.length; ++i) {
     map.query.set({at.position(i), at.words + i}, -map.s / 2);
     map.key.set({at.position(i), at.words + i}, 1);
+  }
+  for (Index w = 0; w < at.words; ++w) {
+    map.query.set({at.word(w), w}, map.s);
+    map.key.set({at.word(w), w}, 1);
   }
   return map;
 }

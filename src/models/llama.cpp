@@ -141,7 +141,8 @@ Architecture mistral() {
   a.write_config = [](const TransformerOptions& o, OrderedJson& json) {
     write_shared(o, json);
     json["sliding_window"] = nullptr;
-    if (!o.windows.empty()) json["sliding_window"] = o.windows.front();
+    const bool windows = !o.windows.empty() && o.windows.front() > 0;
+    if (windows) json["sliding_window"] = o.windows.front();
   };
   return a;
 }

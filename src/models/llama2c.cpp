@@ -29,7 +29,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 
 struct Sizes {
   Index width, hidden, layers, heads, key_value_heads, words, positions;
-  bool tied = true;
+  bool tied;
 
   Index head() const { return width / heads; }
 };

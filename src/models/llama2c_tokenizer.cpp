@@ -39,20 +39,21 @@ std::vector<ScoredToken> read_tokens(std::ifstream& file, std::uint64_t bytes) {
   std::string content(static_cast<std::size_t>(bytes), '\0');
   read_bytes(file, content.data(), bytes);
   std::vector<ScoredToken> tokens = llama2c_tokens(content);
-  for (std::size_t id = 0; id < tokens.size(); ++id) tokens[id].text = spelled(tokens[id].text, id);
+  std::size_t id = 0;
+  for (ScoredToken& token : tokens) token.text = spelled(token.text, id++);
   return tokens;
 }
 
 // Byte-pair encoding by ranks: all pairs of tokens that make a third, that with the highest score
 // first; of the same token, the longest left part first.
 Json merges_of(const std::vector<ScoredToken>& tokens, const Places& ids) {
-  std::vector<std::size_t> order;
-  for (std::size_t id = llama2c_first_merged; id < tokens.size(); ++id) order.push_back(id);
+  const auto merged = std::min<std::ptrdiff_t>(llama2c_first_merged, std::ssize(tokens));
+  std::vector<ScoredToken> order(tokens.begin() + merged, tokens.end());
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return tokens[a].score > tokens[b].score; });
+                   [](const ScoredToken& a, const ScoredToken& b) { return a.score > b.score; });
   Json merges = Json::array();
-  for (const std::size_t id : order) {
-    const std::string_view text = tokens[id].text;
+  for (const ScoredToken& token : order) {
+    const std::string_view text = token.text;
     for (std::size_t cut = text.size(); cut-- > 1;) {
       const std::string_view left = text.substr(0, cut), right = text.substr(cut);
       if (!ids.contains(left) || !ids.contains(right)) continue;
@@ -102,16 +103,17 @@ std::string text_of(const std::vector<ScoredToken>& tokens) {
   Json json = Json::parse(frame);
   auto& vocabulary = json["model"]["vocab"].get_ref<Json::object_t&>();
   Places ids;
-  for (std::size_t id = 0; id < tokens.size(); ++id) {
-    const auto [other, is_new] = ids.emplace(tokens[id].text, id);
+  for (const ScoredToken& token : tokens) {
+    const std::size_t id = ids.size();
+    const auto [other, is_new] = ids.emplace(token.text, id);
     if (!is_new) {
       throw Error("its tokens " + std::to_string(other->second) + " and " + std::to_string(id) +
-                  " are both " + in_quotes(tokens[id].text) + ".");
+                  " are both " + in_quotes(token.text) + ".");
     }
-    vocabulary.emplace_back(tokens[id].text, id);  // known to be new: [] would look through all
+    vocabulary.emplace_back(token.text, id);  // known to be new: [] would look through all
   }
-  if (!tokens.empty() && tokens[0].text != "<unk>") {
-    throw Error("its token 0 is " + in_quotes(tokens[0].text) +
+  if (!tokens.empty() && tokens.front().text != "<unk>") {
+    throw Error("its token 0 is " + in_quotes(tokens.front().text) +
                 ", not <unk>, which tokenizer.json has to name.");
   }
   json["model"]["merges"] = merges_of(tokens, ids);

@@ -159,9 +159,9 @@ class Opening {
     for (const auto& [tensor, parameter] : table_.copies) {
       if (entry.name == tensor && config_.options.has_logits) return check_type(entry);
     }
-    const bool of_layer =
-        name.number.size() < 6 &&
-        (name.number.empty() || std::stoll(name.number) < config_.options.num_layers);
+    Index layer{};
+    const bool of_layer = name.number.empty() ||
+                          (read_number(name.number, layer) && layer < config_.options.num_layers);
     const auto find = [&](const std::vector<PassedOver>& list, const std::string& pattern) {
       for (const PassedOver& one : list) {
         if (one.tensor != pattern) continue;
@@ -200,8 +200,7 @@ class Opening {
   // Rounded, perhaps to 8 digits in binary.
   bool has_frequencies(const WeightEntry& entry) const {
     const TransformerOptions& o = config_.options;
-    const Index d_k = o.d_k == 0 ? o.d_model / o.num_heads : o.d_k;
-    const Index width = o.rotary.width == 0 ? d_k : o.rotary.width;
+    const Index width = o.rotary.width == 0 ? o.d_k : o.rotary.width;  // one of them is given
     if (entry.shape.count() != width / 2) return false;
     for (Index i = 0; i < width / 2; ++i) {
       const double wanted =
@@ -228,7 +227,7 @@ class Opening {
       files_.read(name.tensor, reshape(rows, parts),
                   {.shape = parts.with(1, 3), .axis = 1, .begin = name.part});
     } else if (name.form == Form::side) {
-      files_.read(name.tensor, ours, {.axis = ours.ndim() - 1, .begin = name.part * ours.size(-1)});
+      files_.read(name.tensor, ours, {.axis = -1, .begin = name.part * ours.size(-1)});
     } else {
       files_.read(name.tensor, name.form == Form::transposed ? transpose(ours) : ours);
     }
@@ -250,7 +249,8 @@ class Opening {
   }
 
   bool same(const std::string& tensor, const Tensor& ours) const {
-    const Index rows = ours.size(0), step = 1 + 1'000'000 / (1 + ours.count() / (rows + 1));
+    constexpr Index step = 256;
+    const Index rows = ours.size(0);
     for (Index begin = 0; begin < rows; begin += step) {
       const Tensor part = slice(ours, 0, begin, std::min(begin + step, rows));
       const Tensor copy = Tensor::empty(part.shape());

@@ -23,8 +23,7 @@ Tensor joined(const StoredName& name, const std::vector<Tensor>& parts, Index he
   std::vector<Tensor> by_head;
   for (const Tensor& part : parts) {
     const Tensor rows = part.ndim() == 2 ? transpose(part) : part;  // (heads d_k, ...)
-    by_head.push_back(reshape(
-        rows, rows.shape().with(0, rows.size(0) / heads).inserted(0, 1).inserted(0, heads)));
+    by_head.push_back(reshape(rows, rows.shape().with(0, rows.size(0) / heads).inserted(0, heads)));
   }
   const Shape whole = stored_shape(name, parts.front().shape());
   return reshape(concat(by_head, 1), whole);  // (heads 3 d_k, ...)

@@ -41,8 +41,9 @@ Shape stored_shape(const StoredName& name, const Shape& parameter) {
   const bool turned =
       name.form == Form::transposed || (name.form == Form::by_head && parameter.ndim() == 2);
   const Shape shape = turned ? Shape{parameter[1], parameter[0]} : parameter;
-  if (name.form == Form::side) return shape.with(-1, 3 * shape[-1]);
-  return name.form == Form::by_head ? shape.with(0, 3 * shape[0]) : shape;
+  if (name.form != Form::side && name.form != Form::by_head) return shape;
+  const int axis = name.form == Form::side ? -1 : 0;  // along which the three lie
+  return shape.with(axis, 3 * shape[axis]);
 }
 
 Transformer shapes_of(const TransformerOptions& options) {

@@ -1,6 +1,7 @@
 #include "tapestry/nn/adapters.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "nn/adapted_maps.hpp"
 #include "tapestry/error.hpp"
@@ -25,12 +26,12 @@ void check_names(const std::vector<std::string>& names, const std::vector<std::s
   if (known.empty()) throw Error("add_adapters: the model has no blocks, and so no maps to adapt.");
   const std::string there = "this model's are " + listed(known) + ".";
   if (names.empty()) throw Error("add_adapters: no map is named; " + there);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!is_in(known, names[i])) {
-      throw Error("add_adapters: there is no map " + in_quotes(names[i]) + "; " + there);
+  for (const std::string& name : names) {
+    if (!is_in(known, name)) {
+      throw Error("add_adapters: there is no map " + in_quotes(name) + "; " + there);
     }
-    if (std::count(names.begin(), names.end(), names[i]) > 1) {
-      throw Error("add_adapters: the map " + in_quotes(names[i]) + " is named twice.");
+    if (std::count(names.begin(), names.end(), name) > 1) {
+      throw Error("add_adapters: the map " + in_quotes(name) + " is named twice.");
     }
   }
 }
@@ -47,13 +48,13 @@ void add_adapters(Transformer& model, const AdapterOptions& o, Random& random) {
     if (!is_in(known, one.kind)) known.push_back(one.kind);
   }
   check_names(o.maps, known);
-  std::vector<std::optional<LowRank>> made;  // all first, for one may be refused
+  std::vector<std::pair<Linear*, LowRank>> made;  // all first, for one may be refused
   for (const auto& [kind, name, map] : maps) {
-    made.emplace_back();
     if (!is_in(o.maps, kind)) continue;
-    made.back().emplace(map->weight.size(0), map->weight.size(1), o.rank, o.alpha, random);
+    const Index in = map->weight.size(0), out = map->weight.size(1);
+    made.emplace_back(map, LowRank(in, out, o.rank, o.alpha, random));
   }
-  for (std::size_t i = 0; i < maps.size(); ++i) maps[i].map->adapter = made[i];
+  for (const auto& [map, adapter] : made) map->adapter = adapter;
 }
 
 AdapterOptions adapter_options(const Transformer& model) {
@@ -91,12 +92,13 @@ Parameters adapter_parameters(const Transformer& model) {
 }
 
 void merge_adapters(Transformer& model) {
-  std::vector<Tensor> weights;
-  const auto maps = adaptable_maps(model);
-  for (const auto& one : maps) weights.push_back(one.map->merged());  // (in, out)
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    maps[i].map->weight = weights[i];
-    maps[i].map->adapter.reset();
+  std::vector<std::pair<Linear*, Tensor>> merged;  // all first, for memory may run out
+  for (const auto& one : adaptable_maps(model)) {
+    merged.emplace_back(one.map, one.map->merged());  // (in, out)
+  }
+  for (const auto& [map, weight] : merged) {
+    map->weight = weight;
+    map->adapter.reset();
   }
 }
 

@@ -48,7 +48,6 @@ std::shared_ptr<KeyValueCache::Room> room_for(const KeyValueCache& cache, Index 
   room->values = Tensor::empty(cache.values.shape().with(-2, most));  // (batch, heads, most, d_v)
   append(room->keys, 0, cache.keys);
   append(room->values, 0, cache.values);
-  room->used = before;
   return room;
 }
 

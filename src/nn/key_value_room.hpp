@@ -13,7 +13,7 @@ struct KeyValueCache::Room {
 };
 
 // A cache that is not empty in a room with space for `length` positions: in its own, if no other
-// cache has written behind it.
+// cache has written behind it. To be made a cache again by cache_in().
 std::shared_ptr<KeyValueCache::Room> room_for(const KeyValueCache& cache, Index length);
 
 // The cache that has the first `length` positions of a room. They must have been written.

@@ -40,7 +40,7 @@ void check(const std::vector<Index>& lengths, const Shape& x) {
 // (batch, 1): 1 where position t is real
 Tensor real_at(Index t, const std::vector<Index>& lengths) {
   std::vector<real> keep;
-  for (const Index length : lengths) keep.push_back(t < length ? 1 : 0);
+  for (const Index length : lengths) keep.push_back(t < length);
   return Tensor({static_cast<Index>(keep.size()), 1}, std::span<const real>(keep));
 }
 

@@ -58,13 +58,16 @@ Row row_of(const std::string& layer, const std::string& shapes, Index count) {
 std::string table_of(const std::vector<Row>& rows) {
   std::array<std::size_t, 4> widths{};
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < 4; ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths.at(i) = std::max(widths.at(i), row.at(i).size());
+    }
   }
   std::string table;
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < 4; ++i) {
-      const std::string space(widths[i] - row[i].size(), ' ');
-      table += i < 2 ? row[i] + space + "  " : space + row[i] + (i == 2 ? "  " : "\n");
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string& cell = row.at(i);
+      const std::string space(widths.at(i) - cell.size(), ' ');
+      table += i < 2 ? cell + space + "  " : space + cell + (i == 2 ? "  " : "\n");
     }
   }
   return table;
@@ -75,13 +78,13 @@ std::string table_of(const std::vector<Row>& rows) {
 std::string Module::summary() const {
   std::vector<Row> rows = {{"layer", "shapes", "parameters", "bytes"}};
   const Parameters list = parameters();
-  for (std::size_t i = 0, end = 0; i < list.size(); i = end) {
-    const std::string layer = layer_of(list[i].name);
+  for (auto one = list.begin(); one != list.end();) {
+    const std::string layer = layer_of(one->name);
     std::string shapes;
     Index count = 0;
-    for (end = i; end < list.size() && layer_of(list[end].name) == layer; ++end) {
-      shapes += (end == i ? "" : " ") + to_string(list[end].value.shape());
-      count += list[end].value.count();
+    for (; one != list.end() && layer_of(one->name) == layer; ++one) {
+      shapes += (shapes.empty() ? "" : " ") + to_string(one->value.shape());
+      count += one->value.count();
     }
     rows.push_back(row_of(layer, shapes, count));
   }

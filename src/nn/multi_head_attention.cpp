@@ -37,8 +37,8 @@ Index source(Index d_context, Index d_model) {
 
 // How many heads keys and values have.
 Index shared(Index asked, Index num_heads) {
-  if (asked == 0) return num_heads;
   if (asked > 0 && num_heads % asked == 0) return asked;
+  if (asked == 0) return num_heads;
   throw Error("multi-head attention: num_heads is " + std::to_string(num_heads) +
               " and num_key_value_heads is " + std::to_string(asked) +
               ": they must divide num_heads, or be 0 for as many.");
@@ -53,7 +53,7 @@ void check_rows(const char* name, const Tensor& x, const char* width, const Line
 
 void check_rotary(const RotaryOptions& rotary, Index d_k) {
   const Index width = rotary.width == 0 ? d_k : rotary.width;
-  if (width < 1 || width > d_k || width % 2 != 0) {
+  if (rotary.width < 0 || width > d_k || width % 2 != 0) {
     throw Error("multi-head attention: d_k is " + std::to_string(d_k) +
                 " and the rotary width is " + std::to_string(rotary.width) +
                 ": rotary positions rotate pairs of a head: the width must be even and at most " +
@@ -227,8 +227,7 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
   const Index d_k = query.weight.size(1) / num_heads, d_v = output.weight.size(0) / num_heads;
   const Index group = number * num_key_value_heads / num_heads;
   Random unused(0);
-  SingleHeadAttention one(query.weight.size(0), unused,
-                          {.d_k = d_k, .d_v = d_v, .is_causal = is_causal, .scores = scores});
+  SingleHeadAttention one(query.weight.size(0), unused, {.is_causal = is_causal, .scores = scores});
   one.query = part(query, 1, number, d_k);    // (d_model, d_k)
   one.key = part(key, 1, group, d_k);         // (d_model, d_k)
   one.value = part(value, 1, group, d_v);     // (d_model, d_v)

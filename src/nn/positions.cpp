@@ -68,9 +68,11 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
   }
   check_base("sinusoidal positions", base);
   const Tensor result = Tensor::empty({length, width});
-  std::vector<double> slowness;  // of each number's wave: positions for one radian
+  // Of each number's wave: positions for one radian
+  std::vector<double> slowness(static_cast<std::size_t>(width));
   for (Index i = 0; i < width; ++i) {
-    slowness.push_back(std::pow(base, static_cast<double>(i - i % 2) / static_cast<double>(width)));
+    slowness.at(static_cast<std::size_t>(i)) =
+        std::pow(base, static_cast<double>(i - i % 2) / static_cast<double>(width));
   }
   real* const numbers = raw(result);
   // A sine takes as long as a hundred sums.
@@ -78,7 +80,7 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
     for (Index row = begin; row < end; ++row) {
       const double position = static_cast<double>(first) + static_cast<double>(row);
       for (Index i = 0; i < width; ++i) {
-        const double angle = position / slowness[static_cast<std::size_t>(i)];
+        const double angle = position / slowness.at(static_cast<std::size_t>(i));
         numbers[row * width + i] =
             static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }
@@ -104,8 +106,7 @@ Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryL
                 ": its last axis must be heads times an even number of columns.");
   }
   if (from == to) return map;
-  const Index half = map.size(-1) / heads / 2,
-              rows = map.size(-1) == 0 ? 0 : map.count() / map.size(-1);
+  const Index half = map.size(-1) / heads / 2, rows = map.shape().removed(-1).count();
   const bool apart = to == RotaryLayout::half_split;  // else: pairs together
   const Shape cut{rows, heads, apart ? half : 2, apart ? 2 : half};
   return reshape(transpose(reshape(map, cut)), map.shape());  // map's shape
@@ -123,7 +124,6 @@ Index relative_bucket(Index offset, bool is_causal, Index buckets, Index max_dis
   offset = std::clamp(offset, -max_distance, max_distance);  // all larger distances share it
   const Index distance = is_causal ? std::max<Index>(-offset, 0) : std::abs(offset);
   if (distance < exact) return begin + distance;
-  if (distance >= max_distance) return begin + side - 1;
   const double part = std::log2(static_cast<double>(distance) / static_cast<double>(exact)) /
                       std::log2(static_cast<double>(max_distance) / static_cast<double>(exact));
   const Index more = static_cast<Index>(part * static_cast<double>(side - exact));
@@ -154,13 +154,13 @@ Tensor alibi_slopes(Index heads) {
   }
   Index power = 1;
   while (power <= heads / 2) power *= 2;
-  const Tensor slopes = Tensor::empty({heads});
+  std::vector<real> slopes;
   for (Index h = 0; h < heads; ++h) {
     const double step =
         h < power ? static_cast<double>(h + 1) : static_cast<double>(h - power) + 0.5;
-    raw(slopes)[h] = static_cast<real>(std::exp2(-8 * step / static_cast<double>(power)));
+    slopes.push_back(static_cast<real>(std::exp2(-8 * step / static_cast<double>(power))));
   }
-  return slopes;
+  return Tensor({heads}, slopes);
 }
 
 Tensor alibi_bias(Index heads, Index queries, Index keys, Index first) {

@@ -1,5 +1,6 @@
 #include "tapestry/nn/transformer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -86,14 +87,9 @@ TransformerBlockOptions block_options(const TransformerOptions& o, Index layer) 
 
 // Without a weight of its own if that is the embedding's, or there are no logits.
 Linear map_to_logits(const TransformerOptions& o, Random& random) {
-  if (o.has_logits && !o.tied_logits) {
-    return Linear(o.d_model, o.vocab_size, random, {o.initializer, o.logits_bias});
-  }
-  Linear map(1, 1, random,
-             {[](const Shape& shape, Random&) { return Tensor::zeros(shape); }, false});
-  map.weight = Tensor();
-  if (o.logits_bias) map.bias = Tensor::zeros({o.vocab_size});
-  return map;
+  const Initializer none = [](const Shape&, Random&) { return Tensor(); };
+  const bool own = o.has_logits && !o.tied_logits;
+  return Linear(o.d_model, o.vocab_size, random, {own ? o.initializer : none, o.logits_bias});
 }
 
 void refuse_cache(const ForwardContext& pass) {
@@ -192,8 +188,8 @@ Tensor Transformer::run(const Indices& ids, const Mask& mask, const ForwardConte
   Tensor x = dropout(embedded, options.dropout, pass.random);   // (..., length, d_model)
   x = Capture::record("embedding", x);
   x = run_blocks(0, x, mask, pass, caches);  // (..., length, d_model)
-  if (which == NextOf::last && x.size(-2) > 1) {
-    x = slice(x, -2, x.size(-2) - 1, x.size(-2));  // (..., 1, d_model)
+  if (which == NextOf::last) {
+    x = slice(x, -2, std::max<Index>(x.size(-2) - 1, 0), x.size(-2));  // (..., 1, d_model)
   }
   return read_out(x);
 }

@@ -9,10 +9,8 @@ namespace {
 
 Tensor running_sums(const Tensor& x, int axis, bool from_the_end) {
   const Tensor dense = x.contiguous(), y = Tensor::empty(x.shape());
-  Index outer = 1, inner = 1;
-  for (int i = 0; i < axis; ++i) outer *= x.size(i);
-  for (int i = axis + 1; i < x.ndim(); ++i) inner *= x.size(i);
-  kernels::cumsum(raw(dense), outer, x.size(axis), inner, from_the_end, raw(y));
+  const auto [outer, length, inner] = around(x.shape(), axis);
+  kernels::cumsum(raw(dense), outer, length, inner, from_the_end, raw(y));
   return y;
 }
 

@@ -2,6 +2,7 @@
 // numbers. Only concat, stack and a reshape that strides cannot express copy anything.
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 #include "kernels/strided.hpp"
@@ -35,7 +36,7 @@ std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
   if (any.is_contiguous() || shape.count() == 0) return strides;
   const Tensor x = without_ones(any);
   int from = 0, to = 0;
-  while (from < x.ndim() && to < shape.ndim()) {
+  while (from < x.ndim()) {
     int from_end = from + 1, to_end = to + 1;
     Index in = x.size(from), out = shape[to];
     while (in != out) {  // grow both groups until their element counts are equal
@@ -57,8 +58,7 @@ std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
     from = from_end;
     to = to_end;
   }
-  for (; to < shape.ndim(); ++to) strides[static_cast<std::size_t>(to)] = 1;  // trailing ones
-  return strides;
+  return strides;  // trailing ones keep theirs
 }
 
 Tensor reshaped(const Tensor& x, const Shape& shape) {
@@ -86,7 +86,7 @@ Tensor sliced(const Tensor& x, int axis, Index begin, Index size, Index step) {
 Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
   std::array<Index, Shape::max_ndim> known{};
   Index product = 1;
-  int unknown = -1;
+  std::optional<std::size_t> unknown;
   bool too_large = false;
   const std::string request = "reshape: x is " + to_string(x.shape());
   if (sizes.size() > known.size()) throw Error(request + ": at most six axes are possible.");
@@ -94,20 +94,20 @@ Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
     known[i] = sizes.begin()[i];
     if (known[i] != -1) {
       too_large = __builtin_mul_overflow(product, known[i], &product) || too_large;
-    } else if (unknown >= 0) {
+    } else if (unknown) {
       throw Error(request + ": only one size may be -1, to be inferred.");
     } else {
-      unknown = static_cast<int>(i);
+      unknown = i;
     }
   }
   if (too_large) throw Error(request + ": the sizes asked for are more than memory can hold.");
-  if (unknown >= 0) {
+  if (unknown) {
     if (product <= 0 || x.count() % product != 0) {
       throw Error(request + " with " + std::to_string(x.count()) +
                   " elements, which the known sizes (product " + std::to_string(product) +
                   ") do not divide, so -1 cannot be inferred.");
     }
-    known[static_cast<std::size_t>(unknown)] = x.count() / product;
+    known[*unknown] = x.count() / product;
   }
   return reshape(x, Shape(std::span(known.data(), sizes.size())));
 }
@@ -131,7 +131,7 @@ Tensor transpose(const Tensor& x, int one, int other) {
     throw Error("transpose: x is " + to_string(x.shape()) + ": two axes are needed to swap them.");
   }
   std::array<int, Shape::max_ndim> order{};
-  for (int axis = 0; axis < x.ndim(); ++axis) order[static_cast<std::size_t>(axis)] = axis;
+  std::iota(order.begin(), order.end(), 0);
   std::swap(order[static_cast<std::size_t>(normalized_axis("transpose", one, x.ndim()))],
             order[static_cast<std::size_t>(normalized_axis("transpose", other, x.ndim()))]);
   const std::span axes(order.data(), static_cast<std::size_t>(x.ndim()));
@@ -143,13 +143,12 @@ Tensor transpose(const Tensor& x, int one, int other) {
 
 Tensor permute(const Tensor& x, std::span<const int> order) {
   std::array<int, Shape::max_ndim> forward{}, inverse{};
-  std::array<bool, Shape::max_ndim> seen{};
   bool valid = static_cast<int>(order.size()) == x.ndim();
   for (std::size_t i = 0; valid && i < order.size(); ++i) {
     forward[i] = normalized_axis("permute", order[i], x.ndim());
-    const auto axis = static_cast<std::size_t>(forward[i]);
-    valid = !std::exchange(seen[axis], true);
-    inverse[axis] = static_cast<int>(i);
+    const auto seen = std::span(forward).first(i);
+    valid = std::find(seen.begin(), seen.end(), forward[i]) == seen.end();
+    inverse[static_cast<std::size_t>(forward[i])] = static_cast<int>(i);
   }
   if (!valid) {
     throw Error("permute: x is " + to_string(x.shape()) + ": the order must name each of its " +
@@ -174,7 +173,8 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
                 " are not within axis " + std::to_string(axis) + " of size " +
                 std::to_string(size) + (step < 0 ? ", backwards." : ", forwards."));
   }
-  step = std::clamp(step, -size - 1, size + 1);  // a longer step finds no more, and could overflow
+  const Index far = size + 1;
+  step = std::clamp(step, -far, far);  // a longer step finds no more, and could overflow
   const Index longest = std::abs(step), count = (std::abs(stop - start) + longest - 1) / longest;
   const Index first = count == 0 ? 0 : start;
   return Tape::record("slice", {x}, sliced(x, at, first, count, step),
@@ -187,18 +187,18 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end, Index step) {
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   if (parts.empty()) throw Error("concat: there is nothing to join: the list is empty.");
-  const int at = normalized_axis("concat", axis, parts[0].ndim());
+  const int at = normalized_axis("concat", axis, parts.front().ndim());
   Index size = 0;
   for (const Tensor& part : parts) {
-    if (part.ndim() != parts[0].ndim() ||
-        part.shape().with(at, 0) != parts[0].shape().with(at, 0)) {
-      throw Error("concat: parts are " + to_string(parts[0].shape()) + " and " +
+    if (part.ndim() != parts.front().ndim() ||
+        part.shape().with(at, 0) != parts.front().shape().with(at, 0)) {
+      throw Error("concat: parts are " + to_string(parts.front().shape()) + " and " +
                   to_string(part.shape()) + ": sizes must be equal except along axis " +
                   std::to_string(axis) + ".");
     }
     size += part.size(at);
   }
-  const Tensor y = Tensor::empty(parts[0].shape().with(at, size));
+  const Tensor y = Tensor::empty(parts.front().shape().with(at, size));
   Index begin = 0;
   std::vector<Index> lengths;
   for (const Tensor& part : parts) {
@@ -219,13 +219,13 @@ Tensor stack(const std::vector<Tensor>& parts, int axis) {
   if (parts.empty()) throw Error("stack: there is nothing to stack: the list is empty.");
   std::vector<Tensor> rows;
   for (const Tensor& part : parts) {
-    if (part.shape() != parts[0].shape()) {
-      throw Error("stack: parts are " + to_string(parts[0].shape()) + " and " +
+    if (part.shape() != parts.front().shape()) {
+      throw Error("stack: parts are " + to_string(parts.front().shape()) + " and " +
                   to_string(part.shape()) + ": all must have one shape. Did you mean concat?");
     }
     rows.push_back(unsqueeze(part, axis));
   }
-  return concat(rows, axis < 0 ? axis + parts[0].ndim() + 1 : axis);
+  return concat(rows, axis < 0 ? axis + parts.front().ndim() + 1 : axis);
 }
 
 std::vector<Tensor> split(const Tensor& x, Index parts, int axis) {

@@ -18,7 +18,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
   if (!(eps >= 0 && std::isfinite(eps))) {
     throw Error("layer_norm: eps is " + exact_text(eps) + ", but must be a number of 0 or more.");
   }
-  const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
+  const Index n = x.size(-1), rows = rows_in(x);
   const Tensor input = x.contiguous(), g = weight.contiguous(), b = bias.contiguous();
   const Tensor y = Tensor::empty(x.shape());
   const Tensor centre = Tensor::empty({rows, 2}), inverse = Tensor::empty({rows});

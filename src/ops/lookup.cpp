@@ -1,4 +1,6 @@
 // embedding and gather: gather forward, scatter-add backward.
+#include <algorithm>
+
 #include "kernels/strided.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
@@ -10,14 +12,12 @@ namespace {
 
 void check_range(const char* operation, const Indices& indices, Index size, const char* what) {
   indices.check(operation);
-  for (std::size_t i = 0; i < indices.values.size(); ++i) {
-    const std::int32_t id = indices.values[i];
-    if (id < 0 || id >= size) {
-      throw Error(std::string(operation) + ": index " + std::to_string(id) + " at place " +
-                  std::to_string(i) + " is not one of the " + std::to_string(size) + " " + what +
-                  " (0 to " + std::to_string(size - 1) + ").");
-    }
-  }
+  const auto begin = indices.values.begin(), end = indices.values.end();
+  const auto bad = std::find_if(begin, end, [&](Index id) { return id < 0 || id >= size; });
+  if (bad == end) return;
+  throw Error(std::string(operation) + ": index " + std::to_string(*bad) + " at place " +
+              std::to_string(bad - begin) + " is not one of the " + std::to_string(size) + " " +
+              what + " (0 to " + std::to_string(size - 1) + ").");
 }
 
 }  // namespace
@@ -50,20 +50,17 @@ Tensor gather(const Tensor& x, int axis, const Indices& index) {
   }
   check_range("gather", index, x.size(at), "positions of the axis");
   const Tensor dense = x.contiguous();
-  Index outer = 1, inner = 1;
-  for (int i = 0; i < at; ++i) outer *= x.size(i);
-  for (int i = at + 1; i < x.ndim(); ++i) inner *= x.size(i);
+  const Around a = around(x.shape(), at);
   const Tensor y = Tensor::empty(index.shape);
   const Index picks = index.shape[at];
-  kernels::gather(raw(dense), outer, x.size(at), inner, index.values.data(), picks, raw(y));
-  return Tape::record(
-      "gather", {x}, y,
-      [shape = x.shape(), outer, inner, index, at, picks](const Tensor& dy, GradientSink& to) {
-        const Tensor dx = Tensor::zeros(shape), dense_dy = dy.contiguous();
-        kernels::scatter_add(raw(dense_dy), outer, shape[at], inner, index.values.data(), picks,
-                             raw(dx));
-        to.accumulate(0, dx);
-      });
+  kernels::gather(raw(dense), a.outer, a.length, a.inner, index.values.data(), picks, raw(y));
+  return Tape::record("gather", {x}, y,
+                      [shape = x.shape(), a, index, picks](const Tensor& dy, GradientSink& to) {
+                        const Tensor dx = Tensor::zeros(shape), dense_dy = dy.contiguous();
+                        kernels::scatter_add(raw(dense_dy), a.outer, a.length, a.inner,
+                                             index.values.data(), picks, raw(dx));
+                        to.accumulate(0, dx);
+                      });
 }
 
 }  // namespace tapestry

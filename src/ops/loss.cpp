@@ -19,14 +19,13 @@ void check(const Tensor& logits, const Indices& targets) {
                 ": logits must have the targets' shape and a last axis of classes.");
   }
   const Index classes = logits.size(-1);
-  for (std::size_t i = 0; i < targets.values.size(); ++i) {
-    if (targets.values[i] >= classes) {
-      throw Error("cross_entropy: target " + std::to_string(targets.values[i]) + " at place " +
-                  std::to_string(i) + " is not one of the " + std::to_string(classes) +
-                  " classes (0 to " + std::to_string(classes - 1) +
-                  "). Use a negative target to ignore a position.");
-    }
-  }
+  const auto begin = targets.values.begin(), end = targets.values.end();
+  const auto bad = std::find_if(begin, end, [&](Index target) { return target >= classes; });
+  if (bad == end) return;
+  throw Error("cross_entropy: target " + std::to_string(*bad) + " at place " +
+              std::to_string(bad - begin) + " is not one of the " + std::to_string(classes) +
+              " classes (0 to " + std::to_string(classes - 1) +
+              "). Use a negative target to ignore a position.");
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
     total += double{raw(log_sum)[row]} - double{raw(dense)[row * classes + target]};
     ++counted;
   }
-  const double share = counted == 0 ? 0 : 1 / static_cast<double>(counted);
+  const double share = 1 / static_cast<double>(std::max<Index>(counted, 1));
   return Tape::record("cross_entropy", {logits}, Tensor(total * share),
                       [logits = Tape::save(dense), log_sum = Tape::save(log_sum), targets, share,
                        rows, classes](const Tensor& dy, GradientSink& to) {
@@ -89,7 +88,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   for (Index i = 0; i < x.count(); ++i) {
     total += binary_loss(double{raw(x)[i]}, double{raw(t)[i]});
   }
-  const double share = x.count() == 0 ? 0 : 1 / static_cast<double>(x.count());
+  const double share = 1 / static_cast<double>(std::max<Index>(x.count(), 1));
   return Tape::record(
       "binary_cross_entropy", {logits, targets}, Tensor(total * share),
       [x = Tape::save(x), t = Tape::save(t), share](const Tensor& dy, GradientSink& to) {

@@ -56,11 +56,11 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
   return x.c;
 }
 
-// A^T dC. For a weight matrix shared by all batches it is one long product, not a sum of many.
-Tensor right_gradient(const Tensor& a, const Tensor& dc, int b_rank) {
-  if (b_rank > 2 || a.ndim() == 2) return multiply(transpose(a), dc);
+// A^T dC for a matrix that all batches share: one long product, not a sum of many.
+Tensor shared_gradient(const Tensor& a, const Tensor& dc) {
   const Index rows = leading(a).count() * a.size(-2);
-  return multiply(transpose(reshape(a, {rows, a.size(-1)})), reshape(dc, {rows, dc.size(-1)}));
+  return multiply(transpose(reshape(a, Shape{rows, a.size(-1)})),
+                  reshape(dc, Shape{rows, dc.size(-1)}));
 }
 
 // `saved` if the gradient by `input` needs it, else undefined.
@@ -74,10 +74,12 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   check(a, b);
   const Tensor c = multiply(a, b);
   return Tape::record("matmul", {a, b}, c,
-                      [a = save_for(b, a), b = save_for(a, b), b_rank = b.ndim()](
+                      [a = save_for(b, a), b = save_for(a, b), shared = b.ndim() == 2](
                           const Tensor& dc, GradientSink& to) {
                         if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(b)));
-                        if (to.needs_gradient(1)) to.accumulate(1, right_gradient(a, dc, b_rank));
+                        if (!to.needs_gradient(1)) return;
+                        to.accumulate(1,
+                                      shared ? shared_gradient(a, dc) : multiply(transpose(a), dc));
                       });
 }
 
@@ -125,7 +127,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
                        backward = kernel.backward](const Tensor& dy, GradientSink& to) {
                         const Tensor dc = backward == nullptr ? dy : apply(backward, dy, slope);
                         if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(weight)));
-                        if (to.needs_gradient(1)) to.accumulate(1, right_gradient(x, dc, 2));
+                        if (to.needs_gradient(1)) to.accumulate(1, shared_gradient(x, dc));
                         to.accumulate(2, dc);
                       });
 }

@@ -11,16 +11,13 @@ namespace tapestry {
 namespace {
 
 // x as (outer, length, inner) around one axis.
-struct Along {
+struct Along : Around {
   Tensor x;
   int axis;
-  Index outer = 1, length, inner = 1;
 
   Along(const char* operation, const Tensor& any, int which)
       : x(any.contiguous()), axis(normalized_axis(operation, which, any.ndim())) {
-    length = x.size(axis);
-    for (int i = 0; i < axis; ++i) outer *= x.size(i);
-    for (int i = axis + 1; i < x.ndim(); ++i) inner *= x.size(i);
+    static_cast<Around&>(*this) = around(x.shape(), axis);
     if (length > std::numeric_limits<std::int32_t>::max()) {
       throw Error(std::string(operation) + ": axis " + std::to_string(which) + " has " +
                   std::to_string(length) + " elements, more than an index can name.");

@@ -1,6 +1,5 @@
 // sum, mean, var, prod, max, min over any axes.
 #include <algorithm>
-#include <limits>
 
 #include "kernels/axis.hpp"
 #include "tapestry/error.hpp"
@@ -42,8 +41,9 @@ Reduction plan(const char* operation, const Shape& shape, const Axes& axes) {
   }
   if (axes.count < 0) std::fill_n(plan.reduced.begin(), shape.ndim(), true);
   for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
+    const Index size = shape[axis];
     if (!plan.reduced[static_cast<std::size_t>(axis)]) continue;
-    plan.count *= shape[axis];
+    plan.count *= size;
     plan.kept = plan.kept.with(axis, 1);
     plan.squeezed = plan.squeezed.removed(axis);
   }
@@ -120,9 +120,10 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   const Reduction reduction = plan("mean", x.shape(), axes);
+  // The mean of nothing is 0 times infinity: NaN.
   const double share = 1 / static_cast<double>(reduction.count);
-  const Tensor y = apply("mean", active().of<kernels::Multiply>(), run(active().sum, x, reduction),
-                         reduction.count == 0 ? std::numeric_limits<double>::quiet_NaN() : share);
+  const Tensor y =
+      apply("mean", active().of<kernels::Multiply>(), run(active().sum, x, reduction), share);
   return Tape::record(
       "mean", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
       [shape = x.shape(), kept = reduction.kept, share](const Tensor& dy, GradientSink& to) {

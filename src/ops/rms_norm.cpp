@@ -18,7 +18,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   if (!(eps >= 0 && std::isfinite(eps))) {
     throw Error("rms_norm: eps is " + exact_text(eps) + ", but must be a number of 0 or more.");
   }
-  const Index n = x.size(-1), rows = n == 0 ? 0 : x.count() / n;
+  const Index n = x.size(-1), rows = rows_in(x);
   const Tensor input = x.contiguous(), w = weight.contiguous();
   const Tensor y = Tensor::empty(x.shape()), inverse = Tensor::empty({rows});
   kernels::rms_norm(raw(input), raw(w), static_cast<real>(eps), raw(y), raw(inverse), rows, n);

@@ -9,19 +9,17 @@ using kernels::active;
 
 namespace {
 
-Index rows_of(const Tensor& x) { return x.size(-1) == 0 ? 0 : x.count() / x.size(-1); }
-
 Tensor by_rows(kernels::Rows kernel, const Tensor& x) {
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape());
-  kernels::rows(kernel, raw(dense), raw(y), rows_of(x), x.size(-1));
+  kernels::rows(kernel, raw(dense), raw(y), rows_in(x), x.size(-1));
   return y;
 }
 
 Tensor by_rows_backward(kernels::RowsBackward kernel, const Tensor& dy, const Tensor& y) {
   const Tensor dense = dy.contiguous();
   Tensor dx = Tensor::empty(y.shape());
-  kernels::rows_backward(kernel, raw(dense), raw(y), raw(dx), rows_of(y), y.size(-1));
+  kernels::rows_backward(kernel, raw(dense), raw(y), raw(dx), rows_in(y), y.size(-1));
   return dx;
 }
 

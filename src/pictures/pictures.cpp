@@ -26,11 +26,11 @@ plot::Box box_for(const Tape::Entry& entry) {
                                   : entry.label + " = " + entry.operation;
   if (watched) box.fill = {255, 244, 230};
   if (entry.shape.ndim() > 0) box.lines.push_back(to_string(entry.shape));
-  if (!entry.value.defined()) return box;
+  if (!entry.value.defined() || entry.value.count() == 0) return box;
   if (entry.value.count() == 1) {
     box.lines.push_back(value_text("value", entry.value));
     if (entry.gradient.defined()) box.lines.push_back(value_text("gradient", entry.gradient));
-  } else if (entry.value.ndim() <= 2 && entry.value.count() > 0) {
+  } else if (entry.value.ndim() <= 2) {
     box.thumbnail = thumbnail(entry.value);
   }
   return box;

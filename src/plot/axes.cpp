@@ -38,10 +38,10 @@ Range round_range(double low, double high, bool log) {
     const double widen = low == 0 ? 1 : 0.5 * std::abs(low);
     return {low - widen, high + widen, false};
   }
-  if (low > 0 && low < 0.4 * high) low = 0;
-  if (high < 0 && high > 0.4 * low) high = 0;
+  if (low < 0.4 * high) low = std::min(low, 0.0);
+  if (high > 0.4 * low) high = std::max(high, 0.0);
   const std::vector<double> ticks = linear_ticks(low, high);
-  if (ticks.size() < 2) return {low, high, false};
+  if (ticks.empty()) return {low, high, false};
   const double step = ticks[1] - ticks[0], slack = 1e-9 * (high - low);
   const double first = ticks.front(), last = ticks.back();
   return {first > low + slack ? first - step : first, last < high - slack ? last + step : last,

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "plot/axes.hpp"
 #include "plot/frame.hpp"
@@ -31,9 +32,9 @@ Range y_range(const BarChart& chart) {
   for (const ReferenceLine& line : chart.reference_lines) values.push_back(line.y);
   Range range = settle(chart.y_axis, values, "bar chart");
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*least == 0 && *most == 0 && !chart.y_axis.low) range.low = 0;
   range.low = std::min(range.low, 0.0);
   range.high = std::max(range.high, 0.0);
+  if (*least == 0 && *most == 0 && !chart.y_axis.low) range.low = 0;
   return range;
 }
 
@@ -54,23 +55,21 @@ std::vector<LegendEntry> legend_of(const BarChart& chart) {
 }
 
 struct Bars {
-  double group = 0, bar = 0;  // widths
-  double value_size = 0;      // of the printed values, 0 when they do not fit
+  double group = 0, bar = 0;         // widths
+  std::optional<double> value_size;  // of the printed values, if they fit
 };
 
 Bars bars_for(const BarChart& chart, double width) {
   Bars bars;
   bars.group = width / static_cast<double>(chart.labels.size());
   bars.bar = std::min(64.0, 0.76 * bars.group / static_cast<double>(chart.series.size()));
-  double longest = 0;
+  std::vector<std::string> texts;
   for (const BarSeries& series : chart.series) {
-    for (const double value : series.values) {
-      longest = std::max(longest, measure_text(number_text(value, chart.digits), {1}).width);
-    }
+    for (const double value : series.values) texts.push_back(number_text(value, chart.digits));
   }
   const double room = chart.series.size() == 1 ? 0.96 * bars.group : 0.97 * bars.bar;
-  const double size = std::min(type::small + 1, room / std::max(longest, 0.1));
-  bars.value_size = chart.print_values && size >= 7.5 ? size : 0;
+  const double size = std::min(type::small + 1, room / widest(texts, {1}));
+  if (chart.print_values && size >= 7.5) bars.value_size = size;
   return bars;
 }
 
@@ -109,16 +108,15 @@ void draw_value(Canvas& canvas, const Rect& place, double value, int digits, dou
 // Room at both ends of the range for values printed beyond the bars.
 void widen_for_values(const BarChart& chart, Range& range, double height) {
   const double text = (type::small + 11) / height * (range.high - range.low);
-  double most = 0, least = 0;
+  double most = 0;
   for (const BarSeries& series : chart.series) {
     for (const double value : series.values) {
       if (!std::isfinite(value)) continue;
       most = std::max(most, value);
-      least = std::min(least, value);
+      if (!chart.y_axis.low && value < 0) range.low = std::min(range.low, value - text);
     }
   }
   if (!chart.y_axis.high) range.high = std::max(range.high, most + text);
-  if (!chart.y_axis.low && least < 0) range.low = std::min(range.low, least - text);
 }
 
 // Bars, then the lines across them, then the numbers on top.
@@ -134,9 +132,9 @@ void draw_bars(Canvas& canvas, const Axes& axes, const BarChart& chart, const Ba
   const double zero = axes.plot.bottom() - axes.y.share(0) * axes.plot.height;
   canvas.line({axes.plot.x, zero}, {axes.plot.right(), zero}, {theme::frame, 1});
   draw_reference_lines(canvas, axes, chart.reference_lines);
-  if (!(bars.value_size > 0)) return;
+  if (!bars.value_size) return;
   each([&](const Rect& place, std::size_t i, std::size_t k) {
-    draw_value(canvas, place, chart.series[k].values[i], chart.digits, bars.value_size);
+    draw_value(canvas, place, chart.series[k].values[i], chart.digits, *bars.value_size);
   });
 }
 
@@ -157,7 +155,7 @@ void draw(Canvas& canvas, Rect area, const BarChart& chart) {
   if (axes.plot.width < 20 || axes.plot.height < 20) {
     throw Error("bar chart: the area is too small for title, legend and labels; give it more room");
   }
-  if (bars.value_size > 0) widen_for_values(chart, axes.y, axes.plot.height);
+  if (bars.value_size) widen_for_values(chart, axes.y, axes.plot.height);
   draw_y_axis(canvas, axes, ticks, chart.y_axis.name);
   draw_bars(canvas, axes, chart, bars);
   draw_group_labels(canvas, {axes.plot.x, axes.plot.bottom()}, labels);

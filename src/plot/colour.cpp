@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 namespace tapestry::plot {
@@ -21,7 +22,7 @@ std::uint8_t encoded(double linear) {
 
 // White of D65, and the constants of the CIE definition.
 constexpr double white_x = 0.95047, white_z = 1.08883;
-constexpr double epsilon = 216.0 / 24389.0, kappa = 24389.0 / 27.0;
+constexpr double kappa = 24389.0 / 27.0, epsilon = 8 / kappa;
 
 double lab_curve(double t) { return t > epsilon ? std::cbrt(t) : (kappa * t + 16) / 116; }
 double lab_curve_inverse(double f) {
@@ -80,8 +81,8 @@ void fill_uniformly(Table& table, int first, int last, const std::vector<Colour>
   }
   for (int i = first; i <= last; ++i) {
     const double wanted = length.back() * (i - first) / (last - first);
-    const auto found = std::lower_bound(length.begin(), length.end(), wanted);
-    table[i] = from_lab(curve[std::min<std::size_t>(found - length.begin(), curve.size() - 1)]);
+    const auto found = std::lower_bound(length.begin(), std::prev(length.end()), wanted);
+    table[i] = from_lab(curve[static_cast<std::size_t>(found - length.begin())]);
   }
 }
 

@@ -40,7 +40,7 @@ void check(const Diagram& diagram) {
 Size thumbnail_size(const Thumbnail& image) {
   const double rows = static_cast<double>(image.rows), columns = static_cast<double>(image.columns);
   const double cell_width = std::clamp(128 / columns, 0.5, 14.0);
-  const double cell_height = std::clamp(96 / rows, 0.5, std::max(8.0, std::min(14.0, cell_width)));
+  const double cell_height = std::clamp(96 / rows, 0.5, std::max(8.0, cell_width));
   return {cell_width * columns, cell_height * rows};
 }
 
@@ -56,7 +56,7 @@ void draw_thumbnail(Canvas& canvas, const Rect& place, const Thumbnail& image, d
     high = std::max(high, value);
   }
   if (image.colours == ColourMap::blue_orange) low = -(high = std::max(-low, high));
-  if (image.colours != ColourMap::blue_orange && low >= 0 && high <= 1) high = 1;
+  if (image.colours != ColourMap::blue_orange && low >= 0) high = std::max(high, 1.0);
   low = image.low.value_or(low);
   high = image.high.value_or(high);
   std::vector<Colour> colours;
@@ -91,7 +91,7 @@ void draw_box(Canvas& canvas, const Box& box, Point origin, double zoom) {
   if (!box.thumbnail) return;
   const Size size = thumbnail_size(*box.thumbnail);
   draw_thumbnail(canvas,
-                 {x - zoom * size.width / 2, y + zoom * (words_height(box) > 0 ? 6 : 1),
+                 {x - zoom * size.width / 2, y + zoom * (words_height(box) == 0 ? 1 : 6),
                   zoom * size.width, zoom * size.height},
                  *box.thumbnail, zoom);
 }
@@ -212,7 +212,7 @@ Size box_size(const Box& box) {
   if (box.thumbnail) {
     const Size image = thumbnail_size(*box.thumbnail);
     width = std::max(width, image.width);
-    height += image.height + (height > 0 ? 6 : 0);
+    height += image.height + (height == 0 ? 0 : 6);
   }
   return {std::ceil(std::max(width + 2 * padding, 54.0)), std::ceil(height + 2 * padding - 2)};
 }
@@ -226,8 +226,9 @@ Size layout(Diagram& diagram) {
   for (const Box& box : diagram.boxes) extent.push_back(turned(box_size(box), direction));
   for (const Arrow& arrow : diagram.arrows) {
     links.push_back({arrow.from, arrow.to});
-    const double label = measure_text(arrow.label, {label_type}).width;
-    room.push_back(direction == Direction::right && label > 0 ? label + 34 : 0);
+    double& needed = room.emplace_back();
+    if (direction == Direction::down) continue;
+    needed = measure_text(arrow.label, {label_type}).width + 34;
   }
   const LayerPlan plan = place_in_layers(extent, links, room, gap_along, gap_across);
   for (std::size_t i = 0; i < diagram.boxes.size(); ++i) {

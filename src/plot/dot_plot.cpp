@@ -178,7 +178,7 @@ void draw_notes(Canvas& canvas, const Place& place, double lane, const Notes& no
     return;
   }
   style.align = Align::centre;
-  style.size *= std::min(1.0, 0.95 * lane / std::max(widest(notes, style), 0.1));
+  style.size *= std::min(1.0, 0.95 * lane / widest(notes, style));
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const double below = note_line * (static_cast<double>(i) + 0.5);
     canvas.text({place.middle, place.plot.bottom() + 2 + below}, notes[i], style, Role::note);
@@ -224,9 +224,8 @@ void draw_columns(Canvas& canvas, const Rect& room, const DotPlot& chart, const 
   const double groups = static_cast<double>(chart.labels.size());
   GroupLabels labels = group_labels(chart.labels, width / groups);
   const double below = notes + labels.height + (chart.label_axis.empty() ? 0 : 22);
-  const Axes axes{canvas.snap(Rect{room.x + left, room.y + top, width, room.height - below - top}),
-                  {0, 1, false},
-                  range};
+  const Axes axes{
+      canvas.snap(Rect{room.x + left, room.y + top, width, room.height - below - top}), {}, range};
   const Rect& plot = axes.plot;
   check_room(plot);
   draw_y_axis(canvas, axes, ticks, chart.value_axis.name);
@@ -253,7 +252,8 @@ void draw_rows(Canvas& canvas, const Rect& room, const DotPlot& chart, const Ran
   const Ticks labels = row_ticks(chart);
   const double left = y_axis_room(labels, chart.label_axis), top = 7;
   const double notes = notes_room(chart, range);
-  const double right = 16 + (notes > 0 || any_runs(chart, is_censored) ? arrow_length : 0) + notes;
+  const double right =
+      16 + (notes == 0 && !any_runs(chart, is_censored) ? 0 : arrow_length) + notes;
   const double below = x_axis_room(chart.value_axis.name);
   const Axes axes{canvas.snap(Rect{room.x + left, room.y + top, room.width - left - right,
                                    room.height - below - top}),

@@ -26,7 +26,10 @@ std::string short_text(double value) {
 Lane lane_for(const Runs& runs, const Range& range, double length) {
   Lane lane{{}, shown_interval(runs), notes_on(runs, range)};
   const auto add = [&](double value, bool censored) {
-    if (is_on(range, value)) lane.dots.push_back({length * range.share(value), 0, censored});
+    if (!is_on(range, value)) return;
+    Dot& dot = lane.dots.emplace_back();
+    dot.along = length * range.share(value);
+    dot.censored = censored;
   };
   for (const double value : runs.values) add(value, false);
   for (const double limit : runs.censored) add(limit, true);

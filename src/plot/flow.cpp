@@ -75,7 +75,7 @@ std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, doubl
   const std::size_t left_out = drawn.possible - drawn.links.size();
   std::string note = formatted("%zu of %zu links are drawn: those of weight %.3g or more.",
                                drawn.links.size(), drawn.possible, drawn.threshold);
-  if (left_out > 0 && all > 0) {
+  if (left_out > 0) {
     note += " The other " + (left_out == 1 ? "one holds " : std::to_string(left_out) + " hold ") +
             number_text(100 * (1 - drawn_sum / all), 0) + " % of the attention.";
   }
@@ -106,7 +106,7 @@ Drawn prepare(const Flow& flow) {
       all += weight;
       if (weight < drawn.threshold) continue;
       drawn_sum += weight;
-      drawn.links.push_back({i, j, std::clamp(weight, 0.0, 1.0)});
+      drawn.links.push_back({i, j, std::min(weight, 1.0)});
     }
   }
   drawn.note = note_on(flow, drawn, nan, all, drawn_sum);
@@ -238,7 +238,7 @@ void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, doub
     draw_ribbon(canvas, {x, y}, {x + 34, y}, ribbon_width(entry.weight, pitch),
                 with_opacity(entry.colour, entry.weight));
     canvas.text({x + 40, y}, entry.words, style, Role::legend);
-    x += width(entry) + std::min(20.0, (area.width - widths) / std::max(1.0, gaps()));
+    x += width(entry) + std::min(20.0, (area.width - widths) / gaps());
   }
   const std::vector<std::string> lines = note_lines(drawn, area.width);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -279,7 +279,8 @@ void draw(Canvas& canvas, Rect area, const Flow& flow) {
   draw_links(canvas, drawn, queries, keys);
   draw_column(canvas, queries, size, Align::right, {"query", Role::row_axis, Role::row_label});
   draw_column(canvas, keys, size, Align::left, {"key", Role::column_axis, Role::column_label});
-  draw_flow_legend(canvas, {room.x, top + pitch * most + 8, room.width, 0}, drawn, pitch);
+  draw_flow_legend(canvas, {.x = room.x, .y = top + pitch * most + 8, .width = room.width}, drawn,
+                   pitch);
 }
 
 Canvas render(const Flow& flow, double width, double scale) {

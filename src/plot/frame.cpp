@@ -46,7 +46,7 @@ double title_block(Canvas* canvas, Rect area, const std::string& title,
         draw_lines(canvas, {area.x, area.y + height}, wrap(subtitle, area.width, subtitle_style()),
                    subtitle_style(), Role::subtitle);
   }
-  return height > 0 ? height + 12 : 0;
+  return height == 0 ? 0 : height + 12;
 }
 
 void draw_interval(Canvas& canvas, Point centre, Colour colour) {
@@ -87,7 +87,7 @@ std::vector<std::string> wrap(const std::string& text, double width, const TextS
 }
 
 double title_height(const std::string& title, const std::string& subtitle, double width) {
-  return title_block(nullptr, {0, 0, width, 0}, title, subtitle);
+  return title_block(nullptr, {.width = width}, title, subtitle);
 }
 
 Rect draw_title(Canvas& canvas, Rect area, const std::string& title, const std::string& subtitle) {
@@ -116,7 +116,7 @@ Rect draw_legend(Canvas& canvas, Rect area, const std::vector<LegendEntry>& entr
 }
 
 std::size_t cells_of(const std::string& error_prefix, std::int64_t rows, std::int64_t columns) {
-  std::size_t cells = 0;
+  std::size_t cells{};
   if (!__builtin_mul_overflow(rows, columns, &cells)) return cells;
   throw Error(error_prefix + ": " + std::to_string(rows) + " x " + std::to_string(columns) +
               " values are more than memory can hold");

@@ -29,15 +29,12 @@ int append(GifFileType* file, const GifByteType* data, int count) {
 class Encoder {
  public:
   explicit Encoder(Bytes& bytes) {
-    int error = 0;
-    file_ = EGifOpen(&bytes, append, &error);
-    if (file_ == nullptr) fail(error);
+    file_ = EGifOpen(&bytes, append, nullptr);
+    if (file_ == nullptr) fail(E_GIF_ERR_NOT_ENOUGH_MEM);
   }
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
-  ~Encoder() {
-    if (file_ != nullptr) EGifCloseFile(file_, nullptr);
-  }
+  ~Encoder() { EGifCloseFile(file_, nullptr); }  // which does nothing without a file
 
   void begin(int width, int height, const std::vector<Colour>& colours) {
     std::vector<GifColorType> table(most_colours);
@@ -70,7 +67,7 @@ class Encoder {
   }
 
   void end() {
-    int error = 0;
+    int error = E_GIF_ERR_CLOSE_FAILED;
     GifFileType* file = file_;
     file_ = nullptr;
     if (EGifCloseFile(file, &error) != GIF_OK) fail(error);

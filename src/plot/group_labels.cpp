@@ -11,10 +11,24 @@ namespace {
 constexpr double longest_label = 130, label_line = 17;
 const TextStyle label_style{type::label};
 
+GroupLabels upright_labels(const std::vector<std::string>& labels, double pitch) {
+  GroupLabels placed;
+  placed.upright = true;
+  placed.pitch = pitch;
+  std::vector<std::string> cut;
+  for (const std::string& label : labels) {
+    cut.push_back(fit_text(visible(label), longest_label, label_style));
+    placed.lines.push_back({cut.back()});
+  }
+  placed.height = 14 + widest(cut, label_style);
+  return placed;
+}
+
 }  // namespace
 
 GroupLabels group_labels(const std::vector<std::string>& labels, double pitch) {
-  GroupLabels placed{{}, false, pitch, 0};
+  GroupLabels placed;
+  placed.pitch = pitch;
   std::size_t most = 0;
   bool fits = true;
   for (const std::string& label : labels) {
@@ -27,13 +41,7 @@ GroupLabels group_labels(const std::vector<std::string>& labels, double pitch) {
   }
   placed.height = 8 + label_line * static_cast<double>(most);
   if (fits && most <= 3) return placed;
-  placed.upright = true;
-  placed.height = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    placed.lines[i] = {fit_text(visible(labels[i]), longest_label, label_style)};
-    placed.height = std::max(placed.height, 14 + widest(placed.lines[i], label_style));
-  }
-  return placed;
+  return upright_labels(labels, pitch);
 }
 
 void draw_group_labels(Canvas& canvas, Point left_end, const GroupLabels& labels) {

@@ -11,7 +11,7 @@ namespace tapestry::plot {
 // Broken at blanks if all words then fit into columns `pitch` wide, otherwise upright.
 struct GroupLabels {
   std::vector<std::vector<std::string>> lines;
-  bool upright;
+  bool upright = false;
   double pitch, height;
 };
 GroupLabels group_labels(const std::vector<std::string>& labels, double pitch);

@@ -37,13 +37,11 @@ void cross_out(Canvas& canvas, const Rect& cell) {
 double value_size(const Heatmap& map, Size cell) {
   if (map.print == PrintValues::never) return 0;
   if (map.print == PrintValues::automatic && std::max(map.rows, map.columns) > 64) return 0;
-  double longest = 0;
+  std::vector<std::string> texts;
   for (const double value : map.values) {
-    if (std::isnan(value)) continue;
-    longest = std::max(longest, measure_text(number_text(value, map.digits), {1}).width);
+    if (!std::isnan(value)) texts.push_back(number_text(value, map.digits));
   }
-  const double size =
-      std::min({13.5, 0.82 * cell.width / std::max(longest, 0.1), 0.7 * cell.height});
+  const double size = std::min({13.5, 0.82 * cell.width / widest(texts, {1}), 0.7 * cell.height});
   return size < smallest_type && map.print == PrintValues::automatic ? 0 : size;
 }
 
@@ -200,7 +198,8 @@ void draw(Canvas& canvas, Rect area, const Heatmap& heatmap) {
   draw_column_labels(canvas, grid, map, layout);
   draw_axis_names(canvas, grid, map, layout);
   if (!map.colour_bar) return;
-  const Rect bar{grid.right() + bar_gap, grid.y, 0, std::max(grid.height, shortest_bar)};
+  const Rect bar{
+      .x = grid.right() + bar_gap, .y = grid.y, .height = std::max(grid.height, shortest_bar)};
   draw_colour_bar(canvas, bar, map.colours, layout.range.low, layout.range.high,
                   map.colour_bar_name);
   draw_key(canvas, {bar.x, bar.bottom() + 10}, map);
@@ -214,9 +213,9 @@ Size natural_size(const Heatmap& heatmap) {
   const double cells_height = cell.height * static_cast<double>(map.rows) + 1;
   const double width =
       std::max(layout.left + cell.width * static_cast<double>(map.columns) + layout.right, 260.0);
-  const double below_bar = map.colour_bar ? shortest_bar + 56 : 0;
-  const double title = title_height(map.title, map.subtitle, width);
-  return {width, title + std::max(cells_height + layout.bottom, below_bar)};
+  double height = cells_height + layout.bottom;
+  if (map.colour_bar) height = std::max(height, shortest_bar + 56);
+  return {width, title_height(map.title, map.subtitle, width) + height};
 }
 
 Canvas render(const Heatmap& heatmap, std::optional<Size> size, double scale) {

@@ -18,8 +18,8 @@ constexpr double word_pitch = 11.5;  // of cells, from which on words are writte
 struct Shared {
   std::vector<PooledHeatmap> maps;
   ColourRange range;
-  std::int64_t rows = 1, columns = 1;  // of maps
-  bool same_words = false;             // all maps have the labels of the first
+  std::int64_t rows{}, columns{};  // of maps
+  bool same_words = false;         // all maps have the labels of the first
   std::string subtitle;
   const PooledHeatmap& first() const { return maps[0]; }
 };
@@ -168,8 +168,9 @@ void draw_common(Canvas& canvas, const Rect& all, const Shared& shared, const Gr
   style.angle = 90;
   canvas.text({all.x - layout.left + 8, all.centre().y}, first.row_axis, style, Role::row_axis);
   if (!first.colour_bar) return;
-  const Rect bar{all.right() + bar_gap, all.y + caption, 0,
-                 std::clamp(all.height - caption, shortest_bar, 320.0)};
+  const Rect bar{.x = all.right() + bar_gap,
+                 .y = all.y + caption,
+                 .height = std::clamp(all.height - caption, shortest_bar, 320.0)};
   draw_colour_bar(canvas, bar, first.colours, shared.range.low, shared.range.high,
                   first.colour_bar_name);
   Heatmap grey;  // of all maps together
@@ -189,7 +190,7 @@ void draw(Canvas& canvas, Rect area, const HeatmapGrid& grid) {
     return Size{place.width / static_cast<double>(shared.first().columns),
                 place.height / static_cast<double>(shared.first().rows)};
   };
-  GridLayout layout = layout_of(shared, {0, 0});
+  GridLayout layout = layout_of(shared, {});
   std::vector<Rect> places = place_maps(room, shared, layout);
   layout = layout_of(shared, cell_of(places.front()));  // with words, where the cells allow it
   places = place_maps(room, shared, layout);
@@ -201,8 +202,7 @@ void draw(Canvas& canvas, Rect area, const HeatmapGrid& grid) {
     draw_cells(canvas, canvas.snap(places[k]), shared.maps[k], shared.range);
   }
   if (layout.words) draw_words(canvas, places, shared, layout);
-  double right = 0;
-  for (const Rect& place : places) right = std::max(right, place.right());
+  const double right = places[static_cast<std::size_t>(shared.columns - 1)].right();
   const Rect all{places[0].x, places[0].y - caption, right - places[0].x,
                  places.back().bottom() - places[0].y + caption};
   draw_common(canvas, all, shared, layout);
@@ -218,10 +218,9 @@ Canvas render(const HeatmapGrid& grid, double side, double scale) {
                    (columns - 1) * gap + layout.right,
                320.0);
   const double map_height = cell.height * static_cast<double>(shared.first().rows);
-  const double maps = rows * (map_height + caption) + (rows - 1) * gap + layout.bottom;
-  const double below_bar = shared.first().colour_bar ? caption + shortest_bar + 56 : 0;
-  const double height =
-      title_height(grid.title, shared.subtitle, width) + std::max(maps, below_bar);
+  double height = rows * (map_height + caption) + (rows - 1) * gap + layout.bottom;
+  if (shared.first().colour_bar) height = std::max(height, caption + shortest_bar + 56);
+  height += title_height(grid.title, shared.subtitle, width);
   Canvas canvas(width + 2 * margin, height + 2 * margin, scale);
   draw(canvas, canvas.area().inset(margin), grid);
   return canvas;

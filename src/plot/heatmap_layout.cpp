@@ -54,7 +54,6 @@ std::vector<std::string> every(const std::vector<std::string>& labels, std::int6
 }
 
 double bar_room(const Heatmap& map, const ColourRange& range) {
-  if (!map.colour_bar) return 0;
   const std::vector<double> ticks = linear_ticks(range.low, range.high, 5);
   const bool has_nan = std::any_of(map.values.begin(), map.values.end(),
                                    [](double value) { return std::isnan(value); });
@@ -136,8 +135,8 @@ ColourRange range_of(const Heatmap& map) {
   if (map.colours == ColourMap::blue_orange) {
     const double reach = std::max(std::abs(range.low), std::abs(range.high));
     range = {-reach, reach};
-  } else if (range.low > 0) {
-    range.low = 0;
+  } else {
+    range.low = std::min(range.low, 0.0);
   }
   range = {map.low.value_or(range.low), map.high.value_or(range.high)};
   if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {

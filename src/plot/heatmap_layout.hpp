@@ -13,7 +13,7 @@ inline constexpr double bar_width = 14, bar_gap = 18, shortest_bar = 90;  // of 
 
 // The values at both ends of the colour map.
 struct ColourRange {
-  double low = 0, high = 1;
+  double low{}, high{};
   double share(double value) const { return (value - low) / (high - low); }
 };
 

@@ -1,7 +1,7 @@
 #include "plot/layers.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "tapestry/error.hpp"
 
@@ -87,7 +87,7 @@ LayeredGraph cut_links(const std::vector<Size>& extent, const std::vector<Link>&
   const std::size_t last = *std::max_element(graph.layer.begin(), graph.layer.end());
   graph.order.resize(last + 1);
   for (std::size_t i = 0; i < graph.layer.size(); ++i) graph.order[graph.layer[i]].push_back(i);
-  graph.across.assign(graph.layer.size(), 0);
+  graph.across.resize(graph.layer.size());
   return graph;
 }
 
@@ -112,7 +112,7 @@ std::size_t count_crossings(const LayeredGraph& graph) {
 
 // Sorts one layer by the mean rank of its neighbours on one side; nodes without any keep theirs.
 void sort_by_neighbours(LayeredGraph& graph, std::size_t l, bool back) {
-  std::vector<double> rank(graph.layer.size(), 0), wanted(graph.layer.size(), 0);
+  std::vector<double> rank(graph.layer.size()), wanted(graph.layer.size());
   for (const auto& layer : graph.order) {
     for (std::size_t k = 0; k < layer.size(); ++k) rank[layer[k]] = static_cast<double>(k);
   }
@@ -161,7 +161,7 @@ void place_layer(LayeredGraph& graph, const std::vector<std::size_t>& nodes,
     std::size_t count, first;
     double position() const { return sum / weight; }
   };
-  std::vector<double> offset(nodes.size(), 0);
+  std::vector<double> offset(nodes.size());
   std::vector<Group> groups;
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (k > 0) offset[k] = offset[k - 1] + needed_between(graph, nodes[k - 1], nodes[k], gap);
@@ -223,10 +223,9 @@ void place_across(LayeredGraph& graph, std::size_t boxes, double gap) {
     place_layer(graph, layer, std::vector<Preference>(layer.size()), gap);
   }
   straighten(graph, boxes, gap);
-  double least = 0;
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < graph.across.size(); ++i) {
-    const double edge = graph.across[i] - graph.extent[i].height / 2;
-    least = i == 0 ? edge : std::min(least, edge);
+    least = std::min(least, graph.across[i] - graph.extent[i].height / 2);
   }
   for (double& across : graph.across) across -= least;
 }
@@ -241,7 +240,7 @@ std::vector<double> place_along(const LayeredGraph& graph, const std::vector<dou
     depth = std::max(depth, graph.extent[i].width);
     plan.across = std::max(plan.across, graph.across[i] + graph.extent[i].height / 2);
   }
-  std::vector<double> centre(layers, 0);
+  std::vector<double> centre(layers);
   for (std::size_t l = 0; l < layers; ++l) {
     centre[l] = plan.along + plan.layer_depth[l] / 2;
     plan.along += plan.layer_depth[l] + (l + 1 < layers ? gap[l] : 0);

@@ -90,11 +90,12 @@ std::vector<Point> obstacles_of(const LineChart& chart, const Axes& axes) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (is_finite(points[i])) obstacles.push_back(points[i]);
       if (i == 0 || !series.line) continue;
-      const Point step = points[i] - points[i - 1];
-      if (!is_finite(step)) continue;
-      const int pieces = static_cast<int>(std::min(1000.0, std::hypot(step.x, step.y) / 5));
+      const Point from = points[i - 1], to = points[i];
+      const double length = std::hypot(to.x - from.x, to.y - from.y);
+      if (!std::isfinite(length)) continue;
+      const int pieces = static_cast<int>(std::min(1000.0, length / 5));
       for (int k = 1; k < pieces; ++k) {
-        obstacles.push_back(between(points[i - 1], points[i], static_cast<double>(k) / pieces));
+        obstacles.push_back(between(from, to, static_cast<double>(k) / pieces));
       }
     }
   }

@@ -23,8 +23,9 @@ double chance_within(double angle, std::size_t degrees) {
 // |t| is at most this in 95 of 100 samples.
 double t_of_95(std::size_t degrees) {
   double low = 0, high = std::numbers::pi / 2;
-  for (int i = 0; i < 60; ++i) {
+  while (true) {
     const double middle = (low + high) / 2;
+    if (middle == low || middle == high) break;
     (chance_within(middle, degrees) < 0.95 ? low : high) = middle;
   }
   return std::sqrt(static_cast<double>(degrees)) * std::tan(low);
@@ -41,7 +42,6 @@ MeanInterval mean_interval(std::span<const double> values) {
   for (const double value : values) sum += value;
   if (!std::isfinite(sum)) return found;
   found.mean = sum / count;
-  if (values.size() == 1) return found;
   for (const double value : values) squares += (value - found.mean) * (value - found.mean);
   const double half = half_of_interval(std::sqrt(squares / (count - 1)), values.size());
   found.low = found.mean - half;

@@ -55,14 +55,15 @@ std::vector<Contour> dashes(const Contour& line, double dash, double width) {
   bool inked = true;
   double left = ink;  // of this dash or gap
   for (std::size_t i = 1; i < line.size(); ++i) {
-    const double length = std::hypot(line[i].x - line[i - 1].x, line[i].y - line[i - 1].y);
+    const Point start = line[i - 1], end = line[i];
+    const double length = std::hypot(end.x - start.x, end.y - start.y);
     if (!std::isfinite(length) || length / dash > 1e5) continue;
     for (double at = 0; at < length;) {
       const double step = std::min(length - at, left);
-      const Point from = between(line[i - 1], line[i], at / length);
+      const Point from = between(start, end, at / length);
       at += step;
       left -= step;
-      if (inked) pieces.push_back({from, between(line[i - 1], line[i], at / length)});
+      if (inked) pieces.push_back({from, between(start, end, at / length)});
       if (left > 0) continue;
       inked = !inked;
       left = inked ? ink : gap;

@@ -73,10 +73,10 @@ struct Painter {
     const int row_end = between_pixels(std::ceil(bottom), clip.top, clip.bottom);
     const int column_end = between_pixels(std::ceil(right), clip.left, clip.right);
     for (int row = between_pixels(std::floor(top), clip.top, clip.bottom); row < row_end; ++row) {
-      const double height = std::min(bottom, row + 1.0) - std::max(top, row + 0.0);
+      const double height = std::min(bottom, row + 1.0) - std::max<double>(top, row);
       for (int column = between_pixels(std::floor(left), clip.left, clip.right);
            column < column_end; ++column) {
-        const double width = std::min(right, column + 1.0) - std::max(left, column + 0.0);
+        const double width = std::min(right, column + 1.0) - std::max<double>(left, column);
         blend(column, row, shape.colour, width * height);
       }
     }

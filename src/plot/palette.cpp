@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace tapestry::plot {
 namespace {
@@ -26,17 +27,21 @@ struct Group {
   double worst() const { return last - first > 1 ? error[widest()] : 0; }
 };
 
+std::span<const Shade> shades_of(const Group& group, const std::vector<Shade>& shades) {
+  return std::span(shades).subspan(group.first, group.last - group.first);
+}
+
 Group group_of(const std::vector<Shade>& shades, std::size_t first, std::size_t last) {
   Group group{first, last};
+  const std::span<const Shade> all = shades_of(group, shades);
   double weight = 0;
-  for (std::size_t i = first; i < last; ++i) weight += shades[i].weight;
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t i = first; i < last; ++i) {
-      group.mean[c] += shades[i].weight * shades[i].channel[c] / weight;
-    }
-    for (std::size_t i = first; i < last; ++i) {
-      const double off = shades[i].channel[c] - group.mean[c];
-      group.error[c] += shades[i].weight * off * off;
+  for (const Shade& shade : all) weight += shade.weight;
+  for (std::size_t c = 0; c < group.mean.size(); ++c) {
+    double &mean = group.mean.at(c), &error = group.error.at(c);
+    for (const Shade& shade : all) mean += shade.weight * shade.channel[c] / weight;
+    for (const Shade& shade : all) {
+      const double off = shade.channel[c] - mean;
+      error += shade.weight * off * off;
     }
   }
   return group;
@@ -71,11 +76,10 @@ void Palette::count(Colour colour) {
 // its mean.
 void Palette::choose(std::size_t most) {
   std::vector<Shade> shades;
-  for (std::size_t bin = 0; bin < sums_.size(); ++bin) {
-    const Sum& sum = sums_[bin];
+  for (const Sum& sum : sums_) {
     const auto count = static_cast<double>(sum.count);
     if (sum.count == 0) continue;
-    shades.push_back({bin,
+    shades.push_back({static_cast<std::size_t>(&sum - sums_.data()),
                       std::sqrt(count),
                       {static_cast<double>(sum.r) / count, static_cast<double>(sum.g) / count,
                        static_cast<double>(sum.b) / count}});
@@ -88,13 +92,12 @@ void Palette::choose(std::size_t most) {
     if (!(worst->worst() > 0)) break;
     groups.push_back(cut(shades, *worst));  // `worst` is used before the vector grows
   }
-  place_.assign(sums_.size(), 0);
-  for (std::size_t k = 0; k < groups.size(); ++k) {
-    const auto& mean = groups[k].mean;
-    colours_.push_back({level(mean[0]), level(mean[1]), level(mean[2])});
-    for (std::size_t i = groups[k].first; i < groups[k].last; ++i) {
-      place_[shades[i].bin] = static_cast<std::uint8_t>(k);
-    }
+  place_.resize(sums_.size());
+  for (const Group& group : groups) {
+    const auto place = static_cast<std::uint8_t>(colours_.size());
+    for (const Shade& shade : shades_of(group, shades)) place_[shade.bin] = place;
+    const auto& [r, g, b] = group.mean;
+    colours_.push_back({level(r), level(g), level(b)});
   }
 }
 

@@ -56,7 +56,7 @@ Bytes png_bytes(std::span<const Colour> pixels, int width, int height) {
     *next++ = c.b;
     if (!opaque) *next++ = c.a;
   }
-  int size = 0;
+  int size;
   const std::unique_ptr<unsigned char, decltype(&std::free)> encoded(
       stbi_write_png_to_mem(channels.data(), 0, width, height, count, &size), &std::free);
   if (encoded == nullptr) throw Error("encode_png: out of memory. Draw a smaller picture.");

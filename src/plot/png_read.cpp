@@ -14,7 +14,7 @@
 namespace {
 
 // A few bytes can unpack to gigabytes: an allocation of the decoder is limited to the picture.
-thread_local std::size_t most_bytes = 0;
+thread_local std::size_t most_bytes;
 
 void* limited_malloc(std::size_t bytes) {
   return bytes <= most_bytes ? std::malloc(bytes) : nullptr;
@@ -39,6 +39,7 @@ namespace tapestry::plot {
 namespace {
 
 constexpr std::uint64_t most_pixels = std::uint64_t{1} << 26, longest_side = 32768;
+constexpr std::size_t header_bytes = 26;  // with the signature, up to the colour type
 
 struct Header {
   std::uint64_t width, height, depth, colour_type;
@@ -57,7 +58,7 @@ Header read_header(std::span<const std::uint8_t> bytes) {
                   start.begin())) {
     throw Error("it is not a PNG file.");
   }
-  if (bytes.size() < 26) throw Error("it is too short to be a PNG file.");
+  if (bytes.size() < header_bytes) throw Error("it is too short to be a PNG file.");
   return {big_endian(&bytes[16]), big_endian(&bytes[20]), bytes[24], bytes[25]};
 }
 
@@ -104,8 +105,8 @@ std::vector<std::uint8_t> without_empty_data(std::span<const std::uint8_t> bytes
   return kept;
 }
 
-Image decode(std::span<const std::uint8_t> file) {
-  most_bytes = allowed_bytes(read_header(file), file.size());
+Image decode(std::span<const std::uint8_t> file, const Header& header) {
+  most_bytes = allowed_bytes(header, file.size());
   const std::vector<std::uint8_t> bytes = without_empty_data(file);
   Image image;
   const std::unique_ptr<stbi_uc, decltype(&std::free)> values(
@@ -132,9 +133,12 @@ Image read_png(const std::filesystem::path& path) {
   Image image;
   read_file("read_png", path, [&](std::ifstream& file, std::uint64_t file_bytes) {
     if (file_bytes > most_file_bytes) throw Error("it has more than 1 GiB.");
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(file_bytes));
-    read_bytes(file, bytes.data(), file_bytes);
-    image = decode(bytes);
+    std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(file_bytes, header_bytes));
+    read_bytes(file, bytes.data(), bytes.size());
+    const Header header = read_header(bytes);  // what is no PNG file is not read any further
+    bytes.resize(static_cast<std::size_t>(file_bytes));
+    read_bytes(file, bytes.data() + header_bytes, file_bytes - header_bytes);
+    image = decode(bytes, header);
   });
   return image;
 }

@@ -42,9 +42,27 @@ class AreaBuffer {
         change_(stride_ * static_cast<std::size_t>(box.height())) {}
 
   void add_edge(Point from, Point to) {
-    if (from.y == to.y) return;
-    const double direction = from.y < to.y ? 1 : -1;
-    if (direction < 0) std::swap(from, to);
+    if (from.y > to.y) {
+      add_falling_edge(to, from, -1);
+    } else {
+      add_falling_edge(from, to, 1);
+    }
+  }
+
+  Mask mask() const {
+    Mask result{box_, {}};
+    for (auto row = change_.begin(); row != change_.end(); row += stride_) {
+      double sum = 0;
+      for (int column = 0; column < box_.width(); ++column) {
+        sum += row[column];
+        result.coverage.push_back(static_cast<float>(std::min(1.0, std::abs(sum))));
+      }
+    }
+    return result;
+  }
+
+ private:
+  void add_falling_edge(Point from, Point to, double direction) {
     from = from - Point{static_cast<double>(box_.left), static_cast<double>(box_.top)};
     to = to - Point{static_cast<double>(box_.left), static_cast<double>(box_.top)};
     const double slope = (to.x - from.x) / (to.y - from.y);
@@ -59,19 +77,6 @@ class AreaBuffer {
     }
   }
 
-  Mask mask() const {
-    Mask result{box_, {}};
-    for (int row = 0; row < box_.height(); ++row) {
-      double sum = 0;
-      for (int column = 0; column < box_.width(); ++column) {
-        sum += change_[row * stride_ + column];
-        result.coverage.push_back(static_cast<float>(std::min(1.0, std::abs(sum))));
-      }
-    }
-    return result;
-  }
-
- private:
   // An edge piece inside one row that spans x0..x1 and the signed height `rise`.
   void add_in_row(int row, double x0, double x1, double rise) {
     const double width = box_.width();
@@ -114,7 +119,6 @@ bool clip_segment(Point& from, Point& to, const Rect& box) {
   const Point along = to - from;
   double enter = 0, leave = 1;
   const auto cut = [&](double speed, double room) {  // keeps t with speed × t ≤ room
-    if (speed == 0) return room >= 0;
     if (speed > 0) leave = std::min(leave, room / speed);
     if (speed < 0) enter = std::max(enter, room / speed);
     return enter <= leave;
@@ -176,12 +180,11 @@ Mask stroke_mask(const std::vector<Contour>& lines, double half_width, const Pix
   Mask mask{bounds(lines, half_width, clip), {}};
   mask.coverage.assign(static_cast<std::size_t>(mask.box.width()) * mask.box.height(), 0.0f);
   for (const Contour& line : lines) {
-    if (line.size() == 1 && is_finite(line[0])) stroke_segment(mask, line[0], line[0], half_width);
-    for (std::size_t i = 1; i < line.size(); ++i) {
-      if (is_finite(line[i - 1]) && is_finite(line[i])) {
-        stroke_segment(mask, line[i - 1], line[i], half_width);
-      }
-    }
+    const auto segment = [&](Point from, Point to) {
+      if (is_finite(from) && is_finite(to)) stroke_segment(mask, from, to, half_width);
+    };
+    if (line.size() == 1) segment(line.front(), line.front());
+    for (std::size_t i = 1; i < line.size(); ++i) segment(line[i - 1], line[i]);
   }
   return mask;
 }

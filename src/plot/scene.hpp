@@ -48,8 +48,8 @@ class Scene {
   // The corners of the floor, in order.
   std::vector<Point3> corners() const;
   // The centre of cell (row, column) on the floor.
-  Point3 middle(double row, double column) const {
-    return {column + 0.5 - width_ / 2, length_ / 2 - row - 0.5, 0};
+  Point middle(double row, double column) const {
+    return {column + 0.5 - width_ / 2, length_ / 2 - row - 0.5};
   }
   // The start of the label of that row (column), at the edge.
   Point3 row_mark(double row) const;

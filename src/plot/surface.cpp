@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "plot/frame.hpp"
@@ -60,7 +61,7 @@ void check_view(View view) {
 
 // The leftmost corner of the floor: there the heights are written.
 Point3 left_corner(const Scene& scene) {
-  Point3 left = scene.corners()[0];
+  Point3 left = scene.corners().front();
   for (const Point3 corner : scene.corners()) {
     const double further = scene.at(left).x - scene.at(corner).x;
     const bool behind = scene.depth(corner.x, corner.y) > scene.depth(left.x, left.y);
@@ -93,7 +94,8 @@ std::vector<Point> outermost(const Scene& scene, const Landscape& land) {
 
 // The bounding box of all these points, for any turn.
 Rect reach(const Landscape& land, double tilt, double unit) {
-  Point low{0, 0}, high{0, 0};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Point low{infinity, infinity}, high{-infinity, -infinity};
   for (int turn = 0; turn < 360; turn += 6) {
     const View view{static_cast<double>(turn), tilt};
     const Scene scene(land.map.rows, land.map.columns, view, unit, {0, 0});
@@ -169,7 +171,7 @@ void draw_face(Canvas& canvas, std::vector<Point> points, Colour colour) {
   canvas.polyline(points, {mix(colour, theme::ink, 0.22), 0.7});
 }
 
-void draw_flat(Canvas& canvas, const Scene& scene, Point3 middle, Colour colour, bool crossed) {
+void draw_flat(Canvas& canvas, const Scene& scene, Point middle, Colour colour, bool crossed) {
   const double half = bar_share / 2;
   const auto corner = [&](double x, double y) {
     return scene.at({middle.x + x * half, middle.y + y * half, 0});
@@ -182,7 +184,7 @@ void draw_flat(Canvas& canvas, const Scene& scene, Point3 middle, Colour colour,
 }
 
 // The two sides that can be seen, then the top. The light comes from the viewer's left.
-void draw_bar(Canvas& canvas, const Scene& scene, Point3 middle, double share, Colour colour) {
+void draw_bar(Canvas& canvas, const Scene& scene, Point middle, double share, Colour colour) {
   const double half = bar_share / 2, top = share * scene.height();
   const auto corner = [&](double x, double y, double z) {
     return scene.at({middle.x + x * half, middle.y + y * half, z});
@@ -202,7 +204,7 @@ void draw_bar(Canvas& canvas, const Scene& scene, Point3 middle, double share, C
 
 void draw_cell(Canvas& canvas, const Scene& scene, const Landscape& land, std::size_t at) {
   const auto columns = static_cast<std::size_t>(land.map.columns);
-  const Point3 middle =
+  const Point middle =
       scene.middle(static_cast<double>(at / columns), static_cast<double>(at % columns));
   const double value = land.map.values[at];
   if (!land.map.masked.empty() && land.map.masked[at]) {
@@ -219,7 +221,7 @@ void draw_bars(Canvas& canvas, const Scene& scene, const Landscape& land) {
   const auto columns = static_cast<std::size_t>(land.map.columns);
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t at = 0; at < land.map.values.size(); ++at) {
-    const Point3 p =
+    const Point p =
         scene.middle(static_cast<double>(at / columns), static_cast<double>(at % columns));
     order.emplace_back(-scene.depth(p.x, p.y), at);
   }

@@ -145,7 +145,7 @@ struct Writer {
 
   void write_line(const std::vector<Point>& points, const Stroke& stroke) const {
     if (points.size() == 1) {
-      return (*this)(FilledCircle{points[0], stroke.width / 2, stroke.colour});
+      return (*this)(FilledCircle{points.front(), stroke.width / 2, stroke.colour});
     }
     out += joined({"<polyline", points_of(points), attribute("fill", "none"),
                    paint_of("stroke", stroke.colour), attribute("stroke-width", stroke.width)});

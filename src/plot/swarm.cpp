@@ -21,11 +21,10 @@ double needed(const Extent& a, const Extent& b, double apart) {
 
 // The first free place from 0 on.
 double free_place(std::vector<Taken> taken) {
-  std::sort(taken.begin(), taken.end(),
-            [](const Taken& a, const Taken& b) { return a.from < b.from; });
+  std::ranges::sort(taken, {}, &Taken::from);
   double place = 0;
   for (const Taken& part : taken) {
-    if (part.from < place - 1e-9 && place < part.to - 1e-9) place = part.to;
+    if (part.from < place - 1e-9) place = std::max(place, part.to);
   }
   return place;
 }
@@ -35,19 +34,19 @@ double free_place(std::vector<Taken> taken) {
 std::vector<double> swarm(const std::vector<Extent>& dots, double apart) {
   std::vector<std::size_t> order(dots.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return dots[a].from < dots[b].from; });
-  std::vector<double> moved(dots.size(), 0.0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return dots[i].from; });
+  std::vector<double> moved(dots.size());
+  std::vector<std::size_t> placed;
+  for (const std::size_t i : order) {
     std::vector<Taken> forth, back;  // seen to the positive and to the negative side
-    for (std::size_t k = 0; k < i; ++k) {
-      const double side = needed(dots[order[k]], dots[order[i]], apart), at = moved[order[k]];
-      if (side == 0) continue;
+    for (const std::size_t k : placed) {
+      const double side = needed(dots[k], dots[i], apart), at = moved[k];
       forth.push_back({at - side, at + side});
       back.push_back({-at - side, -at + side});
     }
     const double right = free_place(forth), left = free_place(back);
-    moved[order[i]] = left < right - 1e-9 ? -left : right;
+    moved[i] = left < right - 1e-9 ? -left : right;
+    placed.push_back(i);
   }
   return moved;
 }

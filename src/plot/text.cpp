@@ -15,10 +15,16 @@ bool is_word(char32_t point) {
          (point >= 'a' && point <= 'z');
 }
 
+// 0 where there is none: before the first one, too, since -1 is the largest number.
+char32_t point_at(const std::vector<char32_t>& points, std::size_t i) {
+  return i < points.size() ? points[i] : U'\0';
+}
+
 // True if `i` is an underscore after a single letter, as in d_model or √d_k.
 bool starts_subscript(const std::vector<char32_t>& points, std::size_t i) {
-  return points[i] == '_' && i > 0 && i + 1 < points.size() && points[i - 1] > '9' &&
-         is_word(points[i - 1]) && is_word(points[i + 1]) && (i == 1 || !is_word(points[i - 2]));
+  const char32_t letter = point_at(points, i - 1);
+  return points[i] == '_' && letter > '9' && is_word(letter) && is_word(point_at(points, i + 1)) &&
+         !is_word(point_at(points, i - 2));
 }
 
 double horizontal_shift(double width, Align align) {
@@ -58,7 +64,7 @@ TextLine set_line(std::string_view text, const TextStyle& style) {
     lowered = lowered && is_word(points[i]);
     const double size = lowered ? subscript_size : 1;
     line.glyphs.push_back({points[i], {line.width, lowered ? subscript_drop : 0}, size});
-    line.width += size * font.advance(points[i], i + 1 < points.size() ? points[i + 1] : 0);
+    line.width += size * font.advance(points[i], point_at(points, i + 1));
   }
   return line;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "tapestry/error.hpp"
 
@@ -42,13 +43,13 @@ Font::Font(const unsigned char* data, const unsigned char* end) {
         "plot: the embedded font is not a TrueType font; rebuild with DejaVu Sans installed");
   }
   unit_ = stbtt_ScaleForMappingEmToPixels(&tables->info, 1);
-  int ascent = 0, descent = 0, gap = 0;
-  stbtt_GetFontVMetrics(&tables->info, &ascent, &descent, &gap);
-  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-  stbtt_GetCodepointBox(&tables->info, 'H', &x0, &y0, &x1, &y1);
+  int ascent, descent;
+  stbtt_GetFontVMetrics(&tables->info, &ascent, &descent, nullptr);
+  int top = 0;
+  stbtt_GetCodepointBox(&tables->info, 'H', nullptr, nullptr, nullptr, &top);
   ascent_ = ascent * unit_;
   descent_ = -descent * unit_;
-  cap_height_ = y1 * unit_;
+  cap_height_ = top * unit_;
   tables_ = std::move(tables);
 }
 
@@ -64,7 +65,7 @@ const Font& Font::bold() {
 
 double Font::advance(char32_t point, char32_t next) const {
   if (point < 0x20) return 0;
-  int width = 0, bearing = 0;
+  int width, bearing;
   stbtt_GetCodepointHMetrics(&tables_->info, static_cast<int>(point), &width, &bearing);
   if (next != 0) {
     width += stbtt_GetCodepointKernAdvance(&tables_->info, static_cast<int>(point),
@@ -77,10 +78,10 @@ std::vector<Contour> Font::outline(char32_t point, double tolerance) const {
   std::vector<Contour> contours;
   if (point < 0x20) return contours;
   stbtt_vertex* vertices = nullptr;
-  const int count = stbtt_GetCodepointShape(&tables_->info, static_cast<int>(point), &vertices);
+  const auto count = static_cast<std::size_t>(
+      stbtt_GetCodepointShape(&tables_->info, static_cast<int>(point), &vertices));
   const auto scaled = [this](int x, int y) { return Point{x * unit_, -y * unit_}; };
-  for (int i = 0; i < count; ++i) {
-    const stbtt_vertex& vertex = vertices[i];
+  for (const stbtt_vertex& vertex : std::span(vertices, count)) {
     const Point to = scaled(vertex.x, vertex.y);
     if (vertex.type == STBTT_vmove) {
       contours.push_back({to});

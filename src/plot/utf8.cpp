@@ -1,16 +1,18 @@
 #include "plot/utf8.hpp"
 
+#include <algorithm>
+
 namespace tapestry::plot {
 
 std::string visible(std::string_view text) {
   const std::vector<char32_t> points = decode_utf8(text);
-  std::size_t first = 0, last = points.size();
-  while (first < last && points[first] == ' ') ++first;
-  while (last > first && points[last - 1] == ' ') --last;
+  const auto is_blank = [](char32_t point) { return point == ' '; };
+  const auto first = std::find_if_not(points.begin(), points.end(), is_blank);
+  const auto last = std::find_if_not(points.rbegin(), points.rend(), is_blank).base();
   std::string shown;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const char32_t point = points[i];
-    if (point == ' ' && (i < first || i >= last)) {
+  for (auto at = points.begin(); at != points.end(); ++at) {
+    const char32_t point = *at;
+    if (point == ' ' && (at < first || at >= last)) {
       shown += "␣";
     } else if (point == '\n') {
       shown += "↵";

@@ -85,11 +85,11 @@ std::string tell_many(const Entries& all, const Element& made,
     for (const Element& one : from[i]) values.push_back(one.value);
     if (values.empty()) continue;
     const bool one = values.size() == 1;
-    text +=
-        (i == 0 ? ", of " : " and ") +
-        (one ? name_of(all, from[i][0])
-             : std::to_string(values.size()) + " numbers of " + name_of(all, from[i][0].record)) +
-        ", " + (one ? "which is " + number_text(values[0]) : kinds(values));
+    text += (i == 0 ? ", of " : " and ") +
+            (one ? name_of(all, from[i].front())
+                 : std::to_string(values.size()) + " numbers of " +
+                       name_of(all, from[i].front().record)) +
+            ", " + (one ? "which is " + number_text(values.front()) : kinds(values));
   }
   return text;
 }
@@ -115,7 +115,7 @@ std::string tell(const Entries& all, const Element& made,
                                    [](const auto& elements) { return elements.size() == 1; });
   if (!is_of_same_place(all[made.record].operation) || !singles) return tell_many(all, made, from);
   std::vector<Element> each;
-  for (const std::vector<Element>& elements : from) each.push_back(elements[0]);
+  for (const std::vector<Element>& elements : from) each.push_back(elements.front());
   return tell_same_place(all, made, each);
 }
 

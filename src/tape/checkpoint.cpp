@@ -24,7 +24,11 @@ constexpr const char* changed =
     "from a "
     "seed.";
 
-constexpr const char* undefined = "checkpoint: f returned an undefined tensor.";
+Tensor result_of(const PartFunction& f, const std::vector<Tensor>& inputs) {
+  const Tensor y = f(inputs);
+  if (!y.defined()) throw Error("checkpoint: f returned an undefined tensor.");
+  return y;
+}
 
 void check_no_capture() {
   if (!Capture::active()) return;
@@ -56,9 +60,8 @@ std::uint32_t Tape::State::import_node(const Tensor& tensor) {
   if (const auto known = child->imported.find(node); known != child->imported.end()) {
     return known->second;
   }
-  if (ran_backward) throw Error(changed);
   const auto number = static_cast<std::uint32_t>(records.size());
-  push({"borrowed", tensor.shape(), Backward(), inputs.size(), 0}, tensor);
+  push({"borrowed", tensor.shape(), Backward()}, tensor);
   return child->imported[node] = number;
 }
 
@@ -94,9 +97,7 @@ struct Tape::Checkpointed {
       explicit Recording(State& now) : before(std::exchange(State::recording, &now)) {}
       ~Recording() { State::recording = before; }
     } recording(state);
-    const Tensor y = f(inputs);
-    if (!y.defined()) throw Error(undefined);
-    return y;
+    return result_of(f, inputs);
   }
 
   void operator()(const Tensor& dy, GradientSink& to) const {
@@ -154,11 +155,7 @@ Tensor Tape::Checkpointed::record(State& whole) {
 
 Tensor checkpoint(const PartFunction& f, const std::vector<Tensor>& inputs) {
   if (!f) throw Error("checkpoint: there is no function to compute.");
-  if (Tape::State::current() == nullptr) {
-    const Tensor y = f(inputs);
-    if (!y.defined()) throw Error(undefined);
-    return y;
-  }
+  if (Tape::State::current() == nullptr) return result_of(f, inputs);
   check_no_capture();
   return Tape::Checkpointed{f, inputs}.record(*Tape::State::recording);
 }

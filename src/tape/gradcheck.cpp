@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "tapestry/format.hpp"
 #include "tapestry/random.hpp"
@@ -13,9 +15,8 @@ namespace {
 
 double dot(const Tensor& a, const Tensor& b) {
   const std::vector<real> left = a.values(), right = b.values();
-  double sum = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) sum += double{left[i]} * double{right[i]};
-  return sum;
+  return std::inner_product(left.begin(), left.end(), right.begin(), 0.0, std::plus<>(),
+                            [](real x, real y) { return double{x} * double{y}; });
 }
 
 // Elements of either sign and of different sizes, none near 0: with equal sizes, a gradient with
@@ -35,9 +36,10 @@ class Moved {
       : inputs_(inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       before_.push_back(inputs[i].values());
-      for (Index j = 0; j < inputs[i].count(); ++j) {
-        raw_to_change(inputs[i])[j] += static_cast<real>(distance * double{raw(direction[i])[j]});
-      }
+      real* const x = raw_to_change(inputs[i]);
+      std::transform(x, x + inputs[i].count(), raw(direction[i]), x, [=](real number, real by) {
+        return number + static_cast<real>(distance * double{by});
+      });
     }
   }
   ~Moved() {

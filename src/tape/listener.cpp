@@ -15,12 +15,10 @@ Gradients Tape::backward(const Tensor& loss, BackwardListener& listener) {
 // A gradient is complete when the first record that used its tensor has handed on its own; that of
 // a tensor that no record used, at once.
 void Tape::State::find_complete() {
-  std::vector<std::size_t> first_use(watched.size(), records.size() - 1);
+  std::vector<std::size_t> first_use(records.size(), records.size());
   for (std::size_t record = records.size(); record-- > 0;) {
     for (std::size_t i = 0; i < records[record].input_count; ++i) {
-      if (const std::uint32_t node = input(record, i); node < watched.size()) {
-        first_use[node] = record;
-      }
+      if (const std::uint32_t node = input(record, i); node != nothing) first_use[node] = record;
     }
   }
   complete_at.clear();

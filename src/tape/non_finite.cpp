@@ -28,8 +28,8 @@ Bad look_at(const Tensor& tensor) {
   Bad bad;
   for (const real x : tensor.values()) {
     bad.nan |= std::isnan(x);
-    bad.high |= std::isinf(x) && x > 0;
-    bad.low |= std::isinf(x) && x < 0;
+    bad.high |= x == INFINITY;
+    bad.low |= x == -INFINITY;
   }
   return bad;
 }
@@ -87,18 +87,16 @@ Found first_bad_value(const std::vector<Tape::Entry>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     bad[i] = look_at(all[i].value);
     if (!bad[i].any()) continue;
-    bool from_nan = false, from_bad = false;
+    bool from_bad = false;  // from infinities: a NaN would have been the first
     for (const std::size_t input : all[i].inputs) {
-      from_nan |= bad[input].nan;
       from_bad |= bad[input].any();
       if (bad[input].mask != none) bad[i].mask = bad[input].mask;
     }
-    if (from_bad ? bad[i].nan && !from_nan : !is_mask(all[i], bad[i])) {
+    const bool is_loss = i + 1 == all.size() && all[i].value.count() == 1;
+    if (from_bad ? bad[i].nan || is_loss : !is_mask(all[i], bad[i])) {
       return {{i, false, tell(all, i, bad[i], !from_bad)}};
     }
     if (!from_bad) bad[i].mask = i;
-    const bool is_loss = from_bad && i + 1 == all.size() && all[i].value.count() == 1;
-    if (is_loss) return {{i, false, tell(all, i, bad[i], false)}};
   }
   return {};
 }
@@ -107,11 +105,12 @@ Found first_bad_gradient(const std::vector<Tape::Entry>& all) {
   for (std::size_t i = all.size(); i-- > 0;) {
     if (!all[i].gradient.defined() || !look_at(all[i].gradient).any()) continue;
     std::string sources;
-    for (std::size_t j = i + 1; j < all.size(); ++j) {
-      const std::vector<std::size_t>& inputs = all[j].inputs;
+    for (const Tape::Entry& user : all) {
+      const std::vector<std::size_t>& inputs = user.inputs;
       const bool gives = std::find(inputs.begin(), inputs.end(), i) != inputs.end();
-      if (gives && all[j].gradient.defined()) {
-        sources += (sources.empty() ? ", by way of " : " or ") + name_of(all, j);
+      if (gives && user.gradient.defined()) {
+        const auto number = static_cast<std::size_t>(&user - all.data());
+        sources += (sources.empty() ? ", by way of " : " or ") + name_of(all, number);
       }
     }
     return {{i, true,
@@ -131,7 +130,7 @@ Found find_non_finite(const std::vector<Tape::Entry>& all) {
 
 std::string Tape::first_non_finite() const {
   const std::vector<Entry> all = entries();
-  if (!all.empty() && !all[0].value.defined()) {
+  if (!all.empty() && !all.front().value.defined()) {
     throw Error(
         "first_non_finite: this tape kept no values to look at. Make it with Tape(..., "
         "Tape::Keep::values).");

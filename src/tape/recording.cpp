@@ -95,7 +95,6 @@ void Tape::State::clear() {
   contributions.clear();
   buffers.clear();
   children.clear();
-  complete_at.clear();
   listener = nullptr;
   ran_backward = false;
 }

@@ -16,8 +16,8 @@ struct Tape::Record {
   const char* operation;
   Shape shape;
   Backward backward;
-  std::size_t first_input;  // in State::inputs
-  std::size_t input_count;
+  std::size_t first_input = 0;  // in State::inputs
+  std::size_t input_count = 0;
   std::size_t saved_bytes = 0;
 };
 

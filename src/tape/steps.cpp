@@ -62,7 +62,7 @@ std::vector<TapeSteps::BackwardStep> backward_steps(
 
 TapeSteps tape_steps(const Tape& tape, const std::vector<ShownLine>& lines) {
   std::vector<Tape::Entry> entries = tape.entries();
-  if (!entries.empty() && !entries[0].value.defined()) {
+  if (!entries.empty() && !entries.front().value.defined()) {
     throw Error(
         "tape_steps: this tape kept no values to show. Make it with Tape(..., "
         "Tape::Keep::values).");

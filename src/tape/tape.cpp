@@ -11,6 +11,7 @@
 #include "tapestry/tape.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "tape/between.hpp"
 #include "tape/state.hpp"
@@ -26,7 +27,7 @@ void Tape::watch(const Tensor& tensor, std::string_view name) {
   const std::size_t node = state_->records.size();
   state_->watched_at.insert(tensor, node);
   state_->watched.push_back(tensor);
-  state_->push({"watched", tensor.shape(), Backward(), 0, 0}, tensor);
+  state_->push({"watched", tensor.shape(), Backward()}, tensor);
   if (!name.empty()) state_->labels[node] = name;
 }
 
@@ -60,7 +61,7 @@ Tensor Tape::append(const char* operation, const Tensor* inputs, std::size_t cou
                     Backward backward) {
   State& state = *State::recording;
   const std::size_t first = state.inputs.size();
-  for (std::size_t i = 0; i < count; ++i) state.inputs.push_back(state.node_of(inputs[i]));
+  for (const Tensor& x : std::span(inputs, count)) state.inputs.push_back(state.node_of(x));
   output.tape_ = state.serial;
   output.node_ = static_cast<std::uint32_t>(state.records.size());
   state.push({operation, output.shape(), std::move(backward), first, count}, output);

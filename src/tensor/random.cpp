@@ -34,7 +34,7 @@ Index Random::randint(Index count) {
   // Lemire 2019: the high word of a product, rejecting the few values that would be too likely.
   const auto n = static_cast<std::uint32_t>(count);
   const std::uint32_t favoured = (0U - n) % n;
-  std::uint64_t product = 0;
+  std::uint64_t product;
   do {
     product = std::uint64_t{bits()} * n;
   } while (static_cast<std::uint32_t>(product) < favoured);

@@ -1,5 +1,6 @@
 #include "tensor/random_quantile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -10,7 +11,7 @@ namespace {
 // ln(x) for x in (0, 1] by arithmetic that IEEE 754 fixes to the last bit; libm's log differs
 // between systems. ln(m * 2^e) = e ln 2 + 2 artanh((m - 1) / (m + 1)).
 double portable_log(double x) {
-  int exponent = 0;
+  int exponent;
   double m = std::frexp(x, &exponent);  // in [0.5, 1)
   if (m < 0.70710678118654752) {
     m *= 2;
@@ -75,10 +76,10 @@ double normal_quantile(double p) {
     const double r = 0.180625 - q * q;
     return q * polynomial(centre_top, r) / polynomial(centre_bottom, r);
   }
-  const double r = std::sqrt(-portable_log(q < 0 ? p : 1 - p));
+  const double r = std::sqrt(-portable_log(std::min(p, 1 - p)));
   const double tail = r <= 5 ? polynomial(tail_top, r - 1.6) / polynomial(tail_bottom, r - 1.6)
                              : polynomial(far_top, r - 5) / polynomial(far_bottom, r - 5);
-  return q < 0 ? -tail : tail;
+  return std::copysign(tail, q);
 }
 
 }  // namespace tapestry

@@ -1,8 +1,6 @@
 #include "tensor/raw_ops.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "tapestry/error.hpp"
 
@@ -18,11 +16,8 @@ Tensor broadcast_view(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   Strides strides{};
   const int missing = shape.ndim() - x.ndim();
-  for (int axis = missing; axis < shape.ndim(); ++axis) {
-    const auto from = static_cast<std::size_t>(axis - missing);
-    const bool repeated = x.shape().begin()[from] == 1;
-    strides[static_cast<std::size_t>(axis)] = repeated ? 0 : x.strides()[from];
-  }
+  std::transform(x.shape().begin(), x.shape().end(), x.strides().begin(), strides.begin() + missing,
+                 [](Index size, Index stride) { return size == 1 ? 0 : stride; });
   return x.view(shape, strides, x.offset());
 }
 
@@ -67,12 +62,9 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
     const bool repeated = axis < missing || shape[axis - missing] != x.size(axis);
     if (!repeated) continue;
     const Tensor dense = sum.contiguous();
-    const Index outer = std::accumulate(sum.shape().begin(), sum.shape().begin() + axis, Index{1},
-                                        std::multiplies<>());
-    const Index inner = std::accumulate(sum.shape().begin() + axis + 1, sum.shape().end(), Index{1},
-                                        std::multiplies<>());
+    const auto [outer, length, inner] = around(sum.shape(), axis);
     Tensor next = Tensor::empty(sum.shape().with(axis, 1));
-    kernels::reduce(kernels::active().sum, raw(dense), outer, sum.size(axis), inner, raw(next));
+    kernels::reduce(kernels::active().sum, raw(dense), outer, length, inner, raw(next));
     sum = next;
   }
   return sum.view(shape, row_major(shape), 0);
@@ -85,6 +77,14 @@ Shape leading(const Tensor& x) {
 Shape with_matrix(const Shape& leading, Index rows, Index columns) {
   return leading.inserted(leading.ndim(), rows).inserted(leading.ndim() + 1, columns);
 }
+
+Around around(const Shape& shape, int axis) {
+  const std::span all(shape.begin(), shape.end());
+  const auto at = static_cast<std::size_t>(axis);
+  return {Shape(all.first(at)).count(), all[at], Shape(all.subspan(at + 1)).count()};
+}
+
+Index rows_in(const Tensor& x) { return x.count() / std::max<Index>(x.size(-1), 1); }
 
 Tensor permuted_view(const Tensor& x, std::span<const int> order) {
   std::array<Index, Shape::max_ndim> shape{};

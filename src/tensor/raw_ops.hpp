@@ -32,6 +32,15 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape);
 Shape leading(const Tensor& x);
 Shape with_matrix(const Shape& leading, Index rows, Index columns);
 
+// A tensor as (outer, length, inner) around one axis.
+struct Around {
+  Index outer, length, inner;
+};
+Around around(const Shape& shape, int axis);
+
+// How many rows the last axis of x makes; none where it is empty.
+Index rows_in(const Tensor& x);
+
 // The axes of x in the order given, without copying.
 Tensor permuted_view(const Tensor& x, std::span<const int> order);
 

@@ -16,9 +16,9 @@ constexpr std::size_t columns = 80;
 struct Layout {
   char kind;  // printf conversion: f or e
   int digits;
-  int width;
-  bool elide;       // show only the ends of long axes
-  bool elide_last;  // the last axis does not fit the line
+  bool elide;               // show only the ends of long axes
+  bool elide_last = false;  // the last axis does not fit the line
+  int width = 0;
 };
 
 std::string number(real value, const Layout& layout) {
@@ -28,7 +28,7 @@ std::string number(real value, const Layout& layout) {
 
 // Whole numbers without a point, very large or small ones with an exponent, others plainly.
 Layout layout_for(const Tensor& tensor, const std::vector<real>& values, int digits, Index most) {
-  Layout layout{'f', digits, 0, tensor.count() > most, false};
+  Layout layout{'f', digits, tensor.count() > most};
   bool whole = true;
   double largest = 0;
   for (const real value : values) {
@@ -64,15 +64,13 @@ void print(const Tensor& tensor, const std::vector<real>& values, int axis, std:
   const bool elide = (layout.elide || (last && layout.elide_last)) && size > 2 * edge;
   const std::string between =
       last ? " " : "\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
-  const auto below = static_cast<std::size_t>(size == 0 ? 0 : tensor.count() == 0 ? 0 : 1);
-  std::size_t inner = below;  // elements per step along this axis
-  for (int a = axis + 1; a < tensor.ndim(); ++a) inner *= static_cast<std::size_t>(tensor.size(a));
+  const Index step = row_major(tensor.shape())[static_cast<std::size_t>(axis)];
   text += '[';
   for (Index i = 0; i < size; ++i) {
     if (i > 0) text += between;
     if (elide && i == edge) {
       text += "...";
-      next += inner * static_cast<std::size_t>(size - 2 * edge);
+      next += static_cast<std::size_t>(step * (size - 2 * edge));
       i = size - edge - 1;
       continue;
     }

@@ -1,6 +1,7 @@
 #include "text/added_tokens.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "tapestry/error.hpp"
@@ -15,25 +16,23 @@ std::uint64_t child_key(std::uint32_t node, char byte) {
 }
 
 std::size_t before_blanks(std::string_view text, std::size_t begin, std::size_t end) {
-  while (end > begin) {
-    const Character last = last_character(text.substr(0, end));
-    if (!is_blank(last.point)) break;
-    end -= last.bytes;
+  std::string_view part = text.substr(begin, end - begin);
+  while (!part.empty() && is_blank(last_character(part).point)) {
+    part.remove_suffix(last_character(part).bytes);
   }
-  return std::max(begin, end);
+  return begin + part.size();
 }
 
 std::size_t behind_blanks(std::string_view text, std::size_t begin) {
-  while (begin < text.size()) {
-    const Character first = first_character(text.substr(begin));
-    if (!is_blank(first.point)) break;
-    begin += first.bytes;
+  std::string_view rest = text.substr(begin);
+  while (!rest.empty() && is_blank(first_character(rest).point)) {
+    rest.remove_prefix(first_character(rest).bytes);
   }
-  return begin;
+  return text.size() - rest.size();
 }
 
 bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
-  const bool before = begin > 0 && is_word_character(last_character(text.substr(0, begin)).point);
+  const bool before = is_word_character(last_character(text.substr(0, begin)).point);
   const bool behind =
       end < text.size() && is_word_character(first_character(text.substr(end)).point);
   return !before && !behind;
@@ -66,9 +65,8 @@ void TokenFinder::add(const AddedToken& token, const std::string& spelling) {
 void TokenFinder::finish() {
   std::vector<std::uint32_t> order(nodes_.size());  // shorter ones first
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return nodes_[a].length < nodes_[b].length;
-  });
+  std::ranges::stable_sort(order, std::less(),
+                           [&](std::uint32_t each) { return nodes_[each].length; });
   for (const std::uint32_t each : order) {
     Node& node = nodes_[each];
     if (node.length > 1) node.shorter = next(nodes_[node.parent].shorter, node.byte);

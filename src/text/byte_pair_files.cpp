@@ -37,13 +37,13 @@ void fill_table(TokenTable& table, const std::vector<Merge>& merges) {
   }
   for (std::size_t i = 0; i < merges.size(); ++i) {
     for (const std::string& token : {merges[i].first, merges[i].second}) {
-      if (table.find(token) < 0) {
+      if (!table.contains(token)) {
         throw Error("byte_pair_tokenizer: merge " + std::to_string(i + 1) + " is of " +
                     in_quotes(token) + ", which no earlier merge makes.");
       }
     }
     const std::string made = merges[i].first + merges[i].second;
-    if (table.find(made) < 0) table.add(made, table.size());
+    if (!table.contains(made)) table.add(made, table.size());
   }
 }
 

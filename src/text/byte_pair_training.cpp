@@ -15,9 +15,10 @@ namespace {
 using Counts = std::unordered_map<std::string_view, std::int64_t>;
 
 void count_pieces(std::string_view text, Counts& counts) {
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
-    end = piece_end(gpt2_pattern, text, at);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = piece_end(gpt2_pattern, text, at);
     ++counts[text.substr(at, end - at)];
+    at = end;
   }
 }
 
@@ -52,18 +53,18 @@ class Training {
 
   // False if no pair stands twice.
   bool merge_most_frequent(std::vector<BytePair>& merges) {
-    while (!waiting_.empty()) {
+    while (!waiting_.empty() && waiting_.top().count > 1) {
       const Waiting top = waiting_.top();
       waiting_.pop();
       const auto found = pairs_.find(top.key);
-      if (found == pairs_.end() || found->second.count == top.count) {
-        if (found == pairs_.end()) continue;
-        if (top.count < 2) return false;
-        merges.emplace_back(tokens_[left_of(top.key)], tokens_[right_of(top.key)]);
-        merge(top.key, std::move(pairs_.extract(found).mapped().places));
-        return true;
+      if (found == pairs_.end()) continue;
+      if (found->second.count != top.count) {  // it has become rarer meanwhile
+        waiting_.push({found->second.count, top.key});
+        continue;
       }
-      waiting_.push({found->second.count, top.key});  // it has become rarer meanwhile
+      merges.emplace_back(tokens_[left_of(top.key)], tokens_[right_of(top.key)]);
+      merge(top.key, std::move(pairs_.extract(found).mapped().places));
+      return true;
     }
     return false;
   }

@@ -45,14 +45,14 @@ SplitText split_text(const Indices& ids, double held_out) {
     throw Error("split_text: held_out is " + exact_text(held_out) +
                 ": it must be a share of the text, within 0 and 1.");
   }
-  const Index count = ids.shape[0];
+  const auto count = static_cast<Index>(ids.values.size());
   const Index end = count - std::llround(held_out * static_cast<double>(count));
   return {part(ids, 0, end), part(ids, end, count)};
 }
 
 Batch random_windows(const Indices& ids, Index rows, Index length, Random& random) {
   check_text("random_windows", ids);
-  const Index count = ids.shape[0];
+  const auto count = static_cast<Index>(ids.values.size());
   if (rows < 1 || length < 1 || length >= count) {
     throw Error("random_windows: " + std::to_string(rows) + " rows of " + std::to_string(length) +
                 " from a text of " + std::to_string(count) +

@@ -37,11 +37,11 @@ std::string stripped(const DecoderStep& step, const std::string& token, bool fir
 }
 
 std::string without_stray_blanks(std::string text) {
-  constexpr const char* pairs[][2] = {{" .", "."},     {" ?", "?"},           {" !", "!"},
-                                      {" ,", ","},     {" ' ", "'"},          {" n't", "n't"},
-                                      {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},
-                                      {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto& pair : pairs) text = replaced(text, pair[0], pair[1]);
+  constexpr std::pair<const char*, const char*> pairs[] = {
+      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [with, without] : pairs) text = replaced(text, with, without);
   return text;
 }
 
@@ -81,7 +81,7 @@ std::string changed(const DecoderStep& step, const std::string& token, bool firs
     case Kind::blanks:
       return first ? token : " " + token;
     case Kind::fuse:
-      break;
+      return token;
   }
   return token;
 }

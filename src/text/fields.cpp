@@ -47,10 +47,6 @@ std::int64_t Fields::count(const std::string& name) {
   return value.get<std::int64_t>();
 }
 
-std::int64_t Fields::count(const std::string& name, std::int64_t fallback) {
-  return find(name) ? count(name) : fallback;
-}
-
 const Json& Fields::list(const std::string& name) {
   const Json& value = at(name);
   if (!value.is_array()) refuse("has a \"" + name + "\" that is not a list");

@@ -26,7 +26,6 @@ class Fields {
   std::string text(const std::string& name, const std::string& fallback);
   bool flag(const std::string& name, bool fallback);
   std::int64_t count(const std::string& name);
-  std::int64_t count(const std::string& name, std::int64_t fallback);
   const Json& list(const std::string& name);
 
   void finish() const;

@@ -53,11 +53,12 @@ std::vector<double> numbers(const char* operation, const char* what, const Tenso
 void check_logits(const std::vector<double>& logits) {
   bool any = false;
   for (std::size_t id = 0; id < logits.size(); ++id) {
-    if (std::isnan(logits[id]) || logits[id] > std::numeric_limits<double>::max()) {
+    const bool finite = std::isfinite(logits[id]);
+    if (!finite && logits[id] != -std::numeric_limits<double>::infinity()) {
       refuse("sampling_probabilities", "the logit", id, logits[id],
              "logits must be finite or -inf. Did the training diverge?");
     }
-    any = any || std::isfinite(logits[id]);
+    any = any || finite;
   }
   if (!any) {
     throw Error("sampling_probabilities: none of " + std::to_string(logits.size()) +
@@ -200,7 +201,7 @@ Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& r
     const std::int32_t chosen = sample(probabilities, random);
     if (options.after_step) options.after_step({ids, logits, probabilities, chosen});
     ids.values.push_back(chosen);
-    ids.shape = Shape{ids.shape[0] + 1};
+    ids.shape = Shape{static_cast<Index>(ids.values.size())};
     if (options.stop && options.stop()) break;
     if (chosen == options.eos) break;
   }

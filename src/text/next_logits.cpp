@@ -1,5 +1,6 @@
 // The logits of the next word from a decoder that keeps what it has read.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "tapestry/error.hpp"
@@ -20,7 +21,7 @@ class Reader {
       throw Error("next_logits_of: ids are " + to_string(ids.shape) +
                   ": they must be (length) with one id at least.");
     }
-    if (ids.shape[0] > positions_) return beyond(ids);
+    if (std::cmp_greater(ids.values.size(), positions_)) return beyond(ids);
     const bool follows = ids.values.size() > read_.size() &&
                          std::equal(read_.begin(), read_.end(), ids.values.begin());
     if (!follows) forget();

@@ -39,21 +39,22 @@ std::string lowered(std::string_view text) {
 // As BERT does: control characters go, and all white space becomes a space.
 std::string cleaned(std::string_view text) {
   return by_character(text, [](const Character& c, std::string_view bytes, std::string& result) {
-    if (c.point == '\t' || c.point == '\n' || c.point == '\r' || is_blank(c.point)) {
-      if (c.point < 0x80 ? (c.point > 0xA && c.point < 0xD) : c.point == 0x85) return;  // Cc
+    if (is_blank(c.point)) {
+      if (c.point == '\v' || c.point == '\f' || c.point == 0x85) return;  // Cc
       result += ' ';
-    } else if (c.point != 0 && c.point != 0xFFFD && !is_control(c.point)) {
+    } else if (c.point != 0xFFFD && !is_control(c.point)) {
       result += bytes;
     }
   });
 }
 
 bool is_chinese(char32_t point) {
-  constexpr char32_t blocks[][2] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF},
-                                    {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF},
-                                    {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
-  for (const auto& block : blocks) {
-    if (block[0] <= point && point <= block[1]) return true;
+  // The fourth is two blocks, side by side.
+  constexpr std::pair<char32_t, char32_t> blocks[] = {
+      {0x4E00, 0x9FFF},   {0x3400, 0x4DBF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B81F},
+      {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF}, {0x2F800, 0x2FA1F}};
+  for (const auto& [first, last] : blocks) {
+    if (first <= point && point <= last) return true;
   }
   return false;
 }

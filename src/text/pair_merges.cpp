@@ -24,9 +24,7 @@ std::uint64_t mixed(std::uint64_t key) {
 }
 
 // For a table that is at most half full: its size is 2 to the power of 64 - shift.
-int shift_for(std::size_t entries) {
-  return 64 - std::bit_width(std::bit_ceil(2 * std::max<std::size_t>(entries, 8)) - 1);
-}
+int shift_for(std::size_t entries) { return 64 - std::bit_width(2 * entries + 1); }
 
 std::size_t size_for(int shift) { return std::size_t{1} << (64 - shift); }
 
@@ -40,7 +38,7 @@ class LongRun {
     for (std::int32_t i = 0; i < count; ++i) {
       at(i) = {symbols[static_cast<std::size_t>(i)], i - 1, i + 1 < count ? i + 1 : -1};
     }
-    for (std::int32_t i = 0; i < count; ++i) wait(i);
+    for (std::int32_t i = 0; i >= 0; i = at(i).next) wait(i);
     std::make_heap(waiting_.begin(), waiting_.end(), std::greater<>());
   }
 
@@ -104,15 +102,13 @@ class LongRun {
 PairMerges::PairMerges(std::span<const Rule> rules,
                        const std::function<Ends(std::int32_t)>& ends_of)
     : shift_(shift_for(rules.size())), cut_(static_cast<bool>(ends_of)) {
-  rules_.assign(size_for(shift_), Rule{-1, -1, no_rank, -1});
+  rules_.assign(size_for(shift_), Rule{});
   neighbours_.assign(rules_.size(), no_key);
   const std::size_t mask = neighbours_.size() - 1;
   for (const Rule& rule : rules) {
     rules_[slot_of(rule.left, rule.right)] = rule;
     if (!cut_) continue;
-    const std::int32_t left = ends_of(rule.left).last, right = ends_of(rule.right).first;
-    if (left < 0 || right < 0) continue;
-    const std::uint64_t key = key_of(left, right);
+    const std::uint64_t key = key_of(ends_of(rule.left).last, ends_of(rule.right).first);
     std::size_t slot = mixed(key) >> shift_;
     while (neighbours_[slot] != no_key && neighbours_[slot] != key) slot = (slot + 1) & mask;
     neighbours_[slot] = key;
@@ -195,7 +191,7 @@ void PairMerges::merge_short(std::span<const std::int32_t> symbols, TokenIds& id
       merged[i] = merged[i + 1];
     }
     look(at);
-    if (at > 0) look(at - 1);
+    if (at != 0) look(at - 1);
   }
   ids.insert(ids.end(), tokens.begin(), tokens.begin() + static_cast<long>(count));
 }
@@ -261,13 +257,14 @@ std::optional<std::span<const std::int32_t>> MergeCache::find(
 void MergeCache::add(std::span<const std::int32_t> symbols, std::span<const std::int32_t> merged) {
   constexpr std::size_t least = 1 << 8, most = 1 << 17;
   if (2 * (filled_ + 1) > slots_.size()) {
-    const std::vector<Slot> old = std::exchange(slots_, {});
+    std::vector<Slot> old = std::exchange(slots_, {});
     slots_.resize(std::clamp(2 * old.size(), least, most));
     if (old.size() == most) {  // full
+      old.clear();
       ids_.clear();
       filled_ = 0;
     }
-    for (const Slot& slot : old.size() == most ? std::vector<Slot>() : old) {
+    for (const Slot& slot : old) {
       if (slot.symbols == 0) continue;
       slots_[slot_of(slot.hash, std::span(ids_).subspan(slot.begin, slot.symbols))] = slot;
     }

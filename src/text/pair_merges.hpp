@@ -39,8 +39,8 @@ class MergeCache {
 class PairMerges {
  public:
   struct Rule {
-    std::int32_t left, right;  // the pair
-    std::int32_t rank, id;     // of the token that it becomes
+    std::int32_t left = -1, right = 0;  // the pair
+    std::int32_t rank = 0, id = 0;      // of the token that it becomes
   };
   struct Ends {
     std::int32_t first, last;  // symbols; -1: the token can never be made

@@ -106,11 +106,9 @@ bool joins(Delimiters delimiters, bool match, bool previous_match) {
       return match && !previous_match;
     case Delimiters::merged_with_next:
       return !match && previous_match;
-    case Delimiters::removed:
-    case Delimiters::isolated:
-      break;
+    default:
+      return false;
   }
-  return false;
 }
 
 // Appends the pieces that the parts make, to those that were there.
@@ -157,9 +155,10 @@ void pre_tokenise(const PreTokeniserStep& step, std::string_view text, bool at_s
   if (whole) {
     pieces.views.push_back(text);
   } else if (step.kind == Kind::byte_level) {
-    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
-      end = piece_end(*step.pattern, text, at);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = piece_end(*step.pattern, text, at);
       pieces.views.push_back(text.substr(at, end - at));
+      at = end;
     }
   } else {
     join(text, parts_of(step, text).all(), step, pieces.views);

@@ -33,7 +33,7 @@ struct PreTokeniserStep {
   Delimiters delimiters = Delimiters::isolated;
   bool inverted = false;              // what does not match is a match
   Prepend prepend = Prepend::always;  // of metaspace
-  bool cut = true;                    // metaspace: into words; digits: one by one
+  bool cut = false;                   // metaspace: into words
 };
 
 // Pieces of a text. What steps have changed is kept in `changed`.

@@ -1,6 +1,7 @@
 #include "text/split_patterns.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "text/unicode_classes.hpp"
 
@@ -48,7 +49,6 @@ class Scanner {
   void skip(CharacterKind wanted) {
     while (is(wanted)) step();
   }
-  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
 
  private:
   const char *begin_, *at_, *end_;
@@ -58,13 +58,11 @@ class Scanner {
 std::size_t ending(std::string_view text, bool any_case) {
   constexpr std::string_view long_s = "\xC5\xBF";  // a small s, if case does not matter
   if (any_case && text.substr(1).starts_with(long_s)) return 3;
-  char letters[2] = {};
-  for (std::size_t i = 0; i < 2 && i + 1 < text.size(); ++i) {
-    const char c = text[i + 1];
-    letters[i] = any_case ? static_cast<char>(c | 0x20) : c;  // small letters have this bit
+  std::string two(text.substr(1, 2));
+  if (any_case) {
+    for (char& c : two) c |= 0x20;  // small letters have this bit
   }
-  if (std::string_view("stmd").find(letters[0]) != std::string_view::npos) return 2;
-  const std::string_view two(letters, 2);
+  if (std::string_view("stmd").find(two[0]) != std::string_view::npos) return 2;
   return two == "re" || two == "ve" || two == "ll" ? 3 : 0;
 }
 

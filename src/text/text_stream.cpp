@@ -51,11 +51,9 @@ TextStream::TextStream(std::vector<std::string> stops) : stops_(std::move(stops)
 std::size_t TextStream::ready() const {
   std::size_t begin = held_.size();  // of what may be a stop word
   for (const std::string& stop : stops_) {
-    for (std::size_t count = std::min(stop.size(), held_.size()); count > 0; --count) {
-      if (!held_.ends_with(std::string_view(stop).substr(0, count))) continue;
-      begin = std::min(begin, held_.size() - count);
-      break;
-    }
+    std::size_t count = std::min(stop.size(), held_.size());
+    while (!held_.ends_with(std::string_view(stop).substr(0, count))) --count;
+    begin = std::min(begin, held_.size() - count);
   }
   return begin - incomplete(std::string_view(held_).substr(0, begin));
 }

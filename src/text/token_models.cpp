@@ -13,7 +13,7 @@ class Symbols {
   Symbols(const BytePairModel& model, TokenIds& symbols) : model_(model), symbols_(symbols) {}
 
   void add(const Character& character, std::string_view bytes) {
-    const std::int32_t symbol = symbol_of(character);
+    const std::int32_t symbol = character.valid ? model_.symbol_of(character.point) : -1;
     if (symbol >= 0) {
       finish();
       symbols_.push_back(symbol);
@@ -29,13 +29,6 @@ class Symbols {
   }
 
  private:
-  std::int32_t symbol_of(const Character& character) const {
-    if (!character.valid) return -1;
-    if (character.point < 128) return model_.ascii_symbols[character.point];
-    const auto found = model_.symbols.find(character.point);
-    return found == model_.symbols.end() ? -1 : found->second;
-  }
-
   // Only if each byte has a symbol.
   bool add_bytes(std::string_view bytes) {
     const auto of = [&](char b) { return model_.byte_symbols[static_cast<unsigned char>(b)]; };
@@ -49,17 +42,14 @@ class Symbols {
   bool held_ = false;
 };
 
-// The bytes of the longest token that the text begins with, and its id; 0: none.
-std::size_t longest_match(const TokenMap& tokens, std::string_view text, std::size_t longest,
-                          std::int32_t& id) {
-  std::size_t end = std::min(text.size(), longest);
-  while (end > 0) {
+// Appends the longest token that the text begins with; its bytes, 0: none.
+std::size_t append_longest(const TokenMap& tokens, std::string_view text, std::size_t longest,
+                           TokenIds& ids) {
+  for (std::size_t end = std::min(text.size(), longest); end > 0; --end) {
     const auto found = tokens.find(text.substr(0, end));
-    if (found != tokens.end()) {
-      id = found->second;
-      return end;
-    }
-    --end;
+    if (found == tokens.end()) continue;
+    ids.push_back(found->second);
+    return end;
   }
   return 0;
 }
@@ -71,6 +61,12 @@ std::size_t count_characters(std::string_view text) {
 }
 
 }  // namespace
+
+std::int32_t BytePairModel::symbol_of(char32_t point) const {
+  if (point < 128) return ascii_symbols[point];
+  const auto found = symbols.find(point);
+  return found == symbols.end() ? -1 : found->second;
+}
 
 void BytePairModel::append_symbols(std::string_view piece, TokenIds& to) const {
   if (by_bytes) {
@@ -111,14 +107,13 @@ void WordPieceModel::encode(std::string_view piece, TokenIds& ids, EncodingMemor
   std::string_view rest = piece;
   if (count_characters(piece) > most_characters) return ids.push_back(unknown);
   while (!rest.empty()) {
-    std::int32_t id = -1;
     const bool first = rest.size() == piece.size();
-    const std::size_t bytes = longest_match(first ? beginnings : continuations, rest, longest, id);
+    const std::size_t bytes =
+        append_longest(first ? beginnings : continuations, rest, longest, ids);
     if (bytes == 0) {
       ids.resize(begin);
       return ids.push_back(unknown);
     }
-    ids.push_back(id);
     rest.remove_prefix(bytes);
   }
 }

@@ -45,6 +45,7 @@ struct BytePairModel {
 
   void encode(std::string_view piece, TokenIds& ids, EncodingMemory& memory) const;
   void append_symbols(std::string_view piece, TokenIds& symbols) const;
+  std::int32_t symbol_of(char32_t point) const;  // by characters; negative: none
 };
 
 struct WordPieceModel {

@@ -164,14 +164,12 @@ Indices Tokenizer::encode(std::string_view text, bool add_special) const {
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
   std::vector<std::string> tokens;
   for (const std::int32_t id : ids) {
-    check_id(*parts_, id);
-    if (!skip_special || !is_special(id)) tokens.push_back(to_decode(*parts_, id));
+    if (!is_special(id) || !skip_special) tokens.push_back(to_decode(*parts_, id));
   }
   return decoded(parts_->decoder, std::move(tokens));
 }
 
 std::string Tokenizer::bytes_of(std::int32_t id, bool first) const {
-  check_id(*parts_, id);
   return is_special(id) ? "" : decoded(parts_->decoder, {to_decode(*parts_, id)}, first, false);
 }
 
@@ -182,7 +180,7 @@ std::string Tokenizer::kind() const {
 
 Index Tokenizer::size() const { return parts_->table.size(); }
 
-bool Tokenizer::contains(std::string_view token) const { return parts_->table.find(token) >= 0; }
+bool Tokenizer::contains(std::string_view token) const { return parts_->table.contains(token); }
 
 bool Tokenizer::contains(std::int32_t id) const { return parts_->table.contains(id); }
 

@@ -14,28 +14,26 @@ constexpr const char *config_file = "tokenizer_config.json", *added_file = "adde
 constexpr const char* names_of_special_tokens[] = {
     "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
-// Puts the name of the file before what `read` complains about.
+// What `read` returns; puts the name of the file before what it complains about.
 template <class Read>
-void about(const char* file, Read read) {
+auto about(const char* file, Read read) {
   try {
-    read();
+    return read();
   } catch (const Error& error) {
     throw Error(std::string(file) + ": " + error.what());
   }
 }
 
 Json object_of(const std::string& text, const char* name) {
-  Json json;
-  about(name, [&] {
-    json = text.empty() ? Json::object() : parse_json(text);  // no file: nothing is said
+  return about(name, [&] {
+    Json json = text.empty() ? Json::object() : parse_json(text);  // no file: nothing is said
     if (!json.is_object()) throw Error("it is not a JSON object.");
+    return json;
   });
-  return json;
 }
 
 bool is_added(const TokenizerParts& parts, std::int64_t id) {
-  return id < static_cast<std::int64_t>(parts.is_added.size()) &&
-         parts.is_added[static_cast<std::size_t>(id)];
+  return parts.table.contains(id) && parts.is_added[static_cast<std::size_t>(id)];
 }
 
 // An id that is the name of a field.
@@ -50,7 +48,7 @@ std::int64_t id_of(const std::string& name) {
 }  // namespace
 
 AddedToken added_token_of(Fields& fields, std::int64_t id) {
-  AddedToken token{0, fields.text("content")};
+  AddedToken token{.content = fields.text("content")};
   if (id >= TokenTable::most_ids) {
     fields.refuse("has id " + std::to_string(id) + ", which is too large");
   }
@@ -89,8 +87,8 @@ TokenizerConfig::TokenizerConfig(const SideFiles& files)
       added_(object_of(files.added_tokens, added_file)) {}
 
 std::string TokenizerConfig::family(const std::vector<std::string>& known) const {
-  std::string name;
-  about(config_file, [&] { name = Fields(config_, "it").text("tokenizer_class", ""); });
+  const std::string name =
+      about(config_file, [&] { return Fields(config_, "it").text("tokenizer_class", ""); });
   if (name.empty()) return known.front();
   std::string choices;
   for (const std::string& each : known) {
@@ -103,19 +101,14 @@ std::string TokenizerConfig::family(const std::vector<std::string>& known) const
 }
 
 AddedToken TokenizerConfig::special(const char* name, const AddedToken& usual) const {
-  AddedToken token = usual;
-  token.special = true;
-  about(config_file, [&] {
+  return about(config_file, [&] {
     const Json* found = Fields(config_, "it").find(name);
-    if (found) token = special_of(*found, "its " + std::string(name), usual);
+    return found ? special_of(*found, "its " + std::string(name), usual) : usual;
   });
-  return token;
 }
 
 bool TokenizerConfig::flag(const char* name, bool fallback) const {
-  bool result = false;
-  about(config_file, [&] { result = Fields(config_, "it").flag(name, fallback); });
-  return result;
+  return about(config_file, [&] { return Fields(config_, "it").flag(name, fallback); });
 }
 
 void TokenizerConfig::demand(const char* name, const Json& only) const {
@@ -147,7 +140,7 @@ void TokenizerConfig::add_listed(TokenizerParts& parts,
       if (is_added(parts, id.get<std::int64_t>())) continue;  // listed there, too
       const auto named = std::find_if(special.begin(), special.end(),
                                       [&](const AddedToken& t) { return t.content == content; });
-      AddedToken token = named != special.end() ? *named : AddedToken{0, content};
+      AddedToken token = named != special.end() ? *named : AddedToken{.content = content};
       if (named == special.end()) token.normalized = true;
       token.id = id.get<std::int32_t>();
       parts.add_token(token);
@@ -168,10 +161,12 @@ void TokenizerConfig::add_tokens(TokenizerParts& parts, const SpecialTokens& usu
       tokens.push_back(special_of((*more)[i], "one of its additional_special_tokens", {}));
     }
   });
+  std::erase_if(tokens, [](const AddedToken& token) { return token.content.empty(); });
+  parts.fit_flags();
   add_listed(parts, tokens);
   for (const char* name : names_of_special_tokens) find_named(parts, name);
   for (AddedToken& token : tokens) {
-    token.id = token.content.empty() ? -1 : parts.table.find(token.content);
+    token.id = parts.table.find(token.content);
     if (token.id >= 0 && !is_added(parts, token.id)) parts.add_token(token);
   }
 }

@@ -22,8 +22,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const bool returned = end > at && text[end - 1] == '\r';
-    lines.push_back(text.substr(at, end - at - (returned ? 1 : 0)));
+    std::string& line = lines.emplace_back(text, at, end - at);
+    if (line.ends_with('\r')) line.pop_back();
     at = end + 1;
   }
   return lines;
@@ -155,7 +155,8 @@ SharedParts tokenizer_from_word_pieces(const std::string& vocab_txt, const SideF
   read_lines(parts->table, vocab_txt);
   parts->normaliser = {bert_normaliser_of(config)};
   parts->pre_tokeniser = bert_pre_tokeniser();
-  parts->decoder = {{DecoderStep::Kind::word_piece, "WordPiece", "", "##", false, true}};
+  parts->decoder = {
+      {.kind = DecoderStep::Kind::word_piece, .name = "WordPiece", .content = "##", .clean = true}};
   const SpecialTokens usual = {{"unk_token", named("[UNK]")},
                                {"cls_token", named("[CLS]")},
                                {"sep_token", named("[SEP]")},

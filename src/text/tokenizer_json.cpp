@@ -27,7 +27,7 @@ Merge merge_of(const Json& json, std::size_t place) {
 }
 
 // "<0x0A>"
-std::string byte_token(int byte) {
+std::string byte_token(unsigned char byte) {
   constexpr const char* digits = "0123456789ABCDEF";
   return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">";
 }
@@ -59,11 +59,11 @@ bool at_byte_level(const TokenizerParts& parts) {
 // At byte level it matters only for a byte without a token.
 void read_byte_fallback(const TokenizerParts& parts, Fields& model, BytePairModel& bytes) {
   if (!model.flag("byte_fallback", false)) return;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (const unsigned char byte : bytes_by_letter()) {
     const std::string letter = letters_of(std::string(1, static_cast<char>(byte)));
     if (!bytes.by_bytes) {
-      bytes.byte_symbols[static_cast<std::size_t>(byte)] = parts.table.find(byte_token(byte));
-    } else if (parts.table.find(letter) < 0) {
+      bytes.byte_symbols[byte] = parts.table.find(byte_token(byte));
+    } else if (!parts.table.contains(letter)) {
       model.refuse(
           "has byte_fallback, but at byte level that is not supported unless each byte "
           "has a token: " +
@@ -97,7 +97,9 @@ void read_byte_pairs(TokenizerParts& parts, Fields& model) {
 void read_word_pieces(TokenizerParts& parts, Fields& model) {
   WordPieceModel pieces{unknown_token(parts.table, model, "[UNK]")};
   const std::string prefix = model.text("continuing_subword_prefix", "##");
-  pieces.most_characters = static_cast<std::size_t>(model.count("max_input_chars_per_word", 100));
+  if (model.find("max_input_chars_per_word")) {
+    pieces.most_characters = static_cast<std::size_t>(model.count("max_input_chars_per_word"));
+  }
   if (pieces.unknown < 0) model.refuse("has an empty unk_token: WordPiece needs one, as [UNK]");
   if (at_byte_level(parts)) {
     model.refuse("is WordPiece behind a pre_tokenizer ByteLevel: only BPE is read there");
@@ -164,8 +166,7 @@ void append_special(const TokenTable& table, Fields& processor, const std::strin
   Fields all(processor.at("special_tokens"), "its post_processor's special_tokens");
   Fields token(all.at(name), "its post_processor's token " + in_quotes(name));
   for (const Json& id : token.list("ids")) {
-    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > TokenTable::most_ids ||
-        !table.contains(id.get<std::int32_t>())) {
+    if (!id.is_number_unsigned() || !table.contains(id.get<std::int64_t>())) {
       token.refuse("has id " + id.dump() + ", which is outside the vocabulary");
     }
     ids.push_back(id.get<std::int32_t>());

@@ -1,7 +1,9 @@
 // The tokenizer of llama2.c's file.
 #include <algorithm>
+#include <functional>
 
 #include "tapestry/error.hpp"
+#include "text/byte_letters.hpp"
 #include "text/llama2c_tokens.hpp"
 #include "text/tokenizer_parts.hpp"
 #include "text/unicode_classes.hpp"
@@ -29,20 +31,19 @@ std::vector<Scored> add_tokens(std::string_view bytes, TokenTable& table) {
 
 // Equal scores are equal ranks: of such pairs the leftmost is merged first.
 std::vector<PairMerges::Rule> rules_of(const TokenTable& table, std::vector<Scored> tokens) {
-  std::stable_sort(tokens.begin(), tokens.end(),
-                   [](const Scored& a, const Scored& b) { return a.score > b.score; });
+  std::ranges::stable_sort(tokens, std::greater(), &Scored::score);
   std::vector<PairMerges::Rule> rules;
   std::int32_t rank = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (i > 0 && tokens[i].score < tokens[i - 1].score) ++rank;
-    const std::string_view text = table.token(tokens[i].id);
-    if (tokens[i].id < llama2c_first_merged) continue;
+  float before = tokens.front().score;
+  for (const Scored& token : tokens) {
+    if (token.score < before) ++rank;
+    before = token.score;
+    const std::string_view text = table.token(token.id);
+    if (token.id < llama2c_first_merged) continue;
     for (std::size_t at = 0; at < text.size();) {
       at += first_character(text.substr(at)).bytes;
       const std::int32_t left = table.find(text.substr(0, at)), right = table.find(text.substr(at));
-      if (left >= 0 && right >= 0 && at < text.size()) {
-        rules.push_back({left, right, rank, tokens[i].id});
-      }
+      if (left >= 0 && right >= 0) rules.push_back({left, right, rank, token.id});
     }
   }
   return rules;
@@ -57,9 +58,7 @@ SharedParts tokenizer_from_llama2c(std::string_view bytes) {
   prepend.content = " ";
   parts->normaliser = {prepend};
   BytePairModel model;
-  for (std::int32_t byte = 0; byte < 256; ++byte) {
-    model.byte_symbols[static_cast<std::size_t>(byte)] = byte + 3;
-  }
+  for (const unsigned char byte : bytes_by_letter()) model.byte_symbols[byte] = byte + 3;
   set_rules(*parts, std::move(model), rules_of(parts->table, tokens));
   using Kind = DecoderStep::Kind;
   parts->decoder = {{Kind::byte_fallback, "ByteFallback"},

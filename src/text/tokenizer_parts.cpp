@@ -13,6 +13,8 @@
 namespace tapestry {
 namespace {
 
+constexpr PairMerges::Ends no_ends = {-1, -1};
+
 // Which symbols a token begins and ends with, for PairMerges.
 class EndsOfTokens {
  public:
@@ -29,22 +31,18 @@ class EndsOfTokens {
     const std::string& token = table_.token(id);
     if (model_.by_bytes) {
       const auto bytes = bytes_of_letters(token);
-      if (!bytes || bytes->empty()) return {-1, -1};
+      if (!bytes || bytes->empty()) return no_ends;
       return {model_.byte_symbols[static_cast<unsigned char>(bytes->front())],
               model_.byte_symbols[static_cast<unsigned char>(bytes->back())]};
     }
-    if (token.empty()) return {-1, -1};
-    return {symbol(first_character(token)), symbol(last_character(token))};
+    if (token.empty()) return no_ends;
+    return {model_.symbol_of(first_character(token).point),
+            model_.symbol_of(last_character(token).point)};
   }
 
  private:
   void mark(std::int32_t id) {
     if (id >= 0 && !model_.by_bytes) is_symbol_[static_cast<std::size_t>(id)] = true;
-  }
-  std::int32_t symbol(const Character& c) const {
-    if (c.point < 128) return model_.ascii_symbols[c.point];
-    const auto found = model_.symbols.find(c.point);
-    return found == model_.symbols.end() ? -1 : found->second;
   }
 
   const TokenTable& table_;
@@ -134,9 +132,7 @@ void TokenizerParts::add_token(const AddedToken& token) {
                 ", but the vocabulary gives it id " + std::to_string(known) + ".");
   }
   if (known < 0) table.add(token.content, token.id);
-  is_special.resize(static_cast<std::size_t>(table.size()));
-  is_added.resize(static_cast<std::size_t>(table.size()));
-  is_in_vocabulary.resize(static_cast<std::size_t>(table.size()));
+  fit_flags();
   const auto place = static_cast<std::size_t>(token.id);
   is_special[place] = token.special;
   if (!is_added[place]) is_in_vocabulary[place] = known >= 0;
@@ -150,12 +146,16 @@ void TokenizerParts::add_token(const AddedToken& token) {
   }
 }
 
-void TokenizerParts::finish() {
-  added.finish();
-  added_normalised.finish();
+void TokenizerParts::fit_flags() {
   is_special.resize(static_cast<std::size_t>(table.size()));
   is_added.resize(static_cast<std::size_t>(table.size()));
   is_in_vocabulary.resize(static_cast<std::size_t>(table.size()));
+}
+
+void TokenizerParts::finish() {
+  added.finish();
+  added_normalised.finish();
+  fit_flags();
   if (!bos && !front.empty()) bos = front.front();
   if (!eos && !back.empty()) eos = back.back();
   if (!bos) bos = special_of(*this, {"<s>", "<|begin_of_text|>", "<bos>"});

@@ -32,7 +32,8 @@ class TokenTable {
   void add_all(const nlohmann::json& vocabulary);
 
   std::int32_t find(std::string_view token) const;  // -1: it is not there
-  bool contains(std::int32_t id) const {
+  bool contains(std::string_view token) const { return ids_.contains(token); }
+  bool contains(std::int64_t id) const {
     return id >= 0 && id < size() && tokens_[static_cast<std::size_t>(id)];
   }
   const std::string& token(std::int32_t id) const { return *tokens_[static_cast<std::size_t>(id)]; }
@@ -64,6 +65,7 @@ struct TokenizerParts {
 
   // After the normaliser is set. A token that is not in the table is added to it.
   void add_token(const AddedToken& token);
+  void fit_flags();  // is_special, is_added and is_in_vocabulary get the table's size
   // At the end, and before anything is encoded: bos and eos are the tokens put in front and behind,
   // if nothing else named them.
   void finish();

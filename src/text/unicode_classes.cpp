@@ -65,6 +65,8 @@ bool is_between(char32_t point, utf8proc_category_t first, utf8proc_category_t l
   return first <= found && found <= last;
 }
 
+constexpr Character not_utf8 = {0xFFFD, 1, false};
+
 constexpr CharacterKind l = CharacterKind::letter, n = CharacterKind::number,
                         b = CharacterKind::blank, o = CharacterKind::other;
 
@@ -139,7 +141,7 @@ Character long_character(const char* text, const char* end) {
   utf8proc_int32_t value = 0;
   const auto bytes =
       utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text), end - text, &value);
-  if (bytes <= 0) return {0xFFFD, 1, false};
+  if (bytes <= 0) return not_utf8;
   return {static_cast<char32_t>(value), static_cast<std::uint8_t>(bytes), true};
 }
 
@@ -148,10 +150,9 @@ Character last_character(std::string_view text) {
     const std::string_view end = text.substr(text.size() - bytes);
     if ((static_cast<unsigned char>(end[0]) & 0xC0) == 0x80) continue;
     const Character found = first_character(end);
-    if (found.bytes == bytes) return found;
-    break;
+    return found.bytes == bytes ? found : not_utf8;
   }
-  return {0xFFFD, 1, false};
+  return not_utf8;
 }
 
 CharacterKind kind_of_long(char32_t point) {
@@ -173,7 +174,7 @@ bool is_mark(char32_t point) {
 bool is_nonspacing_mark(char32_t point) { return category(point) == UTF8PROC_CATEGORY_MN; }
 
 bool is_punctuation(char32_t point) {
-  if (point < 128) return point > ' ' && point < 0x7F && kind_of(point) == CharacterKind::other;
+  if (point < 0x7F) return point > ' ' && kind_of(point) == CharacterKind::other;
   return is_between(point, UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
 }
 

@@ -33,7 +33,7 @@ Index width(const Shape& data) { return data.removed(0).count(); }
 }  // namespace
 
 Epochs::Epochs(Index items, Index batch_size, std::uint64_t seed, const EpochOptions& options)
-    : items_(items), batch_size_(batch_size), batches_(0), seed_(seed), options_(options) {
+    : items_(items), batch_size_(batch_size), batches_(), seed_(seed), options_(options) {
   const std::string sizes =
       std::to_string(items) + " items in batches of " + std::to_string(batch_size);
   if (items < 1 || batch_size < 1) refuse(sizes + ": both must be at least 1.");

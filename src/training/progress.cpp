@@ -8,16 +8,10 @@
 
 #include "tapestry/format.hpp"
 #include "tapestry/unicode.hpp"
+#include "training/progress_line.hpp"
 
 namespace tapestry {
 namespace {
-
-// "3.2 s", "4 min", "2.5 h"
-std::string duration(double seconds) {
-  if (seconds < 100) return formatted("%.1f s", seconds);
-  if (seconds < 100 * 60) return formatted("%.0f min", seconds / 60);
-  return formatted("%.1f h", seconds / 3600);
-}
 
 // Cut to the width of a line that is updated in place, and padded to overwrite the text before.
 std::string fitted(const std::string& line) {
@@ -28,6 +22,26 @@ std::string fitted(const std::string& line) {
 
 }  // namespace
 
+std::string duration_text(double seconds) {
+  if (seconds < 100) return formatted("%.1f s", seconds);
+  if (seconds < 100 * 60) return formatted("%.0f min", seconds / 60);
+  return formatted("%.1f h", seconds / 3600);
+}
+
+std::string speed_and_rest(const Pace& pace) {
+  const double rate = static_cast<double>(pace.done - pace.before) / std::max(pace.seconds, 1e-9);
+  const double left = static_cast<double>(pace.total - pace.done) / rate;
+  const bool in_tokens = pace.tokens > 0;
+  const double shown = in_tokens ? rate * static_cast<double>(pace.tokens) : rate;
+  return formatted("%.*f%s/s, ", shown < 10 ? 1 : 0, shown, in_tokens ? " tokens" : "") +
+         duration_text(left) + " left";
+}
+
+bool line_is_due(bool live, double seconds_since_last, Index done, Index total) {
+  if (live) return seconds_since_last > 0.1 || done == total;
+  return total == 0 || done * 5 % total < 5;
+}
+
 Progress::Progress(std::string what, Index total, std::string unit, const ProgressOptions& options)
     : what_(std::move(what)),
       unit_(std::move(unit)),
@@ -35,7 +49,7 @@ Progress::Progress(std::string what, Index total, std::string unit, const Progre
       before_(options.done),
       tokens_(options.tokens),
       done_(options.done),
-      live_(options.live.value_or(isatty(2) == 1)),
+      live_(options.live.value_or(isatty(STDERR_FILENO))),
       start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
@@ -48,21 +62,14 @@ double Progress::seconds() const {
 
 void Progress::step(const std::string& note) {
   ++done_;
-  const bool every_fifth =
-      done_ * 5 / std::max<Index>(total_, 1) != (done_ - 1) * 5 / std::max<Index>(total_, 1);
-  const bool due = live_ ? seconds() - last_print_ > 0.1 || done_ == total_ : every_fifth;
-  if (due) print(note);
+  if (line_is_due(live_, seconds() - last_print_, done_, total_)) print(note);
 }
 
 void Progress::print(const std::string& note) {
   last_print_ = seconds();
-  const double rate = static_cast<double>(done_ - before_) / std::max(last_print_, 1e-9);
-  const double left = static_cast<double>(total_ - done_) / rate;
-  const double shown = tokens_ > 0 ? rate * static_cast<double>(tokens_) : rate;
-  const std::string speed =
-      formatted(", %.*f%s/s, ", shown < 10 ? 1 : 0, shown, tokens_ > 0 ? " tokens" : "");
-  const std::string line = what_ + " " + std::to_string(done_) + "/" + std::to_string(total_) +
-                           " " + unit_ + speed + duration(left) + " left  " + note;
+  const std::string line =
+      what_ + " " + std::to_string(done_) + "/" + std::to_string(total_) + " " + unit_ + ", " +
+      speed_and_rest({done_, before_, total_, tokens_, last_print_}) + "  " + note;
   if (live_) {  // standard error is unbuffered
     std::fprintf(stderr, "\r%s", fitted(line).c_str());
   } else {

@@ -35,9 +35,9 @@ double decay(const char* schedule, Index step, const ScheduleOptions& o, Fall fa
                o.warmup_steps >= 0 && o.warmup_steps < o.steps, "0 or more, and below steps");
   check_rate(schedule, "peak", o.peak);
   check_option(schedule, "floor", o.floor, o.floor >= 0 && o.floor <= o.peak, "in 0 .. peak");
-  if (step >= o.steps) return o.floor;
   if (step <= o.warmup_steps) return o.peak * part(step, o.warmup_steps);
-  return o.floor + (o.peak - o.floor) * fall(part(step - o.warmup_steps, o.steps - o.warmup_steps));
+  const Index fallen = std::min(step, o.steps) - o.warmup_steps;
+  return o.floor + (o.peak - o.floor) * fall(part(fallen, o.steps - o.warmup_steps));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace tapestry {
 
 struct MadeStep {
-  double loss, gradient_norm;
+  double loss = 0, gradient_norm = 0;
 };
 
 // Throws Error for steps or max_norm that cannot be.

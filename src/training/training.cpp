@@ -35,7 +35,7 @@ MadeStep make_step(Optimizer& optimizer, const LossOfStep& loss_of_step, Index s
   Tape tape(optimizer.parameters());
   const Tensor loss = loss_of_step(step);
   Gradients gradients = tape.backward(loss);
-  MadeStep made{double{loss.item()}, 0};
+  MadeStep made{.loss = double{loss.item()}};
   const auto stop = [&] {
     stop_at(step, made.loss, cause(optimizer.parameters(), loss_of_step, step));
   };

@@ -30,7 +30,7 @@ std::vector<TransformerOptions> kinds() {
           {.attention_bias = true,
            .d_k = 3,
            .num_key_value_heads = 1,
-           .scores = {.scale = 0.7, .softcap = 2},
+           .scores = {.scale = 0.7, .softcap = 0.8},
            .positions = Positions::none,
            .token_types = 2,
            .embedding_norm = true,
@@ -217,6 +217,10 @@ TEST_CASE("circuits that do not exist are refused", "[phase7][analysis]") {
   CHECK(complaint([&] { (void)circuit(model, 2, 0); }, {"no layer 2", "0 to 1"}) == "");
   CHECK(complaint([&] { (void)circuit(model, -1, 0); }, {"no layer -1"}) == "");
   CHECK(complaint([&] { (void)circuit(model, 0, 4); }, {"no head 4", "0 to 3"}) == "");
+  CHECK(complaint([] { (void)circuit(made({.num_layers = 0}), 0, 0); },
+                  {"no layer 0", "this model has none."}) == "");
+  CHECK(complaint([] { (void)circuit(made({.num_layers = 1}), 1, 0); },
+                  {"no layer 1", "are 0 to 0."}) == "");
   CHECK(complaint([&] { (void)compositions(model, 1, 0, 1, 1); }, {"1 draws", "at least 2"}) == "");
   CHECK(compositions(model, 1, 0, 1, 2).value.count == 2);
   CHECK(complaint([&] { (void)token_scores(model, one, all_seven, one); },

@@ -66,6 +66,7 @@ TEST_CASE("mean and deviation of a sample", "[phase3][analysis]") {
   CHECK(four.count == 4);
   CHECK(same_number(four.mean, 4, nearly_equal));
   CHECK(same_number(four.deviation, std::sqrt((9 + 4 + 0 + 25) / 3.), nearly_equal));
+  CHECK(same_number(spread(Tensor({2}, {1, 3})).deviation, std::sqrt(2.), nearly_equal));
   CHECK(spread(Tensor(7)).mean == 7);
   CHECK(spread(Tensor(7)).deviation == 0);
   CHECK(std::isnan(spread(Tensor::zeros({0, 3})).mean));
@@ -82,6 +83,8 @@ TEST_CASE("a name takes the margin above every baseline, and little noise", "[ph
   CHECK(may_be_named(high, {near}, 0.1));
   CHECK(may_be_named(high, {low}, 0.5));
   CHECK_FALSE(may_be_named(high, {low}, 0.51));
+  CHECK(
+      may_be_named({0.5, 0, 1}, {{0.5, 0, 1}}, 0));  // just as much is enough, if nothing is asked
   // 0.5 apart, but with errors of 0.3 each the difference is no two of its own errors, 0.42.
   const Spread few{0.8, 0.6, 4}, others{0.3, 0.6, 4};
   CHECK_FALSE(may_be_named(few, {others}));
@@ -132,6 +135,7 @@ TEST_CASE("evidence is the scores of all sentences, for each of the three", "[ph
   }
   const Evidence& next = find(evidence[0], Pattern::next);  // nobody may see the next word
   CHECK(next.score.count == 0);
+  CHECK(next.holds == 0);
   CHECK(std::isnan(next.score.mean));
 }
 
@@ -197,6 +201,9 @@ TEST_CASE("of two patterns that fit, the one with more weight names the head",
   less.score.mean = 0.8;
   CHECK(head_name({more, less}) == "previous word");
   CHECK(head_name({less, more}) == "previous word");
+  less.score.mean = more.score.mean;
+  CHECK(head_name({less, more}) == "first word");  // of equals the first
+  CHECK(head_name({more, less}) == "previous word");
 }
 
 TEST_CASE("a mean of all and nothing gives no name", "[phase3][analysis]") {
@@ -245,6 +252,8 @@ TEST_CASE("place and letter, where they disagree", "[phase3][analysis]") {
   CHECK(place.letter.mean == 0);
   CHECK(letter.place.mean == 0);
   CHECK(letter.letter.mean == 1);
+  CHECK(evidence[0][7].holds == 0);  // of one sentence
+  CHECK(evidence[0][6].holds == 1);
   CHECK(pattern_evidence(text, text, text)[0][5].letter.count == 0);  // the same order
 }
 

@@ -142,6 +142,20 @@ TEST_CASE("what comes after the target, or is hidden, has no effect at all", "[p
   }
 }
 
+TEST_CASE("links are cut one by one, of cross-attention too, and none that is 0",
+          "[phase3][analysis]") {
+  const MultiHeadAttention layer = scattered(4, 2, {.is_causal = true});
+  const Tensor x = random_tensor({3, 4}, 1), context = random_tensor({5, 4}, 2);
+  Index computed = 0;
+  const auto target = [&] {
+    ++computed;
+    return sum(layer.cross_attend(x, context, {}, {.need_weights = true}));
+  };
+  const Tensor effects = link_ablation(target, "");
+  CHECK(effects.shape() == Shape{1, 2, 3, 5});
+  CHECK(computed == 2 + 2 * (1 + 2 + 3));  // the weights, the whole, and each link that is there
+}
+
 TEST_CASE("a head that is cut is one whose rows of W_O are zeros", "[phase3][analysis]") {
   const Transformer model = small_transformer(8, 0.4);
   const double whole = double{logit(model, 4).item()};
@@ -197,6 +211,7 @@ TEST_CASE("rank agreement takes rows that say something, and visible keys", "[ph
   const Tensor a({2, 2, 3}, {1, 2, 3, 5, 5, 5, 1, 2, 3, 1, 2, 3});
   const Tensor b({2, 2, 3}, {1, 2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1});
   CHECK(difference(rank_agreement(a, b), {2}, {1, 0}) == "");  // 5, 5, 5 says nothing
+  CHECK(difference(rank_agreement(b, a), {2}, {1, 0}) == "");
   const Tensor c = transpose(random_tensor({4, 4}, 1)), d = random_tensor({4, 4}, 2);
   const auto row = [&](Index i) {  // of the causal mask: keys 0 to i
     return double{rank_agreement(slice(slice(c, 0, i, i + 1), 1, 0, i + 1),
@@ -234,6 +249,10 @@ TEST_CASE("errors of maps name what does not fit", "[phase3][analysis]") {
               value_shares(Tensor::ones({2, 3, 3}), Tensor::ones({2, 3, 4}), Tensor::ones({7, 5}));
             },
             {"weights are (2, 3, 3), values (2, 3, 4), output_weight (7, 5)"}) == "");
+  CHECK(complaint([] { value_shares(Tensor::ones({3, 3}), Tensor::ones({3, 4}), Tensor::eye(4)); },
+                  {"value_shares: weights are (3, 3)", "(..., heads, queries, keys)"}) == "");
+  CHECK(complaint([] { rank_agreement(Tensor::ones({3}), Tensor::ones({3})); },
+                  {"rank_agreement: the maps are (3) and (3)"}) == "");
   CHECK(complaint([] { rank_agreement(Tensor::ones({2, 3}), Tensor::ones({3, 3})); },
                   {"the maps are (2, 3) and (3, 3)"}) == "");
   CHECK(

@@ -22,7 +22,8 @@ Transformer made(TransformerOptions options) {
 const TransformerOptions like_gpt2 = {.attention_bias = true, .tied_logits = true};
 const TransformerOptions like_neox = {
     .attention_bias = true, .positions = Positions::rotary, .parallel_residual = true};
-const TransformerOptions like_llama = {.num_key_value_heads = 2,
+const TransformerOptions like_llama = {.attention_bias = true,
+                                       .num_key_value_heads = 2,
                                        .positions = Positions::rotary,
                                        .norm_kind = NormKind::rms,
                                        .activation = Activation::silu,

@@ -17,7 +17,7 @@ ModelPart part(const char* text) { return parse_part(text); }
 }  // namespace
 
 TEST_CASE("parts have a short form", "[phase7][analysis]") {
-  for (const char* text : {"2.3", "12.0", "2.attention", "0.mlp", "2.3:7>4", "@5", "@0"}) {
+  for (const char* text : {"2.3", "12.0", "9.9", "2.attention", "0.mlp", "2.3:7>4", "@5", "@0"}) {
     CHECK(to_string(parse_part(text)) == text);
   }
   CHECK(part("2.3") == ModelPart{.kind = PartKind::head, .layer = 2, .head = 3});
@@ -67,8 +67,16 @@ TEST_CASE("parts that are not there are refused", "[phase7][analysis]") {
   CHECK(refused(model, "@6", {"no part @6", "positions are 0 to 5"}) == "");
   CHECK(refused(model, "0.0:6>1", {"no part 0.0:6>1", "positions are 0 to 5"}) == "");
   CHECK(refused(model, "0.0:1>6", {"no part 0.0:1>6", "positions are 0 to 5"}) == "");
-  CHECK(refused(model, "0.0:1>2", {"1 does not see position 2", "those before"}) == "");
+  CHECK(refused(model, "0.0:1>2", {"1 does not see position 2", "those before."}) == "");
   CHECK(refused(model, "1.0:3>1", {"3 does not see position 1", "window of 2"}) == "");
+  TransformerOptions o = tiny();
+  o.windows = {0, 1};
+  CHECK(refused(scattered(o), "1.0:3>2", {"before, within a window of 1."}) == "");
+  for (const auto& [layers, words] : {std::pair(0, "has no layers"), {1, "layers are 0 to 0"}}) {
+    TransformerOptions few_layers = tiny();
+    few_layers.num_layers = layers;
+    CHECK(refused(scattered(few_layers), "1.0", {words}) == "");
+  }
   CHECK(refused(scattered(like_bert()), "0.0:1>4", {}) == "nothing was thrown");
   CHECK(complaint([&] { (void)cut(model, ids, {.position = 7}, {}); }, {"no position 7"}) == "");
   CHECK(complaint([&] { (void)cut_heads(model, Indices({2, 3}, ids.values), question); },

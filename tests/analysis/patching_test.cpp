@@ -110,6 +110,44 @@ TEST_CASE("heads by position, and links, of one layer", "[phase7][analysis]") {
   }
 }
 
+TEST_CASE("only what can matter is tried", "[phase7][analysis]") {
+  for (const TransformerOptions& o : {tiny(), like_bert()}) {
+    const Transformer model = scattered(o);
+    std::vector<Index> tried;
+    Question counted = question;
+    counted.progress = [&](Index made, Index all) {
+      if (made == all) tried.push_back(all);
+    };
+    (void)patch(model, clean, corrupted, counted);
+    for (const Index layer : {0, 1}) {
+      (void)patch_heads(model, clean, corrupted, counted, layer);
+      (void)patch_links(model, clean, corrupted, counted, layer);
+    }
+    Capture seen;
+    const auto links = [&](Index layer, Index begin, Index end) {  // of queries [begin, end)
+      const std::string name = ByHand::in_block(layer, "attention.weights");
+      model(clean, {}, {.need_weights = true});
+      const Tensor other = seen[name];
+      model(corrupted, {}, {.need_weights = true});
+      const Tensor same = slice(seen[name], -2, begin, end) == slice(other, -2, begin, end);
+      return Index(sum(1 - same).item());
+    };
+    // From position 1, where the texts first differ, to the one asked about; of the last block only
+    // that one.
+    const Index begin = o.is_causal ? 1 : 0, end = o.is_causal ? 5 : 6, places = end - begin;
+    CHECK(tried == std::vector<Index>{2 * places + 1, 4, 2 * places, links(0, begin, end), 2,
+                                      links(1, 4, 5)});
+  }
+}
+
+TEST_CASE("answers have a gap from a ten-thousandth on, of 1 or of themselves",
+          "[phase7][analysis]") {
+  CHECK(have_gap(0.25, 0.25 + 1.5e-4));
+  CHECK_FALSE(have_gap(0.25, 0.25 + 0.75e-4));
+  CHECK(have_gap(1e4, 9999));
+  CHECK_FALSE(have_gap(1e4, 9999.5));
+}
+
 TEST_CASE("more patches than one batch holds", "[phase7][analysis]") {
   TransformerOptions o = like_llama();
   o.vocab_size = 40;
@@ -203,6 +241,13 @@ TEST_CASE("texts that cannot be compared are refused", "[phase7][analysis]") {
                   {"patch_heads", "no layer 2", "0 to 1"}) == "");
   CHECK(complaint([&] { (void)patch_links(model, clean, corrupted, question, -1); },
                   {"patch_links", "no layer -1"}) == "");
+  TransformerOptions o = tiny();
+  for (const auto& [layers, words] : {std::pair(0, "the model has none."), {1, "are 0 to 0."}}) {
+    o.num_layers = layers;
+    const Transformer few = scattered(o);
+    CHECK(complaint([&, n = layers] { (void)patch_heads(few, clean, corrupted, question, n); },
+                    {words}) == "");
+  }
   const Capture other;
   CHECK(refused(clean, corrupted, question, {"another Capture"}) == "");
 }

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "analysis/one_text.hpp"
 #include "catch.hpp"
+#include "nn/architectures.hpp"
 #include "ops/expect.hpp"
 
 using namespace tapestry;
@@ -26,6 +28,25 @@ TEST_CASE("the likeliest token is the first of the largest", "[phase7][analysis]
   CHECK(likeliest_token(logits, 0) == 0);
   CHECK(likeliest_token(logits) == 2);
   CHECK(likeliest_token(logits, -2) == 0);
+}
+
+TEST_CASE("one text has one token or more, and no other text beside it", "[phase7][analysis]") {
+  const Transformer model = scattered(tiny());
+  CHECK(one_text("a", model, Indices({1}, {3})).shape == Shape{1, 1});
+  CHECK(one_text("a", model, Indices({1, 3}, {3, 4, 5})).values ==
+        std::vector<std::int32_t>{3, 4, 5});
+  for (const Indices& ids : {Indices({2, 1}, {1, 2}), Indices({1, 1, 1}, {1}), Indices({}, {1}),
+                             Indices({0}, {}), Indices({1, 0}, {})}) {
+    CHECK(complaint([&] { (void)one_text("a", model, ids); }, {"a: ids are ", "one token"}) == "");
+  }
+  CHECK(position_in("a", {.position = 0}, 4) == 0);
+  CHECK(position_in("a", {.position = 3}, 4) == 3);
+  CHECK(position_in("a", {.position = -1}, 4) == 3);
+  CHECK(position_in("a", {.position = -4}, 4) == 0);
+  for (const Index wrong : {4, -5}) {
+    CHECK(complaint([&] { (void)position_in("a", {.position = wrong}, 4); },
+                    {"a: there is no position ", "0 to 3."}) == "");
+  }
 }
 
 TEST_CASE("questions about what is not there are refused", "[phase7][analysis]") {

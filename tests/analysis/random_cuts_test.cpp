@@ -92,10 +92,12 @@ TEST_CASE("as far is on the same side", "[phase7][analysis]") {
 TEST_CASE("within a draw all parts are different", "[phase7][analysis]") {
   const Transformer model = scattered(tiny());  // four heads
   Random random(2);
-  const std::vector<ModelPart> parts{part("0.0"), part("0.1")};
-  const RandomCuts cuts = cut_at_random(model, ids, question, parts, 10, random);
-  const double others = cut_of(model, {part("1.0"), part("1.1")});
-  for (const double fall : doubles(cuts.falls)) CHECK(fall == Approx(others).margin(rounding));
+  const std::vector<ModelPart> first{part("0.0"), part("0.1")}, last{part("1.0"), part("1.1")};
+  for (const auto& [parts, others] : {std::pair(first, last), std::pair(last, first)}) {
+    const RandomCuts cuts = cut_at_random(model, ids, question, parts, 10, random);
+    const double expected = cut_of(model, others);
+    for (const double fall : doubles(cuts.falls)) CHECK(fall == Approx(expected).margin(rounding));
+  }
 }
 
 TEST_CASE("links that cannot matter are not drawn", "[phase7][analysis]") {
@@ -105,6 +107,12 @@ TEST_CASE("links that cannot matter are not drawn", "[phase7][analysis]") {
   const std::vector<ModelPart> parts{part("0.0:4>2")};
   const RandomCuts cuts = cut_at_random(scattered(o), ids, question, parts, 30, random);
   for (const double fall : doubles(cuts.falls)) CHECK(std::abs(fall) > 1e-4);
+  o.num_layers = 2;  // in layer 0, those up to 4 have
+  const std::vector<ModelPart> one{part("1.0:4>2")};
+  const Transformer model(o, random);
+  scatter(model.parameters(), random, 0.4);  // no weight is nearly 0
+  const RandomCuts two = cut_at_random(model, ids, question, one, 60, random);
+  for (const double fall : doubles(two.falls)) CHECK(std::abs(fall) > 1e-6);
 }
 
 TEST_CASE("a part that does nothing is not farther than others", "[phase7][analysis]") {
@@ -116,6 +124,17 @@ TEST_CASE("a part that does nothing is not farther than others", "[phase7][analy
   const RandomCuts cuts = cut_at_random(model, ids, question, parts, 7, random);
   CHECK(cuts.fall == 0);
   CHECK(cuts.as_far == 7);
+}
+
+TEST_CASE("as far as a part that changes nothing are those without which the answer falls",
+          "[phase7][analysis]") {
+  Random random(3);
+  const std::vector<ModelPart> behind{part("@5")};
+  const RandomCuts cuts = cut_at_random(scattered(tiny()), ids, question, behind, 20, random);
+  const std::vector<double> falls = doubles(cuts.falls);
+  CHECK(cuts.fall == 0);
+  CHECK(cuts.as_far == std::count_if(falls.begin(), falls.end(), [](double f) { return f >= 0; }));
+  CHECK(cuts.as_far != std::count_if(falls.begin(), falls.end(), [](double f) { return f <= 0; }));
 }
 
 TEST_CASE("draws that cannot be are refused", "[phase7][analysis]") {
@@ -135,4 +154,5 @@ TEST_CASE("draws that cannot be are refused", "[phase7][analysis]") {
   CHECK(refused({part("1.attention"), part("0.attention")}, 5, {"attention layers"}) == "");
   CHECK(refused({part("@0"), part("@1"), part("@2")}, 5, {"3 other positions", "only 1"}) == "");
   CHECK(refused({part("0.5")}, 5, {"no part 0.5"}) == "");
+  CHECK(refused({part("0.0"), part("0.1"), part("1.0"), part("0.5")}, 5, {"no part 0.5"}) == "");
 }

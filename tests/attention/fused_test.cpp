@@ -141,7 +141,10 @@ TEST_CASE("fused attention over heads: strided operands, broadcasting, any layou
   const Tensor q = heads(1), k = heads(2), v = heads(3);
   const Tensor joined = transpose(fused_attention(q, k, v, mask), 1, 2);
   CHECK(joined.is_contiguous());  // so that joining the heads again is free
-  CHECK(fused_attention(q.clone(), k, v, mask).is_contiguous());  // as its queries are
+  CHECK(fused_attention(q.clone(), k, v, mask).is_contiguous());          // as its queries are
+  CHECK(fused_attention(slice(q, 1, 0, 1), k, v, mask).is_contiguous());  // one for all heads
+  const Tensor one = squeeze(slice(q, 0, 0, 1), 0);  // (3, 37, 4), one sequence
+  CHECK(transpose(fused_attention(one, one, one), 0, 1).is_contiguous());
   CHECK(difference_to(joined, transpose(attention(q, k, v, mask).output, 1, 2), 1e-5) == "");
   const Tensor turned = transpose(random_tensor({2, 3, 4, 37}, 4));  // rows are not contiguous
   CHECK(wrong_fused({q.clone(), turned.clone(), v.clone()}, mask) == "");

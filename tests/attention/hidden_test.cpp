@@ -108,6 +108,24 @@ TEST_CASE("a value reaches the queries that see its key, and no other", "[phase2
   }
 }
 
+TEST_CASE("what a mask hides leaves each operand its gradient, also if no other needs one",
+          "[phase2][attention]") {
+  const std::vector<Tensor> in = {random_tensor({2, 9, 5}, 1),
+                                  spoiled(random_tensor({2, 9, 5}, 2), 8, NAN),
+                                  spoiled(random_tensor({2, 9, 6}, 3), 8, infinity)};
+  const Mask mask = Mask::padding({8, 8});
+  for (const Path& path : paths()) {
+    const auto want = run(path, in, mask, 9);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CAPTURE(path.name, i);
+      Tape tape(std::vector<Tensor>{in[i]});
+      const Tensor y = path.attend(in[0], in[1], in[2], mask);
+      CHECK(difference_to(tape.backward(y, Tensor::ones(y.shape()))[in[i]], want[i + 1], near) ==
+            "");
+    }
+  }
+}
+
 TEST_CASE("what a mask hides counts again where it is seen", "[phase2][attention]") {
   Tensor q({1, 2}, {1, 2}), k({2, 2}, {1, 2, 3, 4}), v({2, 1}, {5, NAN});
   const Mask first = Mask::from(MaskEncoding::keep, Tensor({1, 2}, {1, 0}));

@@ -55,6 +55,8 @@ TEST_CASE("each head, and each sequence, may have a mask of its own", "[phase2][
     CHECK(wrong(in, Mask::per_sequence(sequences),
                 [&](Index b, Index) { return sequences[static_cast<std::size_t>(b)]; }) == "");
     CHECK(wrong(in, Mask::per_head(masks) & Mask::per_sequence(sequences), of_both) == "");
+    CHECK(wrong(in, Mask::per_sequence({Mask(), Mask::causal()}),
+                [](Index b, Index) { return b == 0 ? Mask() : Mask::causal(); }) == "");
     CHECK(wrong(in, Mask::per_sequence({Mask::per_head(masks), Mask()}),
                 [&](Index b, Index h) { return b == 0 ? of_head(b, h) : Mask(); }) == "");
   }
@@ -70,6 +72,10 @@ TEST_CASE("a matrix for each head is read, and written again", "[phase2][mask]")
           return Mask::from(MaskEncoding::keep, at(matrix, b, h));
         }) == "");
   CHECK(mask.allows(1, 4, 5, 2) == (matrix.at({1, 2, 4, 5}) == 1));
+  const Tensor two = slice(matrix, 1, 0, 2);
+  CHECK(difference_to(Mask::from(MaskEncoding::keep, two).tensor({2, 2, 6, 9}), two) == "");
+  const Tensor no_queries = Tensor::ones({2, 0, 9});
+  CHECK(Mask::from(MaskEncoding::keep, no_queries).tensor({2, 0, 9}).shape() == Shape{2, 0, 9});
   CHECK(mask.density(6, 9, 1, 2).allowed == Index(sum(at(matrix, 1, 2)).item()));
   const Tensor one_head =
       Mask::from(MaskEncoding::keep, slice(matrix, 1, 0, 1)).tensor({2, 5, 6, 9});
@@ -89,6 +95,8 @@ TEST_CASE("scores without an axis of heads are those of one head", "[phase2][mas
   const Tensor q = random_tensor({5, 3}, 1), k = random_tensor({5, 3}, 2);
   const Tensor v = random_tensor({5, 3}, 3), one = fused_attention(q, k, v, Mask::causal());
   CHECK(difference_to(fused_attention(q, k, v, Mask::per_head({Mask::causal()})), one, 0) == "");
+  CHECK(difference_to(attention(q, k, v, Mask::per_head({Mask::causal()})).output, one, 1e-5) ==
+        "");
   CHECK(complaint([&] { fused_attention(q, k, v, Mask::per_head({Mask(), Mask::causal()})); },
                   {"for 2 heads, but the scores have 1"}) == "");
 }
@@ -148,7 +156,17 @@ TEST_CASE("masks of heads that do not fit are refused in words", "[phase2][mask]
   }
   CHECK(complaint([&] { (void)three.tensor({3, 4, 4}); }, {"for 3 heads", "have 1"}) == "");
   CHECK(complaint([&] { (void)three.allows(0, 0, 0, 3); }, {"mask: head 3", "for 3"}) == "");
-  CHECK(complaint([&] { (void)three.density(4, 4, 0, 3); }, {"mask: head 3", "for 3"}) == "");
+  for (const Index length : {4, 0}) {
+    CHECK(complaint([&] { (void)three.density(length, length, 0, 3); },
+                    {"mask: head 3", "for 3"}) == "");
+  }
+  const Mask six = Mask::from(MaskEncoding::keep, Tensor::ones({2, 3}));
+  const Mask each = Mask::per_head({Mask(), six});
+  CHECK(complaint([&] { (void)each.tensor({1, 2, 4, 3}); }, {"2 queries and 3 keys"}) == "");
+  CHECK(complaint([&] { (void)(Mask::causal() & six).tensor({2, 4}); }, {"have 2 and 4"}) == "");
+  CHECK(complaint([&] { (void)each.part(0, 2, 1, 3); }, {"3 keys from 1 on"}) == "");
+  CHECK(complaint([] { (void)Mask::per_sequence({Mask(), Mask()}).allows(2, 0, 0); },
+                  {"mask: batch element 2", "for 2"}) == "");
   CHECK(complaint([] { (void)Mask::per_head({}); }, {"mask: a list for heads is empty"}) == "");
   CHECK(complaint([] { (void)Mask::per_sequence({Mask(), Mask()}).tensor({3, 4, 4}); },
                   {"for 2 sequences", "first axis has 3"}) == "");

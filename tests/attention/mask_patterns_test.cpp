@@ -1,8 +1,12 @@
 // Masks of long sequences: global positions, parts, and how much there is to see.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
+#include "attention/mask_rule.hpp"
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/attention.hpp"
@@ -55,6 +59,27 @@ Tensor scattered(Index queries, Index keys) {
   for (Index i = 0; i < queries; ++i) some.set({i, (i * 7) % keys}, 1);
   return some;
 }
+
+// One block, and what is to be found about it key by key.
+struct Block {
+  Index query, queries, key, keys;
+  Index end = 0, clear = 0;  // behind the last key seen; how many of the first ones all see
+
+  Block(const Mask& mask, Index number)
+      : query(std::array{0, 3, 16, 41}[static_cast<std::size_t>(number % 4)]),
+        queries(std::array{1, 5, 16}[static_cast<std::size_t>(number / 4 % 3)]),
+        key(std::array{0, 2, 16, 37}[static_cast<std::size_t>(number / 12 % 4)]),
+        keys(std::array{1, 7, 16, 20}[static_cast<std::size_t>(number / 48)]),
+        clear(keys) {
+    for (Index j = keys - 1; j >= 0; --j) {
+      Index seen = 0;
+      for (Index i = 0; i < queries; ++i) seen += mask.allows(0, query + i, key + j);
+      if (seen > 0) end = std::max(end, j + 1);
+      if (seen < queries) clear = j;
+    }
+  }
+};
+constexpr Index blocks = 4 * 3 * 4 * 4;
 
 }  // namespace
 
@@ -116,6 +141,7 @@ TEST_CASE("density counts the pairs that may be seen and the blocks that nobody 
     CHECK(ours.skipped == expected.skipped);
   }
   CHECK(Mask::causal().density(0, 0).blocks == 0);
+  CHECK(Mask().density(3, 4, 5, 6).allowed == 12);  // the same for every sequence and head
   const Mask::Density window = Mask::local(16).density(4096, 4096);
   CHECK(window.blocks == 4096);
   CHECK(window.skipped == 4096 - 64 - 2 * 63);
@@ -171,6 +197,74 @@ TEST_CASE("attention by global and local positions is right on both paths", "[ph
   CHECK(wrong_gradient(f, operands(9)) == "");
 }
 
+TEST_CASE("a block ends at the last key seen, and begins with those that all see",
+          "[phase6][mask]") {
+  const std::vector<Mask> masks = {Mask::strided(50, 3), Mask::blocked(16) & Mask::strided(40),
+                                   Mask::from(MaskEncoding::keep, scattered(60, 60)),
+                                   Mask::local(1) | Mask::strided(30)};
+  for (const Mask& mask : masks) {
+    for (Index number = 0; number < blocks; ++number) {
+      const Block b(mask, number);
+      std::array<std::uint64_t, visibility_block> keep{};
+      const BlockVisibility visible =
+          mask.visible_in_block(0, b.query, b.queries, b.key, b.keys, keep.data());
+      CAPTURE(b.query, b.queries, b.key, b.keys);
+      REQUIRE(visible.keys == b.end);
+      REQUIRE(visible.clear == b.clear);
+    }
+  }
+}
+
+TEST_CASE("a rule is asked of no key behind the last one seen, nor of those that all see",
+          "[phase6][mask]") {
+  struct Case {
+    Mask mask;
+    Index offset, window;  // all see the first keys of blocks at most so far behind the last query
+  };
+  const std::vector<Case> cases = {
+      {Mask::causal(), 0, 999},      {Mask::causal(9), 9, 999},
+      {Mask::padding({20}), 0, 999}, {Mask::global(16), 0, 999},
+      {Mask::global(6, 2), 2, 999},  {Mask::local(5), 0, 5},
+      {Mask::local(12, 4), 4, 12},   {Mask::causal() & Mask::local(5), 0, 5},
+      {Mask::blocked(16), 0, -999},  {Mask::blocked(7, 3), 3, -999}};
+  for (const auto& [mask, offset, window] : cases) {
+    for (Index number = 0; number < blocks; ++number) {
+      const Block b(mask, number);
+      std::array<std::uint64_t, visibility_block> keep, other;  // equal where written
+      keep.fill(0x5A5A5A5A5A5A5A5A), other.fill(~keep[0]);
+      for (auto* words : {&keep, &other}) {
+        const BlockVisibility visible =
+            mask.visible_in_block(0, b.query, b.queries, b.key, b.keys, words->data());
+        CAPTURE(offset, window, b.query, b.queries, b.key, b.keys);
+        REQUIRE(visible.keys == b.end);
+        REQUIRE(visible.clear == b.clear);
+      }
+      const Index begin = b.key >= offset + b.query + b.queries - 1 - window ? b.clear : 0;
+      for (Index j = 0; j < visibility_block; ++j) {
+        const auto place = static_cast<std::size_t>(j);
+        REQUIRE((keep[place] == other[place]) == (begin <= j && j < b.end));
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix of bits says nothing of what lies outside it", "[phase1][mask]") {
+  const MaskBits bits(2, 3, 5);
+  const auto words = [&](Index batch, Index query, Index key) {
+    const std::string place = "batch element " + std::to_string(batch) + ", query " +
+                              std::to_string(query) + ", key " + std::to_string(key);
+    return complaint([&] { (void)bits.allows(batch, query, key); },
+                     {place.c_str(), "is not in the matrix"});
+  };
+  CHECK(words(0, 3, 4) == "");
+  CHECK(words(1, 2, 5) == "");
+  CHECK(words(2, 0, 0) == "");
+  CHECK(words(-1, 0, 0) == "");
+  CHECK(words(0, -1, 0) == "");
+  CHECK(words(0, 0, -1) == "");
+  CHECK_FALSE(bits.allows(1, 2, 4));
+}
+
 TEST_CASE("masks of long sequences say what is wrong", "[phase6][mask]") {
   CHECK(complaint([] { Mask::global(-1); }, {"-1 global positions"}) == "");
   CHECK(complaint([] { Mask::global(1, -2); }, {"offset is -2"}) == "");
@@ -181,6 +275,10 @@ TEST_CASE("masks of long sequences say what is wrong", "[phase6][mask]") {
   const Mask whole = Mask::causal().part(2, 3, 1, 4);
   CHECK(whole.part(0, 3, 0, 4).text(3, 4) == whole.text(3, 4));
   CHECK(complaint([] { Mask::causal().part(-1, 3, 0, 4); }, {"-1 on"}) == "");
+  const Index far = Index{1} << 60;  // offsets up to here may be added
+  CHECK(Mask::causal().part(far, 2, far, 2).text(2, 2) == "✓ ✗\n✓ ✓\n");
+  CHECK(complaint([=] { Mask::causal().part(0, 2, far + 1, 2); }, {"2 keys from 1152921504606"}) ==
+        "");
   CHECK(complaint([] { Mask::causal().part(0, 3, 0, 4).tensor({3, 3}); },
                   {"part is for 3 queries and 4 keys", "have 3 and 3"}) == "");
   CHECK(complaint([] { Mask::padding({2, 3}).part(0, 3, 0, 2).tensor({1, 3, 2}); },

@@ -175,6 +175,7 @@ TEST_CASE("windows, blocks and offsets may be larger than any sequence", "[phase
   CHECK(difference(Mask::blocked(most).tensor({2, 3}), {2, 3}, all) == "");
   CHECK(difference(Mask::blocked(most, far).tensor({2, 3}), {2, 3}, all) == "");
   CHECK(difference(Mask::strided(most).tensor({2, 3}), {2, 3}, {1, 0, 0, 0, 1, 0}) == "");
+  CHECK(difference(Mask::strided(most, far).tensor({2, 3}), {2, 3}, none) == "");
   CHECK(difference(Mask::causal(far).tensor({2, 3}), {2, 3}, all) == "");
   CHECK(difference(Mask::local(5, far).tensor({2, 3}), {2, 3}, none) == "");
   CHECK(difference(Mask::local(5, -far).tensor({2, 3}), {2, 3}, none) == "");
@@ -238,7 +239,13 @@ TEST_CASE("a matrix in another encoding than it is said to be is caught", "[phas
                   {"-3", "query 0, key 1", "finite bias is no mask"}) == "");
   CHECK(complaint(from(MaskEncoding::upper_triangle, lower),
                   {"query 0, key 0", "upper_triangle", "diagonal would forbid"}) == "");
+  const Tensor far({1, 2}, {-10001, 0}), nearer({1, 2}, {-9999, 0}), at_bound({1, 2}, {-1e4, 0});
+  CHECK(Mask::from(MaskEncoding::additive, far).text(1, 2) == "✗ ✓\n");
+  CHECK(complaint(from(MaskEncoding::additive, nearer), {"mask: -9999 at"}) == "");
+  CHECK(complaint(from(MaskEncoding::additive, at_bound), {"mask: -10000 at"}) == "");
   CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({3})), {"the matrix is (3)"}) == "");
+  CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({1, 1, 1, 2, 2})), {"(1, 1, 1, 2, 2)"}) ==
+        "");
   CHECK(complaint(from(MaskEncoding::keep, Tensor::ones({2, 0, 3, 3})),
                   {"(2, 0, 3, 3)", "(batch, heads, queries, keys)"}) == "");
 }
@@ -318,8 +325,11 @@ TEST_CASE("the bits of a matrix: queries from any one on, and 0 behind the last"
         right = right && bits.allows(batch, query, key) == ((expected & 1) == 1);
         if (batches == 1) right = right && bits.who(7, query, key) == expected;  // one for all
       }
+      if (batches == 1) right = right && bits.allows(7, 0, 0);
       CAPTURE(queries, batches);
       CHECK(right);
+      CHECK(Index(bits.words.size()) == batches * 3 * (queries / 64 + 2));
     }
   }
+  CHECK(MaskBits(0, 5, 3).words.size() == 3 * 2);  // of no batch element as of one
 }

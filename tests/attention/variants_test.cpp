@@ -220,10 +220,18 @@ TEST_CASE("attention in parts says what does not fit", "[phase6][attention]") {
                   {"chunked attention: q is (2, 3, 4)", "one value for each key"}) == "");
   CHECK(complaint([&] { chunked_attention(x, Tensor::zeros({2, 3, 5}), x); }, {"same width"}) ==
         "");
-  CHECK(complaint([&] { chunked_attention(Tensor::zeros({4}), x, x); }, {"(..., length, width)"}) ==
-        "");
+  const Tensor row = Tensor::zeros({4});
+  CHECK(complaint([&] { chunked_attention(row, x, x); }, {"(..., length, width)"}) == "");
+  CHECK(complaint([&] { chunked_attention(x, row, x); }, {"(..., length, width)"}) == "");
+  CHECK(complaint([&] { chunked_attention(x, x, row); }, {"(..., length, width)"}) == "");
   CHECK(complaint([&] { chunked_attention(x, x, x, Mask::padding({1}), 2); },
                   {"for 1 sequences", "has 2"}) == "");
+  const Mask larger = Mask::from(MaskEncoding::keep, Tensor::ones({4, 3}));
+  for (const auto& f :
+       std::vector<std::function<void()>>{[&] { chunked_attention(x, x, x, larger, 2); },
+                                          [&] { sliding_window_attention(x, x, x, 1, larger); }}) {
+    CHECK(complaint(f, {"4 queries and 3 keys", "have 3 and 3"}) == "");
+  }
   CHECK(complaint([&] { sliding_window_attention(x, other, other, 1); },
                   {"sliding-window", "as many queries as keys"}) == "");
   CHECK(complaint([&] { sliding_window_attention(x, x, x, -1); }, {"window of -1"}) == "");
@@ -240,6 +248,8 @@ TEST_CASE("grouped attention says what does not fit", "[phase6][attention]") {
                   {"(4 and 5)"}) == "");
   CHECK(complaint([&] { grouped_attention(Tensor::zeros({3, 4}), heads, heads); },
                   {"(..., heads, length, width)"}) == "");
-  CHECK(complaint([&] { grouped_attention(heads, Tensor::zeros({2, 0, 3, 4}), heads); },
-                  {"grouped attention"}) == "");
+  const Tensor none = Tensor::zeros({2, 0, 3, 4}), six = Tensor::zeros({1, 1, 1, 1, 2, 2});
+  CHECK(complaint([&] { grouped_attention(heads, none, heads); }, {"grouped attention"}) == "");
+  CHECK(complaint([&] { grouped_attention(heads, none, none); }, {"(0 and 0)"}) == "");
+  CHECK(complaint([&] { grouped_attention(six, six, six); }, {"at most five axes"}) == "");
 }

@@ -4,10 +4,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -17,8 +15,8 @@
 #include <string>
 #include <thread>
 
-#include "base/file_part.hpp"
 #include "catch.hpp"
+#include "open_files.hpp"
 #include "tapestry/error.hpp"
 #include "temporary_folder.hpp"
 
@@ -31,6 +29,22 @@ namespace fs = std::filesystem;
 void write(const fs::path& path, const std::string& text) {
   write_file_atomically("test", path, std::as_bytes(std::span(text)));
 }
+
+// While it exists, no file can be opened; those that are stay so.
+class NoFiles {
+ public:
+  NoFiles() {
+    ::getrlimit(RLIMIT_NOFILE, &old_);
+    const rlimit none{0, old_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  NoFiles(const NoFiles&) = delete;
+  NoFiles& operator=(const NoFiles&) = delete;
+  ~NoFiles() { ::setrlimit(RLIMIT_NOFILE, &old_); }
+
+ private:
+  rlimit old_{};
+};
 
 std::string refusal(const fs::path& path) {
   try {
@@ -60,68 +74,6 @@ class FileSizeLimit {
  private:
   rlimit old_{};
   void (*handler_)(int) = nullptr;
-};
-
-// A process that writes 5000 bytes and, after the first 1000, gets a signal that it ends by, or
-// waits in.
-class Writer {
- public:
-  Writer(const fs::path& path, void (*handler)(int)) : process_(::fork()) {
-    if (process_ == 0) {
-      std::signal(SIGXFSZ, handler);
-      const rlimit limit{1000, 1000}, no_core{0, 0};
-      ::setrlimit(RLIMIT_CORE, &no_core);
-      ::setrlimit(RLIMIT_FSIZE, &limit);
-      try {
-        write(path, std::string(5000, 'x'));
-      } catch (...) {  // a child must not go on as a second program of tests
-      }
-      ::_exit(0);
-    }
-    if (handler == SIG_DFL) wait();
-    while (!ended() && !in_the_middle(path)) std::this_thread::yield();
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  ~Writer() { kill(); }
-
-  bool ended() const { return process_ < 0; }
-  void kill() {
-    if (ended()) return;
-    ::kill(process_, SIGKILL);
-    wait();
-  }
-
- private:
-  void wait() {
-    ::waitpid(process_, nullptr, 0);
-    process_ = -1;
-  }
-  bool in_the_middle(const fs::path& path) const {
-    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
-      const std::string name = entry.path().filename().string();
-      const bool own = name.find("-" + std::to_string(process_) + "-") != std::string::npos;
-      if (own && fs::file_size(entry.path()) == 1000) return true;
-    }
-    return false;
-  }
-
-  pid_t process_;
-};
-
-// While it exists, the first file that is opened gets the number 0.
-class WithoutInput {
- public:
-  WithoutInput() : input_(::dup(0)) { ::close(0); }
-  WithoutInput(const WithoutInput&) = delete;
-  WithoutInput& operator=(const WithoutInput&) = delete;
-  ~WithoutInput() {
-    ::dup2(input_, 0);
-    ::close(input_);
-  }
-
- private:
-  int input_;
 };
 
 bool says(const std::string& message, const std::string& words) {
@@ -167,8 +119,59 @@ TEST_CASE("a file that cannot be written says why and leaves nothing behind", "[
   CHECK(says(refusal(folder / "b/"), "the path names no file"));
   write(folder / "file", "text");
   CHECK(says(refusal(folder / "file/inside"), "Not a directory"));
-  CHECK(says(refusal(folder / std::string(400, 'x')), "File name too long"));
+  const fs::path too_long = folder / std::string(400, 'x');
+  CHECK(says(refusal(too_long), "File name too long"));
+  bool asked = false;  // for the bytes
+  CHECK_THROWS_AS(write_file_atomically("test", too_long, [&](const Append&) { asked = true; }),
+                  Error);
+  CHECK_FALSE(asked);
   CHECK(folder.files() == 2);  // the folder and the file
+}
+
+TEST_CASE("a file that cannot be opened says why, to write and to read", "[phase1][io]") {
+  const TemporaryFolder folder;
+  write(folder / "old", "text");
+  const auto none = [](std::ifstream&, std::uint64_t) {};
+  std::string new_file, device, read;
+  {
+    const NoFiles scope;
+    new_file = refusal(folder / "new");
+    device = refusal("/dev/null");
+    try {
+      read_file("test", folder / "old", none);
+    } catch (const Error& error) {
+      read = error.what();
+    }
+  }
+  CHECK(says(new_file, "new: Too many open files"));
+  CHECK(says(device, "/dev/null: Too many open files"));
+  CHECK(says(read, "old: it cannot be opened: Too many open files."));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a new file may be read and written as far as the process allows", "[phase1][io]") {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  write(folder / "open", "text");
+  ::umask(0026);
+  write(folder / "closed", "text");
+  ::umask(before);
+  CHECK(fs::status(folder / "open").permissions() == fs::perms{0666});
+  CHECK(fs::status(folder / "closed").permissions() == fs::perms{0640});
+}
+
+TEST_CASE("a file whose place is taken while it is written says so, and is removed",
+          "[phase1][io]") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a";
+  std::string message;
+  try {
+    write_file_atomically("test", path, [&](const Append&) { fs::create_directory(path); });
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(says(message, "a: Is a directory"));
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a full disk is reported, and the device is not replaced", "[phase1][io]") {
@@ -177,55 +180,27 @@ TEST_CASE("a full disk is reported, and the device is not replaced", "[phase1][i
   CHECK(fs::is_character_file("/dev/full"));
 }
 
-#if !defined(__SANITIZE_THREAD__)  // it puts signals off until the write has failed
-TEST_CASE("what a killed writer left is removed by the next, what a living one writes is not",
-          "[phase1][io]") {
-  const TemporaryFolder folder;
-  write(folder / "a.bin", "old");
-  write(folder / "a.bin.part-of-something-else", "stays");
-  Writer alive(folder / "a.bin", [](int) { ::pause(); });
-  const Writer dead(folder / "a.bin", SIG_DFL);
-  CHECK(dead.ended());
-  CHECK_FALSE(alive.ended());
-  CHECK(content(folder / "a.bin") == "old");
-  CHECK(folder.files() == 4);  // with a part of each writer
-  write(folder / "b.bin", "new");
-  CHECK(folder.files() == 5);  // parts of another file
-  write(folder / "a.bin", "new");
-  CHECK(content(folder / "a.bin") == "new");
-  CHECK(folder.files() == 4);  // without that of the dead one
-  alive.kill();
-  write(folder / "a.bin", "newer");
-  CHECK(folder.files() == 3);
+TEST_CASE("a device is closed once", "[phase1][io]") {
+  const auto before = open_files();
+  write("/dev/null", "text");
+  CHECK(open_files() == before);
 }
-#endif
 
-TEST_CASE("a part is named by its file, its machine (FNV-1a of its name) and its process",
-          "[phase1][io]") {
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  std::uint64_t hash = 0x811C9DC5;
-  for (const char c : std::string(host)) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193 % 0x100000000;
-  }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%08llx", static_cast<unsigned long long>(hash));
+TEST_CASE("bytes that a file does not have are not read", "[phase1][io]") {
   const TemporaryFolder folder;
-  const std::string rest = std::string(".part-") + digits + "-" + std::to_string(::getpid()) + "-";
-  for (const std::size_t length : {1, 200, 250}) {
-    fs::path part;
-    const int file = make_part(folder / std::string(length, 'x'), part);
-    REQUIRE(file >= 0);
-    ::close(file);
-    const std::string start = std::string(std::min<std::size_t>(length, 200), 'x') + rest;
-    const std::string name = part.filename().string();
-    CHECK(name.starts_with(start));
-    CHECK(name.find_first_not_of("0123456789", start.size()) == std::string::npos);
+  write(folder / "a", "four");
+  std::string read(5, ' '), message;
+  read_file("test", folder / "a", [&](std::ifstream& file, std::uint64_t bytes) {
+    read_bytes(file, read.data(), bytes);
+  });
+  CHECK(read == "four ");
+  try {
+    read_file("test", folder / "a",
+              [&](std::ifstream& file, std::uint64_t) { read_bytes(file, read.data(), 5); });
+  } catch (const Error& error) {
+    message = error.what();
   }
-  // Parts of other machines stay, whoever has locked them.
-  write(folder / "a.part-00000000-1-1", "of another machine");
-  write(folder / "a", "text");
-  CHECK(folder.files() == 5);
+  CHECK(says(message, "a: it ended, or could not be read further, too early."));
 }
 
 TEST_CASE("a link that leads to itself is refused by name", "[phase1][io]") {
@@ -234,6 +209,14 @@ TEST_CASE("a link that leads to itself is refused by name", "[phase1][io]") {
   CHECK(says(refusal(folder / "loop"), "test: cannot write " + (folder / "loop").string()));
   CHECK(says(refusal(folder / "loop"), "Too many levels of symbolic links"));
   CHECK(folder.files() == 1);
+  std::string message;
+  try {
+    read_file("test", folder / "loop", [](std::ifstream&, std::uint64_t) {});
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(message.starts_with("test: " + (folder / "loop").string() + ": "));
+  CHECK(says(message, "Too many levels of symbolic links."));
 }
 
 TEST_CASE("a folder that cannot be made is the reason that is given", "[phase1][io]") {
@@ -279,18 +262,6 @@ TEST_CASE("every file is closed, the one with the number 0 too", "[phase1][io]")
   later.reset();
   CHECK(closed);
 }
-
-#if !defined(__SANITIZE_THREAD__)
-TEST_CASE("looking for dead parts leaves no file open", "[phase1][io]") {
-  const TemporaryFolder folder;
-  write(folder / "a.bin", "old");
-  const auto open = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
-  Writer alive(folder / "a.bin", [](int) { ::pause(); });
-  const auto before = open();
-  write(folder / "a.bin", "new");
-  CHECK(open() == before);
-}
-#endif
 
 TEST_CASE("a write that a signal interrupts goes on", "[phase1][io]") {
   const TemporaryFolder folder;

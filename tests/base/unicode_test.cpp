@@ -78,11 +78,13 @@ TEST_CASE("text that is not UTF-8 is refused with the byte", "[phase2][text]") {
   check_utf8("");
   check_utf8("na\xC3\xAFve \xE2\x88\x9A");
   CHECK(complaint([] { check_utf8("abc\xE4 d"); }, {"not UTF-8 at byte 3 of 6", "iconv"}) == "");
+  CHECK(complaint([] { check_utf8("\xE4"); }, {"not UTF-8 at byte 0 of 1"}) == "");
 }
 
 TEST_CASE("quoted for a message, a text is one short printable line", "[phase2][text]") {
   CHECK(in_quotes("word") == "'word'");
   CHECK(in_quotes("") == "''");
+  CHECK(in_quotes("two words") == "'two words'");
   CHECK(in_quotes("a\nb\x7F\xff") ==
         "'a?b?"
         "?'");
@@ -159,5 +161,6 @@ TEST_CASE("quoted for a shell, a text shows no control characters, and plain one
   CHECK(shell_quote("\n") == "'\n'");
   CHECK(shell_quote("\xC2\xA0") == "'\xC2\xA0'");
   CHECK(shell_quote("\xC2\x9B") == "\"$(printf '\\302\\233')\"");
+  CHECK(shell_quote("\xC2\x9F") == "\"$(printf '\\302\\237')\"");
   CHECK(shell_quote(std::string_view("a\0b", 3)) == "'a'\"$(printf '')\"'b'");
 }

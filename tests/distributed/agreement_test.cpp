@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "distributed/board.hpp"
+#include "late.hpp"
 #include "tapestry/distributed/mpi.hpp"
 #include "tapestry/error.hpp"
 
@@ -32,6 +33,21 @@ TEST_CASE("all ranks learn the largest number of any", "[phase8][distributed]") 
       });
       CHECK(right == count);
     }
+  }
+}
+
+TEST_CASE("to agree takes two messages for each rank but one, and words for each fact take four",
+          "[phase8][distributed]") {
+  for (int count = 1; count <= 6; ++count) {
+    std::atomic<int> right = 0;
+    const auto others = static_cast<std::size_t>(count - 1);
+    CHECK(run_late(count, [&](LateRanks& ranks) {
+            right += largest_of_all(ranks, 10 + ranks.rank()) == 9 + count;
+          }) == LateMessages{2 * 2 * others, 0});
+    CHECK(right == count);
+    CHECK(run_late(count, [](LateRanks& ranks) {
+            check_alike(ranks, {{"the option --width", "64"}});
+          }) == LateMessages{2 * 4 * others, 0});
   }
 }
 
@@ -71,9 +87,13 @@ TEST_CASE("a board keeps the first fault, and each rank's first", "[phase8][dist
   board::write_fault(same[1], "rank 1 failed later");
   board::write_fault(same[2], "rank 2 failed again");
   CHECK(board::first_fault(mine) == "rank 2 failed");
+  board::Board of_two;
+  REQUIRE(of_two.open(mine.path().c_str(), 2));
+  CHECK(board::first_fault(of_two) == "rank 1 failed later");
   same[0].place.set(5, "loss");
   CHECK(mine[0].place.text() == "step 5, loss");
   CHECK_FALSE(board::Board().open("/nowhere", 3));
+  CHECK_FALSE(board::Board().open("/dev/null", 3));  // it cannot be memory
 }
 
 // The tests link no MPI, whether or not it is installed.
@@ -100,4 +120,8 @@ TEST_CASE("without MPI a program is one rank alone, and more are refused",
   int called = 0;
   CHECK(run_as_processes(1, [&](Ranks& ranks) { called += ranks.size(); }) == 0);
   CHECK(called == 1);
+  ::setenv("OMPI_COMM_WORLD_SIZE", "1", 1);  // mpirun has started it: how many, is said
+  CHECK(run_as_processes(2, [&](Ranks& ranks) { called += ranks.size(); }) == 0);
+  CHECK(called == 2);
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
 }

@@ -26,11 +26,12 @@ TEST_CASE("of mpirun's words, those of ranks are shown and its own kept back",
           "[phase8][distributed]") {
   std::vector<std::string> shown;
   const Banner banner =
-      banner_of("a warning of a rank\n[1] and another: 2\n[vm:05428] *** Process" +
+      banner_of("a warning of a rank\n[1] and another: 2\n[vm:7] *** It\n[vm:05428] *** Process" +
                     ("\n" + dashes) + "\nmpirun noticed\nmore\n",
                 &shown);
   CHECK(shown == std::vector<std::string>{"a warning of a rank", "[1] and another: 2"});
-  CHECK(banner.text() == "[vm:05428] *** Process\n" + dashes + "\nmpirun noticed\nmore\n");
+  CHECK(banner.text() ==
+        "[vm:7] *** It\n[vm:05428] *** Process\n" + dashes + "\nmpirun noticed\nmore\n");
   CHECK(!banner.rank());
   CHECK(banner.how() == "has ended");
 }
@@ -53,13 +54,15 @@ TEST_CASE("the banner tells which rank ended, and how", "[phase8][distributed]")
   }
   const Banner ended = banner_of(dashes +
                                  "\nmpirun detected that one or more processes exited\n"
-                                 "  Process name: [[31178,1],12]\n  Exit code:    3\n");
+                                 "  Process name: [[31178,1],12]\n  Exit code:    3\nso, 4\n");
   CHECK(ended.rank() == 12);
   CHECK(ended.how() == "ended with status 3");
   const Banner newer = banner_of(dashes +
                                  "\n   Process name: [prterun-vm-123@1,1]\n   Exit code: "
                                  "   3\n");
   CHECK(newer.rank() == 1);
+  CHECK(!banner_of(dashes + "\n   Process name: unknown\nso, 4\n").rank());
+  CHECK(!banner_of(dashes + "\nprocess rank \n").rank());
   const Banner early = banner_of(
       "mpirun has exited due to process rank 1 with PID 0 on\nnode vm "
       "exiting improperly.\n");

@@ -52,6 +52,7 @@ TEST_CASE("whole nodes of all shares cover each addend once", "[distributed][pha
   CHECK(whole_nodes(8, {2, 5}) == std::vector<TreeNode>{{2, 4}, {4, 5}});
   CHECK(whole_nodes(8, {3, 6}) == std::vector<TreeNode>{{3, 4}, {4, 6}});
   CHECK(whole_nodes(8, {3, 3}).empty());
+  CHECK(whole_nodes(0, {0, 0}).empty());
 }
 
 TEST_CASE("sums of nodes have the bits of the whole tree", "[distributed][phase8]") {

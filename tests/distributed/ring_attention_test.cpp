@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "distributed/ring.hpp"
 #include "tapestry/kernels.hpp"
+#include "tapestry/memory_account.hpp"
 #include "tapestry/ops.hpp"
 #include "threads.hpp"
 
@@ -37,6 +38,8 @@ std::vector<Case> cases() {
           {"one position", {}, 1, {.tile = 8}},
           {"no position", {2}, 0, {.tile = 8}},
           {"scale and cap", {}, 100, capped},
+          {"three leading axes", {2, 3, 4}, 19, {.lengths = {19, 7}, .tile = 4}},
+          {"no sequence", {0}, 20, {.lengths = {}, .tile = 8}},
           {"tiles of 130", {}, 700, {.is_causal = true, .tile = 130}}};
 }
 
@@ -236,8 +239,14 @@ TEST_CASE("ring attention takes views, and gives the gradients that are asked fo
   const Tensor view = split_heads(wide, 3), dense = view.contiguous();
   CHECK(bits_differ(ring_attention(alone(), view, view, view, length, options),
                     ring_attention(alone(), dense, dense, dense, length, options)) == "");
-  // Numbers of a row that are not side by side, in many rows and in one.
-  for (const Index rows : {length, Index{1}}) {
+  const auto bytes = [&](const Tensor& x) {
+    const MemoryAccount account;
+    const Tensor y = ring_attention(alone(), x, x, x, length, options);
+    return account.peak_bytes();
+  };
+  CHECK(bytes(view) == bytes(dense));  // no copy
+  // Numbers of a row that are not side by side, in many rows and in few.
+  for (const Index rows : {length, Index{2}, Index{1}}) {
     const Tensor columns = transpose(random_tensor({8, rows}, 7));  // (rows, 8)
     CHECK(bits_differ(ring_attention(alone(), columns, columns, columns, rows, options),
                       ring_attention(alone(), columns.contiguous(), columns.contiguous(),

@@ -100,6 +100,7 @@ TEST_CASE("ring attention refuses what does not fit the layout", "[distributed][
   CHECK(RingLayout(16, 1024, 2).positions(0).size() == 16);
   CHECK(missing_word(with(x, x, 16, {.tile = 1025}), {"tile 1025", "1 to 1024"}) == "");
   CHECK(missing_word(with(x, x, -1, {}), {"length -1", "must not be negative"}) == "");
+  CHECK(complaint([] { RingLayout(16, 4, 0); }, {"ranks 0", "at least one rank"}) == "");
   CHECK(missing_word(with(x, x, 16, {.lengths = {3}, .tile = 4}),
                      {"1 lengths for 2 sequences", "one for each"}) == "");
   CHECK(missing_word(with(x, x, 16, {.lengths = {3, -4}, .tile = 4}),
@@ -128,8 +129,20 @@ TEST_CASE("ranks that call ring attention differently are told which of them, an
   CHECK(missing_word(differing(usual, {.is_causal = true, .tile = 4}, 4),
                      {"causal", "1 on rank 1"}) == "");
   CHECK(missing_word(differing(usual, {.lengths = {3}, .tile = 4}, 4), {"hash of lengths"}) == "");
-  CHECK(missing_word(differing(usual, scaled, 4), {"scale", "0.25 on rank 1"}) == "");
+  CHECK(missing_word(differing(usual, scaled, 4), {"scale", "0 on rank 0", "0.25 on rank 1"}) ==
+        "");
   CHECK(missing_word(differing(usual, usual, 6), {"width", "4 on rank 0", "6 on rank 1"}) == "");
+  const auto shapes = [](const Shape& a, const Shape& b, Index length) {
+    return refusal([=](Ranks& ranks) {
+      const bool first = ranks.rank() == 0;
+      const Tensor x = Tensor::zeros(first ? a : b);
+      ring_attention(ranks, x, x, x, first ? 16 : length, {.tile = 4});
+    });
+  };
+  CHECK(missing_word(shapes({8, 4}, {8, 4}, 15), {"length: ", "16 on rank 0", "15 on rank 1"}) ==
+        "");
+  CHECK(missing_word(shapes({2, 3, 8, 4}, {3, 2, 8, 4}, 16),
+                     {"sequences: ", "2 on rank 0", "3 on rank 1"}) == "");
   CHECK(missing_word(refusal([&](Ranks& ranks) {
                        const Tensor x = Tensor::zeros({8, 4});
                        std::vector<Tensor> watched;

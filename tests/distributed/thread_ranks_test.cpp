@@ -1,13 +1,16 @@
 #include <array>
 #include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/distributed/ranks.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/kernels.hpp"
 #include "tapestry/tensor.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -46,7 +49,8 @@ TEST_CASE("messages of one tag arrive in order, and tags are apart", "[distribut
             second = ranks.receive(0, 5, bytes_of(a[1]));
     ranks.wait(first), ranks.wait(second);
     CHECK(a == std::array<int, 3>{10, 20, 30});
-    CHECK(ranks.done(late));  // ended long ago
+    CHECK(late.number == 0);  // ended long ago
+    CHECK(ranks.done(late));
   });
 }
 
@@ -61,9 +65,45 @@ TEST_CASE("a rank sends to itself, and empty messages travel", "[distributed][ph
   ranks.send(0, 1, bytes_of(sent));
   CHECK(ranks.done(later));
   CHECK(got == 2.5);
-  ranks.send(0, 2, {});
-  Message nothing = ranks.receive(0, 2, {});
+  ranks.send(0, 0, {});  // 0 is the first tag
+  Message nothing = ranks.receive(0, 0, {});
   CHECK(ranks.done(nothing));
+}
+
+TEST_CASE("threads of ranks use as many threads as their caller", "[distributed][phase8]") {
+  const SmallWorkShared scope;
+  use_threads(3);
+  std::atomic<int> in_all = 0;
+  run_as_threads(2, [&](Ranks&) { in_all += threads_in_use(); });
+  CHECK(in_all == 2 * 3);
+}
+
+namespace {
+
+struct AtEnd {
+  std::atomic<bool>& ended;
+  ~AtEnd() { ended = true; }
+};
+
+}  // namespace
+
+TEST_CASE("what a rank that failed has waited for is not written any more",
+          "[distributed][phase8]") {
+  int room = 0;
+  std::atomic<bool> ended = false;
+  CHECK_THROWS_AS(run_as_threads(2,
+                                 [&](Ranks& ranks) {
+                                   if (ranks.rank() == 1) {
+                                     thread_local const AtEnd signal{ended};  // of this thread
+                                     ranks.receive(0, 1, bytes_of(room));
+                                     throw Error("out of paper");
+                                   }
+                                   while (!ended) std::this_thread::yield();
+                                   const int seven = 7;
+                                   ranks.send(1, 1, bytes_of(seven));
+                                 }),
+                  Error);
+  CHECK(room == 0);
 }
 
 TEST_CASE("a failure of one thread ends the others' waits", "[distributed][phase8]") {
@@ -107,6 +147,11 @@ TEST_CASE("messages that cannot be are refused", "[distributed][phase8]") {
   };
   CHECK(refused(1, 0) == "");
   CHECK(refused(0, -1) == "");
+  run_as_threads(3, [&](Ranks& three) {
+    if (three.rank() != 1) return;
+    CHECK(complaint([&] { three.receive(3, 0, bytes_of(number)); },
+                    {"rank 3, tag 0: ranks are 0 to 2, and"}) == "");
+  });
   CHECK_THROWS_AS(run_as_threads(0, [](Ranks&) {}), Error);
   CHECK_THROWS_AS(run_as_threads(1025, [](Ranks&) {}), Error);
   std::atomic<int> many = 0;

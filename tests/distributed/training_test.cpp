@@ -9,6 +9,8 @@
 
 #include "catch.hpp"
 #include "copier.hpp"
+#include "late.hpp"
+#include "ops/expect.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
@@ -162,29 +164,41 @@ TEST_CASE("with one micro-batch steps draw what train() draws", "[distributed][p
 }
 
 TEST_CASE("a number that is not finite ends all ranks, and is named", "[distributed][phase8]") {
-  for (const bool divide_state : {false, true}) {
-    std::vector<std::string> told(3);
+  // The first of a rank, and the last of one.
+  struct Fault {
+    Index micro_batch;
+    int rank;
+    bool divide_state;
+  };
+  for (const Fault& fault : {Fault{1, 0, true}, {3, 1, false}, {3, 1, true}, {4, 2, false}}) {
+    std::vector<std::string> told(3), entered(3);
     std::vector<Numbers> weights(3);
-    run_as_threads(3, [&](Ranks& ranks) {
+    run_late(3, [&](LateRanks& ranks) {
       const Copier model;
       Adam adam(model.parameters());
       const auto loss = [&](Index step, Index micro_batch) {
         MicroBatch made = model.loss(6)(step, micro_batch);
-        if (step == 2 && micro_batch == 3) made.loss_sum = log(made.loss_sum * -1.0);
+        if (step == 2 && micro_batch == fault.micro_batch)
+          made.loss_sum = log(made.loss_sum * -1.0);
         return made;
       };
       const auto number = static_cast<std::size_t>(ranks.rank());
       TrainingOptions options{.steps = 3, .what = ""};
       options.after_step = [&](Index, double) { weights[number] = numbers_in(model.parameters()); };
       try {
-        train_in_parts(adam, loss, {6, divide_state}, options, ranks);
+        train_in_parts(adam, loss, {6, fault.divide_state}, options, ranks);
       } catch (const Error& error) {
         told[number] = error.what();
       }
       CHECK(numbers_in(model.parameters()) == weights[number]);
+      entered[number] = ranks.entered.back();
     });
+    CHECK(entered ==
+          std::vector<std::string>(3, "2 search for the first number that is not finite"));
     for (const std::string& one : told) {
-      CHECK(one.starts_with("train: step 2: the loss is NaN: micro-batch 3 on rank 1: "));
+      CHECK(one.starts_with("train: step 2: the loss is NaN: micro-batch " +
+                            std::to_string(fault.micro_batch) + " on rank " +
+                            std::to_string(fault.rank) + ": "));
       CHECK(one.find("log") != std::string::npos);
       CHECK(one.ends_with(". The weights are as they were before this step."));
     }
@@ -219,6 +233,9 @@ TEST_CASE("training in parts refuses what cannot be", "[distributed][phase8]") {
   CHECK(complaint(1, {2}, one_step, -1) ==
         "train: micro-batch 0 of step 1 has -1 tokens: it must be 0 or more.");
   CHECK(complaint(2, {2}, one_step, 0).empty());  // nothing counts: gradients of sums, as they are
+  Sgd sgd({{"x", Tensor::ones({1})}});
+  CHECK(tapestry::complaint([&] { train_in_parts(sgd, {}, {1}, one_step); },
+                            {"train: there is no function to make the loss."}) == "");
 }
 
 TEST_CASE("an optimizer that dropped state changes nothing without it", "[distributed][phase8]") {
@@ -246,4 +263,9 @@ TEST_CASE("an optimizer that dropped state changes nothing without it", "[distri
   CHECK(adam.state()[0].value.values() == std::vector<real>{0, 0});
   CHECK_THROWS_AS(adam.step({one}), Error);
   CHECK_THROWS_AS(adam.step({Tensor::ones({3}), one}), Error);
+  Adam three({{"a", a}, {"b", b}, {"c", Tensor::ones({3})}});
+  three.drop_state_outside(1, 2);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(three.state()[i].value.defined() == (i % 3 == 1));
+  three.restore_state();
+  for (std::size_t i = 0; i < 6; ++i) CHECK(three.state()[i].value.count() == (i % 3 == 2 ? 3 : 2));
 }

@@ -1,13 +1,16 @@
 #include "tapestry/io/adapter_file.hpp"
 
 #include <fstream>
+#include <span>
 
 #include "catch.hpp"
 #include "nn/architectures.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/models/model_folder.hpp"
 #include "temporary_folder.hpp"
+#include "tensor/raw.hpp"
 
 using namespace tapestry;
 
@@ -77,6 +80,16 @@ TEST_CASE("a file of adapters says what they are, and holds nothing else", "[pha
   CHECK(file.metadata.at("adapters.alpha") == "0.7");
   CHECK(file.metadata.at("adapters.maps") == "query,value");
   CHECK(names(file.tensors) == names(adapter_parameters(written.model)));
+  std::uint64_t hash = 0;  // of the weights that they stand beside, as 32-bit floats
+  for (const TransformerBlock& block : written.model.blocks) {
+    for (const Linear* map : {&block.attention.query, &block.attention.value}) {
+      const std::vector<real> weight = map->weight.values();
+      const std::vector<float> numbers(weight.begin(), weight.end());
+      hash = fingerprint(std::as_bytes(std::span(numbers)), hash);
+    }
+  }
+  CHECK(file.metadata.at("adapters.beside") ==
+        formatted("%016llx", static_cast<unsigned long long>(hash)));
 }
 
 TEST_CASE("adapters do not fit another model", "[phase7][io]") {

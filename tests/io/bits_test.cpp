@@ -1,6 +1,8 @@
 #include "tapestry/io/bits.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -48,13 +50,15 @@ TEST_CASE("files of the same bits are the same, whatever their order", "[io][pha
   const TemporaryFolder folder;
   const real nan = std::numeric_limits<real>::quiet_NaN();
   const Tensor x({2, 2}, {1, 2, 3, nan}), y({3}, {4, 5, 6});
-  write_safetensors(folder / "a", {{"x", x}, {"y", y}}, {{"k", "1"}, {"only a", ""}});
-  write_safetensors(folder / "b", {{"y", y}, {"x", x}}, {{"k", "2"}});
+  write_safetensors(folder / "a", {{"x", x}, {"y", y}},
+                    {{"k", "1"}, {"only a", ""}, {"same", "3"}});
+  write_safetensors(folder / "b", {{"y", y}, {"x", x}},
+                    {{"k", "2"}, {"only b", ""}, {"same", "3"}});
   const BitsCompared found = compare_bits(folder / "a", folder / "b");
   CHECK(found.tensors == 2);
   CHECK(found.numbers == 7);
   CHECK(found.differences.empty());
-  CHECK(found.texts == std::vector<std::string>{"k", "only a"});
+  CHECK(found.texts == std::vector<std::string>{"k", "only a", "only b"});
 }
 
 TEST_CASE("the first number that differs is told, and how far", "[io][phase8]") {
@@ -94,6 +98,55 @@ TEST_CASE("the distance counts the numbers of the type between", "[io][phase8]")
   CHECK_FALSE(ulp("I32", zero, least).has_value());
 }
 
+TEST_CASE("the distance knows infinity and signs in every type of floats", "[io][phase8]") {
+  struct Type {
+    const char* name;
+    unsigned exponent, fraction;
+  };
+  const TemporaryFolder folder;
+  for (const Type& type : {Type{"F64", 11, 52}, {"F32", 8, 23}, {"F16", 5, 10}, {"BF16", 8, 7}}) {
+    CAPTURE(type.name);
+    const std::size_t bytes = (1 + type.exponent + type.fraction) / 8;
+    const auto two = [&](std::uint64_t bits) {  // a zero, and this number
+      std::string text(2 * bytes, '\0');
+      std::memcpy(text.data() + bytes, &bits, bytes);
+      return text;
+    };
+    const auto ulp = [&](std::uint64_t a, std::uint64_t b) {
+      write_raw(folder / "a", type.name, "[2]", two(a));
+      write_raw(folder / "b", type.name, "[2]", two(b));
+      const TensorDifference one = only_difference(folder / "a", folder / "b");
+      CHECK(one.different == 1);
+      CHECK(one.place == std::vector<Index>{1});
+      return one.ulp;
+    };
+    const std::uint64_t sign = std::uint64_t{1} << (type.exponent + type.fraction);
+    const std::uint64_t inf = sign - (std::uint64_t{1} << type.fraction), nan = inf + 1;
+    const std::uint64_t quiet = inf + (std::uint64_t{1} << (type.fraction - 1));
+    CHECK(ulp(inf - 1, inf) == 1);
+    CHECK(ulp(inf, inf - 1) == 1);
+    CHECK(ulp(sign + inf, inf) == 2 * inf);
+    CHECK(ulp(sign + 1, 2) == 3);
+    CHECK(ulp(2, sign + 1) == 3);
+    CHECK(ulp(sign + 5, sign + 2) == 3);
+    CHECK_FALSE(ulp(nan, 1).has_value());
+    CHECK_FALSE(ulp(1, nan).has_value());
+    CHECK_FALSE(ulp(quiet, inf).has_value());
+    CHECK_FALSE(ulp(inf, sign + quiet).has_value());
+  }
+}
+
+TEST_CASE("each tensor is compared up to its own end", "[io][phase8]") {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "a", {{"x", Tensor({2}, {1, 2})}, {"y", Tensor({2}, {3, 4})}});
+  write_safetensors(folder / "b", {{"x", Tensor({2}, {1, 5})}, {"y", Tensor({2}, {6, 4})}});
+  const BitsCompared found = compare_bits(folder / "a", folder / "b");
+  REQUIRE(found.differences.size() == 2);
+  CHECK(found.differences[0].different == 1);
+  CHECK(found.differences[1].different == 1);
+  CHECK(found.differences[1].place == std::vector<Index>{0});
+}
+
 TEST_CASE("numbers of every type are compared as they are stored", "[io][phase8]") {
   const TemporaryFolder folder;
   const auto first = [&](const std::string& dtype, const std::string& a, const std::string& b) {
@@ -110,6 +163,8 @@ TEST_CASE("numbers of every type are compared as they are stored", "[io][phase8]
   CHECK(first("F64", std::string("\1\0\0\0\0\0\xf0\x3f", 8),
               std::string("\0\0\0\0\0\0\xf0\x3f", 8)) == "1.0000000000000002 1");
   CHECK(first("F8_E4M3", "a", "b") == "0x61 0x62");
+  CHECK(first("U8", "a", "b") == "0x61 0x62");
+  CHECK(first("U16", std::string("a\0", 2), std::string("b\0", 2)) == "97 98");
   write_raw(folder / "a", "F4", "[2]", "a");
   write_raw(folder / "b", "F4", "[2]", "b");
   CHECK(only_difference(folder / "a", folder / "b").form == "numbers of F4 differ");
@@ -139,4 +194,6 @@ TEST_CASE("what is no file of tensors is refused by name", "[io][phase8]") {
   CHECK(refusal(folder / "good", missing) == missing + ": there is no such file.");
   std::ofstream(bad) << "no";
   CHECK(refusal(bad, folder / "good").starts_with(bad + ": "));
+  std::ofstream(bad) << std::string("\2\0\0\0\0\0\0\0", 8);
+  CHECK(refusal(folder / "good", bad).find("2 bytes, but 0 follow") != std::string::npos);
 }

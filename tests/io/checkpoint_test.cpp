@@ -130,9 +130,10 @@ TEST_CASE("a checkpoint tells its optimizer, and another kind refuses it", "[pha
       const std::string own = into.optimizer->kind();
       if (own == kind || (kind == "adam" && own == "adamw")) continue;
       const auto before = values_of(into);
-      CHECK(complaint([&] { load_checkpoint(into.parameters(), *into.optimizer, checkpoint); },
-                      {"load_checkpoint: the file holds what the optimizer '", kind.c_str(),
-                       "not '", own.c_str(), "load_parameters"}) == "");
+      CHECK(
+          complaint([&] { load_checkpoint(into.parameters(), *into.optimizer, checkpoint); },
+                    {"load_checkpoint: the file holds what the optimizer '", kind.c_str(), "not '",
+                     own.c_str(), "load_parameters", "or train with the same optimizer."}) == "");
       CHECK(values_of(into) == before);
     }
   }
@@ -257,7 +258,8 @@ TEST_CASE("a file of weights alone is read, but training does not go on from it"
   CHECK(checkpoint.steps == 0);
   CHECK(checkpoint.weights.metadata.at("d_model") == "7");
   CHECK(complaint([&] { load_checkpoint(run.parameters(), *run.optimizer, checkpoint); },
-                  {"load_checkpoint: the file holds weights alone", "load_parameters"}) == "");
+                  {"load_checkpoint: the file holds weights alone", "load_parameters",
+                   "and begin the training anew."}) == "");
 }
 
 TEST_CASE("a count of steps that is none is refused", "[phase2][io]") {

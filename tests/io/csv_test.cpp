@@ -37,6 +37,8 @@ TEST_CASE("a CSV log stands in its file row by row, as text that is easy to read
   CHECK(content(path) ==
         "step,\"loss, \"\"held out\"\"\",note\n100000,0.1,\n"
         "9007199254740991,-inf,nan\n-3,1e-07,nan\n");
+  log.row({5e15, 1e16, 0});
+  CHECK(content(path).ends_with("\n5000000000000000,1e+16,0\n"));
 }
 
 TEST_CASE("numbers of a CSV log read back the same bits", "[phase2][io]") {
@@ -110,6 +112,9 @@ TEST_CASE("a resumed CSV log drops what came after the checkpoint, and the torn 
   std::ofstream(path) << "step,loss\n10,0.5\n20,0.12";  // without an end: perhaps 0.125
   CsvLog(path, {"step", "loss"}, {.resume_after = 20}).row({21, 7});
   CHECK(content(path) == "step,loss\n10,0.5\n21,7\n");
+  std::ofstream(path) << "step,lo";
+  CHECK(complaint([&] { CsvLog(path, {"step", "loss"}, {.resume_after = 20}); },
+                  {"a.csv: it is empty: there is no header."}) == "");
   CsvLog(folder / "new.csv", {"step"}, {.resume_after = 20}).row({21});
   CHECK(content(folder / "new.csv") == "step\n21\n");
 }

@@ -102,6 +102,8 @@ TEST_CASE("what is no IDX file is refused in one line", "[phase2][io]") {
   CHECK(refused("1f 8b 08 08 00 00 ", {"compressed", "gunzip"}) == "");
   CHECK(refused("50 4b 03 04 00 00 ", {"compressed", "unzip"}) == "");
   CHECK(refused("00 01 08 01 00 00 00 00 ", {"not an IDX file"}) == "");
+  CHECK(refused("01 00 08 01 00 00 00 00 ", {"not an IDX file"}) == "");
+  CHECK(refused("00 00 08 01 ", {"its sizes are cut off"}) == "");
   CHECK(refused("89 50 4e 47 0d 0a ", {"not an IDX file"}) == "");
   CHECK(refused("00 00 0a 01 00 00 00 00 ", {"of type 10", "8, 9, 11, 12, 13 and 14"}) == "");
   CHECK(refused("00 00 08 00 05 ", {"it has 0 axes: from 1 to 6"}) == "");

@@ -109,6 +109,9 @@ TEST_CASE("an undefined tensor is not written, and the old file stays", "[phase2
         "");
   CHECK(complaint([&] { write_npy("/dev/full", Tensor(1)); },
                   {"write_npy: cannot write /dev/full: No space left on device"}) == "");
+  Indices ids({2}, {7, -8});
+  ids.values.push_back(9);
+  CHECK(complaint([&] { write_npy(folder / "a.npy", ids); }, {"write_npy: "}) == "");
   CHECK(read_npy(folder / "a.npy").item() == 1);
   CHECK(folder.files() == 1);
 }
@@ -143,7 +146,12 @@ TEST_CASE("Fortran order, whose first axis runs fastest, becomes row-major", "[p
 TEST_CASE("what is no .npy file is refused", "[phase2][io]") {
   CHECK(refused("", "too short") == "");
   CHECK(refused("\x93NUMPY", "too short") == "");
+  CHECK(refused(std::string("\x93NUMPY\x01\x00\x00", 9), "too short") == "");
+  CHECK(refused(file_of("", ""), "'{' is missing at its end") == "");
   CHECK(refused("hello, hello, hello", "it is not a .npy file") == "");
+  CHECK(refused("\x93NUMPX" + array("<f4", "(1,)", one).substr(6), "it is not a .npy file") == "");
+  CHECK(refused(file_of("{}", "", 0), "its format is 0.0") == "");
+  CHECK(refused(std::string("\x93NUMPY\x01\x02\x02\x00{}", 12), "its format is 1.2") == "");
   CHECK(refused("PK\x03\x04 and so on", ".npz archive") == "");
   CHECK(refused(file_of("{}", "", 4), "its format is 4.0") == "");
   CHECK(refused(file_of("{}", "", 255), "its format is 255.0") == "");
@@ -153,6 +161,12 @@ TEST_CASE("what is no .npy file is refused", "[phase2][io]") {
   CHECK(complaint([] { read_npy("/nowhere/a.npy"); },
                   {"read_npy: /nowhere/a.npy: there is no such file."}) == "");
   CHECK(complaint([] { read_npy("/"); }, {"read_npy: /: it is not a regular file."}) == "");
+}
+
+TEST_CASE("a header may have 65535 bytes", "[phase2][io]") {
+  std::string header = header_of("<f4", "(1,)");
+  header.resize(65'535, ' ');
+  CHECK(difference(read(file_of(header, one)), {1}, {1}) == "");
 }
 
 TEST_CASE("headers that are not what they should be are refused", "[phase2][io]") {
@@ -165,6 +179,7 @@ TEST_CASE("headers that are not what they should be are refused", "[phase2][io]"
   CHECK(header("{'descr': '<f4'}", "it has no 'fortran_order'") == "");
   CHECK(header("{'descr': '<f4', 'descr': '<f4'}", "'descr' stands twice") == "");
   CHECK(header("{'descr' '<f4'}", "':' is missing at ''<f4'}'") == "");
+  CHECK(header("{'descr' '<f4', 'fortran_order': ", "':' is missing at ''<f4', 'fort'.") == "");
   CHECK(header("{'descr': '<f4", "a text in quotes is missing") == "");
   CHECK(header("{'more': 1}", "unknown entry 'more'") == "");
   CHECK(header("{'\xff\n': 1}",
@@ -253,8 +268,8 @@ TEST_CASE("a whole number is never rounded, and a boolean is 0 or 1", "[phase2][
   const std::string good = bytes_of<std::int64_t>({most, -most, 2 * most + 4});
   CHECK(difference(read(array("<i8", "(3,)", good)), {3},
                    {double(most), -double(most), double(2 * most + 4)}, 0) == "");
-  CHECK(refused(array("|b1", "(1,)", "\x02"), "its number 2 is neither false (0) nor true (1).") ==
-        "");
+  CHECK(refused(array("|b1", "(1,)", "\x02"),
+                "its number 2 is neither false (0) nor true (1). To have it so save x") == "");
 }
 
 TEST_CASE("numbers must fill the file exactly, before memory is asked for", "[phase2][io]") {

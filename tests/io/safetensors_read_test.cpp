@@ -141,6 +141,17 @@ TEST_CASE("a number of each dtype that is not read takes the bits of its name", 
   }
 }
 
+TEST_CASE("eight numbers of a dtype that is read take as many bytes as one has bits",
+          "[phase1][io]") {
+  for (const auto& [dtype, bits] : {std::pair{"F64", 64}, {"U64", 64}, {"U32", 32}, {"U16", 16}}) {
+    const std::string header = R"({"x":{"dtype":")" + std::string(dtype) +
+                               R"(","shape":[8],"data_offsets":[0,)" + std::to_string(bits) + "]}}";
+    const Safetensors file = read(with_length(header, std::string(std::size_t(bits), '\0')));
+    REQUIRE(file.tensors.size() == 1);
+    CHECK(file["x"].values() == std::vector<real>(8));
+  }
+}
+
 TEST_CASE("what is skipped must have its size too", "[phase1][io]") {
   CHECK(refuses_entry(R"({"dtype":"F8_E5M2","shape":[3],"data_offsets":[0,4]})", "abcd",
                       "(3) needs 3 bytes, but its offsets hold 4"));
@@ -199,6 +210,11 @@ TEST_CASE("a header beyond 100 MB is refused before it is read", "[phase1][io]")
     CHECK(complaint([&] { read_safetensors(folder / "big"); },
                     {"should have 100000001 bytes, but 100 MB are the limit"}) == "");
   }
+  const std::uint64_t most = 100'000'000;  // of which none is a '{'
+  std::ofstream(folder / "big", std::ios::binary)
+      .write(reinterpret_cast<const char*>(&most), sizeof most);
+  std::filesystem::resize_file(folder / "big", most + sizeof most);
+  CHECK(complaint([&] { read_safetensors(folder / "big"); }, {"is not a JSON object"}) == "");
 }
 
 TEST_CASE("nothing may stand behind the end of a header but blanks", "[phase1][io]") {
@@ -306,6 +322,9 @@ TEST_CASE("headers meant to exhaust the reader are refused early", "[phase1][io]
   const std::string name = std::string(59, 'n') + "...\"";  // with its quote, 60 characters
   CHECK(refuses(with_length("{\"" + std::string(many, 'n') + "\":3}"),
                 ": entry \"" + name + " is not a JSON object."));
+  const std::string longest = "\"" + std::string(58, 'n') + "\"";  // 60 characters
+  CHECK(refuses(with_length("{" + longest + ":3}"), "entry " + longest + " is not a JSON object."));
+  CHECK(refuses(with_length("{\"\xc3\xa4\":3}"), "entry \"\\u00e4\" is not a JSON object."));
 }
 
 TEST_CASE("metadata may have 10,000 keys, and a list 64 numbers", "[phase1][io]") {

@@ -54,6 +54,14 @@ TEST_CASE("a safetensors file has exactly the bytes of the format", "[phase1][io
   const real numbers[] = {1, -2};
   expected += header + std::string(reinterpret_cast<const char*>(numbers), sizeof numbers);
   CHECK(bytes == expected);
+  for (std::size_t letters = 1; letters <= 8; ++letters) {  // the numbers begin at a multiple of 8
+    const std::string name(letters, 'n');
+    write_safetensors(folder / "b", {{name, Tensor({2}, {1, -2})}});
+    const std::string text = content(folder / "b");
+    const std::size_t length = static_cast<unsigned char>(text[0]), end = text.find("}}") + 2 - 8;
+    CHECK(text.size() == 8 + length + sizeof numbers);
+    CHECK(length == (end + 7) / 8 * 8);
+  }
 }
 
 TEST_CASE("16 bits a number: the bytes of the format, and what is read back", "[phase2][io]") {
@@ -179,6 +187,9 @@ TEST_CASE("loading what does not fit lists all that is wrong and changes nothing
   for (int i = 0; i < 8; ++i) many.tensors.push_back({"t" + std::to_string(i), Tensor(1)});
   CHECK(complaint([&] { load_parameters({}, many); },
                   {"Not in the model: t0, t1, t2, t3, t4 and 3 more."}) == "");
+  many.tensors.resize(5);
+  CHECK(complaint([&] { load_parameters({}, many); }, {"Not in the model: t0, t1, t2, t3, t4."}) ==
+        "");
 }
 
 TEST_CASE("loading into a strided view is refused", "[phase1][io]") {

@@ -79,7 +79,19 @@ TEST_CASE("steps are read back as they were written", "[phase0][io]") {
   const TapeSteps back = read_tape_steps(folder / "steps.json");
   CHECK(to_json(back) == to_json(steps));
   CHECK(content(folder / "steps.json") == to_json(steps));
+  CHECK(to_json(steps).find('\n') == to_json(steps).size() - 1);
   CHECK(back.records[2].value.at({1}) == -1);
+}
+
+TEST_CASE("a place in a matrix is read back", "[phase0][io]") {
+  const Tensor x({2, 3}, {1, 2, 3, 4, 5, inf});
+  Tape tape(Parameters{{"x", x}}, Tape::Keep::values);
+  (void)tape.backward(sum(x));
+  const std::string text = to_json(tape_steps(tape));
+  const TapeSteps back = tape_steps_from_json(text);
+  CHECK(to_json(back) == text);
+  REQUIRE(back.non_finite.has_value());
+  CHECK(back.non_finite->causes.at(0).place == std::vector<Index>{1, 2});
 }
 
 TEST_CASE("long tensors are left out of a file", "[phase0][io]") {
@@ -141,6 +153,8 @@ TEST_CASE("a file that is not one of steps is refused in one clear line", "[phas
         "");
   CHECK(refused("/records/1/shape", Json({1, 1, 1, 1, 1, 1, 3}), {"shape", "more than 6"}) == "");
   CHECK(refused("/records/1/shape", Json({1ULL << 39U, 1ULL << 39U}), {"memory"}) == "");
+  CHECK(refused("/records/1/shape", Json({1ULL << 40U}),
+                {"its records[1].shape[0]", "below 1099511627776"}) == "");
   CHECK(refused("/records/1/value/0", "NaN", {"its records[1].value[0]", "\"nan\""}) == "");
   CHECK(refused("/records/1/gradient", 7, {"gradient is not a list"}) == "");
   CHECK(refused("/records/1/saved_bytes", "7", {"saved_bytes"}) == "");
@@ -164,5 +178,8 @@ TEST_CASE("a file of steps that cannot be read is named", "[phase0][io]") {
   std::ofstream(folder / "long.json") << "{";
   std::filesystem::resize_file(folder / "long.json", (32 << 20) + 1);
   CHECK(complaint([&] { (void)read_tape_steps(folder / "long.json"); },
-                  {"long.json", "33554433 bytes"}) == "");
+                  {"long.json", "33554433 bytes", "at most 33554432."}) == "");
+  std::filesystem::resize_file(folder / "long.json", 32 << 20);
+  CHECK(complaint([&] { (void)read_tape_steps(folder / "long.json"); },
+                  {"it has a NUL byte, at byte 1"}) == "");
 }

@@ -219,7 +219,10 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
   CHECK(refused([](Options& o) { o.d_model = 1 << 24; }, "(5, 16777216)") == "");
   CHECK(refused([](Options& o) { o.num_layers = 1 << 24; }, "blocks.2.attention.query.weight") ==
         "");
-  CHECK(refused([](Options& o) { o.d_ff = 1 << 24; }, "(8, 16777216)") == "");
+  CHECK(refused([](Options& o) { o.d_ff = 1 << 24; },
+                "ask for blocks.0.feed_forward.up.weight of shape (8, 16777216)") == "");
+  CHECK(refused([](Options& o) { o.logits_transform = true; },
+                "there is no tensor 'logits_transform.weight'") == "");
   CHECK(refused([](Options& o) { o.num_heads = 3; }, "heads") == "");
   const auto far = [](Options& o) {
     o.positions = Positions::sinusoidal;

@@ -13,6 +13,7 @@
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/ops.hpp"
 #include "temporary_folder.hpp"
+#include "threads.hpp"
 
 using namespace tapestry;
 
@@ -87,13 +88,16 @@ TEST_CASE("weights of 16 bits and doubles are converted, whole and in parts", "[
   const std::vector<std::uint16_t> brain = {0x3f80, 0xc000, 0x0001, 0x7f7f, 0x7f80, 0x8000};
   const TemporaryFolder folder;
   const auto read = [&](const std::string& dtype, const std::string& data) {
+    const Tensor whole = Tensor::zeros({2, 3}), turned = Tensor::zeros({3, 2});
+    const Tensor last = Tensor::zeros({2, 1}), again = Tensor::zeros({2, 3});
+    put(folder / "model.safetensors", with_tensor(dtype, "[2,3]", data, true));
+    WeightFiles(folder / "").read("w", again);
     put(folder / "model.safetensors", with_tensor(dtype, "[2,3]", data));
     const WeightFiles files(folder / "");
-    const Tensor whole = Tensor::zeros({2, 3}), turned = Tensor::zeros({3, 2});
-    const Tensor last = Tensor::zeros({2, 1});
     files.read("w", whole);
     files.read("w", transpose(turned));
     files.read("w", last, {.axis = 1, .begin = 2});
+    CHECK(largest_difference(again, whole) == 0);
     CHECK(largest_difference(transpose(turned), whole) == 0);
     CHECK(largest_difference(last, slice(whole, 1, 2, 3)) == 0);
     return whole.values();
@@ -128,6 +132,19 @@ TEST_CASE("a tensor of more than a piece is read in pieces", "[phase7][io]") {
     const Tensor half = Tensor::zeros(shape.with(-1, shape[-1] / 2));
     files.read("w", half, {.axis = -1, .begin = 3});
     CHECK(largest_difference(half, slice(whole, -1, 3, 3 + shape[-1] / 2)) == 0);
+  }
+}
+
+TEST_CASE("threads convert a part of a tensor that ends between its rows", "[phase7][io]") {
+  const TemporaryFolder folder;
+  const SmallWorkShared shared;
+  put(folder / "model.safetensors", with_tensor("F32", "[5,7]", bytes_of(counted(35))));
+  const WeightFiles files(folder / "");
+  for (const int threads : {1, 2, 3}) {
+    use_threads(threads);
+    const Tensor part = Tensor::zeros({5, 3});
+    files.read("w", part, {.axis = 1, .begin = 2});
+    CHECK(difference(part, {5, 3}, {2, 3, 4, 9, 10, 11, 16, 17, 18, 23, 24, 25, 30, 31, 32}) == "");
   }
 }
 
@@ -175,12 +192,19 @@ TEST_CASE("a wrong name, shape, part or type of a weight is named", "[phase7][io
   CHECK(refuses_part({7}, {.shape = {7}}, "seen as (7), but that is another count of numbers"));
   CHECK(refuses_part({2, 3}, {.axis = 2}, "tensor 'w': the part"));
   put(folder / "model.safetensors", with_tensor("F8_E4M3", "[2,3]", "abcdef"));
-  CHECK(complaint([&] { WeightFiles(folder / "").read("w", x); },
-                  {"numbers of its dtype, F8_E4M3, are not read."}) == "");
+  CHECK(complaint(
+            [&] { WeightFiles(folder / "").read("w", x); },
+            {"model.safetensors: tensor 'w': numbers of its dtype, F8_E4M3, are not read."}) == "");
   put(folder / "model.safetensors", with_tensor("BOOL", "[2,3]", "\1\1\1\1\1\2"));
   CHECK(complaint([&] { WeightFiles(folder / "").read("w", x); },
                   {"model.safetensors: tensor 'w': its number 2 is neither false (0) nor true "
                    "(1)."}) == "");
+  const SmallWorkShared shared;
+  use_threads(3);
+  put(folder / "model.safetensors",
+      with_tensor("BOOL", "[1000]", std::string(999, '\1') + std::string(1, '\2')));
+  CHECK(complaint([&] { WeightFiles(folder / "").read("w", Tensor::zeros({1000})); },
+                  {"its number 2 is neither"}) == "");
 }
 
 TEST_CASE("the weights of real folders are those that read_safetensors finds", "[phase7][models]") {

@@ -73,7 +73,9 @@ TEST_CASE("shards that do not fit their index are refused", "[phase7][io]") {
   const Shards shards;
   const auto& folder = shards.folder;
   shards.index(R"({"a":"2.safetensors","b":"2.safetensors"})");
-  CHECK(refuses(shards.path(), "it says that 'a' is in 2.safetensors, which has no such tensor."));
+  CHECK(refuses(shards.path(),
+                "model.safetensors.index.json: it says that 'a' is in 2.safetensors, which has no "
+                "such tensor."));
   shards.index(R"({"a":"1.safetensors","b":"1.safetensors","c":"2.safetensors"})");
   CHECK(refuses(shards.path(), "it says that 'b' is in 1.safetensors"));
   shards.index(R"({"a":"1.safetensors","b":"3.safetensors"})");
@@ -90,7 +92,9 @@ TEST_CASE("a weight file cut off anywhere is refused", "[phase7][io]") {
   const std::string whole = content(shards.folder / "2.safetensors");
   for (std::size_t length = 0; length < whole.size(); ++length) {
     put(shards.folder / "2.safetensors", whole.substr(0, length));
-    const std::string why = length < 8 ? "it is too short" : "it";
+    const std::string why = length < 8                             ? "it is too short"
+                            : length < whole.size() - sizeof(real) ? "its header should have"
+                                                                   : "its tensors take";
     CHECK(refuses(shards.path(), "2.safetensors: " + why));
   }
 }
@@ -128,6 +132,8 @@ TEST_CASE("an index that is none is refused", "[phase7][io]") {
   CHECK(refuses(shards.path(), "the index is not a JSON object."));
   std::filesystem::resize_file(shards.folder / "model.safetensors.index.json", 100'000'001);
   CHECK(refuses(shards.path(), "the index is larger than 100 MB."));
+  std::filesystem::resize_file(shards.folder / "model.safetensors.index.json", 100'000'000);
+  CHECK(refuses(shards.path(), "the index is not a JSON object."));
 }
 
 TEST_CASE("a folder without weights is refused, with the way out", "[phase7][io]") {
@@ -163,15 +169,17 @@ TEST_CASE("large weights are written as shards with an index", "[phase7][io]") {
   const Parameters tensors = {{"a", Tensor::arange(4)},
                               {"b", Tensor::ones({2})},
                               {"c", Tensor::zeros({9})},
-                              {"d", Tensor(1)}};
+                              {"d", Tensor(1)},
+                              {"e", Tensor::arange(5)}};  // d and e fill a shard, too
   write_weight_files(folder / "", tensors, 6 * sizeof(real));
   const std::string text = content(folder / "model.safetensors.index.json");
   CHECK(text.starts_with("{\n  \"metadata\": {\n    \"total_size\""));  // as others lay it out
   const auto index = nlohmann::json::parse(text);
-  CHECK(index["metadata"]["total_size"] == 16 * sizeof(real));
+  CHECK(index["metadata"]["total_size"] == 21 * sizeof(real));
   CHECK(index["weight_map"]["b"] == "model-00001-of-00003.safetensors");
   CHECK(index["weight_map"]["c"] == "model-00002-of-00003.safetensors");
   CHECK(index["weight_map"]["d"] == "model-00003-of-00003.safetensors");
+  CHECK(index["weight_map"]["e"] == "model-00003-of-00003.safetensors");
   CHECK(folder.files() == 4);
   CHECK(read_safetensors(folder / "model-00002-of-00003.safetensors").metadata.at("format") ==
         "pt");
@@ -206,6 +214,16 @@ TEST_CASE("written weights replace those of before, whatever their layout", "[ph
   CHECK(complaint([&] { write_weight_files(folder / "", twice, 1); },
                   {"two tensors are called 'a'"}) == "");
   CHECK(WeightFiles(folder / "").contains("c"));  // all as before
+}
+
+TEST_CASE("while shards are replaced no index names them", "[phase7][io]") {
+  const TemporaryFolder folder;
+  const Parameters tensors = {{"a", Tensor(1)}, {"b", Tensor(2)}};
+  write_weight_files(folder / "", tensors, 1);
+  std::filesystem::remove(folder / "model-00002-of-00002.safetensors");
+  std::filesystem::create_directory(folder / "model-00002-of-00002.safetensors");
+  CHECK(complaint([&] { write_weight_files(folder / "", tensors, 1); }, {"it is a folder"}) == "");
+  CHECK_FALSE(std::filesystem::exists(folder / "model.safetensors.index.json"));
 }
 
 TEST_CASE("the shards of a real folder are read", "[phase7][models]") {

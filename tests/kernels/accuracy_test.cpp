@@ -212,6 +212,7 @@ TEST_CASE("elementary functions at the ends of their ranges", "[phase0][kernels]
     CHECK(of(set->of<Exp>(), 88.7228f) < inf);
     CHECK(of(set->of<Exp>(), inf) == inf);
     CHECK(of(set->of<Exp>(), -103.98f) == 0);
+    CHECK(of(set->of<Exp>(), -103.97208f) > 0);
     CHECK(of(set->of<Exp>(), -inf) == 0);
     CHECK(of(set->of<Exp>(), 0) == 1);
     CHECK(of(set->of<Log>(), 0) == -inf);
@@ -237,6 +238,30 @@ TEST_CASE("elementary functions at the ends of their ranges", "[phase0][kernels]
       CHECK(!std::signbit(of(odd, 0.0f)));
     }
     CHECK(!std::signbit(of(set->of<Relu>(), -0.0f)));
+  }
+}
+
+TEST_CASE("gelu and silu where they stop to fall off", "[phase0][kernels]") {
+  const auto of = [](Unary kernel, float x) {
+    float y = 0;
+    kernel(&x, &y, 1);
+    return y;
+  };
+  const auto slope = [](UnaryBackward kernel, float x) {
+    float dy = 1, dx = 0;
+    kernel(&dy, &x, &dx, 1);
+    return dx;
+  };
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    CHECK(of(set->of<Silu>(), -50) == Approx(-50 * std::exp(-50.0)));
+    CHECK(slope(set->backward_of<Silu>(), -50) == Approx(-49 * std::exp(-50.0)));
+    if (set == &reference_set()) continue;
+    CHECK((of(set->of<Gelu>(), -10) == 0 && of(set->of<Silu>(), -80) == 0));
+    CHECK((of(set->of<Gelu>(), -13) == 0 && of(set->of<Silu>(), -100) == 0));
+    CHECK((of(set->of<Gelu>(), -9.5) < 0 && of(set->of<Silu>(), -79.5) < 0));
+    CHECK(slope(set->backward_of<Gelu>(), -15) == slope(set->backward_of<Gelu>(), -10));
+    CHECK(slope(set->backward_of<Silu>(), -100) == slope(set->backward_of<Silu>(), -80));
   }
 }
 

@@ -1,6 +1,9 @@
 // Helpers for the kernel tests: numbers, arrays with guards on both sides, comparisons.
 #pragma once
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -66,6 +69,30 @@ class Guarded {
   static constexpr double mark = -7.25e9;
   Index n_ = 0, start_ = 0;
   std::vector<real> memory_;
+};
+
+// Numbers at the very end of what the program may read.
+class AtTheEnd {
+ public:
+  explicit AtTheEnd(const std::vector<real>& values) {
+    const std::size_t page = std::size_t(::sysconf(_SC_PAGESIZE)),
+                      bytes = values.size() * sizeof(real);
+    size_ = (bytes / page + 2) * page;
+    memory_ = static_cast<char*>(
+        ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory_ != MAP_FAILED);
+    REQUIRE(::mprotect(memory_ + size_ - page, page, PROT_NONE) == 0);
+    numbers_ = reinterpret_cast<real*>(memory_ + size_ - page - bytes);
+    std::copy(values.begin(), values.end(), numbers_);
+  }
+  AtTheEnd(const AtTheEnd&) = delete;
+  ~AtTheEnd() { ::munmap(memory_, size_); }
+  const real* data() const { return numbers_; }
+
+ private:
+  std::size_t size_ = 0;
+  char* memory_ = nullptr;
+  real* numbers_ = nullptr;
 };
 
 // Both NaN, equal (infinities), or at most relative * |want| + absolute apart.

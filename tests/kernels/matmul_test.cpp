@@ -1,5 +1,10 @@
 // Products of every usable set: all layouts of the operands, edge sizes, NaN and infinity, and the
 // promise that an element's bits depend neither on the rows around it nor on threads.
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
 #include "kernels/kernel_test.hpp"
 #include "kernels/parallel_all.hpp"
 #include "threads.hpp"
@@ -75,8 +80,8 @@ TEST_CASE("matmul: edge sizes", "[phase0][kernels]") {
 }
 
 TEST_CASE("matmul: every layout of both operands", "[phase0][kernels]") {
-  const Index sizes[][3] = {{1, 65, 17},   {65, 1, 63},  {5, 17, 63},
-                            {17, 130, 65}, {130, 63, 5}, {65, 130, 130}};
+  const Index sizes[][3] = {{1, 65, 17},  {65, 1, 63},    {5, 17, 63},  {17, 130, 65},
+                            {130, 63, 5}, {65, 130, 130}, {65, 130, 3}, {33, 5, 7}};
   for (const Table* set : usable_sets()) {
     for (const auto& s : sizes) {
       for (Layout left : layouts) {
@@ -110,7 +115,7 @@ TEST_CASE("matmul: one row times a matrix larger than a cache block", "[phase0][
   for (const Table* set : usable_sets()) {
     for (const auto& s : sizes) {
       for (Layout left : layouts) {
-        for (Layout right : {Layout::normal, Layout::sliced}) {
+        for (Layout right : {Layout::normal, Layout::sliced, Layout::slanted}) {
           check_product(*set, Operand(1, s[0], left, 7), Operand(s[0], s[1], right, 8));
         }
       }
@@ -119,6 +124,28 @@ TEST_CASE("matmul: one row times a matrix larger than a cache block", "[phase0][
       const std::vector<real> one = product(*set, 1, s[1], s[0], a, b);
       CAPTURE(set->name, s[0], s[1]);
       REQUIRE(std::equal(one.begin(), one.end(), two.begin()));
+    }
+  }
+}
+
+TEST_CASE("matmul: nothing behind the operands is read", "[phase0][kernels]") {
+  const Index sizes[][3] = {{9, 1, 20},  {1, 9, 21},   {17, 33, 7}, {18, 17, 3},  {3, 5, 2},
+                            {65, 1, 33}, {70, 300, 9}, {1, 1, 5},   {1, 700, 501}};
+  for (const Table* set : usable_sets()) {
+    for (const auto& [m, n, k] : sizes) {
+      for (const Layout left : layouts) {
+        for (const Layout right : layouts) {
+          const Operand a(m, k, left, 1), b(k, n, right, 2);
+          const AtTheEnd at_a(a.memory), at_b(b.memory);
+          std::vector<real> c(std::size_t(m * n)), want(c);
+          set->matmul(m, n, k, at_a.data(), a.row, a.column, at_b.data(), b.row, b.column, c.data(),
+                      n);
+          reference_set().matmul(m, n, k, a.memory.data(), a.row, a.column, b.memory.data(), b.row,
+                                 b.column, want.data(), n);
+          CAPTURE(set->name, m, n, k, int(left), int(right));
+          REQUIRE(first_apart(c, want, 0, allowed(k)) == -1);
+        }
+      }
     }
   }
 }
@@ -224,20 +251,22 @@ TEST_CASE("matmul driver: a batch whose rows have one stride is one product", "[
     rows = m;
   };
   const Using scope(counting);
-  const auto count = [](Index m, Index first, Index second, Index b_stride) {
-    const Index n = 5, k = 7, a_strides[] = {first, second}, b_strides[] = {0, b_stride};
+  const auto count = [](Index m, Index first, Index second, Index b_stride, Index size = 2,
+                        Index other_size = 3) {
+    const Index n = 5, k = 7, a_strides[] = {9, first, second, 9};
+    const Index b_strides[] = {0, 0, b_stride, 9};  // the ends say nothing
     MatmulShape shape;
     shape.m = m;
     shape.n = n;
     shape.k = k;
     shape.batch.rank = 2;
-    shape.batch.size[0] = 2;
-    shape.batch.size[1] = 3;
+    shape.batch.size[0] = size;
+    shape.batch.size[1] = other_size;
     const std::vector<real> a(std::size_t(6 * m * k)), b(std::size_t(3 * k * n));
     std::vector<real> y(std::size_t(6 * m * n));
     const Index a_row = m == 1 ? 12345 : k;  // of a single row it says nothing
     products = 0;
-    matmul(shape, {a.data(), a_strides, a_row, 1}, {b.data(), b_strides, n, 1}, y.data());
+    matmul(shape, {a.data(), a_strides + 1, a_row, 1}, {b.data(), b_strides + 1, n, 1}, y.data());
     return products;
   };
   CHECK(count(4, 84, 28, 0) == 1);
@@ -247,6 +276,45 @@ TEST_CASE("matmul driver: a batch whose rows have one stride is one product", "[
   CHECK(count(1, 7, 14, 0) == 6);    // rows stand in another order
   CHECK(count(4, 84, 28, 35) == 6);  // each has its own b
   CHECK(rows == 4);
+  CHECK(count(4, 99, 28, 0, 1, 3) == 1);  // strides of size 1 say nothing, either
+  CHECK(rows == 12);
+  CHECK(count(4, 28, 99, 0, 3, 1) == 1);
+  CHECK(rows == 12);
+}
+
+TEST_CASE("matmul driver: enough pieces for all threads, cut by columns first",
+          "[phase0][kernels]") {
+  using Pieces = std::multiset<std::pair<Index, Index>>;  // rows, columns
+  static Pieces pieces;
+  static std::mutex mutex;
+  Table counting = reference_set();
+  counting.matmul = [](Index m, Index n, Index, const real*, Index, Index, const real*, Index,
+                       Index, real*, Index) {
+    const std::lock_guard lock(mutex);
+    pieces.insert({m, n});
+  };
+  const Using scope(counting);
+  const SmallWorkShared shared;
+  use_threads(4);
+  const auto cut = [](Index m, Index n, Index a_column) {
+    const std::vector<real> numbers(std::size_t(2 * (m + n)));  // k is 2
+    std::vector<real> y(std::size_t(m * n));
+    MatmulShape shape;
+    shape.m = m;
+    shape.n = n;
+    shape.k = 2;
+    while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
+    pieces.clear();
+    matmul(shape, {numbers.data(), nullptr, a_column == 1 ? 2 : 1, a_column},
+           {numbers.data(), nullptr, n, 1}, y.data());
+    return pieces;
+  };
+  CHECK(cut(1000, 512, 1) == Pieces{{500, 256}, {500, 256}, {500, 256}, {500, 256}});
+  CHECK(cut(64, 512, 1) == Pieces{{32, 256}, {32, 256}, {32, 256}, {32, 256}});
+  CHECK(cut(63, 511, 1) == Pieces{{63, 511}});
+  CHECK(cut(63, 1000, 1) == Pieces{{63, 320}, {63, 320}, {63, 360}});
+  CHECK(cut(10, 4096, 1) == Pieces{{10, 1024}, {10, 1024}, {10, 1024}, {10, 1024}});
+  CHECK(cut(128, 1024, 128) == Pieces{{32, 1024}, {32, 1024}, {32, 1024}, {32, 1024}});
 }
 
 TEST_CASE("matmul: bits do not depend on the band, for any layout", "[phase0][kernels]") {
@@ -301,19 +369,19 @@ TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0
     for (const auto& s : sizes) {
       const Index m = s[0], n = s[1], k = s[2], row = n + 3;
       const std::vector<real> a = Numbers(1).some(m * k), b = Numbers(2).some(k * n);
-      const std::vector<real> bias = Numbers(3).some(n);
+      const std::vector<real> bias = Numbers(3).some(n + 1);  // one more than is used
       if (set == &reference_set() && m * n * k > 1'000'000) continue;
       for (Unary f : {Unary(nullptr), set->of<Relu>(), set->of<Gelu>()}) {
         for (const bool with_bias : {true, false}) {
-          std::vector<real> want(std::size_t(m * row), nan), want_y = want;
+          std::vector<real> want(std::size_t(m * row), real(5)), want_y = want;
           set->matmul(m, n, k, a.data(), k, 1, b.data(), n, 1, want.data(), row);
           for (Index i = 0; i < m; ++i) {
             real* c = want.data() + i * row;
             if (with_bias) set->of<Add>()(c, 1, bias.data(), 1, c, n);
             if (f) f(c, want_y.data() + i * row, n);
           }
-          Guarded c(std::vector<real>(std::size_t(m * row), nan), 1);
-          Guarded y(std::vector<real>(std::size_t(m * row), nan), 2);
+          Guarded c(std::vector<real>(std::size_t(m * row), real(5)), 1);
+          Guarded y(std::vector<real>(std::size_t(m * row), real(5)), 2);
           const real* added = with_bias ? bias.data() : nullptr;
           set->linear(m, n, k, a.data(), k, 1, b.data(), n, 1, {added, f, y.data()}, c.data(), row);
           CAPTURE(set->name, m, n, k, with_bias);
@@ -332,8 +400,8 @@ TEST_CASE("linear: the bits of matmul, add and the activation in turn", "[phase0
 TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
           "[phase0][kernels]") {
   const SmallWorkShared shared;
-  const Index sizes[][3] = {
-      {150, 70, 101}, {64, 800, 60}, {700, 513, 9}, {530, 66, 20}, {100, 301, 500}};
+  const Index sizes[][3] = {{150, 70, 101}, {64, 800, 60},   {700, 513, 9},
+                            {530, 66, 20},  {100, 301, 500}, {2, 70, 101}};
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
     for (const auto& s : sizes) {
@@ -344,7 +412,9 @@ TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
       for (Layout layout : layouts) {
         const Operand a(shape.m, shape.k, layout, 1), b(shape.k, shape.n, layout, 2);
         const std::vector<real> bias = Numbers(3).some(shape.n);
-        std::vector<real> first[2];
+        std::vector<real> first, whole(std::size_t(shape.m * shape.n));
+        set->matmul(shape.m, shape.n, shape.k, a.memory.data(), a.row, a.column, b.memory.data(),
+                    b.row, b.column, whole.data(), shape.n);
         for (int threads : {1, 2, 3, 5, 8}) {
           use_threads(threads);
           std::vector<real> c(std::size_t(shape.m * shape.n), nan), y = c;
@@ -352,10 +422,10 @@ TEST_CASE("matmul and linear drivers: the same bits for any number of threads",
           const MatrixView right{b.memory.data(), nullptr, b.row, b.column};
           matmul(shape, left, right, y.data());
           linear(shape, left, right, {bias.data(), set->of<Gelu>(), c.data()}, c.data());
-          if (threads == 1) first[0] = y, first[1] = c;
+          if (threads == 1) first = c;
           CAPTURE(set->name, threads, shape.m, shape.n, int(layout));
-          CHECK(y == first[0]);
-          CHECK(c == first[1]);
+          CHECK(y == whole);
+          CHECK(c == first);
         }
       }
     }

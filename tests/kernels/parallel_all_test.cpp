@@ -1,6 +1,8 @@
 // The drivers: broadcasting and odd strides, and the same bits for any number of threads.
 #include "kernels/parallel_all.hpp"
 
+#include <atomic>
+
 #include "kernels/kernel_test.hpp"
 #include "kernels/walk.hpp"
 #include "threads.hpp"
@@ -21,19 +23,22 @@ Index offset(const Sizes& sizes, const std::vector<Index>& strides, Index i) {
 void check_binary(const std::vector<Index>& size, const std::vector<Index>& a_strides,
                   const std::vector<Index>& b_strides, Index a_size, Index b_size) {
   const std::vector<real> a = Numbers(1).some(a_size), b = Numbers(2).some(b_size);
+  std::vector<real> flags(b.size(), real(1));
+  for (std::size_t i = 0; i < flags.size(); i += 3) flags[i] = 0;
   Sizes sizes;
   for (Index n : size) sizes.size[sizes.rank++] = n;
   Guarded y(sizes.count(), 1), z(sizes.count(), 2);
   binary(active().of<Subtract>(), sizes, a.data(), a_strides.data(), b.data(), b_strides.data(),
          y.data());
-  select(sizes, b.data(), b_strides.data(), a.data(), a_strides.data(), b.data(), b_strides.data(),
-         z.data());
+  select(sizes, flags.data(), b_strides.data(), a.data(), a_strides.data(), b.data(),
+         b_strides.data(), z.data());
   REQUIRE((y.intact() && z.intact()));
   bool right = true;
   for (Index i = 0; i < sizes.count(); ++i) {
     const real left = a[std::size_t(offset(sizes, a_strides, i))];
-    const real other = b[std::size_t(offset(sizes, b_strides, i))];
-    right = right && y.data()[i] == left - other && z.data()[i] == (other != 0 ? left : other);
+    const auto at = std::size_t(offset(sizes, b_strides, i));
+    right = right && y.data()[i] == left - b[at];
+    right = right && z.data()[i] == (flags[at] != 0 ? left : b[at]);
   }
   CAPTURE(sizes.rank, sizes.size[0], sizes.size[1]);
   REQUIRE(right);
@@ -50,23 +55,10 @@ void same_bits(Index n, Work work) {
     work(results.back().data());
   }
   for (std::size_t i = 1; i < results.size(); ++i) CHECK(results[0] == results[i]);
+  CHECK(results[0] != std::vector<real>(std::size_t(n), real(0)));
 }
 
 }  // namespace
-
-TEST_CASE("a walk over one number has one dimension, of size 1", "[phase0][kernels]") {
-  const Index stride[] = {5, 7}, *const strides[] = {stride, stride, stride};
-  for (const int rank : {0, 2}) {
-    Sizes sizes;
-    sizes.rank = rank;
-    sizes.size[0] = sizes.size[1] = 1;
-    const Walk walk(sizes, 3, strides);
-    CHECK(walk.operands == 3);
-    CHECK(walk.rank == 1);
-    CHECK(walk.size[0] == 1);
-    CHECK(walk.outer() == 1);
-  }
-}
 
 TEST_CASE("binary and select broadcast like NumPy", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
@@ -91,6 +83,94 @@ TEST_CASE("binary and select broadcast like NumPy", "[phase0][kernels]") {
     check_binary({50000}, {1}, {1}, 50000, 50000);
     check_binary({50000}, {2}, {1}, 100000, 50000);
   }
+}
+
+TEST_CASE("a long run is divided within, and plain operands are not gathered",
+          "[phase0][kernels]") {
+  static std::atomic<Index> calls, numbers;
+  const Binary counting = [](const real*, Index, const real*, Index, real*, Index n) {
+    ++calls, numbers += n;
+  };
+  const SmallWorkShared shared;
+  const std::vector<real> x(50000);
+  std::vector<real> y(50000);
+  const auto calls_of = [&](std::vector<Index> size, std::vector<Index> a, std::vector<Index> b) {
+    Sizes sizes;
+    for (const Index n : size) sizes.size[sizes.rank++] = n;
+    calls = numbers = 0;
+    binary(counting, sizes, x.data(), a.data(), x.data(), b.data(), y.data());
+    CHECK(numbers == sizes.count());
+    return calls.load();
+  };
+  use_threads(3);
+  CHECK(calls_of({5000}, {1}, {0}) == 12);
+  use_threads(1);
+  CHECK(calls_of({5000}, {1}, {0}) == 1);
+  CHECK(calls_of({5000}, {2}, {0}) == 5);
+  CHECK(calls_of({7, 30}, {30, 1}, {0, 1}) == 7);
+  CHECK(calls_of({7, 0}, {3, 1}, {0, 1}) == 0);
+}
+
+TEST_CASE("long reductions are divided into blocks by their shape alone", "[phase0][kernels]") {
+  struct Call {
+    Index at, outer, length, inner;
+    bool operator==(const Call&) const = default;
+  };
+  static const std::vector<real> x(40);  // never read
+  static std::vector<Call> calls;
+  const SmallWorkShared shared;
+  use_threads(1);
+  const auto calls_of = [](Index outer, Index length, Index inner) {
+    std::vector<real> y(std::size_t(outer * inner));
+    calls.clear();
+    reduce([](const real* from, Index o, Index l, Index i,
+              real*) { calls.push_back({o > 1 || l < 100 ? 0 : from - x.data(), o, l, i}); },
+           x.data(), outer, length, inner, y.data());
+    return calls;
+  };
+  constexpr Index block = 32768;
+  CHECK(calls_of(1, 2 * block, 1) == std::vector<Call>{{0, 1, 2 * block, 1}});
+  CHECK(calls_of(1, 2 * block + 1, 1) ==
+        std::vector<Call>{{0, 1, block, 1}, {block, 1, block, 1}, {0, 1, 1, 1}, {0, 1, 3, 1}});
+  CHECK(calls_of(1, 3 * block, 1).size() == 4);
+  CHECK(calls_of(1, 32, 5000) == std::vector<Call>{{0, 1, 32, 5000}});
+  CHECK(calls_of(1, 33, 5000).size() == 4);  // 16, 16, 1 and these three
+  CHECK(calls_of(2, 7, 0) == std::vector<Call>{{0, 2, 7, 0}});
+}
+
+TEST_CASE("gradients of gains add up 64 rows at a time, squares 32768 at a time",
+          "[phase0][kernels]") {
+  static std::atomic<Index> adds, blocks, rows_in_all;
+  static std::vector<Index> lengths_of_squares;
+  Table counting = reference_set();
+  counting.layer_norm_backward = [](const real*, const real*, const real*, const real*, const real*,
+                                    real*, real*, Index rows, Index,
+                                    Index block) { blocks += block == 64, rows_in_all += rows; };
+  counting.rms_norm_backward = [](const real*, const real*, const real*, const real*, real*, real*,
+                                  Index rows, Index,
+                                  Index block) { blocks += block == 64, rows_in_all += rows; };
+  counting.binary[BinaryFunctions::place<Add>()] = [](const real*, Index, const real*, Index, real*,
+                                                      Index) { ++adds; };
+  counting.sum_squares = [](const real*, Index n) {
+    lengths_of_squares.push_back(n);
+    return 1.0;
+  };
+  const Using scope(counting);
+  const SmallWorkShared shared;
+  use_threads(1);
+  std::vector<real> x(66000), gain(3);
+  for (const Index row_count : {128, 129}) {
+    adds = blocks = rows_in_all = 0;
+    layer_norm_backward(x.data(), x.data(), gain.data(), x.data(), x.data(), x.data(), gain.data(),
+                        gain.data(), row_count, 3);
+    CHECK((adds == (row_count == 128 ? 4 : 6) && blocks == 1 && rows_in_all == row_count));
+    rms_norm_backward(x.data(), x.data(), gain.data(), x.data(), x.data(), gain.data(), row_count,
+                      3);
+    CHECK((adds == (row_count == 128 ? 6 : 9) && blocks == 2 && rows_in_all == 2 * row_count));
+  }
+  CHECK(sum_squares(x.data(), 65536) == 2);
+  CHECK(sum_squares(x.data(), 65537) == 3);
+  CHECK(lengths_of_squares == std::vector<Index>{32768, 32768, 32768, 32768, 1});
 }
 
 TEST_CASE("every driver gives the same bits for any number of threads", "[phase0][kernels]") {
@@ -140,7 +220,27 @@ TEST_CASE("every driver gives the same bits for any number of threads", "[phase0
       layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(), y, y + all,
                           y + all + n, rows_count, n);
     });
+    same_bits(all + rows_count, [&](real* y) {
+      rms_norm(x.data(), gain.data(), real(1e-5), y, y + all, rows_count, n);
+    });
+    same_bits(all + n, [&](real* y) {
+      rms_norm_backward(dy.data(), x.data(), gain.data(), inverse.data(), y, y + all, rows_count,
+                        n);
+    });
     same_bits(all, [&](real* y) { rows(set->log_softmax, x.data(), y, rows_count, n); });
+  }
+}
+
+TEST_CASE("drivers of lists, copies and steps give the same bits for any number of threads",
+          "[phase0][kernels]") {
+  const Index rows_count = 300, n = 257, all = rows_count * n;
+  Numbers numbers(3);
+  const auto x = numbers.some(all), dy = numbers.some(all);
+  std::vector<std::int32_t> ids;
+  for (Index i = 0; i < rows_count; ++i) ids.push_back(std::int32_t(i * 7 % 10));
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    CAPTURE(set->name);
     same_bits(all, [&](real* y) {
       dropout(x.data(), y, all, {1, 2, 3}, std::uint32_t(1) << 31, real(2));
     });
@@ -224,13 +324,13 @@ struct PastCaches {
   const std::vector<real> some = Numbers(4).some(all, -3, 3);
   const std::vector<real> mean = Numbers(5).some(2 * rows_count);
   const std::vector<real> inverse = Numbers(6).some(rows_count, 1, 2);
-  Guarded x{some, 0}, saved{some, 3}, out{all, 1}, aligned{all, 0}, want{all, 2};
+  Guarded x{some, 0}, saved{some, 3}, out{all, 1}, aligned{all, 0}, late{all, 15}, want{all, 2};
 
   explicit PastCaches(Index row_width) : width(row_width) {}
 
   template <class Work>  // work(begin, end, y): numbers begin to end, written to y
   void same(const Table& set, Index count, const char* what, Work work) {
-    for (Guarded* y : {&out, &aligned}) {
+    for (Guarded* y : {&out, &aligned, &late}) {
       work(Index(0), count, y->data());
       const Index cut = count / 2 / width * width;
       work(Index(0), cut, want.data());
@@ -287,7 +387,7 @@ TEST_CASE("rows that go past the caches hold the same bits", "[phase0][kernels]"
   CHECK(true);  // where the reference is the only set
 }
 
-TEST_CASE("layer_norm_backward adds to what d_gain and d_bias hold, over many rows",
+TEST_CASE("gradients of gain and bias are added to what these hold, over many rows",
           "[phase0][kernels]") {
   const Index rows_count = 200, n = 3;
   const std::vector<real> dy(std::size_t(rows_count * n), real(0.5)), gain(3, real(1));
@@ -295,11 +395,16 @@ TEST_CASE("layer_norm_backward adds to what d_gain and d_bias hold, over many ro
   const std::vector<real> mean(400, real(0.5)), inverse(200, real(1));  // normalised: 1 everywhere
   for (const Table* set : usable_sets()) {
     const Using scope(*set);
-    real d_gain[] = {1, 2, 3}, d_bias[] = {4, 5, 6};
+    real d_gain[] = {1, 2, 3}, d_bias[] = {4, 5, 6}, d_rms_gain[] = {7, 8, 9};
+    poison_scratch(nan);
     layer_norm_backward(dy.data(), x.data(), gain.data(), mean.data(), inverse.data(), dx.data(),
                         d_gain, d_bias, rows_count, n);
     CHECK(first_apart({d_gain, d_gain + 3}, {101, 102, 103}, 0, 0) == -1);
     CHECK(first_apart({d_bias, d_bias + 3}, {104, 105, 106}, 0, 0) == -1);
+    poison_scratch(nan);
+    rms_norm_backward(dy.data(), x.data(), gain.data(), inverse.data(), dx.data(), d_rms_gain,
+                      rows_count, n);
+    CHECK(first_apart({d_rms_gain, d_rms_gain + 3}, {207, 208, 209}, 0, 0) == -1);
   }
 }
 
@@ -309,87 +414,6 @@ TEST_CASE("cross_entropy_backward drives rows with ignored targets", "[phase0][k
   real d[4];
   cross_entropy_backward(logits, log_sum, target, 2, d, 2, 2);
   CHECK(first_apart({d, d + 4}, {1, -1, 0, 0}, 0, 1e-6) == -1);
-}
-
-TEST_CASE("the keys of few heads are cut into ranges by the shape alone", "[phase1][kernels]") {
-  const auto parts = [](Index heads, Index keys) {
-    AttentionShape shape{{}, 10, keys, 4, 4, real(1)};
-    shape.batch.rank = 1;
-    shape.batch.size[0] = heads;
-    return attention_parts(shape);
-  };
-  CHECK(parts(1, 2047) == 1);
-  CHECK(parts(1, 2048) == 2);
-  CHECK(parts(1, 4096) == 4);
-  CHECK(parts(1, 100'000) == 4);
-  CHECK(parts(4, 100'000) == 4);
-  CHECK(parts(5, 100'000) == 3);
-  CHECK(parts(8, 100'000) == 2);
-  CHECK(parts(9, 100'000) == 1);
-  CHECK(parts(100, 100'000) == 1);
-  CHECK(parts(0, 100'000) == 4);
-  CHECK(parts(1, 0) == 1);
-}
-
-TEST_CASE("attention_backward adds up to the same for keys in ranges", "[phase1][kernels]") {
-  constexpr Index heads = 2, queries = 3, keys = 3 * 1024 + 70, width = 4, value_width = 5;
-  AttentionShape shape{{}, queries, keys, width, value_width, real(0.5)};
-  shape.batch.rank = 1;
-  shape.batch.size[0] = heads;
-  const Index parts = attention_parts(shape);
-  REQUIRE(parts == 3);
-  Numbers numbers(9);
-  const auto q = numbers.some(heads * queries * width), k = numbers.some(heads * keys * width);
-  const auto v = numbers.some(heads * keys * value_width);
-  const auto d_out = numbers.some(heads * queries * value_width);
-  const Index of_q = queries * width, of_k = keys * width, of_v = keys * value_width;
-  const Index of_out = queries * value_width;
-  for (const Table* set : usable_sets()) {
-    const Using scope(*set);
-    CAPTURE(set->name);
-    Guarded out(heads * of_out, 0), log_sum(heads * queries, 0), d_q(parts * heads * of_q, 0);
-    Guarded d_k(heads * of_k, 0), d_v(heads * of_v, 0);
-    const MatrixView q_view{q.data(), &of_q, width, 1}, k_view{k.data(), &of_k, width, 1};
-    const MatrixView v_view{v.data(), &of_v, value_width, 1};
-    const MatrixView out_view{out.data(), &of_out, value_width, 1};
-    const MatrixView d_out_view{d_out.data(), &of_out, value_width, 1};
-    attention(shape, q_view, k_view, v_view, out.data(), &of_out, value_width, log_sum.data());
-    attention_backward(shape, q_view, k_view, v_view, out_view, d_out_view, log_sum.data(),
-                       d_q.data(), d_k.data(), d_v.data());
-    REQUIRE((out.intact() && log_sum.intact()));
-    REQUIRE((d_q.intact() && d_k.intact() && d_v.intact()));
-    for (Index head = 0; head < heads; ++head) {  // at once, as plain loops
-      AttentionHead one{};
-      one = {queries,
-             keys,
-             width,
-             value_width,
-             q.data() + head * of_q,
-             k.data() + head * of_k,
-             v.data() + head * of_v,
-             width,
-             width,
-             value_width,
-             real(0.5),
-             nullptr,
-             nullptr,
-             0};
-      std::vector<real> to_q(std::size_t{of_q}), to_k(std::size_t{of_k}), to_v(std::size_t{of_v});
-      reference_set().attention_backward(
-          one, out.data() + head * of_out, value_width, d_out.data() + head * of_out, value_width,
-          log_sum.data() + head * queries, 0, keys, to_q.data(), to_k.data(), to_v.data());
-      std::vector<real> sum(to_q.size(), real(0));
-      for (Index part = 0; part < parts; ++part) {
-        for (Index i = 0; i < of_q; ++i) {
-          sum[std::size_t(i)] += d_q.data()[(part * heads + head) * of_q + i];
-        }
-      }
-      CHECK(first_apart(sum, to_q, 1e-4, 1e-5) == -1);
-      const real *at_k = d_k.data() + head * of_k, *at_v = d_v.data() + head * of_v;
-      CHECK(first_apart({at_k, at_k + of_k}, to_k, 1e-4, 1e-7) == -1);
-      CHECK(first_apart({at_v, at_v + of_v}, to_v, 1e-4, 1e-7) == -1);
-    }
-  }
 }
 
 }  // namespace tapestry::kernels

@@ -1,6 +1,7 @@
 // Every entry of every usable set against the reference: lengths around the register widths,
 // misaligned arrays, and guards that prove no kernel writes outside its output.
 #include "kernels/kernel_test.hpp"
+#include "kernels/philox.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -100,6 +101,22 @@ TEST_CASE("two-operand kernels agree with the reference", "[phase0][kernels]") {
   }
 }
 
+TEST_CASE("kernels of no numbers read none", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const FunctionRow& row : unary_rows()) {
+      set->unary[row.place](nullptr, nullptr, 0);
+      if (row.backward) set->unary_backward[row.place](nullptr, nullptr, nullptr, 0);
+    }
+    for (const Index step : {0, 1}) {
+      for (const BinaryRow& row : binary_rows()) {
+        set->binary[row.place](nullptr, step, nullptr, step, nullptr, 0);
+      }
+      set->select(nullptr, step, nullptr, step, nullptr, step, nullptr, 0);
+    }
+  }
+  CHECK(true);  // a read would have ended the program
+}
+
 TEST_CASE("maximum and minimum keep a NaN on either side", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     CAPTURE(set->name);
@@ -162,6 +179,23 @@ TEST_CASE("dropout draws the numbers of the reference, from any place on", "[pha
         set->dropout(in.data(), in.data(), n, random, 0x9abcdef0u, real(1.5));
         REQUIRE(first_apart(in.values(), out.values(), 0, 0) == -1);
       }
+    }
+  }
+}
+
+TEST_CASE("dropout keeps the number whose word is the limit itself", "[phase0][kernels]") {
+  const RandomWords random = {0xdeadbeefcafe1234, 7, 0};
+  const std::vector<real> x = Numbers(3).some(32, 1, 2);
+  for (const Table* set : usable_sets()) {
+    for (Index i = 0; i < 32; ++i) {
+      const auto word = std::uint64_t(i);
+      const std::uint32_t limit = philox(word / 4, random.stream, random.seed)[word % 4];
+      std::vector<real> y(32);
+      set->dropout(x.data(), y.data(), 32, random, limit, 2);
+      CAPTURE(set->name, i);
+      REQUIRE(y[std::size_t(i)] == 2 * x[std::size_t(i)]);
+      set->dropout(x.data(), y.data(), 32, random, limit + 1, 2);
+      REQUIRE(y[std::size_t(i)] == 0);
     }
   }
 }

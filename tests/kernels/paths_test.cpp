@@ -95,6 +95,17 @@ TEST_CASE("shares too small for a float pass no denormal on their way", "[phase0
         REQUIRE((y[0] == 0 || y[0] == -1 || kernel == set->of<Elu>() || kernel == set->of<Silu>()));
       }
     }
+    const std::vector<real> ones(83, real(1));
+    for (const UnaryBackward kernel :
+         {set->backward_of<Gelu>(), set->backward_of<GeluTanh>(), set->backward_of<Silu>()}) {
+      for (const real at : {real(-90), real(-1e30), real(90), real(1e30)}) {
+        std::fill(x.begin(), x.end(), at);
+        std::feclearexcept(FE_ALL_EXCEPT);
+        kernel(ones.data(), x.data(), y.data(), 83);
+        CAPTURE(set->name, at);
+        REQUIRE(std::fetestexcept(FE_UNDERFLOW) == 0);
+      }
+    }
   }
   CHECK(true);  // where the reference is the only set
 }
@@ -155,6 +166,18 @@ TEST_CASE("reductions: long, narrow and wide ones, of numbers on one side of 0",
         }
       }
     }
+  }
+}
+
+TEST_CASE("columns of equal numbers are summed in blocks, which keeps six digits",
+          "[phase0][kernels]") {
+  constexpr Index length = 9000, inner = 65;
+  const std::vector<real> x(std::size_t(length * inner), real(0.1));
+  for (const Table* set : usable_sets()) {
+    std::vector<real> y(std::size_t(inner), real(0));
+    set->sum(x.data(), 1, length, inner, y.data());
+    CAPTURE(set->name, y[0]);
+    CHECK(first_apart(y, std::vector<real>(y.size(), real(0.1 * length)), 4e-6, 0) == -1);
   }
 }
 

@@ -6,19 +6,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <numeric>
+#include <filesystem>
+#include <functional>
+#include <mutex>
 #include <set>
-#include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "catch.hpp"
 #include "course/timing.hpp"
-#include "kernels/account.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/pool_threads.hpp"
 #include "ops/expect.hpp"
-#include "temporary_folder.hpp"
 #include "threads.hpp"
 
 #if defined(__has_feature)
@@ -32,12 +34,6 @@
 
 namespace tapestry::kernels {
 namespace {
-
-template <class Body>
-void share(const Sharing& sharing, const Body& body) {
-  share(sharing,
-        Parts{[](const void* f, Index part) { (*static_cast<const Body*>(f))(part); }, &body});
-}
 
 // How often each of `count` things was done, told by those that were not done exactly once.
 struct Tally {
@@ -63,21 +59,6 @@ Index wrong_in_tasks(Index count, Index grain) {
   parallel_tasks(count, grain, [&](Index i) { tally.add(i); });
   return tally.wrong();
 }
-
-// Every thread has one part and waits in it until all have begun: ends only if they are so many.
-int threads_that_meet(int threads) {
-  std::atomic<int> begun{0};
-  share({threads, threads, true, true}, [&](Index) {
-    for (++begun; begun < threads;) std::this_thread::yield();
-  });
-  return begun;
-}
-
-class Late {
- public:
-  Late() { others_come_late = true; }
-  ~Late() { others_come_late = false; }
-};
 
 // What `work` returns in a child of this process; -1 where it ends otherwise or takes a minute.
 [[maybe_unused]] int in_child(const std::function<int()>& work) {
@@ -112,23 +93,122 @@ TEST_CASE("each part of a loop is run once, by any number of threads", "[phase0]
 
 TEST_CASE("parts are consecutive and cover the loop", "[phase0][kernels]") {
   const SmallWorkShared shared;
-  use_threads(3);
-  for (const Index count : {1, 11, 12, 13, 1000}) {
-    std::vector<Index> ends(static_cast<std::size_t>(count), 0);
-    parallel_parts(count, 1, [&](Index begin, Index end) { ends[std::size_t(begin)] = end; });
-    Index parts = 0, at = 0;
-    for (; at < count && ends[std::size_t(at)] > at; ++parts) at = ends[std::size_t(at)];
-    CHECK(at == count);
-    CHECK(parts == std::min<Index>(count, 12));
+  for (const int threads : {1, 2, 3}) {
+    use_threads(threads);
+    for (const Index count : {1, 11, 12, 13, 1000}) {
+      std::vector<Index> ends(static_cast<std::size_t>(count), 0);
+      parallel_parts(count, 1, [&](Index begin, Index end) { ends[std::size_t(begin)] = end; });
+      Index parts = 0, at = 0;
+      for (; at < count && ends[std::size_t(at)] > at; ++parts) at = ends[std::size_t(at)];
+      CAPTURE(threads, count);
+      CHECK(at == count);
+      CHECK(parts == (threads == 1 ? 1 : std::min<Index>(count, 4 * threads)));
+    }
   }
+}
+
+TEST_CASE("a small loop is one part unless a test divides everything", "[phase0][kernels]") {
+  const int before = threads_in_use();
+  use_threads(3);
+  std::atomic<Index> parts{0}, items{0};
+  parallel_parts(100, 10'000, [&](Index begin, Index end) { ++parts, items += end - begin; });
+  CHECK(parts == 1);
+  CHECK(items == 100);
+  use_threads(before);
+}
+
+TEST_CASE("the parts of a large loop have about four grains", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  divide_everything = false;
+  use_threads(2);
+  while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
+  std::atomic<Index> parts{0};
+  parallel_parts(6400, 100, [&](Index, Index) { ++parts; });
+  CHECK(parts == 16);
 }
 
 TEST_CASE("as many threads share a loop as are asked for", "[phase0][kernels]") {
   const SmallWorkShared shared;
-  for (const int threads : {2, 3, 8, 40, 5, 2}) {
+  for (const int threads : {2, 3, 8, 40, 5, 2, most_threads}) {
     use_threads(threads);
     CHECK(threads_that_meet(threads) == threads);
   }
+}
+
+TEST_CASE("threads that sleep are woken, all of them", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(8);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(threads_that_meet(8) == 8);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+TEST_CASE("where tests divide everything, all threads have come before a part begins",
+          "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(2);
+  REQUIRE(threads_that_meet(2) == 2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the other one sleeps
+  std::mutex mutex;
+  std::set<std::thread::id> by;
+  const double start = tapestry::now();
+  parallel_tasks(2, 1, [&](Index) {
+    others_come_late = true;  // who has not come by now does not
+    for (bool both = false; !both && tapestry::now() - start < 2;) {
+      const std::lock_guard lock(mutex);
+      by.insert(std::this_thread::get_id());
+      both = by.size() == 2;
+    }
+  });
+  others_come_late = false;
+  CHECK(by.size() == 2);
+}
+
+TEST_CASE("a thread that falls asleep as a loop comes takes part in it", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(2);
+  REQUIRE(threads_that_meet(2) == 2);
+  const Late late;
+  std::atomic<int> begun{0};
+  share({2, 2, true, true}, [&](Index) {
+    if (++begun > 1) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the other may not begin yet
+    for (others_come_late = false; begun < 2;) std::this_thread::yield();
+  });
+  CHECK(begun == 2);
+}
+
+TEST_CASE("a loop ends when the last of its parts has ended", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(3);
+  for (int i = 0; i < 3; ++i) {
+    std::atomic<int> begun{0}, ended{0};
+    share({3, 3, true, true}, [&](Index part) {
+      for (++begun; begun < 3;) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(4 * part));
+      ++ended;
+    });
+    CHECK(ended == 3);
+  }
+}
+
+TEST_CASE("a thread takes its own parts from the front and those of others from the back",
+          "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  const Late late;
+  use_threads(2);
+  std::vector<Index> order;
+  const auto loop = [&](bool fails) {
+    parallel_parts(8, 1, [&](Index begin, Index) {
+      order.push_back(begin);
+      if (fails) throw Error("part " + std::to_string(begin));
+    });
+  };
+  loop(false);
+  CHECK(order == std::vector<Index>{0, 1, 2, 3, 7, 6, 5, 4});
+  CHECK(complaint([&] { loop(true); }, {"part 0"}) == "");  // the first that is thrown
+  CHECK(order.size() == 16);
 }
 
 TEST_CASE("no more threads share a loop than its caller allows", "[phase0][kernels]") {
@@ -191,6 +271,7 @@ TEST_CASE("a loop that goes alone shares no loops within", "[phase0][kernels]") 
     parallel_parts(50, 1, [&](Index, Index) {
       if (std::this_thread::get_id() != here) throw Error("elsewhere");
     });
+    if (share_always(50).threads != 1) throw Error("a loop within would be shared");
   });
   CHECK(by == std::set{here});
 }
@@ -246,7 +327,8 @@ TEST_CASE("threads of the pool leave signals to the program", "[phase0][kernels]
     for (++begun; begun < 3;) std::this_thread::yield();
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, nullptr, &mask);
-    blocked += sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGALRM) == 1;
+    blocked += sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGALRM) == 1 &&
+               sigismember(&mask, SIGSEGV) == 0;
   });
   CHECK(blocked == 2);
 }
@@ -260,6 +342,19 @@ TEST_CASE("a child of fork() shares loops among threads of its own", "[phase0][k
     CHECK(in_child([] { return wrong_in_parts(100, 1) == 0 ? threads_that_meet(3) : 0; }) == 3);
   }
   CHECK(threads_that_meet(3) == 3);
+}
+
+TEST_CASE("no more threads are made than share loops", "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  use_threads(4);
+  const auto made = [] {
+    const auto threads = [] {
+      return int(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+    };
+    const int before = threads();
+    return threads_that_meet(4) == 4 ? threads() - before : -1;
+  };
+  CHECK(in_child(made) == 3);
 }
 
 TEST_CASE("a fork() while another thread shares loops", "[phase0][kernels]") {
@@ -305,212 +400,5 @@ TEST_CASE("threads that the system does not give are done without", "[phase0][ke
   }
 }
 #endif
-
-TEST_CASE("after time was lost to a thread that was stopped, loops are not shared for a while",
-          "[phase0][kernels]") {
-  const SmallWorkShared shared;
-  use_threads(2);
-  const auto caller = std::this_thread::get_id();
-  const auto lose_time = [&] {
-    std::atomic<int> begun{0};
-    share({2, 2, true, true}, [&](Index) {
-      for (++begun; begun < 2;) std::this_thread::yield();
-      if (std::this_thread::get_id() == caller) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    });
-  };
-  bool alone = false;  // on a machine that stands still for long, it may take a few tries
-  for (int i = 0; i < 100 && !alone; ++i) {
-    lose_time();
-    alone = threads_at_hand() == 1;
-  }
-  CHECK(alone);
-  while (threads_at_hand() == 1) std::this_thread::yield();  // and then again
-  CHECK(threads_at_hand() == 2);
-
-  // Now nothing is saved. Parts of so many milliseconds: the first half is the caller's.
-  const auto is_alone_after = [&](const std::vector<int>& times) {
-    while (threads_at_hand() == 1) std::this_thread::yield();
-    share({2, Index(times.size()), true, true}, [&](Index part) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(times[std::size_t(part)]));
-    });
-    return threads_at_hand() == 1;
-  };
-  for (int i = 0; i < 100 && alone; ++i) alone = is_alone_after({2, 2, 1, 9});
-  CHECK_FALSE(alone);  // it lost 2 of the 4 milliseconds that it saved
-  for (int i = 0; i < 100 && !alone; ++i) alone = is_alone_after({2, 16});
-  CHECK(alone);
-  for (int i = 0; i < 100 && alone; ++i) alone = is_alone_after({2, 7});
-  CHECK_FALSE(alone);
-}
-
-TEST_CASE("loops are not shared for twenty times what that has lost beyond what it saved",
-          "[phase0][kernels]") {
-  constexpr Index ms = 1'000'000, start = 500 * ms;
-  Account account;
-  account.add(start, 0, 2 * ms, 2 * ms);  // as long as a part takes is no loss
-  CHECK_FALSE(account.alone(start));
-  account.add(start, 0, 13 * ms, 2 * ms);
-  CHECK(account.alone(start));
-  CHECK(account.alone(start + 218 * ms));
-  CHECK_FALSE(account.alone(start + 220 * ms));
-
-  account.add(start + 300 * ms, 5 * ms, 0, 1 * ms);
-  account.add(start + 300 * ms, 5 * ms, 0, 1 * ms);
-  account.add(start + 300 * ms, 0, 9 * ms, 1 * ms);
-  CHECK_FALSE(account.alone(start + 300 * ms));  // 8 of the 10 saved
-  account.add(start + 300 * ms, 0, 9 * ms, 1 * ms);
-  CHECK(account.alone(start + 300 * ms));
-  CHECK(account.alone(start + 417 * ms));
-  CHECK_FALSE(account.alone(start + 418 * ms));
-}
-
-TEST_CASE("neither the longest quiet nor the longest loss counts for ever", "[phase0][kernels]") {
-  constexpr Index ms = 1'000'000, hour = 3600'000 * ms, start = 500 * ms;
-  Account account;
-  account.add(start, hour, 0, ms);
-  account.add(start, 0, 40 * ms, 1 * ms);
-  CHECK_FALSE(account.alone(start));
-  account.add(start, 0, 40 * ms, 1 * ms);
-  CHECK(account.alone(start));
-  account.add(start, 0, hour, 1 * ms);
-  CHECK(account.alone(start + 1999 * ms));
-  CHECK_FALSE(account.alone(start + 2000 * ms));
-}
-
-TEST_CASE("gains and losses of shared loops count to the nanosecond", "[phase0][kernels]") {
-  constexpr Index hour = 3600'000'000'000, grace = 50'000, most_saved = 50'000'000;
-  Account tolerant;
-  tolerant.add(0, 0, grace + 7, 7);
-  CHECK_FALSE(tolerant.alone(0));
-  tolerant.add(0, 0, grace + 8, 7);
-  CHECK(tolerant.alone(19));
-  CHECK_FALSE(tolerant.alone(20));
-  Account rich;
-  rich.add(0, hour, 0, 0);
-  rich.add(0, 0, grace + most_saved, 0);
-  CHECK_FALSE(rich.alone(0));
-  rich.add(0, 0, grace + 1, 0);
-  CHECK(rich.alone(19));
-  CHECK_FALSE(rich.alone(20));
-  rich.add(0, 0, hour, 0);
-  CHECK(rich.alone(1'999'999'999));
-  CHECK_FALSE(rich.alone(2'000'000'000));
-}
-
-TEST_CASE("small loops are shared with threads that are awake, large ones wake them",
-          "[phase0][kernels]") {
-  const SmallWorkShared shared;
-  divide_everything = false;
-  use_threads(2);
-  while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
-  CHECK(share_if_worthwhile(1, 1, 1).threads == 1);
-  CHECK(share_if_worthwhile(39, 640, 10).threads == 1);
-  const Sharing large = share_if_worthwhile(1285, 640, 80);
-  CHECK(large.threads == 2);
-  CHECK(large.parts == 16);
-  CHECK(large.wakes);
-  CHECK(share_if_worthwhile(1285, 640, 2560).parts == 2);
-  CHECK(share_if_worthwhile(100'000, 640, 1).parts == 128);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK_FALSE(share_if_worthwhile(45, 640, 10).wakes);
-  bool wakes = false;  // many without a pause do, too
-  for (int i = 0; i < 1'000'000 && !wakes; ++i) wakes = share_if_worthwhile(45, 640, 10).wakes;
-  CHECK(wakes);
-  use_threads(1);
-  CHECK(share_if_worthwhile(10'000, 640, 10).threads == 1);
-  CHECK(threads_at_hand() == 1);
-}
-
-TEST_CASE("a thread that slept and was woken counts as one that is awake", "[phase0][kernels]") {
-  const SmallWorkShared shared;
-  use_threads(2);
-  for (int i = 0; i < 5; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the other one sleeps
-    while (threads_at_hand() == 1) std::this_thread::yield();
-    std::atomic<int> begun{0};
-    std::atomic<bool> asked{false};
-    Sharing answer;
-    // A third thread asks while the other one is in a loop, however busy the machine is.
-    std::thread third([&] {
-      use_threads(2);
-      while (begun < 2) std::this_thread::yield();
-      answer = share_if_worthwhile(45, 640, 10);
-      asked = true;
-    });
-    share({2, 2, true, true}, [&](Index) {  // wakes it
-      for (++begun; !asked;) std::this_thread::yield();
-    });
-    third.join();
-    CHECK(answer.threads == 2);
-    CHECK_FALSE(answer.wakes);
-  }
-}
-
-TEST_CASE("a thread without work soon sleeps, and takes no processor time", "[phase0][kernels]") {
-  const SmallWorkShared shared;
-  use_threads(2);
-  while (threads_at_hand() == 1) std::this_thread::yield();
-  divide_everything = true;
-  parallel_tasks(2, 1, [](Index) {});
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const double before = processor_now();  // of all threads
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  CHECK(processor_now() - before < 0.03);
-}
-
-TEST_CASE("the number of threads: of each calling thread, and from OMP_NUM_THREADS",
-          "[phase0][kernels]") {
-  const SmallWorkShared shared;
-  const int at_the_start = threads_in_use();
-  CHECK(at_the_start >= 1);
-  use_threads(at_the_start + 3);
-  CHECK(threads_in_use() == at_the_start + 3);
-  int of_another = 0;
-  std::thread([&] { of_another = threads_in_use(); }).join();
-  CHECK(of_another == at_the_start);
-  use_threads(1'000'000);
-  CHECK(threads_in_use() == most_threads);
-  CHECK(threads_in_use() == 255);
-
-  for (const auto& [text, number] : std::initializer_list<std::pair<const char*, int>>{
-           {"4", 4}, {" 3 ", 3}, {"6,2,1", 6}, {"5 , 2", 5}, {"16", 16}}) {
-    CHECK(first_number(text) == number);
-    CHECK(count_at_the_start(text) == number);
-  }
-  CHECK(count_at_the_start("9999") == most_threads);
-  const int processors = count_at_the_start(nullptr);
-  CHECK(processors >= 1);
-  CHECK(processors <= int(std::thread::hardware_concurrency()));
-  for (const char* const nonsense : {"", " ", "0", "-2", "two", "3x", "3 4", ",3", "99999999999"}) {
-    CAPTURE(nonsense);
-    CHECK(first_number(nonsense) == 0);
-    CHECK(count_at_the_start(nonsense) == processors);
-  }
-}
-
-TEST_CASE("rows are shared by how many numbers they have", "[phase0][kernels]") {
-  CHECK(row_grain(0) == 1);
-  CHECK(row_grain(1) == parallel_grain);
-  CHECK(row_grain(100) == parallel_grain / 100);
-  CHECK(row_grain(parallel_grain / 2) == 2);
-  CHECK(row_grain(parallel_grain) == 1);
-  CHECK(row_grain(10 * parallel_grain) == 1);
-}
-
-TEST_CASE("processors of a control group: time by period, or no limit", "[phase0][kernels]") {
-  const TemporaryFolder folder;
-  const auto quota_of = [&](const char* text) {
-    std::ofstream(folder / "cpu.max") << text;
-    return quota((folder / "cpu.max").c_str());
-  };
-  CHECK(quota_of("200000 100000\n") == 2);
-  CHECK(quota_of("50000 100000\n") == 0.5);
-  for (const char* unlimited : {"max 100000\n", "", "0 100000\n", "100000 0\n", "100000\n"}) {
-    CAPTURE(unlimited);
-    CHECK(quota_of(unlimited) == most_threads);
-  }
-  CHECK(quota((folder / "none").c_str()) == most_threads);
-}
 
 }  // namespace tapestry::kernels

@@ -85,6 +85,44 @@ TEST_CASE("softmax of a row with +inf is NaN, of nothing but -inf zero", "[phase
   }
 }
 
+TEST_CASE("rows that see nothing, after rows that see one number", "[phase0][kernels]") {
+  constexpr Index rows = 32, n = 5;  // those with a number are the first of a group of 16
+  for (const Table* set : usable_sets()) {
+    std::vector<real> x(std::size_t(rows * n), -inf);
+    for (Index r = 0; r < rows / 2; ++r) x[std::size_t(r * n)] = 7;
+    std::vector<real> want(x.size(), -inf);
+    for (Index r = 0; r < rows / 2; ++r) want[std::size_t(r * n)] = 0;
+    CAPTURE(set->name);
+    CHECK(run(*set, &Table::log_softmax, x, rows) == want);
+  }
+}
+
+TEST_CASE("the least share of softmax that is a normal float is kept", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    const real least = run(*set, &Table::softmax, {0, real(-87.33f)}, 1)[1];
+    CHECK(close(least, real(std::exp(-87.33)), 1e-5, 0));
+  }
+}
+
+TEST_CASE("lanes are added up by halves: what stands half a batch apart comes first",
+          "[phase0][kernels]") {
+  constexpr real large = 1 << 25;  // beside which 1 is lost
+  const auto sum = [](const Table& set, std::vector<real> x) {
+    real y = 0;
+    set.sum(x.data(), 1, Index(x.size()), 1, &y);
+    return y;
+  };
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    CHECK(sum(*set, {large, 1, -large, 0}) == 1);
+    if (std::string(set->name) != "avx512") continue;
+    std::vector<real> x(16, real(0));
+    x[0] = large, x[4] = 1, x[8] = -large;
+    CHECK(sum(*set, x) == 1);
+  }
+}
+
 TEST_CASE("softmax does not overflow and sums to one", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     const std::vector<real> y = run(*set, &Table::softmax, {1000, 1001, 1002, -1000}, 1);
@@ -141,6 +179,21 @@ TEST_CASE("reductions agree with the reference along any axis", "[phase0][kernel
         }
       }
     }
+  }
+}
+
+TEST_CASE("four chains of additions take turns", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    const std::string name = set->name;
+    const Index lanes = name == "avx512" ? 16 : name == "avx2" ? 8 : 4;
+    std::vector<real> x;  // numbers that would be lost in one chain
+    for (const double number : {1.0, 0.0, 1e20, -1e20}) {
+      x.insert(x.end(), std::size_t(lanes), real(number));
+    }
+    real y = 0;
+    set->sum(x.data(), 1, 4 * lanes, 1, &y);
+    CAPTURE(name);
+    CHECK(y == (set == &reference_set() ? 0 : real(lanes)));
   }
 }
 

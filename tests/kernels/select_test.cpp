@@ -2,10 +2,13 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <numeric>
 
 #include "kernels/kernel_test.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
+#include "threads.hpp"
 
 namespace tapestry::kernels {
 namespace {
@@ -94,6 +97,32 @@ TEST_CASE("a burst of multiply-adds is all done, and told right", "[phase0][kern
   }
 }
 
+TEST_CASE("a burst of reads reads each number once, each thread its part", "[phase0][kernels]") {
+  static const real* start;
+  static std::vector<int> times;
+  static std::mutex mutex;
+  static int calls;
+  Table counting = reference_set();
+  counting.sum = [](const real* x, Index outer, Index length, Index inner, real*) {
+    const std::lock_guard lock(mutex);
+    ++calls;
+    if (outer != 1 || inner != 1) return;
+    for (Index i = 0; i < length; ++i) ++times.at(std::size_t(x - start + i));
+  };
+  const Using scope(counting);
+  const SmallWorkShared shared;
+  const std::vector<real> numbers(10);
+  start = numbers.data();
+  for (const int threads : {1, 3}) {
+    times.assign(numbers.size(), 0);
+    calls = 0;
+    use_threads(threads);
+    read_burst(numbers);
+    CHECK(times == std::vector<int>(10, 1));
+    CHECK(calls == threads);
+  }
+}
+
 TEST_CASE("every entry of every set is filled, and each set has its own", "[phase0][kernels]") {
   const std::vector<const Table*> sets = usable_sets();
   for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -143,6 +172,13 @@ TEST_CASE("use_kernel_set switches and kernel_set names the active one", "[phase
   REQUIRE_THROWS_AS(use_kernel_set("fastest"), Error);
   CHECK(kernel_set() == kernel_sets().back());
   use_kernel_set(before);
+}
+
+TEST_CASE("TAPESTRY_KERNELS names a set, or the fastest is chosen", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) CHECK(&chosen_by(set->name) == set);
+  CHECK(&chosen_by(nullptr) == usable_sets().back());
+  CHECK(&chosen_by("") == usable_sets().back());
+  CHECK_THROWS_AS(chosen_by("mmx"), Error);
 }
 
 TEST_CASE("TAPESTRY_KERNELS chooses the set of the whole test run", "[phase0][kernels]") {

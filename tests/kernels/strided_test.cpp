@@ -65,19 +65,28 @@ TEST_CASE("copy: transpositions of every kind", "[phase0][kernels]") {
   check_copy({17, 2, 19}, {1, 323, 17}, {38, 19, 1}, 0, 646, 646);
   check_copy({5, 3, 7, 2}, {1, 5, 15, 105}, {42, 14, 2, 1}, 0, 210, 210);
   check_copy({3, 5}, {5, 1}, {1, 3}, 0, 15, 15);  // into a transposed destination
+  check_copy({3, 5}, {1, 3}, {11, 2}, 0, 15, 40);
   check_copy({2, 3, 2, 3, 2, 3}, {1, 2, 6, 12, 36, 72}, {108, 36, 18, 6, 3, 1}, 0, 216, 216);
   check_copy({300, 210}, {1, 300}, {210, 1}, 0, 63000, 63000);  // shared among threads
 }
 
 TEST_CASE("gather_rows and scatter_sum_rows", "[phase0][kernels]") {
   const std::vector<real> table = {1, 2, 3, 4, 5, 6};  // three rows of two
-  const std::int32_t ids[] = {2, 0, 2, 2};
-  std::vector<real> y(8);
+  const std::int32_t ids[] = {2, 0, 2, 2, 1};          // the last one is not asked for
+  Guarded y(8, 1), one_wide(4, 1);
   gather_rows(table.data(), ids, 4, 2, y.data());
-  CHECK(y == std::vector<real>{5, 6, 1, 2, 5, 6, 5, 6});
-  std::vector<real> d_table = {10, 10, 10, 10, 10, 10};
-  scatter_sum_rows(y.data(), ids, 4, 2, d_table.data(), 3);
-  CHECK(d_table == std::vector<real>{1, 2, 0, 0, 15, 18});
+  CHECK(y.values() == std::vector<real>{5, 6, 1, 2, 5, 6, 5, 6});
+  CHECK(y.intact());
+  gather_rows(table.data(), ids, 4, 1, one_wide.data());
+  CHECK(one_wide.values() == std::vector<real>{3, 1, 3, 3});
+  CHECK(one_wide.intact());
+  std::vector<real> d_table;
+  for (const Table* set : usable_sets()) {
+    const Using scope(*set);
+    d_table.assign(6, 10);
+    scatter_sum_rows(y.data(), ids, 4, 2, d_table.data(), 3);
+    CHECK(d_table == std::vector<real>{1, 2, 0, 0, 15, 18});
+  }
   gather_rows(table.data(), ids, 0, 2, nullptr);
   gather_rows(table.data(), ids, 4, 0, nullptr);
   scatter_sum_rows(nullptr, ids, 0, 2, d_table.data(), 2);
@@ -121,23 +130,25 @@ TEST_CASE("a row that one place of -0 names is 0", "[phase0][kernels]") {
 TEST_CASE("gather and scatter_add along a middle axis", "[phase0][kernels]") {
   const std::vector<real> x = Numbers(1).some(2 * 5 * 3);
   std::vector<std::int32_t> index;
-  for (int i = 0; i < 2 * 4 * 3; ++i) index.push_back(i * 7 % 5);
-  std::vector<real> y(2 * 4 * 3), dx(x.size(), real(0.5)), want(x.size(), real(0.5));
+  for (int i = 0; i < 3 * 4 * 3; ++i) index.push_back(i * 7 % 5);  // some are not asked for
+  Guarded y(2 * 4 * 3, 1), dx(std::vector<real>(x.size(), real(0.5)), 1);
+  std::vector<real> want(x.size(), real(0.5));
   gather(x.data(), 2, 5, 3, index.data(), 4, y.data());
   scatter_add(y.data(), 2, 5, 3, index.data(), 4, dx.data());
+  CHECK((y.intact() && dx.intact()));
   bool right = true;
   for (int o = 0; o < 2; ++o) {
     for (int p = 0; p < 4; ++p) {
       for (int i = 0; i < 3; ++i) {
         const auto e = std::size_t((o * 4 + p) * 3 + i);
         const auto at = std::size_t((o * 5 + index[e]) * 3 + i);
-        right = right && y[e] == x[at];
-        want[at] += y[e];
+        right = right && y.values()[e] == x[at];
+        want[at] += y.values()[e];
       }
     }
   }
   CHECK(right);
-  CHECK(dx == want);
+  CHECK(dx.values() == want);
 }
 
 }  // namespace tapestry::kernels

@@ -1,6 +1,8 @@
 // The scratch memory of kernels: aligned, kept, of each thread its own.
 #include <malloc.h>
+#include <sys/resource.h>
 
+#include <fstream>
 #include <thread>
 
 #include "kernels/kernel_test.hpp"
@@ -41,6 +43,7 @@ TEST_CASE("a workspace has room for what was asked, and grows by doubling", "[ph
     CHECK(room(1) >= 1);
     CHECK(room(n - 1) >= n - 1);
     CHECK(room(n + n / 2) >= 2 * (n - 1));
+    CHECK(room(n + n / 2) < 2 * n + n / 2);
     CHECK(room(8 * n) >= 8 * n);
     CHECK(room(8 * n) < 9 * n);
     CHECK(room(3) >= 8 * n);
@@ -51,10 +54,64 @@ TEST_CASE("a workspace has room for what was asked, and grows by doubling", "[ph
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("a workspace that no machine can hold says so, and the next one works",
           "[phase0][kernels]") {
-  CHECK(complaint([] { workspace(Index(1) << 56); }, {"out of memory", "bytes", "scratch"}) == "");
-  real* const memory = workspace(100);
-  memory[99] = 1;
-  CHECK(memory[99] == 1);
+  workspace(200)[199] = 1;
+  const std::string bytes = std::to_string((std::size_t(1) << 56) * sizeof(real));
+  CHECK(complaint([] { workspace(Index(1) << 56); },
+                  {("out of memory: " + bytes + " bytes of scratch").c_str()}) == "");
+  for (const Index n : {1, 100}) {
+    real* const memory = workspace(n);
+    REQUIRE(memory != nullptr);
+    memory[n - 1] = 1;
+    CHECK(memory[n - 1] == 1);
+  }
+}
+
+namespace {
+
+// Allows as many bytes more than this process addresses now, while in scope.
+class Allowed {
+ public:
+  explicit Allowed(Index bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = pages * std::size_t(getpagesize()) + std::size_t(bytes);
+    setrlimit(RLIMIT_AS, &now);
+  }
+  ~Allowed() { setrlimit(RLIMIT_AS, &before_); }
+  Allowed(const Allowed&) = delete;
+  Allowed& operator=(const Allowed&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("a workspace is freed before a larger one is made, and when its thread ends",
+          "[phase0][kernels]") {
+  constexpr Index large = Index(64) << 20;  // bytes
+  const auto grow = [] {
+    workspace(large / Index(sizeof(real)));
+    const Allowed allowed(2 * large);
+    workspace(5 * large / 2 / Index(sizeof(real)));
+  };
+  for (int i = 0; i < 2; ++i) {
+    std::string said = "no";
+    std::thread([&] { said = complaint([&] { grow(); }, {}); }).join();
+    CHECK(said == "nothing was thrown");
+  }
+#if defined(__GLIBC__)
+  const std::size_t before = mallinfo2().hblkhd;  // in blocks of their own
+  std::size_t inside = 0;
+  std::thread([&] {
+    workspace(large / Index(sizeof(real)));
+    inside = mallinfo2().hblkhd;
+  }).join();
+  CHECK(inside >= before + std::size_t(large));
+  CHECK(mallinfo2().hblkhd < before + std::size_t(large));
+#endif
 }
 #endif
 

@@ -27,22 +27,28 @@ TEST_CASE("what config.json leaves out is as in transformers", "[phase7][archite
   CHECK((neo.d_model == 2048 && neo.num_layers == 24 && neo.num_heads == 16));
   CHECK((neo.max_length == 2048 && neo.tied_logits && neo.activation == Activation::gelu_tanh));
   CHECK((neo.windows.size() == 24 && neo.windows[0] == 0 && neo.windows[23] == 256));
+  CHECK((neo.vocab_size == 50257 && neo.norm_eps == 1e-5 && neo.d_ff == 0));
   const TransformerOptions neox = defaults_of("gpt_neox");
   CHECK((neox.vocab_size == 50432 && neox.d_model == 6144 && neox.num_layers == 44));
   CHECK((neox.num_heads == 64 && neox.d_ff == 24576 && neox.rotary.width == 24));
   CHECK((neox.parallel_residual && !neox.tied_logits && neox.activation == Activation::gelu));
+  CHECK((neox.max_length == 2048 && neox.norm_eps == 1e-5));
   const TransformerOptions llama = defaults_of("llama");
   CHECK((llama.vocab_size == 32000 && llama.d_model == 4096 && llama.d_ff == 11008));
   CHECK((llama.num_layers == 32 && llama.num_key_value_heads == 32 && llama.norm_eps == 1e-6));
   CHECK((llama.max_length == 2048 && !llama.tied_logits && !llama.attention_bias));
   const TransformerOptions mistral = defaults_of("mistral");
-  CHECK((mistral.d_ff == 14336 && mistral.num_key_value_heads == 8));
+  CHECK((mistral.vocab_size == 32000 && mistral.d_ff == 14336 && mistral.num_key_value_heads == 8));
   CHECK((mistral.max_length == 131072 && mistral.windows.at(31) == 4096));
   const TransformerOptions qwen2 = defaults_of("qwen2");
   CHECK((qwen2.vocab_size == 151936 && qwen2.d_ff == 22016 && qwen2.num_key_value_heads == 32));
   CHECK((qwen2.max_length == 32768 && qwen2.windows.empty() && qwen2.attention_bias));
+  const std::vector<Index> windows =
+      model_config(R"({"model_type":"qwen2","use_sliding_window":true})").options.windows;
+  CHECK((windows.size() == 32 && windows[27] == 0 && windows[28] == 4096));
   const TransformerOptions bert = defaults_of("bert");
   CHECK((bert.vocab_size == 30522 && bert.max_length == 512 && bert.token_types == 2));
+  CHECK((bert.d_model == 768 && bert.num_layers == 12 && bert.num_heads == 12));
   CHECK((bert.d_ff == 3072 && bert.norm_eps == 1e-12 && bert.activation == Activation::gelu));
   CHECK((!bert.is_causal && bert.norm_place == NormPlace::post && bert.tied_logits));
 }
@@ -59,7 +65,11 @@ TEST_CASE("options that change results and are not supported are refused by name
           "[phase7][architectures]") {
   const char* const scaling = "no scaling of rotary positions is supported";
   CHECK(said("llama", R"("rope_scaling":{"type":"linear","factor":2})",
-             {"'rope_scaling'", "linear", scaling}) == "");
+             {R"('rope_scaling' is '{"factor":2,"type":"linear"}')", scaling}) == "");
+  CHECK(said("llama", R"("rope_scaling":5)", {"'rope_scaling' is '5', but must be an object."}) ==
+        "");
+  CHECK(said("llama", R"("rope_parameters":{"rope_theta":0})", {"'rope_parameters'", scaling}) ==
+        "");
   CHECK(said("llama", R"("rope_scaling":{"rope_type":"llama3","factor":8})",
              {"'rope_scaling'", scaling}) == "");
   CHECK(said("qwen2", R"("rope_parameters":{"rope_type":"yarn","rope_theta":5})",
@@ -84,6 +94,7 @@ TEST_CASE("options that change results and are not supported are refused by name
   CHECK(said("llama", R"("hidden_act":"quick_gelu")",
              {"'hidden_act' is 'quick_gelu'", "relu gelu gelu_new", "silu"}) == "");
   CHECK(said("gpt2", R"("embedding_size":5)", {"'embedding_size' is '5'", "remove it"}) == "");
+  CHECK(said("gpt2", R"("layer":["ä"])", {R"('layer' is '["\u00e4"]')"}) == "");
 }
 
 TEST_CASE("options that change nothing, and those that are off, are passed over",
@@ -121,6 +132,11 @@ TEST_CASE("notes in configs of published models are passed over", "[phase7][arch
   CHECK(passes("llama", R"("max_sequence_length":2048,"_attn_implementation_autoset":true)"));
   CHECK(passes("llama", R"("unsloth_version":"2024.9","unsloth_fixed":true)"));
   CHECK(passes("gpt_neox", R"("attention_probs_dropout_prob":0,"hidden_dropout_prob":0.1)"));
+  CHECK(passes("gpt_neo", R"("attention_dropout":0,"embed_dropout":0.1,"resid_dropout":0.1,
+                             "summary_type":"cls_index","summary_use_proj":true)"));
+  CHECK(passes("bert", R"("directionality":"bidi","pooler_fc_size":768,"pooler_num_fc_layers":3,
+                          "pooler_num_attention_heads":12,"pooler_size_per_head":128,
+                          "pooler_type":"first_token_transform")"));
   CHECK(passes("mistral", R"("attention_bias":false,"mlp_bias":false)"));
 }
 
@@ -162,7 +178,9 @@ TEST_CASE("values that cannot be are named", "[phase7][architectures]") {
   CHECK(said("llama", R"("hidden_act":3)", {"'hidden_act' is '3'", "must be text"}) == "");
   CHECK(said("llama", R"("num_attention_heads":8192)", {"more heads (8192)", "(4096)"}) == "");
   CHECK(said("gpt_neox", R"("rotary_pct":0.01)", {"'rotary_pct' is '0.01'", "even"}) == "");
+  CHECK(said("gpt_neox", R"("rotary_pct":0.27)", {"'rotary_pct'", "of a head of 96"}) == "");
   CHECK(said("gpt_neox", R"("rotary_pct":2)", {"'rotary_pct'"}) == "");
+  CHECK(said("gpt2", R"("n_embd":12,"n_head":12)", {}) == "nothing was thrown");
   CHECK(said("gpt_neo", R"("attention_types":[[["global"],3]])",
              {"'attention_types'", "must give 24 layers, not 3"}) == "");
   CHECK(said("gpt_neo", R"("attention_types":[[["global"],99999999999]])", {"must be like"}) == "");
@@ -171,8 +189,28 @@ TEST_CASE("values that cannot be are named", "[phase7][architectures]") {
   CHECK(said("gpt_neo", "\"attention_types\":[" + empty + "]", {"must be like [[["}) == "");
   CHECK(said("gpt_neo", R"("attention_types":[[["around"],24]])", {"\"global\" or \"local\""}) ==
         "");
+  CHECK(said("gpt_neo", R"("attention_types":{"a":[["global"],24]})", {"must be like [[["}) == "");
+  CHECK(said("gpt_neo", R"("attention_types":[[[1],24]])", {"must be like [[["}) == "");
+  CHECK(said("gpt_neo", R"("num_layers":65536,"attention_types":[[["global"],65536]])", {}) ==
+        "nothing was thrown");
+  CHECK(said("gpt_neo", R"("attention_types":[[["global"],65537]])", {"must be like [[["}) == "");
+  CHECK(said("gpt_neo", R"("attention_types":[[["global"],65536],[["global"],1]])",
+             {"must give 24 layers, not 65537"}) == "");
+  CHECK(said("gpt_neo", R"("attention_types":[[["global"],65536],[["global"],2]])",
+             {"must be like [[["}) == "");
   CHECK(said("gpt_neo", R"("attention_types":[[["global"],24]],"attention_layers":["local"])",
              {"'attention_layers'", "says otherwise"}) == "");
+}
+
+TEST_CASE("a config.json may have 10 MB", "[phase7][architectures]") {
+  const TemporaryFolder folder;
+  std::string text = R"({"model_type":"gpt2"})";
+  text.resize(10'000'000, ' ');
+  write_text(folder / "config.json", text);
+  CHECK(read_config(folder / "").architecture == "gpt2");
+  write_text(folder / "config.json", text + ' ');
+  CHECK(complaint([&] { (void)read_config(folder / ""); },
+                  {"config.json: it has more than 10 MB: this is no config.json."}) == "");
 }
 
 TEST_CASE("text that is no config is refused on one line", "[phase7][architectures]") {

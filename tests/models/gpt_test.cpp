@@ -249,7 +249,9 @@ TEST_CASE("the buffers of gpt_neo and gpt_neox are passed over", "[phase7][archi
                                    {{h + "bias", mask}, {h + "masked_bias", number}}},
                                   {gpt_neox_config,
                                    random_weights(gpt_neox_shapes(gpt_neox_config)),
-                                   {{l + "bias", mask}, {l + "masked_bias", number}}}};
+                                   {{l + "bias", mask},
+                                    {l + "masked_bias", number},
+                                    {l + "rotary_emb.inv_freq", Tensor({1}, {1})}}}};
   for (const Files& files : all) {
     const TemporaryFolder bare, full;
     write_folder(bare, files.config, files.weights);

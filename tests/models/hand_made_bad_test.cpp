@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "models/hand_made_checks.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/models/hand_made.hpp"
 
@@ -57,6 +58,7 @@ TEST_CASE("options that cannot be are refused", "[phase5][hand]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(refused({0, 6}, {before}, {"0 words and 6 positions"}) == "");
   CHECK(refused({5, 0}, {before}, {"5 words and 0 positions"}) == "");
+  CHECK(refused({0, 6}, {}, {"0 words and 6 positions"}) == "");  // before heads are looked at
   for (const double bad : {-1.0, 1000.5, nan}) {
     CAPTURE(bad);
     CHECK(refused(changed([&](auto& o) { o.sharpness = bad; }), {before},
@@ -74,6 +76,17 @@ TEST_CASE("options that cannot be are refused", "[phase5][hand]") {
   CHECK(refused({200, 30}, {before, {0, 20, Phrase::same_word}}, {"20.4 million numbers;"}) == "");
   CHECK(hand_made({200, 30}, {before, {0, 19, Phrase::same_word}}).options.num_heads == 20);
   CHECK(complaint([] { (void)matrices_of(Phrase::same_word, {0, 3}); }, {"0 words"}) == "");
+}
+
+TEST_CASE("a model may have 20 million numbers, and none of one head more", "[phase5][hand]") {
+  const auto said = [](auto check) { return complaint(check, {"at most 20 million are built"}); };
+  const std::string nothing = "nothing was thrown";
+  // 4000 columns, and as many times 4 maps of width 326, embedding, logits and positions.
+  CHECK(said([] { check_hand_made_size({101, 3494}, 1, 1, 326); }) == nothing);
+  CHECK(said([] { check_hand_made_size({101, 3494}, 1, 1, 327); }) == "");
+  // Of 4084 columns 19,999,348 numbers.
+  CHECK(said([] { check_hand_made(HandMadeOptions{814, 13}); }) == nothing);
+  CHECK(said([] { check_hand_made(HandMadeOptions{900, 10}); }) == "");
 }
 
 TEST_CASE("matrices that do not fit, or are not numbers, are refused", "[phase5][hand]") {

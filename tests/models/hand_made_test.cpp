@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <variant>
 
 #include "catch.hpp"
 #include "tapestry/accuracy.hpp"
@@ -201,8 +203,8 @@ TEST_CASE("of matrices without value and output, what was found comes next", "[p
   const HandMadeOptions options = sizes();
   HandMadeHead head{0, 0, {}, matrices_of(Phrase::previous_word, options)};
   head.matrices.value = head.matrices.output = {};
-  const Tensor logits = hand_made(options, {head})(Indices({4}, {2, 5, 3, 7}));  // (4, words)
-  for (const auto& [place, word] : {std::pair{1, 2}, {2, 5}, {3, 3}}) {
+  const Tensor logits = hand_made(options, {head})(Indices({5}, {2, 0, 5, 3, 7}));  // (5, words)
+  for (const auto& [place, word] : {std::pair{1, 2}, {2, 0}, {3, 5}, {4, 3}}) {
     CHECK(double{logits.at({place, word})} == Approx(10).epsilon(1e-3));
     CHECK(double{logits.at({place, 8})} == Approx(0).margin(1e-3));
   }
@@ -232,6 +234,21 @@ TEST_CASE("each word stands in its columns, and norms change nothing", "[phase5]
     CHECK(double{normed.at({4, column})} == Approx(double{after.at({4, column})}).epsilon(1e-4));
   }
   CHECK(double{normed.at({4, at.constant()})} == 0);
+  const Tensor& gain = std::get<RmsNorm>(model.norm->layer).weight;
+  const double divisor = std::sqrt((1000.0 * 1000 + 2) / double(at.d_model()));
+  CHECK(double{gain.at({0})} == Approx(divisor).epsilon(1e-7));
+}
+
+TEST_CASE("a model has the layers, heads and widths that its heads need", "[phase5][hand]") {
+  const Index d = columns_of(sizes()).d_model();
+  const HandMadeMatrices narrow{Tensor::ones({d, 1}), Tensor::ones({d, 1}), Tensor::ones({d, 1}),
+                                Tensor::ones({1, d})};
+  const TransformerOptions one = hand_made(sizes(), {{0, 0, {}, narrow}}).options;
+  CHECK((one.num_layers == 1 && one.num_heads == 1 && one.d_k == 1 && !one.has_feed_forward));
+  const TransformerOptions three =
+      hand_made(sizes(), {before, behind, {2, 1, Phrase::first_word}}).options;
+  CHECK((three.num_layers == 3 && three.num_heads == 2 && three.d_k == positions));
+  CHECK(hand_made({1, 1, 1000, 1000}, {{0, 0, Phrase::first_word}}).options.d_model == 7);
 }
 
 TEST_CASE("it is an ordinary model: a file keeps it, and a step teaches it", "[phase5][hand]") {
@@ -267,14 +284,17 @@ TEST_CASE("each word and each position has its numbers in the matrices", "[phase
   };
   const auto count = [&](Phrase phrase, std::int32_t beginning = -1) {
     const HandMadeMatrices head = matrices_of(phrase, sizes(20, beginning));
-    return std::pair(numbers(head.query), numbers(head.key));
+    CHECK(numbers(head.value) == words - (beginning < 0 ? 0 : 1));
+    CHECK(numbers(head.output) == words);
+    return std::tuple(head.query.size(1), numbers(head.query), numbers(head.key));
   };
   const std::int32_t first = 0;  // a word, too
-  CHECK(count(Phrase::previous_word) == std::pair(positions - 1, positions));
-  CHECK(count(Phrase::first_word) == std::pair(positions, Index{1}));
-  CHECK(count(Phrase::same_word) == std::pair(words + positions, words + positions));
-  CHECK(count(Phrase::what_followed) == std::pair(words, 2 * words));
-  CHECK(count(Phrase::what_followed, first) == std::pair(words + positions, words + 1));
+  const Index both = words + positions;
+  CHECK(count(Phrase::previous_word) == std::tuple(positions, positions - 1, positions));
+  CHECK(count(Phrase::first_word) == std::tuple(Index{1}, positions, Index{1}));
+  CHECK(count(Phrase::same_word) == std::tuple(both, both, both));
+  CHECK(count(Phrase::what_followed) == std::tuple(words, words, 2 * words));
+  CHECK(count(Phrase::what_followed, first) == std::tuple(words + 1, both, words + 1));
   const double s = 20 * std::sqrt(double(words + positions));
   const HandMadeMatrices same = matrices_of(Phrase::same_word, sizes());
   for (Index i = 0; i < positions; ++i) {

@@ -25,10 +25,10 @@ std::string bytes_of(const std::vector<Number>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
 }
 
-// Width 8, 2 heads on 1 key/value head, feed-forward 3, 2 layers, 5 words, 2 positions; the numbers
+// Width 8, 2 heads on 1 key/value head, feed-forward 7, 3 layers, 5 words, 6 positions; the numbers
 // are 0, 1, 2, ... in the order of the file.
-const Numbers sizes = {8, 3, 2, 2, 1, 5, 2};
-constexpr int numbers_in_all = 5 * 8 + 2 * (2 * 8 + 2 * 64 + 2 * 32 + 3 * 24) + 8 + 2 * 4;
+const Numbers sizes = {8, 7, 3, 2, 1, 5, 6};
+constexpr int numbers_in_all = 5 * 8 + 3 * (2 * 8 + 2 * 64 + 2 * 32 + 3 * 56) + 8 + 6 * 4;
 
 std::string model_file(const Numbers& header = sizes, int count = numbers_in_all) {
   std::vector<float> numbers;
@@ -76,22 +76,36 @@ TEST_CASE("the tensors of a llama2.c file get the names of a llama folder", "[ph
   convert_llama2c(folder / "m.bin", "", folder / "out");
   CHECK_FALSE(std::filesystem::exists(folder / "out" / "tokenizer.json"));
   const WeightFiles files(folder / "out");
-  CHECK(files.entries().size() == 2 + 2 * 9);
+  CHECK(files.entries().size() == 2 + 3 * 9);
   CHECK(read(files, "model.embed_tokens.weight").at({1, 0}) == 8);
   CHECK(read(files, "model.layers.1.input_layernorm.weight").at({0}) == 48);
   CHECK(read(files, "model.layers.0.self_attn.v_proj.weight").shape() == Shape{4, 8});
-  // After embedding, norms, two maps of queries and two of keys.
-  CHECK(read(files, "model.layers.1.self_attn.v_proj.weight").at({0, 0}) ==
-        40 + 16 + 128 + 64 + 32);
-  CHECK(read(files, "model.layers.0.mlp.down_proj.weight").shape() == Shape{8, 3});
-  CHECK(read(files, "model.norm.weight").at({7}) == numbers_in_all - 8 - 1);
+  // After embedding, norms, three maps of queries and three of keys.
+  const Tensor value = read(files, "model.layers.1.self_attn.v_proj.weight");
+  CHECK(value.at({0, 0}) == 40 + 24 + 192 + 96 + 32);
+  CHECK(value.at({1, 0}) == 40 + 24 + 192 + 96 + 32 + 8);
+  CHECK(read(files, "model.layers.0.mlp.down_proj.weight").shape() == Shape{8, 7});
+  CHECK(read(files, "model.norm.weight").at({7}) == numbers_in_all - 6 * 4 - 1);
   CHECK_FALSE(files.contains("lm_head.weight"));
-  const Json config = Json::parse(content(folder / "out" / "config.json"));
-  CHECK(config["model_type"] == "llama");
-  CHECK(config["hidden_size"] == 8);
-  CHECK(config["num_key_value_heads"] == 1);
-  CHECK(config["max_position_embeddings"] == 2);
-  CHECK(config["tie_word_embeddings"] == true);
+  const std::string text = content(folder / "out" / "config.json");
+  CHECK(text.starts_with("{\n  \"architectures\""));
+  CHECK(Json::parse(text) == Json{{"architectures", Json::array({"LlamaForCausalLM"})},
+                                  {"model_type", "llama"},
+                                  {"hidden_size", 8},
+                                  {"intermediate_size", 7},
+                                  {"num_hidden_layers", 3},
+                                  {"num_attention_heads", 2},
+                                  {"num_key_value_heads", 1},
+                                  {"vocab_size", 5},
+                                  {"max_position_embeddings", 6},
+                                  {"rms_norm_eps", 1e-5},
+                                  {"rope_theta", 10000.0},
+                                  {"hidden_act", "silu"},
+                                  {"tie_word_embeddings", true},
+                                  {"attention_bias", false},
+                                  {"bos_token_id", 1},
+                                  {"eos_token_id", 2},
+                                  {"torch_dtype", "float32"}});
 }
 
 TEST_CASE("rows of pairs become rows of halves, in each head", "[phase7][models]") {
@@ -103,8 +117,8 @@ TEST_CASE("rows of pairs become rows of halves, in each head", "[phase7][models]
   const Tensor key = read(files, "model.layers.1.self_attn.k_proj.weight");
   const std::vector<Index> rows = {0, 2, 1, 3, 4, 6, 5, 7};  // the stored row of each
   for (Index row = 0; row < 8; ++row) {
-    CHECK(query.at({row, 3}) == real(40 + 16 + 8 * rows[std::size_t(row)] + 3));
-    if (row < 4) CHECK(key.at({row, 0}) == real(40 + 16 + 128 + 32 + 8 * rows[std::size_t(row)]));
+    CHECK(query.at({row, 3}) == real(40 + 24 + 8 * rows[std::size_t(row)] + 3));
+    if (row < 4) CHECK(key.at({row, 0}) == real(40 + 24 + 192 + 32 + 8 * rows[std::size_t(row)]));
   }
 }
 
@@ -127,6 +141,7 @@ TEST_CASE("files that are no models of llama2.c are refused, and nothing is writ
     return model_file(header);
   };
   CHECK(refuses("", "too short to be a model of llama2.c"));
+  CHECK(refuses(model_file(sizes, 0), "fewer numbers than its sizes say: cut off?"));
   CHECK(
       refuses(model_file(sizes, numbers_in_all - 1), "fewer numbers than its sizes say: cut off?"));
   CHECK(refuses(model_file(sizes, numbers_in_all + 1), "has 4 bytes more than its sizes say"));
@@ -154,16 +169,22 @@ TEST_CASE("files that are no models of llama2.c are refused, and nothing is writ
 
 TEST_CASE("a tokenizer gets merges in the order of the scores", "[phase7][models]") {
   const TemporaryFolder folder;
-  put(folder / "m.bin", model_file({8, 3, 2, 2, 1, 265, 2}, numbers_in_all + 260 * 8));
+  put(folder / "m.bin", model_file({8, 7, 3, 2, 1, 266, 6}, numbers_in_all + 261 * 8));
   std::string tokens =
       bytes_of(Numbers{7}) + token("<unk>", 0) + token("\n<s>\n", 0) + token("\n</s>\n", 0);
   for (int i = 0; i < 256; ++i) tokens += token("<" + std::to_string(i) + ">", 0);
   tokens += token(" ab", -1) + token("a", -9) + token("b", -9) + token(" ", -9) + token(" a", -1) +
-            token("ab", 0);
+            token("ab", 0) + token("", 0);  // the empty one is a part of none
   put(folder / "t.bin", tokens);
   convert_llama2c(folder / "m.bin", folder / "t.bin", folder / "out");
-  const Json json = Json::parse(content(folder / "out" / "tokenizer.json"));
+  const std::string text = content(folder / "out" / "tokenizer.json");
+  CHECK(text.starts_with("{\n \"version\""));
+  const Json json = Json::parse(text);
+  CHECK(json["model"]["vocab"].size() == 266);
+  CHECK(json["model"]["vocab"]["<unk>"] == 0);
   CHECK(json["model"]["vocab"]["<s>"] == 1);
+  CHECK(json["model"]["vocab"]["</s>"] == 2);
+  CHECK(json["model"]["vocab"]["<0>"] == 3);
   CHECK(json["model"]["vocab"]["▁ab"] == 259);
   CHECK(json["model"]["merges"] == Json({"a b", "▁a b", "▁ ab", "▁ a"}));
 }
@@ -194,10 +215,23 @@ TEST_CASE("files that are no tokenizers of llama2.c are refused", "[phase7][mode
   CHECK(refuses_tokens(longest + token("a", std::numeric_limits<float>::infinity()),
                        "token 0 has a score that is not a number"));
   const std::string others = token("s", 0) + token("e", 0) + token("x", 0) + token("y", 0);
-  CHECK(refuses_tokens(longest + token("u", 0) + others, "its token 0 is 'u', not <unk>"));
+  CHECK(refuses_tokens(longest + token("u n", 0) + others, "its token 0 is 'u▁n', not <unk>"));
   const std::string three = longest + token("<unk>", 0) + token("s", 0) + token("e", 0);
   CHECK(refuses_tokens(three + token("x", 0) + token("x", 0), "its tokens 3 and 4 are both 'x'."));
   CHECK(refuses_tokens(three + token("\xff", 0) + token("x", 0), "is not UTF-8"));
+}
+
+TEST_CASE("a tokenizer of llama2.c may have 100 MB", "[phase7][models]") {
+  const TemporaryFolder folder;
+  put(folder / "m.bin", model_file());
+  put(folder / "t.bin", bytes_of(Numbers{7, 0, -1}));
+  const auto said = [&](std::uintmax_t bytes, const char* words) {
+    std::filesystem::resize_file(folder / "t.bin", bytes);  // with a hole: it takes no room
+    return complaint([&] { convert_llama2c(folder / "m.bin", folder / "t.bin", folder / "out"); },
+                     {words});
+  };
+  CHECK(said(100'000'000, "t.bin: token 0 has a length of -1 bytes") == "");
+  CHECK(said(100'000'001, "t.bin: it is larger than 100 MB") == "");
 }
 
 TEST_CASE("the published stories260K converts to what others made of it", "[phase7][models]") {

@@ -96,6 +96,7 @@ TEST_CASE("stablelm with one norm for both, or norms of queries, is refused",
   CHECK(said("qk_layernorm") == "");
   const TransformerOptions o = model_config(R"({"model_type":"stablelm"})").options;
   CHECK((o.vocab_size == 50304 && o.d_ff == 6912 && o.rotary.width == 20));
+  CHECK((o.num_layers == 32 && o.num_heads == 32 && o.num_key_value_heads == 32));
   CHECK((o.d_model == 2560 && o.max_length == 4096 && !o.attention_bias && o.norm_eps == 1e-5));
 }
 

@@ -105,6 +105,17 @@ TEST_CASE("a model tells what its adapters are", "[phase7][nn]") {
   CHECK(options.alpha == 3);
   CHECK(options.maps == Names{"query", "down"});
   CHECK(complaint([] { adapter_options(scattered(tiny())); }, {"the model has none"}) == "");
+  const auto differs = [&](const std::string& name) {
+    const std::string words = "at " + name + " the model's differ from its others";
+    return complaint([&] { adapter_options(model); }, {words.c_str()});
+  };
+  std::optional<LowRank>& last = model.blocks[1].attention.query.adapter;
+  last.emplace(4, 24, 2, 3, random);
+  CHECK(differs("blocks.1.attention.query") == "");
+  last.emplace(4, 24, 3, 2, random);
+  CHECK(differs("blocks.1.attention.query") == "");
+  last.reset();
+  CHECK(differs("blocks.1.attention.query") == "");
 }
 
 TEST_CASE("new adapters change no logit of a model", "[phase7][nn]") {

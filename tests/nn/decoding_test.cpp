@@ -58,7 +58,7 @@ Transformer model_of(const TransformerOptions& options) {
   return model;
 }
 
-const std::vector<std::int32_t> text = {3, 1, 4, 1, 5, 9, 2, 6, 12};
+const std::vector<std::int32_t> text = {3, 1, 4, 1, 5, 9, 2, 0, 12};
 
 // The logits of each position, decoded one by one after the first. Counts those that decode() made.
 Tensor decoded(const Transformer& model, int& made) {
@@ -72,13 +72,16 @@ Tensor decoded(const Transformer& model, int& made) {
 }
 
 // "" if both ways agree, and decode() made all rows but the first, or none.
-std::string compared(const TransformerOptions& options, bool is_decoded = true) {
-  const Transformer model = model_of(options);
+std::string compared(const Transformer& model, bool is_decoded = true) {
   int made = 0;
   const Tensor rows = decoded(model, made);
   if (made != (is_decoded ? length - 1 : 0)) return std::to_string(made) + " were decoded";
   const double difference = largest_difference(rows, model(Indices({length}, text)));
   return difference < (in_double ? 1e-12 : 2e-5) ? "" : std::to_string(difference);
+}
+
+std::string compared(const TransformerOptions& options, bool is_decoded = true) {
+  return compared(model_of(options), is_decoded);
 }
 
 }  // namespace
@@ -105,6 +108,7 @@ TEST_CASE("decoding agrees with the layers, for each option", "[phase7][nn]") {
   with("neighbours", llama(), [](auto& o) { o.rotary = {500, 2, RotaryLayout::interleaved}; });
   with("all neighbours", llama(), [](auto& o) { o.rotary.layout = RotaryLayout::interleaved; });
   with("eps", llama(), [](auto& o) { o.norm_eps = 0.5; });
+  with("a group a head", llama(), [](auto& o) { o.num_key_value_heads = 4, o.d_ff = 1; });
   for (const Activation f : {Activation::relu, Activation::gelu_tanh}) {
     with("activation", tiny(), [&](auto& o) { o.activation = f; });
   }
@@ -126,6 +130,12 @@ TEST_CASE("what decoding leaves to the layers agrees, too", "[phase7][nn]") {
   o = tiny();
   o.embedding_norm = true;
   CHECK(compared(o, false) == "");
+  o = tiny();
+  o.logits_transform = true;
+  CHECK(compared(o, false) == "");
+  Transformer model = model_of(llama());  // its layers turn differently
+  model.blocks[1].attention.rotary.base = 50;
+  CHECK(compared(model, false) == "");
 }
 
 TEST_CASE("decoding gives the same bits for any number of threads", "[phase7][nn]") {
@@ -220,6 +230,22 @@ TEST_CASE("what a tape has to see is not decoded past it", "[phase7][nn]") {
   CHECK(sum(abs(gradients[model.blocks[0].attention.query.weight])).item() > 0);
 }
 
+TEST_CASE("no parameter that a tape has to see is decoded past it", "[phase7][nn]") {
+  TransformerOptions biased = tiny(), tied = llama();
+  biased.attention_bias = biased.logits_bias = tied.logits_bias = true;
+  for (const TransformerOptions& options : {biased, tied}) {
+    const Transformer model = model_of(options);
+    std::vector<KeyValueCache> caches;
+    model.next(Indices({1, 3}, {1, 2, 3}), caches);
+    CHECK(can_decode(model, Indices({1, 1}, {4}), caches, {}));
+    for (const Parameter& parameter : model.parameters()) {
+      CAPTURE(parameter.name);
+      const Tape tape(std::vector<Tensor>{parameter.value});
+      CHECK_FALSE(can_decode(model, Indices({1, 1}, {4}), caches, {}));
+    }
+  }
+}
+
 TEST_CASE("decoding refuses what the layers refuse, and leaves the caches", "[phase7][nn]") {
   Transformer model = model_of(tiny());
   std::vector<KeyValueCache> caches;
@@ -232,7 +258,13 @@ TEST_CASE("decoding refuses what the layers refuse, and leaves the caches", "[ph
   const Tensor weight = model.blocks[1].attention.query.weight;
   model.blocks[1].attention.query.weight = slice(weight, 0, 0, 11);
   CHECK(complaint(next(1), {"multi-head attention: x is (1, 1, 12)"}) == "");
+  model.blocks[1].attention.query.weight = unsqueeze(weight, 0);
+  CHECK(complaint(next(1), {"multi-head attention: x is (1, 1, 12)"}) == "");
   model.blocks[1].attention.query.weight = weight;
+  const Tensor output = model.blocks[1].attention.output.weight;
+  model.blocks[1].attention.output.weight = unsqueeze(output, 0);
+  CHECK(complaint(next(1), {"weight is (1, 12, 12)"}) == "");
+  model.blocks[1].attention.output.weight = output;
   CHECK(caches[0].length() == length - 1);
   next(1)();
   CHECK(complaint(next(1), {"only 9 were learned"}) == "");

@@ -162,6 +162,7 @@ TEST_CASE("attention says which windows and rotary positions cannot be", "[phase
   CHECK(complaint(rotary({.width = 3}), {"d_k is 4", "width is 3", "even"}) == "");
   CHECK(complaint(rotary({.width = 6}), {"d_k is 4", "width is 6", "at most d_k"}) == "");
   CHECK(complaint(rotary({.width = -2}), {"width is -2"}) == "");
+  rotary({.base = 0.5})();  // turns faster
   CHECK(complaint(rotary({.base = 0}), {"rotary base is 0", "above 0"}) == "");
   CHECK(complaint(rotary({.base = NAN}), {"rotary base is nan"}) == "");
   for (const RotaryOptions& o :

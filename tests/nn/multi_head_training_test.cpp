@@ -114,14 +114,15 @@ TEST_CASE("a cache grows without copying all that came before", "[phase7][nn]") 
   const MultiHeadAttention m = scattered(4, 2, {.is_causal = true});
   const Tensor x = random_tensor({1, 1, 4});
   KeyValueCache cache;
-  int moved = 0;
+  std::vector<Index> moved;
   for (Index i = 1; i <= 1000; ++i) {
     const Buffer before = cache.keys.buffer();
     m(x, {}, {.cache = &cache});
-    moved += !(cache.keys.buffer() == before);
+    if (!(cache.keys.buffer() == before)) moved.push_back(i);
     CHECK(cache.keys.size(-2) == i);
   }
-  CHECK(moved == 2 + 4);  // the first, then room for 64, 128, 256, 512 and 1024
+  // The first, then room for 64, 128, 256, 512 and 1024
+  CHECK(moved == std::vector<Index>{1, 2, 65, 129, 257, 513});
 }
 
 TEST_CASE("a cache with padding, with a sequence alone, and under a Capture", "[phase4][nn]") {
@@ -160,6 +161,10 @@ TEST_CASE("a cache that does not fit is refused, and stays as it was", "[phase4]
             {"cross-attention has no cache"}) == "");
   CHECK(complaint([&] { m(random_tensor({3, 1, 4}), {}, {.cache = &wide}); },
                   {"the cache is of a batch of 5, x of one of 3."}) == "");
+  KeyValueCache single;  // of one position
+  m(random_tensor({2, 1, 4}), {}, {.cache = &single});
+  CHECK(complaint([&] { m(random_tensor({3, 1, 4}), {}, {.cache = &single}); },
+                  {"the cache is of a batch of 2, x of one of 3."}) == "");
   CHECK(complaint(next(scattered(4, 4, {}), {2, 1, 4}, {}), {"concat", "(2, 2, 3, 2)"}) == "");
   CHECK(complaint(next(m, {2, 1, 4}, Mask::padding({9, 9})), {"mask", "9 keys", "only 4"}) == "");
   CHECK(complaint(next(m, {2, 1, 5}, {}), {"x is (2, 1, 5)"}) == "");
@@ -203,6 +208,7 @@ TEST_CASE("multi-head attention says which sizes do not fit", "[phase2][nn]") {
     CHECK(complaint(made(4, 2, {.dropout = p}), {"dropout is ", "[0, 1)"}) == "");
   }
   MultiHeadAttention(64, 5, random, {.d_k = 3, .d_v = 4});  // fits: no heads to divide
+  CHECK(MultiHeadAttention(4, 2, random, {.d_k = 1}).query.weight.shape() == Shape{4, 2});
   const MultiHeadAttention m(4, 2, random, {.d_context = 3});
   const Tensor x = Tensor::zeros({2, 5, 4});
   CHECK(complaint([&] { m.cross_attend(x, x); }, {"context is (2, 5, 4)", "d_context = 3"}) == "");

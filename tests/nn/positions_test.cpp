@@ -93,6 +93,7 @@ TEST_CASE("another base makes other wavelengths: 8 halves the speed of three pai
     return at[1] % 2 == 0 ? std::sin(angle) : std::cos(angle);
   });
   CHECK(difference(sinusoidal_positions(9, 6, 0, 8), {9, 6}, expected, 3 * tight) == "");
+  CHECK(sinusoidal_positions(2, 4, 0, 0.5).at({1, 2}) == Approx(std::sin(std::sqrt(2.0))));
   for (const double base : {0.0, -8.0, double(NAN), double(INFINITY)}) {
     CHECK(complaint([&] { sinusoidal_positions(2, 4, 0, base); },
                     {"sinusoidal positions: base is", "above 0"}) == "");

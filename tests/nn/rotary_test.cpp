@@ -136,6 +136,7 @@ TEST_CASE("convert_rotary moves columns of maps and numbers of biases", "[phase6
           concat({slice(transpose(strided), 0, 0, 4, 2), slice(transpose(strided), 0, 1, 4, 2)}, 0),
           0) == "");
   CHECK(convert_rotary(Tensor::zeros({0, 4}), 2, from, to).shape() == Shape{0, 4});
+  CHECK(convert_rotary(Tensor::zeros({3, 0}), 2, from, to).shape() == Shape{3, 0});
 }
 
 TEST_CASE("rotary positions say what cannot be", "[phase6][nn]") {

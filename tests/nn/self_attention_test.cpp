@@ -177,6 +177,8 @@ TEST_CASE("one head says what does not fit", "[phase1][nn]") {
   for (const SingleHeadAttention* one : {&head, &narrow}) {
     CHECK(complaint([&] { (*one)(Tensor::zeros({6, 5})); },
                     {"self-attention: x is (6, 5)", "d_model = 4."}) == "");
+    CHECK(complaint([&] { (*one).with_weights(Tensor::zeros({6, 5})); },
+                    {"self-attention: x is (6, 5)"}) == "");
   }
   CHECK(complaint([&] { head(Tensor::zeros({4})); }, {"x is (4)", "(..., length, d_model)"}) == "");
   CHECK(complaint([&] { SingleHeadAttention(4, random, {.d_k = -1}); }, {"d_k is -1"}) == "");

@@ -228,6 +228,12 @@ TEST_CASE("a size that is none is named", "[phase2][nn]") {
   }
 }
 
+TEST_CASE("the largest size is as said", "[phase2][nn]") {
+  std::map<std::string, std::string> metadata = to_metadata(unusual);
+  metadata["transformer.vocabulary"] = "16777216";
+  CHECK(transformer_options(metadata).vocab_size == 16777216);
+}
+
 TEST_CASE("a word that is unknown is named, with those that are known", "[phase2][nn]") {
   CHECK(said("positions", "rotating",
              {"transformer.positions is 'rotating'",

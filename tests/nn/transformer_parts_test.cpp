@@ -110,6 +110,9 @@ TEST_CASE("token types are added to words, and the sum is normalised", "[phase7]
   CHECK(complaint([&] { model(ids, {}, {.token_types = &short_types}); },
                   {"token types are (2)", "ids are (2, 5)", "one for each"}) == "");
   CHECK(complaint([&] { model(ids, {}, {.token_types = &unknown}); }, {"3"}) == "");
+  TransformerOptions one = tiny();
+  one.token_types = 1;
+  CHECK(scattered(one).token_types->weight.shape() == Shape{1, 4});
   CHECK(complaint([&] { scattered(tiny())(ids, {}, {.token_types = &zeros}); },
                   {"this model has none"}) == "");
 }
@@ -151,6 +154,9 @@ TEST_CASE("each layer has its own window and, if wanted, its own scale", "[phase
   TransformerOptions o = tiny();
   o.scale_by_layer = true;
   CHECK(*scattered(o).blocks[1].attention.scores.scale == 0.5 / std::sqrt(2.0));
+  o.num_heads = 1;
+  CHECK(*scattered(o).blocks[1].attention.scores.scale == 0.5 / std::sqrt(4.0));
+  o.num_heads = 2;
   o.windows = {1};
   CHECK(complaint([&] { scattered(o); }, {"1 windows for 2 layers", "one for each"}) == "");
 }

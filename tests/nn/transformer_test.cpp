@@ -239,6 +239,21 @@ TEST_CASE("all positions but learned ones go on beyond the length a model was ma
   }
 }
 
+TEST_CASE("of some next words the logits of the last are those of all, or none of none",
+          "[phase4][nn]") {
+  const Transformer model = scattered(small());
+  const Indices ids = random_ids({3, 7});
+  const Tensor whole = model(ids);
+  for (const Index words : {1, 2, 7}) {
+    std::vector<KeyValueCache> caches;
+    const Tensor last = model.next(part(ids, 0, words), caches, NextOf::last);
+    CHECK(difference_to(last, slice(whole, 1, words - 1, words), nearly) == "");
+    CHECK(caches[1].length() == words);
+  }
+  std::vector<KeyValueCache> caches;
+  CHECK(model.next(random_ids({3, 0}), caches, NextOf::last).shape() == Shape{3, 0, 11});
+}
+
 TEST_CASE("steps that cannot be are refused, and the caches stay as they were", "[phase4][nn]") {
   const Transformer model = scattered(small());
   std::vector<KeyValueCache> caches;
@@ -293,6 +308,10 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
   CHECK(complaint(made([](O& o) { o.max_length = 0; }),
                   {"transformer", "max_length is 0", "at least 1"}) == "");
   CHECK(complaint(made([](O& o) { o.num_layers = -1; }), {"num_layers is -1", "at least 0"}) == "");
+  CHECK(complaint(made([](O& o) { o.token_types = -1; }), {"token_types is -1", "at least 0"}) ==
+        "");
+  CHECK(complaint(made([](O& o) { o.num_heads = 0, o.scale_by_layer = true; }),
+                  {"num_heads is 0"}) == "");
   CHECK(complaint(made([](O& o) { o.d_model = 0; }), {"width = 0"}) == "");
   CHECK(complaint(made([](O& o) { o.num_heads = 3; }), {"heads must divide"}) == "");
   CHECK(complaint(made([](O& o) { o.d_ff = -1; }), {"out = -1"}) == "");

@@ -51,10 +51,18 @@ TEST_CASE("operands of arithmetic have their gradients alone", "[phase0][ops]") 
   CHECK(alone([&](In x) { return where(chosen, x[0], x[1]); }, both) == "");
 }
 
+TEST_CASE("operands of losses have their gradients alone", "[phase0][ops]") {
+  const std::vector<Shape> both = {{3, 4}, {3, 4}};
+  CHECK(alone([](In x) { return mse(x[0], x[1]); }, both) == "");
+  CHECK(alone([](In x) { return binary_cross_entropy_with_logits(x[0], 0.4 * x[1]); }, both) == "");
+}
+
 TEST_CASE("operands of products, norms and attention have their gradients alone", "[phase0][ops]") {
   CHECK(alone([](In x) { return matmul(x[0], x[1]); }, {{3, 4}, {4, 2}}) == "");
   CHECK(alone([](In x) { return matmul(x[0], x[1]); }, {{2, 3, 4}, {2, 4, 2}}) == "");
   CHECK(alone([](In x) { return concat({x[0], x[1]}, 1); }, {{3, 4}, {3, 2}}) == "");
+  CHECK(alone([](In x) { return linear(x[0], x[1], x[2], Activation::silu); },
+              {{2, 3, 4}, {4, 5}, {5}}) == "");
   CHECK(alone([](In x) { return layer_norm(x[0], x[1], x[2]); }, {{3, 4}, {4}, {4}}) == "");
   CHECK(alone([](In x) { return rms_norm(x[0], x[1]); }, {{3, 4}, {4}}) == "");
   const std::vector<Shape> heads = {{2, 3, 4}, {2, 5, 4}, {2, 5, 2}};

@@ -70,6 +70,8 @@ TEST_CASE("reshape works out one size", "[phase0][ops]") {
   CHECK(reshape(Tensor(5), {1, 1}).shape() == Shape{1, 1});
   CHECK(reshape(Tensor::ones({1, 1}), Shape{}).shape() == Shape{});
   CHECK(reshape(Tensor::zeros({0, 3}), {5, 0}).shape() == Shape{5, 0});
+  CHECK(reshape(transpose(Tensor::zeros({2, 0, 3}), 0, 2), {5, 0}).shape() == Shape{5, 0});
+  CHECK(reshape(x, {1, 2, -1, 1, 3, 2}).shape() == Shape{1, 2, 2, 1, 3, 2});
 }
 
 TEST_CASE("transpose and permute move axes and copy nothing", "[phase0][ops]") {
@@ -102,6 +104,7 @@ TEST_CASE("slice takes positions in steps, from either end", "[phase0][ops]") {
   constexpr Index far = std::numeric_limits<Index>::max();
   CHECK(difference(slice(x, 1, 3, 5, far), {3, 1}, {3, 8, 13}) == "");
   CHECK(slice(x, 1, 5, 5, far).shape() == Shape{3, 0});
+  CHECK(slice(x, 0, 3, 3).offset() == 0);  // not behind the last number
 }
 
 TEST_CASE("concat joins along an axis, stack along a new one", "[phase0][ops]") {
@@ -126,6 +129,7 @@ TEST_CASE("split undoes concat", "[phase0][ops]") {
   CHECK(difference_to(concat(parts, 1), x) == "");
   CHECK(split(x, 1, 0).size() == 1);
   CHECK(split(Tensor::zeros({0}), 2, 0).size() == 2);
+  CHECK(split(Tensor::zeros({0}), 1 << 20, 0).size() == 1 << 20);
 }
 
 TEST_CASE("expand repeats, squeeze and unsqueeze drop and add a 1; none copies", "[phase0][ops]") {
@@ -161,6 +165,7 @@ TEST_CASE("gradients of every change of form, also through views", "[phase0][ops
       [](const Tensor& t) { return slice(t, 2, -1, 0, -2); },
       [](const Tensor& t) { return slice(transpose(t), 0, 1, -3, -1); },
       [](const Tensor& t) { return concat({t, 2 * t, transpose(permute(t, {0, 2, 1}))}, 1); },
+      [](const Tensor& t) { return concat({slice(t, 1, 0, 1), t, slice(t, 1, 1, 3)}, 1); },
       [](const Tensor& t) { return stack({t, t * t}, -1); },
       [](const Tensor& t) { return split(t, 2, 2)[1] * split(t, 2, 2)[0]; },
       [](const Tensor& t) { return expand(slice(t, 1, 0, 1), {5, 2, 3, 4}); },
@@ -199,6 +204,7 @@ TEST_CASE("other changes of form that cannot be are refused in words", "[phase0]
   CHECK(complaint([&] { slice(x, 1, 2, 1); }, {"slice", "2 to 1", "forwards"}) == "");
   CHECK(complaint([&] { slice(x, 1, -4, 3); }, {"slice", "-4 to 3"}) == "");
   CHECK(complaint([&] { slice(x, 1, 0, 3, 0); }, {"slice", "steps of 0"}) == "");
+  CHECK(complaint([&] { slice(x, 1, 2, 1, 0); }, {"2 to 1 in steps of 0", "forwards"}) == "");
   CHECK(complaint([&] { slice(x, 1, 0, 2, -1); }, {"0 to 2 in steps of -1", "backwards"}) == "");
   CHECK(complaint([&] { slice(x, 1, 3, 0, -1); }, {"3 to 0", "backwards"}) == "");
   CHECK(complaint([&] { slice(x, 1, 2, -5, -1); }, {"2 to -5", "backwards"}) == "");
@@ -229,6 +235,7 @@ TEST_CASE("a slice in negative steps goes backwards", "[phase0][ops]") {
   CHECK(difference(slice(x, 0, 2, -4, -2), {2, 5}, {10, 11, 12, 13, 14, 0, 1, 2, 3, 4}) == "");
   constexpr Index far = std::numeric_limits<Index>::min();
   CHECK(difference(slice(x, 1, 4, 1, far), {3, 1}, {4, 9, 14}) == "");
+  CHECK(difference(slice(x, 1, 4, -6, -5), {3, 1}, {4, 9, 14}) == "");
   CHECK(slice(x, 1, 2, 2, -1).shape() == Shape{3, 0});
   CHECK(slice(Tensor::zeros({0, 2}), 0, -1, -1, -1).shape() == Shape{0, 2});
   CHECK(shares(slice(x, 1, -1, -6, -1), x));

@@ -67,6 +67,13 @@ TEST_CASE("gradients of layer_norm by x, gain and bias", "[phase0][ops]") {
             {2 * random_tensor({6, 4}), random_tensor({3})}) == "");
 }
 
+TEST_CASE("layer_norm saves what its gradients need, and no more", "[phase0][ops]") {
+  const Tensor x = random_tensor({2, 3, 5}), gain = random_tensor({5}), bias = random_tensor({5});
+  Tape tape({x});
+  layer_norm(x, gain, bias);
+  CHECK(tape.entries().back().saved_bytes == (30 + 5 + 6 * 3) * sizeof(real));  // 3 for each row
+}
+
 TEST_CASE("a row of equal numbers becomes the bias", "[phase0][ops]") {
   const Tensor x = Tensor::full({2, 9}, 1e3), gain = random_tensor({9}, 1),
                bias = random_tensor({9}, 2);

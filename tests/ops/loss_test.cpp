@@ -95,6 +95,8 @@ TEST_CASE("targets that are no class, or not one per row, are refused", "[phase0
   const Tensor logits = Tensor::zeros({2, 3});
   CHECK(complaint([&] { cross_entropy(logits, Indices({2}, {0, 3})); },
                   {"cross_entropy: target 3 at place 1", "3 classes (0 to 2)", "negative"}) == "");
+  CHECK(complaint([&] { cross_entropy(logits, Indices({2}, {4, 0})); },
+                  {"target 4 at place 0 is not"}) == "");
   CHECK(complaint([&] { cross_entropy(logits, Indices({3}, {0, 1, 2})); },
                   {"cross_entropy: logits are (2, 3), targets are (3)", "axis of classes"}) == "");
   CHECK(complaint([&] { cross_entropy(Tensor(1), Indices({}, {0})); }, {"logits are ()"}) == "");

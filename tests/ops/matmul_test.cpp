@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
 
 using namespace tapestry;
@@ -164,6 +165,19 @@ TEST_CASE("matmul saves only what the gradients that are wanted need", "[phase0]
   CHECK(saved({a}) == b.buffer().bytes());
   CHECK(saved({b}) == a.buffer().bytes());
   CHECK(saved({a, b}) == a.buffer().bytes() + b.buffer().bytes());
+}
+
+TEST_CASE("the gradient of a matrix that all batches share takes no memory for each",
+          "[phase0][ops]") {
+  const Tensor x = random_tensor({50, 3, 40}, 1), w = random_tensor({40, 30}, 2);
+  const auto peak = [&](const Function& f) {
+    Tape tape({w});
+    const Tensor y = f({x, w}), dy = Tensor::ones(y.shape());
+    return peak_memory_of([&] { (void)tape.backward(y, dy)[w]; });
+  };
+  const std::size_t few = 20 * w.buffer().bytes();  // of 50 batches
+  CHECK(peak(product) < few);
+  CHECK(peak([](const std::vector<Tensor>& in) { return linear(in[0], in[1], Tensor()); }) < few);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // gradients.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -65,8 +66,18 @@ TEST_CASE("argmax and argmin find the first extreme along any axis", "[phase0][o
     CHECK(f(Tensor({4}, {1, NAN, largest ? infinity : -infinity, NAN}), 0, false).values == Ids{1});
   }
   CHECK(argmax(Tensor({3}, {-infinity, infinity, infinity})).values == Ids{1});
-  CHECK(complaint([] { argmax(Tensor::zeros({2, 0})); }, {"argmax", "(2, 0)", "empty"}) == "");
+  CHECK(argmax(Tensor::zeros({0, 0})).values.empty());
+  CHECK(complaint([] { argmax(Tensor::zeros({2, 0})); },
+                  {"argmax", "(2, 0)", "axis -1 is empty", "the largest."}) == "");
+  CHECK(complaint([] { argmin(Tensor::zeros({0})); }, {"argmin", "(0)", "the smallest."}) == "");
   CHECK(complaint([] { argmin(Tensor(1.0)); }, {"argmin", "axis -1"}) == "");
+}
+
+TEST_CASE("an axis has at most as many places as an index can name", "[phase0][ops]") {
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();
+  CHECK(argmax(Tensor::zeros({0, most})).values.empty());
+  CHECK(complaint([] { argmax(Tensor::zeros({0, most + 1})); },
+                  {"argmax: axis -1 has 2147483648 elements, more than an index can name."}) == "");
 }
 
 TEST_CASE("topk chooses as a stable sort does, with NaN above all", "[phase0][ops]") {
@@ -115,6 +126,7 @@ TEST_CASE("hardmax is 1 at the first largest, 0 elsewhere, and flat", "[phase0][
   CHECK(difference(hardmax(x, 0), {2, 4}, {1, 1, 1, 1, 0, 0, 0, 0}) == "");
   CHECK(difference(hardmax(transpose(x), 0), {4, 2}, {0, 1, 1, 0, 0, 0, 0, 0}) == "");
   CHECK(difference(hardmax(Tensor({3}, {1, NAN, infinity})), {3}, {0, 1, 0}) == "");
+  CHECK(difference(hardmax(Tensor({1}, {-7})), {1}, {1}) == "");
   CHECK(hardmax(Tensor::zeros({2, 0})).shape() == Shape{2, 0});
   CHECK(difference(slope([](const Tensor& in) { return in * hardmax(in); }, x), {2, 4},
                    {0, 1, 0, 0, 1, 0, 0, 0}) == "");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -20,6 +21,9 @@ TEST_CASE("a picture of a mask: white where one may attend, black elsewhere",
     CHECK(picture.column_labels == std::vector<std::string>{"x", "y", "z"});
     CHECK(picture.low == 0);  // fixed, or a mask of one colour would be grey
     CHECK(picture.high == 1);
+    CHECK(picture.subtitle == "white: may attend, black: may not");
+    CHECK(picture.print == plot::PrintValues::never);
+    CHECK_FALSE(picture.colour_bar);
     CHECK(plot::colour_at(picture.colours, 0) == plot::Colour{255, 255, 255});
     CHECK(plot::colour_at(picture.colours, 1).r < 40);
     for (Index i = 0; i < 3; ++i) {
@@ -28,6 +32,28 @@ TEST_CASE("a picture of a mask: white where one may attend, black elsewhere",
       }
     }
   }
+}
+
+TEST_CASE("a picture of weights has their values and words; they are one matrix",
+          "[phase1][pictures]") {
+  const Tensor weights({2, 3}, {0.5, 0.25, 0.25, 0, 0.75, 0.25});
+  const plot::Heatmap picture = attention_heatmap(weights, {"a", "b"}, {"x", "y", "z"}, "a head");
+  CHECK(picture.rows == 2);
+  CHECK(picture.columns == 3);
+  CHECK(picture.values == std::vector<double>{0.5, 0.25, 0.25, 0, 0.75, 0.25});
+  CHECK(picture.title == "a head");
+  for (const Tensor& wrong : {Tensor::ones({3}), Tensor::ones({1, 2, 3})}) {
+    CHECK_THROWS_AS(attention_heatmap(wrong, {}, {}, ""), Error);
+  }
+}
+
+TEST_CASE("an image as a tensor has its rows, columns and channels, from 0 to 1",
+          "[phase3][pictures]") {
+  const plot::Image image{3, 2, 1, {0, 51, 255, 102, 204, 1}};
+  const Tensor values = image_tensor(image);
+  CHECK(values.shape() == Shape{2, 3, 1});
+  CHECK(values.values() ==
+        std::vector<real>{0, real(0.2), 1, real(0.4), real(0.8), real(1 / 255.0)});
 }
 
 TEST_CASE("the diagram of a tape: a box for each record, with what it holds",
@@ -52,6 +78,7 @@ TEST_CASE("the diagram of a tape: a box for each record, with what it holds",
   CHECK(product.lines == Lines{"(2, 3)"});
   CHECK(last.title == "sum");
   CHECK(last.lines == Lines{"value 42.000", "gradient 1.000"});
+  CHECK(watched.fill == plot::Colour{255, 244, 230});
   CHECK(watched.fill == factor.fill);
   CHECK(watched.fill != product.fill);
   CHECK(product.fill == last.fill);

@@ -30,6 +30,43 @@ TEST_CASE("a table that just fits is shown whole", "[phase0][plot]") {
   CHECK(cut(3 + 3 * 6 - 1));
 }
 
+TEST_CASE("of a table that is too wide, as many columns are shown as fit, but one at least",
+          "[phase0][plot]") {
+  const auto table = [](int width) {
+    return matrix_with_words(std::vector<double>{1, 2, 3}, {"the"}, {"a", "b", "c"}, 2, width);
+  };
+  CHECK(table(3 + 3 * 6) ==
+        "        a     b     c\n"
+        "the  1.00  2.00  3.00\n");
+  CHECK(table(3 + 2 * 6 + 3) ==
+        "        a     b  …\n"
+        "the  1.00  2.00  …\n"
+        "(shown: 1 of 1 rows, 2 of 3 columns)\n");
+  for (const int width : {3 + 2 * 6 + 2, 3 + 6 + 3, 1}) {
+    CHECK(table(width) ==
+          "        a  …\n"
+          "the  1.00  …\n"
+          "(shown: 1 of 1 rows, 1 of 3 columns)\n");
+  }
+}
+
+TEST_CASE("a label is cut after ten columns", "[phase0][plot]") {
+  CHECK(matrix_with_words(std::vector<double>{1.5}, {"abcdefghijk"}, {"bcdefghijkl"}, 1) ==
+        "            bcdefghij…\n"
+        "abcdefghi…         1.5\n");
+}
+
+TEST_CASE("columns are as wide as what is shown of them", "[phase0][plot]") {
+  CHECK(matrix_with_words(std::vector<double>{-100, 2, 3, 4}, {"a", "b"}, {"c", "d"}, 0) ==
+        "      c     d\n"
+        "a  −100     2\n"
+        "b     3     4\n");
+  CHECK(matrix_with_words(std::vector<double>{1}, {""}, {"b"}, 0) == "  b\n  1\n");
+  std::vector<double> values(33, 1);
+  values[32] = -1000;  // the row that is left out
+  CHECK(matrix_with_words(values, Labels(33, "a"), {"b"}, 0).starts_with("   b\na  1\na  1\n"));
+}
+
 TEST_CASE("special values and digits are printed as asked", "[phase0][plot]") {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<double> values{std::nan(""), -infinity, 1.25};
@@ -43,6 +80,9 @@ TEST_CASE("a mask is printed as checks and crosses", "[phase0][plot]") {
         "    the  cat\n"
         "the  ✓    ✗\n"
         "cat  ✓    ✓\n");
+  CHECK(check_table({true, false}, {"a"}, {"four", "b"}) ==
+        "  four    b\n"
+        "a   ✓     ✗\n");
 }
 
 TEST_CASE("tables fit the terminal and say what is left out", "[phase0][plot]") {

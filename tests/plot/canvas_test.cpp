@@ -1,8 +1,10 @@
 #include "tapestry/plot/canvas.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
@@ -27,10 +29,24 @@ TEST_CASE("the canvas has width times scale pixels of paper", "[phase0][plot]") 
   CHECK(canvas.pixel_width() == 21);
   CHECK(canvas.pixel_height() == 14);
   CHECK(canvas.pixel(20, 13) == Colour{1, 2, 3});
-  CHECK(contains(words_of_error([&] { canvas.pixel(21, 0); }), "lies outside"));
-  for (const double bad : {0.0, -3.0, 1e9, not_a_number}) {
+  for (const double bad : {0.0, -3.0, 32769.0, 1e9, not_a_number}) {
     CHECK(contains(words_of_error([&] { Canvas(bad, 5, 1); }), "1 to 32768 pixels"));
+    CHECK(contains(words_of_error([&] { Canvas(5, bad, 1); }), "1 to 32768 pixels"));
   }
+  CHECK(contains(words_of_error([] { Canvas(-5, -5, -1); }), "1 to 32768 pixels"));
+  CHECK(Canvas(32768, 1, 1).pixel_width() == 32768);
+  CHECK(Canvas(1, 32768, 1).pixel_height() == 32768);
+  for (const auto& [column, row] : {std::pair{-1, 0}, {0, -1}, {0, 14}, {21, 0}}) {
+    CHECK(contains(words_of_error([&] { (void)canvas.pixel(column, row); }), "lies outside"));
+  }
+}
+
+TEST_CASE("a billionth of a pixel more is rounding", "[phase0][plot]") {
+  const Canvas wide(10 + 1.2e-9, 7 + 0.8e-9, 1), high(10 + 0.8e-9, 7 + 1.2e-9, 1);
+  CHECK(wide.pixel_width() == 11);
+  CHECK(wide.pixel_height() == 7);
+  CHECK(high.pixel_width() == 10);
+  CHECK(high.pixel_height() == 8);
 }
 
 TEST_CASE("an arrow without a length leaves no ink", "[phase0][plot]") {
@@ -96,6 +112,30 @@ TEST_CASE("lines have their width, crisp on whole pixels", "[phase0][plot]") {
   CHECK(std::abs(inked_area(slanted) - (3 * length + std::numbers::pi * 2.25)) < 3);
 }
 
+TEST_CASE("a line that comes from beyond the border is as wide there as inside", "[phase0][plot]") {
+  const Point low{10, -10}, high{10, 30}, left{-10, 10}, right{30, 10};
+  for (const auto& [from, to] : {std::pair(low, high), std::pair(high, low), std::pair(left, right),
+                                 std::pair(right, left)}) {
+    CAPTURE(from.x, from.y);
+    Canvas canvas(20, 20, 1);
+    canvas.line(from, to, {black, 8});
+    CHECK(inked_area(canvas) == 8 * 20);
+  }
+  Canvas beside(20, 20, 1);
+  beside.line({2, -1}, {18, -1}, {black, 3});  // half a unit of it is on the paper
+  CHECK(beside.pixel(10, 0) == Colour{128, 128, 128});
+  CHECK(beside.pixel(10, 1) == white);
+}
+
+TEST_CASE("a line of one point is a dot", "[phase0][plot]") {
+  Canvas line(20, 20, 1), dot(20, 20, 1);
+  const Point point[] = {{9, 7}};
+  line.polyline(point, {black, 6});
+  dot.line({9, 7}, {9, 7}, {black, 6});
+  CHECK(inked_area(line) > 20);
+  CHECK(std::equal(line.pixels().begin(), line.pixels().end(), dot.pixels().begin()));
+}
+
 TEST_CASE("a dashed line inks about half of the full one", "[phase0][plot]") {
   Canvas full(220, 10, 2), dashed(220, 10, 2);
   full.line({10, 5}, {210, 5}, {black, 1.5});
@@ -103,6 +143,10 @@ TEST_CASE("a dashed line inks about half of the full one", "[phase0][plot]") {
   const double share = inked_area(dashed) / inked_area(full);
   CHECK(share > 0.4);
   CHECK(share < 0.6);
+  Canvas fine(220, 10, 1), whole(220, 10, 1);  // dashes of less than a pixel
+  fine.line({10, 5}, {210, 5}, {black, 0.2, 0.9});
+  whole.line({10, 5}, {210, 5}, {black, 0.2});
+  CHECK(inked_area(fine) < 0.99 * inked_area(whole));
 }
 
 TEST_CASE("overlapping pieces of one translucent line do not add up", "[phase0][plot]") {
@@ -144,6 +188,10 @@ TEST_CASE("drawing is cut off at the border and at the clip rectangle", "[phase0
   CHECK(canvas.pixel(8, 8) == white);
   CHECK(canvas.pixel(9, 8) == Colour{200, 0, 0});
   CHECK(canvas.pixel(4, 5) == Colour{200, 0, 0});
+  canvas.set_clip(Rect{0, 0, 2, 2});
+  canvas.fill_rect({0, 0, 20, 20}, white);
+  CHECK(canvas.pixel(0, 0) == white);
+  CHECK(canvas.pixel(2, 1) == Colour{200, 0, 0});
 }
 
 TEST_CASE("coordinates that are no numbers leave no ink", "[phase0][plot]") {
@@ -154,6 +202,7 @@ TEST_CASE("coordinates that are no numbers leave no ink", "[phase0][plot]") {
   canvas.fill_circle({5, 5}, not_a_number, black);
   canvas.line({0, 0}, {infinity, 5}, {black, 2});
   canvas.line({0, 0}, {9, not_a_number}, {black, 2, 4});
+  canvas.line({5, not_a_number}, {6, not_a_number}, {black, 2});
   canvas.arrow({0, 0}, {not_a_number, 5}, {black, 2});
   canvas.text({not_a_number, 5}, "x", {12, black});
   canvas.text({5, 5}, "x", {not_a_number, black});
@@ -243,6 +292,8 @@ TEST_CASE("the typeface has the signs that lessons need", "[phase0][plot]") {
     CHECK(drawn(sign) != missing);
     CHECK(drawn(sign) != drawn(" "));
   }
+  CHECK(drawn("\x1F") == drawn(" "));  // the last control character
+  CHECK(drawn("\x1F|") == drawn("|"));
 }
 
 TEST_CASE("broken UTF-8 is drawn as a replacement, not dropped or fatal", "[phase0][plot]") {
@@ -257,6 +308,15 @@ TEST_CASE("a subscript follows a single letter and an underscore only", "[phase0
   plain.subscripts = false;
   CHECK(measure_text("d_k", set).width < measure_text("d_k", plain).width);
   CHECK(measure_text("√d_model = 8", set).width < measure_text("√d_model = 8", plain).width);
+  for (const std::string sign : {"0", "9", "A", "Z", "a", "z"}) {
+    CAPTURE(sign);
+    CHECK(measure_text("d_" + sign, set).width < measure_text("d_" + sign, plain).width);
+    const std::string before = sign + "_k";
+    CHECK((measure_text(before, set).width < measure_text(before, plain).width) == (sign > "9"));
+  }
+  for (const char* name : {"d_/", "d_:", "d_@", "d_[", "d_`", "d_{", "@_k", "[_k", "`_k", "{_k"}) {
+    CHECK(measure_text(name, set).width == measure_text(name, plain).width);
+  }
   for (const char* name : {"pad_mask", "_", "a_", "_b", "d__k", "2_3"}) {
     CHECK(measure_text(name, set).width == measure_text(name, plain).width);
   }
@@ -269,17 +329,9 @@ TEST_CASE("bold text is wider, and long text is shortened to fit", "[phase0][plo
   CHECK(fitted.substr(0, 5) == "inter");
   CHECK(fitted.substr(fitted.size() - 3) == "…");
   CHECK(fit_text("short", 60, {12}) == "short");
-}
-
-TEST_CASE("panels share the area evenly", "[phase0][plot]") {
-  const std::vector<Rect> places = panels({10, 20, 320, 210}, 2, 3, 10);
-  REQUIRE(places.size() == 6);
-  CHECK(places[0] == Rect{10, 20, 100, 100});
-  CHECK(places[5] == Rect{230, 130, 100, 100});
-  CHECK(contains(words_of_error([] { panels({0, 0, 100, 100}, 0, 2); }), "0 x 2 panels"));
-  CHECK_THROWS_AS(panels({0, 0, 20, 100}, 1, 3), Error);
-  CHECK_THROWS_AS(panels({0, 0, 20, 100}, 1, 2, 20), Error);  // the gap takes all
-  CHECK_THROWS_AS(panels({0, 0, 100, 20}, 2, 1, 20), Error);
+  CHECK(fit_text("short", measure_text("short", {12}).width, {12}) == "short");
+  CHECK(fit_text("internationalisation", measure_text("inter…", {12}).width, {12}) == "inter…");
+  CHECK(measure_text("x", {10}).height == Approx(11.64).epsilon(1e-3));  // ascent and descent
 }
 
 }  // namespace

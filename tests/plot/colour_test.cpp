@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "catch.hpp"
@@ -21,6 +22,65 @@ TEST_CASE("lightness and contrast agree with published values", "[phase0][plot]"
   CHECK(std::abs(red.b - 67.20) < 0.02);
   CHECK(std::abs(contrast_ratio(black, white) - 21) < 1e-9);
   CHECK(std::abs(contrast_ratio({119, 119, 119}, white) - 4.48) < 0.005);
+}
+
+TEST_CASE("all primary colours have their published places and luminances", "[phase0][plot]") {
+  const auto check_lab = [](Colour colour, Lab expected) {
+    const Lab lab = to_lab(colour);
+    CHECK(std::abs(lab.L - expected.L) < 0.01);
+    CHECK(std::abs(lab.a - expected.a) < 0.02);
+    CHECK(std::abs(lab.b - expected.b) < 0.02);
+  };
+  check_lab(white, {100, 0, 0});
+  check_lab({0, 255, 0}, {87.74, -86.18, 83.18});
+  check_lab({0, 0, 255}, {32.30, 79.19, -107.86});
+  CHECK(std::abs(luminance({255, 0, 0}) - 0.2126) < 1e-9);
+  CHECK(std::abs(luminance({0, 255, 0}) - 0.7152) < 1e-9);
+  CHECK(std::abs(luminance({0, 0, 255}) - 0.0722) < 1e-9);
+  const Lab red = to_lab({255, 0, 0}), blue = to_lab({0, 0, 255});
+  CHECK(difference({255, 0, 0}, {0, 0, 255}) ==
+        Approx(std::hypot(red.L - blue.L, red.a - blue.a, red.b - blue.b)));
+}
+
+// L of greys around both bends: of the encoding at 0.04045, of the lightness at 216 / 24389.
+TEST_CASE("dark greys have the lightness of the formulas", "[phase0][plot]") {
+  const auto light = [](int grey) { return grey / 255.0 / 12.92; };
+  const auto curved = [](int grey) { return std::pow((grey / 255.0 + 0.055) / 1.055, 2.4); };
+  const auto L = [](int grey) {
+    const auto channel = static_cast<std::uint8_t>(grey);
+    return to_lab({channel, channel, channel}).L;
+  };
+  const double slope = 903.2963;  // 24389 / 27
+  CHECK(L(1) == Approx(slope * light(1)).epsilon(1e-5));
+  CHECK(L(7) == Approx(slope * light(7)).epsilon(1e-5));
+  CHECK(L(10) == Approx(slope * light(10)).epsilon(1e-5));
+  CHECK(L(11) == Approx(slope * curved(11)).epsilon(1e-5));
+  CHECK(L(20) == Approx(slope * curved(20)).epsilon(1e-5));
+  CHECK(L(22) == Approx(slope * curved(22)).epsilon(1e-5));
+  CHECK(L(25) == Approx(116 * std::cbrt(curved(25)) - 16).epsilon(1e-5));
+}
+
+TEST_CASE("series have eight colours in turn", "[phase0][plot]") {
+  const Colour wanted[] = {{0, 114, 178},  {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
+                           {86, 180, 233}, {184, 148, 0}, {92, 64, 150}, {70, 70, 70}};
+  for (std::size_t i = 0; i < 16; ++i) CHECK(series_colour(i) == wanted[i % 8]);
+}
+
+// As snapshot.hpp says of pictures: it tells only that a colour changed.
+TEST_CASE("maps have the colours that they had", "[phase0][plot]") {
+  const auto hash = [](ColourMap map) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i <= 256; ++i) {
+      const Colour c = colour_at(map, i / 256.0);
+      for (const int channel : {c.r, c.g, c.b}) sum = sum * 1099511628211u + unsigned(channel);
+    }
+    return sum;
+  };
+  CHECK(hash(ColourMap::blues) == 0xEE3104F33230B5E2u);
+  CHECK(hash(ColourMap::oranges) == 0xDAD6D4B65C7028E4u);
+  CHECK(hash(ColourMap::viridis) == 0x8D6BC69BF07770FEu);
+  CHECK(hash(ColourMap::greys) == 0xDFE6DD92EDE335F4u);
+  CHECK(hash(ColourMap::blue_orange) == 0xC5FD9611F8FAC4EAu);
 }
 
 TEST_CASE("one-sided maps grow steadily lighter or darker", "[phase0][plot]") {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
 #include "plot/layers.hpp"
+#include "plot/words.hpp"
 
 namespace tapestry::plot {
 namespace {
@@ -136,6 +138,50 @@ TEST_CASE("cells of a thumbnail have a least size", "[phase1][plot]") {
   CHECK(box_size(box).width == 400 * 0.5 + 24);
 }
 
+TEST_CASE("a thumbnail has the colours of its values, from 0 to 1 or further", "[phase1][plot]") {
+  const auto check_shares = [](const Thumbnail& image, const std::vector<double>& shares) {
+    Diagram d;
+    d.add({"", {}, image});
+    const Cells cells = all<Cells>(render(d)).at(0);
+    REQUIRE(cells.colours.size() == shares.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      CHECK(cells.colours[i] == colour_at(image.colours, shares[i]));
+    }
+  };
+  check_shares({1, 2, {0.25, 0.5}, ColourMap::blues}, {0.25, 0.5});
+  check_shares({1, 2, {0.75, 1.5}, ColourMap::blues}, {0.5, 1});
+  check_shares({1, 3, {-0.5, 0, 0.5}, ColourMap::blues}, {0, 0.5, 1});
+  check_shares({1, 3, {-0.5, 0, 0.25}}, {0, 0.5, 0.75});
+  check_shares({1, 2, {-0.25, 0.5}}, {0.25, 1});
+  check_shares({1, 2, {1, 3}, ColourMap::blues, 2, 2}, {0.5, 0.5});
+}
+
+TEST_CASE("the picture of a small diagram is 240 wide without its rim", "[phase1][plot]") {
+  Diagram one;
+  one.add({"alone"});
+  CHECK(render(one).width() == 240 + 2 + 2 * 24);
+  CHECK(render(one).height() == box_size(one.boxes[0]).height + 2 + 2 * 24);
+}
+
+TEST_CASE("a layer is as deep as its deepest node, however many links pass", "[phase1][plot]") {
+  const Size small{0.5, 0.25};
+  const LayerPlan plan =
+      place_in_layers({small, small, small}, {{0, 1}, {1, 2}, {0, 2}}, {0, 0, 0}, 4, 2);
+  CHECK(plan.layer_depth == std::vector<double>{0.5, 0.5, 0.5});
+  REQUIRE(plan.passes.size() == 3);
+  REQUIRE(plan.passes[2].size() == 1);
+  CHECK(plan.passes[2][0].layer == 1);
+  CHECK(std::abs(plan.passes[2][0].across - plan.nodes[1].across) >= 6.125 + 2 - 1e-9);
+}
+
+TEST_CASE("a single crossing is undone, and a link alone runs straight", "[phase1][plot]") {
+  const Size box{20, 10};
+  const LayerPlan plan = place_in_layers({box, box, box, box}, {{0, 3}, {1, 2}}, {0, 0}, 10, 5);
+  CHECK(plan.nodes[3].across < plan.nodes[2].across);
+  CHECK(plan.nodes[3].across == Approx(plan.nodes[0].across));
+  CHECK(plan.nodes[2].across == Approx(plan.nodes[1].across));
+}
+
 TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
   Diagram empty;
   CHECK(contains(words_of_error([&] { layout(empty); }), "no boxes"));
@@ -143,6 +189,12 @@ TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
   one.add({"alone"});
   CHECK_FALSE(decode_png(render(one)).pixels.empty());
   CHECK(contains(words_of_error([&] { one.connect(0, 5); }), "joins boxes 0 and 5"));
+  for (const auto& [from, to] : {std::pair{0u, 1u}, {1u, 0u}}) {
+    Diagram alone;
+    alone.add({"alone"});
+    CHECK(contains(words_of_error([&, f = from, t = to] { alone.connect(f, t); }),
+                   "there are only 1 boxes"));
+  }
   Diagram circle;
   circle.add({"a"});
   circle.add({"b"});
@@ -156,6 +208,10 @@ TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
   Diagram thumbnail;
   thumbnail.add({"W", {}, Thumbnail{2, 2, {1, 2, 3}}});
   CHECK(contains(words_of_error([&] { layout(thumbnail); }), "2 x 2 but has 3 values"));
+  thumbnail.boxes[0].thumbnail = Thumbnail{0, 3, {}};
+  CHECK(contains(words_of_error([&] { layout(thumbnail); }), "is 0 x 3 but has 0 values"));
+  thumbnail.boxes[0].thumbnail = Thumbnail{3, 0, {}};
+  CHECK(contains(words_of_error([&] { layout(thumbnail); }), "is 3 x 0 but has 0 values"));
   thumbnail.boxes[0].thumbnail = Thumbnail{std::int64_t{1} << 32, std::int64_t{1} << 32, {}};
   CHECK(contains(words_of_error([&] { layout(thumbnail); }), "\"W\": 4294967296 x 4294967296"));
 }

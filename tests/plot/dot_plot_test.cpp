@@ -6,7 +6,6 @@
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
-#include "plot/dot_plot_lanes.hpp"
 #include "plot/words.hpp"
 
 namespace tapestry::plot {
@@ -149,11 +148,6 @@ TEST_CASE("many dots become smaller, and stay in their lane", "[phase5][plot]") 
   }
 }
 
-TEST_CASE("a single dot keeps its place in a lane that has no room beside it", "[phase5][plot]") {
-  const Lanes lanes = lanes_for(one_series({{{5}}}), {0, 10, false}, 100, 4);
-  CHECK(lanes.all[0].dots[0].across == Approx(-(0.05 + 0.12) * 0.84 * 4));
-}
-
 TEST_CASE("a censored run is a hollow dot with an arrow, and leaves no mean", "[phase5][plot]") {
   for (const bool rows : {false, true}) {
     DotPlot chart = one_series({{{4, 5}, {10, 10}}, {{4, 5}}});
@@ -279,6 +273,7 @@ TEST_CASE("a dot plot says what does not fit together", "[phase5][plot]") {
   chart.labels.push_back("c");
   CHECK(contains(said(chart), "series \"\" has 2 groups of runs for 3 labels"));
   chart = one_series({{{1}, {nan}}});
+  CHECK(contains(said(chart), "a run at \"0\" that was censored where its axis has no place"));
   CHECK(contains(said(chart), "give the limit, a finite number"));
   chart = one_series({{{1}, {0}}});
   chart.value_axis = {"", true};

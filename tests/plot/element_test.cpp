@@ -57,7 +57,36 @@ TEST_CASE("what has no size or no place is not in the list", "[phase0][plot]") {
   canvas.text({5, 5}, "x", {infinity});
   canvas.text({infinity, 5}, "x", {12});
   canvas.text({5, 5}, "x", {.size = 12, .angle = infinity});
+  canvas.stroke_circle({5, 5}, 0, {red, 1});
   CHECK(canvas.elements().empty());
+}
+
+TEST_CASE("what is smaller than a unit is in the list", "[phase0][plot]") {
+  Canvas canvas(100, 80, 1);
+  canvas.fill_circle({5, 5}, 0.5, red);
+  canvas.stroke_circle({5, 5}, 0.5, {red, 0.5});
+  canvas.text({5, 5}, "x", {0.5});
+  canvas.cells({0, 0, 0.5, 9}, 1, 1, {red});
+  canvas.cells({0, 0, 9, 0.5}, 1, 1, {red});
+  canvas.cells({0, 0, 9, 9}, 0, 3, {});
+  canvas.cells({0, 0, 9, 9}, 3, 0, {});
+  canvas.set_clip(Rect{0, 0, 0.5, 9});
+  canvas.fill_rect({0, 0, 9, 9}, red);
+  canvas.set_clip(Rect{0, 0, 9, 0.5});
+  canvas.fill_rect({0, 0, 9, 9}, red);
+  CHECK(canvas.elements().size() == 9);
+}
+
+TEST_CASE("the shaft of an arrow ends inside its head, at its start where the head is longer",
+          "[phase0][plot]") {
+  Canvas canvas(100, 80, 1);
+  canvas.arrow({5, 10}, {55, 10}, {red, 1}, 10);
+  canvas.arrow({20, 8}, {23, 8}, {red, 1}, 12);
+  const std::vector<Polyline> shafts = all<Polyline>(canvas);
+  REQUIRE(shafts.size() == 2);
+  CHECK(shafts[0].points[0] == Point{5, 10});
+  CHECK(shafts[0].points[1].x == Approx(47));
+  CHECK(shafts[1].points == std::vector<Point>{{20, 8}, {20, 8}});
 }
 
 TEST_CASE("nothing is drawn where there is no room", "[phase0][plot]") {

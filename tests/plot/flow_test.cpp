@@ -114,6 +114,73 @@ TEST_CASE("a legend counts no link that a mask forbids", "[phase3][plot]") {
   CHECK(says({queries, {"d", "e"}, {0.5, 0, 1, 0, 0.01, 1}}, "3 of 4 links are drawn"));
 }
 
+TEST_CASE("a legend says what share of the attention is not drawn", "[phase3][plot]") {
+  const auto said = [](const std::vector<double>& weights) {
+    std::string all;
+    for (const std::string& line :
+         words(render(Flow{{"a"}, Names(weights.size(), "k"), weights, 0.25}, 900, 1),
+               Role::legend)) {
+      if (line.find("links") != std::string::npos) all += line;
+    }
+    return all;
+  };
+  CHECK(said({0.5, 0.25}) == "2 of 2 links are drawn: those of weight 0.25 or more.");
+  CHECK(said({0.3, 0.1, 0.1, 0}) ==
+        "1 of 3 links are drawn: those of weight 0.25 or more. The other 2 hold 40 % of the "
+        "attention.");
+  CHECK(said({0.3, 0.2, not_a_number}) ==
+        "1 of 2 links are drawn: those of weight 0.25 or more. The other one holds 40 % of the "
+        "attention. NaN: 1.");
+  CHECK(said({0.1}) ==
+        "0 of 1 links are drawn: those of weight 0.25 or more. The other one holds 100 % of the "
+        "attention.");
+}
+
+TEST_CASE("entries of a legend that do not fit are left out, the weakest first", "[phase3][plot]") {
+  const Flow flow{{"a", "b"}, {"a", "b"}, {1, 0, 0, 1}, 0};
+  const Names all_entries{"0.25", "0.5", "weight 1", "to itself"};
+  double needed = 3 * 8;
+  for (const std::string& entry : all_entries) needed += 40 + measure_text(entry, {12}).width;
+  const auto entries = [&](double width) {
+    Canvas canvas(500, 400, 1);
+    draw(canvas, {10, 10, width, 380}, flow);
+    Names found = words(canvas, Role::legend);
+    std::erase_if(found, [&](const std::string& entry) {
+      return std::find(all_entries.begin(), all_entries.end(), entry) == all_entries.end();
+    });
+    return found;
+  };
+  CHECK(entries(needed) == all_entries);
+  CHECK(entries(needed - 0.1) == Names(all_entries.begin() + 1, all_entries.end()));
+  CHECK(entries(190).back() == "to itself");
+}
+
+TEST_CASE("links of one weight are drawn in their order, rounding up to 1 is not seen",
+          "[phase3][plot]") {
+  const auto links = [](double weight) {
+    return all<FilledPolygon>(
+        render(Flow{{"a", "b", "c"}, {"d"}, {weight, weight, weight}, 0.5}, 400, 1));
+  };
+  REQUIRE(links(1).size() > 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(links(1.0005)[i].points == links(1)[i].points);
+    if (i > 0) CHECK(links(1)[i].points[0].y > links(1)[i - 1].points[0].y);
+  }
+}
+
+TEST_CASE("words of a flow are cut where they become wider than 150, and stand 36 apart",
+          "[phase3][plot]") {
+  const double longest = widest_cut([](const std::string& word) {
+    return measure_text(words(render(Flow{{word}, {"k"}, {1}}), Role::row_label).at(0), {13}).width;
+  });
+  CHECK(longest <= 150);
+  CHECK(longest > 149.5);
+  Canvas canvas(400, 600, 1);
+  draw(canvas, canvas.area(), Flow{{"a", "b"}, {"c"}, {1, 1}});
+  const std::vector<Text> queries = texts(canvas, Role::row_label);
+  CHECK(queries.at(1).at.y - queries.at(0).at.y == 36);
+}
+
 TEST_CASE("the legend grows with what it has to say", "[phase3][plot]") {
   const std::vector<std::string> few(2, "word"), many(60, "word");
   const auto height = [](const std::vector<std::string>& queries,
@@ -191,6 +258,9 @@ TEST_CASE("a flow says what does not fit together", "[phase3][plot]") {
   CHECK(contains(words({{"a"}, {"b", "c"}, {0.5, 1.5}}),
                  "have the weight 1.5 from query 0 to key 1; weights lie between 0 and 1"));
   CHECK(contains(words({{"a"}, {"b"}, {-0.5}}), "have the weight -0.5"));
+  CHECK(contains(words({{"a"}, {"b"}, {-1.5e-3}}), "have the weight -0.0015"));
+  CHECK(contains(words({{"a"}, {"b"}, {1 + 1.5e-3}}), "have the weight 1.0015"));
+  CHECK(contains(words({{"a"}, {}, {}}), "1 queries x 0 keys give no links"));
   CHECK(contains(words({{"a"}, {"b"}, {1}, 2}), "a threshold of 2; choose 0 to 1"));
   CHECK(contains(words({{"a"}, {"b"}, {1}, not_a_number}), "choose 0 to 1"));
   CHECK(contains(words_of_error([&] { render(Flow{{"a"}, {"b"}, {1}}, 200); }), "too small"));

@@ -69,6 +69,7 @@ Film decode_gif(const Bytes& bytes) {
     GraphicsControlBlock control;
     REQUIRE(DGifSavedExtensionToGCB(file, i, &control) == GIF_OK);
     CHECK(control.DisposalMode == DISPOSE_DO_NOT);
+    CHECK_FALSE(control.UserInputFlag);
     const SavedImage& image = file->SavedImages[i];
     film.stored_pixels += static_cast<std::size_t>(image.ImageDesc.Width) * image.ImageDesc.Height;
     lay_on(screen, image, *file->SColorMap, control.TransparentColor);
@@ -160,6 +161,22 @@ TEST_CASE("a film with more than 256 colours loses only shades", "[phase3][plot]
 TEST_CASE("transparency of a film is laid on paper", "[phase3][plot]") {
   const Film film = decode_gif(encode_gif({Canvas(2, 2, 1, {0, 0, 0, 51})}));
   CHECK(film.frames[0].at(1, 1) == Colour{204, 204, 204});
+  const Film nearly = decode_gif(encode_gif({Canvas(2, 2, 1, {0, 0, 0, 254})}));
+  CHECK(nearly.frames[0].at(1, 1) == Colour{1, 1, 1});
+}
+
+TEST_CASE("a film begins as the standard of 1989 says", "[phase3][plot]") {
+  const Bytes bytes = encode_gif({Canvas(3, 2, 1)});
+  CHECK(Bytes(bytes.begin(), bytes.begin() + 13) ==
+        Bytes{'G', 'I', 'F', '8', '9', 'a', 3, 0, 2, 0, 0xF7, 0, 0});
+}
+
+TEST_CASE("a frame stands from a fiftieth of a second to 655 seconds", "[phase3][plot]") {
+  const auto hundredths = [](double seconds) {
+    return decode_gif(encode_gif({Canvas(2, 2, 1)}, seconds)).hundredths[0];
+  };
+  CHECK(hundredths(0.02) == 2);
+  CHECK(hundredths(655) == 65500);
 }
 
 TEST_CASE("a film is the same bytes every time", "[phase3][plot]") {
@@ -191,6 +208,8 @@ TEST_CASE("a film says what does not fit together", "[phase3][plot]") {
   CHECK(contains(words({}, 0.1), "there are no frames; give at least one"));
   CHECK(contains(words({Canvas(2, 2, 1), Canvas(2, 2, 1), Canvas(3, 2, 1)}, 0.1),
                  "frame 2 has 3 x 2 pixels, but frame 0 has 2 x 2"));
+  CHECK(contains(words({Canvas(3, 2, 1), Canvas(3, 4, 1)}, 0.1),
+                 "frame 1 has 3 x 4 pixels, but frame 0 has 3 x 2"));
   for (const double seconds : {0.0, -1.0, 0.01, 656.0, std::numeric_limits<double>::quiet_NaN()}) {
     CHECK(contains(words({Canvas(2, 2, 1)}, seconds), "seconds per frame; choose 0.02 to 655"));
   }
@@ -215,13 +234,52 @@ TEST_CASE("a film's errors begin with the operation", "[phase3][plot]") {
 
 TEST_CASE("a palette keeps a colour that occurs once", "[phase3][plot]") {
   Palette palette;
-  palette.count({10, 20, 30});
+  for (int i = 0; i < 5; ++i) palette.count({10, 20, 30});
   palette.count({200, 100, 0});
   palette.choose(256);
   REQUIRE(palette.colours().size() == 2);
   for (const Colour colour : {Colour{10, 20, 30}, Colour{200, 100, 0}}) {
     CHECK(palette.colours()[palette.place_of(colour)] == colour);
   }
+}
+
+std::vector<Colour> chosen(const std::vector<Colour>& counted, std::size_t most) {
+  Palette palette;
+  for (const Colour colour : counted) palette.count(colour);
+  palette.choose(most);
+  return palette.colours();
+}
+
+TEST_CASE("a palette of many colours is that of a second implementation", "[phase3][plot]") {
+  std::vector<Colour> counted;
+  for (int i = 0; i < 240; ++i) {
+    counted.push_back({static_cast<std::uint8_t>((i * i * 7 + i * 37 + 11) % 251),
+                       static_cast<std::uint8_t>((i * i * 3 + i * 91 + 60) % 199),
+                       static_cast<std::uint8_t>((i * i * 13 + i * 5) % 241 / 2)});
+  }
+  CHECK(chosen(counted, 9) == std::vector<Colour>{{27, 50, 56},
+                                                  {159, 57, 55},
+                                                  {67, 154, 27},
+                                                  {152, 151, 67},
+                                                  {89, 40, 30},
+                                                  {223, 56, 65},
+                                                  {54, 150, 89},
+                                                  {210, 153, 57},
+                                                  {96, 57, 90}});
+}
+
+TEST_CASE("a palette joins four neighbouring levels, and no fifth", "[phase3][plot]") {
+  CHECK(chosen({{0, 3, 0}, {3, 0, 1}, {3, 0, 4}}, 256) ==
+        std::vector<Colour>{{2, 2, 1}, {3, 0, 4}});
+}
+
+TEST_CASE("a palette splits the first of equal groups, and its mean belongs to the lower part",
+          "[phase3][plot]") {
+  CHECK(chosen({{0, 0, 0}, {0, 0, 8}, {200, 0, 0}, {200, 0, 8}}, 3) ==
+        std::vector<Colour>{{0, 0, 0}, {200, 0, 4}, {0, 0, 8}});
+  const Colour once{0, 0, 0}, often{0, 0, 20}, last{0, 0, 40};
+  CHECK(chosen({once, often, often, often, often, last}, 2) ==
+        std::vector<Colour>{{0, 0, 13}, {0, 0, 40}});
 }
 
 }  // namespace

@@ -112,6 +112,84 @@ TEST_CASE("a grid of long maps is pooled and drawn", "[phase3][plot]") {
   place_of(decode_png(canvas), 0.5);
 }
 
+TEST_CASE("maps of a grid beyond 128 rows or columns are means of blocks, which is said",
+          "[phase3][plot]") {
+  const auto subtitle = [](std::int64_t columns) {
+    HeatmapGrid grid;
+    grid.maps.resize(1);
+    grid.maps[0].rows = 2;
+    grid.maps[0].columns = columns;
+    grid.maps[0].values.assign(static_cast<std::size_t>(2 * columns), 0.5);
+    grid.maps[0].subtitle = "of the map alone";
+    grid.subtitle = "layer 1";
+    return words(render(grid, 150, 1), Role::subtitle);
+  };
+  CHECK(subtitle(128) == Names{"layer 1"});
+  const Names pooled = subtitle(129);
+  REQUIRE(!pooled.empty());
+  CHECK(pooled[0].starts_with("layer 1 · 2 × 129 values"));
+}
+
+TEST_CASE("the common range leaves out what is masked in any map", "[phase3][plot]") {
+  HeatmapGrid grid;
+  grid.maps = {map_of({0.25, 0, 0, 0.5}), map_of({9, 0, 0, 0}), map_of({0, 0, 0, 0})};
+  for (Heatmap& map : grid.maps) map.low = map.high = {};
+  grid.maps[1].masked = {true, false, false, false};
+  const Canvas canvas = render(grid, 60, 1);
+  const std::vector<Colour> colours = all<Cells>(canvas).at(0).colours;
+  CHECK(colours.at(0) == colour_at(ColourMap::viridis, 0.5));
+  CHECK(colours.at(3) == colour_at(ColourMap::viridis, 1));
+}
+
+TEST_CASE("words of a grid are written from cells of 11.5 on, values never", "[phase3][plot]") {
+  HeatmapGrid grid;
+  grid.columns = 10;
+  grid.maps.assign(40, map_of({0.1, 0.2, 0.3, 0.4}));
+  const auto written = [&](double side) {
+    const Canvas canvas = render(grid, side, 1);
+    CHECK(texts(canvas, Role::value).empty());
+    return texts(canvas, Role::row_label).size();
+  };
+  CHECK(written(2 * 11.5) == 2 * 4);
+  CHECK(written(2 * 11.5 - 0.1) == 0);
+  CHECK(written(100) == 2 * 4);
+  const double longest = widest_cut([&](const std::string& label) {
+    for (Heatmap& map : grid.maps) map.row_labels[0] = label;
+    const Text drawn = texts(render(grid, 30, 1), Role::row_label).at(0);
+    return measure_text(drawn.words, drawn.style).width;
+  });
+  CHECK(longest <= 80);
+  CHECK(longest > 79.5);
+}
+
+TEST_CASE("beside a grid is a bar as high as its maps, from 90 to 320, or a rim of 2",
+          "[phase3][plot]") {
+  const auto grid_of = [](std::int64_t columns) {
+    HeatmapGrid grid;
+    grid.columns = columns;
+    grid.maps.assign(4, map_of({0.1, 0.2, 0.3, 0.4}));
+    for (Heatmap& map : grid.maps) {
+      map.row_axis = map.column_axis = "";
+      map.row_labels.clear();
+      map.column_labels.clear();
+    }
+    return grid;
+  };
+  const auto bar = [&](std::int64_t columns, double side) {
+    return all<Cells>(render(grid_of(columns), side, 1)).back().area.height;
+  };
+  CHECK(bar(4, 60) == 90);
+  CHECK(bar(4, 250) == 250);
+  CHECK(bar(1, 100) == 320);
+  CHECK(render(grid_of(4), 60, 1).height() == 2 * 24 + 18 + 90 + 56);
+  HeatmapGrid without = grid_of(4);
+  for (Heatmap& map : without.maps) map.colour_bar = false;
+  const Canvas canvas = render(without, 90, 1);
+  CHECK(canvas.width() == 2 * 24 + 4 * 90 + 3 * 14 + 2);
+  CHECK(canvas.height() == 2 * 24 + 18 + 90);
+  CHECK(all<Cells>(canvas).at(3).area.right() == canvas.width() - 24 - 2);
+}
+
 TEST_CASE("a grid says what does not fit together", "[phase3][plot]") {
   const auto words = [](const HeatmapGrid& grid) { return words_of_error([&] { render(grid); }); };
   HeatmapGrid grid;

@@ -45,6 +45,14 @@ TEST_CASE("a mean lies in the middle of its interval", "[phase5][plot]") {
   CHECK(found.mean - found.low == Approx(found.high - found.mean));
 }
 
+TEST_CASE("a mean far from zero has as sharp an interval", "[phase5][plot]") {
+  const auto half = [](double offset) {
+    const MeanInterval found = mean_interval(std::vector<double>{offset, offset + 1, offset + 3});
+    return found.high - found.mean;
+  };
+  CHECK(half(1e9) == Approx(half(0)));
+}
+
 TEST_CASE("of 2000 samples of a known mean, about 95 % have it in their interval",
           "[phase5][plot]") {
   // Sums of twelve uniform numbers are nearly normal, with mean 6.

@@ -12,6 +12,7 @@
 #include "plot/heatmap_layout.hpp"
 #include "plot/outlines.hpp"
 #include "plot/raster.hpp"
+#include "plot/typeface.hpp"
 #include "plot/utf8.hpp"
 #include "plot/words.hpp"
 #include "tapestry/plot/canvas.hpp"
@@ -30,6 +31,9 @@ Heatmap square(std::int64_t n) {
 TEST_CASE("blanks at both ends of a label are shown", "[phase0][plot]") {
   CHECK(visible(" a b  ") == "␣a b␣␣");
   CHECK(visible("  ") == "␣␣");
+  CHECK(visible("a") == "a");
+  CHECK(visible("").empty());
+  CHECK(visible("\x1F!\xC2\x80~") == "·!\xC2\x80~");
   CHECK(visible("a\tb\nc\x7F") == "a⇥b↵c·");
 }
 
@@ -74,14 +78,10 @@ TEST_CASE("from 1,025 rows or columns on, blocks are averaged", "[phase0][plot]"
 
 TEST_CASE("labels of a heatmap are cut where they become wider than 150", "[phase0][plot]") {
   PooledHeatmap map{square(1)};
-  double longest = 0;
-  for (const char other : std::string("mtraec")) {  // they shift where the last "i" ends
-    for (std::size_t count = 0; count < 6; ++count) {
-      map.row_labels = {std::string(count, other) + std::string(60, 'i')};
-      const HeatmapLayout layout = layout_for(map, any_width);
-      longest = std::max(longest, measure_text(layout.row_labels[0], label_style()).width);
-    }
-  }
+  const double longest = widest_cut([&](const std::string& label) {
+    map.row_labels = {label};
+    return measure_text(layout_for(map, any_width).row_labels[0], label_style()).width;
+  });
   CHECK(longest <= 150);
   CHECK(longest > 149.5);
 }
@@ -125,6 +125,44 @@ TEST_CASE("values are printed from a size of 7.5 on, in maps of 64 rows or colum
   CHECK(printed(65, 40) == 0);
 }
 
+TEST_CASE("values that are asked for are printed in the smallest cell", "[phase0][plot]") {
+  Heatmap map = square(1);
+  map.print = PrintValues::always;
+  Canvas canvas(30, 30, 1);
+  draw_cells(canvas, {5, 5, 10, 1.3}, map, {0, 1});
+  REQUIRE(texts(canvas, Role::value).size() == 1);
+  CHECK(texts(canvas, Role::value)[0].style.size == Approx(0.7 * 1.3));
+}
+
+TEST_CASE("lines between cells begin at 10 units, in masks at 5", "[phase0][plot]") {
+  const auto lines = [](ColourMap colours, double width, double height) {
+    Heatmap map = square(2);
+    map.colours = colours;
+    map.print = PrintValues::never;
+    Canvas canvas(50, 50, 1);
+    draw_cells(canvas, {5, 5, 2 * width, 2 * height}, map, {0, 1});
+    return all<FilledRect>(canvas).size();
+  };
+  for (const auto& [colours, side] : {std::pair{ColourMap::greys, 5}, {ColourMap::blues, 10}}) {
+    CHECK(lines(colours, side, 20) == 2);
+    CHECK(lines(colours, 20, side) == 2);
+    CHECK(lines(colours, side - 0.5, 20) == 0);
+    CHECK(lines(colours, 20, side - 0.5) == 0);
+  }
+}
+
+TEST_CASE("the name of a colour bar may be longer than its bar by 40, or 120", "[phase0][plot]") {
+  for (const auto& [height, room] : {std::pair{50.0, 120.0}, {100.0, 140.0}}) {
+    const double longest = widest_cut([&](const std::string& name) {
+      Canvas canvas(200, 200, 1);
+      draw_colour_bar(canvas, {20, 20, 0, height}, ColourMap::viridis, 0, 1, name);
+      return measure_text(words(canvas, Role::scale).at(0), {type::subtitle}).width;
+    });
+    CHECK(longest <= room);
+    CHECK(longest > room - 0.5);
+  }
+}
+
 TEST_CASE("a colour bar has numbers for about five steps, a short one for three",
           "[phase0][plot]") {
   const auto numbers = [](double height, double high) {
@@ -147,6 +185,45 @@ TEST_CASE("an entry of a legend may end at the rim", "[phase0][plot]") {
   };
   CHECK(height(entry + 22 + entry) == 20 + 8);
   CHECK(height(entry + 22 + entry - 0.1) == 2 * 20 + 8);
+}
+
+TEST_CASE("a circle has as many corners as its size on the screen asks for", "[phase0][plot]") {
+  const auto corners = [](double radius, double scale) {
+    return circle({3, 4}, radius, scale).size() - 1;  // the first one closes it
+  };
+  CHECK(corners(0.01, 1) == 12);
+  CHECK(corners(1, 1) == 23);
+  CHECK(corners(4.5, 2) == 67);
+  CHECK(corners(2000, 1) == 720);
+  CHECK(rounded({0, 0, 20, 20}, 5, 1).size() == 4 * 14);
+  CHECK(rounded({0, 0, 20, 20}, 1, 1).size() == 4 * 7);
+  CHECK(rounded({0, 0, 20, 20}, 0, 1).size() == 4);
+  for (const Rect& rect : {Rect{0, 0, 10, 30}, Rect{0, 0, 30, 10}}) {
+    for (const Point p : rounded(rect, 50, 1)) {  // a corner is at most half as wide as that
+      CHECK((p.x > -1e-9 && p.x < rect.width + 1e-9 && p.y > -1e-9 && p.y < rect.height + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("a curve of a letter has as many pieces as the tolerance asks for", "[phase0][plot]") {
+  const auto points = [](double tolerance) {
+    std::vector<std::size_t> numbers;  // of each contour
+    for (const Contour& contour : Font::sans().outline('O', tolerance)) {
+      numbers.push_back(contour.size());
+    }
+    return numbers;
+  };
+  CHECK(points(1) == std::vector<std::size_t>{1 + 8, 1 + 8});  // eight curves, outside and inside
+  CHECK(points(1e-3) == std::vector<std::size_t>{41, 49});
+  CHECK(points(2e-4) == std::vector<std::size_t>{89, 104});
+  CHECK(points(1e-12) == std::vector<std::size_t>{1 + 8 * 64, 1 + 8 * 64});
+}
+
+TEST_CASE("a dash is shorter by the width of its caps, down to a tenth", "[phase0][plot]") {
+  CHECK(inked_part(5, 2) == 3);
+  CHECK(inked_part(2, 5) == 0.2);
+  CHECK(dashes({{0, 0}, {1e5, 0}}, 1, 0).size() == 50'000);
+  CHECK(dashes({{0, 0}, {1.5e5, 0}}, 1, 0).empty());
 }
 
 TEST_CASE("a box of pixels has no negative size", "[phase0][plot]") {

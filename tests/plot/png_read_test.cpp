@@ -1,4 +1,7 @@
 // Reading PNG files: those that write_png writes, and files put together by hand.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -34,11 +37,15 @@ std::string header(std::uint64_t width, std::uint64_t height, int depth, int col
 }
 
 // Rows, each with a filter byte before it, packed without being compressed.
+std::string packed_rows(const Bytes& bytes) {
+  const auto low = static_cast<std::uint8_t>(bytes.size());
+  const auto high = static_cast<std::uint8_t>(bytes.size() >> 8);
+  const Bytes before = {0x78, 0x01, 1, low, high, std::uint8_t(~low), std::uint8_t(~high)};
+  return text_of(before) + text_of(bytes) + big_endian(0);
+}
+
 std::string rows(const Bytes& bytes) {
-  const auto size = static_cast<std::uint8_t>(bytes.size());
-  const auto rest = static_cast<std::uint8_t>(~size);
-  const Bytes before = {0x78, 0x01, 1, size, 0, rest, 0xFF};
-  return chunk("IDAT", text_of(before) + text_of(bytes) + big_endian(0)) + chunk("IEND", "");
+  return chunk("IDAT", packed_rows(bytes)) + chunk("IEND", "");
 }
 
 Image read(const std::string& bytes) {
@@ -109,6 +116,44 @@ TEST_CASE("grey, alpha, few bits and palettes are read", "[phase0][plot]") {
   CHECK(painted.values == Bytes{255, 254, 253, 1, 2, 3, 255, 254, 253});
 }
 
+TEST_CASE("the data of a PNG may come in pieces of any length", "[phase0][plot]") {
+  for (const std::size_t length :
+       {std::size_t{1}, std::size_t{256}, std::size_t{1} << 16, std::size_t{1} << 24}) {
+    CAPTURE(length);
+    std::string data = packed_rows({0, 7, 8});
+    data.resize(std::max(data.size(), length + 1));  // what follows the end of it is ignored
+    const std::string pieces =
+        chunk("IDAT", data.substr(0, length)) + chunk("IDAT", data.substr(length));
+    CHECK(read(header(2, 1, 8, 0) + pieces + chunk("IEND", "")).values == Bytes{7, 8});
+  }
+}
+
+TEST_CASE("a large picture may be unpacked to four channels", "[phase0][plot]") {
+  const Bytes row(1 + 88);  // filter byte, and 700 pixels of one bit
+  Bytes all;
+  for (int i = 0; i < 700; ++i) all.insert(all.end(), row.begin(), row.end());
+  const std::string palette = chunk("PLTE", {"\x01\x02\x03\xFF\xFE\xFD", 6});
+  const Image painted = read(header(700, 700, 1, 3) + palette + chunk("tRNS", "\x80") + rows(all));
+  REQUIRE(painted.channels == 4);
+  CHECK(painted.values.size() == 4 * 700 * 700);
+  CHECK(Bytes(painted.values.end() - 4, painted.values.end()) == Bytes{1, 2, 3, 0x80});
+  const TemporaryFolder folder;
+  write_png(Canvas(400, 300, 1, {1, 2, 3}), folder / "a.png");
+  CHECK(read_png(folder / "a.png").values.size() == 3 * 400 * 300);
+}
+
+TEST_CASE("a PNG file has at most 1 GiB, and what is none is not read to its end",
+          "[phase0][plot]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.png") << "nothing";
+  const auto words = [&](std::uintmax_t bytes) {
+    std::filesystem::resize_file(folder / "a.png", bytes);  // takes no room on the disk
+    return words_of_error([&] { read_png(folder / "a.png"); });
+  };
+  CHECK(contains(words(std::uintmax_t{1} << 30), "it is not a PNG file"));
+  CHECK(contains(words((std::uintmax_t{1} << 30) + 1), "it has more than 1 GiB"));
+}
+
 TEST_CASE("a picture becomes a tensor from 0 to 1", "[phase0][plot]") {
   const Tensor tensor = image_tensor({2, 1, 3, {0, 51, 255, 102, 0, 255}});
   CHECK(difference(tensor, {1, 2, 3}, {0, 0.2, 1, 0.4, 0, 1}) == "");
@@ -119,6 +164,8 @@ TEST_CASE("what is no PNG of 8 bits is refused in one line", "[phase0][plot]") {
   const std::string whole = header(2, 1, 8, 0) + rows({0, 7, 8});
   CHECK(read(whole).values == Bytes{7, 8});
   CHECK(refused("", {"too short"}) == "");
+  CHECK(refused(whole.substr(0, 25), {"too short"}) == "");
+  CHECK(refused(whole.substr(0, 26), {"damaged"}) == "");
   CHECK(refused("GIF89a and more", {"not a PNG file"}) == "");
   CHECK(refused("\xFF\xD8\xFF\xE0", {"not a PNG file"}) == "");
   CHECK(refused(header(2, 1, 16, 0) + rows({0, 7, 7, 8, 8}), {"16 bits", "Save it with 8"}) == "");
@@ -146,7 +193,11 @@ TEST_CASE("a PNG of absurd size is refused before memory is asked for", "[phase0
   };
   CHECK(refused(sized(0, 1), {"0 × 1 pixels", "from 1 to 32768"}) == "");
   CHECK(refused(sized(1, 0), {"1 × 0 pixels"}) == "");
-  CHECK(refused(sized(32769, 1), {"32769 × 1 pixels"}) == "");
+  CHECK(refused(sized(32769, 1), {"it has 32769 × 1 pixels"}) == "");
+  CHECK(refused(sized(1, 32769), {"it has 1 × 32769 pixels"}) == "");
+  CHECK(refused(sized(0x01020304, 1), {"it has 16909060 × 1 pixels"}) == "");
+  CHECK(refused(header(32768, 1, 1, 0) + rows({0, 7, 8}), {"damaged"}) == "");
+  CHECK(refused(header(1, 32768, 1, 0) + rows({0, 7, 8}), {"damaged"}) == "");
   CHECK(refused(sized(1, 4294967295), {"1 × 4294967295 pixels"}) == "");
   CHECK(refused(sized(32768, 32768), {"2^26 in all"}) == "");
   CHECK(refused(sized(8192, 8192), {"8192 × 8192 pixels cannot be in"}) == "");

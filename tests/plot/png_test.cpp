@@ -104,6 +104,9 @@ TEST_CASE("a PNG keeps transparency", "[phase0][plot]") {
   Canvas canvas(3, 2, 1, {10, 20, 30, 0});
   canvas.fill_rect({1, 0, 1, 1}, {200, 100, 50, 128});
   const Decoded picture = decode_png(canvas);
+  constexpr std::size_t kind = 25;  // the place of the kind of pixels: 2 without, 6 with opacity
+  CHECK(encode_png(canvas)[kind] == 6);
+  CHECK(encode_png(letter_f())[kind] == 2);
   CHECK(picture.at(0, 0).a == 0);
   CHECK(picture.at(1, 0) == Colour{200, 100, 50, 128});
 }

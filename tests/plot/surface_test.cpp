@@ -140,6 +140,33 @@ TEST_CASE("beyond 32 rows or columns, a landscape shows means of blocks", "[phas
   CHECK(top_of(picture, 1).count == 0);
 }
 
+TEST_CASE("33 columns of a landscape are averaged in twos", "[phase3][plot]") {
+  std::vector<double> values(33, 0);
+  for (std::size_t j = 0; j < 33; j += 2) values[j] = 1;
+  CHECK(top_of(seen(bare(1, 33, values), {0, 60}, 2), 0.5).count > 100);
+}
+
+TEST_CASE("no word of a landscape stands on its head", "[phase3][plot]") {
+  const Heatmap map = attention_heatmap({0.2, 0.8, 0.6, 0.4}, {"a", "b"}, {"a", "b"});
+  for (const double turn : {0.3, -0.3, 45.0, 89.7, 90.3, 179.7, 180.3, 269.7, 270.3}) {
+    CAPTURE(turn);
+    for (const Text& text : all<Text>(render_surface(map, {turn, 50}, {300, 260}, 1))) {
+      CHECK((text.style.angle > -90 && text.style.angle <= 90));
+    }
+  }
+}
+
+TEST_CASE("heights near the floor have no number: the labels of the edges begin there",
+          "[phase3][plot]") {
+  const auto numbers = [](double low) {
+    Heatmap map = bare(2, 2, {0.2, 0.4, 0.6, 0.8});
+    map.low = low;
+    return words(render_surface(map, {30, 30}, {400, 400}, 1), Role::scale_tick);
+  };
+  CHECK(numbers(-0.03).front() == "0");
+  CHECK(numbers(-0.015).front() != "0");
+}
+
 TEST_CASE("a film of a landscape goes round once", "[phase3][plot]") {
   const Heatmap map = bare(2, 2, {0.2, 1, 0.6, 0.4});
   const std::vector<Canvas> film = surface_360(map, 4, 40, {200, 180});
@@ -153,6 +180,9 @@ TEST_CASE("a landscape says what is wrong", "[phase3][plot]") {
   const Heatmap map = bare(1, 1, {1});
   const auto words = [&](View view) { return words_of_error([&] { render_surface(map, view); }); };
   CHECK(contains(words({30, 5}), "tilt 5 degrees"));
+  CHECK(contains(words({30, 9.5}), "tilt 9.5 degrees"));
+  CHECK(contains(words({30, 80.5}), "tilt 80.5 degrees"));
+  CHECK(render_surface(map, {30, 10}, {300, 260}, 1).pixel_width() == 300);
   CHECK(contains(words({30, 81}), "the tilt 10 to 80"));
   CHECK(contains(words({30, not_a_number}), "the tilt 10 to 80"));
   CHECK(contains(words({not_a_number, 30}), "the turn must be finite"));
@@ -161,6 +191,15 @@ TEST_CASE("a landscape says what is wrong", "[phase3][plot]") {
   CHECK(contains(words_of_error([&] { surface_360(map, 0); }), "0 frames; choose 1 to 360"));
   CHECK(contains(words_of_error([&] { surface_360(map, 361); }), "choose 1 to 360"));
   CHECK(surface_360(map, 1, 40, {200, 180}).size() == 1);
+}
+
+TEST_CASE("the floor of a landscape is at least 40 units wide", "[phase3][plot]") {
+  const auto fits = [](double side) {
+    return words_of_error([&] { render_surface(bare(1, 1, {1}), {30, 35}, {side, side}, 1); })
+        .empty();
+  };
+  CHECK(fits(168));
+  CHECK_FALSE(fits(167.5));
 }
 
 TEST_CASE("a film of a landscape has up to 360 frames", "[phase3][plot]") {

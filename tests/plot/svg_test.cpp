@@ -99,9 +99,11 @@ TEST_CASE("shapes have their places, colours and opacities", "[phase0][plot]") {
         "fill-opacity=\"0.2\"/>\n");
   CHECK(body([](Canvas& c) { c.fill_circle({-0.0001, 20}, 1.5, red); }) ==
         "<circle cx=\"0\" cy=\"20\" r=\"1.5\" fill=\"#c80010\"/>\n");
-  const Point corners[] = {{1, 2}, {3, 4}, {5, 1e12}};
+  const Point corners[] = {{1, 2}, {-1e12, 4}, {5, 1e12}};
   CHECK(body([&](Canvas& c) { c.fill_polygon(corners, red); }) ==
-        "<polygon points=\"1,2 3,4 5,1000000000\" fill=\"#c80010\"/>\n");
+        "<polygon points=\"1,2 -1000000000,4 5,1000000000\" fill=\"#c80010\"/>\n");
+  CHECK(contains(body([](Canvas& c) { c.fill_rect({1, 2, 3, 4}, {200, 0, 16, 254}, 0.5); }),
+                 " rx=\"0.5\" fill=\"#c80010\" fill-opacity=\"0.996\"/>"));
 }
 
 TEST_CASE("lines have gaps, dashes and dots", "[phase0][plot]") {
@@ -113,7 +115,10 @@ TEST_CASE("lines have gaps, dashes and dots", "[phase0][plot]") {
         "<polyline points=\"1,2 3,4" + rest + "<polyline points=\"8,8 9,9" + rest);
   CHECK(contains(body([&](Canvas& c) { c.line({1, 1}, {2, 2}, {red, 1.5, 6}); }),
                  " stroke-dasharray=\"4.5 7.5\"/>"));
+  CHECK(contains(body([&](Canvas& c) { c.line({1, 1}, {2, 2}, {red, 0.1, 0.5}); }),
+                 " stroke-dasharray=\"0.4 0.6\"/>"));
   CHECK(!contains(body([&](Canvas& c) { c.line({1, 1}, {2, 2}, {red, 1.5, infinity}); }), "dash"));
+  CHECK(body([&](Canvas& c) { c.line({1, 1}, {gap, 2}, {red, 3}); }) == "");
   const Point nowhere[] = {{4, gap}};
   CHECK(body([&](Canvas& c) { c.polyline(nowhere, {red, 3}); }) == "");
   const Point dot[] = {{4, 5}};
@@ -136,6 +141,26 @@ TEST_CASE("text is placed by its base line, with class, anchor and turn", "[phas
       body([](Canvas& c) { c.text({8, 9}, "d_k = W_Q x", {10, red}); }),
       ">d<tspan dy=\"1.6\" font-size=\"7.2\">k</tspan><tspan dy=\"-1.6\"> = W</tspan>"
       "<tspan dy=\"1.6\" font-size=\"7.2\">Q</tspan><tspan dy=\"-1.6\"> x</tspan></text>"));
+  CHECK(contains(body([](Canvas& c) { c.text({8, 9}, "d_k", {5, red}); }),
+                 ">d<tspan dy=\"0.8\" font-size=\"3.6\">k</tspan></text>"));
+  CHECK(contains(body([](Canvas& c) { c.text({8, 9}, "a\x1F\xEF\xBF\xBE\xEF\xBF\xBF!", {5}); }),
+                 ">a\xEF\xBF\xBD\xEF\xBF\xBD!</text>"));
+}
+
+TEST_CASE("the name of a picture is its first title, with all of its lines", "[phase0][plot]") {
+  const auto title = [](const std::vector<std::string>& words) {  // "" for a shape
+    Canvas canvas(100, 80, 1);
+    for (const std::string& line : words) {
+      if (line.empty()) canvas.fill_circle({5, 5}, 2, red);
+      canvas.text({5, 9}, line, {5}, Role::title);
+    }
+    const std::string svg = encode_svg(canvas);
+    const std::size_t start = svg.find("<title>"), end = svg.find("</title>");
+    return start == svg.npos ? "" : svg.substr(start + 7, end - start - 7);
+  };
+  CHECK(title({"One", "line more", "", "Another"}) == "One line more");
+  CHECK(title({"", "One", "", "Another"}) == "One");
+  CHECK(title({""}) == "");
 }
 
 TEST_CASE("what is clipped stands in a picture of its own", "[phase0][plot]") {

@@ -30,6 +30,11 @@ TEST_CASE("a dot with an arrow keeps others off the arrow", "[phase5][plot]") {
   CHECK(swarm({{0, 11}, {14, 14}}, 5)[1] == Approx(4));
 }
 
+TEST_CASE("a dot may touch the dots on both of its sides", "[phase5][plot]") {
+  const std::vector<Extent> dots{{0, 0}, {0, 0}, {0, 0}, {0, 20}, {10, 10}, {10, 10}};
+  CHECK(swarm(dots, 8) == std::vector<double>{0, 8, -8, 16, 0, 8});
+}
+
 TEST_CASE("no two dots of a swarm touch, and none could stay nearer", "[phase5][plot]") {
   for (const std::size_t count : {2u, 7u, 60u}) {
     std::vector<Extent> dots;

@@ -1,6 +1,7 @@
 // The words of a picture and their places, read from the list of its elements.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,18 @@ std::string trouble(const Canvas& canvas);
 
 // The labels as they are written, with "…" where they are longer than 150 units.
 Names shown(const Names& labels);
+
+// Of long labels that end in many ways, the largest width that `width_of` finds after the cut.
+template <class WidthOf>
+double widest_cut(WidthOf width_of) {
+  double widest = 0;
+  for (const char other : std::string("mtraec")) {  // they shift where the last "i" ends
+    for (std::size_t count = 0; count < 6; ++count) {
+      widest = std::max(widest, width_of(std::string(count, other) + std::string(80, 'i')));
+    }
+  }
+  return widest;
+}
 
 // Pictures of each kind, all with the title "Weights of one head".
 namespace sample {

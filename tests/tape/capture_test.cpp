@@ -163,6 +163,28 @@ TEST_CASE("asking for weights that were not stored is an error that tells how to
   CHECK_FALSE(seen.contains(name));
 }
 
+TEST_CASE("what is below a name that was not stored was not stored either", "[phase2][nn]") {
+  Capture seen;
+  Capture::record("block.0.output", Tensor(1));
+  Capture::record("block", Tensor(2));
+  Capture::record("blocks", Tensor(3));
+  Capture::not_stored("block", "look closer");
+  CHECK(names(seen.all()) == std::vector<std::string>{"blocks"});
+  for (const char* name : {"block", "block.0.output", "block.x"}) {
+    CHECK(complaint([&] { (void)seen[name]; }, {"' was not stored: look closer."}) == "");
+  }
+  for (const char* name : {"bloc", "block0", "blockx.", "blocks.0", "xblock"}) {
+    CHECK(complaint([&] { (void)seen[name]; }, {"nothing was recorded as"}) == "");
+  }
+  seen.replace("blocks.y", [](const Tensor& x) { return x; });
+  Capture::not_stored("block", "look closer");  // not one of these
+  seen.replace("block.y", [](const Tensor& x) { return x; });
+  CHECK(complaint([] { Capture::not_stored("block", "look closer"); },
+                  {"'block.y' was not stored: look closer."}) == "");
+  Capture::record("block.z", Tensor(4));  // so it was stored, after all
+  CHECK(complaint([&] { (void)seen["block"]; }, {"nothing was recorded as 'block'"}) == "");
+}
+
 TEST_CASE("a Capture while a tape records gives the same gradients", "[phase2][nn]") {
   const Transformer model = small_transformer();
   const auto gradients = [&](const ForwardContext& pass) {

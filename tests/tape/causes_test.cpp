@@ -39,6 +39,7 @@ TEST_CASE("the NaN of a naive softmax leads to the masked row", "[phase2][tape]"
   REQUIRE(found.size() == 3);
   CHECK(found[0].record == 3);
   CHECK(found[0].place == std::vector<Index>{1, 0});
+  for (const TapeSteps::Cause& one : found) CHECK(!one.in_gradient);
   CHECK(std::isnan(found[0].value));
   CHECK(found[0].why == "-inf - -inf is NaN, of masked [1, 0] and highest [1, 0]");
   CHECK(found[1].record == 2);
@@ -213,9 +214,68 @@ TEST_CASE("a gradient that is not finite leads to the slope", "[phase2][tape]") 
   CHECK(found[0].record == 1);
   CHECK(found[0].place == std::vector<Index>{0});
   CHECK(found[0].why == "the backward pass of root adds NaN to it");
+  CHECK(found[1].in_gradient);
   CHECK(found[1].record == 2);
   CHECK(found[1].value == 0);
   CHECK(found[1].why ==
         "its gradient is finite, so it is the slope of sqrt that is not, where y is 0 and root is "
         "0");
+}
+
+TEST_CASE("a gradient to which only finite parts were added has no other cause", "[phase2][tape]") {
+  const double huge = 0.6 * double{std::numeric_limits<real>::max()};
+  const Tensor x({3}, {1, 0.5, 3}), c({3}, {1, huge, 1});
+  Tape tape({x}, Tape::Keep::values);
+  const Gradients gradients = tape.backward(x * c + x * c, Tensor({3}, {1, 1, 1}));
+  CHECK(std::isinf(double{gradients[x].at({1})}));
+  const TapeSteps steps = tape_steps(tape);
+  REQUIRE(steps.non_finite);
+  CHECK(steps.non_finite->in_gradient);
+  const Causes found = causes(steps);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].in_gradient);
+  CHECK(found[0].record == 0);
+  CHECK(found[0].place == std::vector<Index>{1});
+  CHECK(found[0].why == "finite contributions add up to it, or it was the seed");
+}
+
+TEST_CASE("a slope is told with what the record was made from and what it made", "[phase2][tape]") {
+  const Tensor x({2}, {3, 4});
+  Tape tape({x}, Tape::Keep::values);
+  const Tensor y = x + 2;
+  const Tensor steep = Tape::record(
+      "steep", {y}, y.detached() + 2,
+      [](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy * Tensor({2}, {1, inf})); });
+  (void)tape.backward(sum(steep));
+  const Causes found = causes(tape_steps(tape));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].why == "the backward pass of steep (record 2) adds inf to it");
+  CHECK(found[1].why ==
+        "its gradient is finite, so it is the slope of steep that is not, where add (record 1) is "
+        "6 and steep (record 2) is 8");
+}
+
+TEST_CASE("of a record of another shape no element is named", "[phase2][tape]") {
+  const double huge = 0.6 * double{std::numeric_limits<real>::max()};
+  const Tensor x({2}, {1, 2});
+  Tape tape({x}, Tape::Keep::values);
+  const Tensor aside = x + Tensor::zeros({2, 2}), y = x * 1;  // shaped like the next, and not
+  const Tensor wide = y * Tensor({2, 2}, {huge, 0, huge, 0});
+  (void)tape.backward(wide, Tensor::ones({2, 2}));
+  const Causes found = causes(tape_steps(tape));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].record == 2);
+  CHECK(found[0].why == "the backward pass of multiply (record 3) adds inf to it");
+  CHECK(aside.defined());
+}
+
+TEST_CASE("what has no numbers is not told of", "[phase2][tape]") {
+  const Tensor x = Tensor::ones({2}), none = Tensor::zeros({0}), mask({2}, {1, 0});
+  CHECK(told({{"x", x}, {"none", none}},
+             [&] {
+               const Tensor y = concat({where(mask, -inf, x), none}, 0);
+               return y - y;
+             })
+            .find("; concat is -inf, of 2 numbers of where (record 2), 1 of them -inf; ") !=
+        std::string::npos);
 }

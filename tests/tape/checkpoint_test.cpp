@@ -223,6 +223,7 @@ TEST_CASE("checkpoint with kept values, and a gradient that is not wanted", "[ph
   CHECK(difference(gradients[other], {2}, {0, 0}) == "");
   CHECK(difference(tape.entries()[2].value, {2}, {1, 4}) == "");
   CHECK(difference(tape.entries()[2].gradient, {2}, {1, 1}) == "");
+  CHECK(tape.entries()[3].inputs == std::vector<std::size_t>{0});
 }
 
 TEST_CASE("checkpoint refuses a function that is another in the backward pass", "[phase6][tape]") {
@@ -252,10 +253,19 @@ TEST_CASE("checkpoint refuses a function that is another in the backward pass", 
   CHECK(told(reader, {"checkpoint", "other tensors"}) == "");
   CHECK(told([&](const std::vector<Tensor>& in) { return checkpoint(forgetful, in) * 2; },
              {"other numbers"}) == "");
+  calls = 0;
+  const Layer late = [&](const std::vector<Tensor>& in) {  // only in its backward pass
+    return in[0] * 2 + (++calls > 2 ? w - w : Tensor::zeros({4, 4}));
+  };
+  CHECK(told([&](const std::vector<Tensor>& in) { return checkpoint(late, in) * 2; },
+             {"other tensors"}) == "");
+  CHECK(calls == 3);
 }
 
 TEST_CASE("checkpoint: errors of f come out, and leave a tape that goes on", "[phase6][tape]") {
   const Tensor x = random_tensor({4, 4}, 1);
+  CHECK(complaint([&] { checkpoint([](const auto&) { return Tensor(); }, {x}); },
+                  {"checkpoint", "undefined"}) == "");
   Tape tape({x});
   CHECK(complaint([&] { checkpoint({}, {x}); }, {"checkpoint", "no function"}) == "");
   CHECK(complaint([&] { checkpoint([](const auto&) { return Tensor(); }, {x}); },

@@ -1,11 +1,13 @@
 // gradcheck: right gradients pass, wrong ones are caught and the culprit is named.
 #include "tapestry/gradcheck.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "catch.hpp"
 #include "ops/expect.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tape.hpp"
 
@@ -72,6 +74,31 @@ TEST_CASE("the wrong input among several is named", "[phase0][gradcheck]") {
       },
       {a, b});
   CHECK(missing_word(result.message, {"input 1 (3), element (0)"}) == "");
+}
+
+TEST_CASE("the wrong element of the first input is named by its own shape", "[phase0][gradcheck]") {
+  const Tensor a = random_tensor({3}, 1), b = random_tensor({2, 2}, 2);
+  const auto spoil = [](const Tensor& dx) { return dx * Tensor({3}, {1, 1, -1}); };
+  const GradcheckResult result = gradcheck(
+      [&](const std::vector<Tensor>& x) { return sum(doubled(x[0], spoil)) + sum(x[1]); }, {a, b});
+  CHECK(missing_word(result.message, {"input 0 (3), element (2)"}) == "");
+}
+
+TEST_CASE("each element moves by a distance and to a side of its own", "[phase0][gradcheck]") {
+  std::vector<real> moved(1000);
+  const auto watch = [&](const std::vector<Tensor>& in) {
+    if (std::all_of(moved.begin(), moved.end(), [](real x) { return x == 0; })) {
+      moved = in[0].values();
+    }
+    return in[0] * 2;
+  };
+  CHECK(gradcheck(watch, {Tensor::zeros({1000})}, {.eps = 1}));
+  const auto down = std::count_if(moved.begin(), moved.end(), [](real x) { return x < 0; });
+  CHECK((down > 400 && down < 600));
+  for (real& x : moved) x = std::abs(x);
+  std::sort(moved.begin(), moved.end());
+  CHECK((moved.front() >= real(0.5) && moved.front() < real(0.51)));
+  CHECK((moved.back() > real(1.49) && moved.back() <= real(1.5)));
 }
 
 TEST_CASE("a forgotten gradient is caught", "[phase0][gradcheck]") {
@@ -150,6 +177,7 @@ TEST_CASE("where a function bends sharply, a smaller eps is advised, and then pa
                               "agree, so f bends sharply here: pass {.eps = ") !=
           std::string::npos);
     const double eps = GradcheckOptions{}.eps / 4;
+    CHECK(result.message.ends_with(formatted("pass {.eps = %g}.", eps)));
     CHECK(gradcheck(curved, {Tensor::zeros({5})}, {.eps = eps, .seed = seed}));
   }
   CHECK(advised > 3);
@@ -163,6 +191,9 @@ TEST_CASE("tolerances can be set", "[phase0][gradcheck]") {
   loose.rtol = 0.1;
   CHECK(gradcheck(slightly_wrong, {Tensor({2}, {1, 2})}, loose));
   CHECK(!gradcheck(slightly_wrong, {Tensor({2}, {1, 2})}));
+  if (in_double) return;
+  CHECK(gradcheck([](const std::vector<Tensor>& in) { return in[0] * 2; }, {Tensor(0)},
+                  {.atol = 0, .rtol = 0, .eps = 0.25}));  // products of floats are exact
 }
 
 TEST_CASE("an input without elements is checked too", "[phase0][gradcheck]") {

@@ -15,14 +15,17 @@ struct Listener : BackwardListener {
   std::vector<std::size_t> order;
   std::vector<std::vector<real>> values;  // by position; empty: the gradient was undefined
   std::vector<std::size_t> records;       // backward functions that ran before each
+  std::vector<const real*> places;        // where the numbers stand
   std::size_t after_records = 0;
 
-  explicit Listener(std::size_t count) : values(count), records(count) {}
+  explicit Listener(std::size_t count) : values(count), records(count), places(count) {}
 
   void complete(std::size_t position, const Tensor& gradient) override {
     order.push_back(position);
     records.at(position) = after_records;
-    if (gradient.defined()) values.at(position) = gradient.values();
+    if (!gradient.defined()) return;
+    values.at(position) = gradient.values();
+    places.at(position) = gradient.data();
   }
   void after_record() override { ++after_records; }
 };
@@ -48,7 +51,10 @@ TEST_CASE("a listener gets each gradient after the backward function of its firs
   CHECK(listener.records[1] == 3);
   CHECK(listener.records[0] == 3);
   CHECK(listener.values[3].empty());
-  for (std::size_t i = 0; i < 3; ++i) CHECK(listener.values[i] == gradients.at(i).values());
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(listener.values[i] == gradients.at(i).values());
+    CHECK(listener.places[i] == gradients.at(i).data());  // it is given away, not copied
+  }
   CHECK(gradients[unused].values() == std::vector<real>{0, 0, 0});
   CHECK(gradients[b].values() == std::vector<real>{2 * 1 * 3 * 5, 2 * 2 * 4 * 6});
 }
@@ -90,6 +96,16 @@ TEST_CASE("a listener is called by one backward pass only", "[tape][phase8]") {
   tape.backward(sum(a * a));
   CHECK(listener.after_records == after_records);
   CHECK(listener.order.size() == 1);
+}
+
+TEST_CASE("a loss that is refused leaves nothing to tell twice", "[tape][phase8]") {
+  const Tensor a({2}, {1, 2}), b({2}, {3, 4});
+  Tape tape({a, b});
+  const Tensor product = a * b;
+  Listener listener(2);
+  CHECK_THROWS_AS(tape.backward(product, listener), Error);
+  (void)tape.backward(sum(product), listener);
+  CHECK(listener.order.size() == 2);
 }
 
 TEST_CASE("the loss may be a watched tensor itself", "[tape][phase8]") {

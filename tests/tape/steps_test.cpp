@@ -55,6 +55,7 @@ TEST_CASE("contributions add up to the gradient, also of one that was broadcast"
   }
   REQUIRE(to_x.size() == 3);
   CHECK(to_x[0].from == 3);  // exp, whose record comes last
+  CHECK(tape_steps(tape).records[2].shape == Shape{2, 2});
   Tensor total = Tensor::zeros({2});
   for (const Tape::Contribution& one : to_x) {
     CHECK(one.added.shape() == Shape{2});
@@ -162,6 +163,13 @@ TEST_CASE("a record that gives nothing is a step, too", "[phase0][tape]") {
   (void)tape.backward(floor(x));
   REQUIRE(tape_steps(tape).backward.size() == 1);
   CHECK(tape_steps(tape).backward[0].gives.empty());
+}
+
+TEST_CASE("a tape of a watched tensor alone has its record", "[phase0][tape]") {
+  for (const Parameters& watched : {Parameters{}, Parameters{{"x", Tensor(1)}}}) {
+    const Tape tape(watched, Tape::Keep::values);
+    CHECK(tape_steps(tape).records.size() == watched.size());
+  }
 }
 
 TEST_CASE("steps need the values", "[phase0][tape]") {

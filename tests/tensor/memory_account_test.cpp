@@ -25,6 +25,9 @@ TEST_CASE("an account counts the tensors of its thread until they are freed", "[
     }
     CHECK(account.live_bytes() == one);
     CHECK(account.peak_bytes() == 2 * one);
+    std::thread same([] { CHECK(Tensor::zeros({1000}).count() == 1000); });  // in the freed block
+    same.join();
+    CHECK(account.live_bytes() == one);
     std::thread other([] { CHECK(Tensor::zeros({5000}).count() == 5000); });
     other.join();
     CHECK(account.peak_bytes() == 2 * one);
@@ -52,4 +55,11 @@ TEST_CASE("an account's limit refuses the tensor that goes beyond", "[phase8][te
                             "more ranks"}) == "");
   CHECK(Tensor::zeros({100}).count() == 100);  // goes on
   CHECK_THROWS_AS(MemoryAccount{}, Error);
+}
+
+TEST_CASE("an account's limit may be reached to the last byte", "[phase8][tensor]") {
+  const MemoryAccount account(2048);
+  const Buffer first(1024 - 64), second(1024 - 64);  // and 64 each
+  CHECK(account.live_bytes() == 2048);
+  CHECK_THROWS_AS(Buffer(0), Error);
 }

@@ -131,12 +131,14 @@ TEST_CASE("normal numbers have the moments and tails of the normal law", "[phase
 
 TEST_CASE("a normal number is the quantile of a uniform one", "[phase0][random]") {
   Random uniform(5), normal(5);
-  int near = 0;
+  int near = 0, same = 0;
   for (int i = 0; i < 2'000; ++i) {
     const double u = uniform.uniform(), z = normal.normal();
     near += std::abs(std::erfc(-z / std::sqrt(2.0)) / 2 - u) < 1e-15;
+    same += z == normal_quantile(u + 0x1p-55);  // never of 0
   }
   CHECK(near == 2'000);
+  CHECK(same == 2'000);
 }
 
 TEST_CASE("randint(n) gives each of n numbers equally often", "[phase0][random]") {
@@ -164,10 +166,20 @@ TEST_CASE("randint(n) favours nothing when n is close to 2^32", "[phase0][random
   CHECK(std::abs(multiples - 40'000 / 3.0) < 4 * std::sqrt(40'000 * 2.0 / 9));
 }
 
+TEST_CASE("randint of a power of two refuses no number", "[phase0][random]") {
+  Random random(7), words(7);
+  for (int i = 0; i < 40; ++i) {
+    CHECK(random.randint(Index{1} << 31) == static_cast<Index>(words.bits() >> 1));
+  }
+  CHECK(random.position() == 40);
+}
+
 TEST_CASE("impossible requests are refused in words", "[phase0][random]") {
   Random random(0);
   CHECK(complaint([&] { random.randint(0); }, {"randint(0)", "1 .. 4294967295"}) == "");
   CHECK(complaint([&] { random.randint(Index{1} << 33); }, {"randint(8589934592)"}) == "");
+  CHECK(complaint([&] { random.randint(Index{1} << 32); }, {"randint(4294967296)"}) == "");
+  CHECK(random.randint((Index{1} << 32) - 1) >= 0);
   CHECK(complaint([&] { random.permutation(-1); }, {"permutation", "-1"}) == "");
 }
 
@@ -204,11 +216,15 @@ TEST_CASE("random tensors draw the same numbers one by one", "[phase0][random]")
 
 TEST_CASE("normal numbers, however far out", "[phase0][random]") {
   // 2^-55 is the least that uniform() hands on; beyond e^-25 a third pair of polynomials is used.
-  for (const double p : {0x1p-55, 1e-16, 1e-13, 1.3e-11, 1.4e-11, 1e-9, 1e-4, 0.07, 0.2, 0.5}) {
+  const auto error = [](double p) {
+    return std::abs(std::erfc(-normal_quantile(p) / std::sqrt(2.0)) / 2 / p - 1);
+  };
+  for (const double p :
+       {0x1p-55, 1e-16, 1e-13, 0x1.ffp-40, 1.3e-11, 1.4e-11, 1e-9, 1e-4, 0.07, 0.2, 0.5}) {
     CAPTURE(p);
-    const double x = normal_quantile(p);
-    CHECK(std::abs(std::erfc(-x / std::sqrt(2.0)) / 2 / p - 1) < 1e-13);
+    CHECK(error(p) < 1e-13);
   }
+  CHECK(error(1e-300) < 1e-12);
   CHECK(normal_quantile(0.5) == 0);
   CHECK(normal_quantile(0.875) == -normal_quantile(0.125));
   CHECK(normal_quantile(1 - 0x1p-40) == -normal_quantile(0x1p-40));

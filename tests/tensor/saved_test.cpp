@@ -1,7 +1,10 @@
 // What is changed between the forward and the backward pass is refused; what is only read is not.
 #include "tapestry/saved.hpp"
 
+#include <cstdint>
+#include <cstring>
 #include <functional>
+#include <future>
 #include <memory>
 #include <thread>
 
@@ -11,6 +14,7 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/tape.hpp"
+#include "tensor/raw.hpp"
 
 using namespace tapestry;
 
@@ -105,6 +109,51 @@ TEST_CASE("an output that was changed is refused under its label", "[phase0][tap
   CHECK(complaint([&] { (void)tape.backward(sum(y)); },
                   {"record 1, exp 'growth', saved 'growth' (2)"}) == "");
   CHECK(complaint([&] { (void)tape.backward(sum(y)); }, {"already called"}) == "");
+}
+
+TEST_CASE("an output of linear that was changed is refused", "[phase0][tape]") {
+  const Tensor x({1, 2}, {1, 2}), w({2, 3}, {1, 2, 3, 4, 5, 6});
+  Tape tape({w});
+  const Tensor y = linear(x, w, Tensor(), Activation::relu), loss = sum(y);
+  y.data()[0] = 100;
+  CHECK(complaint([&] { (void)tape.backward(loss); }, {"record 1, linear, saved (1, 3)"}) == "");
+}
+
+TEST_CASE("what one tape saved is watched after another one has ended", "[phase0][tape]") {
+  const Tensor w({2}, {1, 2});
+  std::promise<void> recorded, may_end;
+  std::thread other([&] {
+    const Tape earlier({w});
+    (void)(w * w);
+    recorded.set_value();
+    may_end.get_future().wait();
+  });
+  recorded.get_future().wait();
+  Tape tape({w});
+  const Tensor loss = sum(w * w);
+  may_end.set_value();
+  other.join();
+  w.data()[1] = 7;
+  CHECK(complaint([&] { (void)tape.backward(loss); }, {"multiply", "saved (2)"}) == "");
+}
+
+TEST_CASE("no fingerprint is 0, which says that there is none", "[phase0][tape]") {
+  // XXH3, turned back, tells whose hash is 0.
+  const std::uint64_t bits = 0xff27d738e168d542;
+  const Tensor x = Tensor::zeros({8 / Index{sizeof(real)}});
+  std::memcpy(x.data(), &bits, sizeof(bits));
+  CHECK(fingerprint(x) == 1);
+}
+
+TEST_CASE("what a record saved of another keeps that one's label", "[phase0][tape]") {
+  const Tensor x({2}, {1, 2});
+  Tape tape({x});
+  const Tensor y = x * 2, z = y * y;
+  tape.label(y, "double");
+  tape.label(z, "square");
+  y.data()[0] = 100;
+  CHECK(complaint([&] { (void)tape.backward(sum(z)); },
+                  {"record 2, multiply 'square', saved 'double' (2)"}) == "");
 }
 
 TEST_CASE("only what the loss depends on, and only elements that are saved, must stay",

@@ -70,6 +70,10 @@ TEST_CASE("a shape that memory cannot hold is refused, wherever a 0 stands", "[p
   CHECK(complaint([] { Shape{huge, huge, 0}; }, words) == "");
   CHECK(complaint([] { Shape{0, huge, huge}; }, words) == "");
   CHECK(Shape{huge, 2}.count() == 2 * huge);
+  constexpr Index most = (Index{1} << 59) - 1;
+  CHECK(Shape{1, most, 0}.count() == 0);
+  CHECK(Shape{most}.count() == most);
+  CHECK(complaint([] { Shape{most + 1}; }, words) == "");
 }
 
 TEST_CASE("row-major strides step over everything that follows", "[phase0][shape]") {

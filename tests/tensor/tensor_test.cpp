@@ -138,6 +138,7 @@ TEST_CASE("the largest difference knows NaN and infinity", "[phase0][tensor]") {
   const Tensor x({3}, {1, 2, infinity});
   CHECK(largest_difference(x, x) == 0);
   CHECK(largest_difference(x, Tensor({3}, {1, 2.5, infinity})) == 0.5);
+  CHECK(largest_difference(Tensor({3}, {1, 2, 3}), Tensor({3}, {5, 2, 4})) == 4);
   CHECK(largest_difference(x, Tensor({3}, {1, 2, -infinity})) == infinity);
   CHECK(std::isnan(largest_difference(x, Tensor({3}, {1, NAN, infinity}))));
   CHECK(largest_difference(Tensor::zeros({0}), Tensor::zeros({0})) == 0);
@@ -197,12 +198,17 @@ TEST_CASE("very large and very small numbers print with an exponent", "[phase0][
   CHECK(to_string(Tensor({2}, {0.5, -100.5}), 17) ==
         "(2) [   0.50000000000000000 -100.50000000000000000]");
   CHECK(to_string(Tensor({2}, {0, 999'999})) == "(2) [     0 999999]");
+  CHECK(to_string(Tensor({2}, {0, 5e-5})) == "(2) [0.0000e+00 5.0000e-05]");
+  CHECK(to_string(Tensor({2}, {0, 1e-3})) == "(2) [0.0000 0.0010]");
+  CHECK(to_string(Tensor({2}, {0, 0})) == "(2) [0 0]");
+  CHECK(to_string(Tensor({1}, {1}), 0) == "(1) [1]");  // just not below 10 to the power of -0
 }
 
 TEST_CASE("large tensors show the ends of each axis", "[phase0][tensor]") {
   CHECK(to_string(Tensor::arange(1000)) == "(1000) [  0   1   2 ... 997 998 999]");
   CHECK(to_string(Tensor::arange(8), 4, 7) == "(8) [0 1 2 ... 5 6 7]");
   CHECK(to_string(Tensor::arange(8), 4, 8) == "(8) [0 1 2 3 4 5 6 7]");
+  CHECK(to_string(Tensor::arange(6), 4, 5) == "(6) [0 1 2 3 4 5]");
   CHECK(to_string(reshape(Tensor::arange(80), {10, 8}), 4, 50) ==
         "(10, 8)\n"
         "[[ 0  1  2 ...  5  6  7]\n"
@@ -230,6 +236,17 @@ TEST_CASE("no printed line is longer than 80 columns", "[phase0][tensor]") {
       CHECK(longest <= 80);
     }
   }
+}
+
+TEST_CASE("numbers are left out only where the line would be too long", "[phase0][tensor]") {
+  const auto left_out = [](const Tensor& x) {
+    return to_string(x).find("...") != std::string::npos;
+  };
+  CHECK_FALSE(left_out(Tensor::zeros({36})));
+  CHECK(left_out(Tensor::zeros({37})));
+  CHECK_FALSE(left_out(Tensor::zeros({2, 38})));     // 76 columns and 4 brackets
+  CHECK(left_out(Tensor::full({2, 11}, 1.25)));      // 77
+  CHECK_FALSE(left_out(Tensor::zeros({1, 2, 37})));  // 74 and 6
 }
 
 TEST_CASE("a summary is one line with range, mean and a loud count of bad numbers",

@@ -92,4 +92,8 @@ TEST_CASE("logits and targets that do not belong together are refused", "[phase2
                   {"exact_matches: logits are (2, 3, 4), targets are (3, 2)"}) == "");
   CHECK(complaint([] { exact_matches(Tensor::zeros({3, 4}), Indices({3}, Ids(3))); },
                   {"(rows, length, vocabulary)"}) == "");
+  Indices lacking({1, 2}, {0, 0});
+  lacking.values.pop_back();
+  CHECK(complaint([&] { exact_matches(Tensor::zeros({1, 2, 3}), lacking); },
+                  {"exact_matches: ", "(1, 2)"}) == "");
 }

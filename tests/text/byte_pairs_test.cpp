@@ -88,8 +88,9 @@ std::string random_text(std::uint64_t seed) {
   std::string text;
   for (int word = 0; word < 60; ++word) {
     const Index length = 1 + random.randint(9);
+    const int first = seed % 4 == 0 ? '!' : 'a';  // '!' has id 0
     for (Index i = 0; i < length; ++i)
-      text += static_cast<char>('a' + random.randint(2 + seed % 3));
+      text += static_cast<char>(first + random.randint(2 + seed % 3));
     text += random.randint(5) == 0 ? "\xFF!!" : " ";
   }
   return text;
@@ -157,6 +158,8 @@ TEST_CASE("learned merges make a tokenizer", "[text]") {
   CHECK(tokens_of(tokenizer, "the cat<|endoftext|>") ==
         std::vector<std::string>{"the", "Ġcat", "<|endoftext|>"});
   CHECK(tokenizer.eos() == tokenizer.size() - 1);
+  CHECK(tokens_of(byte_pair_tokenizer(Merges{{"!", "!"}, {"!!", "!"}}), "!!!!!") ==
+        std::vector<std::string>{"!!", "!!!"});
   CHECK(complaint([] { byte_pair_tokenizer(Merges{{"a", "b"}, {"x", "bc"}}); },
                   {"byte_pair_tokenizer: merge 2 is of 'bc', which no earlier merge makes"}) == "");
 }
@@ -173,6 +176,8 @@ TEST_CASE("the files of a learned tokenizer open again, as either kind", "[text]
     CHECK(again.decode(ids.values) == text);
     CHECK(again.eos() == again.size() - 1);
   }
+  CHECK(std::filesystem::status(folder / "new/tokens").permissions() ==
+        std::filesystem::perms{0755});
 }
 
 TEST_CASE("a folder that holds something is not written to", "[text]") {
@@ -185,7 +190,19 @@ TEST_CASE("a folder that holds something is not written to", "[text]") {
                   {"it is there, and is no folder"}) == "");
   // A name that has no room for what a new folder is called first.
   const std::string longest(255, 'a');
-  CHECK(complaint([&] { write_byte_pairs(folder / longest, {}); }, {longest.c_str(), "too long"}) ==
-        "");
+  CHECK(complaint([&] { write_byte_pairs(folder / longest, {}); },
+                  {"cannot write the folder", longest.c_str(), "too long"}) == "");
   CHECK(folder.files() == 3);
+}
+
+TEST_CASE("a folder that cannot be made is named, and nothing stays of it", "[text]") {
+  const TemporaryFolder folder;
+  // No other folder can become the one that "." names.
+  CHECK(complaint([&] { write_byte_pairs(folder / ".", {}); },
+                  {"write_byte_pairs: cannot write the folder", "/.: "}) == "");
+  CHECK(folder.files() == 0);
+  std::filesystem::create_symlink("nowhere", folder / "link");
+  CHECK(complaint([&] { write_byte_pairs(folder / "link/tokens", {}); },
+                  {"cannot write the folder", "link/tokens: File exists"}) == "");
+  CHECK(folder.files() == 1);
 }

@@ -47,6 +47,11 @@ TEST_CASE("files that are no text are refused by name", "[phase2][text]") {
   std::ofstream(folder / "large") << "a";
   std::filesystem::resize_file(folder / "large", 256'000'001);  // sparse: takes no room
   CHECK(complaint([&] { read_text(folder / "large"); }, {"256000001 bytes", "the limit"}) == "");
+  std::filesystem::resize_file(folder / "large", 0);
+  std::ofstream(folder / "large") << "\xFF";
+  std::filesystem::resize_file(folder / "large", 256'000'000);
+  CHECK(complaint([&] { read_text(folder / "large"); }, {"not UTF-8 at byte 0 of 256000000"}) ==
+        "");
 }
 
 TEST_CASE("the end of a text is held out", "[phase2][text]") {
@@ -61,6 +66,9 @@ TEST_CASE("the end of a text is held out", "[phase2][text]") {
   CHECK(complaint([] { split_text(counted(3), -1e-9); }, {"held_out is -1e-09"}) == "");
   CHECK(complaint([] { split_text(counted(3), std::nan("")); }, {"split_text: held_out"}) == "");
   CHECK(complaint([] { split_text(Indices({1, 2}, {1, 2})); }, {"ids are (1, 2)"}) == "");
+  Indices lacking = counted(3);
+  lacking.values.pop_back();
+  CHECK(complaint([&] { split_text(lacking); }, {"split_text: ", "(3)"}) == "");
 }
 
 TEST_CASE("windows are pieces of the text, each with the id behind as target", "[phase2][text]") {

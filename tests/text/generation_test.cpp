@@ -1,7 +1,9 @@
 #include "tapestry/generation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -94,6 +96,44 @@ TEST_CASE("top_p keeps the fewest likeliest that together reach p", "[phase4][ge
                    {1 / 3.0, 1 / 3.0, 1 / 3.0, 0}) == "");
 }
 
+TEST_CASE("of many words, often equally likely, the likeliest are kept", "[phase4][generation]") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const auto size = static_cast<std::size_t>(2 + random.randint(30));
+    Tensor logits = Tensor::zeros({static_cast<Index>(size)});
+    for (Index id = 0; id < logits.shape()[0]; ++id) {
+      logits.set({id}, static_cast<double>(random.randint(5)));
+    }
+    const std::vector<real> values = logits.values();
+    std::vector<std::size_t> order(size);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+    const auto kept = [&](const SamplingOptions& options) {
+      return sampling_probabilities(logits, options).values();
+    };
+    const Index k = 1 + random.randint(static_cast<Index>(size));
+    const std::vector<real> likeliest = kept({.top_k = k}), nearly_all = kept({.top_p = 0.9});
+    CAPTURE(seed, k);
+    double sum = 0;
+    const std::vector<real> all = kept({});
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t id = order[i];
+      CHECK((likeliest[id] > 0) == (static_cast<Index>(i) < k));
+      if (std::abs(sum - 0.9) > 1e-5) CHECK((nearly_all[id] > 0) == (sum < 0.9));
+      sum += double{all[id]};
+    }
+    for (const real share : kept({.top_p = std::nextafter(1.0, 0.0)})) CHECK(share >= 0);
+  }
+}
+
+TEST_CASE("with top_p 1 words stay, however unlikely", "[phase4][generation]") {
+  for (const Index k : {0, 2}) {
+    const Tensor y = sampling_probabilities(vector({0, -40, -50}), {.top_k = k});
+    CHECK(y.at({1}) > 0);
+  }
+}
+
 TEST_CASE("temperature comes first, then top_k, then top_p of what top_k left",
           "[phase4][generation]") {
   const Tensor logits = logits_of({0.4, 0.3, 0.2, 0.1});
@@ -165,6 +205,7 @@ TEST_CASE("what cannot be drawn by is refused", "[phase4][generation]") {
   CHECK(refused(vector({not_a_number}), {"the probability of id 0 is nan"}) == "");
   CHECK(refused(vector({1, infinity}), {"id 1 is inf"}) == "");
   CHECK(refused(vector({0, 0}), {"all probabilities are 0"}) == "");
+  CHECK(refused(Tensor::zeros({0}), {"all probabilities are 0"}) == "");
   CHECK(refused(Tensor::ones({2, 2}), {"the probabilities are (2, 2)"}) == "");
 }
 
@@ -219,34 +260,6 @@ TEST_CASE("each step can be looked at: text so far, logits, probabilities, choic
   CHECK(chosen == std::vector<std::int32_t>(text.values.begin() + 2, text.values.end()));
 }
 
-TEST_CASE("a transformer writes the same text with its cache and without", "[phase4][generation]") {
-  Random random(1);
-  const Transformer model({.vocab_size = 7,
-                           .max_length = 12,
-                           .d_model = 8,
-                           .num_heads = 2,
-                           .num_layers = 2,
-                           .initializer = init::xavier_uniform},
-                          random);
-  const auto whole = [&](const Indices& so_far) {
-    return squeeze(slice(model(so_far), 0, -1, so_far.shape[0]), 0);
-  };
-  std::vector<KeyValueCache> caches;
-  Index seen = 0;
-  const auto cached = [&](const Indices& so_far) {
-    const Index length = so_far.shape[0], fresh = length - std::exchange(seen, length);
-    const Tensor logits =
-        model.next(Indices({1, fresh}, {so_far.values.end() - fresh, so_far.values.end()}), caches);
-    return squeeze(slice(squeeze(logits, 0), 0, -1, fresh), 0);
-  };
-  const GenerationOptions options = {.sampling = {.temperature = 0.7, .top_k = 5},
-                                     .max_new_tokens = 9};
-  Random one(3), other(3);
-  const Indices text = generate(whole, ids({3, 1}), one, options);
-  CHECK(text.values.size() == 11);
-  CHECK(generate(cached, ids({3, 1}), other, options).values == text.values);
-}
-
 TEST_CASE("a prompt or a length that generates nothing sensible is refused",
           "[phase4][generation]") {
   Random random(1);
@@ -254,6 +267,10 @@ TEST_CASE("a prompt or a length that generates nothing sensible is refused",
   CHECK(complaint([&] { generate(any, ids({}), random); }, {"the prompt is (0)", "<bos>"}) == "");
   CHECK(complaint([&] { generate(any, Indices({1, 2}, {0, 1}), random); },
                   {"the prompt is (1, 2)", "(length)"}) == "");
+  Indices lacking = ids({0, 1});
+  lacking.values.pop_back();
+  CHECK(complaint([&] { generate(any, lacking, random); }, {"generate: ", "(2)"}) == "");
+  CHECK(generate(any, ids({7}), random, {.max_new_tokens = 1}).values.size() == 2);  // no penalty
   CHECK(complaint([&] { generate(any, ids({0}), random, {.max_new_tokens = -1}); },
                   {"length is -1"}) == "");
   CHECK(complaint([&] { generate(always(vector({not_a_number})), ids({0}), random); },

@@ -51,6 +51,8 @@ TEST_CASE("a batch of one's own tells it, too", "[phase2][text]") {
   CHECK(fed(row({1, 3, 7}, {-1, 6, -1})) == "<bos>, hidden");
   CHECK(fed(row({5, 3, 7}, {5, 6, -1})) == "other");  // one that is seen is asked, too
   CHECK(fed(row({5, 6, 7}, {5, 6, 7})) == "other");
+  CHECK(fed(row({5, 6, 0, 0}, {9, 2, -1, -1})) == "other");  // 6 stands behind 5, and is no <pad>
+  CHECK(fed(row({5, 6}, {0, -1})) == "other");               // <pad> may be asked
   const Batch half{Indices({2, 2}, {1, 5, 6, 5}), Indices({2, 2}, {5, 2, 5, 2}), {}};
   CHECK(fed(half) == "next");  // not every row begins with <bos>
   const Batch two{Indices({2, 2}, {1, 5, 1, 6}), Indices({2, 2}, {5, 9, 7, 2}), {}};
@@ -65,6 +67,13 @@ TEST_CASE("a batch that asks nothing tells nothing", "[phase2][text]") {
                   {"inputs are (1), targets (1)", "(rows, length)"}) == "");
   CHECK(complaint([] { input_format_of({Indices({1, 2}, {5, 6}), Indices({1, 1}, {6}), {}}); },
                   {"(1, 2)", "(1, 1)"}) == "");
+  const Batch whole = row({5, 6}, {6, 2});
+  Batch no_input = whole, no_target = whole;
+  no_input.inputs.values.pop_back();
+  no_target.targets.values.pop_back();
+  for (const Batch& batch : {no_input, no_target}) {
+    CHECK(complaint([&] { input_format_of(batch); }, {"input_format_of: ", "(1, 2)"}) == "");
+  }
 }
 
 TEST_CASE("words go through the metadata of a file and back", "[phase1][text]") {

@@ -72,6 +72,7 @@ TEST_CASE("the patterns of Llama 3 and Qwen 2: digits, line ends, cases", "[text
   CHECK(pieces(three, "a.\n\n b") == Strings{"a", ".\n\n", " b"});
   CHECK(pieces(three, "a \n \n  b") == Strings{"a", " \n \n", " ", " b"});
   CHECK(pieces(three, "\nb") == Strings{"\n", "b"});
+  CHECK(pieces(three, "\n  b") == Strings{"\n", " ", " b"});
   CHECK(pieces(three, "a   ") == Strings{"a", "   "});
 }
 

@@ -107,6 +107,40 @@ TEST_CASE("the config of a vocab.txt may name other special tokens", "[text]") {
   CHECK(tokenizer.is_special(tokenizer.id("the")));
 }
 
+TEST_CASE("a bos_token is put in front only if the config says so", "[text]") {
+  const Tokenizer tokenizer =
+      of_bytes({"<|endoftext|>"}, R"({"bos_token": {"__type": "AddedToken", "content": "th"}})");
+  CHECK(tokenizer.bos() == tokenizer.id("th"));
+  CHECK(tokens_of(tokenizer, "a", true) == Strings{"a"});
+}
+
+TEST_CASE("a token without letters is no special one", "[text]") {
+  const Tokenizer tokenizer = of_bytes({"<|endoftext|>", ""}, "{}");
+  CHECK(tokenizer.is_special(257));
+  CHECK_FALSE(tokenizer.is_special(258));
+}
+
+TEST_CASE("of tokens in added_tokens.json only special ones are found before normalising",
+          "[text]") {
+  const Tokenizer tokenizer =
+      tokenizer_of({{"vocab.json", vocabulary_of(byte_tokens({"<|endoftext|>"})).dump()},
+                    {"merges.txt", "\n"},
+                    {"tokenizer_config.json",
+                     R"({"tokenizer_class": "Qwen2Tokenizer", "pad_token": "<e\u0301>"})"},
+                    {"added_tokens.json", R"({"<e\u0301>": 257, "\u00e9!": 258})"}});
+  CHECK(tokenizer.encode("e\u0301!").values == Ids{258});  // as NFC makes it
+  CHECK(tokenizer.encode("<e\u0301>").values == Ids{257});
+  CHECK(tokenizer.encode("<\u00e9>").values.size() == 4);  // < é > of four bytes
+}
+
+TEST_CASE("a config may list the token with id 0", "[text]") {
+  const Tokenizer tokenizer = tokenizer_of(
+      {{"vocab.json", R"({"ab": 0, "a": 1, "b": 2})"},
+       {"merges.txt", "\n"},
+       {"tokenizer_config.json", R"({"added_tokens_decoder": {"0": {"content": "ab"}}})"}});
+  CHECK(tokenizer.encode("bab").values == Ids{2, 0});
+}
+
 TEST_CASE("more special tokens", "[text]") {
   const Tokenizer tokenizer =
       of_bytes({"<x>", "<y>"}, R"({"additional_special_tokens": ["<x>", {"content": "<y>"}]})");
@@ -172,6 +206,8 @@ TEST_CASE("files beside a vocabulary that are damaged or contradict it", "[text]
                        {"tokens 'b' and 'x' have the same id, 1"}) == "");
   CHECK(refused_beside("tokenizer_config.json", R"({"added_tokens_decoder": {"9": {}}})",
                        {"/tokenizer_config.json: an added token has no \"content\""}) == "");
+  CHECK(refused_beside("tokenizer_config.json", R"({"added_tokens_decoder": []})",
+                       {"its added_tokens_decoder is not a JSON object"}) == "");
   CHECK(refused_beside("tokenizer_config.json",
                        R"({"added_tokens_decoder": {"x": {"content": "y"}}})",
                        {"an added token's id, 'x', is not a whole number"}) == "");

@@ -28,14 +28,6 @@ std::string normal(const std::vector<SmallJson>& steps, const std::string& text)
   return tokenizer.decode(tokenizer.encode(text).values);
 }
 
-Strings with_added(const SmallJson& added, const std::string& text,
-                   const SmallJson& normalizer = nullptr) {
-  SmallJson json = byte_level_json();
-  json["added_tokens"] = SmallJson::array({added});
-  json["normalizer"] = normalizer;
-  return tokens_of(tokenizer_of(json), text);
-}
-
 SmallJson split(const char* text, const char* behavior, bool invert = false) {
   return {{"type", "Split"},
           {"pattern", string_pattern(text)},
@@ -73,6 +65,8 @@ TEST_CASE("normalisers", "[text]") {
   const SmallJson bert = {{"type", "BertNormalizer"}, {"lowercase", false}};
   CHECK(normal({bert}, std::string("É\0a\u200B\tx本\xFF", 13)) == "Éa x 本 ");
   CHECK(normal({{{"type", "BertNormalizer"}, {"clean_text", false}}}, "É\t") == "e\t");
+  CHECK(normal({bert}, "a\tb\nc\vd\fe\rf\u0085g\u00A0h") == "a b cde fg h");
+  CHECK(normal({{{"type", "Lowercase"}}}, "A\xFF") == "a\xFF");
 }
 
 TEST_CASE("pre-tokenisers", "[text]") {
@@ -89,6 +83,31 @@ TEST_CASE("pre-tokenisers", "[text]") {
   CHECK(pieces({{{"type", "Whitespace"}}, {{"type", "Digits"}}}, "a1 b") == Strings{"a", "1", "b"});
 }
 
+TEST_CASE("a text is split by a regular expression that is known", "[text]") {
+  constexpr const char* llama3 =
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
+      R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+  SmallJson step = {{"type", "Split"}, {"pattern", {{"Regex", llama3}}}, {"behavior", "Isolated"}};
+  const Strings expected = {"ab", " ", "123", "45", "'S", "\n\n"};
+  CHECK(pieces({step}, "ab 12345'S\n\n") == expected);
+  step["behavior"] = "Removed";
+  CHECK(pieces({step}, "ab 12345'S\n\n").empty());
+  step["invert"] = true;
+  CHECK(pieces({step}, "ab 12345'S\n\n") == expected);
+  step["behavior"] = "Other";
+  CHECK(complaint([&] { pieces({step}, ""); }, {"has a behavior that is not known, 'Other'"}) ==
+        "");
+  step.erase("behavior");
+  CHECK(complaint([&] { pieces({step}, ""); }, {"has a behavior that is not known, ''"}) == "");
+}
+
+TEST_CASE("ByteLevel puts a space before a text unless it is told not to", "[text]") {
+  SmallJson json = byte_level_json();
+  json["pre_tokenizer"].erase("add_prefix_space");
+  CHECK(tokens_of(tokenizer_of(json), "the the") == Strings{"Ġthe", "Ġthe"});
+  CHECK(tokens_of(tokenizer_of(json), " the") == Strings{"Ġthe"});
+}
+
 TEST_CASE("what becomes of the places where a text is split", "[text]") {
   const std::string text = "-a--b";
   CHECK(pieces({split("-", "Removed")}, text) == Strings{"a", "b"});
@@ -97,6 +116,7 @@ TEST_CASE("what becomes of the places where a text is split", "[text]") {
   CHECK(pieces({split("-", "Contiguous")}, text) == Strings{"-", "a", "--", "b"});
   CHECK(pieces({split("-", "MergedWithPrevious")}, text) == Strings{"-", "a-", "-", "b"});
   CHECK(pieces({split("-", "MergedWithNext")}, text) == Strings{"-a", "-", "-b"});
+  CHECK(pieces({split("1", "Isolated"), {{"type", "Digits"}}}, "a1") == Strings{"a", "1"});
 }
 
 TEST_CASE("Metaspace makes blanks visible, before words", "[text]") {
@@ -118,84 +138,24 @@ TEST_CASE("Metaspace makes blanks visible, before words", "[text]") {
                   {"add_prefix_space false, but prepend_scheme 'first'"}) == "");
 }
 
-TEST_CASE("added tokens are cut out before anything else", "[text]") {
-  const SmallJson plain = {
-      {"id", 260}, {"content", "the x"}, {"special", false}, {"normalized", false}};
-  CHECK(with_added(plain, "athe xthe") == Strings{"a", "the x", "the"});
-  SmallJson token = plain;
-  token["single_word"] = true;
-  CHECK(with_added(token, "athe x the x") == Strings{"a", "the", "Ġ", "x", "Ġ", "the x"});
-  token = plain;
-  token["lstrip"] = token["rstrip"] = true;
-  CHECK(with_added(token, "a \n the x  b") == Strings{"a", "the x", "b"});
-  token = plain;
-  token["normalized"] = true;
-  CHECK(with_added(token, "THE X", {{"type", "Lowercase"}}) == Strings{"the x"});
-  CHECK(with_added(plain, "THE X", {{"type", "Lowercase"}}) == Strings{"the", "Ġ", "x"});
-}
-
-TEST_CASE("of added tokens that begin at one place the longest is taken", "[text]") {
-  SmallJson json = byte_level_json();
-  for (const char* content : {"<a", "<ab>", "<ab>>"}) {
-    json["added_tokens"].push_back(
-        {{"id", json["added_tokens"].size() + 260}, {"content", content}, {"special", true}});
-  }
-  CHECK(tokens_of(tokenizer_of(json), "<ab>x<ab<ab>>") == Strings{"<ab>", "x", "<a", "b", "<ab>>"});
-}
-
-TEST_CASE("an added token comes back as it was written, not as letters of bytes", "[text]") {
-  SmallJson json = byte_level_json();
-  json["added_tokens"].push_back({{"id", 261}, {"content", "Führer"}, {"normalized", false}});
-  const Tokenizer tokenizer = tokenizer_of(json);
-  CHECK(tokenizer.decode(tokenizer.encode("der Führer").values) == "der Führer");
-}
-
-TEST_CASE("an added token that the vocabulary has, too, is spelled in letters of bytes", "[text]") {
-  SmallJson json = byte_level_json();
-  const int id = json["model"]["vocab"]["Ċ"];
-  json["added_tokens"].push_back({{"id", id}, {"content", "Ċ"}, {"normalized", false}});
-  const Tokenizer tokenizer = tokenizer_of(json);
-  CHECK(tokenizer.decode(Ids{64, id}) == tokenizer.bytes_of(64) + "\n");
-  CHECK(tokenizer.bytes_of(id) == "\n");
-  CHECK(tokenizer.encode("Ċ\n").values == Ids{id, id});
-}
-
-TEST_CASE("options of BPE: ignore_merges, unknown tokens", "[text]") {
-  SmallJson json = byte_level_json();
-  json["model"]["vocab"]["ĠxĠ"] = 300;
-  json["pre_tokenizer"]["use_regex"] = false;
-  CHECK(tokens_of(tokenizer_of(json), " x ") == Strings{"Ġ", "x", "Ġ"});
-  json["model"]["ignore_merges"] = true;
-  CHECK(tokens_of(tokenizer_of(json), " x ") == Strings{"ĠxĠ"});
-  SmallJson other = character_json();
-  other["model"]["byte_fallback"] = false;
-  CHECK(tokens_of(tokenizer_of(other), "ayyb") == Strings{"▁", "a", "<unk>", "b"});
-  other["model"]["fuse_unk"] = false;
-  CHECK(tokens_of(tokenizer_of(other), "ayyb") == Strings{"▁", "a", "<unk>", "<unk>", "b"});
-  other["model"].erase("unk_token");
-  CHECK(tokens_of(tokenizer_of(other), "ayyb") == Strings{"▁ab"});  // dropped
-}
-
-TEST_CASE("at byte level a byte without a token is unknown, or dropped", "[text]") {
-  SmallJson json = byte_level_json();
-  json["added_tokens"] = SmallJson::array();
-  json["model"] = model_of({"<unk>", "a", "b"}, {});
-  CHECK(tokens_of(tokenizer_of(json), "yaéb") == Strings{"a", "b"});
-  json["model"]["unk_token"] = "<unk>";
-  CHECK(tokens_of(tokenizer_of(json), "yaéb") == Strings{"<unk>", "a", "<unk>", "<unk>", "b"});
-  json["model"]["fuse_unk"] = true;
-  CHECK(tokens_of(tokenizer_of(json), "yaéby") == Strings{"<unk>", "a", "<unk>", "b", "<unk>"});
-}
-
-TEST_CASE("a merge of a byte that stands for a character holds in a long text, too", "[text]") {
+TEST_CASE("fields of Metaspace that may be left out, and those that make no sense", "[text]") {
   SmallJson json = character_json();
-  json["model"]["vocab"]["a<0x00>"] = 400;
-  json["model"]["merges"].push_back("a <0x00>");
-  std::string text;
-  for (int i = 0; i < 40; ++i) text += std::string("a\0", 2);
-  Ids expected(41, 400);
-  expected.front() = 7;
-  CHECK(tokenizer_of(json).encode(text, false).values == expected);
+  json["normalizer"] = nullptr;
+  const auto words = [&](const SmallJson& fields) {
+    json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}};
+    json["pre_tokenizer"].update(fields);
+    return tokenizer_of(json).explain("a b").steps.back().pieces;
+  };
+  CHECK(words({{"str_rep", "▁"}}) == Strings{"▁a", "▁b"});
+  CHECK(words({{"add_prefix_space", false}}) == Strings{"a", "▁b"});
+  CHECK(words({{"split", false}}) == Strings{"▁a▁b"});
+  CHECK(complaint([&] { words({{"prepend_scheme", "last"}}); },
+                  {"its pre_tokenizer Metaspace has a prepend_scheme that is not known, 'last'"}) ==
+        "");
+  for (const char* text : {"", "▁▁"}) {
+    CHECK(complaint([&] { words({{"replacement", text}}); },
+                    {"has a \"replacement\" that is not one character"}) == "");
+  }
 }
 
 TEST_CASE("post-processors put special tokens around a text", "[text]") {
@@ -232,8 +192,20 @@ TEST_CASE("decoders", "[text]") {
   CHECK(text({{"type", "ByteFallback"}}, {10 + 0xC3, 10 + 0xA9, 2}) == "éa");
   CHECK(text({{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 0}}, {2, 8, 3}) == "bb");
   SmallJson fused = {{"type", "Sequence"}, {"decoders", {{{"type", "Fuse"}}}}};
-  fused["decoders"].push_back({{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 1}});
-  CHECK(text(fused, {2, 8, 2, 8, 2}) == "abaab");  // a ab a ab a
+  fused["decoders"].push_back({{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 2}});
+  CHECK(text(fused, {2, 8, 2, 8, 2, 2, 2}) == "abaaba");  // a ab a ab a a a
+  SmallJson json = character_json();
+  json["decoder"] = fused;
+  CHECK(tokenizer_of(json).bytes_of(2) == "a");  // neither a beginning nor an end
+  CHECK(tokenizer_of(json).bytes_of(2, true).empty());
+  const SmallJson most = {
+      {"type", "Strip"}, {"content", "a"}, {"start", 1'000'000'000'000}, {"stop", 0}};
+  CHECK(text(most, {2, 3}) == "b");
+  const SmallJson expression = {
+      {"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", "b"}};
+  CHECK(complaint([&] { text(expression, {}); },
+                  {"its decoder Replace has a regular expression: only a \"String\" is known"}) ==
+        "");
   const SmallJson all_blanks = {
       {"type", "Sequence"},
       {"decoders",
@@ -244,4 +216,33 @@ TEST_CASE("decoders", "[text]") {
   CHECK(text(all_blanks, long_run) == "b");  // in no time to speak of
   CHECK(text({{"type", "WordPiece"}, {"prefix", "▁"}, {"cleanup", false}}, {2, 9, 3}) == "aab b");
   CHECK(text(nullptr, {2, 3}) == "a b");
+}
+
+TEST_CASE("a beginning that is asked for, but may be gone, is refused", "[text]") {
+  const auto behind = [](const SmallJson& step, const char* scheme) {
+    SmallJson json = character_json();
+    json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, step}}};
+    json["pre_tokenizer"] = {
+        {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}};
+    return complaint([&] { tokenizer_of(json); },
+                     {"its pre_tokenizer Metaspace has prepend_scheme 'first', which is not",
+                      step["type"].get_ref<const std::string&>().c_str()});
+  };
+  const auto replace = [](const char* pattern, const char* content) {
+    return SmallJson{{"type", "Replace"}, {"pattern", {{"String", pattern}}}, {"content", content}};
+  };
+  const SmallJson bert = {{"type", "BertNormalizer"}, {"clean_text", false}, {"lowercase", false}};
+  SmallJson cleaning = bert, accents = bert, right = {{"type", "Strip"}, {"strip_left", false}};
+  cleaning["clean_text"] = true;
+  accents["strip_accents"] = true;
+  for (const SmallJson& step : {SmallJson{{"type", "Strip"}}, SmallJson{{"type", "StripAccents"}},
+                                replace("a", ""), replace("ab", "c"), cleaning, accents}) {
+    CAPTURE(step.dump());
+    CHECK(behind(step, "first") == "");
+    CHECK(behind(step, "always") == "nothing was thrown");
+  }
+  for (const SmallJson& step : {right, replace("é", "e"), bert, SmallJson{{"type", "Lowercase"}}}) {
+    CAPTURE(step.dump());
+    CHECK(behind(step, "first") == "nothing was thrown");
+  }
 }

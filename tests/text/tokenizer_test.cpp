@@ -27,35 +27,6 @@ std::string random_bytes(Random& random, Index length) {
   return bytes;
 }
 
-// Number by number, as llama2.c's program reads it.
-std::string llama2c_file(const std::vector<std::pair<std::string, float>>& tokens) {
-  std::string bytes;
-  const auto append = [&](const auto& number) {
-    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-  };
-  append(std::int32_t{27});
-  for (const auto& [token, score] : tokens) {
-    append(score);
-    append(static_cast<std::int32_t>(token.size()));
-    bytes += token;
-  }
-  return bytes;
-}
-
-std::vector<std::pair<std::string, float>> llama2c_tokens() {
-  std::vector<std::pair<std::string, float>> tokens = {
-      {"<unk>", 0.f}, {"\n<s>\n", 0.f}, {"\n</s>\n", 0.f}};
-  constexpr const char* digits = "0123456789ABCDEF";
-  for (int byte = 0; byte < 256; ++byte) {
-    tokens.push_back({std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">", 0.f});
-  }
-  for (const auto& [token, score] : std::vector<std::pair<std::string, float>>{
-           {" ", -9.f}, {"a", -9.f}, {"b", -9.f}, {"ab", -2.f}, {" a", -1.f}, {"ba", -2.f}}) {
-    tokens.push_back({token, score});
-  }
-  return tokens;
-}
-
 }  // namespace
 
 TEST_CASE("vocab.json and merges.txt are GPT-2's byte-level BPE", "[text]") {
@@ -72,6 +43,15 @@ TEST_CASE("vocab.json and merges.txt are GPT-2's byte-level BPE", "[text]") {
   CHECK(tokenizer.decode(tokenizer.encode("the<|endoftext|>m").values) == "them");
   CHECK(tokenizer.decode(tokenizer.encode("the<|endoftext|>m").values, false) ==
         "the<|endoftext|>m");
+}
+
+TEST_CASE("of a vocab.json without all bytes the others are dropped", "[text]") {
+  const Tokenizer tokenizer =
+      tokenizer_of({{"vocab.json", R"({"b": 0, "a": 1})"}, {"merges.txt", "#version: 0.2\n"}});
+  CHECK(tokenizer.encode("axb").values == Ids{1, 0});
+  CHECK(tokenizer_of({{"vocab.json", R"({"a": 0})"}, {"merges.txt", "\n"}}).size() == 1);
+  CHECK(complaint([] { tokenizer_of({{"vocab.json", "{}"}, {"merges.txt", "\n"}}); },
+                  {"vocab.json: the vocabulary is empty"}) == "");
 }
 
 TEST_CASE("each of the two files, and the folder, open the same", "[text]") {
@@ -163,6 +143,7 @@ TEST_CASE("vocab.txt is BERT's WordPiece, with its basic tokenization", "[text]"
   CHECK(tokens_of(tokenizer, "the\xFF!") == Strings{"the", "!"});
   CHECK(tokenizer.decode(tokenizer.encode("The unables!").values) == "the unables!");
   CHECK(tokenizer.eos() == tokenizer.id("[SEP]"));
+  CHECK(tokenizer.is_special(0));  // [PAD]
 }
 
 TEST_CASE("a vocab.txt of capitals keeps them if its config says so", "[text]") {
@@ -171,34 +152,13 @@ TEST_CASE("a vocab.txt of capitals keeps them if its config says so", "[text]") 
   CHECK(tokens_of(tokenizer, "The the café") == Strings{"[UNK]", "the", "[UNK]"});
 }
 
-TEST_CASE("llama2.c's tokenizer.bin merges by score, the leftmost of equal ones", "[text]") {
-  const Tokenizer tokenizer = tokenizer_of({{"tokenizer.bin", llama2c_file(llama2c_tokens())}});
-  CHECK(tokens_of(tokenizer, "abab", true) == Strings{"\n<s>\n", " a", "ba", "b"});
-  CHECK(tokens_of(tokenizer, "b\n") == Strings{" ", "b", "<0x0A>"});
-  CHECK(tokens_of(tokenizer, "") == Strings{});
-  for (const std::string text : {"b é", "  b ", "é  ", "\xFF"}) {
-    CHECK(tokenizer.decode(tokenizer.encode(text).values) == text);
-  }
-  for (const std::int32_t id : {0, 1, 2, 3})
-    CHECK(tokenizer.is_special(id) == (id == 1 || id == 2));
-  CHECK(tokenizer.bos() == 1);
-  CHECK(tokenizer.eos() == 2);
-}
-
-TEST_CASE("a tokenizer.bin has at least its special tokens and all bytes", "[text]") {
-  std::vector<std::pair<std::string, float>> tokens = llama2c_tokens();
-  tokens.resize(259);
-  CHECK(tokenizer_of({{"tokenizer.bin", llama2c_file(tokens)}}).size() == 259);
-  tokens.pop_back();
-  CHECK(complaint([&] { tokenizer_of({{"tokenizer.bin", llama2c_file(tokens)}}); }, {"258"}) == "");
-}
-
 TEST_CASE("ids without a token are refused", "[text]") {
   const Tokenizer tokenizer = tokenizer_of(byte_level_json());
   for (const std::int32_t id : {-1, 261, 2'000'000'000}) {
     CHECK(complaint([&] { tokenizer.decode(Ids{id}); },
                     {"tokenizer: id ", "has no token", "261 tokens, with ids from 0 to 260"}) ==
           "");
+    CHECK(complaint([&] { tokenizer.decode(Ids{id}, false); }, {"has no token"}) == "");
     CHECK(complaint([&] { tokenizer.bytes_of(id); }, {"has no token"}) == "");
     CHECK(complaint([&] { tokenizer.token(id); }, {"has no token"}) == "");
     CHECK(complaint([&] { (void)tokenizer.is_special(id); }, {"has no token"}) == "");
@@ -215,6 +175,8 @@ TEST_CASE("a vocabulary may leave ids out", "[text]") {
   const Tokenizer tokenizer = tokenizer_of(json);
   CHECK(tokenizer.encode("ab").values == Ids{2, 0});
   CHECK(tokenizer.token(0) == "b");
+  CHECK(tokenizer.contains("b"));
+  CHECK(tokenizer.id("b") == 0);
   for (const std::int32_t id : {-1, 1, 3}) {
     CHECK(!tokenizer.contains(id));
     CHECK(complaint([&] { tokenizer.token(id); }, {"2 tokens, with ids from 0 to 2"}) == "");
@@ -251,6 +213,24 @@ TEST_CASE("an explanation shows each step, and ends with the same ids", "[text]"
   CHECK(tokenizer.explain(std::string(1000, 'a')).ids.shape == Shape{1000});
   CHECK(complaint([&] { tokenizer.explain(std::string(1001, 'a')); },
                   {"1001 bytes", "1000 bytes are the limit"}) == "");
+}
+
+TEST_CASE("an explanation names the normaliser, and what WordPiece takes", "[text]") {
+  SmallJson json = byte_level_json();
+  json["normalizer"] = {{"type", "Lowercase"}};
+  json["added_tokens"] = SmallJson::array({{{"id", 260}, {"content", "the x"}}});
+  const TokenizerTrace trace = tokenizer_of(json).explain("THE XA");
+  REQUIRE(trace.steps.size() == 4);
+  CHECK(trace.steps[1].name == "normaliser Lowercase");
+  CHECK(trace.steps[1].pieces == Strings{"the xa"});
+  CHECK(trace.steps[2].name == "added tokens cut out");
+  CHECK(trace.steps[2].pieces == Strings{"the x", "a"});
+  CHECK(trace.steps[3].pieces == Strings{"a"});
+  const auto words = tokenizer_of({{"vocab.txt", vocab_txt}}).explain("the unable").pieces;
+  REQUIRE(words.size() == 2);
+  REQUIRE(words[1].size() == 2);
+  CHECK(words[1][1].name == "longest tokens");
+  CHECK(words[1][1].pieces == Strings{"un", "##able"});
 }
 
 TEST_CASE("real tokenizers give the ids of their references", "[models]") {

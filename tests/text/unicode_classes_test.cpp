@@ -96,7 +96,11 @@ TEST_CASE("the first and the last character of a text, UTF-8 or not", "[text]") 
   for (const char* bad : {"\x80", "a\x80", "\xC3", "é\x80", "\xF0\x9F\x98"}) {
     CHECK(!last_character(bad).valid);
     CHECK(last_character(bad).bytes == 1);
+    CHECK(last_character(bad).point == 0xFFFD);
   }
+  CHECK(last_character("é").point == U'é');
+  CHECK(!last_character("").valid);
+  CHECK(!first_character(std::string_view("é").substr(0, 1)).valid);  // though more bytes follow
   CHECK(!first_character("\xC3(").valid);
   CHECK(first_character("\xC3(").bytes == 1);
   CHECK(first_character("\xED\xA0\x80").point == 0xFFFD);
@@ -114,6 +118,7 @@ TEST_CASE("lower case and normal forms leave alone what is not UTF-8 or not assi
   CHECK(normal_form("ﬁ", NormalForm::nfkc) == "fi");
   CHECK(normal_form("각", NormalForm::nfkd) == "\u1100\u1161\u11A8");
   CHECK(normal_form("", NormalForm::nfc).empty());
+  CHECK(normal_form(std::string_view("e\u0301\xFF").substr(0, 3), NormalForm::nfc) == "é");
   CHECK(normal_form("a\u0301" + encode_utf8(0x897) + "\u0323", NormalForm::nfd) ==
         "a\u0301" + encode_utf8(0x897) + "\u0323");  // a mark of 16.0 does not move
 }

@@ -9,6 +9,7 @@ using Ids = std::vector<std::int32_t>;
 
 TEST_CASE("a text is split at blanks and made lower-case", "[phase1][text]") {
   CHECK(split_words("The cat SAT") == Words{"the", "cat", "sat"});
+  CHECK(split_words("@AZ[ `az{") == Words{"@az[", "`az{"});
   CHECK(split_words("  on\tthe\r\n mat ") == Words{"on", "the", "mat"});
   CHECK(split_words("") == Words{});
   CHECK(split_words(" \n") == Words{});

@@ -57,7 +57,8 @@ TEST_CASE("in each epoch every item comes exactly once, in another order", "[pha
 TEST_CASE("batches depend on the seed and their number alone", "[phase1]") {
   Epochs epochs(10, 4, 7), same(10, 4, 7), other(10, 4, 8), larger(10, 5, 7);
   const std::vector<Indices> third = epochs.epoch(3);
-  CHECK(same.batch(8).values == third[1].values);  // step 8: after two epochs of three batches
+  CHECK(same.batch(7).values == third[0].values);  // after two epochs of three batches
+  CHECK(same.batch(8).values == third[1].values);
   CHECK(same.batch(9).values == third[2].values);
   CHECK(same.batch(1).values == epochs.epoch(1)[0].values);
   CHECK(same.batch(8).values == third[1].values);
@@ -79,6 +80,8 @@ TEST_CASE("the last, smaller batch is kept or dropped; unshuffled items stay in 
     CHECK(std::unique(order.begin(), order.end()) == order.end());
   }
   CHECK(Epochs(8, 4, 1).batches() == 2);
+  CHECK(Epochs(1, 4, 1).batches() == 1);
+  CHECK(Epochs(2147483647, 4, 1).batches() == 536870912);  // as many items as there may be
   CHECK(Epochs(8, 4, 1, {.drop_last = true}).batches() == 2);
 }
 
@@ -115,6 +118,10 @@ TEST_CASE("take refuses ids that are no item", "[phase1]") {
   Indices changed({3}, {0, 1, 2});
   changed.values.pop_back();
   CHECK(complaint([&] { take(changed, Indices({1}, {2})); }, {"take", "2", "(3)"}) == "");
+  CHECK(complaint([&] { take(Indices({3}, {0, 1, 2}), changed); }, {"take", "2", "(3)"}) == "");
+  CHECK(complaint([&] { take(Tensor::zeros({3}), changed); }, {"take", "2", "(3)"}) == "");
+  CHECK(complaint([] { take(Tensor::zeros({3}), Indices({3}, {1, -1, 0})); },
+                  {"take: id -1 at place 1"}) == "");
   CHECK(complaint([] { take(Indices({3}, {0, 1, 2}), Indices({1}, {-1})); },
                   {"take: id -1 at place 0"}) == "");
   CHECK(complaint([] { take(Tensor(1), Indices({1}, {0})); }, {"take: data is ()"}) == "");

@@ -284,6 +284,9 @@ TEST_CASE("clip_gradient_norm shortens what is too long, and tells how long it w
   CHECK(clip_gradient_norm(gradients, 0) > 6);
   CHECK(gradient_norm(gradients) == 0);
   CHECK(clip_gradient_norm(gradients, 0) == 0);
+  Gradients tiny = gradients_of(two, {Tensor({2}, {1e-6, 0}), Tensor({1}, {0})});
+  clip_gradient_norm(tiny, 1e-7);  // times 1e-7 / (1e-6 + 1e-6), as PyTorch
+  CHECK(std::abs(double{tiny.at(0).at({0})} / 5e-8 - 1) < 1e-3);
 }
 
 TEST_CASE("gradients that are not finite are not clipped but reported", "[phase1][optim]") {
@@ -326,4 +329,6 @@ TEST_CASE("an adam that takes over another's state makes the same steps", "[phas
     CHECK(one[i].value.values() == other[i].value.values());
   }
   CHECK(complaint([&] { second.set_steps(-1); }, {"adam: -1 steps", "0 or more"}) == "");
+  second.set_steps(0);
+  CHECK(second.steps() == 0);
 }

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "catch.hpp"
 #include "printed_by.hpp"
+#include "training/progress_line.hpp"
 
 using namespace tapestry;
 
@@ -19,6 +21,50 @@ bool holds(const std::string& text, const std::string& part) {
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 }  // namespace
+
+TEST_CASE("times are told in seconds, minutes and hours", "[phase2][progress]") {
+  CHECK(duration_text(0) == "0.0 s");
+  CHECK(duration_text(99.5) == "99.5 s");
+  CHECK(duration_text(100) == "2 min");
+  CHECK(duration_text(5999) == "100 min");
+  CHECK(duration_text(6000) == "1.7 h");
+  CHECK(duration_text(36'000'000) == "10000.0 h");
+}
+
+TEST_CASE("the speed is that of the steps made here, in tokens if they are known",
+          "[phase2][progress]") {
+  const auto told = [](Index made, Index tokens, double seconds) {
+    return speed_and_rest({1000 + made, 1000, 1100 + made, tokens, seconds});
+  };
+  CHECK(told(20, 0, 4) == "5.0/s, 20.0 s left");
+  CHECK(told(19, 0, 2) == "9.5/s, 10.5 s left");
+  CHECK(told(20, 0, 2) == "10/s, 10.0 s left");
+  CHECK(told(20, 1, 4) == "5.0 tokens/s, 20.0 s left");
+  CHECK(told(20, 300, 4) == "1500 tokens/s, 20.0 s left");
+  CHECK(told(20, 0, 0) == "20000000000/s, 0.0 s left");  // a clock that stands still
+}
+
+TEST_CASE("on a terminal a line is due after a tenth of a second, and at the end",
+          "[phase2][progress]") {
+  CHECK_FALSE(line_is_due(true, 0.09, 5, 9));
+  CHECK_FALSE(line_is_due(true, 0.1, 5, 9));
+  CHECK(line_is_due(true, 0.11, 4, 9));
+  CHECK(line_is_due(true, 0, 9, 9));
+}
+
+TEST_CASE("elsewhere a line is due five times in all", "[phase2][progress]") {
+  const auto due = [](Index total) {
+    std::vector<Index> steps;
+    for (Index done = 1; done <= 20; ++done) {
+      if (line_is_due(false, 9, done, total)) steps.push_back(done);
+    }
+    return steps;
+  };
+  CHECK(due(20) == std::vector<Index>{4, 8, 12, 16, 20});
+  CHECK(due(7) == std::vector<Index>{2, 3, 5, 6, 7, 9, 10, 12, 13, 14, 16, 17, 19, 20});
+  CHECK(due(1).size() == 20);
+  CHECK(due(0).size() == 20);
+}
 
 TEST_CASE("into a file, progress is told in five lines", "[phase2][progress]") {
   const std::string text = stderr_of([] {

@@ -63,7 +63,7 @@ TEST_CASE("a cosine schedule refuses options out of range, by name", "[phase2][o
   CHECK(refused(1, {.floor = -1}, {"floor is -1"}) == "");
   CHECK(refused(1, {.warmup_steps = -1}, {"warmup_steps is -1"}) == "");
   CHECK(refused(1, {.warmup_steps = 10, .steps = 10}, {"warmup_steps is 10", "below steps"}) == "");
-  CHECK(refused(1, {.steps = 0}, {"steps is 0"}) == "");
+  CHECK(refused(1, {.steps = 0}, {"cosine_schedule: steps is 0"}) == "");
 }
 
 TEST_CASE("a constant schedule warms up and stays at its peak", "[phase2][optim]") {
@@ -97,9 +97,10 @@ TEST_CASE("one cycle is up, down and out, in three lines", "[phase2][optim]") {
     CHECK(same_number(one_cycle_schedule(step, options), by_hand[step - 1], 1e-12));
   }
   // No way out, where the cycle takes all steps; and of one step up and one down.
-  const OneCycleOptions whole = {.peak = 3, .start = 1, .floor = 1, .warmup_steps = 1, .steps = 2};
+  const OneCycleOptions whole = {.peak = 3, .start = 2, .floor = 1, .warmup_steps = 1, .steps = 2};
   CHECK(one_cycle_schedule(1, whole) == 3);
   CHECK(one_cycle_schedule(2, whole) == 1);
+  CHECK(one_cycle_schedule(3, {.peak = 2, .start = 2, .floor = 2, .warmup_steps = 2}) == 2);
 }
 
 TEST_CASE("one cycle refuses options out of range, by name", "[phase2][optim]") {

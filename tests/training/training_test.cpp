@@ -164,6 +164,9 @@ TEST_CASE("the progress line tells step, loss, the loss of guessing, speed and t
   CHECK(text.find("tokens/s, ") != std::string::npos);
   CHECK(text.find(" s left  loss 0.500 (guessing 2.500)\n") != std::string::npos);
   CHECK(stderr_of([&] { train(adam, half, {.steps = 9, .what = ""}); }) == "");
+  const std::string alone =
+      stderr_of([&] { train(adam, half, {.steps = 14, .what = "learning"}); });
+  CHECK(alone.ends_with(" s left  loss 0.500\n"));
 }
 
 // ---------------------------------------------------------------- stopping

@@ -87,7 +87,8 @@ std::vector<bool> fixed_tokens(const Source& s) {
     }
     if (s.is(i, "case")) fix(fixed, i, next_sign(s, i, ":"));
     // What a test asks of a function of the kernels, and the library never reads
-    if (s.is(i, "Claim") && s.is(i + 1, "claim")) fix(fixed, i, next_sign(s, i, ";"));
+    const bool asked = (s.is(i, "Claim") && s.is(i + 1, "claim")) || s.is(i, "slope_error");
+    if (asked) fix(fixed, i, next_sign(s, i, ";"));
     const bool computed = s.is(i, "alignas") || s.is(i, "noexcept") || s.is(i, "sizeof") ||
                           s.is(i, "decltype") || s.is(i, "requires") ||
                           (s.is(i, "constexpr") && s.is(i - 1, "if"));
@@ -116,7 +117,8 @@ std::vector<bool> tokens_for_speed(const Source& s) {
     // By their names: multiply-adds of a part, and how many make a part worth a thread
     const bool share = s.is(i, "work") || s.is(i, "grain");
     if (share && s.is(i - 1, "Index") && s.is(i + 1, "=")) fix(found, i, next_sign(s, i, ";"));
-    const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
+    const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_ahead") || s.is(i, "fetch_beginning") ||
+                       s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
                        s.is(i, "__builtin_prefetch");
     if (!(ahead || s.is(i, "reserve") || s.is(i, "row_grain")) || !s.is(i + 1, "(")) continue;
     const std::size_t close = s.partner[i + 1];
