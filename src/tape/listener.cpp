@@ -9,7 +9,12 @@ namespace tapestry {
 Gradients Tape::backward(const Tensor& loss, BackwardListener& listener) {
   state_->find_complete();
   state_->listener = &listener;
-  return backward(loss);
+  try {
+    return backward(loss);
+  } catch (...) {
+    state_->listener = nullptr;
+    throw;
+  }
 }
 
 // A gradient is complete when the first record that used its tensor has handed on its own; that of

@@ -100,8 +100,14 @@ TEST_CASE("one word, no word, and more queries than keys", "[phase3][analysis]")
     CHECK(pattern_score(pattern, random_between({2, 5, 3}, 0, 1)).shape() == Shape{2});
     CHECK(pattern_score(pattern, random_between({3, 5}, 0, 1)).shape() == Shape{});
     CHECK(pattern_score(pattern, Tensor::zeros({0, 2, 3, 3})).shape() == Shape{0, 2});
+    CHECK(max(pattern_score(pattern, Tensor::zeros({2, 3, 0}))).item() == 0);  // no keys
   }
   CHECK(best_offset(Tensor::ones({1, 1, 1})).item() == 0);
+}
+
+TEST_CASE("weights on more keys than a mask shows are as even as can be", "[phase3][analysis]") {
+  const Tensor even = uniform_attention({3, 3});
+  CHECK(difference(normalized_entropy(even, Mask::causal()), {3}, {0, 1, 1}, nearly_equal) == "");
 }
 
 TEST_CASE("strided weights give what their copies give", "[phase3][analysis]") {
@@ -146,6 +152,10 @@ TEST_CASE("errors of detectors name what does not fit", "[phase3][analysis]") {
   CHECK(complaint([] { attention_entropy(Tensor::ones({3})); },
                   {"weights are (3)", "must be (..., queries, keys)"}) == "");
   CHECK(complaint([] { pattern_score(Pattern::self, Tensor(1)); }, {"weights are ()"}) == "");
+  for (const Pattern pattern : all_patterns) {
+    CHECK(complaint([=] { pattern_score(pattern, Tensor::ones({3}), {}, Indices({1}, {0})); },
+                    {"attention pattern: weights are (3)"}) == "");
+  }
   CHECK(complaint([&] { pattern_score(Pattern::self, weights, Mask::padding({1, 2, 3})); },
                   {"mask"}) == "");
   CHECK(complaint([&] { pattern_score(Pattern::induction, weights); },
@@ -155,6 +165,10 @@ TEST_CASE("errors of detectors name what does not fit", "[phase3][analysis]") {
   const Indices three({3, 4}, std::vector<std::int32_t>(12, 1));
   CHECK(complaint([&] { pattern_score(Pattern::induction, weights, {}, three); },
                   {"(3, 4) were given", "(batch, queries)"}) == "");
+  Indices broken({4}, {0, 1, 2, 3});
+  broken.values.pop_back();
+  CHECK(complaint([&] { weight_on(weights, broken); }, {"weight_on: "}) == "");
+  CHECK(complaint([] { keys_at(1, {3}); }, {"attention pattern: weights are (3)"}) == "");
   CHECK(complaint([&] { weight_on(weights, Indices({4}, {0, 1, 4, 3})); },
                   {"weight_on: there is no key 4; there are 4, from 0."}) == "");
   CHECK(complaint([&] { weight_on(slice(weights, -2, 0, 3), Indices({3}, {0, 7, 2})); },

@@ -91,7 +91,7 @@ double offset_by_hand(const Tensor& weights, const Mask& mask, Index head, Index
   for (Index b = 0; b < 3; ++b) {
     const Rows one{weights, mask, b, head};
     const int before = seen;
-    for (Index i = 0; i < 5; ++i) {
+    for (Index i = 0; i < one.queries(); ++i) {
       rows += one.visible(i) >= 2;
       seen += one.visible(i) >= 2 && one.sees(i, i + offset);
     }
@@ -100,6 +100,20 @@ double offset_by_hand(const Tensor& weights, const Mask& mask, Index head, Index
   }
   return having_it == 0 || 2 * seen < rows ? 0 : sum / having_it;
 }
+
+// The offset of one head with the greatest score, and that; 0 and 0 if there is none.
+std::pair<Index, double> best_by_hand(const Tensor& weights, const Mask& mask, Index head) {
+  std::pair<Index, double> best;
+  for (Index offset = 1 - weights.size(-2); offset < weights.size(-1); ++offset) {
+    if (offset >= -1 && offset <= 1) continue;
+    const double score = offset_by_hand(weights, mask, head, offset);
+    if (score > best.second) best = {offset, score};
+  }
+  return best;
+}
+
+const std::vector<Mask> masks_of_any_size = {
+    {}, Mask::causal(1), Mask::local(2), Mask::padding({3, 2, 0})};
 
 }  // namespace
 
@@ -146,6 +160,29 @@ TEST_CASE("every detector gives what plain loops give, under every mask", "[phas
   }
 }
 
+TEST_CASE("detectors of weights with more keys than queries, or fewer", "[phase3][analysis]") {
+  for (const auto& [queries, keys] : {std::pair<Index, Index>{3, 5}, {5, 3}, {2, 4}}) {
+    for (std::size_t m = 0; m < masks_of_any_size.size(); ++m) {
+      const Mask& mask = masks_of_any_size[m];
+      const Tensor weights = weights_under(mask, {3, 2, queries, keys}, m);
+      CAPTURE(queries, keys, m);
+      for (const Pattern pattern : all_patterns) {
+        if (pattern == Pattern::fixed_offset || pattern == Pattern::induction) continue;
+        CAPTURE(to_string(pattern));
+        const auto expected = [&](const Place& at) {
+          return by_hand(pattern, {weights, mask, at[0], at[1]});
+        };
+        CHECK(difference(pattern_score(pattern, weights, mask), {3, 2}, tabulate({3, 2}, expected),
+                         nearly_equal) == "");
+      }
+      const auto best = [&](const Place& at) {
+        return static_cast<double>(best_by_hand(weights, mask, at[0]).first);
+      };
+      CHECK(difference(best_offset(weights, mask), {2}, tabulate({2}, best)) == "");
+    }
+  }
+}
+
 TEST_CASE("the best offset is one for all sentences of a head", "[phase3][analysis]") {
   const Shape by_head{3, 2};
   for (std::size_t m = 0; m < masks.size(); ++m) {
@@ -153,14 +190,7 @@ TEST_CASE("the best offset is one for all sentences of a head", "[phase3][analys
     const Tensor weights = weights_under(masks[m], batch_shape, m + 9);
     const Tensor scores = pattern_score(Pattern::fixed_offset, weights, masks[m]);
     for (Index head = 0; head < 2; ++head) {
-      double greatest = 0;
-      Index best = 0;
-      for (const Index offset : {-4, -3, -2, 2, 3, 4}) {
-        const double score = offset_by_hand(weights, masks[m], head, offset);
-        if (score <= greatest) continue;
-        greatest = score;
-        best = offset;
-      }
+      const Index best = best_by_hand(weights, masks[m], head).first;
       CHECK(best_offset(weights, masks[m]).at({head}) == static_cast<real>(best));
       for (Index b = 0; b < 3; ++b) {
         const double expected =

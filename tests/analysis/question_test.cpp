@@ -39,6 +39,9 @@ TEST_CASE("one text has one token or more, and no other text beside it", "[phase
                              Indices({0}, {}), Indices({1, 0}, {})}) {
     CHECK(complaint([&] { (void)one_text("a", model, ids); }, {"a: ids are ", "one token"}) == "");
   }
+  Indices broken({2}, {1, 2});
+  broken.values.pop_back();
+  CHECK(complaint([&] { (void)one_text("a", model, broken); }, {"a: "}) == "");
   CHECK(position_in("a", {.position = 0}, 4) == 0);
   CHECK(position_in("a", {.position = 3}, 4) == 3);
   CHECK(position_in("a", {.position = -1}, 4) == 3);

@@ -133,6 +133,7 @@ TEST_CASE("without head_dim a head is hidden_size / num_attention_heads wide, ro
 TEST_CASE("mistral as written out: a window in all layers, unless it is null",
           "[phase7][architectures]") {
   CHECK(wrong("mistral", {{"sliding_window", 3}}, {3, 3, 3}) == "");
+  CHECK(wrong("mistral", {{"sliding_window", 1}}, {1, 1, 1}) == "");
   CHECK(wrong("mistral", {{"sliding_window", nullptr}}) == "");
   CHECK(wrong("mistral", {{"sliding_window", 4}, {"head_dim", 4}}, {4, 4, 4}) == "");
   CHECK(wrong("mistral", {}) == "");  // 4096, which this text does not reach

@@ -108,6 +108,17 @@ TEST_CASE("a loss that is refused leaves nothing to tell twice", "[tape][phase8]
   CHECK(listener.order.size() == 2);
 }
 
+TEST_CASE("a listener of a loss that was refused hears nothing of the next", "[tape][phase8]") {
+  const Tensor a({2}, {1, 2});
+  Tape tape({a});
+  const Tensor product = a * a;
+  Listener listener(1);
+  CHECK_THROWS_AS(tape.backward(product, listener), Error);
+  (void)tape.backward(sum(product));
+  CHECK(listener.order.empty());
+  CHECK(listener.after_records == 0);
+}
+
 TEST_CASE("the loss may be a watched tensor itself", "[tape][phase8]") {
   const Tensor a = Tensor::ones({});
   Tape tape({a});

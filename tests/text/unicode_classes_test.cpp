@@ -102,6 +102,7 @@ TEST_CASE("the first and the last character of a text, UTF-8 or not", "[text]") 
   CHECK(!last_character("").valid);
   CHECK(!first_character(std::string_view("é").substr(0, 1)).valid);  // though more bytes follow
   CHECK(!first_character("\xC3(").valid);
+  CHECK(!first_character("\x80").valid);
   CHECK(first_character("\xC3(").bytes == 1);
   CHECK(first_character("\xED\xA0\x80").point == 0xFFFD);
 }
