@@ -90,7 +90,8 @@ TEST_CASE("a fall is that of the whole model with outputs of 0", "[phase7][analy
         {part("0.1"), part("1.0")},
         {part("@0"), part("@2"), part("1.1")},
         {part("0.1:2>1"), part("0.1:2>2"), part("1.0:4>3"), part("@3")},
-        {part("0.0:5>3"), part("0.1:3>2")}};  // nothing reads what 5 sees
+        {part("0.0:5>3"), part("0.1:3>2")},  // nothing reads what 5 sees
+        {part("@5"), part("1.0")}};
     if (o.has_feed_forward) {
       sets.push_back({part("0.mlp")});
       sets.push_back({part("1.mlp"), part("0.attention"), part("0.0:2>2"), part("@4")});
@@ -109,6 +110,10 @@ TEST_CASE("falls of logarithms of probabilities, too", "[phase7][analysis]") {
   const std::vector<ModelPart> parts{part("0.3"), part("1.mlp")};
   CHECK(cut(model, Indices({1, 6}, ids.values), sure, parts) ==
         Approx(fall_by_hand(model, parts, sure)).margin(rounding));
+  const Transformer encoder = scattered(like_bert());
+  const Indices one({1}, {3});  // a text of one token
+  CHECK(cut(encoder, one, sure, {{part("0.1")}}) ==
+        Approx(fall_by_hand(encoder, {part("0.1")}, sure, one)).margin(rounding));
 }
 
 TEST_CASE("all falls of one reading are those of three", "[phase7][analysis]") {

@@ -168,6 +168,10 @@ TEST_CASE("errors of detectors name what does not fit", "[phase3][analysis]") {
   Indices broken({4}, {0, 1, 2, 3});
   broken.values.pop_back();
   CHECK(complaint([&] { weight_on(weights, broken); }, {"weight_on: "}) == "");
+  const Indices nine({3, 3}, {0, 1, 2, 0, 1, 2, 0, 1, 2});
+  CHECK(complaint([&] { weight_on(Tensor::ones({3, 3}), nine); }, {"(3, 3) were given"}) == "");
+  CHECK(complaint([] { weight_on(Tensor::ones({3}), Indices({1}, {0})); },
+                  {"attention pattern: weights are (3)"}) == "");
   CHECK(complaint([] { keys_at(1, {3}); }, {"attention pattern: weights are (3)"}) == "");
   CHECK(complaint([&] { weight_on(weights, Indices({4}, {0, 1, 4, 3})); },
                   {"weight_on: there is no key 4; there are 4, from 0."}) == "");

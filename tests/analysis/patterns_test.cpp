@@ -179,26 +179,49 @@ TEST_CASE("detectors of weights with more keys than queries, or fewer", "[phase3
         return static_cast<double>(best_by_hand(weights, mask, at[0]).first);
       };
       CHECK(difference(best_offset(weights, mask), {2}, tabulate({2}, best)) == "");
+      const auto at_best = [&](const Place& at) {
+        const Index offset = best_by_hand(weights, mask, at[1]).first;
+        return offset == 0
+                   ? 0
+                   : on_key({weights, mask, at[0], at[1]}, [&](Index i) { return i + offset; });
+      };
+      CHECK(difference(pattern_score(Pattern::fixed_offset, weights, mask), {3, 2},
+                       tabulate({3, 2}, at_best), nearly_equal) == "");
     }
   }
 }
 
 TEST_CASE("the best offset is one for all sentences of a head", "[phase3][analysis]") {
   const Shape by_head{3, 2};
-  for (std::size_t m = 0; m < masks.size(); ++m) {
-    CAPTURE(m);
-    const Tensor weights = weights_under(masks[m], batch_shape, m + 9);
-    const Tensor scores = pattern_score(Pattern::fixed_offset, weights, masks[m]);
+  for (std::size_t number = 0; number < 10 * masks.size(); ++number) {
+    CAPTURE(number);
+    const Mask& mask = masks[number % masks.size()];
+    const Tensor weights = weights_under(mask, batch_shape, number + 9);
+    const Tensor scores = pattern_score(Pattern::fixed_offset, weights, mask);
     for (Index head = 0; head < 2; ++head) {
-      const Index best = best_by_hand(weights, masks[m], head).first;
-      CHECK(best_offset(weights, masks[m]).at({head}) == static_cast<real>(best));
+      const Index best = best_by_hand(weights, mask, head).first;
+      CHECK(best_offset(weights, mask).at({head}) == static_cast<real>(best));
       for (Index b = 0; b < 3; ++b) {
-        const double expected =
-            on_key({weights, masks[m], b, head}, [&](Index i) { return i + best; });
+        const double expected = on_key({weights, mask, b, head}, [&](Index i) { return i + best; });
         CHECK(same_number(double{scores.at({b, head})}, best == 0 ? 0 : expected, nearly_equal));
       }
     }
   }
+}
+
+TEST_CASE("of equal offsets the first is the best, and the farthest may be", "[phase3][analysis]") {
+  CHECK(best_offset(uniform_attention({5, 5})).item() == -2);
+  CHECK(best_offset(Tensor::eye(5)).item() == -2);  // all have no weight
+  const Mask last = Mask::from(MaskEncoding::keep, Tensor({3, 3}, {1, 0, 0, 0, 1, 0, 1, 1, 1}));
+  CHECK(best_offset(Tensor({3, 3}, {1, 0, 0, 0, 1, 0, .8, .1, .1}), last).item() == -2);
+  CHECK(best_offset(Tensor::ones({3, 5})).shape() == Shape{});
+  CHECK(best_offset(Tensor::ones({1, 3, 5})).shape() == Shape{1});
+}
+
+TEST_CASE("induction keys are of each sentence alone", "[phase3][analysis]") {
+  CHECK(induction_keys(Indices({2, 1}, {3, 3})).values == std::vector<std::int32_t>{-1, -1});
+  CHECK(induction_keys(Indices({2, 3}, {3, 3, 4, 4, 3, 4})).values ==
+        std::vector<std::int32_t>{-1, 1, -1, -1, -1, 1});
 }
 
 TEST_CASE("weight on keys of one's own choice, in each sentence", "[phase3][analysis]") {
@@ -210,6 +233,10 @@ TEST_CASE("weight on keys of one's own choice, in each sentence", "[phase3][anal
   };
   CHECK(difference(weight_on(weights, keys, Mask::causal()), {2, 3}, tabulate({2, 3}, expected),
                    nearly_equal) == "");
+  const Tensor one_head = squeeze(slice(weights, 1, 2, 3), 1);  // (batch, queries, keys)
+  CHECK(difference_to(weight_on(one_head, keys, Mask::causal()),
+                      squeeze(slice(weight_on(weights, keys, Mask::causal()), 1, 2, 3), 1),
+                      nearly_equal) == "");
   const Indices none({4}, {-1, -1, -1, -1});
   CHECK(max(weight_on(weights, none)).item() == 0);
   CHECK(difference_to(weight_on(weights, Indices({4}, {-1, 0, 1, 2})),

@@ -51,6 +51,11 @@ TEST_CASE("draws are of the same kinds, each other part equally often", "[phase7
   const RandomCuts cuts = cut_at_random(model, ids, question, parts, 300, random);
   CHECK(cuts.fall == Approx(cut_of(model, parts)).margin(rounding));
   CHECK(same_bits(cut_at_random(model, ids, question, parts, 300, again).falls, cuts.falls));
+  Random once(4), twice(4);
+  const Tensor seven = cut_at_random(model, ids, question, parts, 7, once).falls;
+  const Tensor three = cut_at_random(model, ids, question, parts, 3, twice).falls;
+  CHECK(same_bits(concat({three, cut_at_random(model, ids, question, parts, 4, twice).falls}, 0),
+                  seven));
   std::vector<double> all;  // of the sets that may be drawn: a head, the other layer, a position
   for (Index head = 0; head < 8; ++head) {
     for (const Index position : {0, 2, 3}) {

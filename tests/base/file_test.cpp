@@ -284,8 +284,9 @@ TEST_CASE("a write that a signal interrupts goes on", "[phase1][io]") {
   struct sigaction quiet{}, before{};
   quiet.sa_handler = [](int) {};  // without SA_RESTART: a call that waits fails
   ::sigaction(SIGALRM, &quiet, &before);
-  const itimerval often{{0, 5000}, {0, 5000}}, never{};
-  ::setitimer(ITIMER_REAL, &often, nullptr);
+  const itimerval often{{0, 5000}, {0, 5000}};
+  itimerval kept{};  // by which whoever runs the tests may end them
+  ::setitimer(ITIMER_REAL, &often, &kept);
   const std::string text(300'000, 'x');  // more than a pipe holds
   std::string problem;
   try {
@@ -293,7 +294,7 @@ TEST_CASE("a write that a signal interrupts goes on", "[phase1][io]") {
   } catch (const Error& error) {
     problem = error.what();
   }
-  ::setitimer(ITIMER_REAL, &never, nullptr);
+  ::setitimer(ITIMER_REAL, &kept, nullptr);
   ::sigaction(SIGALRM, &before, nullptr);
   reader.join();
   ::close(end);

@@ -23,16 +23,6 @@ HandMadeHead with(const HandMadeMatrices& matrices) { return {0, 0, {}, matrices
 
 }  // namespace
 
-TEST_CASE("phrases are read as they are written, and no others", "[phase5][hand]") {
-  for (const Phrase phrase : all_phrases) CHECK(phrase_of(to_string(phrase)) == phrase);
-  CHECK(phrase_of("  What  followed the\tsame word ") == Phrase::what_followed);
-  CHECK(complaint([] { (void)phrase_of("previous token"); },
-                  {"'previous token' is not a phrase", "'previous word', 'first word', 'same word'",
-                   "'what followed the same word'", "Did you mean 'previous word'?"}) == "");
-  CHECK(complaint([] { (void)phrase_of(""); }, {"'' is not a phrase"}) == "");
-  CHECK(complaint([] { (void)phrase_of("word"); }, {"'word' is not a phrase"}) == "");
-}
-
 TEST_CASE("heads that are no model are refused", "[phase5][hand]") {
   CHECK(refused(sizes(), {}, {"there are no heads", "0.0 'previous word'"}) == "");
   CHECK(refused(sizes(), {before, {0, 1, Phrase::same_word}, before},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <variant>
 
 #include "catch.hpp"
@@ -274,31 +273,4 @@ TEST_CASE("it is an ordinary model: a file keeps it, and a step teaches it", "[p
   }
   adam.step(gradients);
   CHECK(double{loss().item()} < loss_before - 0.001);
-}
-
-TEST_CASE("each word and each position has its numbers in the matrices", "[phase5][hand]") {
-  const HandMadeColumns at = columns_of(sizes());
-  const auto numbers = [](const Tensor& x) {  // their count, where they are not 0
-    const std::vector<real> all = x.values();
-    return static_cast<Index>(all.size()) - std::count(all.begin(), all.end(), real(0));
-  };
-  const auto count = [&](Phrase phrase, std::int32_t beginning = -1) {
-    const HandMadeMatrices head = matrices_of(phrase, sizes(20, beginning));
-    CHECK(numbers(head.value) == words - (beginning < 0 ? 0 : 1));
-    CHECK(numbers(head.output) == words);
-    return std::tuple(head.query.size(1), numbers(head.query), numbers(head.key));
-  };
-  const std::int32_t first = 0;  // a word, too
-  const Index both = words + positions;
-  CHECK(count(Phrase::previous_word) == std::tuple(positions, positions - 1, positions));
-  CHECK(count(Phrase::first_word) == std::tuple(Index{1}, positions, Index{1}));
-  CHECK(count(Phrase::same_word) == std::tuple(both, both, both));
-  CHECK(count(Phrase::what_followed) == std::tuple(words, words, 2 * words));
-  CHECK(count(Phrase::what_followed, first) == std::tuple(words + 1, both, words + 1));
-  const double s = 20 * std::sqrt(double(words + positions));
-  const HandMadeMatrices same = matrices_of(Phrase::same_word, sizes());
-  for (Index i = 0; i < positions; ++i) {
-    CHECK(double{same.query.at({at.position(i), words + i})} == Approx(-s / 2));
-    CHECK(double{same.key.at({at.position(i), words + i})} == 1);
-  }
 }
