@@ -212,6 +212,7 @@ TEST_CASE("rank agreement takes rows that say something, and visible keys", "[ph
   const Tensor b({2, 2, 3}, {1, 2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1});
   CHECK(difference(rank_agreement(a, b), {2}, {1, 0}) == "");  // 5, 5, 5 says nothing
   CHECK(difference(rank_agreement(b, a), {2}, {1, 0}) == "");
+  CHECK(rank_agreement(random_tensor({4, 2, 3}), random_tensor({4, 2, 3})).shape() == Shape{4});
   const Tensor c = transpose(random_tensor({4, 4}, 1)), d = random_tensor({4, 4}, 2);
   const auto row = [&](Index i) {  // of the causal mask: keys 0 to i
     return double{rank_agreement(slice(slice(c, 0, i, i + 1), 1, 0, i + 1),

@@ -172,6 +172,12 @@ TEST_CASE("errors of detectors name what does not fit", "[phase3][analysis]") {
   CHECK(complaint([&] { weight_on(Tensor::ones({3, 3}), nine); }, {"(3, 3) were given"}) == "");
   CHECK(complaint([] { weight_on(Tensor::ones({3}), Indices({1}, {0})); },
                   {"attention pattern: weights are (3)"}) == "");
+  for (const auto& f : std::vector<std::function<void()>>{
+           [] { normalized_entropy(Tensor::ones({3})); }, [] { best_offset(Tensor::ones({3})); },
+           [] { rows_that_count({3}); }, [] { attention_distance(Tensor::ones({3})); },
+           [] { uniform_attention({3}); }}) {
+    CHECK(complaint(f, {"attention pattern: weights are (3)"}) == "");
+  }
   CHECK(complaint([] { keys_at(1, {3}); }, {"attention pattern: weights are (3)"}) == "");
   CHECK(complaint([&] { weight_on(weights, Indices({4}, {0, 1, 4, 3})); },
                   {"weight_on: there is no key 4; there are 4, from 0."}) == "");

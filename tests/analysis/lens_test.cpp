@@ -112,10 +112,10 @@ TEST_CASE("least squares of equal rows is their mean", "[phase7][analysis]") {
 
 TEST_CASE("an affine lens finds what blocks only add", "[phase7][analysis]") {
   const Transformer model = constant_adder();
-  const std::vector<Indices> texts = random_texts(11, 6, 9);
+  const std::vector<Indices> texts = random_texts(35, 6, 9);
   const AffineLens lens = fit_lens(model, texts);
-  CHECK(lens.fitted == 8 * 6);
-  CHECK(lens.held_out == 3 * 6);  // numbers 4, 9, and the last
+  CHECK(lens.fitted == 28 * 6);
+  CHECK(lens.held_out == 7 * 6);  // each fifth
   const Tensor said = affine_lens(model, lens, texts[0]), own = model(texts[0]);
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(lens.explained[i] == Approx(1).epsilon(1e-4));
@@ -123,6 +123,7 @@ TEST_CASE("an affine lens finds what blocks only add", "[phase7][analysis]") {
     const Tensor layer = squeeze(slice(said, 0, static_cast<Index>(i), Index(i) + 1), 0);
     CHECK(difference_to(layer, own, 1e-3) == "");
   }
+  CHECK(difference_to(squeeze(slice(said, 0, 3, 4), 0), own, nearly) == "");
   CHECK(largest_difference(slice(logit_lens(model, texts[0]), 0, 0, 1), unsqueeze(own, 0)) > 0.1);
 }
 
@@ -168,6 +169,11 @@ TEST_CASE("a lens refuses what it cannot read", "[phase7][analysis]") {
   AffineLens broken = lens;
   broken.biases.pop_back();
   CHECK(complaint([&] { (void)affine_lens(model, broken, texts[0]); }, {"fit it anew"}) == "");
+  Random random(1);
+  const Transformer narrow({.vocab_size = 9, .d_model = 4, .num_heads = 2, .num_layers = 3},
+                           random);
+  CHECK(complaint([&] { (void)affine_lens(narrow, lens, texts[0]); },
+                  {"3 layers and width 8", "3 and width 4"}) == "");
   CHECK(complaint([&] { (void)affine_lens(planted_induction(), lens, texts[0]); },
                   {"3 layers and width 8", "2 and width 40"}) == "");
 }

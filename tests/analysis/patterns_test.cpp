@@ -175,6 +175,16 @@ TEST_CASE("detectors of weights with more keys than queries, or fewer", "[phase3
         CHECK(difference(pattern_score(pattern, weights, mask), {3, 2}, tabulate({3, 2}, expected),
                          nearly_equal) == "");
       }
+      const Shape by_row{3, 2, queries};
+      const auto distance = [&, n = keys](const Place& at) {
+        double sum = 0;
+        for (Index j = 0; j < n; ++j) {
+          sum += element(weights, {at[0], at[1], at[2], j}) * std::abs(double(at[2] - j));
+        }
+        return sum;
+      };
+      CHECK(difference(attention_distance(weights), by_row, tabulate(by_row, distance),
+                       nearly_equal) == "");
       const auto best = [&](const Place& at) {
         return static_cast<double>(best_by_hand(weights, mask, at[0]).first);
       };
@@ -214,8 +224,23 @@ TEST_CASE("of equal offsets the first is the best, and the farthest may be", "[p
   CHECK(best_offset(Tensor::eye(5)).item() == -2);  // all have no weight
   const Mask last = Mask::from(MaskEncoding::keep, Tensor({3, 3}, {1, 0, 0, 0, 1, 0, 1, 1, 1}));
   CHECK(best_offset(Tensor({3, 3}, {1, 0, 0, 0, 1, 0, .8, .1, .1}), last).item() == -2);
+  CHECK(best_offset(Tensor::eye(5), Mask::local(0)).item() == 0);  // no row has a choice
   CHECK(best_offset(Tensor::ones({3, 5})).shape() == Shape{});
   CHECK(best_offset(Tensor::ones({1, 3, 5})).shape() == Shape{1});
+}
+
+TEST_CASE("an offset is as good as in the sentences that have it", "[phase3][analysis]") {
+  Tensor weights = Tensor::zeros({2, 1, 6, 6}), keep = Tensor::zeros({2, 6, 6});
+  for (Index i = 0; i < 6; ++i) {
+    for (Index j = 0; j < 6; ++j) keep.set({0, i, j}, 1);
+    if (i >= 2) weights.set({0, 0, i, i - 2}, 0.5);
+    if (i < 4) weights.set({0, 0, i, i + 2}, 0.4);
+  }
+  for (Index i = 0; i < 2; ++i) {  // the second sentence has two rows, and only the other offset
+    keep.set({1, i, i}, 1), keep.set({1, i, i + 2}, 1);
+    weights.set({1, 0, i, i + 2}, 0.4);
+  }
+  CHECK(best_offset(weights, Mask::from(MaskEncoding::keep, keep)).item() == -2);
 }
 
 TEST_CASE("induction keys are of each sentence alone", "[phase3][analysis]") {

@@ -1,6 +1,7 @@
 // Parts of a model against others of their kinds, drawn at random.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/planted_model.hpp"
 #include "catch.hpp"
@@ -117,7 +118,9 @@ TEST_CASE("links that cannot matter are not drawn", "[phase7][analysis]") {
   const Transformer model(o, random);
   scatter(model.parameters(), random, 0.4);  // no weight is nearly 0
   const RandomCuts two = cut_at_random(model, ids, question, one, 60, random);
-  for (const double fall : doubles(two.falls)) CHECK(std::abs(fall) > 1e-6);
+  const std::vector<double> falls = doubles(two.falls);
+  for (const double fall : falls) CHECK(std::abs(fall) > 1e-6);
+  CHECK(std::set<double>(falls.begin(), falls.end()).size() > 9);  // so many others has layer 1
 }
 
 TEST_CASE("a part that does nothing is not farther than others", "[phase7][analysis]") {

@@ -107,8 +107,21 @@ TEST_CASE("a long run is divided within, and plain operands are not gathered",
   use_threads(1);
   CHECK(calls_of({5000}, {1}, {0}) == 1);
   CHECK(calls_of({5000}, {2}, {0}) == 5);
+  CHECK(calls_of({4096}, {2}, {0}) == 4);
   CHECK(calls_of({7, 30}, {30, 1}, {0, 1}) == 7);
   CHECK(calls_of({7, 0}, {3, 1}, {0, 1}) == 0);
+
+  Table counting_too = reference_set();
+  counting_too.select = [](const real*, Index, const real*, Index, const real*, Index, real*,
+                           Index n) { ++calls, numbers += n; };
+  const Using scope(counting_too);
+  Sizes sizes;
+  sizes.rank = 1;
+  sizes.size[0] = 4096;
+  const Index two = 2;
+  calls = numbers = 0;
+  select(sizes, x.data(), &two, x.data(), &two, x.data(), &two, y.data());
+  CHECK((calls == 4 && numbers == 4096));
 }
 
 TEST_CASE("long reductions are divided into blocks by their shape alone", "[phase0][kernels]") {

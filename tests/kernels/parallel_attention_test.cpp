@@ -41,7 +41,7 @@ BlockVisibility see_by_head(const AttentionHead& h, Index query, Index queries, 
 }
 
 TEST_CASE("attention drives every query and key of every head", "[phase1][kernels]") {
-  constexpr Index batch = 2, heads = 3, queries = 131, keys = 65, width = 4, value_width = 5;
+  constexpr Index batch = 3, heads = 2, queries = 131, keys = 65, width = 4, value_width = 5;
   constexpr Index all = batch * heads, of_q = queries * width, of_k = keys * width,
                   of_v = keys * value_width, of_out = queries * value_width;
   const int mask = 0;

@@ -224,6 +224,9 @@ TEST_CASE("adapters that cannot be are refused, and nothing is added", "[phase7]
                 {"no map 'quary'", "query, key, value, output, up and down."}) == "");
   CHECK(problem({.rank = 1, .maps = {"query", "gate"}}, {"no map 'gate'"}) == "");
   CHECK(problem({.rank = 1, .maps = {""}}, {"no map ''"}) == "");
+  Transformer few = scattered(attention_only(tiny()));
+  CHECK(complaint([&] { add_adapters(few, {.rank = 1, .maps = {"up"}}, random); },
+                  {"no map 'up'", "are query, key, value and output."}) == "");
   CHECK(problem({.rank = 1, .maps = {}}, {"no map is named", "query"}) == "");
   CHECK(problem({.rank = 1, .maps = {"key", "key"}}, {"'key' is named twice"}) == "");
   CHECK(problem({.rank = 4, .maps = {"query", "up"}}, {"(4, 3)", "1 to 3"}) == "");

@@ -155,13 +155,17 @@ TEST_CASE("added tokens are cut out before anything else", "[text]") {
 }
 
 TEST_CASE("of added tokens that begin at one place the longest is taken", "[text]") {
-  SmallJson json = byte_level_json();
-  for (const char* content : {"<a", "<ab>", "<ab>>", "ab"}) {
-    json["added_tokens"].push_back(
-        {{"id", json["added_tokens"].size() + 260}, {"content", content}, {"special", true}});
+  for (const bool normalized : {false, true}) {
+    SmallJson json = byte_level_json();
+    for (const char* content : {"<a", "<ab>", "<ab>>", "ab"}) {
+      json["added_tokens"].push_back({{"id", json["added_tokens"].size() + 260},
+                                      {"content", content},
+                                      {"normalized", normalized}});
+    }
+    const Tokenizer tokenizer = tokenizer_of(json);
+    CHECK(tokens_of(tokenizer, "<ab>x<ab<ab>>") == Strings{"<ab>", "x", "<a", "b", "<ab>>"});
+    CHECK(tokens_of(tokenizer, "xab>y") == Strings{"x", "ab", ">", "y"});
   }
-  CHECK(tokens_of(tokenizer_of(json), "<ab>x<ab<ab>>") == Strings{"<ab>", "x", "<a", "b", "<ab>>"});
-  CHECK(tokens_of(tokenizer_of(json), "xab>y") == Strings{"x", "ab", ">", "y"});
 }
 
 TEST_CASE("an added token comes back as it was written, not as letters of bytes", "[text]") {

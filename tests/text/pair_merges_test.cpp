@@ -77,6 +77,29 @@ TEST_CASE("merging is what the definition says, for short and long runs, cut or 
   }
 }
 
+TEST_CASE("a long run is merged by many rules as the definition says", "[text]") {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Random random(seed);
+    std::vector<Rule> rules;
+    for (std::int32_t id = 8; id < 60; ++id) {  // of younger and of older ones
+      const auto left = static_cast<std::int32_t>(random.randint(id));
+      const auto right = static_cast<std::int32_t>(random.randint(8));
+      rules.push_back({left, right, static_cast<std::int32_t>(random.randint(1000)), id});
+    }
+    TokenIds symbols, ids;
+    for (int i = 0; i < 500; ++i) symbols.push_back(static_cast<std::int32_t>(random.randint(8)));
+    MergeCache cache;
+    PairMerges(rules, nullptr).merge(symbols, ids, cache);
+    std::vector<Rule> last;  // of those for one pair
+    for (const Rule& rule : rules) {
+      std::erase_if(last,
+                    [&](const Rule& r) { return r.left == rule.left && r.right == rule.right; });
+      last.push_back(rule);
+    }
+    CHECK(ids == by_definition(last, symbols));
+  }
+}
+
 TEST_CASE("of equal ranks the leftmost pair is merged first", "[text]") {
   const std::vector<Rule> rules = {{0, 1, 5, 2}, {1, 0, 5, 3}};
   const PairMerges merges(rules, nullptr);

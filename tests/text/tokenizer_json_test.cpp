@@ -104,7 +104,7 @@ TEST_CASE("a text is split by a regular expression that is known", "[text]") {
 TEST_CASE("ByteLevel puts a space before a text unless it is told not to", "[text]") {
   SmallJson json = byte_level_json();
   json["pre_tokenizer"].erase("add_prefix_space");
-  CHECK(tokens_of(tokenizer_of(json), "the the") == Strings{"Ġthe", "Ġthe"});
+  CHECK(tokenizer_of(json).explain("the the").steps.back().pieces == Strings{" the", " the"});
   CHECK(tokens_of(tokenizer_of(json), " the") == Strings{"Ġthe"});
 }
 

@@ -68,8 +68,8 @@ void limit(__rlimit_resource what, rlim_t value) {
 
 // Limits that a mutant may reach, and the tests do not. The alarm persists across exec.
 void be_limited(double seconds) {
-  limit(RLIMIT_AS, rlim_t(12) << 30);  // 1024 ranks as threads have stacks of 8 MB each
-  limit(RLIMIT_FSIZE, rlim_t(1) << 30);
+  limit(RLIMIT_AS, rlim_t(12) << 30);             // 1024 ranks as threads have stacks of 8 MB each
+  limit(RLIMIT_FSIZE, (rlim_t(1) << 30) + 4096);  // a test makes a file of 1 GiB and a byte
   limit(RLIMIT_CORE, 0);
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(seconds);

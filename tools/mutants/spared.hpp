@@ -18,7 +18,7 @@ std::vector<Constant> constants_of(const Source& source);
 
 // Tokens that cannot be mutated, since the compiler needs their value or they are not executed:
 // arguments of templates, cases, sizes of arrays, attributes, enumerators, assertions, and what
-// tests ask of the kernels' functions (`Claim claim`).
+// tests ask of the kernels' functions (`Claim claim`, `slope_error`).
 std::vector<bool> fixed_tokens(const Source& source);
 
 // Tokens that affect only speed: memory reserved, prefetches; how much work is worth a thread
