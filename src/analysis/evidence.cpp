@@ -81,8 +81,8 @@ void add_disagreement(const Attended& shuffled, const Indices& before,
                       std::vector<std::vector<Evidence>>& result) {
   Indices letter = induction_keys(shuffled.ids), place = induction_keys(before);
   for (std::size_t i = 0; i < letter.values.size(); ++i) {
-    std::int32_t &here = letter.values.at(i), &there = place.values.at(i);
-    if (std::min(here, there) < 0 || here == there) here = there = -1;
+    std::int32_t &here = letter.values[i], &there = place.values[i];
+    if (here < 0 || there < 0 || here == there) here = there = -1;
   }
   const Tensor even =  // (sentences, heads, queries, keys)
       uniform_attention(shuffled.weights.shape(), shuffled.mask);
@@ -92,7 +92,7 @@ void add_disagreement(const Attended& shuffled, const Indices& before,
   };
   const Scores at_letter = scores(letter), at_place = scores(place);
   for (std::size_t head = 0; head < result.size(); ++head) {
-    Evidence& last = result.at(head).back();
+    Evidence& last = result[head].back();
     last.letter = spread_of_head(at_letter, static_cast<Index>(head));
     last.place = spread_of_head(at_place, static_cast<Index>(head));
   }

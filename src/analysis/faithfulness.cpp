@@ -46,7 +46,7 @@ std::vector<double> ranks(const std::vector<double>& values) {
                                   [&](std::size_t i) { return values[i] != values[*begin]; });
     const double rank =
         static_cast<double>((begin - order.begin()) + (end - order.begin()) - 1) / 2;
-    for (; begin != end; ++begin) result.at(*begin) = rank;
+    for (; begin != end; ++begin) result[*begin] = rank;
   }
   return result;
 }
@@ -123,7 +123,7 @@ Tensor link_ablation(const Target& target, const std::string& layer) {
   const Tensor result = Tensor::zeros(weights.shape());  // (..., heads, queries, keys)
   const std::vector<real> numbers = weights.values();
   for (Index i = 0; i < weights.count(); ++i) {
-    if (numbers.at(static_cast<std::size_t>(i)) == 0) continue;
+    if (numbers[static_cast<std::size_t>(i)] == 0) continue;
     const double without = target_with(target, name, [&](const Tensor& w) {
       const Tensor cut = w.clone();  // (..., heads, queries, keys)
       raw(cut)[i] = 0;

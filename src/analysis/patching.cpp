@@ -54,10 +54,10 @@ class Patching {
     std::vector<TextVariant> variants;
     for (const Tried& one : all) variants.push_back(one.variant);
     std::vector<real> effects(static_cast<std::size_t>(shape.count()));
-    auto place = all.begin();
-    for (const double answer : corrupted.answers(variants)) {
-      effects.at(static_cast<std::size_t>((place++)->place)) =
-          static_cast<real>((answer - corrupted.answer) / (clean.answer - corrupted.answer));
+    const std::vector<double> answers = corrupted.answers(variants);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      effects[static_cast<std::size_t>(all[i].place)] =
+          static_cast<real>((answers[i] - corrupted.answer) / (clean.answer - corrupted.answer));
     }
     return Tensor(shape, effects);
   }
@@ -169,8 +169,8 @@ Tensor patch_links(const Transformer& model, const Indices& clean, const Indices
   for (std::size_t number = 0; number < weights.size(); ++number) {
     const Index i = static_cast<Index>(number);
     const Index head = i / (length * length), query = i / length % length;
-    const real weight = weights.at(number);
-    if (!texts.may_matter(layer, query) || weight == before.at(number)) continue;
+    const real weight = weights[number];
+    if (!texts.may_matter(layer, query) || weight == before[number]) continue;
     places.push_back({i, link_as_in(layer, head, query, i % length, weight)});
   }
   return texts.effects(places, {heads, length, length});

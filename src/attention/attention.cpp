@@ -88,7 +88,7 @@ using kernels::MatrixView;
 
 // The stride of an axis counted from behind.
 Index stride(const Tensor& x, int axis) {
-  return x.strides().at(static_cast<std::size_t>(x.ndim() + axis));
+  return x.strides()[static_cast<std::size_t>(x.ndim() + axis)];
 }
 
 // The sizes of one call of the fused kernels, and its operands with all leading axes explicit.

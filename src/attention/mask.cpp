@@ -58,11 +58,13 @@ bool Mask::Rule::allows(Index batch, Index query, Index key, Index head) const {
       return left->allows(batch, query, key, head) && right->allows(batch, query, key, head);
     case Kind::either:
       return left->allows(batch, query, key, head) || right->allows(batch, query, key, head);
-    default: {  // heads, sequences
+    case Kind::heads:
+    case Kind::sequences: {
       const Rule* const rule = one_of(batch, head);
       return rule == nullptr || rule->allows(batch, query, key, head);
     }
   }
+  return false;
 }
 
 Index Mask::Rule::batches() const {

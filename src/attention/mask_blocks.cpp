@@ -88,8 +88,10 @@ std::uint64_t Mask::Rule::who(const MaskBlock& b, Index key) const {
       return key < number ? everyone : bits(0, number - first);
     case Kind::padding:
       return key < lengths[static_cast<std::size_t>(b.batch)] ? everyone : 0;
-    default:  // matrix, for fill knows what is made of others
+    case Kind::matrix:
       return matrix.who(b.batch, b.query, key);
+    default:  // combinations: see fill
+      return 0;
   }
 }
 

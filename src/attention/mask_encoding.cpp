@@ -48,10 +48,10 @@ std::optional<bool> decode(MaskEncoding encoding, real value, Index query, Index
       return said(value, 0, 1);
     case MaskEncoding::additive:
       return said(value < -1e4 ? -infinity : value, 0, -infinity);
-    default:  // upper_triangle: anything on or below the diagonal is another mask
-      if (value != (key > query ? 1 : 0)) return std::nullopt;
-      return key <= query;
+    case MaskEncoding::upper_triangle:  // anything on or below the diagonal is another mask
+      if (value == (key > query ? 1 : 0)) return key <= query;
   }
+  return std::nullopt;
 }
 
 const char* rule_of(MaskEncoding encoding) {
@@ -88,9 +88,9 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
   const Index queries = rule.matrix.queries, keys = rule.matrix.keys;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Index key = static_cast<Index>(i) % keys, query = static_cast<Index>(i) / keys % queries;
-    const std::optional<bool> allowed = decode(encoding, values.at(i), query, key);
+    const std::optional<bool> allowed = decode(encoding, values[i], query, key);
     if (!allowed) {
-      throw Error("mask: " + exact_text(values.at(i)) + " at query " + std::to_string(query) +
+      throw Error("mask: " + exact_text(values[i]) + " at query " + std::to_string(query) +
                   ", key " + std::to_string(key) + " is not of the encoding " + name_of(encoding) +
                   ", which has " + rule_of(encoding) + ".");
     }

@@ -186,6 +186,7 @@ void Run::share_weights(const Tensor& row) {
   const std::span<real> all(raw(row), static_cast<std::size_t>(layout.count()));
   gather(ranks_, all, sum_.owned(), tags::weights);
   for (std::size_t i = 0; i < layout.ranges().size(); ++i) {
+    if (i >= first && i < last) continue;
     std::memcpy(raw_to_change(optimizer_.parameters()[i].value), numbers(i), bytes(i));
   }
 }

@@ -21,9 +21,9 @@ struct Heads {
 };
 
 // Whether decode() can do it: one id, nothing that a tape has to see or that the pass asks of the
-// layers, no scores that depend on distances or have a cap, rotary positions alike in all layers,
-// and all shapes as they were made. If not, the layers do it, and refuse what has to be refused.
-// `caches` are one for each block, equally long.
+// layers, no scores that depend on distances or have a cap, and all shapes as they were made. If
+// not, the layers do it, and refuse what has to be refused. `caches` are one for each block,
+// equally long.
 bool can_decode(const Transformer& model, const Indices& ids,
                 const std::vector<KeyValueCache>& caches, const ForwardContext& pass);
 

@@ -21,32 +21,27 @@ bool is_plain(const NormLayer& norm, Index width) {
 }
 
 bool is_plain(const FeedForward& layer, Index width) {
-  const Index inner = layer.up.weight.count() / width;
+  const Index inner = layer.up.weight.ndim() == 2 ? layer.up.weight.size(1) : 0;
   return is_plain(layer.up, width, inner) && is_plain(layer.down, inner, width) &&
          (!layer.gate || is_plain(*layer.gate, width, inner));
 }
 
-// `first` is the layer of the first block: the others have to turn as it does.
-bool is_plain(const MultiHeadAttention& a, const MultiHeadAttention& first, Index width,
-              const KeyValueCache& cache) {
+bool is_plain(const MultiHeadAttention& a, Index width, const KeyValueCache& cache) {
   if (a.query.weight.ndim() != 2 || a.output.weight.ndim() != 2) return false;
   const Heads h(a);
   const Index length = cache.length();
-  const bool alike = a.rotary == first.rotary && h.key_width == Heads(first).key_width;
-  const bool any = a.positions == Positions::none || (a.positions == Positions::rotary && alike);
+  const bool any = a.positions == Positions::none || a.positions == Positions::rotary;
   return any && a.scores.softcap == 0 && is_plain(a.query, width, h.count * h.key_width) &&
          is_plain(a.key, width, h.groups * h.key_width) &&
          is_plain(a.value, width, h.groups * h.value_width) &&
-         is_plain(a.output, h.count * h.value_width, width) &&
+         is_plain(a.output, h.count * h.value_width, width) && length > 0 &&
          cache.keys.shape() == Shape{1, h.groups, length, h.key_width} &&
          cache.values.shape() == Shape{1, h.groups, length, h.value_width} &&
          !Tape::needs_gradient(cache.keys) && !Tape::needs_gradient(cache.values);
 }
 
-bool is_plain(const TransformerBlock& block, const TransformerBlock& first, Index width,
-              const KeyValueCache& cache) {
-  return is_plain(block.attention_norm, width) &&
-         is_plain(block.attention, first.attention, width, cache) &&
+bool is_plain(const TransformerBlock& block, Index width, const KeyValueCache& cache) {
+  return is_plain(block.attention_norm, width) && is_plain(block.attention, width, cache) &&
          (!block.feed_forward ||
           (is_plain(*block.feed_forward_norm, width) && is_plain(*block.feed_forward, width)));
 }
@@ -89,7 +84,7 @@ bool can_decode(const Transformer& model, const Indices& ids,
     return false;
   }
   for (std::size_t i = 0; i < caches.size(); ++i) {
-    if (!is_plain(model.blocks[i], model.blocks.front(), width, caches[i])) return false;
+    if (!is_plain(model.blocks[i], width, caches[i])) return false;
   }
   return true;
 }

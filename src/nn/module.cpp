@@ -59,14 +59,14 @@ std::string table_of(const std::vector<Row>& rows) {
   std::array<std::size_t, 4> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths.at(i) = std::max(widths.at(i), row.at(i).size());
+      widths[i] = std::max(widths[i], row[i].size());
     }
   }
   std::string table;
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string& cell = row.at(i);
-      const std::string space(widths.at(i) - cell.size(), ' ');
+      const std::string& cell = row[i];
+      const std::string space(widths[i] - cell.size(), ' ');
       table += i < 2 ? cell + space + "  " : space + cell + (i == 2 ? "  " : "\n");
     }
   }

@@ -68,11 +68,9 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
   }
   check_base("sinusoidal positions", base);
   const Tensor result = Tensor::empty({length, width});
-  // Of each number's wave: positions for one radian
-  std::vector<double> slowness(static_cast<std::size_t>(width));
+  std::vector<double> slowness;  // of each number's wave: positions for one radian
   for (Index i = 0; i < width; ++i) {
-    slowness.at(static_cast<std::size_t>(i)) =
-        std::pow(base, static_cast<double>(i - i % 2) / static_cast<double>(width));
+    slowness.push_back(std::pow(base, static_cast<double>(i - i % 2) / static_cast<double>(width)));
   }
   real* const numbers = raw(result);
   // A sine takes as long as a hundred sums.
@@ -80,7 +78,7 @@ Tensor sinusoidal_positions(Index length, Index width, Index first, double base)
     for (Index row = begin; row < end; ++row) {
       const double position = static_cast<double>(first) + static_cast<double>(row);
       for (Index i = 0; i < width; ++i) {
-        const double angle = position / slowness.at(static_cast<std::size_t>(i));
+        const double angle = position / slowness[static_cast<std::size_t>(i)];
         numbers[row * width + i] =
             static_cast<real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }

@@ -37,7 +37,7 @@ Group group_of(const std::vector<Shade>& shades, std::size_t first, std::size_t 
   double weight = 0;
   for (const Shade& shade : all) weight += shade.weight;
   for (std::size_t c = 0; c < group.mean.size(); ++c) {
-    double &mean = group.mean.at(c), &error = group.error.at(c);
+    double &mean = group.mean[c], &error = group.error[c];
     for (const Shade& shade : all) mean += shade.weight * shade.channel[c] / weight;
     for (const Shade& shade : all) {
       const double off = shade.channel[c] - mean;

@@ -106,9 +106,11 @@ bool joins(Delimiters delimiters, bool match, bool previous_match) {
       return match && !previous_match;
     case Delimiters::merged_with_next:
       return !match && previous_match;
-    default:
-      return false;
+    case Delimiters::removed:
+    case Delimiters::isolated:
+      break;
   }
+  return false;
 }
 
 // Appends the pieces that the parts make, to those that were there.
