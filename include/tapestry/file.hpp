@@ -14,10 +14,11 @@ using Append = std::function<void(std::span<const std::byte>)>;
 
 // Writes to `path` what `write` appends, making missing folders. The bytes go to a temporary file
 // in the same folder, are flushed to the disk and then renamed, so that at any moment `path` holds
-// either the old content or the new one. A symbolic link keeps pointing where it did; devices and
-// pipes are written to and never replaced. Throws Error with the path and the system's reason, and
-// what `write` throws, leaving the old file as it was and no temporary one; `operation` begins the
-// message. Temporary files that a killed process left for `path` are removed, too.
+// either the old content or the new one. A symbolic link keeps pointing where it did, also if no
+// file is there yet; devices and pipes are written to and never replaced. Throws Error with the
+// path and the system's reason, and what `write` throws, leaving the old file as it was and no
+// temporary one; `operation` begins the message. Temporary files that a killed process left for
+// `path` are removed, too.
 void write_file_atomically(const char* operation, const std::filesystem::path& path,
                            const std::function<void(const Append& append)>& write);
 

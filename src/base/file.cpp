@@ -67,6 +67,16 @@ class NewFile {
   int file_;
 };
 
+// Where links lead from `path`, be there a file or not. They end: `fs::status` has followed them.
+fs::path end_of_links(fs::path path) {
+  std::error_code no_link;
+  while (true) {
+    const fs::path next = fs::read_symlink(path, no_link);
+    if (no_link) return path;
+    path = path.parent_path() / next;
+  }
+}
+
 // Makes the renaming itself durable after a power cut. Best effort: some file systems cannot.
 void flush_folder(const fs::path& folder) {
   const int opened = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
@@ -81,11 +91,10 @@ void write_file_atomically(const char* operation, const fs::path& path,
                            const std::function<void(const Append&)>& write) {
   const std::string complaint = std::string(operation) + ": cannot write " + path.string() + ": ";
   std::error_code problem;
-  if (path.filename().empty()) throw Error(complaint + "the path names no file");
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
-  if (problem) throw Error(complaint + problem.message());
   const fs::file_status status = fs::status(path, problem);
   if (status.type() == fs::file_type::none) throw Error(complaint + problem.message());
+  const fs::path target = end_of_links(path);
+  if (target.filename().empty()) throw Error(complaint + "the path names no file");
   if (fs::is_directory(status)) throw Error(complaint + "it is a folder");
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     NewFile device(complaint, path, false);
@@ -93,9 +102,9 @@ void write_file_atomically(const char* operation, const fs::path& path,
     device.close();
     return;
   }
-  const bool is_link = fs::is_symlink(path, problem);
-  const fs::path target = is_link ? fs::weakly_canonical(path, problem) : path;
-  if (target.empty()) throw Error(complaint + problem.message());
+  problem.clear();
+  if (target.has_parent_path()) fs::create_directories(target.parent_path(), problem);
+  if (problem) throw Error(complaint + problem.message());
   remove_dead_parts(target);
   NewFile file(complaint, target, true);
   if (fs::exists(status)) file.allow(status.permissions());

@@ -111,6 +111,25 @@ TEST_CASE("a replaced file keeps its permissions, a link its target", "[phase1][
         (fs::perms::owner_read | fs::perms::owner_write));
 }
 
+TEST_CASE("a link to a file that is not there yet is kept, and the file made", "[phase1][io]") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "links");
+  fs::create_symlink("second", folder / "links/first");  // a chain of relative links
+  fs::create_symlink("../new/a.bin", folder / "links/second");
+  write(folder / "links/first", "text");
+  CHECK(fs::is_symlink(folder / "links/first"));
+  CHECK(fs::is_symlink(folder / "links/second"));
+  CHECK(content(folder / "new/a.bin") == "text");
+}
+
+TEST_CASE("a link to no file's name is refused", "[phase1][io]") {
+  const TemporaryFolder folder;
+  fs::create_symlink("nowhere/", folder / "link");
+  CHECK(says(refusal(folder / "link"), "the path names no file"));
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(folder.files() == 1);
+}
+
 TEST_CASE("a file that cannot be written says why and leaves nothing behind", "[phase1][io]") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "a");
