@@ -32,7 +32,7 @@ build := build/$(MODE)
 
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
 mode_release := -O3
-mode_f64 := -O2 -DTAPESTRY_F64
+mode_f64 := -O1 -DTAPESTRY_F64
 mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
 mode_clang := -O3
@@ -98,7 +98,12 @@ lower_layers := $(build)/liblower_layers.a
 lower_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
   attention/mask% plot/% pictures/%),$(library_objects))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
-test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
+test_sources := $(call find,$(test_folders),*_test.cpp)
+# HALF=1 and HALF=2 are every second file, the first and the second ones.
+half = $(if $(1),$(firstword $(1)) $(call half,$(wordlist 3,$(words $(1)),$(1))))
+test_sources := $(if $(HALF),$(call half,$(if $(filter 2,$(HALF)),$(wordlist 2,$(words \
+  $(test_sources)),$(test_sources)),$(test_sources))),$(test_sources))
+test_objects := $(call objects,tests/main.cpp $(test_sources))
 gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
   attention nn training distributed),*_test.cpp) $(wildcard tests/*_test.cpp \
   $(addprefix tests/models/,gpt_test.cpp llama_test.cpp bert_test.cpp stablelm_test.cpp)))
@@ -223,8 +228,9 @@ tested_engine := $(if $(filter neon,$(MODE)),,$(filter-out %/main.o %/utf8proc.o
   $(wildcard tools/explorer/engine/*.cpp))) $(build)/libcommand.a)
 $(build)/tests: $(test_objects) $(tested_engine) $(course) $(library) $(build)/tests.files
 	$(call link,$(catch2))
-# Those that `make test` also runs in double.
-$(build)/gradient_tests: $(gradient_objects) $(course) $(library) $(build)/tests.files
+# Those that `make test` also runs in double. They draw nothing.
+$(build)/gradient_tests: $(gradient_objects) $(filter-out $(build)/obj/$(src)/plot/% \
+  $(build)/obj/$(src)/pictures/%,$(library_objects)) $(build)/tests.files
 	$(call link,$(catch2))
 
 # The pages of `tapestry explore`, put together from tools/explorer/ and embedded in the command:
@@ -469,7 +475,7 @@ test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/ch
 	$(live)@tools/test_sets \
 	  $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
-##                double, or under the thread sanitizer
+##                double, or under the thread sanitizer; HALF=1 or HALF=2: every second file of them
 asan f64 tsan:
 	@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry
 	$(live)@build/$@/tests '~[tools]' & others=$$!; code=0; \
