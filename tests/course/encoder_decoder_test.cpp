@@ -253,3 +253,18 @@ TEST_CASE("a swap changes the first noun, and nothing else", "[phase6][course]")
   CHECK(task().source_words().word(source.source.values[0]) == "dogs");
   CHECK(task().source_words().word(source.source.values[read + 1]) == "mice");
 }
+
+TEST_CASE("an adjective may take the ending of the noun put before it", "[phase6][course]") {
+  const TranslationBatch b = task().batch(
+      {translate({"small", "cats", "see", "dogs"}), translate({"small", "dogs", "see", "cats"})});
+  const TranslationBatch other = swapped(task(), b, Side::given_with_adjective);
+  for (std::size_t row = 0; row < 2; ++row) {
+    const std::size_t noun = row * static_cast<std::size_t>(b.target.inputs.shape[1]) + 1;
+    // The same nouns the other way round: each sentence now has the other one's first words.
+    const std::size_t of_other =
+        (1 - row) * static_cast<std::size_t>(b.target.inputs.shape[1]) + 1;
+    CHECK(other.target.inputs.values[noun] == b.target.inputs.values[of_other]);
+    CHECK(other.target.inputs.values[noun + 1] == b.target.inputs.values[of_other + 1]);
+    CHECK(other.target.inputs.values[noun + 2] == b.target.inputs.values[noun + 2]);
+  }
+}

@@ -252,6 +252,7 @@ TEST_CASE("two rows, and two maps, are compared by order and by size", "[phase3]
   const RowAgreement rows = row_agreement(a, b);  // of rows 2 and 3, and keys up to the row's
   CHECK(same_number(rows.correlation, 0, 1e-12));
   CHECK(same_number(rows.same_greatest, 0.5, 1e-12));
+  CHECK(same_number(row_agreement(a, a).correlation, 1, 1e-12));
 }
 
 TEST_CASE("how often a model says the letter that stands at a key", "[phase2][course]") {

@@ -86,6 +86,16 @@ TEST_CASE("multi-query attention has one head of keys and values, however many o
   }
 }
 
+TEST_CASE("grouped-query attention has groups of equal size, if there can be some",
+          "[phase6][laboratory]") {
+  for (const Index heads : {4, 6, 9}) {
+    CHECK(named(attention_variants({.num_heads = heads}), "grouped-query").skipped.empty());
+  }
+  for (const Index heads : {1, 2, 3, 5}) {
+    CHECK_FALSE(named(attention_variants({.num_heads = heads}), "grouped-query").skipped.empty());
+  }
+}
+
 TEST_CASE("how far another function is from softmax attention is told, not hidden",
           "[phase6][laboratory]") {
   const LaboratoryInput in = laboratory_input({.length = 40, .width = 8, .window = 4}, once);

@@ -41,6 +41,12 @@ TEST_CASE("a llama written out by the names of its tensors is the library's", "[
   }
 }
 
+TEST_CASE("no layer of a llama has a bias", "[phase7][course]") {
+  for (const auto& [name, parameter] : small_llama(3).parameters()) {
+    CHECK(name.find("bias") == std::string::npos);
+  }
+}
+
 TEST_CASE("each other convention of a llama gives other logits", "[phase7][course]") {
   const Transformer model = small_llama(3);
   const TemporaryFolder folder;

@@ -21,3 +21,9 @@ TEST_CASE("a model of a task learns, and its seed alone makes it", "[phase2][cou
   CHECK(double{cross_entropy(logits, test.targets).item()} <
         double{cross_entropy(fresh(test.inputs), test.targets).item()} - 0.3);
 }
+
+TEST_CASE("training that would end within its warm-up is refused", "[phase2][course]") {
+  const TinyTask task(TaskKind::copy, {.longest = 6});
+  CHECK(complaint([&] { trained_on(task, init::lecun_normal, 1, 50, ""); },
+                  {"warmup_steps", "below steps"}) == "");
+}
