@@ -112,3 +112,58 @@ TEST_CASE("forms have names", "[phase6][text]") {
   CHECK(to_string(SentenceForm::time_first) == "time first");
   CHECK(to_string(SentenceForm::verb_first) == "verb first");
 }
+
+TEST_CASE("rows of forms are filled up with <pad>", "[phase6][text]") {
+  const SentenceForms task;
+  const FormBatch batch = task.batch({{split_words("see a dog"), SentenceForm::verb_first},
+                                      {split_words("the cat will see"), SentenceForm::statement}});
+  const FormBatch wide = padded(batch, 6);
+  CHECK(wide.ids.shape == Shape{2, 6});
+  CHECK(task.vocabulary().text(wide.ids) ==
+        "see a dog <pad> <pad> <pad> the cat will see <pad> <pad>");
+  CHECK(wide.lengths == batch.lengths);
+  CHECK(wide.forms.values == batch.forms.values);
+  CHECK(padded(batch, 4).ids.values == batch.ids.values);
+  CHECK(complaint([&] { padded(batch, 3); }, {"rows of 4 words do not fit into 3"}) == "");
+}
+
+TEST_CASE("the first word tells three forms, and one of the other two", "[phase6][text]") {
+  const SentenceForms task;
+  const auto told = [&](const char* text, SentenceForm form) {
+    return task.first_word_alone(task.batch({{split_words(text), form}}));
+  };
+  CHECK(told("will the cat see a dog now", SentenceForm::question) == 1);
+  CHECK(told("now the cat will see a dog", SentenceForm::time_first) == 1);
+  CHECK(told("see a dog the cat will now", SentenceForm::verb_first) == 1);
+  CHECK(told("the cat will see a dog now", SentenceForm::statement) +
+            told("the dog the cat will see now", SentenceForm::object_first) ==
+        1);
+  CHECK(told("the cat will see a dog now", SentenceForm::question) == 0);
+}
+
+TEST_CASE("in half of the sentences subject and object are the same noun", "[phase6][text]") {
+  const SentenceForms task;
+  Random random(3);
+  const FormBatch batch = task.same_nouns(3000, random);
+  CHECK(batch.ids.shape == Shape{3000, 7});
+  CHECK(batch.lengths == std::vector<Index>(3000, 7));
+  std::map<std::pair<std::string, std::string>, int> pairs;
+  int same = 0;
+  for (std::size_t row = 0; row < 3000; ++row) {
+    const auto word = [&](std::size_t i) {
+      return task.vocabulary().word(batch.ids.values[row * 7 + i]);
+    };
+    CHECK((word(0) + word(2) + word(3) + word(4) + word(6)) == "thewillchasethetoday");
+    CHECK((word(1) == word(5)) == (batch.forms.values[row] == 1));
+    same += batch.forms.values[row];
+    ++pairs[{word(1), word(5)}];
+  }
+  CHECK(std::abs(same - 1500) < 5 * 28);
+  CHECK(pairs.size() == 36);
+  for (const auto& [nouns, count] : pairs) {
+    const int expected = nouns.first == nouns.second ? 250 : 50;
+    CHECK(std::abs(count - expected) < 5 * std::sqrt(expected));
+  }
+  CHECK(complaint([&] { task.same_nouns(0, random); },
+                  {"sentence forms: a batch needs 1 row or more, not 0"}) == "");
+}

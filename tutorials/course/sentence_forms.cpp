@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "course/held_out.hpp"
+#include "tapestry/accuracy.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
 
 namespace tapestry {
 namespace {
@@ -77,6 +79,12 @@ bool parts_held_out(const Parts& parts) {
   return is_held_out(words);
 }
 
+void check_rows(Index rows) {
+  if (rows < 1) {
+    throw Error("sentence forms: a batch needs 1 row or more, not " + std::to_string(rows) + ".");
+  }
+}
+
 Words all_words() {
   Words words;
   for (const List list : {List(determiners), List(adjectives), List(nouns), List(helpers),
@@ -94,6 +102,20 @@ std::string to_string(SentenceForm form) {
   return std::string(names.at(static_cast<std::size_t>(form)));
 }
 
+FormBatch padded(const FormBatch& batch, Index length) {
+  const Index rows = batch.ids.shape[0], before = batch.ids.shape[1];
+  if (length < before) {
+    throw Error("sentence forms: rows of " + std::to_string(before) + " words do not fit into " +
+                std::to_string(length) + ".");
+  }
+  std::vector<std::int32_t> ids;
+  for (auto row = batch.ids.values.begin(); row != batch.ids.values.end(); row += before) {
+    ids.insert(ids.end(), row, row + before);
+    ids.insert(ids.end(), length - before, Vocabulary::pad);
+  }
+  return {Indices({rows, length}, std::move(ids)), batch.lengths, batch.forms};
+}
+
 SentenceForms::SentenceForms() : vocabulary_(all_words()) {}
 
 FormSentence SentenceForms::sentence(Part part, Random& random) const {
@@ -106,9 +128,7 @@ FormSentence SentenceForms::sentence(Part part, Random& random) const {
 }
 
 FormBatch SentenceForms::batch(Part part, Index rows, Random& random) const {
-  if (rows < 1) {
-    throw Error("sentence forms: a batch needs 1 row or more, not " + std::to_string(rows) + ".");
-  }
+  check_rows(rows);
   std::vector<FormSentence> sentences;
   for (Index row = 0; row < rows; ++row) sentences.push_back(sentence(part, random));
   return batch(sentences);
@@ -125,6 +145,32 @@ FormBatch SentenceForms::batch(const std::vector<FormSentence>& sentences) const
   }
   const Shape shape = {static_cast<Index>(forms.size())};
   return {vocabulary_.batch(texts), lengths, Indices(shape, std::move(forms))};
+}
+
+double SentenceForms::first_word_alone(const FormBatch& test) const {
+  Tensor counts = Tensor::zeros({vocabulary_.size(), sentence_forms});  // (words, forms)
+  Random random(78);
+  for (int i = 0; i < 20000; ++i) {
+    const FormSentence one = sentence(Part::train, random);
+    const Index first = vocabulary_.id(one.words.front()), form = static_cast<Index>(one.form);
+    counts.set({first, form}, double{counts.at({first, form})} + 1);
+  }
+  // (rows, forms)
+  return accuracy(squeeze(slice(embedding(counts, test.ids), 1, 0, 1), 1), test.forms);
+}
+
+FormBatch SentenceForms::same_nouns(Index rows, Random& random) const {
+  check_rows(rows);
+  std::vector<Words> texts;
+  std::vector<std::int32_t> same;
+  for (Index row = 0; row < rows; ++row) {
+    same.push_back(static_cast<std::int32_t>(random.randint(2)));
+    const Index subject = random.randint(6), other = (subject + 1 + random.randint(5)) % 6;
+    const Index object = same.back() == 1 ? subject : other;
+    texts.push_back({"the", std::string(nouns[subject]), "will", "chase", "the",
+                     std::string(nouns[object]), "today"});
+  }
+  return {vocabulary_.batch(texts), std::vector<Index>(rows, 7), Indices({rows}, std::move(same))};
 }
 
 }  // namespace tapestry

@@ -10,16 +10,15 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
-#include <string>
 #include <vector>
 
+#include "course/operands.hpp"
+#include "course/pattern_pictures.hpp"
 #include "course/timing.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/tape.hpp"
 
@@ -27,10 +26,17 @@ using namespace tapestry;
 
 namespace {
 
-struct Pattern {
-  std::string name;
-  Mask mask;
-};
+// The pattern of any rule that tells whether a query may look at a key.
+template <class Rule>
+Mask by_rule(Index length, const Rule& allows) {
+  Tensor matrix = Tensor::zeros({length, length});  // (length, length)
+  for (Index query = 0; query < length; ++query) {
+    for (Index key = 0; key < length; ++key) {
+      if (allows(query, key)) matrix.set({query, key}, 1);
+    }
+  }
+  return Mask::from(MaskEncoding::keep, matrix);
+}
 
 // Each word sees itself and `links` others, drawn at random: a pattern that has no rule.
 Mask random_links(Index length, Index links) {
@@ -42,16 +48,7 @@ Mask random_links(Index length, Index links) {
   return Mask::from(MaskEncoding::keep, matrix);
 }
 
-// All see the words 0, n, 2n, ... and no others.
-Mask every_nth_key(Index length, Index n) {
-  Tensor matrix = Tensor::zeros({length, length});  // (length, length)
-  for (Index i = 0; i < length; ++i) {
-    for (Index j = 0; j < length; j += n) matrix.set({i, j}, 1);
-  }
-  return Mask::from(MaskEncoding::keep, matrix);
-}
-
-std::vector<Pattern> small_patterns(Index length) {
+std::vector<NamedMask> small_patterns(Index length) {
   const Mask links = random_links(length, 2);
   return {{"local(2)", Mask::local(2)},
           {"strided(3)", Mask::strided(3)},
@@ -61,25 +58,6 @@ std::vector<Pattern> small_patterns(Index length) {
           {"(local|global) & causal", (Mask::local(1) | Mask::global(1)) & Mask::causal()},
           {"(local|strided) & causal", (Mask::local(1) | Mask::strided(3)) & Mask::causal()},
           {"matrix | local(1)", links | Mask::local(1)}};
-}
-
-void show(Index length) {
-  std::printf("1. Who sees whom among %d words (rows ask)\n", static_cast<int>(length));
-  const std::vector<Pattern> patterns = small_patterns(length);
-  for (std::size_t first = 0; first < patterns.size(); first += 4) {
-    for (std::size_t p = first; p < first + 4; ++p) {
-      std::printf(p + 1 < first + 4 ? "%-26s" : "%s\n", patterns[p].name.c_str());
-    }
-    for (Index i = 0; i < length; ++i) {
-      for (std::size_t p = first; p < first + 4; ++p) {
-        for (Index j = 0; j < length; ++j) {
-          std::printf("%s", patterns[p].mask.allows(0, i, j) ? "✓ " : "· ");
-        }
-        std::printf(p + 1 < first + 4 ? "%*s" : "\n", static_cast<int>(26 - 2 * length), "");
-      }
-    }
-    std::printf("\n");
-  }
 }
 
 // q, k, v and the output are (length, d); scores and weights (length, length).
@@ -94,37 +72,30 @@ const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "T
 
 void compare() {
   const Index length = 100;
-  Random random(1);
-  const Tensor q = random.normal({length, 16}), k = random.normal({length, 16});
-  const Tensor v = random.normal({length, 16});  // (length, 16), as q and k
+  const Operands x = draw_operands(length, 16, 1);  // (length, 16) each
+  const auto fused = [&](const Mask& mask) { return fused_attention(x.q, x.k, x.v, mask); };
   double worst = 0;
   for (const auto& [name, mask] : small_patterns(length)) {
-    worst = std::max(
-        worst, largest_difference(fused_attention(q, k, v, mask), written_out(q, k, v, mask)));
+    worst = std::max(worst, largest_difference(fused(mask), written_out(x.q, x.k, x.v, mask)));
   }
   std::printf("2. All eight, fused against written out, %d words: differ by %s\n",
               static_cast<int>(length), if_small(worst));
-  const auto window = [&](Index w) {
-    return largest_difference(fused_attention(q, k, v, Mask::local(w)), fused_attention(q, k, v));
-  };
   std::printf("   window  10   50   90   98   99  100\n   error ");
-  for (const Index w : {10, 50, 90, 98, 99, 100}) std::printf(" %4.2g", window(w));
+  for (const Index w : {10, 50, 90, 98, 99, 100}) {
+    std::printf(" %4.2g", largest_difference(fused(Mask::local(w)), fused({})));
+  }
   std::printf("  (0: every bit is that of full attention)\n");
 }
 
 // The window of a guide's local_attention(): [i - w/2, i + w/2), scores not divided by sqrt(d).
 void printed_code() {
   const Index n = 16, w = 4;
-  Random random(2);
-  const Tensor q = random.normal({n, n}), k = random.normal({n, n}), v = random.normal({n, n});
-  Tensor seen = Tensor::zeros({n, n});  // (n, n)
-  for (Index i = 0; i < n; ++i) {
-    const Index start = std::max<Index>(0, i - w / 2), end = std::min(n, i + w / 2);
-    for (Index j = start; j < end; ++j) seen.set({i, j}, 1);
-  }
-  const Mask printed = Mask::from(MaskEncoding::keep, seen), right = Mask::local(w / 2);
+  const Operands x = draw_operands(n, n, 2);  // (n, n) each
+  const auto in_range = [](Index i, Index j) { return i - w / 2 <= j && j < i + w / 2; };
+  const Mask printed = by_rule(n, in_range), right = Mask::local(w / 2);
   std::printf("\n3. A guide's local_attention(q, k, v, window_size=4)\n");
-  for (const auto& [name, mask] : {Pattern{"its window", printed}, Pattern{"local(2)", right}}) {
+  for (const auto& [name, mask] :
+       {NamedMask{"its window", printed}, NamedMask{"local(2)", right}}) {
     std::printf("   query 8 sees, %-12s", name.c_str());
     for (Index j = 0; j < n; ++j) {
       if (mask.allows(0, 8, j)) std::printf(" %d", static_cast<int>(j));
@@ -132,7 +103,7 @@ void printed_code() {
     std::printf("\n");
   }
   const auto sharpness = [&](double scale, const Mask& mask) {
-    return double{mean(max(attention(q * scale, k, v, mask).weights, -1)).item()};
+    return double{mean(max(attention(x.q * scale, x.k, x.v, mask).weights, -1)).item()};
   };
   std::printf("   largest weight of a row, mean: %.2f as printed, %.2f when divided by sqrt(d)\n",
               sharpness(std::sqrt(double{n}), printed), sharpness(1, printed));
@@ -154,33 +125,23 @@ Tensor sorted_by_rest(const Tensor& q, const Tensor& k, const Tensor& v, Index s
   return reshape(transpose(mixed, 0, 1), q.shape());                      // (length, d)
 }
 
-// One pattern, counted and timed; shares of what there is without one.
-struct Cost {
-  std::string name;
-  double pairs = 1, blocks = 1;  // to be computed
-  double forward = 0, both = 0;  // seconds
-};
-
-Cost cost_of(const Pattern& pattern, const std::vector<Tensor>& in,
-             const std::function<Tensor()>& f) {
-  const Index length = in[0].size(0);
+PatternCost cost_of(const NamedMask& pattern, const Operands& x, const std::function<Tensor()>& f) {
+  const Index length = x.q.size(0);
   const Mask::Density d = pattern.mask.density(length, length);
-  Cost cost{pattern.name, static_cast<double>(d.allowed) / static_cast<double>(d.pairs),
-            static_cast<double>(d.blocks - d.skipped) / static_cast<double>(d.blocks)};
+  PatternCost cost{pattern.name, static_cast<double>(d.allowed) / static_cast<double>(d.pairs),
+                   static_cast<double>(d.blocks - d.skipped) / static_cast<double>(d.blocks)};
   cost.forward = processor_seconds([&] { f(); });
   cost.both = processor_seconds([&] {
-    Tape tape(in);
+    Tape tape({x.q, x.k, x.v});
     const Tensor y = f();  // (length, 64)
     tape.backward(y, y);
   });
   return cost;
 }
 
-std::vector<Cost> measure(Index length) {
-  Random random(4);
-  const std::vector<Tensor> in = {random.normal({length, 64}), random.normal({length, 64}),
-                                  random.normal({length, 64})};  // (length, 64) each
-  const std::vector<Pattern> patterns = {
+std::vector<PatternCost> measure(Index length) {
+  const Operands x = draw_operands(length, 64, 4);  // (length, 64) each
+  const std::vector<NamedMask> patterns = {
       {"nothing hidden", {}},
       {"causal", Mask::causal()},
       {"local(512)", Mask::local(512)},
@@ -191,70 +152,25 @@ std::vector<Cost> measure(Index length) {
       {"local(64) | global(16)", Mask::local(64) | Mask::global(16)},
       {"strided(64)", Mask::strided(64)},
       {"31 links at random", random_links(length, 31)},
-      {"every 64th key", every_nth_key(length, 64)}};
-  std::vector<Cost> costs;
-  for (const Pattern& p : patterns) {
-    costs.push_back(cost_of(p, in, [&] { return fused_attention(in[0], in[1], in[2], p.mask); }));
+      {"every 64th key", by_rule(length, [](Index, Index key) { return key % 64 == 0; })}};
+  std::vector<PatternCost> costs;
+  for (const NamedMask& p : patterns) {
+    costs.push_back(cost_of(p, x, [&] { return fused_attention(x.q, x.k, x.v, p.mask); }));
   }
-  Cost sorted = cost_of({"strided(64), sorted", Mask::blocked(length / 64)}, in,
-                        [&] { return sorted_by_rest(in[0], in[1], in[2], 64); });
-  sorted.blocks = 1.0 / 64;  // of what its 64 sequences of 32 words would fill
-  costs.push_back(sorted);
-  const Tensor masked = fused_attention(in[0], in[1], in[2], Mask::strided(64));  // (2048, 64)
+  const auto sorted = [&] { return sorted_by_rest(x.q, x.k, x.v, 64); };
+  costs.push_back(cost_of({"strided(64), sorted", Mask::blocked(length / 64)}, x, sorted));
+  costs.back().blocks = 1.0 / 64;  // of what its 64 sequences of 32 words would fill
+  const Tensor masked = fused_attention(x.q, x.k, x.v, Mask::strided(64));  // (2048, 64)
   std::printf("   strided(64) and strided(64), sorted, differ by %s\n",
-              if_small(largest_difference(masked, sorted_by_rest(in[0], in[1], in[2], 64))));
+              if_small(largest_difference(masked, sorted())));
   return costs;
 }
 
-void print(const std::vector<Cost>& costs) {
-  std::printf("   to be computed           pairs    blocks\n");
-  for (const Cost& c : costs) {
-    std::printf("   %-22s %5.1f %%   %5.1f %%\n", c.name.c_str(), 100 * c.pairs, 100 * c.blocks);
-  }
-  std::printf(
-      "\n5. Milliseconds here, forward, and with the backward pass (share of the first line)\n");
-  for (const Cost& c : costs) {
-    std::printf("   %-22s %7.2f (%3.0f %%)  %7.2f (%3.0f %%)\n", c.name.c_str(), 1e3 * c.forward,
-                100 * c.forward / costs[0].forward, 1e3 * c.both, 100 * c.both / costs[0].both);
-  }
-  double by_pairs = 0, by_blocks = 0;  // how far the share of time is from those, mean
-  for (const Cost& c : costs) {
-    const double time = c.both / costs[0].both, count = static_cast<double>(costs.size());
-    by_pairs += std::abs(time - c.pairs) / count;
-    by_blocks += std::abs(time - c.blocks) / count;
-  }
-  std::printf("   Share of time, mean distance from that of pairs: %.0f %%, of blocks: %.0f %%\n",
-              100 * by_pairs, 100 * by_blocks);
-}
-
-// For each pattern its share of pairs, of blocks, and of the time forward and backward.
-plot::BarChart chart_of(const std::vector<Cost>& costs) {
-  plot::BarChart chart;
-  chart.title = "Share of full attention, 2048 words";
-  chart.subtitle = "time: forward and backward, fused, one thread of one machine";
-  chart.y_axis = {.name = "share", .low = 0};
-  chart.series = {{"pairs", {}}, {"blocks", {}}, {"time", {}}};
-  for (const Cost& c : costs) {
-    chart.labels.push_back(c.name);
-    chart.series[0].values.push_back(c.pairs);
-    chart.series[1].values.push_back(c.blocks);
-    chart.series[2].values.push_back(c.both / costs[0].both);
-  }
-  return chart;
-}
-
-void draw(const std::vector<Cost>& costs) {
-  std::vector<std::string> places;
-  for (Index i = 0; i < 24; ++i) places.push_back(std::to_string(i));
-  plot::HeatmapGrid grid;
-  grid.columns = 4;
-  grid.title = "Patterns: white may look, black may not";
-  for (const auto& [name, mask] : small_patterns(24)) {
-    grid.maps.push_back(mask_heatmap(mask, places, places, name));
-  }
-  plot::write_png(plot::render(grid, 160), "out/plots/phase6_patterns.png");
+void draw(const std::vector<PatternCost>& costs) {
+  const plot::HeatmapGrid maps = pattern_maps(small_patterns(24), 24);
+  plot::write_png(plot::render(maps, 160), "out/plots/phase6_patterns.png");
   plot::Canvas canvas(1500, 480);
-  plot::draw(canvas, canvas.area().inset(16), chart_of(costs));
+  plot::draw(canvas, canvas.area().inset(16), shares_of_patterns(costs));
   plot::write_png(canvas, "out/plots/phase6_density.png");
   std::printf("\nwrote out/plots/phase6_patterns.png and out/plots/phase6_density.png\n");
 }
@@ -264,12 +180,16 @@ void draw(const std::vector<Cost>& costs) {
 int main() try {
   std::printf("Step 62: patterns (takes about a second)\n\n");
   use_threads(1);  // so that processor time is time
-  show(8);
+  std::printf("1. Who sees whom among 8 words (rows ask)\n%s",
+              patterns_side_by_side(small_patterns(8), 8).c_str());
   compare();
   printed_code();
   std::printf("\n4. Fused attention over 2048 words of width 64\n");
-  const std::vector<Cost> costs = measure(2048);
-  print(costs);
+  const std::vector<PatternCost> costs = measure(2048);
+  std::printf("%s\n", counts_of_patterns(costs).c_str());
+  std::printf(
+      "5. Milliseconds here, forward, and with the backward pass (share of the first line)\n");
+  std::printf("%s", times_of_patterns(costs).c_str());
   draw(costs);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

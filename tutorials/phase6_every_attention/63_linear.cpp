@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "course/operands.hpp"
 #include "course/timing.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/error.hpp"
@@ -20,21 +21,10 @@
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/random.hpp"
 
 using namespace tapestry;
 
 namespace {
-
-struct Operands {
-  Tensor q, k, v;  // (length, width) each
-};
-
-Operands draw_operands(Index length, Index width) {
-  Random random(7);
-  return {random.normal({length, width}), random.normal({length, width}),
-          random.normal({length, width})};
-}
 
 Tensor phi(const Tensor& x) { return elu(x) + 1; }  // shape of x; positive, so that weights are
 
@@ -89,7 +79,7 @@ Tensor recurrent(const Operands& x) {
 }
 
 void compare() {
-  const Operands x = draw_operands(200, 16), large = draw_operands(1024, 64);
+  const Operands x = draw_operands(200, 16, 7), large = draw_operands(1024, 64, 7);
   const auto print = [&](const char* name, const Mask& mask, auto f) {
     const double error = largest_difference(f(x), by_weights(x, mask));
     std::printf("%-10s %-26s %s %12.0f KiB\n", mask.allows_everything() ? "all keys" : "causal",
@@ -122,7 +112,7 @@ Tensor printed(const Operands& x, double more = 1e-8) {
 }
 
 void printed_code() {
-  Operands x = draw_operands(64, 16);
+  Operands x = draw_operands(64, 16, 7);
   x.v = Tensor::ones({64, 16});  // (64, 16)
   std::printf(
       "\n2. A guide's code. All values are 1, so every mean of them is 1; smallest output\n");
@@ -139,7 +129,7 @@ void printed_code() {
   print("printed", [](const Operands& o) { return printed(o); });
   print("no 1e-8", [](const Operands& o) { return printed(o, 0); });
   print("library", [](const Operands& o) { return linear_attention(o.q, o.k, o.v); });
-  x = draw_operands(64, 16);  // (64, 16) each
+  x = draw_operands(64, 16, 7);  // (64, 16) each
   Operands changed = x;
   changed.k = concat({slice(x.k, 0, 0, 63), slice(x.k, 0, 63, 64) * -1}, 0);  // (64, 16)
   const auto moved = [](const Tensor& a, const Tensor& b) {
@@ -156,7 +146,7 @@ struct Both {
 };
 
 Both weights_of(double gain) {
-  const Tensor x = draw_operands(24, 16).q * gain;  // (24, 16): words look for themselves, q = k
+  const Tensor x = draw_operands(24, 16, 7).q * gain;  // (24, 16): words look for themselves, q = k
   return {attention(x, x, x).weights, explicit_linear_attention(x, x, x).weights};
 }
 
@@ -193,7 +183,7 @@ void time_both() {
   std::printf("\n4. Milliseconds here, causal, width 64\n");
   std::printf("words      softmax, fused       linear      ratio\n");
   for (const Index length : {256, 1024, 4096, 8192}) {
-    const Operands x = draw_operands(length, 64);  // (length, 64) each
+    const Operands x = draw_operands(length, 64, 7);  // (length, 64) each
     const double soft =
         processor_seconds([&] { (void)fused_attention(x.q, x.k, x.v, Mask::causal()); });
     const double line = processor_seconds([&] { (void)causal_linear_attention(x.q, x.k, x.v); });

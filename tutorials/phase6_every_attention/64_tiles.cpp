@@ -10,14 +10,13 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
-#include <string>
 #include <vector>
 
+#include "course/operands.hpp"
+#include "course/tile_pictures.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/gif.hpp"
 #include "tapestry/plot/numbers.hpp"
 #include "tapestry/tape.hpp"
@@ -113,16 +112,6 @@ Tensor attention_by_tiles(const Tensor& q, const Tensor& k, const Tensor& v, con
   return concat(outputs, 0);  // (queries, d_v)
 }
 
-struct Operands {
-  Tensor q, k, v;  // (length, width) each
-};
-
-Operands draw_operands(Index length, Index width) {
-  Random random(11);
-  return {random.normal({length, width}), random.normal({length, width}),
-          random.normal({length, width})};
-}
-
 const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "TOO MUCH"; }
 
 using Function = std::function<Tensor(const Operands&)>;
@@ -145,7 +134,7 @@ std::vector<Tensor> with_gradients(const Function& f, const Operands& x) {
 }
 
 void compare() {
-  const Operands x = draw_operands(200, 16);  // (200, 16) each
+  const Operands x = draw_operands(200, 16, 11);  // (200, 16) each
   const std::vector<Tensor> expected = with_gradients(ways[0].f, x);
   std::printf("2. 200 words, causal: differ from attention() by\n");
   std::printf("%-20s %-18s %s\n", "", "output", "gradients");
@@ -160,22 +149,18 @@ void compare() {
   }
 }
 
-// A visit, and of each query of the block what was so after each tile that it met.
-struct Moment {
-  Visit visit;
-  std::vector<Tensor> tops, totals, distances;  // (size, 1); distances from the final output
-};
+constexpr Index length = 32, size = 8;  // of the film
 
-constexpr Index length = 32, size = 8;
-
-std::vector<Moment> watch_tiles() {
-  Operands x = draw_operands(length, 8);                         // (length, 8) each
+std::vector<TileMoment> watch_tiles() {
+  Operands x = draw_operands(length, 8, 11);                     // (length, 8) each
   x.q = x.q * 1.5;                                               // (length, 8)
   const Tensor truth = attention(x.q, x.k, x.v, causal).output;  // (length, 8)
-  std::vector<Moment> moments;
+  std::vector<TileMoment> moments;
   attention_by_tiles(x.q, x.k, x.v, causal, size, [&](const Visit& visit) {
-    Moment now{visit, {}, {}, {}};
-    if (visit.key > 0) now = moments.back(), now.visit = visit;
+    // The next tile of the same queries, or the first of others.
+    TileMoment now = visit.key > 0 ? moments.back() : TileMoment();
+    now.query = visit.query, now.key = visit.key;
+    now.skipped = visit.skipped, now.terms = visit.terms;
     if (!visit.skipped) {
       const Tensor goal = slice(truth, 0, visit.query, visit.query + size);  // (size, 8)
       const Tensor off = visit.now.output() - goal;                          // (size, 8)
@@ -188,95 +173,13 @@ std::vector<Moment> watch_tiles() {
   return moments;
 }
 
-constexpr double cell = 13.5, side = cell * size;
-constexpr plot::Point corner{40, 92};
-
-plot::Point place(Index query, Index key) {
-  return {corner.x + cell * static_cast<double>(key), corner.y + cell * static_cast<double>(query)};
-}
-
-void draw_tiles(plot::Canvas& canvas, const Visit& now) {
-  for (Index i = 0; i < length; i += size) {
-    for (Index j = 0; j < length; j += size) {
-      const auto [x, y] = place(i, j);
-      const bool met = i < now.query || (i == now.query && j <= now.key);
-      const bool hidden = j > i;
-      const plot::Rect tile{x, y, side, side};
-      if (met) canvas.fill_rect(tile, hidden ? plot::theme::masked : plot::theme::missing);
-      if (met && hidden) canvas.line({x, y}, {x + side, y + side}, {plot::theme::frame});
-      canvas.stroke_rect(tile, {plot::theme::frame});
-    }
-  }
-}
-
-void draw_tile(plot::Canvas& canvas, const Visit& now) {
-  for (Index i = 0; i < size && !now.skipped; ++i) {
-    for (Index j = 0; j < size; ++j) {
-      const bool seen = now.key + j <= now.query + i;
-      const auto [left, top] = place(now.query + i, now.key + j);
-      const plot::Colour colour =
-          plot::colour_at(plot::ColourMap::blues, double{now.terms.at({i, j})});
-      canvas.fill_rect({left, top, cell, cell}, seen ? colour : plot::theme::masked);
-    }
-  }
-  const auto [x, y] = place(now.query, now.key);
-  const plot::Stroke mark{plot::series_colour(1), 2.5};
-  canvas.stroke_rect({x, y, side, side}, mark);
-  canvas.fill_rect({corner.x - 12, y, 6, side}, mark.colour);  // these queries, these keys
-  canvas.fill_rect({x, corner.y - 12, side, 6}, mark.colour);
-}
-
-// One line for each query of the block, from tile to tile.
-plot::LineChart chart_of(const char* title, const char* axis, const std::vector<Tensor>& met,
-                         double low, double high) {
-  plot::LineChart chart;
-  chart.title = title;
-  chart.x_axis = {.name = axis, .low = 0, .high = 5};
-  chart.y_axis = {.low = low, .high = high};
-  for (Index query = 0; query < size; ++query) {
-    plot::Series line{"", {}, {}, true, true};
-    for (const Tensor& values : met) {
-      line.x.push_back(static_cast<double>(line.x.size() + 1));
-      line.y.push_back(double{values.at({query, 0})});
-    }
-    chart.series.push_back(line);
-  }
-  return chart;
-}
-
-plot::Canvas frame(const Moment& moment) {
-  const Visit& now = moment.visit;
-  plot::Canvas canvas(960, 560, 1);
-  const std::string queries =
-      std::to_string(now.query) + " to " + std::to_string(now.query + size - 1);
-  const std::string keys = std::to_string(now.key) + " to " + std::to_string(now.key + size - 1);
-  canvas.text({24, 34}, "Queries " + queries + " meet keys " + keys, {.size = 18, .bold = true});
-  canvas.text({24, 56},
-              now.skipped ? "Nobody sees any of these: skipped"
-                          : "Blue: exp(score - maximum). Dark grey: met, and forgotten",
-              {.colour = plot::theme::faded});
-  draw_tiles(canvas, now);
-  draw_tile(canvas, now);
-  const std::vector<plot::Rect> panels = plot::panels({500, 16, 444, 536}, 3, 1, 8);
-  plot::draw(canvas, panels[0],
-             chart_of("Largest score so far, of each query", "", moment.tops, -3, 6));
-  plot::draw(canvas, panels[1], chart_of("Sum of exp(score - maximum)", "", moment.totals, 0, 14));
-  plot::draw(canvas, panels[2],
-             chart_of("Output: distance from the final one", "tiles met", moment.distances, 0, 4));
-  return canvas;
-}
-
 void film() {
-  std::vector<plot::Canvas> frames;
-  int skipped = 0, met = 0;
-  for (const Moment& now : watch_tiles()) {
-    frames.insert(frames.end(), now.visit.skipped ? 1 : 3, frame(now));
-    (now.visit.skipped ? skipped : met) += 1;
-  }
-  std::printf("\n3. The film: %d words, tiles of %d: %d tiles met, %d skipped\n",
-              static_cast<int>(length), static_cast<int>(size), met, skipped);
-  frames.insert(frames.end(), 3, frames.back());
-  plot::write_gif(frames, "out/plots/phase6_flash_tiles.gif", 0.5);
+  const std::vector<TileMoment> moments = watch_tiles();
+  int skipped = 0;
+  for (const TileMoment& now : moments) skipped += now.skipped;
+  std::printf("\n3. The film: %d words, tiles of %d: %d tiles met, %d skipped\n", int(length),
+              int(size), int(moments.size()) - skipped, skipped);
+  plot::write_gif(film_of_tiles(moments, length, size), "out/plots/phase6_flash_tiles.gif", 0.5);
   std::printf("\nwrote out/plots/phase6_flash_tiles.gif\n");
 }
 

@@ -1,0 +1,84 @@
+#include "course/classifier_pictures.hpp"
+
+#include "tapestry/format.hpp"
+#include "tapestry/pictures.hpp"
+#include "tapestry/plot/dot_plot.hpp"
+
+namespace tapestry {
+namespace {
+
+plot::DotPlot chart_of_models(const ClassifierResults& results) {
+  plot::DotPlot chart{.title = "Sentences told right", .subtitle = "a dot for each of five seeds"};
+  chart.value_axis = {"share", false, 0, 1.05};
+  chart.series.push_back({"", {}, plot::series_colour(2)});  // blue and orange: at the right
+  for (const auto& [name, shares] : results.models) {
+    chart.labels.push_back(name);
+    chart.series[0].groups.push_back({shares, {}});
+  }
+  chart.reference_lines = {{0.2, "guessing"},
+                           {results.first_word, "the first word alone", plot::theme::frame}};
+  return chart;
+}
+
+// Adds a line for each seed; the first one has the name.
+void add_lines(plot::LineChart& chart, const char* name, plot::Colour colour,
+               const std::vector<double>& lengths, const std::vector<Shares>& by_length) {
+  const std::size_t seeds = by_length.empty() ? 0 : by_length[0].size();
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    plot::Series line{seed == 0 ? name : "", lengths, {}, true, true};
+    for (const Shares& shares : by_length) line.y.push_back(shares[seed]);
+    line.colour = colour;
+    chart.series.push_back(line);
+  }
+}
+
+plot::LineChart chart_of_lengths(const ClassifierResults& results) {
+  plot::LineChart chart{.title = "The same sentences in longer rows",
+                        .subtitle = "a line for each of five seeds"};
+  chart.x_axis = {"length of the row", true};
+  chart.y_axis = {"share told right", false, 0, 1};
+  add_lines(chart, "<pad> as a word", plot::series_colour(0), results.lengths, results.pad_as_word);
+  add_lines(chart, "<pad> left out: all five", plot::series_colour(1), results.lengths,
+            results.pad_left_out);
+  return chart;
+}
+
+plot::Heatmap map_of(const HeadsLook& look) {
+  std::vector<std::string> heads;
+  for (Index head = 0; head < look.weights.size(0); ++head) {
+    heads.push_back("head " + std::to_string(head));
+  }
+  plot::Heatmap map =
+      attention_heatmap(look.weights, heads, look.sentence.words, to_string(look.sentence.form));
+  map.row_axis = map.column_axis = "";
+  map.colour_bar = false;
+  return map;
+}
+
+}  // namespace
+
+std::string text_of_shares(const NamedShares& rows) {
+  std::string text = std::string(18, ' ') + " seed 1 seed 2 seed 3 seed 4 seed 5\n";
+  for (const auto& [name, shares] : rows) {
+    text += formatted("%-18s", name.c_str());
+    for (const double share : shares) text += formatted(" %6.3f", share);
+    text += "\n";
+  }
+  return text;
+}
+
+plot::Canvas classifier_picture(const ClassifierResults& results) {
+  plot::Canvas canvas(1360, 710, 1.5);
+  plot::draw(canvas, {16, 16, 640, 420}, chart_of_models(results));
+  plot::draw(canvas, {690, 16, 650, 420}, chart_of_lengths(results));
+  canvas.text({16, 464},
+              "Five orders: where the four heads of seed 1 look (mean over all queries)");
+  plot::Rect area{16, 476, 260, 220};
+  for (const HeadsLook& look : results.looks) {
+    plot::draw(canvas, area, map_of(look));
+    area.x += 267;
+  }
+  return canvas;
+}
+
+}  // namespace tapestry
