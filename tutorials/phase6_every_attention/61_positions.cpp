@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "course/beyond_length.hpp"
+#include "course/position_pictures.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/pictures.hpp"
@@ -83,16 +85,6 @@ std::string with_changes(Task task, Positions positions, std::vector<Transformer
   return text;
 }
 
-// The mean over the seeds as a line, each seed as dots.
-void add_lines(plot::LineChart& chart, const std::string& name, const Tensor& shares,
-               plot::Colour colour) {
-  const std::vector<double> x(lengths.begin(), lengths.end());
-  for (const Tensor& seed : split(shares, seeds, 0)) {  // (1, lengths)
-    chart.series.push_back({"", x, doubles(seed), false, true, false, colour});
-  }
-  chart.series.push_back({name, x, doubles(mean(shares, 0)), true, false, false, colour});
-}
-
 // The best that can be done if one knows which words a place sees, and which is its own, but not
 // their order: its own where that is right, else the most frequent of those that can be right.
 double best_without_order(Task task, Index length) {
@@ -116,105 +108,45 @@ double best_without_order(Task task, Index length) {
   return right / asked;
 }
 
-void add_without_order(plot::LineChart& chart, Task task) {
-  plot::Series line{"without order", {lengths.begin(), lengths.end()}, {}};
-  for (const Index length : lengths) line.y.push_back(best_without_order(task, length));
-  std::printf("%-13s", line.name.c_str());
-  for (const double share : line.y) std::printf("  %5.2f", share);
-  std::printf("\n");
-  line.colour = plot::theme::faded;
-  chart.series.push_back(line);
+void print_shares(const std::string& name, const std::vector<double>& shares) {
+  std::printf("%-13s", name.c_str());
+  for (const double share : shares) std::printf("  %5.2f", share);
 }
 
-// Trains all, prints a table, and returns the chart. `furthest`: up to how many words each scheme
-// is right four times of five. `again`: lines of with_changes().
-plot::LineChart compare(Task task, double chance, std::vector<Index>& furthest,
-                        std::string& again) {
+// What came out of one task.
+struct Outcome {
+  plot::LineChart chart;
+  std::vector<Index> furthest;  // up to how many words each scheme is right four times of five
+  std::string again;            // the lines of with_changes()
+};
+
+// Trains all, and prints a table.
+Outcome compare(Task task, double chance) {
+  Outcome found;
   std::printf("\n%s: share of right answers at the last %d words\n", task_names[task],
               static_cast<int>(last));
   std::printf("%-13s      16     24     32     48     64 words   seeds differ by   0.8 up to\n",
               "");
-  plot::LineChart chart;
-  chart.title = std::string("Say ") + task_names[task];
-  chart.subtitle = "trained on 16 words; lines: means, dots: three seeds";
-  chart.x_axis = {.name = "words", .low = 10, .high = 65};
-  chart.y_axis = {.name = "right at the last eight words", .low = 0, .high = 1.02};
+  std::vector<Tensor> all;  // for each scheme (seeds, lengths)
   for (std::size_t s = 0; s < schemes.size(); ++s) {
     std::vector<Transformer> models = train_all(task, static_cast<Positions>(s));
     const Tensor shares = measure(task, models);                 // (seeds, lengths)
     const std::vector<double> means = doubles(mean(shares, 0));  // (lengths)
-    again += with_changes(task, static_cast<Positions>(s), models);
-    std::printf("%-13s", schemes[s].c_str());
-    for (const double share : means) std::printf("  %5.2f", share);
+    found.again += with_changes(task, static_cast<Positions>(s), models);
+    all.push_back(shares);
     std::size_t holds = 0;  // at how many lengths, from the shortest on
     while (holds < lengths.size() && means[holds] >= 0.8) ++holds;
-    furthest.push_back(holds == 0 ? 0 : lengths[holds - 1]);
+    found.furthest.push_back(holds == 0 ? 0 : lengths[holds - 1]);
+    print_shares(schemes[s], means);
     std::printf("             %5.2f         %2d\n",
-                double{max(max(shares, 0) - min(shares, 0)).item()}, int(furthest.back()));
-    add_lines(chart, schemes[s], shares, plot::series_colour(s));
+                double{max(max(shares, 0) - min(shares, 0)).item()}, int(found.furthest.back()));
   }
-  add_without_order(chart, task);
-  std::printf("%-13s  %5.2f\n", "guessing", chance);
-  chart.reference_lines = {{chance, "guessing"}};
-  return chart;
-}
-
-// In shades of orange, which is the colour of sinusoids in all panels.
-plot::LineChart chart_of(const char* title, const std::vector<Tensor>& curves) {
-  plot::LineChart chart;
-  chart.title = title;
-  chart.x_axis.name = "position";
-  const std::vector<double> positions = doubles(Tensor::arange(curves[0].count()));
-  const double last = static_cast<double>(curves.size()) - 1;
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    plot::Series curve{"", positions, doubles(curves[i])};
-    const double shade = 0.42 + 0.5 * static_cast<double>(i) / last;
-    curve.colour = plot::colour_at(plot::ColourMap::oranges, shade);
-    chart.series.push_back(curve);
-  }
-  return chart;
-}
-
-void draw_sinusoids(plot::Canvas& canvas, const std::vector<plot::Rect>& panels) {
-  const Tensor p = sinusoidal_positions(65, width);  // (65, width)
-  std::vector<Tensor> sines, products;
-  for (const Index column : {0, 4, 8, 12}) sines.push_back(slice(p, 1, column, column + 1));
-  for (const Index m : {0, 20, 50}) {
-    products.push_back(matmul(p, transpose(slice(p, 0, m, m + 1))));  // (65, 1)
-  }
-  plot::LineChart columns = chart_of("Sinusoids: four of 32 columns", sines);
-  columns.end_labels = true;
-  for (std::size_t i = 0; i < 4; ++i) columns.series[i].name = "sine " + std::to_string(4 * i);
-  plot::draw(canvas, panels[0], columns);
-  plot::Heatmap map;
-  map.rows = 65;
-  map.columns = width;
-  map.values = doubles(p);
-  map.title = "All columns, sines and cosines by turns";
-  map.row_axis = "position";
-  map.column_axis = "column";
-  map.colours = plot::ColourMap::oranges;
-  map.low = -1;
-  plot::draw(canvas, panels[1], map);
-  plot::LineChart alike = chart_of("How alike positions m and n are", products);
-  alike.subtitle = "p(m) · p(n): one curve, moved to where n = m";
-  alike.x_axis.name = "position n";
-  alike.y_axis = {.name = "", .low = 0, .high = 18};
-  for (const int m : {0, 20, 50}) {  // each curve is named at its peak
-    alike.annotations.push_back({double(m), width / 2.0, "m = " + std::to_string(m), false});
-  }
-  plot::draw(canvas, panels[2], alike);
-}
-
-void draw(const plot::LineChart& first, const plot::LineChart& second) {
-  plot::Canvas canvas(1560, 1020);
-  const std::vector<plot::Rect> rows = plot::panels(canvas.area().inset(16), 2, 1);
-  draw_sinusoids(canvas, plot::panels(rows[0], 1, 3));
-  const std::vector<plot::Rect> bottom = plot::panels(rows[1], 1, 2);
-  plot::draw(canvas, bottom[0], first);
-  plot::draw(canvas, bottom[1], second);
-  plot::write_png(canvas, "out/plots/phase6_positions.png");
-  std::printf("\nWrote out/plots/phase6_positions.png\n");
+  std::vector<double> without_order;
+  for (const Index length : lengths) without_order.push_back(best_without_order(task, length));
+  print_shares("without order", without_order);
+  std::printf("\n%-13s  %5.2f\n", "guessing", chance);
+  found.chart = shares_chart(std::string("Say ") + task_names[task], all, without_order, chance);
+  return found;
 }
 
 }  // namespace
@@ -228,22 +160,24 @@ int main() try {
   } catch (const Error& error) {
     std::printf("17 words for a model with 16 learned positions:\n%s\n", error.what());
   }
-  std::vector<Index> a, b;
-  std::string again;
-  const plot::LineChart first = compare(three_back, 1.0 / letters, a, again);
-  const plot::LineChart second = compare(latest, 0.25, b, again);
+  const Outcome first = compare(three_back, 1.0 / letters), second = compare(latest, 0.25);
   for (const Index length : {16, 32, 64}) {
     std::string right;
     for (std::size_t i = 0; i < schemes.size(); ++i) {
-      if (std::min(a[i], b[i]) >= length) right += " " + schemes[i];
+      if (std::min(first.furthest[i], second.furthest[i]) >= length) right += " " + schemes[i];
     }
     std::printf("ANSWER: 0.8 or more on both tasks up to %d words:%s\n", static_cast<int>(length),
                 right.empty() ? " nobody" : right.c_str());
   }
   std::printf("\nThe trained models are asked again, with something changed:\n");
-  std::printf("                                      16    24    32    48    64 words\n%s",
-              again.c_str());
-  draw(first, second);
+  std::printf("                                      16    24    32    48    64 words\n%s%s",
+              first.again.c_str(), second.again.c_str());
+  const Tensor p = sinusoidal_positions(65, width);  // (65, width)
+  std::map<Index, Tensor> alike;                     // by m: p(m) · p(n) of all n, (65, 1)
+  for (const Index m : {0, 20, 50}) alike[m] = matmul(p, transpose(slice(p, 0, m, m + 1)));
+  plot::write_png(positions_picture(p, alike, first.chart, second.chart),
+                  "out/plots/phase6_positions.png");
+  std::printf("\nWrote out/plots/phase6_positions.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

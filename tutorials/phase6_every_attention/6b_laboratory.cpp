@@ -9,17 +9,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <map>
 #include <vector>
 
 #include "course/laboratory.hpp"
+#include "course/laboratory_pictures.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/kernels.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
 
@@ -31,53 +29,52 @@ const std::vector<Index> lengths = {64, 128, 256, 512, 1024, 2048, 4096};
 constexpr Index steep_from = 512;  // shorter ones cost what every call costs, whatever its length
 // No row is skipped because the machine is busy: two minutes are far more than any takes.
 const LaboratoryOptions options{.seconds = 120, .repeats = 3, .compared_pairs = 1 << 22};
+const char* const kinds[] = {"exact", "pattern", "other"};  // as VariantKind
 
 struct Row {
   Variant variant;
-  std::vector<Measurement> found;  // by length; missing at lengths that were skipped
+  // By length: time and memory, NaN where that pass was skipped, ...
+  std::map<Index, double> forward_ms = {}, forward_mib = {}, both_ms = {}, both_mib = {};
+  std::map<Index, double> from_full = {};  // ... and the difference from attention of all pairs
+  double error = 0, gradient_error = 0;    // of all lengths, beside every weight written out
 };
 
-// What is drawn and fitted: one number of a measurement, or NaN.
-using Value = std::function<double(const Measurement&)>;
-double number(const Timing& passage, double value) {
-  return passage.skipped.empty() ? value : std::nan("");
-}
-double forward_ms(const Measurement& m) { return number(m.forward, 1e3 * m.forward.seconds); }
-double both_ms(const Measurement& m) {
-  return number(m.forward_backward, 1e3 * m.forward_backward.seconds);
-}
-double forward_mib(const Measurement& m) { return number(m.forward, m.forward.bytes / (1 << 20)); }
-double both_mib(const Measurement& m) {
-  return number(m.forward_backward, m.forward_backward.bytes / (1 << 20));
-}
+using Value = std::map<Index, double> Row::*;
 
-double slope(const Row& row, const Value& value) {
+double power(const std::map<Index, double>& values) {
   std::vector<double> x, y;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] < steep_from || std::isnan(value(row.found[i]))) continue;
-    x.push_back(static_cast<double>(lengths[i]));
-    y.push_back(value(row.found[i]));
+  for (const auto& [length, value] : values) {
+    if (length < steep_from || std::isnan(value)) continue;
+    x.push_back(static_cast<double>(length));
+    y.push_back(value);
   }
   return growth(x, y);
 }
 
-std::size_t place_of(Index length) {
-  return static_cast<std::size_t>(std::find(lengths.begin(), lengths.end(), length) -
-                                  lengths.begin());
-}
-double at(const Row& row, Index length, const Value& value) {
-  return value(row.found[place_of(length)]);
-}
-const Row& named(const std::vector<Row>& rows, std::string_view name) {
+const Row& named(const std::vector<Row>& rows, const char* name) {
   return *std::find_if(rows.begin(), rows.end(),
                        [&](const Row& row) { return row.variant.name == name; });
 }
 
 double root_mean_square(const Tensor& x) { return std::sqrt(double{mean(x * x).item()}); }
 
+void add(Row& row, Index length, const Measurement& m) {
+  const auto number = [](const Timing& passage, double value) {
+    return passage.skipped.empty() ? value : NAN;
+  };
+  const Timing &forward = m.forward, &both = m.forward_backward;
+  row.forward_ms[length] = number(forward, 1e3 * forward.seconds);
+  row.forward_mib[length] = number(forward, forward.bytes / (1 << 20));
+  row.both_ms[length] = number(both, 1e3 * both.seconds);
+  row.both_mib[length] = number(both, both.bytes / (1 << 20));
+  row.from_full[length] = m.error_vs_full;
+  row.error = std::max(row.error, forward.error);
+  row.gradient_error = std::max(row.gradient_error, both.error);
+}
+
 std::vector<Row> measure_all() {
   std::vector<Row> rows;
-  for (const Variant& variant : attention_variants({})) rows.push_back({variant, {}});
+  for (const Variant& variant : attention_variants({})) rows.push_back({variant});
   Progress progress("measuring", static_cast<Index>(rows.size() * lengths.size()), "variants");
   std::printf("1. Softmax attention of all pairs: size of its outputs (root mean square)\n");
   for (const Index length : lengths) {
@@ -86,15 +83,11 @@ std::vector<Row> measure_all() {
       std::printf("%6lld  %.3f\n", static_cast<long long>(length), root_mean_square(input.full));
     }
     for (Row& row : rows) {
-      row.found.push_back(measure(row.variant, input, options));
+      add(row, length, measure(row.variant, input, options));
       progress.step();
     }
   }
   return rows;
-}
-
-const char* kind_name(VariantKind kind) {
-  return kind == VariantKind::exact ? "exact" : kind == VariantKind::pattern ? "pattern" : "other";
 }
 
 void print_errors(const std::vector<Row>& rows) {
@@ -102,20 +95,13 @@ void print_errors(const std::vector<Row>& rows) {
   std::printf("\n2. Largest difference from softmax attention of all pairs\n%-17s%-8s", "", "");
   for (const Index length : {64, 256, 1024}) std::printf("%9lld", static_cast<long long>(length));
   for (const Row& row : rows) {
-    std::printf("\n%-17s%-8s", row.variant.name.c_str(), kind_name(row.variant.kind));
+    std::printf("\n%-17s%-8s", row.variant.name.c_str(), kinds[int(row.variant.kind)]);
     for (const Index length : {64, 256, 1024}) {
-      const double difference =
-          at(row, length, [](const Measurement& m) { return m.error_vs_full; });
-      if (difference < 1e-5) {
-        std::printf(" rounding");
-      } else {
-        std::printf("%9.3f", difference);
-      }
+      const double difference = row.from_full.at(length);
+      std::printf("%9s", difference < 1e-5 ? "rounding" : formatted("%.3f", difference).c_str());
     }
-    for (const Measurement& m : row.found) {
-      worst = std::max(worst, m.forward.error);
-      worst_gradient = std::max(worst_gradient, m.forward_backward.error);
-    }
+    worst = std::max(worst, row.error);
+    worst_gradient = std::max(worst_gradient, row.gradient_error);
   }
   std::printf(
       "\nANSWER each beside the same function with every weight written out, all lengths:\n"
@@ -126,21 +112,14 @@ void print_errors(const std::vector<Row>& rows) {
 // Outputs become smaller with the length; divided by their size, differences can be compared. The
 // smallest and the largest of ten drawings of q, k and v.
 void print_relative(const std::vector<Row>& rows) {
-  std::vector<std::vector<LaboratoryInput>> drawings(3);  // by length
-  std::printf("\nRoot mean square of differences, divided by that of outputs: ten drawings\n%-17s",
-              "");
-  for (std::size_t i = 0; i < drawings.size(); ++i) {
-    const Index length = Index{64} << (2 * i);  // 64, 256, 1024
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-      drawings[i].push_back(laboratory_input({.length = length}, options, seed));
-    }
-    std::printf("%14lld", static_cast<long long>(length));
-  }
+  std::printf("\nRoot mean square of differences, divided by that of outputs: ten drawings\n");
+  std::printf("%-17s%14d%14d%14d", "", 64, 256, 1024);
   for (const char* name : {"linear", "grouped-query", "multi-query"}) {
     std::printf("\n%-17s", name);
-    for (const std::vector<LaboratoryInput>& inputs : drawings) {
+    for (const Index length : {64, 256, 1024}) {
       std::vector<double> shares;
-      for (const LaboratoryInput& in : inputs) {
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const LaboratoryInput in = laboratory_input({.length = length}, options, seed);
         const Tensor output = named(rows, name).variant.run(in.q, in.k, in.v);  // as in.full
         shares.push_back(root_mean_square(output - in.full) / root_mean_square(in.full));
       }
@@ -152,20 +131,20 @@ void print_relative(const std::vector<Row>& rows) {
 }
 
 // The numbers at three lengths, and how they grow beyond steep_from: measured, in theory.
-void print_numbers(const char* title, const std::vector<Row>& rows, const Value& value,
+void print_numbers(const char* title, const std::vector<Row>& rows, Value value,
                    double Variant::* theory) {
   std::printf("\n%s\n%-17s%10d%10d%10d   power  theory\n", title, "", 64, 512, 4096);
   for (const Row& row : rows) {
-    if (std::isnan(at(row, 64, value))) continue;
+    if (std::isnan((row.*value).at(64))) continue;
     std::printf("%-17s", row.variant.name.c_str());
-    for (const Index length : {64, 512, 4096}) std::printf("%10.3f", at(row, length, value));
-    std::printf("%8.2f%8.0f\n", slope(row, value), row.variant.*theory);
+    for (const Index length : {64, 512, 4096}) std::printf("%10.3f", (row.*value).at(length));
+    std::printf("%8.2f%8.0f\n", power(row.*value), row.variant.*theory);
   }
 }
 
 // By what factor explicit attention needs more, at the largest length.
 void print_savings(const std::vector<Row>& rows) {
-  const auto both = [&](const char* name) { return at(named(rows, name), 4096, both_mib); };
+  const auto both = [&](const char* name) { return named(rows, name).both_mib.at(4096); };
   const double all = both("explicit");
   std::printf(
       "\nANSWER at 4096, forward and backward, explicit attention takes so many times the bytes "
@@ -175,11 +154,11 @@ void print_savings(const std::vector<Row>& rows) {
   }
 }
 
-// The first length from which on `row` takes less time than `other`; 0: none.
-Index faster_from(const Row& row, const Row& other, const Value& value) {
+// The first length from which on a row takes less time, forward and backward; 0: none.
+Index faster_from(const Row& row, const Row& other) {
   Index from = 0;
   for (const Index length : lengths) {
-    const bool faster = at(row, length, value) < at(other, length, value);
+    const bool faster = row.both_ms.at(length) < other.both_ms.at(length);
     from = !faster ? 0 : from == 0 ? length : from;
   }
   return from;
@@ -191,76 +170,11 @@ void print_times(const std::vector<Row>& rows) {
       "\nANSWER faster than fused attention, forward and backward: from which length on, and\n"
       "how many times at 4096\n");
   for (const Row& row : rows) {
-    const Index from = faster_from(row, fused, both_ms);
+    const Index from = faster_from(row, fused);
     if (from == 0) continue;
     std::printf("  %-17s%6lld%8.1f\n", row.variant.name.c_str(), static_cast<long long>(from),
-                at(fused, 4096, both_ms) / at(row, 4096, both_ms));
+                fused.both_ms.at(4096) / row.both_ms.at(4096));
   }
-}
-
-// A dashed line of that slope between the lengths that slopes are fitted to, through (4096, y).
-plot::Series guide(double y, int power) {
-  const char* name = power == 2 ? "L²" : "L";
-  plot::Series line{name, {}, {}, true, false, true, plot::theme::faded};
-  for (const double length : {double{steep_from}, 4096.0}) {
-    line.x.push_back(length);
-    line.y.push_back(y * std::pow(length / 4096, power));
-  }
-  return line;
-}
-
-// A colour means the same variant in every panel.
-plot::Colour colour_of(const std::string& name) {
-  const std::vector<std::string> order = {"explicit", "fused",  "cached",  "local",
-                                          "strided",  "linear", "chunked", "checkpointed"};
-  return plot::series_colour(
-      static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin()));
-}
-
-// A line for each variant.
-plot::LineChart chart_of(const std::vector<Row>& rows, const std::vector<std::string>& names,
-                         const std::string& title, const std::string& unit, const Value& value) {
-  plot::LineChart chart;
-  chart.title = title;
-  chart.x_axis = {.name = "length", .log = true, .low = 50, .high = 4096};
-  chart.end_labels = true;
-  const bool time = unit == "ms";  // the same range in both columns, and on every machine
-  chart.y_axis = {.name = unit, .log = true, .low = time ? 0.01 : 0.1, .high = time ? 1e5 : 2e4};
-  double low = INFINITY, high = 0;
-  for (const std::string& name : names) {
-    const Row& row = named(rows, name);
-    plot::Series series{name, {}, {}, true, true, false, colour_of(name)};
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      series.x.push_back(static_cast<double>(lengths[i]));
-      series.y.push_back(value(row.found[i]));
-    }
-    low = std::min(low, series.y.back());  // NaN: not less
-    high = std::max(high, series.y.back());
-    chart.series.push_back(series);
-  }
-  for (const auto& [y, power] : {std::pair{6 * high, 2}, std::pair{low / 3, 1}}) {
-    chart.series.push_back(guide(y, power));
-  }
-  return chart;
-}
-
-void draw(const std::vector<Row>& rows) {
-  plot::Canvas canvas(1200, 900);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
-  const std::vector<std::string> fewer = {"fused", "strided", "local", "linear"};
-  plot::draw(canvas, areas[0],
-             chart_of(rows, {"explicit", "fused", "cached"}, "All pairs: time, forward (one core)",
-                      "ms", forward_ms));
-  plot::draw(
-      canvas, areas[1],
-      chart_of(rows, fewer, "Fewer pairs, or linear: time, forward (one core)", "ms", forward_ms));
-  plot::draw(canvas, areas[2],
-             chart_of(rows, {"explicit", "checkpointed", "chunked", "fused"},
-                      "All pairs: most bytes, forward and backward", "MiB", both_mib));
-  plot::draw(canvas, areas[3],
-             chart_of(rows, {"fused", "linear"},
-                      "Linear beside fused: most bytes, forward and backward", "MiB", both_mib));
-  plot::write_png(canvas, "out/plots/phase6_lab.png");
 }
 
 }  // namespace
@@ -271,14 +185,16 @@ int main() try {
   const std::vector<Row> rows = measure_all();
   print_errors(rows);
   print_relative(rows);
-  print_numbers("3. MiB forward, by length", rows, forward_mib, &Variant::memory_growth);
-  print_numbers("4. MiB forward and backward", rows, both_mib, &Variant::memory_growth);
+  print_numbers("3. MiB forward, by length", rows, &Row::forward_mib, &Variant::memory_growth);
+  print_numbers("4. MiB forward and backward", rows, &Row::both_mib, &Variant::memory_growth);
   print_savings(rows);
-  print_numbers("5. Milliseconds forward (they depend on the machine)", rows, forward_ms,
+  print_numbers("5. Milliseconds forward (they depend on the machine)", rows, &Row::forward_ms,
                 &Variant::time_growth);
-  print_numbers("6. Milliseconds forward and backward", rows, both_ms, &Variant::time_growth);
+  print_numbers("6. Milliseconds forward and backward", rows, &Row::both_ms, &Variant::time_growth);
   print_times(rows);
-  draw(rows);
+  std::vector<LaboratoryCurves> curves;
+  for (const Row& row : rows) curves.push_back({row.variant.name, row.forward_ms, row.both_mib});
+  plot::write_png(laboratory_picture(curves, steep_from), "out/plots/phase6_lab.png");
   std::printf("\nwrote out/plots/phase6_lab.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <limits>
-#include <utility>
 #include <vector>
 
 #include "tapestry/attention.hpp"
@@ -25,7 +23,6 @@ using namespace tapestry;
 namespace {
 
 constexpr Index width = 64;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // What a pass costs: numbers that come from slow memory and go there, and multiplications.
 struct Cost {
@@ -57,9 +54,10 @@ struct Operands {
   Tensor rows(const Tensor& x, Index i) const { return slice(x, 0, i * tile, (i + 1) * tile); }
 };
 
-struct Kept {       // for the backward pass
-  Tensor output;    // (length, width)
-  Tensor log_sums;  // (length, 1): log of the sum of exp(scores) of each query
+struct Kept {           // for the backward pass
+  Tensor output;        // (length, width)
+  Tensor log_sums;      // (length, 1): log of the sum of exp(scores) of each query; of tiles only
+  Tensor weights = {};  // (length, length); of the whole matrix only
 };
 
 struct Parts {  // gradients, (length, width) each
@@ -70,7 +68,7 @@ struct Parts {  // gradients, (length, width) each
 Kept forward_whole(const Operands& x, Cost& cost) {
   const Tensor scores = cost.multiply_large(x.q, transpose(x.k), x.tile);  // (length, length)
   const Tensor weights = cost.store(softmax(cost.load(scores)));           // (length, length)
-  return {cost.multiply_large(weights, x.v, x.tile), {}};
+  return {cost.multiply_large(weights, x.v, x.tile), {}, weights};
 }
 
 // What is known of a tile of queries after some keys: step 64.
@@ -88,7 +86,7 @@ void meet(Running& now, const Tensor& scores, const Tensor& v, Cost& cost) {
 }
 
 Running nothing_met(Index tile) {
-  return {Tensor::full({tile, 1}, -infinity), Tensor::zeros({tile, 1}),
+  return {Tensor::full({tile, 1}, -INFINITY), Tensor::zeros({tile, 1}),
           Tensor::zeros({tile, width})};  // (tile, 1) twice, (tile, width)
 }
 
@@ -131,10 +129,11 @@ Kept forward_queries_outside(const Operands& x, Cost& cost) {
 }
 
 // The weights were kept.
-Parts backward_whole(const Operands& x, const Tensor& weights, Cost& cost) {
-  const Tensor dv = cost.multiply_large(transpose(weights), x.d_output, x.tile);  // (length, width)
+Parts backward_whole(const Operands& x, const Kept& kept, Cost& cost) {
+  const Tensor dv =
+      cost.multiply_large(transpose(kept.weights), x.d_output, x.tile);       // (length, width)
   const Tensor dp = cost.multiply_large(x.d_output, transpose(x.v), x.tile);  // (length, length)
-  const Tensor p = cost.load(weights), d = cost.load(dp);                     // as dp
+  const Tensor p = cost.load(kept.weights), d = cost.load(dp);                // as dp
   const Tensor ds = cost.store(p * (d - sum(p * d, -1, true)));               // as dp
   return {cost.multiply_large(ds, x.k, x.tile), cost.multiply_large(transpose(ds), x.q, x.tile),
           dv};
@@ -174,11 +173,17 @@ Operands operands(Index length, Index tile) {
           random.normal({length, width})};  // (length, width) each
 }
 
-Attention by_book(const Operands& x) {
-  return attention(x.q, x.k, x.v, {}, 0, nullptr, {}, {.scale = 1});
+// The output, (length, width), in three ways.
+Tensor by_book(const Operands& x) {
+  return attention(x.q, x.k, x.v, {}, 0, nullptr, {}, {.scale = 1}).output;
+}
+Tensor by_kernel(const Operands& x) { return fused_attention(x.q, x.k, x.v, {}, {.scale = 1}); }
+Tensor by_tiles(const Operands& x) {
+  Cost cost;
+  return forward_queries_outside(x, cost).output;
 }
 
-Parts by_tape(const std::function<Tensor(const Operands&)>& f, const Operands& x) {
+Parts by_tape(Tensor (*f)(const Operands&), const Operands& x) {
   Tape tape({x.q, x.k, x.v});
   const Gradients g = tape.backward(f(x), x.d_output);
   return {g.at(0), g.at(1), g.at(2)};
@@ -189,27 +194,23 @@ double largest(const Parts& a, const Parts& b) {
       {largest_difference(a.q, b.q), largest_difference(a.k, b.k), largest_difference(a.v, b.v)});
 }
 
-const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "TOO MUCH"; }
-
 void check() {
   const Operands x = operands(512, 64);
   Cost cost;
-  const Attention book = by_book(x);
-  const Parts truth = by_tape([](const Operands& y) { return by_book(y).output; }, x);
-  const Kept kept = forward_queries_outside(x, cost);
+  const Tensor output = by_book(x);  // (length, width)
+  const Parts gradients = by_tape(by_book, x);
+  const Kept whole = forward_whole(x, cost), tiled = forward_queries_outside(x, cost);
   std::printf("1. 512 queries and keys, one head: differ from attention() and the tape by\n");
-  for (const auto& [name, output] :
-       {std::pair{"outputs, whole matrix", forward_whole(x, cost).output},
-        std::pair{"outputs, keys outside", forward_keys_outside(x, cost).output},
-        std::pair{"outputs, queries outside", kept.output}}) {
-    std::printf("%-28s %s\n", name, if_small(largest_difference(output, book.output)));
-  }
-  const Parts plain = backward_whole(x, book.weights, cost);
-  std::printf("%-28s %s\n", "gradients, whole matrix", if_small(largest(plain, truth)));
-  const Parts tiled = backward_by_tiles(x, kept, cost);
-  std::printf("%-28s %s\n", "gradients, tiles", if_small(largest(tiled, truth)));
-  const Parts without = backward_by_tiles(x, kept, cost, false);
-  std::printf("%-28s %.2f\n", "gradients, tiles, without D", largest(without, truth));
+  const auto tell = [](const char* what, double error) {
+    std::printf("%-28s %s\n", what, error < 1e-5 ? "less than 1e-5" : "TOO MUCH");
+  };
+  tell("outputs, whole matrix", largest_difference(whole.output, output));
+  tell("outputs, keys outside", largest_difference(forward_keys_outside(x, cost).output, output));
+  tell("outputs, queries outside", largest_difference(tiled.output, output));
+  tell("gradients, whole matrix", largest(backward_whole(x, whole, cost), gradients));
+  tell("gradients, tiles", largest(backward_by_tiles(x, tiled, cost), gradients));
+  std::printf("%-28s %.2f\n", "gradients, tiles, without D",
+              largest(backward_by_tiles(x, tiled, cost, false), gradients));
 }
 
 void print_cost(const char* name, const Operands& x, const Cost& cost) {
@@ -221,10 +222,9 @@ void print_cost(const char* name, const Operands& x, const Cost& cost) {
 void count(Index tile) {
   const Operands x = operands(2048, tile);
   Cost whole, keys, queries, back, tiles;
-  forward_whole(x, whole);
   forward_keys_outside(x, keys);
+  backward_whole(x, forward_whole(x, whole), back);
   backward_by_tiles(x, forward_queries_outside(x, queries), tiles);
-  backward_whole(x, by_book(x).weights, back);
   std::printf("tiles of %3d by %-3d                    loaded   stored  multiplied\n", int(tile),
               int(tile));
   print_cost("forward   the whole matrix", x, whole);
@@ -234,41 +234,14 @@ void count(Index tile) {
   print_cost("backward  weights made again", x, tiles);
 }
 
-const struct {
-  const char* name;
-  std::function<Parts(const Operands&)> f;
-} ways[] = {  // forward and backward
-    {"attention()",
-     [](const Operands& x) {
-       return by_tape([](const Operands& y) { return by_book(y).output; }, x);
-     }},
-    {"tiles, on the tape",
-     [](const Operands& x) {
-       Cost cost;
-       return by_tape([&](const Operands& y) { return forward_queries_outside(y, cost).output; },
-                      x);
-     }},
-    {"tiles, backward by hand",
-     [](const Operands& x) {
-       Cost cost;
-       return backward_by_tiles(x, forward_queries_outside(x, cost), cost);
-     }},
-    {"fused_attention()", [](const Operands& x) {
-       return by_tape(
-           [](const Operands& y) { return fused_attention(y.q, y.k, y.v, {}, {.scale = 1}); }, x);
-     }}};
-
-void print_memory() {
-  std::printf("\n3. Most memory in use at once for tensors, forward and backward, KiB\n");
-  std::printf("queries and keys               512     1024     2048\n");
-  for (const auto& [name, f] : ways) {
-    std::printf("%-25s", name);
-    for (const Index length : {512, 1024, 2048}) {
-      const Operands x = operands(length, 64);  // (length, width) each
-      std::printf(" %8.0f", double(peak_memory_of([&, f = f] { f(x); })) / 1024);
-    }
-    std::printf("\n");
+// At three lengths.
+void print_memory(const char* name, const std::function<void(const Operands&)>& both_passes) {
+  std::printf("%-25s", name);
+  for (const Index length : {512, 1024, 2048}) {
+    const Operands x = operands(length, 64);  // (length, width) each
+    std::printf(" %8.0f", double(peak_memory_of([&] { both_passes(x); })) / 1024);
   }
+  std::printf("\n");
 }
 
 }  // namespace
@@ -280,7 +253,15 @@ int main() try {
   std::printf(
       "   there, for each pair of query and key; multiplications, for each pair and column\n");
   for (const Index tile : {64, 128}) count(tile);
-  print_memory();
+  std::printf("\n3. Most memory in use at once for tensors, forward and backward, KiB\n");
+  std::printf("queries and keys               512     1024     2048\n");
+  print_memory("attention()", [](const Operands& x) { by_tape(by_book, x); });
+  print_memory("tiles, on the tape", [](const Operands& x) { by_tape(by_tiles, x); });
+  print_memory("tiles, backward by hand", [](const Operands& x) {
+    Cost cost;
+    backward_by_tiles(x, forward_queries_outside(x, cost), cost);
+  });
+  print_memory("fused_attention()", [](const Operands& x) { by_tape(by_kernel, x); });
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
