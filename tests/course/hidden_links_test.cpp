@@ -59,6 +59,22 @@ double loss_of(const Transformer& model, const Batch& batch, const Mask& mask = 
 
 }  // namespace
 
+TEST_CASE("sentences of one form, the same ones at each call", "[phase1][course]") {
+  for (const bool has_object : {false, true}) {
+    const std::vector<Words> few = sentences_of_form(has_object, 3),
+                             more = sentences_of_form(has_object, 20);
+    REQUIRE(few.size() == 3);
+    REQUIRE(more.size() == 20);
+    CHECK(std::equal(few.begin(), few.end(), more.begin()));
+    // In form 1 the fourth word is a preposition, in form 2 a determiner.
+    for (const Words& text : more) {
+      const bool is_determiner = text[3] == "the" || text[3] == "this" || text[3] == "a" ||
+                                 text[3] == "an" || text[3] == "every";
+      CHECK(is_determiner == has_object);
+    }
+  }
+}
+
 TEST_CASE("2000 sentences of one form have one word hidden", "[phase2][course]") {
   for (const HiddenLink& link : {object, place}) {
     const Batch batch = hide_word(vocabulary(), link);

@@ -99,6 +99,41 @@ TEST_CASE("how far back keys stand and weights look, in the rows that count", "[
   CHECK(mean_weight(weights, 0, keys) == Approx(0.5));
 }
 
+TEST_CASE("the map of one head, and the mean weights of all", "[phase2][course]") {
+  const TinyTask task(TaskKind::copy, {.longest = 6});
+  const Transformer model = small_model(task);
+  const Indices ids({2, 3}, {1, 6, 7, 1, 8, 9}), one({1, 3}, {1, 8, 9});
+  const std::vector<Tensor> layers = weights_of(model, ids);  // (2, heads, 3, 3) each
+  const Indices keys({2, 3}, {-1, 0, 1, -1, -1, 2});
+  const std::vector<double> means = mean_weights(model, ids, keys);
+  REQUIRE(means.size() == 8);
+  for (const Index head : {0, 3}) {
+    CHECK(means[std::size_t(head)] == mean_weight(layers[0], head, keys));
+    CHECK(means[std::size_t(4 + head)] == mean_weight(layers[1], head, keys));
+  }
+  const Tensor map = map_of_head(model, one, {1, 2});  // (3, 3)
+  REQUIRE(map.shape() == Shape{3, 3});
+  for (Index query = 0; query < 3; ++query) {
+    for (Index key = 0; key < 3; ++key) {
+      CHECK(same_number(double{map.at({query, key})}, double{layers[1].at({1, 2, query, key})},
+                        1e-6));
+    }
+  }
+}
+
+TEST_CASE("the letter before, and only some letters to be said", "[phase2][course]") {
+  const TinyTask task(TaskKind::sort, {.longest = 6});
+  const Vocabulary& vocabulary = task.vocabulary();
+  const Batch batch = task.batch({{split_words("c a d b => a b c d"), 5, true}});  // (1, 10)
+  CHECK(letter_before(batch).values ==
+        std::vector<std::int32_t>{-1, -1, 1, 2, 3, -1, -1, -1, -1, -1});
+  const Indices keys(batch.inputs.shape, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK(where_said("b-c", keys, batch.targets, vocabulary).values ==
+        std::vector<std::int32_t>{-1, -1, -1, -1, -1, -1, 6, 7, -1, -1});
+  CHECK(where_said("a-z", keys, batch.targets, vocabulary).values ==  // not <eos>
+        std::vector<std::int32_t>{-1, -1, -1, -1, -1, 5, 6, 7, 8, -1});
+}
+
 TEST_CASE("only rows with a target count, and see what they see in the model", "[phase3][course]") {
   const TinyTask task(TaskKind::copy, {.longest = 6});
   Random random(2);
@@ -194,6 +229,10 @@ TEST_CASE("a link made weaker, a layer cut, and a correlation", "[phase3][course
   CHECK(same_number(correlation({1, 2, 3}, {2, 4, 6}), 1, 1e-12));
   CHECK(same_number(correlation({1, 2, 3, 4}, {1, -1, -1, 1}), 0, 1e-12));
   CHECK(mean_of({1, 2, 6}) == 3);
+  const Spread of_three = spread_of({1, 3, 5});
+  CHECK((of_three.mean == 3 && of_three.deviation == 2 && of_three.count == 3));
+  CHECK(numbers(std::vector{Effect{1, 2}, Effect{3, 4}}, &Effect::log_probability) ==
+        std::vector<double>{2, 4});
 }
 
 TEST_CASE("before the last layer norm divides, losses of heads add up", "[phase3][course]") {

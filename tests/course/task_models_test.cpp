@@ -20,6 +20,10 @@ TEST_CASE("a model of a task learns, and its seed alone makes it", "[phase2][cou
   const Transformer fresh = untrained(model, init::lecun_normal, 42);
   CHECK(double{cross_entropy(logits, test.targets).item()} <
         double{cross_entropy(fresh(test.inputs), test.targets).item()} - 0.3);
+  const std::vector<double> losses = teach(fresh, task, 1, 60, "");
+  CHECK(losses.size() == 60);
+  CHECK(losses.back() < losses.front());
+  CHECK(difference_to(fresh(test.inputs), logits) == "");
 }
 
 TEST_CASE("training that would end within its warm-up is refused", "[phase2][course]") {

@@ -11,14 +11,19 @@ constexpr Index length = 6;
 
 }  // namespace
 
-Batch hide_word(const Vocabulary& vocabulary, const HiddenLink& link) {
+std::vector<Words> sentences_of_form(bool has_object, std::size_t count) {
   Random random(123);
   std::vector<Words> texts;
-  while (texts.size() < 2000) {
+  while (texts.size() < count) {
     const Sentence sentence = Grammar().sentence(random);
-    const bool has_object = sentence.links[2].role == Role::verb_object;
-    if (has_object == link.has_object) texts.push_back(sentence.words);
+    const bool has_one = sentence.links[2].role == Role::verb_object;
+    if (has_one == has_object) texts.push_back(sentence.words);
   }
+  return texts;
+}
+
+Batch hide_word(const Vocabulary& vocabulary, const HiddenLink& link) {
+  const std::vector<Words> texts = sentences_of_form(link.has_object, 2000);
   Indices ids = vocabulary.batch(texts);                                         // (rows, length)
   Indices targets(ids.shape, std::vector<std::int32_t>(ids.values.size(), -1));  // (rows, length)
   for (auto at = static_cast<std::size_t>(link.hidden); at < ids.values.size(); at += length) {

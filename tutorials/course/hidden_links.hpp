@@ -11,6 +11,10 @@
 
 namespace tapestry {
 
+// So many sentences of form 2, which has an object ("the dog chased an old beetle"), or of form 1
+// ("the cat sat on the mat"); the same ones at each call.
+std::vector<Words> sentences_of_form(bool has_object, std::size_t count);
+
 struct HiddenLink {
   const char* name;
   bool has_object;       // form 2, as in "the dog chased an old beetle"

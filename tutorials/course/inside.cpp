@@ -96,6 +96,23 @@ std::vector<Tensor> weights_of(const Transformer& model, const Indices& ids) {
   return captured_weights(seen);
 }
 
+Tensor map_of_head(const Transformer& model, const Indices& ids, HeadOf head) {
+  const Tensor layer = weights_of(model, ids).at(static_cast<std::size_t>(head.layer));
+  return squeeze(squeeze(slice(layer, 1, head.head, head.head + 1), 1), 0);  // (length, length)
+}
+
+Indices where_said(const std::string& letters, Indices numbers, const Indices& targets,
+                   const Vocabulary& vocabulary) {
+  for (std::size_t at = 0; at < numbers.values.size(); ++at) {
+    const std::int32_t target = targets.values[at];
+    const std::string word = target < 0 ? "" : vocabulary.word(target);
+    if (word.size() != 1 || word[0] < letters.front() || word[0] > letters.back()) {
+      numbers.values[at] = -1;
+    }
+  }
+  return numbers;
+}
+
 namespace {
 
 // The mean of a number over the rows that count.
@@ -118,6 +135,26 @@ double mean_weight(const Tensor& weights, Index head, const Indices& keys) {
   return mean_of_counted(keys, [&](Index text, Index row, Index key) {
     return double{weights.at({text, head, row, key})};
   });
+}
+
+std::vector<double> mean_weights(const Transformer& model, const Indices& ids,
+                                 const Indices& keys) {
+  std::vector<double> result;
+  for (const Tensor& weights : weights_of(model, ids)) {  // (rows, heads, length, length)
+    for (Index head = 0; head < weights.size(1); ++head) {
+      result.push_back(mean_weight(weights, head, keys));
+    }
+  }
+  return result;
+}
+
+Indices letter_before(const Batch& batch) {
+  Indices keys = batch.inputs;  // (rows, length)
+  for (std::size_t at = 0; at < keys.values.size(); ++at) {
+    const auto place = static_cast<std::int32_t>(static_cast<Index>(at) % keys.shape[1]);
+    keys.values[at] = place >= 2 && place <= 4 ? place - 1 : -1;
+  }
+  return keys;
 }
 
 double mean_distance(const Indices& keys) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "course/tasks.hpp"
@@ -25,13 +26,28 @@ TaskSequence with_mixed_prompt(TaskSequence sequence, Random& random);
 // the others nothing. Padding is not seen.
 Mask rows_with_targets(const Batch& batch, bool causal);
 
-// The weights of each layer when a causal model reads ids: (rows, heads, length, length) each.
-// Throws Error as Capture does, if another one is active.
+// The weights of each layer when a model reads ids: (rows, heads, length, length) each. No mask
+// hides padding, which in a causal model no word before it sees. Throws Error as Capture does, if
+// another one is active.
 std::vector<Tensor> weights_of(const Transformer& model, const Indices& ids);
+
+struct HeadOf {
+  Index layer, head;
+};
+
+// Where one head looks in one text: ids (1, length) -> (length, length).
+Tensor map_of_head(const Transformer& model, const Indices& ids, HeadOf head);
 
 // The mean weight of a head on these keys; weights (rows, heads, queries, keys), keys (rows,
 // queries), -1 for a row that does not count. NaN if none does.
 double mean_weight(const Tensor& weights, Index head, const Indices& keys);
+
+// The same of each head of a causal model that reads ids (rows, queries), those of layer 0 first.
+std::vector<double> mean_weights(const Transformer& model, const Indices& ids, const Indices& keys);
+
+// The key of the letter before, at the letters 2 to 4 of the prompt: (rows, length) as the batch,
+// -1 elsewhere.
+Indices letter_before(const Batch& batch);
 
 // 200 held-out sequences, and for each row that says a letter of the answer three keys in the
 // prompt; -1 for a row that does not count.
@@ -44,6 +60,11 @@ struct PromptKeys {
 // With `mix` the prompts are mixed, and only rows count in which these are three different keys.
 PromptKeys prompt_keys(const TinyTask& task, bool mix);
 
+// The same numbers, keys or targets, where the letter to be said, the target, is one of these, as
+// "a-d"; -1 elsewhere. All (rows, length).
+Indices where_said(const std::string& letters, Indices numbers, const Indices& targets,
+                   const Vocabulary& vocabulary);
+
 // How far back, in positions, these keys stand, and the weights look (mean of all heads). Both are
 // means over the same rows, those that count; keys and weights as above. NaN if none does.
 double mean_distance(const Indices& keys);
@@ -52,10 +73,6 @@ double mean_distance(const Tensor& weights, const Indices& keys);
 // The share of rows in which the model says the letter that stands at the key; said, read and keys
 // (rows, length), -1 for a row that does not count. NaN if none does.
 double share_said(const Indices& said, const Indices& read, const Indices& keys);
-
-struct HeadOf {
-  Index layer, head;
-};
 
 // What the output of an ablated head becomes (before W_O): zeros, or at each position the mean of
 // its outputs over the rows of the batch that reach so far.

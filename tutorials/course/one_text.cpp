@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/ops.hpp"
@@ -22,6 +21,10 @@ Effect effect_of(const Tensor& logits, const Reader& reader) {
   return {double{last.at({0, 0, reader.right})} - level,
           double{log_softmax(last).at({0, 0, reader.right})},
           double{last.at({0, 0, reader.other})} - level};
+}
+
+Tensor row_of(const std::vector<double>& values) {  // (1, count)
+  return Tensor({1, std::ssize(values)}, std::vector<real>(values.begin(), values.end()));
 }
 
 Tensor factors_without(const std::vector<Index>& heads) {  // (heads, 1, 1): 0 for these, else 1
@@ -106,6 +109,8 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+Spread spread_of(const std::vector<double>& values) { return spread(row_of(values)); }
+
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const double mean_a = mean_of(a), mean_b = mean_of(b);
   double aa = 0, bb = 0, ab = 0;
@@ -119,7 +124,7 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 
 double same_order(const std::vector<double>& a, const std::vector<double>& b) {
   const auto sizes = [](const std::vector<double>& row) {
-    const Tensor x({1, std::ssize(row)}, std::vector<real>(row.begin(), row.end()));  // (1, keys)
+    const Tensor x = row_of(row);  // (1, keys)
     return maximum(x, -x);
   };
   return double{rank_agreement(sizes(a), sizes(b)).item()};

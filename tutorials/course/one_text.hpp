@@ -1,10 +1,12 @@
 // One text of a task, the induction model of step 26, and what it says when layer 1 is changed.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "course/tasks.hpp"
+#include "tapestry/analysis/evidence.hpp"
 #include "tapestry/nn/transformer.hpp"
 
 namespace tapestry {
@@ -55,7 +57,16 @@ HeadCut head_cut(const Reader& reader, const std::vector<Index>& heads);
 Index said_with_exchanged(const Reader& reader, Index key, Index other,
                           const std::vector<Index>& in);
 
+// One number of each item: numbers(cuts, &HeadCut::deviation).
+template <class Item, class Number>
+std::vector<double> numbers(const std::vector<Item>& items, Number number) {
+  std::vector<double> result;
+  for (const Item& item : items) result.push_back(std::invoke(number, item));
+  return result;
+}
+
 double mean_of(const std::vector<double>& values);
+Spread spread_of(const std::vector<double>& values);  // as spread of a tensor
 double correlation(const std::vector<double>& a, const std::vector<double>& b);  // Pearson's
 
 // Two rows of numbers, one of each key: how far they put the keys in the same order by their sizes,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "course/tasks.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -21,11 +23,10 @@ inline Transformer task_model(const TinyTask& task, Initializer initializer, std
                      random);
 }
 
-// Trained on rows of the task's training part; seed 1 is that of step 26. `what` begins the line of
-// progress; "": none.
-inline Transformer trained_on(const TinyTask& task, Initializer initializer, std::uint64_t seed,
-                              Index steps, const char* what = "training") {
-  Transformer model = task_model(task, initializer, 41 + seed);
+// Trains it on rows of the task's training part, which the seed draws, and returns the loss of each
+// step. `what` begins the line of progress; "": none.
+inline std::vector<double> teach(const Transformer& model, const TinyTask& task, std::uint64_t seed,
+                                 Index steps, const std::string& what) {
   Adam adam(model.parameters());
   const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
   TrainingOptions options{.steps = steps};
@@ -36,7 +37,14 @@ inline Transformer trained_on(const TinyTask& task, Initializer initializer, std
     const Batch b = task.batch(Part::train, 64, of_step);  // (64, length)
     return cross_entropy(model(b.inputs), b.targets);      // (), of logits (64, length, vocabulary)
   };
-  train(adam, loss_of_step, options);
+  return train(adam, loss_of_step, options).losses;
+}
+
+// A trained model; seed 1 is that of step 26.
+inline Transformer trained_on(const TinyTask& task, Initializer initializer, std::uint64_t seed,
+                              Index steps, const std::string& what = "training") {
+  Transformer model = task_model(task, initializer, 41 + seed);
+  teach(model, task, seed, steps, what);
   return model;
 }
 

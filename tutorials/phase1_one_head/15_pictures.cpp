@@ -5,12 +5,12 @@
 // Reads the model of step 14; writes out/plots/phase1_attention_heatmap.png,
 // out/plots/phase1_qkv_flow.png and out/weights/attention_weights.safetensors; takes a second.
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/saved.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
@@ -25,8 +25,6 @@
 using namespace tapestry;
 
 namespace {
-
-const std::string model_file = "out/checkpoints/single_head_model.safetensors";
 
 struct Trace {  // every tensor of the head's forward pass for one sentence; row i is word i
   Tensor x, q, k, v, output;  // (6, 64)
@@ -111,10 +109,8 @@ void draw_map(const Tensor& map, const Words& words) {
 
 int main() try {
   std::printf("Step 15: pictures (takes about a second)\n\n");
-  if (!std::filesystem::exists(model_file)) {
-    throw Error(model_file + " is not there yet: step 14 trains and saves it. Type: make run-14");
-  }
-  const Safetensors model = read_safetensors(model_file);
+  const Safetensors model = read_saved("out/checkpoints/single_head_model.safetensors",
+                                       "step 14 trains and saves it. Type: make run-14");
   const Vocabulary vocabulary(Grammar().words());
   const Words words = Grammar().example().words;
 

@@ -5,26 +5,21 @@
 // not look there) or swapped for one of another sentence; the rise of the loss says what the guess
 // needs.
 // Reads the model of step 14; writes out/plots/phase1_weights_and_needs.png; takes about a second.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "course/grammar.hpp"
-#include "tapestry/attention.hpp"
+#include "course/hidden_links.hpp"
+#include "course/needs_pictures.hpp"
+#include "course/one_head.hpp"
+#include "course/saved.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/io/safetensors.hpp"
-#include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
-#include "tapestry/random.hpp"
-#include "tapestry/text/vocabulary.hpp"
 
 using namespace tapestry;
 
@@ -32,57 +27,20 @@ namespace {
 
 constexpr Index length = 6;
 
-struct OneHead {                     // the model of step 14
-  Tensor words, positions;           // (vocabulary, 64), (length, 64)
-  Tensor w_q, w_k, w_v, w_o, guess;  // (64, 64) each; guess (64, vocabulary)
-
-  // ids (rows, length) -> output (rows, length, 64), weights and scores (rows, length, length)
-  Attention look(const Indices& ids, const Mask& mask = {}) const {
-    const Tensor x = embedding(words, ids) + positions;  // (rows, length, 64)
-    return attention(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v), mask);
-  }
-
-  // The logits of the word at `place`: (rows, vocabulary).
-  Tensor logits(const Indices& ids, Index place, const Mask& mask) const {
-    const Tensor mixed = slice(look(ids, mask).output, 1, place, place + 1);  // (rows, 1, 64)
-    return squeeze(matmul(matmul(mixed, w_o), guess), 1);                     // (rows, vocabulary)
-  }
-};
-
-OneHead trained() {
-  const std::string path = "out/checkpoints/single_head_model.safetensors";
-  if (!std::filesystem::exists(path)) {
-    throw Error(path + " is not there yet: step 14 trains and saves it. Type: make run-14");
-  }
-  const Safetensors file = read_safetensors(path);
-  return {file["words"],
-          file["positions"],
-          file["head.query.weight"],
-          file["head.key.weight"],
-          file["head.value.weight"],
-          file["head.output.weight"],
-          file["guess"]};
-}
-
-// Random weights of the same sizes, spread as those of step 14 were at the start.
-OneHead untrained(const OneHead& like) {
-  Random random(42);
-  const auto matrix = [&](const Tensor& m) { return init::lecun_normal(m.shape(), random); };
-  return {random.normal(like.words.shape(), 0, 0.1),
-          random.normal(like.positions.shape(), 0, 0.1),
-          matrix(like.w_q),
-          matrix(like.w_k),
-          matrix(like.w_v),
-          matrix(like.w_o),
-          matrix(like.guess)};
-}
-
 Indices hide(const Vocabulary& vocabulary, const std::vector<Words>& texts, Index place) {
   Indices ids = vocabulary.batch(texts);  // (rows, length)
   for (std::size_t row = 0; row < texts.size(); ++row) {
-    ids.values[row * length + static_cast<std::size_t>(place)] = Vocabulary::mask;
+    ids.values[row * length + std::size_t(place)] = Vocabulary::mask;
   }
   return ids;
+}
+
+// The logits of the word at `place`, which is hidden: (rows, vocabulary).
+Tensor logits(const OneHead& model, const Vocabulary& vocabulary, const std::vector<Words>& texts,
+              Index place, const Mask& mask) {
+  // (rows, length, 64)
+  const Tensor mixed = model.look(hide(vocabulary, texts, place), mask).output;
+  return squeeze(model.logits(slice(mixed, 1, place, place + 1)), 1);
 }
 
 // Mean weight between linked words, by role and both ways, over 300 sentences.
@@ -97,9 +55,8 @@ std::array<double, 8> linked_weights(const OneHead& model, const Vocabulary& voc
       for (const bool back : {false, true}) {
         const Index from = back ? link.to : link.from, to = back ? link.from : link.to;
         const auto role = static_cast<std::size_t>(link.role) * 2 + (back ? 1 : 0);
-        const Tensor weights =
-            model.look(hide(vocabulary, {sentence.words}, from)).weights;  // (1, length, length)
-        sums[role] += weights.at({0, from, to});
+        const Attention head = model.look(hide(vocabulary, {sentence.words}, from));
+        sums[role] += head.weights.at({0, from, to});  // weights (1, length, length)
         counts[role] += 1;
       }
     }
@@ -108,7 +65,7 @@ std::array<double, 8> linked_weights(const OneHead& model, const Vocabulary& voc
   return sums;
 }
 
-void print_links(const OneHead& model, const Vocabulary& vocabulary) {
+void print_links(const OneHead& model, const OneHead& untrained, const Vocabulary& vocabulary) {
   std::printf("1. Mean weight between words that the grammar links (chance: 0.17)\n");
   std::printf("%-34s trained  untrained  shuffled\n", "hidden word -> looked at");
   const std::array<const char*, 8> roles = {"determiner -> its noun", "noun -> its determiner",
@@ -116,7 +73,7 @@ void print_links(const OneHead& model, const Vocabulary& vocabulary) {
                                             "verb -> object",         "object -> verb",
                                             "preposition -> place",   "place -> preposition"};
   const auto learned = linked_weights(model, vocabulary, false);
-  const auto random = linked_weights(untrained(model), vocabulary, false);
+  const auto random = linked_weights(untrained, vocabulary, false);
   const auto mixed = linked_weights(model, vocabulary, true);
   for (std::size_t i = 0; i < roles.size(); ++i) {
     std::printf("%-34s %6.2f %9.2f %10.2f\n", roles[i], learned[i], random[i], mixed[i]);
@@ -124,27 +81,10 @@ void print_links(const OneHead& model, const Vocabulary& vocabulary) {
 }
 
 struct Form {
-  const char* name;
-  std::array<const char*, length> places;
+  std::string name;
+  Words places;
   std::vector<Words> texts;  // 1000 sentences
 };
-
-std::array<Form, 2> two_forms() {
-  std::array<Form, 2> forms = {Form{"form 1, as in: the cat sat on the mat",
-                                    {"det", "subj", "verb", "prep", "det", "place"},
-                                    {}},
-                               Form{"form 2, as in: the dog chased an old beetle",
-                                    {"det", "subj", "verb", "det", "adj", "obj"},
-                                    {}}};
-  Random random(123);
-  while (forms[0].texts.size() < 1000 || forms[1].texts.size() < 1000) {
-    const Sentence sentence = Grammar().sentence(random);
-    const bool has_place = sentence.links[2].role == Role::preposition_place;
-    Form& form = forms[has_place ? 0 : 1];
-    if (form.texts.size() < 1000) form.texts.push_back(sentence.words);
-  }
-  return forms;
-}
 
 // The words at `hidden` do not look at `place`; their other weights grow in proportion.
 Mask without(Index hidden, Index place) {
@@ -166,18 +106,10 @@ std::vector<Words> swapped(std::vector<Words> texts, Index place) {
 double loss(const OneHead& model, const Vocabulary& vocabulary, const Form& form, Index hidden,
             const std::vector<Words>& texts, const Mask& mask) {
   std::vector<std::int32_t> words;
-  for (const Words& text : form.texts) {
-    words.push_back(vocabulary.id(text[static_cast<std::size_t>(hidden)]));
-  }
-  const Indices targets({static_cast<Index>(words.size())}, words);  // (rows)
-  const Indices ids = hide(vocabulary, texts, hidden);               // (rows, length)
-  return cross_entropy(model.logits(ids, hidden, mask), targets).item();
+  for (const Words& text : form.texts) words.push_back(vocabulary.id(text[std::size_t(hidden)]));
+  const Indices targets({std::ssize(words)}, words);  // (rows)
+  return cross_entropy(logits(model, vocabulary, texts, hidden, mask), targets).item();
 }
-
-// Numbers by hidden place and place looked at, row by row.
-struct Needs {
-  std::vector<double> weight, cut, swapped;
-};
 
 Needs measure(const OneHead& model, const Vocabulary& vocabulary, const Form& form) {
   Needs needs;
@@ -198,54 +130,19 @@ Needs measure(const OneHead& model, const Vocabulary& vocabulary, const Form& fo
   return needs;
 }
 
-void print_row(const char* name, const char* kind, const std::vector<double>& rows,
-               std::size_t row) {
-  std::printf("%-5s %-8s", name, kind);
-  for (std::size_t i = 0; i < length; ++i) std::printf(" %6.2f", rows[row * length + i]);
-  std::printf("\n");
-}
-
 void print_needs(const Form& form, const Needs& needs) {
-  std::printf("\n%s\n%-14s", form.name, "hidden");
-  for (const char* place : form.places) std::printf(" %6s", place);
-  std::printf("\n");
+  std::printf("\n%s\n%-14s", form.name.c_str(), "hidden");
+  for (const std::string& place : form.places) std::printf(" %6s", place.c_str());
   for (std::size_t hidden = 0; hidden < length; ++hidden) {
-    print_row(form.places[hidden], "weight", needs.weight, hidden);
-    print_row("", "cut", needs.cut, hidden);
-    print_row("", "swapped", needs.swapped, hidden);
+    const auto print = [&](const std::string& name, const char* kind, const auto& numbers) {
+      std::printf("\n%-5s %-8s", name.c_str(), kind);
+      for (std::size_t i = 0; i < length; ++i) std::printf(" %6.2f", numbers[hidden * length + i]);
+    };
+    print(form.places[hidden], "weight", needs.weight);
+    print("", "cut", needs.cut);
+    print("", "swapped", needs.swapped);
   }
-}
-
-plot::Heatmap map(const Form& form, const std::vector<double>& values, const char* title,
-                  bool is_weight) {
-  plot::Heatmap picture;
-  picture.rows = picture.columns = length;
-  picture.values = values;
-  picture.row_labels = picture.column_labels = {form.places.begin(), form.places.end()};
-  picture.title = title;
-  picture.row_axis = "the hidden word";
-  picture.column_axis = "another word, or <mask> on the diagonal";
-  picture.colours = is_weight ? plot::ColourMap::blues : plot::ColourMap::blue_orange;
-  picture.low = is_weight ? 0 : -9;
-  picture.high = is_weight ? 1 : 9;
-  picture.colour_bar = false;
-  return picture;
-}
-
-void draw(const std::array<Form, 2>& forms, const std::array<Needs, 2>& needs) {
-  plot::Canvas canvas(1380, 1000);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 3);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::string form = i == 0 ? "form 1: " : "form 2: ";
-    plot::draw(canvas, panels[3 * i],
-               map(forms[i], needs[i].weight, (form + "weight").c_str(), true));
-    plot::draw(canvas, panels[3 * i + 1],
-               map(forms[i], needs[i].cut, (form + "rise of the loss, cut").c_str(), false));
-    plot::draw(
-        canvas, panels[3 * i + 2],
-        map(forms[i], needs[i].swapped, (form + "rise of the loss, swapped").c_str(), false));
-  }
-  plot::write_png(canvas, "out/plots/phase1_weights_and_needs.png");
+  std::printf("\n");
 }
 
 // Which share of the guesses for a hidden verb goes to verbs that only the other form has? Without
@@ -264,7 +161,7 @@ void print_other_form(const OneHead& model, const Vocabulary& vocabulary,
     Tensor verbs = Tensor::zeros({vocabulary.size()});  // (vocabulary), 1 for those of `other`
     for (const Words& words : other) verbs.set({vocabulary.id(words[2])}, 1);
     const auto shares = [&](const Tensor& words, const Mask& mask) {  // (rows)
-      return sum(softmax(model.logits(hide(vocabulary, texts, 2), 2, mask)) * words, -1);
+      return sum(softmax(logits(model, vocabulary, texts, 2, mask)) * words, -1);
     };
     const auto share = [&](const Mask& mask) { return mean(shares(verbs, mask)).item(); };
     const Tensor rises = log(shares(1 - verbs, {}) / shares(1 - verbs, without(2, 4)));  // (rows)
@@ -280,17 +177,25 @@ void print_other_form(const OneHead& model, const Vocabulary& vocabulary,
 
 int main() try {
   std::printf("Step 18: when is a map a finding? (takes about a second)\n\n");
-  const OneHead model = trained();
+  const OneHead model(read_saved("out/checkpoints/single_head_model.safetensors",
+                                 "step 14 trains and saves it. Type: make run-14"));
   const Vocabulary vocabulary(Grammar().words());
-  print_links(model, vocabulary);
+  Random random(42);
+  print_links(model, OneHead(vocabulary.size(), random), vocabulary);
   std::printf(
       "\n2. Mean weight; how much the loss rises if the head may not look there (cut), or\n"
       "   finds there the word of another sentence (swapped)\n");
-  const std::array<Form, 2> forms = two_forms();
+  const std::array<Form, 2> forms = {Form{"form 1, as in: the cat sat on the mat",
+                                          {"det", "subj", "verb", "prep", "det", "place"},
+                                          sentences_of_form(false, 1000)},
+                                     Form{"form 2, as in: the dog chased an old beetle",
+                                          {"det", "subj", "verb", "det", "adj", "obj"},
+                                          sentences_of_form(true, 1000)}};
   const std::array<Needs, 2> needs = {measure(model, vocabulary, forms[0]),
                                       measure(model, vocabulary, forms[1])};
   for (std::size_t i = 0; i < 2; ++i) print_needs(forms[i], needs[i]);
-  draw(forms, needs);
+  plot::write_png(maps_of_needs({forms[0].places, forms[1].places}, needs),
+                  "out/plots/phase1_weights_and_needs.png");
   print_other_form(model, vocabulary, forms);
   std::printf("\nwrote out/plots/phase1_weights_and_needs.png\n");
 } catch (const Error& error) {

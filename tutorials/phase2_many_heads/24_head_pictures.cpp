@@ -6,10 +6,10 @@
 // out/plots/phase2_attention_entropy.png; takes about a second.
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "course/saved.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/safetensors.hpp"
 #include "tapestry/ops.hpp"
@@ -23,7 +23,6 @@ using namespace tapestry;
 
 namespace {
 
-const std::string file = "out/weights/multi_head_patterns.safetensors";
 constexpr Index heads = 4;
 
 // Panels side by side, in rows, and one colour bar for all.
@@ -87,11 +86,9 @@ void draw_entropy(const Safetensors& seen) {
 
 int main() try {
   std::printf("Step 24: pictures of heads (takes about a second)\n\n");
-  if (!std::filesystem::exists(file)) {
-    throw Error(file + " is not there yet: step 23 trains the heads and saves what they looked " +
-                "at. Type: make run-23");
-  }
-  const Safetensors seen = read_safetensors(file);
+  const Safetensors seen =
+      read_saved("out/weights/multi_head_patterns.safetensors",
+                 "step 23 trains the heads and saves what they looked at. Type: make run-23");
   draw_heads(seen);
   draw_entropy(seen);
   std::printf("\nwrote out/plots/phase2_multi_head_grid.png\n");

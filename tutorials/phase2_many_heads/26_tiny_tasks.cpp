@@ -10,21 +10,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "course/inside.hpp"
+#include "course/task_models.hpp"
+#include "course/task_pictures.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/text/input_format.hpp"
-#include "tapestry/training.hpp"
 
 using namespace tapestry;
 
@@ -33,31 +31,7 @@ namespace {
 constexpr Index heads = 4;
 
 // Two layers without feed-forward parts, with a causal mask: no position sees a later one.
-Transformer new_model(const TinyTask& task) {
-  Random random(42);
-  return Transformer({.vocab_size = task.vocabulary().size(),
-                      .max_length = 16,
-                      .num_heads = heads,
-                      .has_feed_forward = false,
-                      .initializer = init::lecun_normal},
-                     random);
-}
-
-// The mean loss of the last 50 steps.
-double learn(const Transformer& model, const TinyTask& task, const std::string& name, Index steps) {
-  Adam adam(model.parameters());
-  const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
-  const auto loss_of_step = [&](Index step) {
-    Random random(1, static_cast<std::uint64_t>(step));
-    const Batch b = task.batch(Part::train, 64, random);  // (64, length)
-    return cross_entropy(model(b.inputs), b.targets);     // (), of logits (64, length, vocabulary)
-  };
-  TrainingOptions options{.steps = steps};
-  options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
-  options.what = name;
-  const std::vector<double> losses = train(adam, loss_of_step, options).losses;
-  return std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
-}
+Transformer new_model(const TinyTask& task) { return task_model(task, init::lecun_normal, 42); }
 
 struct Trained {
   TinyTask task;
@@ -74,9 +48,9 @@ std::vector<Trained> train_tasks() {
        {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
     const TinyTask task(kind, {.longest = 6});
     const Trained& one = result.emplace_back(Trained{task, to_string(kind), new_model(task)});
-    const bool is_long = kind == TaskKind::sort || kind == TaskKind::induction;
-    const Index steps = is_long ? 1000 : 300;
-    const double loss = learn(one.model, task, one.name, steps);
+    const Index steps = kind == TaskKind::sort || kind == TaskKind::induction ? 1000 : 300;
+    const std::vector<double> losses = teach(one.model, task, 1, steps, one.name);
+    const double loss = std::accumulate(losses.end() - 50, losses.end(), 0.0) / 50;
     Random random(77);
     const Batch test = task.batch(Part::held_out, 2000, random);  // (2000, length)
     std::printf("%-9s %5td %6.3f %8.1f %%\n", one.name.c_str(), steps, loss,
@@ -93,22 +67,16 @@ void print_looks(std::vector<Trained>& tasks) {
   std::printf("task       h0   h1   h2   h3    h0   h1   h2   h3     best of eight\n");
   for (Trained& one : tasks) {
     const PromptKeys keys = prompt_keys(one.task, false);
-    double greatest = 0, of_chance = 0;
+    const Indices& read = keys.batch.inputs;
+    // 8 each: the heads of layer 0, then those of layer 1
+    const std::vector<double> trained = mean_weights(one.model, read, keys.letter);
+    const std::vector<double> fresh = mean_weights(new_model(one.task), read, keys.letter);
+    one.head = std::max_element(trained.begin() + heads, trained.end()) - trained.begin() - heads;
     std::printf("%-9s", one.name.c_str());
-    const std::vector<Tensor> layers = weights_of(one.model, keys.batch.inputs),
-                              fresh = weights_of(new_model(one.task), keys.batch.inputs);
-    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-      for (Index head = 0; head < heads; ++head) {
-        const double weight = mean_weight(layers[layer], head, keys.letter);
-        of_chance = std::max(of_chance, mean_weight(fresh[layer], head, keys.letter));
-        std::printf(" %.2f", weight);
-        if (layer == 0 || weight <= greatest) continue;
-        greatest = weight;
-        one.head = head;
-      }
-      std::printf(" ");
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+      std::printf(i == heads ? "  %.2f" : " %.2f", trained[i]);
     }
-    std::printf("%8.2f\n", of_chance);
+    std::printf(" %8.2f\n", std::ranges::max(fresh));
   }
 }
 
@@ -131,37 +99,14 @@ void print_places(const std::vector<Trained>& tasks) {
   }
 }
 
-// The mean weight on the letter before, at the letters of the prompt.
-double weight_before(const Tensor& weights, const Batch& batch, Index head) {
-  Indices keys = batch.inputs;
-  for (std::size_t at = 0; at < keys.values.size(); ++at) {
-    const auto place = static_cast<std::int32_t>(static_cast<Index>(at) % batch.inputs.shape[1]);
-    keys.values[at] = place >= 2 && place <= 4 ? place - 1 : -1;
-  }
-  return mean_weight(weights, head, keys);
-}
-
-using Cut = std::function<void(const std::string& what, const std::vector<HeadOf>& heads)>;
-
-void cut_layer_1(const Trained& one, const Cut& without) {
-  for (Index head = 0; head < heads; ++head) without("1." + std::to_string(head), {{1, head}});
-  std::vector<HeadOf> rest, all;  // of layer 1
-  for (Index head = 0; head < heads; ++head) {
-    all.push_back({1, head});
-    if (head != one.head) rest.push_back({1, head});
-  }
-  without("all of layer 1 but 1." + std::to_string(one.head), rest);
-  without("all of layer 1", all);
-}
-
 // Induction: the heads of layer 0, first those that look most at the letter before, and what the
 // model says without them.
 void print_cuts(const Trained& one) {
   Random random(78);
   const Batch test = one.task.batch(Part::held_out, 500, random);  // (500, length)
-  const Tensor layer = weights_of(one.model, test.inputs)[0];      // (500, heads, length, length)
-  const Tensor fresh =
-      weights_of(new_model(one.task), test.inputs)[0];  // (500, heads, length, length)
+  const Indices keys = letter_before(test);                        // (500, length)
+  const std::vector<double> before = mean_weights(one.model, test.inputs, keys);
+  const std::vector<double> fresh = mean_weights(new_model(one.task), test.inputs, keys);
   const auto without = [&](const std::string& what, const std::vector<HeadOf>& cut) {
     std::printf("\n%-22s", what.c_str());
     for (const Replacement by : {Replacement::zero, Replacement::mean}) {
@@ -174,11 +119,11 @@ void print_cuts(const Trained& one) {
   std::printf("%-22s     ln p    right     ln p    right   trained untrained", "ablated");
   without("nothing", {});
   std::vector<Index> order = {0, 1, 2, 3};
-  const auto before = [&](Index head) { return weight_before(layer, test, head); };
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return before(a) > before(b); });
+  const auto looks = [&](Index head) { return before[std::size_t(head)]; };
+  std::ranges::sort(order, [&](Index a, Index b) { return looks(a) > looks(b); });
   for (const Index head : order) {
     without("0." + std::to_string(head), {{0, head}});
-    std::printf(" %8.2f %9.2f", before(head), weight_before(fresh, test, head));
+    std::printf(" %8.2f %9.2f", looks(head), fresh[std::size_t(head)]);
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (std::size_t j = i + 1; j < order.size(); ++j) {
@@ -186,20 +131,13 @@ void print_cuts(const Trained& one) {
       without("0." + std::to_string(a) + " and 0." + std::to_string(b), {{0, a}, {0, b}});
     }
   }
-  cut_layer_1(one, without);
+  const std::vector<HeadOf> all = {{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+  std::vector<HeadOf> rest = all;
+  rest.erase(rest.begin() + one.head);
+  for (const HeadOf head : all) without("1." + std::to_string(head.head), {head});
+  without("all of layer 1 but 1." + std::to_string(one.head), rest);
+  without("all of layer 1", all);
   std::printf("\n");
-}
-
-// The same keys, or targets, where the letter to be said is one of these; -1 elsewhere.
-Indices only(const Trained& one, Indices numbers, const Indices& targets, const std::string& said) {
-  for (std::size_t at = 0; at < numbers.values.size(); ++at) {
-    const std::int32_t target = targets.values[at];
-    const std::string word = target < 0 ? "" : one.task.vocabulary().word(target);
-    if (word.size() != 1 || word[0] < said.front() || word[0] > said.back()) {
-      numbers.values[at] = -1;
-    }
-  }
-  return numbers;
 }
 
 // Do the heads of layer 1 share the alphabet?
@@ -209,13 +147,14 @@ void print_sharing(const Trained& one) {
   std::printf("   log-probability of that letter) with this head ablated to its mean\n");
   std::printf("        on the letter         on <bos>              ln p without it\n");
   std::printf("letter  1.0  1.1  1.2  1.3    1.0  1.1  1.2  1.3     1.0   1.1   1.2   1.3\n");
+  const Vocabulary& vocabulary = one.task.vocabulary();
   const PromptKeys keys = prompt_keys(one.task, false);
-  const Tensor weights =
-      weights_of(one.model, keys.batch.inputs)[1];  // (200, heads, length, length)
+  // (200, heads, length, length)
+  const Tensor weights = weights_of(one.model, keys.batch.inputs)[1];
   Random random(77);
   const Batch test = one.task.batch(Part::held_out, 2000, random);  // (2000, length)
   for (const std::string said : {"a-d", "e-m", "n-p"}) {
-    const Indices letter = only(one, keys.letter, keys.batch.targets, said);
+    const Indices letter = where_said(said, keys.letter, keys.batch.targets, vocabulary);
     Indices bos = letter;
     for (std::int32_t& key : bos.values) key = std::min(key, 0);
     std::printf("%-7s", said.c_str());
@@ -223,7 +162,8 @@ void print_sharing(const Trained& one) {
     std::printf("  ");
     for (Index h = 0; h < heads; ++h) std::printf(" %.2f", mean_weight(weights, h, bos));
     std::printf("  ");
-    const Batch some{test.inputs, only(one, test.targets, test.targets, said), test.lengths};
+    const Batch some{test.inputs, where_said(said, test.targets, test.targets, vocabulary),
+                     test.lengths};
     for (Index h = 0; h < heads; ++h) {
       const Said without = said_without(one.model, some, {{1, h}}, Replacement::mean);
       std::printf(" %5.2f", without.log_probability);
@@ -233,27 +173,11 @@ void print_sharing(const Trained& one) {
 }
 
 // The answer to a held-out prompt of five letters, and where the head looks meanwhile.
-plot::Heatmap answer_map(const Trained& one) {
-  const bool repeats = one.name == "induction";
-  const TaskSequence sequence = example_of(one.task, 5, repeats ? 3 : 5);
-  const Words& words = sequence.words;
-  const Index given = sequence.given, length = std::ssize(words);
-  const Batch batch = next_word_batch(one.task.vocabulary(), {words});  // (1, length + 1)
-  const Tensor all = weights_of(one.model, batch.inputs)[1];  // (1, heads, length + 1, length + 1)
-  const Tensor head = squeeze(squeeze(slice(all, 1, one.head, one.head + 1), 1), 0);
-  const Tensor rows = slice(slice(head, 0, given, length), 1, 0, length);  // (answer, length)
-  Words says(words.begin() + given, words.end()), reads = {"<bos>"};
-  for (std::string& word : says) word = "says " + word;
-  reads.insert(reads.end(), words.begin(), words.end() - 1);
-  plot::Heatmap map = attention_heatmap(
-      rows, says, reads, one.name + ": head " + std::to_string(one.head) + " of layer 1");
-  for (Index at = 0; at < map.rows * length; ++at) {  // what has not been read yet
-    map.masked.push_back(at % length > given + at / length);
-  }
-  map.row_axis = "query";
-  map.column_axis = "key: what was read";
-  map.colour_bar = false;
-  return map;
+plot::Heatmap answer(const Trained& one) {
+  const TaskSequence sequence = example_of(one.task, 5, one.name == "induction" ? 3 : 5);
+  // (1, length)
+  const Indices ids = next_word_batch(one.task.vocabulary(), {sequence.words}).inputs;
+  return answer_map(map_of_head(one.model, ids, {1, one.head}), sequence, one.name, one.head);
 }
 
 }  // namespace
@@ -267,8 +191,7 @@ int main() try {
   print_sharing(tasks[2]);
   plot::Canvas canvas(1360, 800, 1.5);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
-  for (std::size_t i = 0; i < panels.size(); ++i)
-    plot::draw(canvas, panels[i], answer_map(tasks[i]));
+  for (std::size_t i = 0; i < panels.size(); ++i) plot::draw(canvas, panels[i], answer(tasks[i]));
   plot::write_png(canvas, "out/plots/phase2_tasks.png");
   std::printf("\nwrote out/plots/phase2_tasks.png and a model of each task:\n");
   std::printf("out/checkpoints/{copy,reverse,sort,induction}_model.safetensors\n");

@@ -6,21 +6,17 @@
 // with the prompt's letters in another order, where place and letter disagree. And beside the name
 // stands what the model says without the head.
 // Reads the models of steps 23 and 26; writes out/plots/phase3_patterns.png; takes about 2 seconds.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "course/evidence_pictures.hpp"
 #include "course/grammar.hpp"
 #include "course/inside.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
-#include "tapestry/analysis/rollout.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
-#include "tapestry/ops.hpp"
-#include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/text/input_format.hpp"
 
@@ -31,13 +27,11 @@ namespace {
 constexpr Index sentences = 300;
 constexpr std::size_t drawn = 6;  // patterns: all but uniform and sparse, which say the least
 
-// What each layer's heads do with a batch, in the rows that have a target.
+// What each layer's heads do with a batch, in the rows that have a target. Padding needs no mask:
+// these models do not look ahead, or their sentences are of one length.
 std::vector<Attended> attended(const Transformer& model, const Batch& batch) {
-  const Capture seen;
-  model(batch.inputs, Mask::padding(batch.lengths),
-        {.need_weights = true});  // (rows, length, vocabulary)
   std::vector<Attended> layers;
-  for (const Tensor& weights : captured_weights(seen)) {  // (rows, heads, length, length)
+  for (const Tensor& weights : weights_of(model, batch.inputs)) {  // (rows, heads, length, length)
     layers.push_back({weights, rows_with_targets(batch, model.options.is_causal), batch.inputs});
   }
   return layers;
@@ -84,37 +78,10 @@ Subject task_subject(TaskKind kind, TaskSize size) {
           task.batch(mixed)};
 }
 
-struct Table {
-  std::vector<std::string> rows;
-  std::vector<double> scores;  // row by row
+struct Table {  // of all models, for the picture
+  std::vector<std::string> heads;
+  std::vector<double> scores;  // head by head
 };
-
-// "induction" of "induction", "fixed offset" of "fixed offset -5"; none for "none".
-const Evidence* behind(const std::string& name, const std::vector<Evidence>& head) {
-  for (const Evidence& one : head) {
-    if (name.starts_with(to_string(one.pattern))) return &one;
-  }
-  return nullptr;
-}
-
-void print_head(const std::string& number, const std::vector<Evidence>& head, double fall) {
-  const std::string name = head_name(head);
-  std::printf("%-13s %-15s", number.c_str(), name.c_str());
-  const Evidence* const one = behind(name, head);
-  if (one == nullptr) {
-    std::printf("%41s", "");
-  } else {
-    std::printf(" %4.2f %3.0f%% %5.2f %5.2f %5.2f", one->score.mean, 100 * one->holds,
-                one->untrained.mean, one->uniform, one->shuffled.mean);
-    const Evidence& control = head[static_cast<std::size_t>(Pattern::induction)];
-    if (control.letter.count == 0) {  // no word comes twice
-      std::printf("%8s %5s", "-", "-");
-    } else {
-      std::printf("%8.2f %5.2f", control.letter.mean, control.place.mean);
-    }
-  }
-  std::printf(" %7.3f\n", fall);
-}
 
 using Evidences = std::vector<std::vector<std::vector<Evidence>>>;  // by layer and head
 
@@ -161,9 +128,9 @@ void examine(const Subject& subject, Table& table) {
     for (std::size_t head = 0; head < evidence[layer].size(); ++head) {
       const std::string number =
           subject.name + " " + std::to_string(layer) + "." + std::to_string(head);
-      print_head(number, evidence[layer][head],
-                 fall(subject, {{static_cast<Index>(layer), static_cast<Index>(head)}}));
-      table.rows.push_back(number);
+      const double lost = fall(subject, {{static_cast<Index>(layer), static_cast<Index>(head)}});
+      std::printf("%s\n", evidence_line(number, evidence[layer][head], lost).c_str());
+      table.heads.push_back(number);
       for (std::size_t pattern = 0; pattern < drawn; ++pattern) {
         table.scores.push_back(evidence[layer][head][pattern].score.mean);
       }
@@ -209,28 +176,6 @@ void print_larger_start(Subject subject) {
               sparse.mean);
 }
 
-void draw(const Table& table) {
-  plot::Heatmap map;
-  map.rows = static_cast<std::int64_t>(table.rows.size());
-  map.columns = static_cast<std::int64_t>(drawn);
-  map.values = table.scores;
-  for (double& score : map.values) {
-    map.masked.push_back(std::isnan(score));
-    if (std::isnan(score)) score = 0;
-  }
-  map.row_labels = table.rows;
-  for (std::size_t pattern = 0; pattern < drawn; ++pattern) {
-    map.column_labels.push_back(to_string(all_patterns[pattern]));
-  }
-  map.title = "Which patterns heads follow";
-  map.subtitle = "mean score of 300 sentences; masked: no row can show it";
-  map.row_axis = "model, layer.head";
-  map.column_axis = "pattern";
-  map.low = 0;
-  map.high = 1;
-  plot::write_png(plot::render(map), "out/plots/phase3_patterns.png");
-}
-
 }  // namespace
 
 int main() try {
@@ -244,7 +189,8 @@ int main() try {
   for (const Subject& subject : subjects) examine(subject, table);
   print_by_hidden_word(subjects[0]);
   print_larger_start(subjects[0]);
-  draw(table);
+  plot::write_png(plot::render(evidence_map(table.heads, drawn, table.scores)),
+                  "out/plots/phase3_patterns.png");
   std::printf("\nwrote out/plots/phase3_patterns.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

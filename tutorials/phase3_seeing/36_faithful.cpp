@@ -7,22 +7,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "course/inside.hpp"
+#include "course/link_pictures.hpp"
 #include "course/one_text.hpp"
 #include "course/tasks.hpp"
-#include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/faithfulness.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/format.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -32,26 +28,16 @@ namespace {
 constexpr int sequences = 40;
 const TinyTask task(TaskKind::induction, {.longest = 6});
 using Numbers = std::vector<double>;
+using Links = std::vector<MeasuredLink>;  // of the last query
 
-// A link from the last query to a key, in one head.
-struct Link {
-  double weight, share, gradient;
-  Effect cut;  // what is lost without it; also of another letter, drawn at random
-};
-constexpr double Link::* measures[] = {&Link::weight, &Link::share, &Link::gradient};
-double logit(const Link& link) { return link.cut.logit; }
-double other_logit(const Link& link) { return std::abs(link.cut.other); }
+constexpr double MeasuredLink::* measures[] = {&MeasuredLink::weight, &MeasuredLink::share,
+                                               &MeasuredLink::gradient};
+double logit(const MeasuredLink& link) { return link.cut.logit; }
+double other_logit(const MeasuredLink& link) { return std::abs(link.cut.other); }
 
 // The heads of layer 1 that are cut together.
 const std::vector<std::vector<Index>> head_cuts = {{}, {0}, {1}, {2}, {3}, all_heads};
-
-struct Look {
-  Words reads;                                // "<bos>" and all letters but the last
-  std::string says;                           // the last
-  std::vector<std::vector<Link>> links = {};  // by head and key
-  std::vector<Effect> cut_in_all = {};        // by key: without the link in all four heads
-  std::vector<HeadCut> heads = {};            // as in head_cuts
-};
+const char* const cut_names[] = {"none", "1.0", "1.1", "1.2", "1.3", "all four"};
 
 // Weights, shares, and gradient times weight for the logit: (1, heads, length, length) each.
 std::vector<Tensor> maps(const Reader& reader) {
@@ -69,10 +55,10 @@ std::vector<Tensor> maps(const Reader& reader) {
   return {weights, value_shares(weights, values, attention.output.weight), gradients};
 }
 
-Look look(const Transformer& model, const Words& words, Random& random) {
+MeasuredText measure(const Transformer& model, const Words& words, Random& random) {
   Reader reader = reader_of(model, task, words);
   reader.other = other_letter(task, reader.right, random);
-  Look result{{"<bos>"}, words.back()};
+  MeasuredText result{{"<bos>"}, words.back()};
   result.reads.insert(result.reads.end(), words.begin(), words.end() - 1);
   for (const auto& heads : head_cuts) result.heads.push_back(head_cut(reader, heads));
   const Effect whole = result.heads[0].left;
@@ -90,133 +76,112 @@ Look look(const Transformer& model, const Words& words, Random& random) {
   return result;
 }
 
-void print(const Look& one, std::size_t head) {
-  std::printf("\n1. Head 1.%zu, which looks from \"%s\" for what to say (\"%s\")\n", head,
-              one.reads.back().c_str(), one.says.c_str());
-  std::printf("                                     cut in this head       cut in all heads\n");
-  std::printf("word   weight  share  gradient     logit  log-probability    log-probability\n");
-  for (std::size_t j = 0; j < one.reads.size(); ++j) {
-    const Link& link = one.links[head][j];
-    std::printf("%-6s %6.2f %6.2f %9.2f %9.2f %16.4f %18.4f\n", one.reads[j].c_str(), link.weight,
-                link.share, link.gradient, link.cut.logit, link.cut.log_probability,
-                one.cut_in_all[j].log_probability);
-  }
-}
-
-// One number of each item: numbers(links, &Link::weight).
-template <class Item, class Number>
-Numbers numbers(const std::vector<Item>& items, Number number) {
-  Numbers result;
-  for (const Item& item : items) result.push_back(std::invoke(number, item));
-  return result;
-}
-
-Tensor row_of(const Numbers& numbers) {  // (1, count)
-  return Tensor({1, std::ssize(numbers)}, std::vector<real>(numbers.begin(), numbers.end()));
-}
-
-// A line of a table: a number for each measure.
-template <class Number>
-void print_line(const std::string& name, Number number) {
-  std::printf("%-9s", name.c_str());
-  for (const auto measure : measures) std::printf(" %8.2f", number(measure));
-}
-
-void print_agreement(const std::vector<Look>& looks) {
+void print_agreement(const std::vector<MeasuredText>& texts) {
   std::printf("\n2. Rank agreement of each row with the cut (logit), %d sequences\n", sequences);
   std::printf("head        weight    share gradient\n");
   for (std::size_t head = 0; head < all_heads.size(); ++head) {
-    print_line("1." + std::to_string(head), [&](double Link::* measure) {
-      return mean_of(numbers(looks, [&](const Look& one) {
+    std::printf("1.%-7zu", head);
+    for (const auto measure : measures) {
+      const auto agreement = [&](const MeasuredText& one) {
         return same_order(numbers(one.links[head], measure), numbers(one.links[head], logit));
-      }));
-    });
+      };
+      std::printf(" %8.2f", mean_of(numbers(texts, agreement)));
+    }
     std::printf("\n");
   }
 }
 
-// By head, and at the end of all of them.
-void print_correlations(const std::vector<std::vector<Link>>& strong) {
+// The links of some heads that have half of the weight or more.
+Links strong_links(const std::vector<MeasuredText>& texts, const std::vector<Index>& heads) {
+  Links strong;
+  for (const MeasuredText& one : texts) {
+    for (const Index head : heads) {
+      for (const MeasuredLink& link : one.links[static_cast<std::size_t>(head)]) {
+        if (link.weight >= 0.5) strong.push_back(link);
+      }
+    }
+  }
+  return strong;
+}
+
+// What is behind a high agreement: most links are nothings, and of the others?
+void print_links(const std::vector<MeasuredText>& texts) {
+  double links = 0, small = 0, same = 0, same_of_other = 0;
+  for (const MeasuredText& one : texts) {
+    for (const Links& row : one.links) {
+      const Numbers weights = numbers(row, &MeasuredLink::weight), cuts = numbers(row, logit);
+      same += same_greatest(weights, cuts) ? 1 : 0;
+      same_of_other += same_greatest(weights, numbers(row, other_logit)) ? 1 : 0;
+      for (const double cut : cuts) links += 1, small += std::abs(cut) < 0.05 ? 1 : 0;
+    }
+  }
+  const Numbers strong = numbers(strong_links(texts, all_heads), logit);
+  const auto [least, greatest] = std::ranges::minmax(strong);
+  std::printf("\n3. Of %.0f links, %.0f %% change the logit by less than 0.05 when cut.\n", links,
+              100 * small / links);
+  std::printf("In %.0f of %zu rows the largest weight stands where the cut costs most.\n", same,
+              all_heads.size() * texts.size());
+  std::printf("In %.0f rows it stands where the cut changes the logit of another letter most.\n",
+              same_of_other);
+  std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f.\n", strong.size(),
+              least, greatest);
+}
+
+void print_correlations(const std::vector<MeasuredText>& texts) {
   std::printf("Their correlation with the cut (logit), and their weights\n");
   std::printf("head        weight    share gradient    weights\n");
-  for (std::size_t i = 0; i < strong.size(); ++i) {
-    print_line(i < 4 ? "1." + std::to_string(i) : "all four", [&](double Link::* measure) {
-      return correlation(numbers(strong[i], measure), numbers(strong[i], logit));
-    });
-    const Spread weights = spread(row_of(numbers(strong[i], &Link::weight)));
+  for (std::size_t i = 1; i < head_cuts.size(); ++i) {
+    const Links strong = strong_links(texts, head_cuts[i]);
+    std::printf("%-9s", cut_names[i]);
+    for (const auto measure : measures) {
+      std::printf(" %8.2f", correlation(numbers(strong, measure), numbers(strong, logit)));
+    }
+    const Spread weights = spread_of(numbers(strong, &MeasuredLink::weight));
     std::printf("    %.2f +- %.2f\n", weights.mean, weights.deviation);
   }
 }
 
-// What is behind a high agreement: most links are nothings, and of the others?
-void print_links(const std::vector<Look>& looks) {
-  std::vector<std::vector<Link>> strong(all_heads.size() + 1);  // by head; at the end all of them
-  double links = 0, small = 0, same = 0, same_of_other = 0;
-  for (const Look& one : looks) {
-    for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      const std::vector<Link>& row = one.links[head];
-      const Numbers weights = numbers(row, &Link::weight);
-      same += same_greatest(weights, numbers(row, logit)) ? 1 : 0;
-      same_of_other += same_greatest(weights, numbers(row, other_logit)) ? 1 : 0;
-      for (const Link& link : row) {
-        links += 1, small += std::abs(logit(link)) < 0.05 ? 1 : 0;
-        if (link.weight >= 0.5) strong[head].push_back(link), strong.back().push_back(link);
-      }
-    }
-  }
-  const auto [least, greatest] = std::ranges::minmax(numbers(strong.back(), logit));
-  std::printf("\n3. Of %.0f links, %.0f %% change the logit by less than 0.05 when cut.\n", links,
-              100 * small / links);
-  std::printf("In %.0f of %zu rows the largest weight stands where the cut costs most.\n", same,
-              all_heads.size() * looks.size());
-  std::printf("In %.0f rows it stands where the cut changes the logit of another letter most.\n",
-              same_of_other);
-  std::printf("Of the %zu links of weight 0.5 or more, cuts go from %.2f to %.2f.\n",
-              strong.back().size(), least, greatest);
-  print_correlations(strong);
-}
-
-void print_heads(const std::vector<Look>& looks) {
-  std::printf("\n4. Whole heads cut: what is lost, mean of %zu sequences\n", looks.size());
+void print_heads(const std::vector<MeasuredText>& texts) {
+  std::printf("\n4. Whole heads cut: what is lost, mean of %zu sequences\n", texts.size());
   std::printf("head            logit      log-probability\n");
-  const auto print_lost = [&](const std::string& name, const std::vector<std::size_t>& cuts) {
-    std::printf("%-9s", name.c_str());
+  const auto print_lost = [&](const char* name, const std::vector<std::size_t>& cuts) {
+    std::printf("%-9s", name);
     for (const auto which : {&Effect::logit, &Effect::log_probability}) {
-      const Spread lost = spread(row_of(numbers(looks, [&](const Look& one) {
+      const Spread lost = spread_of(numbers(texts, [&](const MeasuredText& one) {
         double sum = 0;
         for (const std::size_t cut : cuts) sum += (one.heads[0].left - one.heads[cut].left).*which;
         return sum;
-      })));
+      }));
       std::printf(" %7.3f +- %.3f", lost.mean, lost.deviation);
     }
     std::printf("\n");
   };
-  for (std::size_t i = 1; i <= 4; ++i) print_lost("1." + std::to_string(i - 1), {i});
+  for (std::size_t i = 1; i <= 4; ++i) print_lost(cut_names[i], {i});
   print_lost("their sum", {1, 2, 3, 4});
   print_lost("all four", {5});
 }
 
 // Why do the four losses not add up to that of all? Before the division the logit is a sum over
 // heads: divided by the deviation of the whole row, both are equal.
-void print_deviations(const std::vector<Look>& looks) {
+void print_deviations(const std::vector<MeasuredText>& texts) {
   std::printf("the row's deviation before the last layer norm, mean\n");
   std::printf("without   none     1.0     1.1     1.2     1.3 all four\n      ");
-  for (std::size_t i = 0; i < head_cuts.size(); ++i) {
-    std::printf(" %7.3f",
-                mean_of(numbers(looks, [&](const Look& one) { return one.heads[i].deviation; })));
-  }
-  const auto lost = [&](std::size_t cut) {
-    return mean_of(numbers(looks, [&](const Look& one) {
+  Numbers lost;
+  for (std::size_t cut = 0; cut < head_cuts.size(); ++cut) {
+    const auto deviation = [&](const MeasuredText& one) { return one.heads[cut].deviation; };
+    const auto loss = [&](const MeasuredText& one) {
       return (one.heads[0].undivided - one.heads[cut].undivided) / one.heads[0].deviation;
-    }));
-  };
+    };
+    std::printf(" %7.3f", mean_of(numbers(texts, deviation)));
+    lost.push_back(mean_of(numbers(texts, loss)));
+  }
   std::printf(
       "\neach row divided by that of \"none\": one by one they lose %.2f, all four together %.2f\n",
-      lost(1) + lost(2) + lost(3) + lost(4), lost(5));
+      lost[1] + lost[2] + lost[3] + lost[4], lost[5]);
 }
 
 // The strongest link of each head, times 1, 0.9, ..., 0: the logit above that without it.
-void print_doses(const Transformer& model, const Words& words, const Look& one) {
+void print_doses(const Transformer& model, const Words& words, const MeasuredText& one) {
   const Reader reader = reader_of(model, task, words);
   std::printf("\n5. The link to \"%s\" made weaker: the logit\n", one.says.c_str());
   std::printf("times      1.0     0.8     0.6     0.4     0.2     0.0\n");
@@ -230,42 +195,6 @@ void print_doses(const Transformer& model, const Words& words, const Look& one) 
   }
 }
 
-// The measures of one head, a row each, divided by its largest size, which is part of its name.
-plot::Heatmap strip(const Look& one, std::size_t head) {
-  const std::vector<Link>& links = one.links[head];
-  plot::Heatmap map;
-  const auto add = [&](const char* name, const Numbers& values) {
-    double greatest = 0;
-    for (const double value : values) greatest = std::max(greatest, std::abs(value));
-    const double scale = std::max(greatest, 1e-3);  // what is smaller could be rounding: pale
-    for (const double value : values) map.values.push_back(value / scale);
-    map.row_labels.push_back(formatted("%s, %.3f", name, greatest));
-  };
-  add("weight", numbers(links, &Link::weight));
-  add("grad x weight", numbers(links, &Link::gradient));
-  add("cut: logit", numbers(links, logit));
-  add("cut: ln p", numbers(links, [](const Link& link) { return link.cut.log_probability; }));
-  add("all cut: ln p", numbers(one.cut_in_all, &Effect::log_probability));
-  map.rows = std::ssize(map.row_labels), map.columns = std::ssize(one.reads);
-  map.column_labels = one.reads;
-  return map;
-}
-
-void draw(const Look& one) {
-  plot::Canvas canvas(1360, 720, 1.5);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
-  for (std::size_t head = 0; head < areas.size(); ++head) {
-    plot::Heatmap map = strip(one, head);
-    map.title = "Head 1." + std::to_string(head);
-    map.subtitle = "each row divided by its largest size, which stands on its left";
-    map.row_axis = "", map.column_axis = "key, for the last query";
-    map.colours = plot::ColourMap::blue_orange;
-    map.low = -1, map.high = 1, map.colour_bar = false;
-    plot::draw(canvas, areas[head], map);
-  }
-  plot::write_png(canvas, "out/plots/phase3_faithful.png");
-}
-
 }  // namespace
 
 int main() try {
@@ -274,19 +203,22 @@ int main() try {
                                              "step 26 trains and saves it. Type: make run-26");
   const Words example = example_of(task, 5, 3).words;
   Random letters(4);
-  const Look one = look(model, example, letters);
-  print(one, 1);
-  std::vector<Look> looks;
+  const MeasuredText one = measure(model, example, letters);
+  std::printf("\n1. Head 1.1, which looks from \"%s\" for what to say (\"%s\")\n%s",
+              one.reads.back().c_str(), one.says.c_str(), table_of_links(one, 1).c_str());
+  std::vector<MeasuredText> texts;
   Random random(3);
   for (int i = 0; i < sequences; ++i) {
-    looks.push_back(look(model, task.sequence(Part::held_out, random).words, letters));
+    texts.push_back(measure(model, task.sequence(Part::held_out, random).words, letters));
   }
-  print_agreement(looks);
-  print_links(looks);
-  print_heads(looks);
-  print_deviations(looks);
+  print_agreement(texts);
+  print_links(texts);
+  print_correlations(texts);
+  print_heads(texts);
+  print_deviations(texts);
   print_doses(model, example, one);
-  draw(one);
+  const double least = 1e-3;  // what is smaller could be rounding
+  plot::write_png(maps_of_links(one, least), "out/plots/phase3_faithful.png");
   std::printf("\nwrote out/plots/phase3_faithful.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -15,10 +15,9 @@
 
 #include "course/grammar.hpp"
 #include "course/hidden_links.hpp"
-#include "tapestry/attention.hpp"
+#include "course/one_head.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
-#include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/progress.hpp"
@@ -32,36 +31,6 @@ namespace {
 
 constexpr Index d_model = 64, length = 6, batch = 64, steps = 2000;
 constexpr std::uint64_t first_seed = 42, seeds = 10;
-
-struct OneHead {              // the model of step 14, in the same order of random numbers
-  Tensor words, positions;    // (vocabulary, d_model), (length, d_model)
-  Tensor w_q, w_k, w_v, w_o;  // (d_model, d_model) each
-  Tensor guess;               // (d_model, vocabulary)
-
-  OneHead(Index vocabulary, Random& random)
-      : words(random.normal({vocabulary, d_model}, 0, 0.1)),
-        positions(random.normal({length, d_model}, 0, 0.1)),
-        w_q(init::lecun_normal({d_model, d_model}, random)),
-        w_k(init::lecun_normal({d_model, d_model}, random)),
-        w_v(init::lecun_normal({d_model, d_model}, random)),
-        w_o(init::lecun_normal({d_model, d_model}, random)),
-        guess(init::lecun_normal({d_model, vocabulary}, random)) {}
-
-  Parameters parameters() const {
-    return {{"words", words}, {"positions", positions}, {"w_q", w_q}, {"w_k", w_k}, {"w_v", w_v},
-            {"w_o", w_o},     {"guess", guess}};
-  }
-
-  Attention look(const Indices& ids, const Mask& mask = {}) const {
-    const Tensor x = embedding(words, ids) + positions;  // (rows, length, d_model)
-    return attention(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v), mask);
-  }
-
-  // ids (rows, length) -> (rows, length, vocabulary)
-  Tensor logits(const Indices& ids, const Mask& mask = {}) const {
-    return matmul(matmul(look(ids, mask).output, w_o), guess);
-  }
-};
 
 std::vector<Words> sentences(Index count, Random& random) {
   std::vector<Words> texts;
@@ -93,15 +62,7 @@ struct Hidden {
 };
 
 Hidden hide(const Vocabulary& vocabulary, bool has_object, Index place) {
-  Random random(123);
-  std::vector<Words> texts;
-  while (texts.size() < 1000) {
-    const Sentence sentence = Grammar().sentence(random);
-    if ((sentence.links[2].role == Role::verb_object) == has_object) {
-      texts.push_back(sentence.words);
-    }
-  }
-  Hidden hidden{{vocabulary.batch(texts), {}, {}}, place};
+  Hidden hidden{{vocabulary.batch(sentences_of_form(has_object, 1000)), {}, {}}, place};
   Batch& made = hidden.batch;
   made.targets =
       Indices(made.inputs.shape, std::vector<std::int32_t>(made.inputs.values.size(), -1));
@@ -138,7 +99,7 @@ double loss_by(const OneHead& model, const Batch& b, const Tensor& factors) {
   const Tensor x = embedding(model.words, b.inputs) + model.positions;  // (rows, length, d_model)
   const Tensor weights = model.look(b.inputs).weights * factors;        // (rows, length, length)
   const Tensor mixed = matmul(weights, matmul(x, model.w_v));           // (rows, length, d_model)
-  return double{cross_entropy(matmul(matmul(mixed, model.w_o), model.guess), b.targets).item()};
+  return double{cross_entropy(model.logits(mixed), b.targets).item()};
 }
 
 // The first word is hidden. A cut of its own position does two things: it takes away this part of

@@ -37,16 +37,6 @@ namespace {
 constexpr Index heads = 4;
 constexpr int seeds = 10;
 
-// The letter before, at the letters 2 to 4 of the prompt.
-Indices letter_before(const Batch& batch) {
-  Indices keys = batch.inputs;
-  for (std::size_t at = 0; at < keys.values.size(); ++at) {
-    const auto place = static_cast<std::int32_t>(static_cast<Index>(at) % keys.shape[1]);
-    keys.values[at] = place >= 2 && place <= 4 ? place - 1 : -1;
-  }
-  return keys;
-}
-
 // In the prompt, the letter just read: it stands before the key `behind`.
 Indices same_letter(Indices behind) {
   for (std::int32_t& key : behind.values) key = std::max(key - 1, -1);
