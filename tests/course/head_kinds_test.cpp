@@ -164,6 +164,16 @@ TEST_CASE("a study of heads orders them by score, and cuts them", "[phase7][cour
         Approx(even_score(HeadKind::first, 4)).margin(0.01));
 }
 
+TEST_CASE("the best heads of a kind, and how heads are written", "[phase7][course]") {
+  Random random(5);
+  const HeadStudy study(small_model(), random_readings(1, tokens, 3, piece, random));
+  const Heads all = study.by_score(study.again_scores, HeadKind::previous, 2);
+  CHECK(study.rows() == 3);
+  CHECK(to_string(study.best(HeadKind::previous, 2, 2)) == to_string(all).substr(0, 8));
+  CHECK(to_string(Heads{{1, 0}, {2, 11}}) == " 1.0 2.11");
+  CHECK(to_string(Heads{}).empty());
+}
+
 TEST_CASE("an untrained head is chosen on the first half of the texts, and judged on the rest",
           "[phase7][course]") {
   Random random(5);

@@ -30,6 +30,20 @@ TEST_CASE("the processor seconds of some work are those of its quickest run", "[
   CHECK(run == 8);
 }
 
+TEST_CASE("works take turns, and the quickest run of each counts", "[phase6][timing]") {
+  compute_until(0.1);
+  std::vector<std::size_t> turns;
+  const std::vector<double> best = processor_seconds_in_turns(2, 3, [&](std::size_t i) {
+    const double seconds[] = {0.02, 0.05, 0.01, 0.03, 0.02, 0.04};
+    compute_until(processor_now() + seconds[turns.size()]);
+    turns.push_back(i);
+  });
+  CHECK(turns == std::vector<std::size_t>{0, 1, 0, 1, 0, 1});
+  REQUIRE(best.size() == 2);
+  CHECK((best[0] >= 0.0099 && best[0] < 0.0199));
+  CHECK((best[1] >= 0.0299 && best[1] < 0.0399));
+}
+
 TEST_CASE("what waits takes time, but not the processor's", "[phase6][timing]") {
   CHECK(seconds_of([] { wait(0.05); }) >= 0.05);
   CHECK(processor_seconds([] { wait(0.05); }) < 0.04);

@@ -1,6 +1,7 @@
 #include "course/token_boxes.hpp"
 
 #include "catch.hpp"
+#include "tapestry/text/byte_pairs.hpp"
 
 using namespace tapestry;
 
@@ -10,6 +11,16 @@ TEST_CASE("a token is shown with its blank, and without half a character", "[pha
   CHECK(shown_token("\xC3") == "\uFFFD");
   CHECK(shown_token("a\xA9") == "a\uFFFD");
   CHECK(shown_token("").empty());
+}
+
+TEST_CASE("tokens of a text are shown with a point between them", "[phase7][course]") {
+  CHECK(shown_tokens({" the", "n", "\xC3"}) == "_the·n·\uFFFD");
+  CHECK(shown_tokens({}).empty());
+  const std::vector<BytePair> merges = {{" ", "t"}};
+  const Tokenizer tokenizer = byte_pair_tokenizer(merges);
+  CHECK(token_bytes(tokenizer, tokenizer.encode("é t")) ==
+        std::vector<std::string>{"\xC3", "\xA9", " t"});
+  CHECK(token_bytes(tokenizer, {}).empty());
 }
 
 TEST_CASE("tokens are boxes side by side that stay in their area", "[phase7][course]") {

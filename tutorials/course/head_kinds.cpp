@@ -5,6 +5,7 @@
 #include "course/eight_stories.hpp"
 #include "tapestry/analysis/patterns.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
 
 namespace tapestry {
@@ -147,6 +148,12 @@ Heads heads_of(const Transformer& model) {
   return heads;
 }
 
+std::string to_string(const Heads& heads) {
+  std::string names;
+  for (const HeadOf one : heads) names += formatted(" %td.%td", one.layer, one.head);
+  return names;
+}
+
 HeadStudy::HeadStudy(Transformer read, TwoReadings by)
     : model(std::move(read)),
       texts(std::move(by)),
@@ -224,6 +231,11 @@ Heads HeadStudy::by_score(const Tensor& scores, HeadKind kind, Index rows) const
     return score_of(scores, kind, a, 0, rows).mean > score_of(scores, kind, b, 0, rows).mean;
   });
   return heads;
+}
+
+Heads HeadStudy::best(HeadKind kind, Index count, Index rows) const {
+  const Heads heads = by_score(again_scores, kind, rows);
+  return {heads.begin(), heads.begin() + count};
 }
 
 Spread score_of(const Tensor& scores, HeadKind kind, HeadOf head, Index from, Index to) {

@@ -68,6 +68,7 @@ double even_score(HeadKind kind, Index piece);
 
 using Heads = std::vector<HeadOf>;
 Heads heads_of(const Transformer& model);
+std::string to_string(const Heads& heads);  // " 1.3 3.6": layer and head, a blank before each
 
 // How much lower ln p of a token of the second pieces is without some heads, on average.
 struct Falls {
@@ -110,6 +111,11 @@ struct HeadStudy {
 
   // Of all heads, those with the highest mean score in the first `rows` of the texts first.
   Heads by_score(const Tensor& scores, HeadKind kind, Index rows) const;
+
+  // The first so many of these, by again_scores.
+  Heads best(HeadKind kind, Index count, Index rows) const;
+
+  Index rows() const { return again_scores.size(3); }
 
  private:
   mutable std::map<std::pair<Index, Index>, Falls> alone_;  // of layer and head

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <limits>
@@ -57,6 +58,19 @@ double processor_seconds(const Work& work, int runs = 3) {
     const double start = processor_now();
     work();
     best = std::min(best, processor_now() - start);
+  }
+  return best;
+}
+
+// The same of `count` works that take turns: in each round, work(0), work(1), ... once. What
+// disturbs the machine for a while then meets all of them.
+template <class Work>
+std::vector<double> processor_seconds_in_turns(std::size_t count, int rounds, const Work& work) {
+  std::vector<double> best(count, std::numeric_limits<double>::infinity());
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < count; ++i) {
+      best[i] = std::min(best[i], processor_seconds([&] { work(i); }, 1));
+    }
   }
   return best;
 }

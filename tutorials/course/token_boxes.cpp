@@ -34,6 +34,18 @@ std::string shown_token(const std::string& bytes) {
   return text;
 }
 
+std::string shown_tokens(const std::vector<std::string>& tokens) {
+  std::string text;
+  for (const std::string& token : tokens) text += (text.empty() ? "" : "·") + shown_token(token);
+  return text;
+}
+
+std::vector<std::string> token_bytes(const Tokenizer& tokenizer, const Indices& ids) {
+  std::vector<std::string> tokens;
+  for (const std::int32_t id : ids.values) tokens.push_back(tokenizer.bytes_of(id));
+  return tokens;
+}
+
 void draw_tokens(plot::Canvas& canvas, const plot::Rect& area, const std::string& title,
                  const std::vector<TokenRow>& rows) {
   canvas.text({area.x, area.y + 18}, title, {.size = 16, .bold = true}, plot::Role::title);

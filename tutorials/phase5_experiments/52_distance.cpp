@@ -1,15 +1,17 @@
 // Step 52. Do deeper layers look farther? And what does the mask do to how far they look?
 //
-// New here: the same model learns the same task, guessing hidden words in texts of three sentences,
-// with and without the causal mask. How far a head looks, in words, stands beside what it has to be
-// compared with: uniform attention under the same mask, and the same model untrained. And a control
-// tells whether it matters where a layer looks: its weights are made uniform, or its heads are cut.
+// New here: the same model learns the same task, guessing hidden words in texts of three sentences
+// (course/hidden_word_rows.hpp), with and without the causal mask. How far a head looks, in words,
+// stands beside what it has to be compared with: uniform attention under the same mask, and the
+// same model untrained. And a control tells whether it matters where a layer looks: its weights are
+// made uniform, or its heads are cut.
 // Reads the models of step 26; writes out/plots/phase5_distance.png; takes about 7 seconds.
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "course/grammar.hpp"
+#include "course/head_distances.hpp"
+#include "course/hidden_word_rows.hpp"
 #include "course/tasks.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/analysis/rollout.hpp"
@@ -17,7 +19,6 @@
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/training.hpp"
 
@@ -25,29 +26,13 @@ using namespace tapestry;
 
 namespace {
 
-constexpr Index layers = 3, heads = 4, sentence = 6, length = 3 * sentence, steps = 1000;
+constexpr Index layers = 3, sentences = 3, length = 6 * sentences, steps = 1000;
 constexpr std::uint64_t seeds = 3;
-const Grammar grammar;
-const Vocabulary vocabulary(grammar.words());
+const Vocabulary vocabulary(Grammar().words());
 
-// Texts of three sentences. One word in six is hidden, and to be said in its place.
-Batch draw(Index rows, Random& random) {
-  std::vector<Words> texts(static_cast<std::size_t>(rows));
-  for (Words& text : texts) {
-    while (text.size() < length) {
-      const Words words = grammar.sentence(random).words;
-      text.insert(text.end(), words.begin(), words.end());
-    }
-  }
-  Batch batch{vocabulary.batch(texts), vocabulary.batch(texts), {}};  // (rows, length)
-  for (std::size_t i = 0; i < batch.inputs.values.size(); ++i) {
-    if (random.randint(6) == 0) {
-      batch.inputs.values[i] = Vocabulary::mask;
-    } else {
-      batch.targets.values[i] = -1;  // nothing is to be said here
-    }
-  }
-  return batch;
+// Texts of three sentences, (rows, length). One word in six is hidden, and to be said in its place.
+Batch draw(Index rows, Random random) {
+  return hidden_word_rows(vocabulary, sentences, rows, random);
 }
 
 Transformer new_model(bool causal, std::uint64_t seed) {
@@ -55,19 +40,27 @@ Transformer new_model(bool causal, std::uint64_t seed) {
   return Transformer({.vocab_size = vocabulary.size(),
                       .max_length = length,
                       .d_model = 32,
-                      .num_heads = heads,
+                      .num_heads = 4,
                       .num_layers = layers,
                       .has_feed_forward = false,
                       .is_causal = causal},
                      random);
 }
 
-const Batch test = [] {
-  Random random(77);
-  return draw(500, random);  // (500, length)
-}();
+void learn(const Transformer& model, std::uint64_t seed, const std::string& name) {
+  Adam adam(model.parameters());
+  const ScheduleOptions rates{.peak = 1e-2, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
+  const auto loss_of_step = [&](Index step) {
+    const Batch b = draw(16, Random(seed, static_cast<std::uint64_t>(step)));  // (16, length)
+    return cross_entropy(model(b.inputs), b.targets);  // logits (16, length, vocabulary)
+  };
+  const auto rate = [&](Index step) { return cosine_schedule(step, rates); };
+  train(adam, loss_of_step, {.steps = steps, .learning_rate = rate, .what = name});
+}
 
+// The loss on 500 new texts.
 double test_loss(const Transformer& model, const ForwardContext& pass = {}) {
+  static const Batch test = draw(500, Random(77));  // (500, length)
   return double{cross_entropy(model(test.inputs, {}, pass), test.targets).item()};
 }
 
@@ -88,30 +81,7 @@ double loss_without(const Transformer& model, Index layer) {
   return test_loss(model);
 }
 
-// The loss on 500 new texts.
-double learn(const Transformer& model, std::uint64_t seed) {
-  Adam adam(model.parameters());
-  TrainingOptions options{.steps = steps};
-  options.what = model.options.is_causal ? "causal" : "no mask";
-  options.learning_rate = [](Index step) {
-    return cosine_schedule(step, {.peak = 1e-2, .floor = 1e-4, .warmup_steps = 50, .steps = steps});
-  };
-  const auto loss_of_step = [&](Index step) {
-    Random random(seed, static_cast<std::uint64_t>(step));
-    const Batch b = draw(16, random);                  // (16, length)
-    return cross_entropy(model(b.inputs), b.targets);  // logits (16, length, vocabulary)
-  };
-  train(adam, loss_of_step, options);
-  return test_loss(model);
-}
-
-// Of each layer, means over texts and queries, for every head: (heads).
-struct Looks {
-  Tensor distance;  // words from query to key
-  Tensor share;     // this, as a share of what uniform attention has
-  Tensor entropy;   // normalised; 1: looks at all keys alike
-};
-
+// What the heads of a layer do on average over texts and queries.
 Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, places, places)
   const auto of_heads = [&](const Tensor& by_query) {
     return mean(mean_of_rows(by_query, rows_that_count(weights.shape(), mask)), 0);  // (heads)
@@ -121,6 +91,7 @@ Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, places,
   return {distance, distance / uniform, of_heads(normalized_entropy(weights, mask))};
 }
 
+// The same of each layer.
 std::vector<Looks> look(const Transformer& model, const Indices& texts) {
   const Capture seen;
   model(texts, {}, {.need_weights = true});
@@ -131,91 +102,40 @@ std::vector<Looks> look(const Transformer& model, const Indices& texts) {
   return result;
 }
 
-// All heads of one layer, of several models.
-struct Layer {
-  std::vector<double> distance, share, entropy;
-
-  void add(const Looks& looks) {
-    for (const real x : looks.distance.values()) distance.push_back(double{x});
-    for (const real x : looks.share.values()) share.push_back(double{x});
-    for (const real x : looks.entropy.values()) entropy.push_back(double{x});
-  }
+struct HiddenWords {
+  std::string name;
+  std::vector<Looks> looks = std::vector<Looks>(layers);  // of the heads of all seeds
+  std::vector<LayerControl> control = std::vector<LayerControl>(layers);
 };
 
-Spread of(const std::vector<double>& values) {
-  Tensor list = Tensor::zeros({static_cast<Index>(values.size())});  // (values.size())
-  for (std::size_t i = 0; i < values.size(); ++i) list.set({static_cast<Index>(i)}, values[i]);
-  return spread(list);
-}
-
-void print(const std::string& name, std::size_t layer, const Layer& trained, const Layer& before) {
-  const Spread distance = of(trained.distance);
-  std::printf("%-10s %zu  %5.2f +- %.2f %10.2f %9.2f %13.2f %10.2f\n", name.c_str(), layer,
-              distance.mean, distance.deviation, distance.mean / of(trained.share).mean,
-              of(before.distance).mean, of(trained.share).mean, of(trained.entropy).mean);
-}
-
-// A dot for each head.
-plot::LineChart chart(const std::string& title, const std::vector<Layer>& all) {
-  plot::LineChart result;
-  result.title = title;
-  result.x_axis = {.name = "normalised entropy (1: looks at all keys alike)", .low = 0, .high = 1};
-  result.y_axis = {.name = "distance / that of uniform attention", .low = 0.4, .high = 1.4};
-  for (std::size_t layer = 0; layer < all.size(); ++layer) {
-    const std::string name = "layer " + std::to_string(layer);
-    result.series.push_back({name, all[layer].entropy, all[layer].share, false, true});
-  }
-  result.reference_lines = {{1, "uniform"}};
-  return result;
-}
-
-// How much the loss of each seed rises when a layer is made uniform, and when its heads are cut.
-struct Control {
-  std::vector<double> uniform, cut;
-};
-void print_control(const std::string& name, const std::vector<Control>& layers_of) {
-  for (std::size_t layer = 0; layer < layers_of.size(); ++layer) {
-    std::printf("%-8s layer %zu   uniform ", name.c_str(), layer);
-    for (const double more : layers_of[layer].uniform)
-      std::printf(" %5.2f", more < 0.005 && more > -0.005 ? 0 : more);
-    std::printf("   cut ");
-    for (const double more : layers_of[layer].cut)
-      std::printf(" %5.2f", more < 0.005 && more > -0.005 ? 0 : more);
-    std::printf("\n");
-  }
-}
-
-std::vector<Layer> hidden_words(bool causal, std::vector<Control>& control) {
-  const std::string name = causal ? "causal" : "no mask";
-  std::vector<Layer> trained(layers), untrained(layers);
-  Random random(78);
-  const Indices texts = draw(200, random).inputs;  // (200, length)
+HiddenWords hidden_words(bool causal) {
+  HiddenWords all{causal ? "causal" : "no mask"};
+  std::vector<Looks> untrained(layers);
+  const Indices texts = draw(200, Random(78)).inputs;  // (200, length)
   double loss = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Transformer model = new_model(causal, seed);
     const std::vector<Looks> before = look(model, texts);
-    const double own = learn(model, seed);
-    loss += own / seeds;
-    for (Index layer = 0; layer < layers; ++layer) {
-      Control& c = control[static_cast<std::size_t>(layer)];
-      c.uniform.push_back(loss_with_uniform(model, layer) - own);
-      c.cut.push_back(loss_without(model, layer) - own);
-    }
+    learn(model, seed, all.name);
     const std::vector<Looks> after = look(model, texts);
-    for (std::size_t layer = 0; layer < after.size(); ++layer) {
-      trained[layer].add(after[layer]);
+    const double own = test_loss(model);
+    loss += own / seeds;
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      all.control[layer].uniform.push_back(loss_with_uniform(model, Index(layer)) - own);
+      all.control[layer].cut.push_back(loss_without(model, Index(layer)) - own);
+      all.looks[layer].add(after[layer]);
       untrained[layer].add(before[layer]);
     }
   }
-  for (std::size_t layer = 0; layer < trained.size(); ++layer) {
-    print(name, layer, trained[layer], untrained[layer]);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    print_looks(all.name, layer, all.looks[layer], untrained[layer]);
   }
-  std::printf("%-10s loss on new texts %.2f (guessing blindly 4.56)\n", name.c_str(), loss);
-  return trained;
+  std::printf("%-10s loss on new texts %.2f (guessing blindly 4.56)\n", all.name.c_str(), loss);
+  return all;
 }
 
-std::vector<Layer> tasks() {
-  std::vector<Layer> all(2);
+std::vector<Looks> tasks() {
+  std::vector<Looks> all(2);
   for (const TaskKind kind :
        {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
     const std::string name = to_string(kind);
@@ -227,38 +147,34 @@ std::vector<Layer> tasks() {
     options.initializer = init::lecun_normal;
     const Indices texts = task.batch(Part::held_out, 200, random).inputs;  // (200, places)
     const std::vector<Looks> looks = look(model, texts);
-    const std::vector<Looks> fresh = look(Transformer(options, random), texts);
+    const std::vector<Looks> before = look(Transformer(options, random), texts);
     for (std::size_t layer = 0; layer < looks.size(); ++layer) {
-      Layer trained, before;
-      trained.add(looks[layer]);
-      before.add(fresh[layer]);
-      print(name, layer, trained, before);
+      print_looks(name, layer, looks[layer], before[layer]);
       all[layer].add(looks[layer]);
     }
   }
   return all;
 }
 
-double mean_distance(const std::vector<Layer>& all) {
+double mean_distance(const std::vector<Looks>& of_layers) {
   double sum = 0;
-  for (const Layer& layer : all) sum += of(layer.distance).mean;
-  return sum / static_cast<double>(all.size());
+  for (const Looks& looks : of_layers) sum += spread(looks.distance).mean;
+  return sum / double(of_layers.size());
 }
 
-void print_answer(const std::vector<Layer>& open, const std::vector<Layer>& causal) {
+void print_answer(const HiddenWords& open, const HiddenWords& causal) {
   std::printf("\nANSWER: from the first layer to the last, hidden words, heads look\n");
-  for (const std::vector<Layer>* all : {&open, &causal}) {
+  for (const auto& [name, looks, control] : {open, causal}) {
     std::printf("%-8s at %.2f to %.2f of the distance of uniform attention; entropy %.2f to %.2f\n",
-                all == &open ? "no mask" : "causal", of(all->front().share).mean,
-                of(all->back().share).mean, of(all->front().entropy).mean,
-                of(all->back().entropy).mean);
+                name.c_str(), spread(looks.front().share).mean, spread(looks.back().share).mean,
+                spread(looks.front().entropy).mean, spread(looks.back().entropy).mean);
   }
   const auto uniform = [](const Mask& mask) {
-    return of({look(uniform_attention({1, 1, length, length}, mask), mask).distance.item()}).mean;
+    return double{look(uniform_attention({1, 1, length, length}, mask), mask).distance.item()};
   };
   std::printf(
       "The mask shortens the mean distance by %.0f %%; that of uniform attention by %.0f %%\n",
-      100 * (1 - mean_distance(causal) / mean_distance(open)),
+      100 * (1 - mean_distance(causal.looks) / mean_distance(open.looks)),
       100 * (1 - uniform(Mask::causal()) / uniform(Mask())));
 }
 
@@ -268,20 +184,15 @@ int main() try {
   std::printf("Step 52: how far heads look (takes about 7 seconds)\n\n");
   std::printf("Mean distance from query to key, in words; +-: standard deviation of heads\n");
   std::printf("        layer  trained     uniform  untrained  share of uniform   entropy\n");
-  std::vector<Control> open_control(layers), causal_control(layers);
-  const std::vector<Layer> open = hidden_words(false, open_control);
-  const std::vector<Layer> causal = hidden_words(true, causal_control);
-  const std::vector<Layer> solved = tasks();
+  const HiddenWords open = hidden_words(false), causal = hidden_words(true);
+  const std::vector<Looks> solved = tasks();
   std::printf("\nHow much the loss rises when one layer is made uniform, or cut; three seeds\n");
-  print_control("no mask", open_control);
-  print_control("causal", causal_control);
+  for (const HiddenWords& all : {open, causal}) print_controls(all.name, all.control);
   print_answer(open, causal);
-  plot::Canvas canvas(1240, 440);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 1, 3);
-  plot::draw(canvas, areas[0], chart("Hidden words, no mask", open));
-  plot::draw(canvas, areas[1], chart("Hidden words, causal", causal));
-  plot::draw(canvas, areas[2], chart("Four tasks of phase 2, causal", solved));
-  plot::write_png(canvas, "out/plots/phase5_distance.png");
+  plot::write_png(dots_of_heads({{"Hidden words, no mask", open.looks},
+                                 {"Hidden words, causal", causal.looks},
+                                 {"Four tasks of phase 2, causal", solved}}),
+                  "out/plots/phase5_distance.png");
   std::printf("\nwrote out/plots/phase5_distance.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "course/lesson_text.hpp"
-#include "course/token_boxes.hpp"
+#include "course/text_units.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/text/byte_pairs.hpp"
 #include "tapestry/text/vocabulary.hpp"
@@ -71,16 +70,9 @@ void merge(Piece& piece, const BytePair& pair) {
   }
 }
 
-// Tokens with a point between them.
-std::string shown(const Piece& piece) {
-  std::string text;
-  for (const std::string& token : piece) text += (text.empty() ? "" : "·") + shown_token(token);
-  return text;
-}
-
 std::string shown(const std::vector<Piece>& pieces) {
   std::string text;
-  for (const Piece& piece : pieces) text += (text.empty() ? "" : "  ") + shown(piece);
+  for (const Piece& piece : pieces) text += (text.empty() ? "" : "  ") + shown_tokens(piece);
   return text;
 }
 
@@ -99,19 +91,15 @@ Merges merges_by_hand(const std::string& text, int count) {
     merges.push_back(pair);
     tokens.push_back(pair.first + pair.second);
     for (Piece& piece : pieces) merge(piece, pair);
-    std::printf("%d. %s %d times%s\n        %s\n", i + 1, shown({pair.first, pair.second}).c_str(),
-                counts.at(pair), ties > 1 ? formatted(" (%d pairs do)", ties).c_str() : "",
-                shown(pieces).c_str());
+    std::printf("%d. %s %d times%s\n        %s\n", i + 1,
+                shown_tokens({pair.first, pair.second}).c_str(), counts.at(pair),
+                ties > 1 ? formatted(" (%d pairs do)", ties).c_str() : "", shown(pieces).c_str());
   }
   return merges;
 }
 
 Piece tokens_of(const Tokenizer& tokenizer, const std::string& text) {
-  Piece tokens;
-  for (const std::int32_t id : tokenizer.encode(text, false).values) {
-    tokens.push_back(tokenizer.bytes_of(id));
-  }
-  return tokens;
+  return token_bytes(tokenizer, tokenizer.encode(text, false));
 }
 
 void by_hand() {
@@ -125,7 +113,7 @@ void by_hand() {
   for (const std::string word : {" that", " hats", " math", " zoo"}) {
     Piece piece = letters_of(word).back();
     for (const BytePair& pair : merges) merge(piece, pair);
-    std::printf("   %-6s %-12s%s\n", shown_token(word).c_str(), shown(piece).c_str(),
+    std::printf("   %-6s %-12s%s\n", shown_token(word).c_str(), shown_tokens(piece).c_str(),
                 piece == tokens_of(tokenizer, word) ? "" : "  THE LIBRARY SAYS SOMETHING ELSE");
   }
 }
@@ -148,19 +136,12 @@ void print_bytes() {
 
 // ---- A real text in units: characters, words, tokens
 
-// How well one text, in units of one kind, is predicted by counts of another text.
-struct Measured {
-  std::string name;
-  double vocabulary = 0, per_1000_bytes = 0, known = 0, loss = 0;
-  double bits_per_byte = 0;  // 0 where <unk> stands for units that nobody can spell
-  TokenRow pictured = {};    // a sentence in tokens
-};
-
-// Known are the units that stand at least `least` times in `train`; the others are <unk>. Each is
-// guessed by how often it stands there, counted once more, so that none has a probability of 0.
-// `all`: how many units there are, known from the start (all tokens), or 0.
-Measured measure(const std::string& name, const Piece& train, const Piece& test, int least,
-                 double all = 0) {
+// How well `test`, in units of one kind, is predicted by counts of `train`. Known are the units
+// that stand at least `least` times in `train`; the others are <unk>. Each is guessed by how often
+// it stands there, counted once more, so that none has a probability of 0. `all`: how many units
+// there are, known from the start (all tokens), or 0.
+TextUnits measure(const std::string& name, const Piece& train, const Piece& test, int least,
+                  double all = 0) {
   std::map<std::string, double> seen, counts;
   for (const std::string& unit : train) ++seen[unit];
   const auto known = [&](const std::string& unit) {
@@ -180,20 +161,10 @@ Measured measure(const std::string& name, const Piece& train, const Piece& test,
   return {name, vocabulary, 1000 * units / bytes, is_known / units, sum / units, bits / bytes, {}};
 }
 
-void print_row(const Measured& m) {
-  std::printf("%-22s %10.0f %14.0f %10.1f %%", m.name.c_str(), m.vocabulary, m.per_1000_bytes,
-              100 * m.known);
-  if (m.bits_per_byte == 0) {
-    std::printf("  %8.2f   (says nothing of <unk>)\n", m.loss);
-  } else {
-    std::printf("  %8.2f  %8.2f\n", m.loss, m.bits_per_byte);
-  }
-}
-
 const std::string sentence = "The weights of each query sum to 1; unbelievably, é takes two bytes.";
 
 // What it returns: bytes with 0 to 4096 merges.
-std::vector<Measured> compare(const TextParts& text) {
+std::vector<TextUnits> compare(const TextParts& text) {
   std::printf("%-22s %10s %14s %12s  %8s  %8s\n", "", "vocabulary", "in 1000 bytes", "known",
               "loss", "bits/byte");
   print_row(
@@ -201,52 +172,20 @@ std::vector<Measured> compare(const TextParts& text) {
   const Piece words[] = {words_and_signs(text.learned), words_and_signs(text.held_out)};
   print_row(measure("words", words[0], words[1], 1));
   print_row(measure("words seen 20 times", words[0], words[1], 20));
-  std::vector<Measured> rows;
+  std::vector<TextUnits> rows;
   for (const Index most : {0, 64, 256, 1024, 4096}) {
     const Merges merges = learn_byte_pairs(text.learned, most);
     const Tokenizer tokenizer = byte_pair_tokenizer(merges);
     const int count = int(merges.size());
-    Measured row = measure(formatted("bytes, %d merges", count), tokens_of(tokenizer, text.learned),
-                           tokens_of(tokenizer, text.held_out), 0, double(tokenizer.size()));
+    TextUnits row =
+        measure(formatted("bytes, %d merges", count), tokens_of(tokenizer, text.learned),
+                tokens_of(tokenizer, text.held_out), 0, double(tokenizer.size()));
     print_row(row);
     const Piece tokens = tokens_of(tokenizer, sentence);
     row.pictured = {formatted("%d merges: %d tokens", count, int(tokens.size())), tokens};
     rows.push_back(row);
   }
   return rows;
-}
-
-// ---- A picture
-
-void draw(const std::vector<Measured>& rows) {
-  std::vector<TokenRow> sentences;
-  plot::Series length{.markers = true}, loss{.name = "nats per token", .markers = true},
-      bits{.name = "bits per byte", .markers = true};
-  for (const Measured& m : rows) {
-    sentences.push_back(m.pictured);
-    for (plot::Series* series : {&length, &loss, &bits}) series->x.push_back(m.vocabulary);
-    length.y.push_back(m.per_1000_bytes);
-    loss.y.push_back(m.loss);
-    bits.y.push_back(m.bits_per_byte);
-  }
-  const plot::Axis vocabulary{.name = "tokens in the vocabulary", .log = true};
-  plot::LineChart lengths{.title = "How long a text gets",
-                          .x_axis = vocabulary,
-                          .y_axis = {.name = "tokens in 1000 bytes", .low = 0}};
-  plot::LineChart losses{.title = "Two ways to count a loss",
-                         .x_axis = vocabulary,
-                         .y_axis = {.name = "loss of a held-out text", .low = 0}};
-  lengths.series = {length}, losses.series = {loss, bits};
-  plot::Canvas canvas(1200, 640);
-  const plot::Rect area = canvas.area().inset(16);
-  draw_tokens(canvas, {area.x, area.y, area.width, 230},
-              "One sentence in tokens, after 0 to 4096 merges", sentences);
-  const std::vector<plot::Rect> below =
-      plot::panels({area.x, area.y + 245, area.width, area.height - 245}, 1, 2);
-  plot::draw(canvas, below[0], lengths);
-  plot::draw(canvas, below[1], losses);
-  plot::write_png(canvas, "out/plots/phase7_tokens.png");
-  std::printf("\nWrote out/plots/phase7_tokens.png\n");
 }
 
 }  // namespace
@@ -260,7 +199,8 @@ int main(int count, char** values) try {
   std::printf("\n4. A real text, %s: %.0f kB to learn from, %.0f kB to measure\n\n",
               real.name.c_str(), double(text.learned.size()) / 1000,
               double(text.held_out.size()) / 1000);
-  draw(compare(text));
+  plot::write_png(picture_of_units(compare(text)), "out/plots/phase7_tokens.png");
+  std::printf("\nWrote out/plots/phase7_tokens.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -7,7 +7,6 @@
 // First in two models of step 58, trained here, then in the real model stories260K, if it is there
 // (course/real_model.hpp). Writes out/plots/phase7_heads.png; with the real model also
 // phase7_heads_stories260K.png and phase7_joint_cuts_stories260K.png; takes about 20 seconds.
-#include <algorithm>
 #include <cstdio>
 #include <numeric>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "course/head_kinds.hpp"
 #include "course/head_pictures.hpp"
+#include "course/head_tables.hpp"
 #include "course/induction_runs.hpp"
 #include "course/inside.hpp"
 #include "course/real_model.hpp"
@@ -22,7 +22,6 @@
 #include "tapestry/analysis/cuts.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/format.hpp"
 #include "tapestry/models/model_folder.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/png.hpp"
@@ -35,26 +34,24 @@ namespace {
 // ---- Scores. The best head is chosen on the first half of the texts, and judged on the other.
 
 void print_scores(const HeadStudy& s) {
-  const Index rows = s.again_scores.size(3), half = rows / 2;
+  const Index rows = s.rows(), half = rows / 2;
   std::printf("   ln p of a token: read again %.2f, behind another piece %.2f\n", s.whole.again,
               s.whole.other);
   std::printf("                    best   read again    another      even  untrained  above 0.3\n");
   for (const HeadKind kind : head_kinds) {
-    const HeadOf best = s.by_score(s.again_scores, kind, half).front();
+    const HeadOf best = s.best(kind, 1, half).front();
     const Spread score = score_of(s.again_scores, kind, best, half, rows);
     const Spread control = score_of(s.other_scores, kind, best, half, rows);
     const double even = even_score(kind, (s.texts.again.inputs.shape[1] - 1) / 2);
     const double lucky = s.best_untrained(kind);
-    Index above = 0;
-    for (const HeadOf one : heads_of(s.model)) {
-      above += score_of(s.again_scores, kind, one, 0, rows).mean > 0.3;
-    }
+    const Tensor means = split(mean(s.again_scores, -1), 5, 0)[std::size_t(kind)];
+    const real above = sum(means > 0.3).item();
     std::vector<Spread> baselines = {{even, 0, score.count}, {lucky, 0, score.count}};
     // These two need a repetition: their control is the text behind another piece.
     if (kind == HeadKind::duplicate || kind == HeadKind::induction) baselines.push_back(control);
-    std::printf("   %-16s %td.%td   %.2f ±%.2f    %.2f ±%.2f   %.3f   %.3f %9td   %s\n",
+    std::printf("   %-16s %td.%td   %.2f ±%.2f    %.2f ±%.2f   %.3f   %.3f %9.0f   %s\n",
                 to_string(kind).c_str(), best.layer, best.head, score.mean, score.deviation,
-                control.mean, control.deviation, even, lucky, above,
+                control.mean, control.deviation, even, lucky, double{above},
                 may_be_named(score, baselines) ? "named" : "not named");
   }
 }
@@ -92,43 +89,10 @@ void print_letters(NamedScores& drawn) {
 
 // ---- stories260K
 
-// The first so many heads of an order, and how they are written.
-Heads first_of(const Heads& heads, Index count) { return {heads.begin(), heads.begin() + count}; }
-std::string names_of(const Heads& heads) {
-  std::string names;
-  for (const HeadOf one : heads) names += formatted(" %td.%td", one.layer, one.head);
-  return names;
-}
-
-// The best head of each kind, and the one whose cut costs most.
-void print_single_cuts(const HeadStudy& s) {
-  const Heads heads = heads_of(s.model);
-  std::vector<real> again, other;
-  for (const HeadOf one : heads) {
-    const Falls& falls = s.fall_alone(one);
-    again.push_back(real(falls.again)), other.push_back(real(falls.other));
-  }
-  const auto row = [&](const std::string& name, std::size_t i) {
-    const auto before =
-        std::count_if(again.begin(), again.end(), [&](real x) { return x > again[i]; });
-    std::printf("   %-16s %td.%td %10.3f %12.3f %12td\n", name.c_str(), heads[i].layer,
-                heads[i].head, double(again[i]), double(other[i]), before + 1);
-  };
-  std::printf("   cut alone             read again    another   place of %zu\n", heads.size());
-  for (const HeadKind kind : head_kinds) {
-    const HeadOf best = s.by_score(s.again_scores, kind, s.again_scores.size(3)).front();
-    row(to_string(kind), std::size_t(best.layer * s.model.options.num_heads + best.head));
-  }
-  row("costs most", std::size_t(std::max_element(again.begin(), again.end()) - again.begin()));
-  const Spread a = spread(Tensor({40}, again)), b = spread(Tensor({40}, other));
-  std::printf("   all, mean         %9.3f ±%.3f  %6.3f ±%.3f\n", a.mean, a.deviation, b.mean,
-              b.deviation);
-}
-
 // What separates a repetition from the words and names of a story.
 void print_own_story(const HeadStudy& told, const HeadStudy& own, const HeadStudy& in_order) {
-  const Index rows = told.again_scores.size(3);
-  const HeadOf best = told.by_score(told.again_scores, HeadKind::induction, rows / 2).front();
+  const Index rows = told.rows();
+  const HeadOf best = told.best(HeadKind::induction, 1, rows / 2).front();
   const Spread score = score_of(own.other_scores, HeadKind::induction, best, rows / 2, rows);
   std::printf(
       "   behind another of its own story: ln p %.2f; induction, head %td.%td: %.2f ±%.2f\n",
@@ -148,24 +112,22 @@ std::vector<GroupCost> costs_of(const HeadStudy& told, const HeadStudy& own, con
           {"again, log-odds", joint.odds, sum.odds, means.odds, random.odds, random.sum.odds}};
 }
 
-void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
+void print_joint_cuts(const HeadStudy& told, const HeadStudy& own, const HeadStudy& in_order) {
   std::vector<CutGroup> groups;
   std::printf("\n   cut together             joint     sum   means  random, same layers; sum\n");
   for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
-    const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3));
     for (const Index count : {3, 12}) {
-      const Heads cut = first_of(heads, count);
+      const Heads cut = told.best(kind, count, told.rows());
       const std::string name = std::to_string(count) + " " + to_string(kind);
       Random random(5);
-      std::printf("   %s:%s; random: %zu\n", name.c_str(), names_of(cut).c_str(),
+      std::printf("   %s:%s; random: %zu\n", name.c_str(), to_string(cut).c_str(),
                   told.others_like(cut, random).size());
       groups.push_back({name, costs_of(told, own, cut)});
-      for (const auto& [texts, joint, sum, means, others, alone] : groups.back().costs) {
-        std::printf("      %-16s %10.2f %7.2f %7.2f %7.2f ±%.2f %7.2f\n", texts, joint, sum, means,
-                    others.mean, others.deviation, alone);
-      }
+      print_costs(groups.back().costs);
     }
   }
+  const Heads three = told.best(HeadKind::induction, 3, told.rows());
+  std::printf("   3 induction, own story, in its order: %.2f\n", in_order.falls(three).other);
   plot::write_png(bars_of_cuts(groups), "out/plots/phase7_joint_cuts_stories260K.png");
 }
 
@@ -173,24 +135,14 @@ void print_joint_cuts(const HeadStudy& told, const HeadStudy& own) {
 void print_other_half(const HeadStudy& told, const HeadStudy& half) {
   std::printf("   3, chosen on passages 1 to 12 and cut on the others\n");
   for (const HeadKind kind : {HeadKind::previous, HeadKind::induction}) {
-    const Heads heads = told.by_score(told.again_scores, kind, told.again_scores.size(3) / 2);
-    const Heads cut = first_of(heads, 3);
+    const Heads cut = told.best(kind, 3, told.rows() / 2);
     const Falls joint = half.falls(cut);
     const Spread others = half.at_random(cut).again;
     std::printf("      %-14s%s   read again %.2f, random %.2f ±%.2f; another story %.2f\n",
-                to_string(kind).c_str(), names_of(cut).c_str(), joint.again, others.mean,
+                to_string(kind).c_str(), to_string(cut).c_str(), joint.again, others.mean,
                 others.deviation, joint.other);
   }
 }
-
-// The three best induction heads of the table, where passages stand in the order of the story.
-void print_in_order(const HeadStudy& told, const HeadStudy& in_order) {
-  const Heads heads = told.by_score(told.again_scores, HeadKind::induction, 24);
-  std::printf("   3 induction, own story, in its order: %.2f\n",
-              in_order.falls(first_of(heads, 3)).other);
-}
-
-constexpr Index second_piece = 49;  // where it begins, behind <bos> and 48 tokens
 
 // One text, as `tapestry cut` and `tapestry attribute` ask it.
 void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
@@ -210,13 +162,13 @@ void print_one_text(const Transformer& model, const Tokenizer& tokenizer) {
   }
 }
 
+constexpr Index second_piece = 49;  // where it begins, behind <bos> and 48 tokens
+
 // The mean weight of head 2.6 on one position, over the queries behind both.
 double weight_on_place(const Transformer& model, const Indices& ids, Index place) {
-  Indices keys(ids.shape, std::vector<std::int32_t>(ids.values.size(), -1));  // (rows, length)
-  for (std::size_t i = 0; i < keys.values.size(); ++i) {
-    if (Index(i) % ids.shape[1] > second_piece) keys.values[i] = std::int32_t(place);
-  }
-  return mean_weight(weights_of(model, ids)[2], 6, keys);
+  const Tensor head = slice(weights_of(model, ids)[2], 1, 6, 7);  // (rows, 1, length, length)
+  const Tensor queries = slice(head, 2, second_piece + 1, ids.shape[1]);
+  return double{mean(slice(queries, 3, place, place + 1)).item()};
 }
 
 // Does that head look at <bos>, or at the first position? Five other tokens stand in place of
@@ -258,8 +210,7 @@ void print_real_model(const Transformer& model, const Tokenizer& tokenizer) {
   print_own_story(told, own, in_order);
   print_first(model, tokenizer);
   print_single_cuts(told);
-  print_joint_cuts(told, own);
-  print_in_order(told, in_order);
+  print_joint_cuts(told, own, in_order);
   print_other_half(told, study(Behind::other_story, 12));
   print_one_text(model, tokenizer);
   std::printf("wrote out/plots/phase7_joint_cuts_stories260K.png\n");
