@@ -36,7 +36,7 @@ Tensor own_rows(const RingLayout& layout, int rank, std::uint64_t seed) {
   real* to = raw(rows);
   for (const Index t : layout.tiles_of(rank)) {
     const Tensor tile = Random(seed, std::uint64_t(t)).normal({layout.rows(t), width});
-    to = std::copy_n(raw(tile), tile.count(), to);
+    to = std::copy_n(raw(tile), tile.numel(), to);
   }
   return rows;
 }

@@ -56,6 +56,6 @@ struct Attention {
 
 // Its inverse: (..., heads, length, d) -> (..., length, heads * d). Throws Error for less than
 // three axes.
-[[nodiscard]] Tensor concatenate_heads(const Tensor& x);
+[[nodiscard]] Tensor concat_heads(const Tensor& x);
 
 }  // namespace tapestry

@@ -7,9 +7,9 @@
 //     return squeeze(slice(model(ids), 0, -1, ids.shape[0]), 0);
 //   };
 //   Random random(42);
-//   const Indices ids = generate(next_logits, vocabulary.ids("the cat"), random,
+//   const Indices ids = generate(next_logits, vocabulary.encode("the cat"), random,
 //                                {.sampling = {.temperature = 0.8}, .eos = Vocabulary::eos});
-//   std::cout << vocabulary.text(ids);
+//   std::cout << vocabulary.decode(ids);
 #pragma once
 
 #include <cstdint>

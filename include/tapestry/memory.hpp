@@ -19,7 +19,7 @@ struct MemoryStats {
   std::size_t live_bytes;    // in use now
   std::size_t peak_bytes;    // most in use at once since the start or reset_peak_memory()
   std::size_t pooled_bytes;  // freed, kept for reuse
-  std::size_t fresh;         // allocations from the system so far
+  std::size_t num_allocs;    // allocations from the system so far
 };
 
 [[nodiscard]] MemoryStats memory_stats();

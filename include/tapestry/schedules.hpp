@@ -14,13 +14,13 @@
 
 namespace tapestry {
 
-struct ConstantOptions {
+struct ConstantScheduleOptions {
   double peak = 1e-3;
   Index warmup_steps = 0;  // at least 0
 };
 
 // The peak, from step `warmup_steps` on.
-[[nodiscard]] double constant_schedule(Index step, const ConstantOptions& options);
+[[nodiscard]] double constant_schedule(Index step, const ConstantScheduleOptions& options);
 
 struct ScheduleOptions {
   double peak = 1e-3;
@@ -36,7 +36,7 @@ struct ScheduleOptions {
 // & Hutter 2017, without restarts).
 [[nodiscard]] double cosine_schedule(Index step, const ScheduleOptions& options);
 
-struct OneCycleOptions {
+struct OneCycleScheduleOptions {
   double peak = 1e-2;
   double start = 4e-4;       // in floor .. peak
   double floor = 0;          // at least 0
@@ -47,7 +47,7 @@ struct OneCycleOptions {
 // Up in a line from `start` to the peak in `warmup_steps` steps, down to `start` in as many, and
 // from there down to the floor, which it has from step `steps` on: one cycle, with a rate at its
 // top that would be too high to stay at (Smith & Topin 2018).
-[[nodiscard]] double one_cycle_schedule(Index step, const OneCycleOptions& options);
+[[nodiscard]] double one_cycle_schedule(Index step, const OneCycleScheduleOptions& options);
 
 // d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): up in a line for `warmup` steps, then down as
 // 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step = warmup, where it is

@@ -22,7 +22,7 @@ class Shape {
   explicit Shape(std::span<const Index> sizes);
 
   int ndim() const { return rank_; }
-  [[nodiscard]] Index count() const;  // number of elements: the product of the sizes, 1 for rank 0
+  [[nodiscard]] Index numel() const;  // number of elements: the product of the sizes, 1 for rank 0
 
   // Axis 0 is the outermost; -1 is the last. Throws Error if there is no such axis.
   [[nodiscard]] Index operator[](int axis) const;
@@ -55,7 +55,7 @@ using Strides = std::array<Index, Shape::max_ndim>;  // elements to step along e
 
 // The shape that a and b broadcast to, by NumPy's rule: aligned at the last axis, sizes must be
 // equal or one of them 1. Throws Error naming `operation`, both shapes and the axis that clashes.
-[[nodiscard]] Shape broadcast(std::string_view operation, const Shape& a, const Shape& b);
+[[nodiscard]] Shape broadcast_shapes(std::string_view operation, const Shape& a, const Shape& b);
 
 // Whether `from` broadcasts to exactly `to`.
 [[nodiscard]] bool broadcasts_to(const Shape& from, const Shape& to);

@@ -29,7 +29,7 @@ class Tensor {
   // A number is a tensor of rank 0, so that `2 * x` needs no rule of its own.
   Tensor(double value);
 
-  // Row-major values. Throws Error unless there are exactly shape.count() of them.
+  // Row-major values. Throws Error unless there are exactly shape.numel() of them.
   Tensor(const Shape& shape, std::initializer_list<double> values);
   Tensor(const Shape& shape, std::span<const real> values);
 
@@ -48,7 +48,7 @@ class Tensor {
   const Strides& strides() const { return strides_; }
   int ndim() const { return shape_.ndim(); }
   Index size(int axis) const { return shape_[axis]; }
-  Index count() const { return shape_.count(); }
+  Index numel() const { return shape_.numel(); }
 
   // Address of element (0, 0, ...). Writing through it changes every tensor that shares the
   // numbers; optimisers and files do so, operations never. What a tape keeps for its backward pass
@@ -66,17 +66,17 @@ class Tensor {
   [[nodiscard]] Tensor clone() const;  // always a copy, likewise not recorded: no gradient passes
 
   // Shares storage; excluded from recording: no gradient flows through it.
-  [[nodiscard]] Tensor detached() const;
+  [[nodiscard]] Tensor detach() const;
 
   // One element. Throws Error for a wrong number of positions or one out of range.
   [[nodiscard]] real at(std::initializer_list<Index> position) const;
   void set(std::initializer_list<Index> position, double value);  // writes, like data()
-  [[nodiscard]] real item() const;  // the only element; throws Error unless count() is 1
+  [[nodiscard]] real item() const;  // the only element; throws Error unless numel() is 1
   [[nodiscard]] std::vector<real> values() const;  // a row-major copy
 
   // The same buffer seen with other shape and strides; `offset` in elements from the buffer's
   // start. Not recorded, not checked: the operations in ops.hpp are the way to make views.
-  [[nodiscard]] Tensor view(const Shape& shape, const Strides& strides, Index offset) const;
+  [[nodiscard]] Tensor as_strided(const Shape& shape, const Strides& strides, Index offset) const;
 
  private:
   friend class tapestry::Tape;
@@ -106,7 +106,7 @@ struct Indices {
   std::vector<std::int32_t> values;  // row-major
 
   Indices() = default;
-  // Throws Error unless there are exactly shape.count() values.
+  // Throws Error unless there are exactly shape.numel() values.
   Indices(const Shape& shape, std::vector<std::int32_t> values);
 
   // The same for numbers that were changed since; `operation` begins the message. All functions

@@ -73,7 +73,7 @@ Spread spread_of_head(const Scores& scores, Index head) {
 double share_of_half(const Tensor& values) {  // that are 0.5 or more; NaN is not
   double count = 0;
   for (const real value : values.values()) count += value >= 0.5 ? 1 : 0;
-  return count / static_cast<double>(std::max<Index>(values.count(), 1));
+  return count / static_cast<double>(std::max<Index>(values.numel(), 1));
 }
 
 // `letter` and `place` of the last evidence of each head.
@@ -123,7 +123,7 @@ std::string name_of(const Evidence& one, double margin) {
 
 Spread spread(const Tensor& values) {
   Spread result;
-  result.count = values.count();
+  result.count = values.numel();
   const double count = static_cast<double>(result.count);
   if (result.count == 0) return {.mean = std::numeric_limits<double>::quiet_NaN()};
   for (const real value : values.values()) result.mean += double{value} / count;

@@ -115,14 +115,14 @@ Tensor link_ablation(const Target& target, const std::string& layer) {
   const std::string name = name_in(layer, "weights");
   const Tensor weights = recorded(target, name);  // (..., heads, queries, keys)
   const Index size = weights.size(-3) * weights.size(-2) * weights.size(-1);
-  if (weights.count() != size) {
+  if (weights.numel() != size) {
     throw Error("link_ablation: '" + name + "' is " + to_string(weights.shape()) +
                 ": one text at a time.");
   }
   const double whole = target_with(target, name, {});    // computed as below, bit for bit
   const Tensor result = Tensor::zeros(weights.shape());  // (..., heads, queries, keys)
   const std::vector<real> numbers = weights.values();
-  for (Index i = 0; i < weights.count(); ++i) {
+  for (Index i = 0; i < weights.numel(); ++i) {
     if (numbers[static_cast<std::size_t>(i)] == 0) continue;
     const double without = target_with(target, name, [&](const Tensor& w) {
       const Tensor cut = w.clone();  // (..., heads, queries, keys)
@@ -170,7 +170,7 @@ Tensor rank_agreement(const Tensor& a, const Tensor& b, const Mask& mask) {
   const Index queries = a.size(-2), keys = a.size(-1);
   const Shape maps = a.shape().removed(-1).removed(-1);  // (...)
   std::vector<real> result;
-  for (Index map = 0; map < maps.count(); ++map) {
+  for (Index map = 0; map < maps.numel(); ++map) {
     double sum = 0, rows = 0;
     for (Index i = 0; i < queries; ++i) {
       const Index at = (map * queries + i) * keys;

@@ -21,7 +21,7 @@ void check(const char* name, const Tensor& tensor) {
 // Adds the squares of gradient (..., positions, width) to sums[position].
 void add_squares(const Tensor& gradient, double* sums) {
   const Index width = gradient.size(-1), positions = gradient.size(-2);
-  for (Index i = 0; i < gradient.count(); ++i) {
+  for (Index i = 0; i < gradient.numel(); ++i) {
     const double value = double{raw(gradient)[i]};
     sums[i / width % positions] += value * value;
   }
@@ -39,7 +39,7 @@ Tensor jacobian_norms(const std::function<Tensor(const Tensor&)>& f, const Tenso
   }();
   const Index columns = x.size(-2), width = shape[-1];
   std::vector<double> squares(static_cast<std::size_t>(shape[-2] * columns), 0);
-  for (Index i = 0; i < shape.count(); ++i) {
+  for (Index i = 0; i < shape.numel(); ++i) {
     Tensor seed = Tensor::zeros(shape);  // (..., positions, width)
     raw(seed)[i] = 1;
     Tape tape({x});

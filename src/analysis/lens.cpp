@@ -24,7 +24,7 @@ void check_texts(std::span<const Indices> texts, double ridge) {
                 " texts, but it takes at least 2: one to fit on and one to measure.");
   }
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (texts[i].shape.count() > 0) continue;
+    if (texts[i].shape.numel() > 0) continue;
     throw Error("lens: text " + std::to_string(i) + ", counted from 0, is empty.");
   }
   if (ridge > 0 && std::isfinite(ridge)) return;

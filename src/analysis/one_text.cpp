@@ -10,11 +10,11 @@ Indices one_text(const char* caller, const Transformer& model, const Indices& id
     throw Error(std::string(caller) + ": this model has no logits, so that it answers nothing.");
   }
   const bool one = ids.shape.ndim() == 1 || (ids.shape.ndim() == 2 && ids.shape[0] == 1);
-  if (!one || ids.shape.count() == 0) {
+  if (!one || ids.shape.numel() == 0) {
     throw Error(std::string(caller) + ": ids are " + to_string(ids.shape) +
                 ": give one text, (length), with at least one token.");
   }
-  return Indices({1, ids.shape.count()}, ids.values);
+  return Indices({1, ids.shape.numel()}, ids.values);
 }
 
 Index position_in(const char* caller, const Question& question, Index length) {

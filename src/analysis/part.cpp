@@ -83,7 +83,7 @@ void clear(const Tensor& x, Index begin, Index count) {
 }
 
 Overwrite clear_all() {
-  return [](const Tensor& x, Index) { clear(x, 0, x.count()); };
+  return [](const Tensor& x, Index) { clear(x, 0, x.numel()); };
 }
 
 Overwrite clear_head(Index head) {

@@ -53,7 +53,7 @@ class Patching {
   Tensor effects(const std::vector<Tried>& all, const Shape& shape) const {
     std::vector<TextVariant> variants;
     for (const Tried& one : all) variants.push_back(one.variant);
-    std::vector<real> effects(static_cast<std::size_t>(shape.count()));
+    std::vector<real> effects(static_cast<std::size_t>(shape.numel()));
     const std::vector<double> answers = corrupted.answers(variants);
     for (std::size_t i = 0; i < all.size(); ++i) {
       effects[static_cast<std::size_t>(all[i].place)] =
@@ -64,9 +64,9 @@ class Patching {
 
  private:
   static const Indices& checked(const char* caller, const Indices& a, const Indices& b) {
-    if (a.shape.count() == b.shape.count()) return b;
-    throw Error(std::string(caller) + ": the clean text has " + std::to_string(a.shape.count()) +
-                " tokens, the corrupted one " + std::to_string(b.shape.count()) +
+    if (a.shape.numel() == b.shape.numel()) return b;
+    throw Error(std::string(caller) + ": the clean text has " + std::to_string(a.shape.numel()) +
+                " tokens, the corrupted one " + std::to_string(b.shape.numel()) +
                 ": places are compared by position. Give texts of one length.");
   }
 };

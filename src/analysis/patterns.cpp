@@ -96,7 +96,7 @@ std::vector<Offset> offsets(const Tensor& cells, double rows) {
   for (Index offset = 1 - queries; offset < keys; ++offset) {
     if (offset >= -1 && offset <= 1) continue;
     double all = 0, sentences = 0;
-    for (Index begin = 0; begin < cells.count(); begin += size) {
+    for (Index begin = 0; begin < cells.numel(); begin += size) {
       double count = 0;
       along_diagonal(offset, queries, keys, begin,
                      [&](std::size_t at) { count += double{seen[at]}; });
@@ -104,7 +104,7 @@ std::vector<Offset> offsets(const Tensor& cells, double rows) {
       sentences += count > 0 ? 1 : 0;
     }
     if (all == 0 || 2 * all < rows) continue;
-    result.push_back({offset, sentences / static_cast<double>(cells.count() / size)});
+    result.push_back({offset, sentences / static_cast<double>(cells.numel() / size)});
   }
   return result;
 }
@@ -115,7 +115,7 @@ Tensor mean_at_offset(Index offset, const Shape& shape, const std::vector<real>&
                       const std::vector<real>& cells) {
   Tensor scores = Tensor::empty(shape.removed(-1).removed(-1));  // (...)
   const Index size = shape[-2] * shape[-1];
-  for (Index map = 0; map < scores.count(); ++map) {
+  for (Index map = 0; map < scores.numel(); ++map) {
     double sum = 0, count = 0;
     along_diagonal(offset, shape[-2], shape[-1], map * size, [&](std::size_t at) {
       if (cells[at] == 0) return;
@@ -144,7 +144,7 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
   std::vector<real> greatest;
   best.scores = Tensor::zeros(weights.shape().removed(-1).removed(-1));  // (...)
   best.offsets.assign(weights.ndim() == 2 ? 1 : static_cast<std::size_t>(weights.size(-3)), 0);
-  if (best.scores.count() == 0) return best;
+  if (best.scores.numel() == 0) return best;
   const Tensor visible = mask.tensor(weights.shape());      // (queries, keys) or (batch, 1, ...)
   const Tensor rows = at_least(sum(visible, -1, true), 2);  // (..., queries, 1): those that count
   const Tensor cells = visible * rows;                      // (..., queries, keys)

@@ -141,7 +141,7 @@ Tensor attention_flow(const std::vector<Tensor>& layers) {
   for (Tensor& matrix : list) matrix = matrix.contiguous();
   const Tensor result = Tensor::zeros(list[0].shape());  // (..., length, length)
   const Index length = result.size(-1), size = length * length;
-  for (Index at = 0; at < result.count(); ++at) {
+  for (Index at = 0; at < result.numel(); ++at) {
     std::vector<const real*> matrices;  // the last layer comes first
     for (const Tensor& m : list) matrices.insert(matrices.begin(), raw(m) + at / size * size);
     const double flow = FlowNetwork(matrices, length).maximum_flow(at % size / length, at % length);

@@ -37,7 +37,7 @@ Tensor capped(const Tensor& scores, double cap) {
 Tensor biased(const Tensor& scores, const Tensor& bias) {
   if (!bias.defined()) return scores;
   if (bias.ndim() > scores.ndim() ||
-      broadcast("attention, bias", scores.shape(), bias.shape()) != scores.shape()) {
+      broadcast_shapes("attention, bias", scores.shape(), bias.shape()) != scores.shape()) {
     throw Error("attention: the bias is " + to_string(bias.shape()) + ", but scores are " +
                 to_string(scores.shape()) + ": it must broadcast to them.");
   }
@@ -72,9 +72,9 @@ Tensor split_heads(const Tensor& x, Index heads) {
   return transpose(reshape(x, parts), -3, -2);  // (..., heads, length, width / heads)
 }
 
-Tensor concatenate_heads(const Tensor& x) {
+Tensor concat_heads(const Tensor& x) {
   if (x.ndim() < 3) {
-    throw Error("concatenate_heads: x is " + to_string(x.shape()) +
+    throw Error("concat_heads: x is " + to_string(x.shape()) +
                 ": it must be (..., heads, length, width).");
   }
   const Tensor rows = transpose(x, -3, -2);  // (..., length, heads, width)
@@ -137,7 +137,7 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
                     const Tensor& log_sum, const Tensor& d_out, GradientSink& to) {
   const kernels::AttentionShape shape = x.shape(mask, how);
   const Index parts = kernels::attention_parts(shape);
-  const Tensor shares = Tensor::empty({parts, x.q.count()});  // (parts, numbers of q)
+  const Tensor shares = Tensor::empty({parts, x.q.numel()});  // (parts, numbers of q)
   const Tensor d_k = Tensor::empty(x.k.shape());              // (..., keys, d_k)
   const Tensor d_v = Tensor::empty(x.v.shape());              // (..., keys, d_v)
   kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
@@ -146,9 +146,9 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
   Tensor d_q = shares;
   if (parts > 1) {
     d_q = Tensor::empty(x.q.shape());  // (..., queries, d_k)
-    kernels::reduce(kernels::active().sum, raw(shares), 1, parts, x.q.count(), raw(d_q));
+    kernels::reduce(kernels::active().sum, raw(shares), 1, parts, x.q.numel(), raw(d_q));
   }
-  to.accumulate(0, d_q.view(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
+  to.accumulate(0, d_q.as_strided(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
   to.accumulate(1, d_k);
   to.accumulate(2, d_v);
 }

@@ -15,7 +15,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool all_finite(const Tensor& x) {
   const Tensor dense = x.contiguous();
-  return std::isfinite(kernels::sum_squares(raw(dense), dense.count()));
+  return std::isfinite(kernels::sum_squares(raw(dense), dense.numel()));
 }
 
 Tensor equal(const Tensor& a, const Tensor& b) {
@@ -24,14 +24,14 @@ Tensor equal(const Tensor& a, const Tensor& b) {
 
 // Zeros where x is NaN or infinite.
 Tensor finite_part(const Tensor& x) {
-  const Tensor plain = x.detached();
+  const Tensor plain = x.detach();
   return where(equal(plain - plain, 0), plain, 0);  // x's shape
 }
 
 // The contribution of NaN and infinities of v (..., keys, d_v) to the output of the queries that
 // see them; visible (..., queries, keys) is the mask.
 Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
-  const Tensor plain = v.detached();
+  const Tensor plain = v.detach();
   Tensor sum = 0;  // (), then (..., queries, d_v)
   for (const double bad : {nan, infinity, -infinity}) {
     // (..., keys, d_v)
@@ -45,7 +45,7 @@ Tensor not_finite_part(const Tensor& v, const Tensor& visible) {
 
 Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask) {
   if (mask.allows_everything() || (all_finite(q) && all_finite(k))) return matmul(q, transpose(k));
-  const Tensor y = matmul(q.detached(), transpose(k.detached()));  // (..., queries, keys)
+  const Tensor y = matmul(q.detach(), transpose(k.detach()));  // (..., queries, keys)
   return Tape::record("matmul", {q, k}, y,
                       [q = Tape::save(finite_part(q)), k = Tape::save(finite_part(k))](
                           const Tensor& dy, GradientSink& to) {
@@ -57,7 +57,7 @@ Tensor product_of_pairs(const Tensor& q, const Tensor& k, const Mask& mask) {
 Tensor mix_of_values(const Tensor& weights, const Tensor& v, const Mask& mask) {
   if (mask.allows_everything() || all_finite(v)) return matmul(weights, v);
   const Tensor finite = finite_part(v);  // (..., keys, d_v)
-  const Tensor y = matmul(weights.detached(), finite) +
+  const Tensor y = matmul(weights.detach(), finite) +
                    not_finite_part(v, mask.tensor(weights.shape()));  // (..., queries, d_v)
   return Tape::record("matmul", {weights, v}, y,
                       [weights = Tape::save(weights), finite = Tape::save(finite)](

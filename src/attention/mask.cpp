@@ -257,7 +257,7 @@ Tensor Mask::tensor(const Shape& scores) const {
   const Index queries = scores[-2], keys = scores[-1];
   const Shape leading = scores.removed(-1).removed(-1);
   const Index batch = leading.ndim() == 0 ? 1 : leading[0];
-  const Index head_count = leading.ndim() == 0 ? 1 : leading.removed(0).count();
+  const Index head_count = leading.ndim() == 0 ? 1 : leading.removed(0).numel();
   check_fits(batch, queries, keys, head_count);
   const Index batches = rule_ == nullptr ? 0 : rule_->batches();
   const Index heads = rule_ == nullptr ? 0 : rule_->heads();

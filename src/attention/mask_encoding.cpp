@@ -78,12 +78,12 @@ Mask Mask::from(MaskEncoding encoding, const Tensor& matrix) {
   if (rank == 4 && matrix.size(1) > 1) {
     std::vector<Mask> masks;
     for (Index head = 0; head < matrix.size(1); ++head) {
-      masks.push_back(from(encoding, squeeze(slice(matrix.detached(), 1, head, head + 1), 1)));
+      masks.push_back(from(encoding, squeeze(slice(matrix.detach(), 1, head, head + 1), 1)));
     }
     return per_head(masks);
   }
   Rule rule{Rule::Kind::matrix};
-  rule.matrix = MaskBits(leading(matrix).count(), matrix.size(-2), matrix.size(-1));
+  rule.matrix = MaskBits(leading(matrix).numel(), matrix.size(-2), matrix.size(-1));
   const std::vector<real> values = matrix.values();
   const Index queries = rule.matrix.queries, keys = rule.matrix.keys;
   for (std::size_t i = 0; i < values.size(); ++i) {

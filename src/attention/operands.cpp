@@ -47,7 +47,7 @@ AttentionOperands::AttentionOperands(const char* name, const Tensor& q, const Te
   check(name, q, k, v);
   queries = q.size(-2), keys = k.size(-2), width = q.size(-1), value_width = v.size(-1);
   const std::string axes = std::string(name) + ", leading axes";
-  batch = broadcast(axes, broadcast(axes, leading(q), leading(k)), leading(v));
+  batch = broadcast_shapes(axes, broadcast_shapes(axes, leading(q), leading(k)), leading(v));
 }
 
 }  // namespace tapestry

@@ -24,7 +24,7 @@ struct AttentionOperands {
 
   // Those that a mask distinguishes.
   Index sequences() const { return batch.ndim() == 0 ? 1 : batch[0]; }
-  Index heads() const { return batch.ndim() == 0 ? 1 : batch.removed(0).count(); }
+  Index heads() const { return batch.ndim() == 0 ? 1 : batch.removed(0).numel(); }
 };
 
 }  // namespace tapestry

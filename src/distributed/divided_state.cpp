@@ -38,7 +38,7 @@ void send_state(Ranks& ranks, const Parameters& state) {
   Message told = ranks.send(0, tags::state, std::as_bytes(std::span(here)));
   ranks.wait(told);
   for (const Tensor& value : given(state, here, there)) {
-    const std::span numbers(raw(value), static_cast<std::size_t>(value.count()));
+    const std::span numbers(raw(value), static_cast<std::size_t>(value.numel()));
     Message sent = ranks.send(0, tags::state, std::as_bytes(numbers));
     ranks.wait(sent);
   }
@@ -51,7 +51,7 @@ void receive_state(Ranks& ranks, const Parameters& state, const Flags& kept, int
   Message answer = ranks.receive(from, tags::state, std::as_writable_bytes(std::span(there)));
   ranks.wait(answer);
   for (const Tensor& value : given(state, there, kept)) {
-    const std::span numbers(raw_to_change(value), static_cast<std::size_t>(value.count()));
+    const std::span numbers(raw_to_change(value), static_cast<std::size_t>(value.numel()));
     Message got = ranks.receive(from, tags::state, std::as_writable_bytes(numbers));
     ranks.wait(got);
   }

@@ -17,7 +17,7 @@ std::vector<Range> buckets_of(const Range& range) { return cut(range, 1 << 16); 
 ParameterLayout::ParameterLayout(const Parameters& parameters) : starts_{0} {
   for (const Parameter& parameter : parameters) {
     const Index first = starts_.back();
-    starts_.push_back(first + parameter.value.count());
+    starts_.push_back(first + parameter.value.numel());
     ranges_.push_back({first, starts_.back()});
   }
 }

@@ -25,7 +25,7 @@ struct RingCall {
   std::vector<Index> mine;  // tiles of this rank, ascending
   Index rows;               // of these together
 
-  Index heads() const { return batch.count(); }
+  Index heads() const { return batch.numel(); }
   Index most_rows() const { return std::min(layout.tile(), layout.length()); }  // of a tile
 
   // Groups of the own tiles that see the tile t, or that are seen by it.

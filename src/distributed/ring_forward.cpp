@@ -45,7 +45,7 @@ class Softmax {
 
   Tensor log_sum() const {
     const Tensor rounded = Tensor::empty({call_.heads() * call_.rows});
-    std::copy_n(log_sums(), rounded.count(), raw(rounded));
+    std::copy_n(log_sums(), rounded.numel(), raw(rounded));
     return rounded;
   }
 

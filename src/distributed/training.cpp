@@ -167,7 +167,7 @@ void Run::update(const Tensor& gradients) {
     const Range& range = sum_.layout().ranges()[i];
     if (range.first < mine().first || range.last > mine().last) continue;
     const Shape& shape = optimizer_.parameters()[i].value.shape();
-    given[i] = gradients.view(shape, row_major(shape), range.first);
+    given[i] = gradients.as_strided(shape, row_major(shape), range.first);
   }
   optimizer_.step(given);
 }

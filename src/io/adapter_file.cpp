@@ -28,7 +28,7 @@ std::string fingerprint_of_weights(const Transformer& model) {
   for (const auto& [kind, name, map] : adaptable_maps(model)) {
     if (!map->adapter) continue;
     const Tensor dense = map->weight.contiguous();  // (in, out)
-    const std::vector<float> numbers(raw(dense), raw(dense) + dense.count());
+    const std::vector<float> numbers(raw(dense), raw(dense) + dense.numel());
     hash = fingerprint(std::as_bytes(std::span(numbers)), hash);
   }
   return formatted("%016llx", static_cast<unsigned long long>(hash));
@@ -82,7 +82,7 @@ void write_adapters(const std::filesystem::path& path, const Transformer& model)
                      {beside_key, fingerprint_of_weights(model)}});
 }
 
-void read_adapters(const std::filesystem::path& path, Transformer& model) {
+void load_adapters(const std::filesystem::path& path, Transformer& model) {
   const Safetensors file = read_safetensors(path);
   try {
     model = with_adapters(model, file);

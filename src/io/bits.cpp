@@ -103,7 +103,7 @@ std::vector<Index> place_in(const Shape& shape, Index number) {
 void find_numbers(const safetensors::Entry& entry, Bytes first, Bytes second,
                   TensorDifference& found) {
   const auto width = static_cast<std::size_t>(entry.dtype.bits / 8);
-  found.count = entry.shape.count();
+  found.count = entry.shape.numel();
   if (width == 0) {  // more than one in a byte
     found.form = "numbers of " + std::string(entry.dtype.name) + " differ";
     return;
@@ -128,7 +128,7 @@ void compare_tensors(const File& a, const File& b, BitsCompared& result) {
   for (const safetensors::Entry& entry : b.header.entries) others[entry.name] = &entry;
   for (const safetensors::Entry& entry : a.header.entries) {
     ++result.tensors;
-    result.numbers += entry.shape.count();
+    result.numbers += entry.shape.numel();
     TensorDifference found{entry.name};
     const auto other = others.find(entry.name);
     if (other == others.end()) {

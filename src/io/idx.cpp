@@ -75,7 +75,7 @@ Array read_header(std::ifstream& file, std::uint64_t file_bytes) {
   if (file_bytes < before) throw Error("its sizes are cut off.");
   Array array{type_of(start[2]), read_shape(file, start[3])};
   const std::uint64_t bytes = file_bytes - before, item = bytes_of(array.type);
-  const auto count = static_cast<std::uint64_t>(array.shape.count());
+  const auto count = static_cast<std::uint64_t>(array.shape.numel());
   if (bytes % item == 0 && bytes / item == count) return array;
   throw Error("its shape " + to_string(array.shape) + " asks for " + std::to_string(count) +
               " numbers of " + std::to_string(item) + " bytes, but there are " +
@@ -88,7 +88,7 @@ Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
   Tensor tensor = Tensor::empty(array.shape);
   try {
     read_numbers(file, array.type, std::endian::big,
-                 std::span(raw(tensor), static_cast<std::size_t>(tensor.count())));
+                 std::span(raw(tensor), static_cast<std::size_t>(tensor.numel())));
   } catch (const InexactNumber& error) {
     throw Error(error.what() + std::string(". Use read_idx_indices."));
   }
@@ -98,7 +98,7 @@ Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
 Indices read_indices(std::ifstream& file, std::uint64_t file_bytes) {
   const Array array = read_header(file, file_bytes);
   if (!is_whole(array.type)) throw Error("indices must be whole numbers. Use read_idx.");
-  std::vector<std::int32_t> values(static_cast<std::size_t>(array.shape.count()));
+  std::vector<std::int32_t> values(static_cast<std::size_t>(array.shape.numel()));
   read_numbers(file, array.type, std::endian::big, std::span(values));
   return {array.shape, std::move(values)};
 }

@@ -45,7 +45,7 @@ void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   if (!tensor.defined()) throw Error("write_npy: the tensor is undefined: it holds no numbers.");
   const Tensor dense = tensor.contiguous();
   write(path, preamble(sizeof(real) == 4 ? "<f4" : "<f8", tensor.shape()),
-        std::as_bytes(std::span(raw(dense), static_cast<std::size_t>(dense.count()))));
+        std::as_bytes(std::span(raw(dense), static_cast<std::size_t>(dense.numel()))));
 }
 
 void write_npy(const std::filesystem::path& path, const Indices& indices) {

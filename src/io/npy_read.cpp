@@ -217,7 +217,7 @@ NumberType type_of(const std::string& type, std::endian& order) {
 template <class Number>
 void to_row_major(const std::vector<Number>& numbers, const Shape& shape, std::span<Number> to) {
   for (std::size_t i = 0; i < to.size(); ++i) {
-    Index rest = static_cast<Index>(i), step = shape.count(), from = 0;
+    Index rest = static_cast<Index>(i), step = shape.numel(), from = 0;
     for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
       step /= shape[axis];
       from += rest % shape[axis] * step;
@@ -247,7 +247,7 @@ Array read_array(std::ifstream& file, std::uint64_t file_bytes) {
   Array array{read_header(file, file_bytes, bytes), {}, {}};
   const Shape& shape = array.header.shape;
   array.type = type_of(array.header.type, array.order);
-  const std::uint64_t needed = static_cast<std::uint64_t>(shape.count()) * bytes_of(array.type);
+  const std::uint64_t needed = static_cast<std::uint64_t>(shape.numel()) * bytes_of(array.type);
   if (needed == bytes) return array;
   throw Error("its shape " + to_string(shape) + " needs " + std::to_string(needed) +
               " bytes, but there are " + std::to_string(bytes) +
@@ -258,7 +258,7 @@ Tensor read_tensor(std::ifstream& file, std::uint64_t file_bytes) {
   const Array array = read_array(file, file_bytes);
   Tensor tensor = Tensor::empty(array.header.shape);
   try {
-    array.read_to(file, std::span(raw(tensor), static_cast<std::size_t>(tensor.count())));
+    array.read_to(file, std::span(raw(tensor), static_cast<std::size_t>(tensor.numel())));
   } catch (const InexactNumber& error) {
     throw Error(
         error.what() + std::string(". ") +
@@ -273,7 +273,7 @@ Indices read_indices(std::ifstream& file, std::uint64_t file_bytes) {
   if (!is_whole(array.type)) {
     refuse_type(array.header.type, "indices must be whole numbers. Use read_npy.");
   }
-  std::vector<std::int32_t> values(static_cast<std::size_t>(array.header.shape.count()));
+  std::vector<std::int32_t> values(static_cast<std::size_t>(array.header.shape.numel()));
   try {
     array.read_to(file, std::span(values));
   } catch (const InexactNumber& error) {

@@ -36,7 +36,7 @@ std::string header_of(const Parameters& tensors, const std::map<std::string, std
   Index begin = 0;
   for (const Parameter& tensor : tensors) {
     const Shape& shape = tensor.value.shape();
-    const Index end = begin + shape.count() * bytes;
+    const Index end = begin + shape.numel() * bytes;
     header[tensor.name] = {{"dtype", dtype},
                            {"shape", std::vector<Index>(shape.begin(), shape.end())},
                            {"data_offsets", {begin, end}}};
@@ -91,7 +91,7 @@ void write_safetensors(const std::filesystem::path& path, const Parameters& tens
     append(std::as_bytes(std::span(header)));
     for (const Parameter& tensor : tensors) {  // one by one: together they may take half the memory
       const Tensor dense = tensor.value.contiguous();
-      const std::span numbers(raw(dense), static_cast<std::size_t>(dense.count()));
+      const std::span numbers(raw(dense), static_cast<std::size_t>(dense.numel()));
       if (precision == Precision::half) {
         append_halves(numbers, append);
       } else {
@@ -166,7 +166,7 @@ void load_parameters(const Parameters& model, const Safetensors& file) {
   check_matching(model, file);
   for (const Parameter& parameter : model) {
     const Tensor numbers = find(file.tensors, parameter.name)->value.contiguous();
-    std::copy_n(raw(numbers), numbers.count(), raw_to_change(parameter.value));
+    std::copy_n(raw(numbers), numbers.numel(), raw_to_change(parameter.value));
   }
 }
 

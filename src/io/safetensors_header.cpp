@@ -64,7 +64,7 @@ Dtype dtype_of(const std::string& tensor, const Json& name) {
 
 void check_size(const std::string& tensor, const Entry& entry) {
   // Shapes have less than 2^60 elements, so that nothing overflows.
-  const auto count = static_cast<std::uint64_t>(entry.shape.count());
+  const auto count = static_cast<std::uint64_t>(entry.shape.numel());
   const std::uint64_t rest = count % 8 * entry.dtype.bits;
   const std::uint64_t needed = count / 8 * entry.dtype.bits + rest / 8;
   if (rest % 8 != 0) {

@@ -23,7 +23,7 @@ void read_tensor(std::ifstream& file, std::uint64_t first_byte, const safetensor
   }
   file.seekg(static_cast<std::streamoff>(first_byte + entry.begin));
   const Tensor tensor = Tensor::empty(entry.shape);
-  const std::span<real> numbers(raw(tensor), static_cast<std::size_t>(tensor.count()));
+  const std::span<real> numbers(raw(tensor), static_cast<std::size_t>(tensor.numel()));
   try {
     read_numbers(file, *entry.dtype.type, std::endian::little, numbers);
     result.tensors.push_back({entry.name, tensor});

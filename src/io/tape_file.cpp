@@ -19,7 +19,7 @@ Json json_of(double value) {
 }
 
 Json json_of(const Tensor& tensor) {
-  if (!tensor.defined() || tensor.count() > most_shown) return nullptr;
+  if (!tensor.defined() || tensor.numel() > most_shown) return nullptr;
   Json list = Json::array();
   for (const real value : tensor.values()) list.push_back(json_of(double{value}));
   return list;

@@ -93,7 +93,7 @@ Tensor tensor_of(const Part& part, const char* name, const Shape& shape) {
   if (field.json.is_null()) return {};
   std::vector<real> values;
   field.each([&](const Part& one) { values.push_back(static_cast<real>(one.real_number())); });
-  if (static_cast<Index>(values.size()) != shape.count()) {
+  if (static_cast<Index>(values.size()) != shape.numel()) {
     field.refuse(" has " + std::to_string(values.size()) + " numbers, not those of " +
                  to_string(shape) + ".");
   }

@@ -57,11 +57,11 @@ class Copier {
     } else if (std::equal(to_, to_ + sizes.rank, dense.begin())) {
       convert(sizes, begin, to);
     } else {
-      converted_.resize(static_cast<std::size_t>(sizes.count()));
+      converted_.resize(static_cast<std::size_t>(sizes.numel()));
       convert(sizes, begin, converted_.data());
       kernels::copy(sizes, converted_.data(), dense.data(), to, to_);
     }
-    const Index last = kernels::offset_of(sizes, from_, sizes.count() - 1);
+    const Index last = kernels::offset_of(sizes, from_, sizes.numel() - 1);
     MappedFile::drop({begin, static_cast<std::size_t>((last + 1) * width_)});
   }
 
@@ -90,9 +90,9 @@ class Copier {
       }
     };
     if (is_whole(type_) || type_ == NumberType::boolean) {  // which may throw: on this thread
-      convert_some(0, sizes.count());
+      convert_some(0, sizes.numel());
     } else {
-      kernels::parallel_parts(sizes.count(), kernels::parallel_grain, convert_some);
+      kernels::parallel_parts(sizes.numel(), kernels::parallel_grain, convert_some);
     }
   }
 
@@ -110,7 +110,7 @@ WeightBox box_of(const Shape& stored, const WeightPart& part, const Tensor& into
   const Shape seen = part.shape.ndim() == 0 ? stored : part.shape;
   const std::string is = "it is " + to_string(stored) +
                          (seen == stored ? "" : ", here seen as " + to_string(seen)) + ", but ";
-  if (seen.count() != stored.count()) throw Error(is + "that is another count of numbers.");
+  if (seen.numel() != stored.numel()) throw Error(is + "that is another count of numbers.");
   WeightBox box;
   Shape wanted = seen;
   const Strides strides = row_major(seen);
@@ -133,7 +133,7 @@ WeightBox box_of(const Shape& stored, const WeightPart& part, const Tensor& into
 
 void copy_weights(const std::byte* bytes, NumberType type, const WeightBox& box,
                   const Tensor& into) {
-  if (into.count() == 0) return;
+  if (into.numel() == 0) return;
   Copier(bytes, type, box, into).copy(box.sizes, 0, box.begin, raw_to_change(into));
 }
 

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 const std::map<std::string, std::string> metadata = {{"format", "pt"}};
 
 std::uint64_t bytes_of(const Parameter& tensor) {
-  return static_cast<std::uint64_t>(tensor.value.count()) * sizeof(real);
+  return static_cast<std::uint64_t>(tensor.value.numel()) * sizeof(real);
 }
 
 // Tensors in their order, as many in a shard as it may have.

@@ -34,7 +34,7 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   h.visible_in_block = s.visible_in_block;
   h.mask = s.mask;
   const Index sequences = s.batch.rank == 0 ? 1 : s.batch.size[0];
-  const Index heads = s.batch.count() / sequences;
+  const Index heads = s.batch.numel() / sequences;
   h.batch = position / heads;
   h.number = position % heads;
   return h;
@@ -63,7 +63,7 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
   const Index bands = (s.queries + band - 1) / band;
   const Index work =
       std::max<Index>(1, std::min(band, s.queries) * s.keys * (s.width + s.value_width));
-  parallel_tasks(s.batch.count() * bands, std::max<Index>(1, task_grain / work), [&](Index i) {
+  parallel_tasks(s.batch.numel() * bands, std::max<Index>(1, task_grain / work), [&](Index i) {
     const Index position = i / bands, first = i % bands * band;
     const AttentionHead h = head_at(s, position, q, k, v);
     const auto attend = [&](const Table& with) {
@@ -79,7 +79,7 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
 }
 
 Index attention_parts(const AttentionShape& s) {
-  const Index heads = std::max<Index>(1, s.batch.count());
+  const Index heads = std::max<Index>(1, s.batch.numel());
   return std::clamp<Index>(enough_heads / heads, 1,
                            std::clamp<Index>(s.keys / least_keys, 1, most_parts));
 }
@@ -88,7 +88,7 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
                         const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
                         const real* log_sum, real* d_q, real* d_k, real* d_v) {
   const Table& t = active();
-  const Index heads = s.batch.count(), parts = attention_parts(s);
+  const Index heads = s.batch.numel(), parts = attention_parts(s);
   const Index blocks = (s.keys + visibility_block - 1) / visibility_block;
   const Index work =
       std::max<Index>(1, s.queries * s.keys / parts * (3 * s.width + 2 * s.value_width));

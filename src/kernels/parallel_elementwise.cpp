@@ -72,7 +72,7 @@ void unary_backward(UnaryBackward kernel, const real* dy, const real* saved, rea
 
 void binary(Binary kernel, const Sizes& sizes, const real* a, const Index* a_strides, const real* b,
             const Index* b_strides, real* y) {
-  if (sizes.count() == 0) return;
+  if (sizes.numel() == 0) return;
   const Contiguous y_strides(sizes);
   const Index* strides[] = {a_strides, b_strides, y_strides.stride};
   const Walk w(sizes, 3, strides);
@@ -96,7 +96,7 @@ void binary(Binary kernel, const Sizes& sizes, const real* a, const Index* a_str
 
 void select(const Sizes& sizes, const real* condition, const Index* condition_strides,
             const real* a, const Index* a_strides, const real* b, const Index* b_strides, real* y) {
-  if (sizes.count() == 0) return;
+  if (sizes.numel() == 0) return;
   const Contiguous y_strides(sizes);
   const Index* strides[] = {condition_strides, a_strides, b_strides, y_strides.stride};
   const Walk w(sizes, 4, strides);

@@ -49,7 +49,7 @@ struct Cut {
   // Enough pieces of each matrix for all threads. By columns first, so that each packs only its own
   // part of b, and a, if it is not transposed, is packed by none.
   Cut(const MatmulShape& s, const MatrixView& a) : shape(s) {
-    const Index count = s.batch.count();
+    const Index count = s.batch.numel();
     const Index wanted = (threads_at_hand() + count - 1) / count;
     const bool packs_a = a.column != 1;
     columns = packs_a ? 1 : std::clamp<Index>(s.n / least_columns, 1, wanted);
@@ -63,7 +63,7 @@ struct Cut {
 
 void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixView& b, real* c,
               const Epilogue* then) {
-  if (shape.batch.count() * shape.m * shape.n == 0) return;
+  if (shape.batch.numel() * shape.m * shape.n == 0) return;
   MatmulShape s = shape;
   MatrixView a = a_view;
   merge_batch(s, a, b);
@@ -86,7 +86,7 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
     }
   };
   const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;
-  parallel_parts(s.batch.count() * pieces, (grain + work - 1) / work, [&](Index begin, Index end) {
+  parallel_parts(s.batch.numel() * pieces, (grain + work - 1) / work, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
   });
 }

@@ -78,7 +78,7 @@ void copy_transposed(Walk w, int across, const real* from, real* to) {
 
 }  // namespace
 
-Index Sizes::count() const {
+Index Sizes::numel() const {
   Index n = 1;
   for (int d = 0; d < rank; ++d) n *= size[d];
   return n;
@@ -86,7 +86,7 @@ Index Sizes::count() const {
 
 void copy(const Sizes& sizes, const real* from, const Index* from_strides, real* to,
           const Index* to_strides) {
-  if (sizes.count() == 0) return;
+  if (sizes.numel() == 0) return;
   const WriteOrder order(sizes, from_strides, to_strides);
   const Index* strides[] = {order.from, order.to};
   const Walk w(order.sizes, 2, strides);

@@ -15,7 +15,7 @@ struct Sizes {
   int rank = 0;
   Index size[max_ndim] = {};
 
-  Index count() const;  // how many numbers in all; 1 for rank 0
+  Index numel() const;  // how many numbers in all; 1 for rank 0
 };
 
 // to[i, j, ...] = from[i, j, ...], each side with strides in elements, one per dimension. Strides

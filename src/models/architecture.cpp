@@ -110,7 +110,7 @@ std::vector<std::int32_t> end_ids_in(const std::string& json) {
 
 }  // namespace
 
-std::vector<std::int32_t> end_ids(const std::filesystem::path& folder) {
+std::vector<std::int32_t> eos_ids(const std::filesystem::path& folder) {
   std::vector<std::int32_t> ids;
   for (const char* name : {"generation_config.json", "config.json"}) {
     std::error_code ignored;

@@ -46,7 +46,7 @@ double allowed_for(const Tensor& all_scores, const Tensor& all_weights, Index be
                    const CompareOptions& options) {
   const Tensor scores = all_scores.contiguous(), weights = all_weights.contiguous();
   double largest = 0;
-  for (Index i = 0; i < weights.count(); ++i) {
+  for (Index i = 0; i < weights.numel(); ++i) {
     if (raw(weights)[i] > 0) largest = std::max(largest, std::abs(double{raw(scores)[i]}));
   }
   constexpr double eps = std::numeric_limits<float>::epsilon();
@@ -67,7 +67,7 @@ Compared compared(const std::string& name, const std::string& recorded, const Te
   Compared result{name, recorded, {}, allowed, {}, {}, {}};
   double largest = weights ? 1 : 0, most = -1;
   Index at{};
-  for (Index i = 0; i < there.count(); ++i) {
+  for (Index i = 0; i < there.numel(); ++i) {
     const double one = raw(here)[i], other = raw(there)[i], apart = std::abs(one - other);
     largest = std::max(largest, std::abs(other));
     if (std::isnan(most) || !(apart > most || std::isnan(apart))) continue;

@@ -93,9 +93,9 @@ void set_words(Transformer& model, const HandMadeColumns& at, double certainty) 
 // 0 for the constant, of which maps would make large steps when they learn.
 void undo(const NormLayer& norm, Index constant_column) {
   const RmsNorm& rms = std::get<RmsNorm>(norm.layer);
-  const auto width = static_cast<double>(rms.weight.count());
+  const auto width = static_cast<double>(rms.weight.numel());
   const double divisor = std::sqrt((constant * constant + 2) / width + rms.eps);
-  std::fill_n(rms.weight.data(), rms.weight.count(), static_cast<real>(divisor));
+  std::fill_n(rms.weight.data(), rms.weight.numel(), static_cast<real>(divisor));
   rms.weight.data()[constant_column] = 0;
 }
 

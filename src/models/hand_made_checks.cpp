@@ -62,7 +62,7 @@ void check_one(const HandMadeHead& head, const char* name, const Tensor& matrix,
     throw Error(name_of(head) + ": its " + name + " is missing: give a phrase, or this matrix.");
   }
   const std::string what = name_of(head) + ": its " + name + " is " + to_string(matrix.shape());
-  if (matrix.ndim() != 2 || matrix.count() == 0 || !fits) {
+  if (matrix.ndim() != 2 || matrix.numel() == 0 || !fits) {
     throw Error(what + ", but must be " + rule + ".");
   }
   for (const real number : matrix.values()) {

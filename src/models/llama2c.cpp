@@ -78,9 +78,9 @@ class TensorReader {
   TensorReader(std::ifstream& file, std::uint64_t bytes) : file_(file), left_(bytes) {}
 
   Tensor next(const Shape& shape) {
-    take(shape.count());
+    take(shape.numel());
     const Tensor tensor = Tensor::empty(shape);
-    std::vector<float> numbers(static_cast<std::size_t>(shape.count()));
+    std::vector<float> numbers(static_cast<std::size_t>(shape.numel()));
     read_bytes(file_, numbers.data(), numbers.size() * sizeof(float));
     std::copy(numbers.begin(), numbers.end(), raw(tensor));
     return tensor;

@@ -97,7 +97,7 @@ class Opening {
     const TransformerOptions& o = config_.options;
     double stored = 0;
     for (const WeightEntry& entry : files_.entries()) {
-      stored += static_cast<double>(entry.shape.count());
+      stored += static_cast<double>(entry.shape.numel());
     }
     const auto d = static_cast<double>(o.d_model);
     const double width = o.d_k == 0 ? d : static_cast<double>(o.num_heads * o.d_k);
@@ -115,7 +115,7 @@ class Opening {
   void check_memory() const {
     double numbers = 0;
     for (const Parameter& parameter : shapes_) {
-      numbers += static_cast<double>(parameter.value.shape().count());
+      numbers += static_cast<double>(parameter.value.shape().numel());
     }
     const double bytes = numbers * sizeof(real), free = static_cast<double>(available_memory());
     if (bytes <= free) return;
@@ -143,7 +143,7 @@ class Opening {
 
   // Throws Error if its numbers are of a type that is not read: a part of none is asked for.
   void check_type(const WeightEntry& entry) const {
-    files_.read(entry.name, Tensor::empty({0}), {.shape = {entry.shape.count()}});
+    files_.read(entry.name, Tensor::empty({0}), {.shape = {entry.shape.numel()}});
   }
 
   std::string advice(const StoredName& name) const {
@@ -185,10 +185,10 @@ class Opening {
     if (one.kind == Kind::mask) {
       good = s.ndim() == 4 && s[0] == 1 && s[1] == 1 && s[2] == s[3];
     } else if (one.kind == Kind::number) {
-      good = s.count() == 1;
+      good = s.numel() == 1;
     } else if (one.kind == Kind::positions) {
-      good = s.count() == config_.options.max_length;
-      for (Index i = 0; good && i < s.count(); ++i) good = number(entry, i) == double(i);
+      good = s.numel() == config_.options.max_length;
+      for (Index i = 0; good && i < s.numel(); ++i) good = number(entry, i) == double(i);
     } else if (one.kind == Kind::frequencies) {
       good = has_frequencies(entry);
     }
@@ -201,7 +201,7 @@ class Opening {
   bool has_frequencies(const WeightEntry& entry) const {
     const TransformerOptions& o = config_.options;
     const Index width = o.rotary.width == 0 ? o.d_k : o.rotary.width;  // one of them is given
-    if (entry.shape.count() != width / 2) return false;
+    if (entry.shape.numel() != width / 2) return false;
     for (Index i = 0; i < width / 2; ++i) {
       const double wanted =
           std::pow(o.rotary.base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
@@ -212,7 +212,7 @@ class Opening {
 
   double number(const WeightEntry& entry, Index i) const {
     const Tensor one = Tensor::empty({1});
-    files_.read(entry.name, one, {.shape = {entry.shape.count()}, .axis = 0, .begin = i});
+    files_.read(entry.name, one, {.shape = {entry.shape.numel()}, .axis = 0, .begin = i});
     return static_cast<double>(one.item());
   }
 

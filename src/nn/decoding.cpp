@@ -195,8 +195,8 @@ class Decoder {
     if (model_.norm) apply(*model_.norm, x_, width_, seen_), x = seen_;
     const Tensor logits = Tensor::empty({1, 1, model_.options.vocab_size});
     const Tensor& words = model_.token_embedding.weight;  // (vocab_size, d_model)
-    const Tensor tied =
-        words.view({width_, words.size(0)}, {1, width_}, words.offset());  // (d_model, vocab_size)
+    const Tensor tied = words.as_strided({width_, words.size(0)}, {1, width_},
+                                         words.offset());  // (d_model, vocab_size)
     apply(model_.options.tied_logits ? tied : model_.lm_head.weight, model_.lm_head.bias,
           Activation::none, x, raw(logits));
     return logits;

@@ -15,7 +15,7 @@ namespace {
 constexpr Index least_room = 64;  // positions
 
 Tensor beginning(const Tensor& room, Index length) {
-  return room.view(room.shape().with(-2, length), room.strides(), 0);
+  return room.as_strided(room.shape().with(-2, length), room.strides(), 0);
 }
 
 // Behind the first `used` positions of the room.

@@ -32,9 +32,9 @@ Parameters Module::parameters(const std::string& prefix) const {
   return tapestry::parameters(members(), prefix);
 }
 
-Index Module::parameter_count() const {
+Index Module::num_parameters() const {
   Index count = 0;
-  for (const Parameter& parameter : parameters()) count += parameter.value.count();
+  for (const Parameter& parameter : parameters()) count += parameter.value.numel();
   return count;
 }
 
@@ -84,11 +84,11 @@ std::string Module::summary() const {
     Index count = 0;
     for (; one != list.end() && layer_of(one->name) == layer; ++one) {
       shapes += (shapes.empty() ? "" : " ") + to_string(one->value.shape());
-      count += one->value.count();
+      count += one->value.numel();
     }
     rows.push_back(row_of(layer, shapes, count));
   }
-  rows.push_back(row_of("all", "", parameter_count()));
+  rows.push_back(row_of("all", "", num_parameters()));
   return table_of(rows);
 }
 

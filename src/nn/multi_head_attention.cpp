@@ -174,7 +174,7 @@ Tensor MultiHeadAttention::mix(const Tensor& queries, const Tensor& keys, const 
                                              : grouped_attention(q, k, v, mask, scores);
   }
   // (..., length, d_model)
-  return Capture::record("output", output(concatenate_heads(Capture::record("heads", mixed))));
+  return Capture::record("output", output(concat_heads(Capture::record("heads", mixed))));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& mask,

@@ -104,13 +104,13 @@ Tensor convert_rotary(const Tensor& map, Index heads, RotaryLayout from, RotaryL
                 ": its last axis must be heads times an even number of columns.");
   }
   if (from == to) return map;
-  const Index half = map.size(-1) / heads / 2, rows = map.shape().removed(-1).count();
+  const Index half = map.size(-1) / heads / 2, rows = map.shape().removed(-1).numel();
   const bool apart = to == RotaryLayout::half_split;  // else: pairs together
   const Shape cut{rows, heads, apart ? half : 2, apart ? 2 : half};
   return reshape(transpose(reshape(map, cut)), map.shape());  // map's shape
 }
 
-Index relative_bucket(Index offset, bool is_causal, Index buckets, Index max_distance) {
+Index relative_position_bucket(Index offset, bool is_causal, Index buckets, Index max_distance) {
   const Index side = is_causal ? buckets : buckets / 2, exact = side / 2;
   if (exact < 1 || (!is_causal && buckets % 2 != 0) || max_distance <= exact) {
     throw Error("relative bucket: buckets is " + std::to_string(buckets) + " and max_distance " +
@@ -135,7 +135,7 @@ Tensor RelativeBias::operator()(Index queries, Index keys, Index first) const {
   check_distances("relative bias", queries, keys, first);
   std::vector<std::int32_t> by_offset;  // from the last query to the first key upwards
   for (Index offset = 1 - queries - first; offset < keys - first; ++offset) {
-    by_offset.push_back(static_cast<std::int32_t>(relative_bucket(offset, is_causal)));
+    by_offset.push_back(static_cast<std::int32_t>(relative_position_bucket(offset, is_causal)));
   }
   Indices buckets;
   buckets.shape = {queries, keys};

@@ -14,8 +14,9 @@ using kernels::active;
 namespace {
 
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  const Shape shape = broadcast("where (a: the condition, b: what it chooses from)",
-                                condition.shape(), broadcast("where", a.shape(), b.shape()));
+  const Shape shape =
+      broadcast_shapes("where (a: the condition, b: what it chooses from)", condition.shape(),
+                       broadcast_shapes("where", a.shape(), b.shape()));
   Tensor y = Tensor::empty(shape);
   const Tensor c = broadcast_view(condition, shape);
   const Tensor left = broadcast_view(a, shape), right = broadcast_view(b, shape);

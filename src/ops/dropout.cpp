@@ -16,7 +16,7 @@ struct Draw {
   Tensor operator()(const Tensor& x) const {
     const Tensor dense = x.contiguous();
     Tensor y = Tensor::empty(x.shape());
-    kernels::dropout(raw(dense), raw(y), y.count(), random, limit, scale);
+    kernels::dropout(raw(dense), raw(y), y.numel(), random, limit, scale);
     return y;
   }
 };
@@ -31,7 +31,7 @@ Tensor dropout(const Tensor& x, double p, Random& random) {
   const Draw draw{{random.seed(), random.stream(), random.position()},
                   static_cast<std::uint32_t>(p * 0x1p32),
                   static_cast<real>(1 / (1 - p))};
-  random.seek(random.position() + static_cast<std::uint64_t>(x.count()));
+  random.seek(random.position() + static_cast<std::uint64_t>(x.numel()));
   // Nothing is saved for the backward pass: it draws the same numbers again.
   return Tape::record("dropout", {x}, draw(x),
                       [draw](const Tensor& dy, GradientSink& to) { to.accumulate(0, draw(dy)); });

@@ -26,14 +26,14 @@ Tensor without_ones(const Tensor& x) {
     strides[rank] = x.strides()[static_cast<std::size_t>(axis)];
     sizes[rank++] = x.size(axis);
   }
-  return x.view(Shape(std::span(sizes.data(), rank)), strides, x.offset());
+  return x.as_strided(Shape(std::span(sizes.data(), rank)), strides, x.offset());
 }
 
 // Strides with which x is `shape` without a copy, if there are any: axes of x that are contiguous
 // to each other are merged, then split.
 std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
   Strides strides = row_major(shape);
-  if (any.is_contiguous() || shape.count() == 0) return strides;
+  if (any.is_contiguous() || shape.numel() == 0) return strides;
   const Tensor x = without_ones(any);
   int from = 0, to = 0;
   while (from < x.ndim()) {
@@ -63,10 +63,10 @@ std::optional<Strides> strides_for(const Tensor& any, const Shape& shape) {
 
 Tensor reshaped(const Tensor& x, const Shape& shape) {
   if (const std::optional<Strides> strides = strides_for(x, shape)) {
-    return x.view(shape, *strides, x.offset());
+    return x.as_strided(shape, *strides, x.offset());
   }
   const Tensor copy = x.clone();
-  return copy.view(shape, row_major(shape), 0);
+  return copy.as_strided(shape, row_major(shape), 0);
 }
 
 void copy_into(const Tensor& from, const Tensor& to) {
@@ -78,7 +78,7 @@ Tensor sliced(const Tensor& x, int axis, Index begin, Index size, Index step) {
   const auto at = static_cast<std::size_t>(axis);
   Strides strides = x.strides();
   strides[at] *= step;
-  return x.view(x.shape().with(axis, size), strides, x.offset() + begin * x.strides()[at]);
+  return x.as_strided(x.shape().with(axis, size), strides, x.offset() + begin * x.strides()[at]);
 }
 
 }  // namespace
@@ -102,20 +102,20 @@ Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
   }
   if (too_large) throw Error(request + ": the sizes asked for are more than memory can hold.");
   if (unknown) {
-    if (product <= 0 || x.count() % product != 0) {
-      throw Error(request + " with " + std::to_string(x.count()) +
+    if (product <= 0 || x.numel() % product != 0) {
+      throw Error(request + " with " + std::to_string(x.numel()) +
                   " elements, which the known sizes (product " + std::to_string(product) +
                   ") do not divide, so -1 cannot be inferred.");
     }
-    known[*unknown] = x.count() / product;
+    known[*unknown] = x.numel() / product;
   }
   return reshape(x, Shape(std::span(known.data(), sizes.size())));
 }
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  if (x.count() != shape.count()) {
-    throw Error("reshape: x is " + to_string(x.shape()) + " with " + std::to_string(x.count()) +
-                " elements, but " + to_string(shape) + " has " + std::to_string(shape.count()) +
+  if (x.numel() != shape.numel()) {
+    throw Error("reshape: x is " + to_string(x.shape()) + " with " + std::to_string(x.numel()) +
+                " elements, but " + to_string(shape) + " has " + std::to_string(shape.numel()) +
                 ": the number of elements must stay.");
   }
   return Tape::record("reshape", {x}, reshaped(x, shape),

@@ -29,7 +29,7 @@ Tensor embedding(const Tensor& table, const Indices& ids) {
   }
   check_range("embedding", ids, table.size(0), "rows of the table");
   const Tensor dense = table.contiguous();
-  const Index width = table.size(1), count = ids.shape.count();
+  const Index width = table.size(1), count = ids.shape.numel();
   const Tensor y = Tensor::empty(ids.shape.inserted(ids.shape.ndim(), width));
   kernels::gather_rows(raw(dense), ids.values.data(), count, width, raw(y));
   return Tape::record(

@@ -32,7 +32,7 @@ void check(const Tensor& logits, const Indices& targets) {
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
   check(logits, targets);
-  const Index classes = logits.size(-1), rows = targets.shape.count();
+  const Index classes = logits.size(-1), rows = targets.shape.numel();
   const Tensor dense = logits.contiguous();
   const Tensor log_sum = Tensor::empty({rows});
   kernels::logsumexp(raw(dense), raw(log_sum), rows, classes);
@@ -64,7 +64,7 @@ void check(const Tensor& logits, const Tensor& targets) {
     throw Error("binary_cross_entropy: logits are " + to_string(logits.shape()) + ", targets are " +
                 to_string(targets.shape()) + ": the shapes must be equal.");
   }
-  for (Index i = 0; i < targets.count(); ++i) {
+  for (Index i = 0; i < targets.numel(); ++i) {
     const real target = raw(targets)[i];
     if (target >= 0 && target <= 1) continue;
     throw Error("binary_cross_entropy: target " + exact_text(target) + " at place " +
@@ -85,10 +85,10 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   const Tensor x = logits.contiguous(), t = targets.contiguous();
   check(x, t);
   double total = 0;
-  for (Index i = 0; i < x.count(); ++i) {
+  for (Index i = 0; i < x.numel(); ++i) {
     total += binary_loss(double{raw(x)[i]}, double{raw(t)[i]});
   }
-  const double share = 1 / static_cast<double>(std::max<Index>(x.count(), 1));
+  const double share = 1 / static_cast<double>(std::max<Index>(x.numel(), 1));
   return Tape::record(
       "binary_cross_entropy", {logits, targets}, Tensor(total * share),
       [x = Tape::save(x), t = Tape::save(t), share](const Tensor& dy, GradientSink& to) {

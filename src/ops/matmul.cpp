@@ -42,7 +42,7 @@ struct Operands {
 
   Operands(const Tensor& left, const Tensor& right) {
     const Index m = left.size(-2), k = left.size(-1), n = right.size(-1);
-    const Shape batch = broadcast("matmul, leading axes", leading(left), leading(right));
+    const Shape batch = broadcast_shapes("matmul, leading axes", leading(left), leading(right));
     shape = {sizes(batch), m, n, k};
     a = broadcast_view(left, with_matrix(batch, m, k));
     b = broadcast_view(right, with_matrix(batch, k, n));
@@ -58,7 +58,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
 
 // A^T dC for a matrix that all batches share: one long product, not a sum of many.
 Tensor shared_gradient(const Tensor& a, const Tensor& dc) {
-  const Index rows = leading(a).count() * a.size(-2);
+  const Index rows = leading(a).numel() * a.size(-2);
   return multiply(transpose(reshape(a, Shape{rows, a.size(-1)})),
                   reshape(dc, Shape{rows, dc.size(-1)}));
 }

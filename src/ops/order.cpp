@@ -33,7 +33,7 @@ Indices arg_extreme(const char* operation, const Tensor& x, int axis, bool keepd
                 (largest ? "largest." : "smallest."));
   }
   const Shape shape = keepdims ? x.shape().with(a.axis, 1) : x.shape().removed(a.axis);
-  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.count()));
+  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.numel()));
   kernels::arg_extreme(raw(a.x), a.outer, a.length, a.inner, largest, places.data());
   return {shape, std::move(places)};
 }
@@ -56,7 +56,7 @@ TopK topk(const Tensor& x, Index k, int axis, bool largest) {
                 std::to_string(a.length) + ".");
   }
   const Shape shape = x.shape().with(a.axis, k);
-  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.count()));
+  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.numel()));
   kernels::topk(raw(a.x), a.outer, a.length, a.inner, k, largest, places.data());
   const Indices indices(shape, std::move(places));
   return {gather(x, axis, indices), indices};
@@ -65,7 +65,7 @@ TopK topk(const Tensor& x, Index k, int axis, bool largest) {
 Tensor hardmax(const Tensor& x, int axis) {
   const Along a("hardmax", x, axis);
   const Tensor y = Tensor::zeros(x.shape());
-  if (x.count() > 0) {
+  if (x.numel() > 0) {
     std::vector<std::int32_t> places(static_cast<std::size_t>(a.outer * a.inner));
     kernels::arg_extreme(raw(a.x), a.outer, a.length, a.inner, true, places.data());
     const Tensor ones = Tensor::ones({a.outer * a.inner});

@@ -84,13 +84,13 @@ Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
   }
   ordered = ordered.contiguous();
   Tensor y = Tensor::empty(plan.kept);
-  const Index outer = inner == 0 ? 0 : y.count() / inner;
+  const Index outer = inner == 0 ? 0 : y.numel() / inner;
   kernels::reduce(kernel, raw(ordered), outer, plan.count, inner, raw(y));
   return y;
 }
 
 Tensor reshaped(const Tensor& y, const Shape& shape) {
-  return y.view(shape, row_major(shape), y.offset());
+  return y.as_strided(shape, row_major(shape), y.offset());
 }
 
 Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const Axes& axes,
@@ -144,7 +144,7 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
                         const ReducedLast last(reduction, x.ndim());
                         const Tensor runs = last.apply_to(x).contiguous(), up = dy.contiguous();
                         const Tensor dx = Tensor::empty(runs.shape());
-                        kernels::prod_backward(raw(up), raw(runs), up.count(), reduction.count, 1,
+                        kernels::prod_backward(raw(up), raw(runs), up.numel(), reduction.count, 1,
                                                raw(dx));
                         to.accumulate(0, last.undone(dx));
                       });

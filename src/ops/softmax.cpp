@@ -55,7 +55,7 @@ Tensor logsumexp(const Tensor& x, int axis, bool keepdims) {
   }
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape().with(-1, 1));
-  kernels::logsumexp(raw(dense), raw(y), y.count(), x.size(-1));
+  kernels::logsumexp(raw(dense), raw(y), y.numel(), x.size(-1));
   const Tensor result = Tape::record("logsumexp", {x}, y,
                                      [x = Tape::save(dense)](const Tensor& dy, GradientSink& to) {
                                        to.accumulate(0, softmax(x) * dy);

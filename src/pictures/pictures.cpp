@@ -9,7 +9,7 @@ namespace {
 plot::Thumbnail thumbnail(const Tensor& matrix) {
   plot::Thumbnail picture;
   picture.rows = matrix.ndim() > 1 ? matrix.size(0) : 1;
-  picture.columns = matrix.count() / picture.rows;
+  picture.columns = matrix.numel() / picture.rows;
   picture.values = doubles(matrix);
   return picture;
 }
@@ -26,8 +26,8 @@ plot::Box box_for(const Tape::Entry& entry) {
                                   : entry.label + " = " + entry.operation;
   if (watched) box.fill = {255, 244, 230};
   if (entry.shape.ndim() > 0) box.lines.push_back(to_string(entry.shape));
-  if (!entry.value.defined() || entry.value.count() == 0) return box;
-  if (entry.value.count() == 1) {
+  if (!entry.value.defined() || entry.value.numel() == 0) return box;
+  if (entry.value.numel() == 1) {
     box.lines.push_back(value_text("value", entry.value));
     if (entry.gradient.defined()) box.lines.push_back(value_text("gradient", entry.gradient));
   } else if (entry.value.ndim() <= 2) {

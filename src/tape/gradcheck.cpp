@@ -37,7 +37,7 @@ class Moved {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       before_.push_back(inputs[i].values());
       real* const x = raw_to_change(inputs[i]);
-      std::transform(x, x + inputs[i].count(), raw(direction[i]), x, [=](real number, real by) {
+      std::transform(x, x + inputs[i].numel(), raw(direction[i]), x, [=](real number, real by) {
         return number + static_cast<real>(distance * double{by});
       });
     }
@@ -99,7 +99,7 @@ GradcheckResult find_culprit(const Problem& problem, const std::vector<Tensor>& 
   std::vector<Tensor> direction;
   for (const Tensor& input : problem.inputs) direction.push_back(Tensor::zeros(input.shape()));
   for (std::size_t i = 0; i < direction.size(); ++i) {
-    for (Index j = 0; j < direction[i].count(); ++j) {
+    for (Index j = 0; j < direction[i].numel(); ++j) {
       raw(direction[i])[j] = 1;
       GradcheckResult result;
       result.tape = double{raw(gradients[i])[j]};

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 6> of_axes = {"sum", "mean", "prod",
 // The positions that agree with `place` at the axes where `held` is true.
 std::vector<Index> agreeing(const Shape& shape, const Place& place, const std::vector<bool>& held) {
   std::vector<Index> numbers;
-  for (Index number = 0; number < shape.count(); ++number) {
+  for (Index number = 0; number < shape.numel(); ++number) {
     const Place other = place_of(shape, number);
     bool agrees = true;
     for (std::size_t axis = 0; axis < other.size(); ++axis) {

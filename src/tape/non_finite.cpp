@@ -53,12 +53,12 @@ std::string bad_numbers(const Tensor& tensor) {
     nan += std::isnan(x) ? 1 : 0;
     infinite += std::isinf(x) ? 1 : 0;
   }
-  if (tensor.count() == 1) return nan > 0 ? "it is NaN" : "it is infinite";
+  if (tensor.numel() == 1) return nan > 0 ? "it is NaN" : "it is infinite";
   const auto are = [](Index n, const char* what) {
     return std::string(n == 1 ? " is " : " are ") + what;
   };
   const Index first = nan > 0 ? nan : infinite;
-  std::string text = std::to_string(first) + " of its " + std::to_string(tensor.count()) +
+  std::string text = std::to_string(first) + " of its " + std::to_string(tensor.numel()) +
                      " numbers" + are(first, nan > 0 ? "NaN" : "infinite");
   if (nan > 0 && infinite > 0) text += ", " + std::to_string(infinite) + are(infinite, "infinite");
   return text;
@@ -92,7 +92,7 @@ Found first_bad_value(const std::vector<Tape::Entry>& all) {
       from_bad |= bad[input].any();
       if (bad[input].mask != none) bad[i].mask = bad[input].mask;
     }
-    const bool is_loss = i + 1 == all.size() && all[i].value.count() == 1;
+    const bool is_loss = i + 1 == all.size() && all[i].value.numel() == 1;
     if (from_bad ? bad[i].nan || is_loss : !is_mask(all[i], bad[i])) {
       return {{i, false, tell(all, i, bad[i], !from_bad)}};
     }

@@ -23,7 +23,7 @@ void Tape::State::refuse_made_in_part(const Tensor& tensor) const {
   if (!std::binary_search(children.begin(), children.end(), tensor.tape_)) return;
   throw Error("checkpoint: " + to_string(tensor.shape()) +
               " was made inside f, and is not what f returned: outside it has no gradient. Return "
-              "it (several joined by concat), or use detached() if no gradient is wanted.");
+              "it (several joined by concat), or use detach() if no gradient is wanted.");
 }
 
 void Tape::State::refuse_earlier_view(const Tensor& view, const Tensor& original) {
@@ -35,7 +35,7 @@ void Tape::State::refuse_earlier_view(const Tensor& view, const Tensor& original
               ", made before the tape began, shares the numbers of a watched tensor " +
               to_string(original.shape()) +
               ", so its gradient would be lost. Make the view while the tape records, or use "
-              "detached() if no gradient is wanted.");
+              "detach() if no gradient is wanted.");
 }
 
 void Tape::State::refuse_more_records() const {
@@ -44,7 +44,7 @@ void Tape::State::refuse_more_records() const {
 }
 
 void Tape::State::refuse_loss(const Tensor& loss) {
-  if (loss.defined() && loss.count() == 1) return;
+  if (loss.defined() && loss.numel() == 1) return;
   throw Error("backward: the loss is " + (loss.defined() ? to_string(loss.shape()) : "undefined") +
               ", but must be one number. Reduce it first, for example with mean(loss).");
 }

@@ -89,7 +89,7 @@ Gradients Tape::backward(const Tensor& y, const Tensor& seed) {
   if (from == State::nothing) State::refuse_constant(y);
   State::stop_recording();
   state_->gradients.resize(state_->records.size());
-  state_->gradients[from] = seed.detached();
+  state_->gradients[from] = seed.detach();
   state_->run_backward();
   return state_->gradients_of_watched();
 }

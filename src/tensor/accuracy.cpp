@@ -13,11 +13,11 @@ Indices predicted_classes(const Tensor& logits) {
                 ": they have no axis of classes.");
   }
   const Shape shape = logits.shape().removed(-1);
-  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.count()), -1);
+  std::vector<std::int32_t> places(static_cast<std::size_t>(shape.numel()), -1);
   const Index classes = logits.size(-1);
   if (classes == 0) return {shape, std::move(places)};
   const Tensor dense = logits.contiguous();
-  kernels::arg_extreme(raw(dense), shape.count(), classes, 1, true, places.data());
+  kernels::arg_extreme(raw(dense), shape.numel(), classes, 1, true, places.data());
   const real* row = raw(dense);
   for (std::int32_t& place : places) {
     if (std::isnan(row[place])) place = -1;

@@ -119,7 +119,7 @@ void* take(Pool& from, std::size_t bytes, std::size_t capacity) {
     from.stats.pooled_bytes -= capacity;
     return std::exchange(first, first->next);
   }
-  ++from.stats.fresh;
+  ++from.stats.num_allocs;
   return fresh_block(bytes, capacity);
 }
 

@@ -43,7 +43,7 @@ Index Random::randint(Index count) {
 
 Tensor Random::uniform(const Shape& shape, double low, double high) {
   Tensor result = Tensor::empty(shape);
-  for (Index i = 0; i < result.count(); ++i) {
+  for (Index i = 0; i < result.numel(); ++i) {
     raw(result)[i] = static_cast<real>(low + (high - low) * uniform());
   }
   return result;
@@ -51,7 +51,7 @@ Tensor Random::uniform(const Shape& shape, double low, double high) {
 
 Tensor Random::normal(const Shape& shape, double mean, double deviation) {
   Tensor result = Tensor::empty(shape);
-  for (Index i = 0; i < result.count(); ++i) {
+  for (Index i = 0; i < result.numel(); ++i) {
     raw(result)[i] = static_cast<real>(mean + deviation * normal());
   }
   return result;

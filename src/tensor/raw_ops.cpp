@@ -18,25 +18,25 @@ Tensor broadcast_view(const Tensor& x, const Shape& shape) {
   const int missing = shape.ndim() - x.ndim();
   std::transform(x.shape().begin(), x.shape().end(), x.strides().begin(), strides.begin() + missing,
                  [](Index size, Index stride) { return size == 1 ? 0 : stride; });
-  return x.view(shape, strides, x.offset());
+  return x.as_strided(shape, strides, x.offset());
 }
 
 Tensor apply(kernels::Unary f, const Tensor& x) {
   const Tensor dense = x.contiguous();
   Tensor y = Tensor::empty(x.shape());
-  kernels::unary(f, raw(dense), raw(y), y.count());
+  kernels::unary(f, raw(dense), raw(y), y.numel());
   return y;
 }
 
 Tensor apply(kernels::UnaryBackward f, const Tensor& dy, const Tensor& saved) {
   const Tensor dense_dy = dy.contiguous(), dense_saved = saved.contiguous();
   Tensor dx = Tensor::empty(dy.shape());
-  kernels::unary_backward(f, raw(dense_dy), raw(dense_saved), raw(dx), dx.count());
+  kernels::unary_backward(f, raw(dense_dy), raw(dense_saved), raw(dx), dx.numel());
   return dx;
 }
 
 Tensor apply(const char* operation, kernels::Binary f, const Tensor& a, const Tensor& b) {
-  Tensor y = Tensor::empty(broadcast(operation, a.shape(), b.shape()));
+  Tensor y = Tensor::empty(broadcast_shapes(operation, a.shape(), b.shape()));
   const Tensor left = broadcast_view(a, y.shape()), right = broadcast_view(b, y.shape());
   kernels::binary(f, sizes(y.shape()), raw(left), left.strides().data(), raw(right),
                   right.strides().data(), raw(y));
@@ -67,7 +67,7 @@ Tensor sum_to(const char* operation, const Tensor& x, const Shape& shape) {
     kernels::reduce(kernels::active().sum, raw(dense), outer, length, inner, raw(next));
     sum = next;
   }
-  return sum.view(shape, row_major(shape), 0);
+  return sum.as_strided(shape, row_major(shape), 0);
 }
 
 Shape leading(const Tensor& x) {
@@ -81,10 +81,10 @@ Shape with_matrix(const Shape& leading, Index rows, Index columns) {
 Around around(const Shape& shape, int axis) {
   const std::span all(shape.begin(), shape.end());
   const auto at = static_cast<std::size_t>(axis);
-  return {Shape(all.first(at)).count(), all[at], Shape(all.subspan(at + 1)).count()};
+  return {Shape(all.first(at)).numel(), all[at], Shape(all.subspan(at + 1)).numel()};
 }
 
-Index rows_in(const Tensor& x) { return x.count() / std::max<Index>(x.size(-1), 1); }
+Index rows_in(const Tensor& x) { return x.numel() / std::max<Index>(x.size(-1), 1); }
 
 Tensor permuted_view(const Tensor& x, std::span<const int> order) {
   std::array<Index, Shape::max_ndim> shape{};
@@ -93,7 +93,7 @@ Tensor permuted_view(const Tensor& x, std::span<const int> order) {
     shape[axis] = x.size(order[axis]);
     strides[axis] = x.strides()[static_cast<std::size_t>(order[axis])];
   }
-  return x.view(Shape(std::span(shape.data(), order.size())), strides, x.offset());
+  return x.as_strided(Shape(std::span(shape.data(), order.size())), strides, x.offset());
 }
 
 }  // namespace tapestry

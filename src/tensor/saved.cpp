@@ -18,7 +18,7 @@ thread_local Saved** end_of_record = nullptr;
 
 std::uint64_t fingerprint(const Tensor& x) {
   const Tensor dense = x.contiguous();
-  const std::span numbers(raw(dense), static_cast<std::size_t>(dense.count()));
+  const std::span numbers(raw(dense), static_cast<std::size_t>(dense.numel()));
   const std::uint64_t hash = fingerprint(std::as_bytes(numbers));
   return hash == 0 ? 1 : hash;
 }

@@ -24,7 +24,7 @@ Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size()
   }
 }
 
-Index Shape::count() const {
+Index Shape::numel() const {
   Index count = 1;
   for (const Index size : *this) count *= size;
   return count;
@@ -89,7 +89,7 @@ int normalized_axis(std::string_view operation, int axis, int rank) {
   return from_front;
 }
 
-Shape broadcast(std::string_view operation, const Shape& a, const Shape& b) {
+Shape broadcast_shapes(std::string_view operation, const Shape& a, const Shape& b) {
   const int rank = std::max(a.ndim(), b.ndim());
   std::array<Index, Shape::max_ndim> sizes{};
   for (int back = 1; back <= rank; ++back) {

@@ -13,10 +13,10 @@ namespace tapestry {
 namespace {
 
 void check_count(const char* operation, const Shape& shape, std::size_t values) {
-  if (static_cast<Index>(values) != shape.count()) {
+  if (static_cast<Index>(values) != shape.numel()) {
     throw Error(std::string(operation) + ": " + std::to_string(values) +
                 " values do not fill shape " + to_string(shape) + ", which has " +
-                std::to_string(shape.count()) + " elements.");
+                std::to_string(shape.numel()) + " elements.");
   }
 }
 
@@ -56,7 +56,7 @@ Tensor::Tensor(const Shape& shape, std::span<const real> values) {
 
 Tensor Tensor::empty(const Shape& shape) {
   Tensor tensor;
-  tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.count()) * sizeof(real));
+  tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.numel()) * sizeof(real));
   tensor.shape_ = shape;
   tensor.strides_ = row_major(shape);
   return tensor;
@@ -64,7 +64,7 @@ Tensor Tensor::empty(const Shape& shape) {
 
 Tensor Tensor::full(const Shape& shape, double value) {
   Tensor tensor = empty(shape);
-  std::fill_n(raw(tensor), tensor.count(), static_cast<real>(value));
+  std::fill_n(raw(tensor), tensor.numel(), static_cast<real>(value));
   return tensor;
 }
 
@@ -110,7 +110,7 @@ Tensor Tensor::clone() const {
   return copy;
 }
 
-Tensor Tensor::detached() const {
+Tensor Tensor::detach() const {
   Tensor result = *this;
   result.tape_ = detached_id;
   return result;
@@ -126,7 +126,7 @@ void Tensor::set(std::initializer_list<Index> position, double value) {
 }
 
 real Tensor::item() const {
-  if (!defined() || count() != 1) {
+  if (!defined() || numel() != 1) {
     throw Error("item: the tensor is " + (defined() ? to_string(shape_) : "undefined") +
                 ", but must have exactly one element. Use at({...}) to read one of several.");
   }
@@ -135,10 +135,10 @@ real Tensor::item() const {
 
 std::vector<real> Tensor::values() const {
   const Tensor dense = contiguous();
-  return std::vector<real>(raw(dense), raw(dense) + dense.count());
+  return std::vector<real>(raw(dense), raw(dense) + dense.numel());
 }
 
-Tensor Tensor::view(const Shape& shape, const Strides& strides, Index offset) const {
+Tensor Tensor::as_strided(const Shape& shape, const Strides& strides, Index offset) const {
   Tensor result;
   result.buffer_ = buffer_;
   result.offset_ = offset;

@@ -28,7 +28,7 @@ std::string number(real value, const Layout& layout) {
 
 // Whole numbers without a point, very large or small ones with an exponent, others plainly.
 Layout layout_for(const Tensor& tensor, const std::vector<real>& values, int digits, Index most) {
-  Layout layout{'f', digits, tensor.count() > most};
+  Layout layout{'f', digits, tensor.numel() > most};
   bool whole = true;
   double largest = 0;
   for (const real value : values) {
@@ -119,7 +119,7 @@ std::string summary(const Tensor& tensor) {
   if (finite > 0) {
     text += " min " + compact(low) + " max " + compact(high) + " mean " +
             compact(sum / static_cast<double>(finite));
-  } else if (tensor.count() == 0) {
+  } else if (tensor.numel() == 0) {
     text += " empty";
   }
   if (nan > 0) text += "  " + std::to_string(nan) + " NaN!";

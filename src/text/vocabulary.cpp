@@ -89,15 +89,15 @@ const std::string& Vocabulary::word(std::int32_t id) const {
   return words_[static_cast<std::size_t>(id)];
 }
 
-Indices Vocabulary::ids(const Words& words) const {
+Indices Vocabulary::encode(const Words& words) const {
   std::vector<std::int32_t> values;
   for (const std::string& word : words) values.push_back(id(word));
   const Shape shape = {static_cast<Index>(values.size())};
   return Indices(shape, std::move(values));
 }
 
-Indices Vocabulary::ids(std::string_view text) const {
-  if (unit_ == Unit::word) return ids(split_words(text));
+Indices Vocabulary::encode(std::string_view text) const {
+  if (unit_ == Unit::word) return encode(split_words(text));
   std::vector<std::int32_t> values;
   for_each_character(text, [&](std::string_view letter) { values.push_back(id(letter)); });
   const Shape shape = {static_cast<Index>(values.size())};
@@ -117,7 +117,7 @@ Indices Vocabulary::batch(const std::vector<Words>& texts) const {
   return Indices(shape, std::move(values));
 }
 
-std::string Vocabulary::text(const Indices& ids) const {
+std::string Vocabulary::decode(const Indices& ids) const {
   std::string text;
   for (const std::int32_t id : ids.values) {
     if (unit_ == Unit::word && !text.empty()) text += ' ';

@@ -28,7 +28,7 @@ Shape taken_shape(const Shape& data, const Indices& ids) {
   return Shape(std::span<const Index>(sizes));
 }
 
-Index width(const Shape& data) { return data.removed(0).count(); }
+Index width(const Shape& data) { return data.removed(0).numel(); }
 
 }  // namespace
 

@@ -61,7 +61,7 @@ double gradient_norm(const Gradients& gradients) {
   double squares = 0;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& gradient = gradients.at(i);
-    squares += kernels::sum_squares(raw(gradient), gradient.count());
+    squares += kernels::sum_squares(raw(gradient), gradient.numel());
   }
   return std::sqrt(squares);
 }
@@ -72,7 +72,7 @@ namespace {
 std::string first_not_finite(const Gradients& gradients) {
   std::size_t i = 0;
   while (i + 1 < gradients.size() &&
-         std::isfinite(kernels::sum_squares(raw(gradients.at(i)), gradients.at(i).count()))) {
+         std::isfinite(kernels::sum_squares(raw(gradients.at(i)), gradients.at(i).numel()))) {
     ++i;
   }
   return "gradient " + std::to_string(i) + " " + to_string(gradients.at(i).shape());
@@ -97,7 +97,7 @@ double clip_gradient_norm(Gradients& gradients, double max_norm) {
   const auto scale = static_cast<real>(max_norm / divisor);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& gradient = gradients.at(i);
-    kernels::Sizes sizes{1, {gradient.count()}};
+    kernels::Sizes sizes{1, {gradient.numel()}};
     const Index every = 1, same = 0;
     kernels::binary(kernels::active().of<kernels::Multiply>(), sizes, raw(gradient), &every, &scale,
                     &same, raw_to_change(gradient));
@@ -211,7 +211,7 @@ void Sgd::update(std::size_t i, const Tensor& gradient) {
   const kernels::SgdStep step{number(learning_rate()), number(options_.momentum),
                               decay_of(weight, options_.weight_decay, options_.decay_all),
                               options_.nesterov};
-  kernels::sgd(raw_to_change(weight), raw(gradient), raw(memory(0, i)), step, weight.count());
+  kernels::sgd(raw_to_change(weight), raw(gradient), raw(memory(0, i)), step, weight.numel());
 }
 
 // ---------------------------------------------------------------- Adam
@@ -244,7 +244,7 @@ void Adam::update(std::size_t i, const Tensor& gradient) {
   step.correction2 = number(1 - std::pow(static_cast<double>(step.beta2), t));
   step.weight_decay = decay_of(weight, weight_decay_, decay_all_);
   kernels::adam(raw_to_change(weight), raw(gradient), raw(memory(0, i)), raw(memory(1, i)), step,
-                weight.count());
+                weight.numel());
 }
 
 AdamW::AdamW(Parameters parameters, const AdamWOptions& o)

@@ -42,7 +42,7 @@ double decay(const char* schedule, Index step, const ScheduleOptions& o, Fall fa
 
 }  // namespace
 
-double constant_schedule(Index step, const ConstantOptions& o) {
+double constant_schedule(Index step, const ConstantScheduleOptions& o) {
   check_count("constant_schedule", "step", step, 1);
   check_count("constant_schedule", "warmup_steps", o.warmup_steps, 0);
   check_rate("constant_schedule", "peak", o.peak);
@@ -58,7 +58,7 @@ double cosine_schedule(Index step, const ScheduleOptions& options) {
                [](double way) { return (1 + std::cos(std::numbers::pi * way)) / 2; });
 }
 
-double one_cycle_schedule(Index step, const OneCycleOptions& o) {
+double one_cycle_schedule(Index step, const OneCycleScheduleOptions& o) {
   const char* const name = "one_cycle_schedule";
   check_count(name, "step", step, 1);
   check_option(name, "warmup_steps", static_cast<double>(o.warmup_steps),

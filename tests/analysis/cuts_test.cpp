@@ -32,7 +32,7 @@ std::string name_of(Index layer, const char* what) {
 // The answer of the whole model with other tensors here and there.
 double answer_with(const Transformer& model, const std::vector<ModelPart>& parts,
                    const Question& asked = question, const Indices& text = ids) {
-  const Index length = text.shape.count();
+  const Index length = text.shape.numel();
   Tensor keep = Tensor::ones({length, length});  // (queries, keys)
   Capture seen;
   std::map<std::string, Tensor> gone;  // 1 where a tensor is to be 0

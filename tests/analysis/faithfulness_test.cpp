@@ -133,7 +133,7 @@ TEST_CASE("what comes after the target, or is hidden, has no effect at all", "[p
     for (const Tensor& map :
          {gradient_times_attention(target, layer), link_ablation(target, layer)}) {
       REQUIRE(map.shape() == Shape{1, 2, 5, 5});
-      for (Index at = 0; at < map.count(); ++at) {
+      for (Index at = 0; at < map.numel(); ++at) {
         const Index i = at / 5 % 5, j = at % 5;
         const bool used = j <= i && (layer[7] == '0' ? i <= 2 : i == 2);
         CHECK((map.data()[at] != 0) == used);

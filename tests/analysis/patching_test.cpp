@@ -52,22 +52,22 @@ struct ByHand {
   }
 
   double residual(Index layer, Index position) const {
-    Tensor mask = Tensor::zeros({text.shape.count(), 1});  // (length, 1)
+    Tensor mask = Tensor::zeros({text.shape.numel(), 1});  // (length, 1)
     mask.set({position, 0}, 1);
     return effect(layer == 0 ? "embedding" : in_block(layer - 1, "output"), mask);
   }
 
   // At one position, or, below 0, at all.
   double head(Index layer, Index number, Index position = -1) const {
-    Tensor mask = Tensor::zeros({model.options.num_heads, text.shape.count(), 1});
-    for (Index i = 0; i < text.shape.count(); ++i) {
+    Tensor mask = Tensor::zeros({model.options.num_heads, text.shape.numel(), 1});
+    for (Index i = 0; i < text.shape.numel(); ++i) {
       if (position < 0 || i == position) mask.set({number, i, 0}, 1);
     }
     return effect(in_block(layer, "attention.heads"), mask);
   }
 
   double link(Index layer, Index number, Index query, Index key) const {
-    const Index length = text.shape.count();
+    const Index length = text.shape.numel();
     Tensor mask = Tensor::zeros({model.options.num_heads, length, length});
     mask.set({number, query, key}, 1);
     return effect(in_block(layer, "attention.weights"), mask);
@@ -213,7 +213,7 @@ TEST_CASE("patches of links find where the planted heads look", "[phase7][analys
   const Indices text({7}, {5, 3, 1, 4, 6, 2, 1}), other({7}, {5, 3, 1, 4, 6, 2, 6});
   const Question after{.token = 4, .against = 2};
   const Tensor links = patch_links(model, text, other, after, 1);  // (heads, queries, keys)
-  for (Index i = 0; i < links.count(); ++i) {
+  for (Index i = 0; i < links.numel(); ++i) {
     const double effect = double{links.values()[static_cast<std::size_t>(i)]};
     const bool planted = i == 6 * 7 + 3 || i == 6 * 7 + 5;  // of head 0: now at 3, no more at 5
     CAPTURE(i, effect);

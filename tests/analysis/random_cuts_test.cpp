@@ -154,7 +154,7 @@ TEST_CASE("draws that cannot be are refused", "[phase7][analysis]") {
                      words);
   };
   CHECK(refused({part("0.0")}, 0, {"draws is 0"}) == "");
-  CHECK(cut_at_random(model, ids, question, std::vector{part("0.0")}, 1, random).falls.count() ==
+  CHECK(cut_at_random(model, ids, question, std::vector{part("0.0")}, 1, random).falls.numel() ==
         1);
   CHECK(refused({}, 5, {"no parts"}) == "");
   CHECK(refused({part("0.0"), part("0.1"), part("1.0")}, 5, {"3 other heads", "only 1"}) == "");

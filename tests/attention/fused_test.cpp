@@ -195,7 +195,7 @@ TEST_CASE("fused: a query that may see nothing gets zeros, and so do its gradien
   for (const Tensor& gradient : y.gradients) {
     const Tensor second = slice(gradient, 0, 1, 2);
     CHECK(difference(second, second.shape(),
-                     std::vector<double>(static_cast<std::size_t>(second.count()), 0)) == "");
+                     std::vector<double>(static_cast<std::size_t>(second.numel()), 0)) == "");
     CHECK(max(slice(gradient, 0, 0, 1)).item() != 0);
   }
 }

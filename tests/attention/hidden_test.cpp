@@ -36,7 +36,7 @@ const std::vector<Path>& paths() {
 Tensor spoiled(const Tensor& x, Index row, double bad) {
   const Tensor y = x.clone();
   const Index width = y.size(-1), rows = y.size(-2);
-  for (Index head = 0; head < y.count() / (width * rows); ++head) {
+  for (Index head = 0; head < y.numel() / (width * rows); ++head) {
     y.data()[(head * rows + row) * width + head % width] = static_cast<real>(bad);
   }
   return y;

@@ -42,7 +42,7 @@ std::vector<Tensor> operands(Index queries, Index keys, Index width = 4, Index v
 // phi bends at 0, which differences would see: no element is near it.
 std::vector<Tensor> away_from_0(std::vector<Tensor> in) {
   for (const Tensor& x : in) {
-    for (Index i = 0; i < x.count(); ++i) {
+    for (Index i = 0; i < x.numel(); ++i) {
       if (std::abs(x.data()[i]) < real(0.05)) x.data()[i] += real(0.1);
     }
   }

@@ -18,12 +18,12 @@ TEST_CASE("head h of row i holds the numbers h d to (h + 1) d of that row", "[ph
     });
     const Tensor split = split_heads(x, heads);
     CHECK(difference(split, {2, heads, 5, d}, expected, 0) == "");
-    const Tensor back = concatenate_heads(split);
+    const Tensor back = concat_heads(split);
     CHECK(difference_to(back, x, 0) == "");
     CHECK(split.buffer() == x.buffer());  // a view each: nothing was copied
     CHECK(back.buffer() == x.buffer());
     CHECK(back.is_contiguous());
-    CHECK(difference_to(concatenate_heads(split.clone()), x, 0) == "");
+    CHECK(difference_to(concat_heads(split.clone()), x, 0) == "");
   }
 }
 
@@ -35,11 +35,11 @@ TEST_CASE("heads with any leading axes, strided rows, and nothing at all", "[pha
     const Tensor split = split_heads(x, 3);
     CHECK(split.shape() ==
           shape.with(-1, 3).inserted(shape.ndim(), shape[-1] / 3).with(-3, 3).with(-2, shape[-2]));
-    CHECK(difference_to(concatenate_heads(split), x, 0) == "");
+    CHECK(difference_to(concat_heads(split), x, 0) == "");
   }
   const Tensor turned = transpose(random_tensor({2, 6, 5})), part = slice(turned, -1, 1, 5);
   CHECK(difference_to(split_heads(turned, 2), split_heads(turned.clone(), 2), 0) == "");
-  CHECK(difference_to(concatenate_heads(split_heads(part, 2)), part, 0) == "");
+  CHECK(difference_to(concat_heads(split_heads(part, 2)), part, 0) == "");
 }
 
 TEST_CASE("the wrong order gives the right shapes and other numbers", "[phase2][attention]") {
@@ -57,7 +57,7 @@ TEST_CASE("the gradients of splitting and joining heads are right", "[phase2][at
   const Tensor factors = random_tensor({2, 3, 4, 2}, 7), more = random_tensor({2, 4, 6}, 8);
   const Function f = [&](const std::vector<Tensor>& in) {
     const Tensor split = split_heads(in[0], 3);
-    return concatenate_heads(split * split * factors) * more;
+    return concat_heads(split * split * factors) * more;
   };
   CHECK(wrong_gradient(f, {random_tensor({2, 4, 6})}) == "");
 }
@@ -73,6 +73,6 @@ TEST_CASE("heads that do not divide a row are refused", "[phase2][attention]") {
         "");
   CHECK(complaint([] { split_heads(Tensor::zeros({1, 1, 1, 1, 1, 6}), 3); },
                   {"7 axes", "at most 6"}) == "");
-  CHECK(complaint([] { concatenate_heads(Tensor::zeros({5, 12})); },
-                  {"concatenate_heads: x is (5, 12)", "(..., heads, length, width)"}) == "");
+  CHECK(complaint([] { concat_heads(Tensor::zeros({5, 12})); },
+                  {"concat_heads: x is (5, 12)", "(..., heads, length, width)"}) == "");
 }

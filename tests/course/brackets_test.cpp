@@ -179,11 +179,11 @@ TEST_CASE("a batch asks for what closes the latest open bracket, and nothing els
 TEST_CASE("the words of brackets, and one batch, written out", "[phase2][text]") {
   const BracketTask task({.kinds = 2, .fewest = 4, .most = 4, .depth = 2});
   CHECK(task.vocabulary().size() == 9);
-  CHECK(task.vocabulary().text(Indices({4}, {5, 6, 7, 8})) == "( [ ) ]");
-  CHECK(BracketTask().vocabulary().text(Indices({6}, {5, 6, 7, 8, 9, 10})) == "( [ { ) ] }");
+  CHECK(task.vocabulary().decode(Indices({4}, {5, 6, 7, 8})) == "( [ ) ]");
+  CHECK(BracketTask().vocabulary().decode(Indices({6}, {5, 6, 7, 8, 9, 10})) == "( [ { ) ] }");
   Random random(1);
   const Batch batch = task.batch(Part::held_out, 1, random);
-  CHECK(task.vocabulary().text(batch.inputs) == "<bos> [ ] [ ] ( ( ) )");
+  CHECK(task.vocabulary().decode(batch.inputs) == "<bos> [ ] [ ] ( ( ) )");
   CHECK(batch.targets.values ==
         std::vector<std::int32_t>{-1, 8, -1, 8, -1, -1, 7, 7, Vocabulary::eos});
 }

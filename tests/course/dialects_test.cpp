@@ -36,7 +36,7 @@ TEST_CASE("a dialect done twice is the plain sentence", "[phase7][course]") {
       const Words words = Grammar().sentence(random).words;
       const Words other = in_dialect(words, dialect);
       CHECK(in_dialect(other, dialect) == words);
-      CHECK(dialect_vocabulary().ids(other).values.size() == words.size());
+      CHECK(dialect_vocabulary().encode(other).values.size() == words.size());
       changed += other != words;
     }
     CHECK((dialect == Dialect::plain ? changed == 0 : changed > 150));
@@ -72,7 +72,7 @@ TEST_CASE("going on leaves the first model as it is, and fixed numbers fixed", "
   const Transformer model = small_model();
   const Tensor before = model(Indices({3}, {5, 6, 7}));
   const Learned whole = go_on(model, Dialect::backwards, {.steps = 6, .every = 3});
-  CHECK(whole.numbers == model.parameter_count());
+  CHECK(whole.numbers == model.num_parameters());
   CHECK(whole.points.size() == 3);
   CHECK(whole.points[2].step == 6);
   CHECK(whole.points[0].loss_of_new == loss_in(Dialect::backwards, model));

@@ -201,7 +201,7 @@ TEST_CASE("ablated to the mean, every verb gets what the verbs get on average",
   {
     const Capture seen;
     model(b, stored);
-    const Tensor heads = concatenate_heads(seen["cross.heads"]);  // (60, target, 48)
+    const Tensor heads = concat_heads(seen["cross.heads"]);  // (60, target, 48)
     for (Index row = 0; row < 60; ++row) {
       Index verb = 0;  // its target is the last word, the next one <eos>
       while (b.target.targets
@@ -261,8 +261,7 @@ TEST_CASE("an adjective may take the ending of the noun put before it", "[phase6
   for (std::size_t row = 0; row < 2; ++row) {
     const std::size_t noun = row * static_cast<std::size_t>(b.target.inputs.shape[1]) + 1;
     // The same nouns the other way round: each sentence now has the other one's first words.
-    const std::size_t of_other =
-        (1 - row) * static_cast<std::size_t>(b.target.inputs.shape[1]) + 1;
+    const std::size_t of_other = (1 - row) * static_cast<std::size_t>(b.target.inputs.shape[1]) + 1;
     CHECK(other.target.inputs.values[noun] == b.target.inputs.values[of_other]);
     CHECK(other.target.inputs.values[noun + 1] == b.target.inputs.values[of_other + 1]);
     CHECK(other.target.inputs.values[noun + 2] == b.target.inputs.values[noun + 2]);

@@ -264,7 +264,7 @@ TEST_CASE("a batch of sentences is read from <bos> and said to <eos>", "[phase4]
   CHECK(batch.lengths == std::vector<Index>{7, 7, 7});
   const std::string first = grammar.sentence(again).text();
   const auto row = [&](const Indices& ids) {
-    return vocabulary.text(Indices({7}, {ids.values.begin(), ids.values.begin() + 7}));
+    return vocabulary.decode(Indices({7}, {ids.values.begin(), ids.values.begin() + 7}));
   };
   CHECK(row(batch.inputs) == "<bos> " + first);
   CHECK(row(batch.targets) == first + " <eos>");

@@ -22,7 +22,7 @@ Transformer model_with(TransformerOptions options) {
   options.d_model = 8;
   Transformer model(options, random);
   for (const Parameter& p : model.parameters()) {  // gains and shifts that are not 1 and 0
-    for (Index i = 0; i < p.value.count(); ++i) {
+    for (Index i = 0; i < p.value.numel(); ++i) {
       p.value.data()[i] += static_cast<real>(0.2 * random.normal());
     }
   }
@@ -59,7 +59,7 @@ TEST_CASE("undivided scores are those of queries that are longer by the root of 
   const Transformer model = model_with({.num_heads = 2, .num_layers = 1});  // d_k 4
   const Tensor undivided = logits_of(model, ids, {.divided = false});       // (2, 5, 10)
   Tensor query = model.blocks[0].attention.query.weight;                    // (8, 8)
-  for (Index i = 0; i < query.count(); ++i) query.data()[i] *= 2;
+  for (Index i = 0; i < query.numel(); ++i) query.data()[i] *= 2;
   CHECK(largest_difference(undivided, model(ids)) < 1e-5);
 }
 

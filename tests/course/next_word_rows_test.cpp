@@ -13,7 +13,7 @@ std::set<std::string> texts_of(const Batch& batch, const Vocabulary& vocabulary)
   std::set<std::string> texts;
   for (Index row = 0; row < batch.inputs.shape[0]; ++row) {
     const auto begin = batch.inputs.values.begin() + row * 7;
-    texts.insert(vocabulary.text(Indices({7}, std::vector<std::int32_t>(begin, begin + 7))));
+    texts.insert(vocabulary.decode(Indices({7}, std::vector<std::int32_t>(begin, begin + 7))));
   }
   return texts;
 }

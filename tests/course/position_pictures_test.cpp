@@ -26,7 +26,7 @@ plot::Canvas picture(const Tensor& p, const std::map<Index, Tensor>& alike) {
 }
 Tensor up_and_down(const Shape& shape) {
   Tensor x = Tensor::zeros(shape);
-  for (Index i = 0; i < x.count(); ++i) x.data()[i] = real(i % 17 - 8) / 8;
+  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = real(i % 17 - 8) / 8;
   return x;
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("a batch of forms has ids, lengths and the right answers", "[phase6][t
       task.batch({{split_words("the cat will see a dog now"), SentenceForm::statement},
                   {split_words("see a big dog this cat can now"), SentenceForm::verb_first}});
   CHECK(batch.ids.shape == Shape{2, 8});
-  CHECK(task.vocabulary().text(batch.ids) ==
+  CHECK(task.vocabulary().decode(batch.ids) ==
         "the cat will see a dog now <pad> see a big dog this cat can now");
   CHECK(batch.lengths == std::vector<Index>{7, 8});
   CHECK(batch.forms.shape == Shape{2});
@@ -119,7 +119,7 @@ TEST_CASE("rows of forms are filled up with <pad>", "[phase6][text]") {
                                       {split_words("the cat will see"), SentenceForm::statement}});
   const FormBatch wide = padded(batch, 6);
   CHECK(wide.ids.shape == Shape{2, 6});
-  CHECK(task.vocabulary().text(wide.ids) ==
+  CHECK(task.vocabulary().decode(wide.ids) ==
         "see a dog <pad> <pad> <pad> the cat will see <pad> <pad>");
   CHECK(wide.lengths == batch.lengths);
   CHECK(wide.forms.values == batch.forms.values);

@@ -126,7 +126,7 @@ TEST_CASE("a batch asks for the answer only, and tells the lengths", "[phase2][t
     std::size_t longest = 0;
     for (std::size_t row = 0; row < 20; ++row) {
       const TaskSequence one = task.sequence(Part::train, again);
-      const Ids ids = task.vocabulary().ids(one.words).values;
+      const Ids ids = task.vocabulary().encode(one.words).values;
       Ids inputs(columns, Vocabulary::pad), targets(columns, -1);
       inputs[0] = Vocabulary::bos;
       std::copy(ids.begin(), ids.end(), inputs.begin() + 1);

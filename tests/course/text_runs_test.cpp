@@ -82,7 +82,7 @@ TEST_CASE("bits per byte: nats of all windows by the bytes they predict", "[phas
 TEST_CASE("the blocks of step 75 have about as many parameters", "[phase7][course]") {
   const auto count = [](const TransformerOptions& options) {
     Random random(1);
-    return Transformer(options, random).parameter_count();
+    return Transformer(options, random).num_parameters();
   };
   CHECK(count(of_today(769)) == 149'888);
   for (const Index words : {300, 769}) {
@@ -98,7 +98,7 @@ TEST_CASE("step 75 trains on 8 windows at a time, with a rate that rises for 30 
   std::vector<Index> looked;
   const Transformer model = train_on_text(run, [&](const Transformer& seen, Index step) {
     looked.push_back(step);
-    if (step == 0) CHECK(seen.parameter_count() > 0);
+    if (step == 0) CHECK(seen.num_parameters() > 0);
   });
   CHECK(looked.size() == 33);
   CHECK(looked.front() == 0);

@@ -85,10 +85,10 @@ TEST_CASE("the problems of step 53: steps, layers and words", "[phase5]") {
 
 TEST_CASE("steps to learn: the number of weights, and a limit", "[phase5]") {
   const TinyTask task(TaskKind::reverse, {.shortest = 3, .longest = 5});
-  CHECK(model_with_heads(task, {4, 16, 16}, 1).parameter_count() ==
-        model_with_heads(task, {1, 64, 64}, 1).parameter_count());
-  CHECK(model_with_heads(task, {4, 16, 16}, 1).parameter_count() -
-            model_with_heads(task, {4, 4, 16}, 1).parameter_count() ==
+  CHECK(model_with_heads(task, {4, 16, 16}, 1).num_parameters() ==
+        model_with_heads(task, {1, 64, 64}, 1).num_parameters());
+  CHECK(model_with_heads(task, {4, 16, 16}, 1).num_parameters() -
+            model_with_heads(task, {4, 4, 16}, 1).num_parameters() ==
         2 * 2 * 64 * 4 * 12);  // layers, queries and keys, d_model, heads, narrower by 12
   const StepsToLearn few = steps_to_learn(task, {4, 16, 16}, 1, 40);
   CHECK(few.steps == 40);
@@ -168,7 +168,7 @@ TEST_CASE("runs on repetitions: what is measured, and how positions begin", "[ph
     double squares = 0;
     const Tensor at = run(Positions::learned, first).model.positions->weight;  // (25, 32)
     for (const real x : at.values()) squares += double{x} * double{x};
-    return squares / static_cast<double>(at.count());
+    return squares / static_cast<double>(at.numel());
   };
   CHECK(size(FirstPositions::sinusoids) == Approx(0.5).margin(0.02));  // ten steps change little
   CHECK(size(FirstPositions::large_noise) == Approx(0.5).margin(0.1));
@@ -178,7 +178,7 @@ TEST_CASE("runs on repetitions: what is measured, and how positions begin", "[ph
 TEST_CASE("step 58 trains on 32 texts at a time, with a rate that rises for 50 steps", "[phase5]") {
   const InductionSetting setting{"", 2, 2, Positions::learned};
   const Transformer by_hand = train_on_repetitions(setting, 1, 0).model;
-  CHECK(by_hand.parameter_count() == 31 * 32 + 25 * 32 + 2 * (4 * 32 * 32 + 64) + 64 + 32 * 31);
+  CHECK(by_hand.num_parameters() == 31 * 32 + 25 * 32 + 2 * (4 * 32 * 32 + 64) + 64 + 32 * 31);
   train_by_hand(by_hand, {5e-3, 5e-3, 50, 52}, [&](Index step) {
     Random data(2, static_cast<std::uint64_t>(step));
     const Batch b = repetitions(32, data);               // (32, 25)

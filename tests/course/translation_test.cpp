@@ -145,9 +145,9 @@ TEST_CASE("a batch has both languages, each with its lengths", "[phase6][text]")
   CHECK(batch.source_lengths == std::vector<Index>{3, 7});
   CHECK(batch.target.inputs.shape == Shape{2, 8});
   CHECK(batch.target.lengths == std::vector<Index>{4, 8});
-  CHECK(task.source_words().text(batch.source) ==
+  CHECK(task.source_words().decode(batch.source) ==
         "cats see dogs <pad> <pad> <pad> <pad> small cats near dogs chase black birds");
-  CHECK(task.target_words().text(batch.target.inputs) ==
+  CHECK(task.target_words().decode(batch.target.inputs) ==
         "<bos> gati kane vedin <pad> <pad> <pad> <pad> "
         "<bos> gati pikoli kane visin uceli neri kacin");
   CHECK(batch.target.targets.values[3] == Vocabulary::eos);

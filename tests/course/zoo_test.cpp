@@ -200,18 +200,18 @@ TEST_CASE("Adam without its correction makes steps that are too long", "[course]
 
 TEST_CASE("the logarithm of a softmax ends where its parts are no numbers", "[course][phase6]") {
   const auto [broken, right] = pair_of("loss4");
-  CHECK(right.count() == 150);
+  CHECK(right.numel() == 150);
   for (const real loss : right.values()) CHECK(std::isfinite(loss));
   CHECK(number(max(right)) > 20);
   CHECK(at(right, 150) < number(max(right)) / 3);
   CHECK(std::abs(at(broken, 5) - at(right, 5)) < 1e-3);
   if (in_double) return;  // exp overflows at 709, not at 88
-  CHECK(broken.count() < 150);
-  CHECK(!std::isfinite(at(broken, broken.count())));
+  CHECK(broken.numel() < 150);
+  CHECK(!std::isfinite(at(broken, broken.numel())));
   // Not because a logit was too large: the derivative of a logarithm, 1 / share, was.
   const ZooEnd end = zoo_end();
-  CHECK(end.steps >= broken.count() - 1);
-  CHECK(end.steps <= broken.count());
+  CHECK(end.steps >= broken.numel() - 1);
+  CHECK(end.steps <= broken.numel());
   CHECK(end.largest_logit > 30);
   CHECK(end.largest_logit < 88);
   CHECK(end.least_share < 1 / double{std::numeric_limits<float>::max()});
@@ -278,9 +278,9 @@ TEST_CASE("a picture of the zoo shows both, and does not tell which mistake it i
     CHECK(print_of(pair.broken, one.kind) == Approx(broken).margin(2e-4));
     CHECK(print_of(pair.right, one.kind) == Approx(right).margin(2e-4));
     const bool one_chart = one.kind == ZooKind::loss;
-    if (one_chart) CHECK(pair.right.count() == 150);
+    if (one_chart) CHECK(pair.right.numel() == 150);
     CHECK(names_the_best == one_chart);
     CHECK(titles.size() == (one_chart ? 1 : 2));
-    CHECK(cells == (one_chart ? 0 : 2 * pair.broken.count()));
+    CHECK(cells == (one_chart ? 0 : 2 * pair.broken.numel()));
   }
 }

@@ -21,7 +21,7 @@ inline void copy_rows(const Tensor& whole, const Tensor& part, const std::vector
                       bool to_part) {
   const Index length = whole.size(-2), width = whole.size(-1);
   const Index rows = static_cast<Index>(positions.size());
-  for (Index i = 0; i < part.count(); ++i) {
+  for (Index i = 0; i < part.numel(); ++i) {
     const Index head = i / (rows * width);
     const Index position = positions[static_cast<std::size_t>(i / width % rows)];
     real& theirs = raw(whole)[(head * length + position) * width + i % width];

@@ -16,7 +16,7 @@ Transformer small() {
       {.vocab_size = 3, .max_length = 2, .d_model = 2, .num_heads = 1, .num_layers = 1, .d_ff = 2},
       random);
   for (const Parameter& one : model.parameters()) {
-    std::iota(one.value.data(), one.value.data() + one.value.count(), real{1});
+    std::iota(one.value.data(), one.value.data() + one.value.numel(), real{1});
   }
   return model;
 }
@@ -26,14 +26,14 @@ Transformer small() {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::File input(fuzz::text_of(data, size));
   Transformer model = small(), other = small();
-  if (!fuzz::done([&] { read_adapters(input.path(), model); })) {
+  if (!fuzz::done([&] { load_adapters(input.path(), model); })) {
     fuzz::require(!has_adapters(model), "a file that is refused changes nothing");
     return 0;
   }
   const std::filesystem::path again =
       std::filesystem::temp_directory_path() / ("fuzz-adapters-" + std::to_string(::getpid()));
   write_adapters(again, model);
-  read_adapters(again, other);
+  load_adapters(again, other);
   std::filesystem::remove(again);
   fuzz::require(adapter_parameters(other).size() == adapter_parameters(model).size(),
                 "adapters come back");

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (fuzz::done([&] { convert_llama2c(model.path(), tokenizer.path(), folder); })) {
     Index numbers = 0;
     const WeightFiles files(folder);
-    for (const WeightEntry& entry : files.entries()) numbers += entry.shape.count();
+    for (const WeightEntry& entry : files.entries()) numbers += entry.shape.numel();
     fuzz::require(numbers <= Index(size), "no more numbers than bytes");
   }
   std::filesystem::remove_all(folder);

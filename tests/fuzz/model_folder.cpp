@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   write(folder / "config.json", config);
   write(folder / "model.safetensors", all.substr(std::min(config_bytes, all.size())));
   Index numbers = 0;
-  fuzz::done([&] { numbers = read_model(folder).parameter_count(); });
+  fuzz::done([&] { numbers = read_model(folder).num_parameters(); });
   fuzz::require(numbers <= Index(size), "no more numbers than bytes");
   std::filesystem::remove_all(folder);
   return 0;

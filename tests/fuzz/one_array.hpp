@@ -19,7 +19,7 @@ inline void read_both_ways(const std::uint8_t* data, std::size_t size,
   Indices indices;
   const bool numbers = done([&] { tensor = read(input.path()); });
   const bool whole = done([&] { indices = read_indices(input.path()); });
-  if (numbers) require(tensor.count() <= Index(size), "no more numbers than bytes");
+  if (numbers) require(tensor.numel() <= Index(size), "no more numbers than bytes");
   if (!numbers || !whole) return;
   require(tensor.shape() == indices.shape, "one shape, however it is read");
   const std::vector<real> values = tensor.values();

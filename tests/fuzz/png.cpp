@@ -11,6 +11,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   plot::Image image;
   if (!fuzz::done([&] { image = plot::read_png(input.path()); })) return 0;
   fuzz::require(image.channels >= 1 && image.channels <= 4, "one to four channels");
-  fuzz::require(image_tensor(image).count() > 0, "as many values as there are pixels");
+  fuzz::require(image_tensor(image).numel() > 0, "as many values as there are pixels");
   return 0;
 }

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Safetensors file = read_safetensors(input.path());
     Index numbers = 0;
     for (const auto& [name, tensor] : file.tensors) {
-      numbers += tensor.count();
+      numbers += tensor.numel();
       fuzz::require(file[name].buffer() == tensor.buffer(), "a tensor is found by its name");
     }
     fuzz::require(numbers <= Index(size), "no more numbers than bytes");

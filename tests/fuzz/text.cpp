@@ -22,7 +22,8 @@ void by_words(const std::string& text) {
   const Words words = split_words(text);
   const Vocabulary vocabulary(words);
   is_kept(vocabulary);
-  fuzz::require(split_words(vocabulary.text(vocabulary.ids(text))) == words, "words come back");
+  fuzz::require(split_words(vocabulary.decode(vocabulary.encode(text))) == words,
+                "words come back");
   fuzz::done([&] { Grammar().log_probability(words); });
   fuzz::done([&] { Grammar().next_word(words); });
   fuzz::done([&] { TranslationTask().batch({translate(words)}); });
@@ -32,7 +33,7 @@ void by_words(const std::string& text) {
 void by_characters(const std::string& text) {
   const Vocabulary vocabulary = Vocabulary::of_characters(text);
   is_kept(vocabulary);
-  fuzz::require(vocabulary.text(vocabulary.ids(text)) == text, "a text comes back");
+  fuzz::require(vocabulary.decode(vocabulary.encode(text)) == text, "a text comes back");
 }
 
 void learned_from(const std::string& text) {

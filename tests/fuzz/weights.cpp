@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::done([&] {
     const WeightFiles files(folder.path);
     for (const WeightEntry& entry : files.entries()) {
-      fuzz::require(entry.shape.count() <= 4 * Index(size), "no more numbers than bytes");
+      fuzz::require(entry.shape.numel() <= 4 * Index(size), "no more numbers than bytes");
       fuzz::require(entry.file == "a.safetensors", "no other file is opened");
       fuzz::done([&] { files.read(entry.name, Tensor::empty(entry.shape)); });
     }

@@ -33,7 +33,7 @@ Transformer adapted(const AdapterOptions& options = {.rank = 2, .alpha = 0.7}) {
 std::string refused(const std::filesystem::path& path, Transformer model, Expected words) {
   const std::vector<std::string> before = names(model.parameters());
   const Tensor logits = model(ids);
-  const std::string missing = complaint([&] { read_adapters(path, model); }, words);
+  const std::string missing = complaint([&] { load_adapters(path, model); }, words);
   CHECK(names(model.parameters()) == before);
   CHECK(same_bits(model(ids), logits));
   return missing;
@@ -65,7 +65,7 @@ TEST_CASE("adapters written and read again are the same, to the last bit", "[pha
     const Transformer model = adapted(options);
     write_adapters(folder / "new/a.safetensors", model);
     Transformer again = scattered(like_llama());
-    read_adapters(folder / "new/a.safetensors", again);
+    load_adapters(folder / "new/a.safetensors", again);
     CHECK(names(again.parameters()) == names(model.parameters()));
     CHECK(same_bits(again(ids), model(ids)));
     write_adapters(folder / "b.safetensors", again);
@@ -106,7 +106,7 @@ TEST_CASE("adapters do not fit another model", "[phase7][io]") {
   CHECK(refused(written.path, other, {"beside other weights", "Open the model"}) == "");
   Transformer elsewhere = scattered(like_llama());  // but not at a map with an adapter
   elsewhere.blocks[1].attention.key.weight = elsewhere.blocks[0].attention.key.weight;
-  read_adapters(written.path, elsewhere);
+  load_adapters(written.path, elsewhere);
   CHECK(has_adapters(elsewhere));
 }
 

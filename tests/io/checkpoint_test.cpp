@@ -36,7 +36,7 @@ class SignDescent : public Optimizer {
  private:
   void update(std::size_t i, const Tensor& gradient) override {
     const Tensor& weight = parameters()[i].value;
-    for (Index j = 0; j < weight.count(); ++j) {
+    for (Index j = 0; j < weight.numel(); ++j) {
       const real slope = gradient.data()[j];
       weight.data()[j] -= static_cast<real>(learning_rate()) * real((slope > 0) - (slope < 0));
     }

@@ -89,7 +89,7 @@ TEST_CASE("arrays come back from a .npy file: every rank, empty, strided, NaN", 
     write_npy(folder / "deep/er/a.npy", x);
     CHECK(difference(read_npy(folder / "deep/er/a.npy"), x.shape(), doubles(x), 0) == "");
     CHECK((content(folder / "deep/er/a.npy").size() -
-           static_cast<std::size_t>(x.count()) * sizeof(real)) %
+           static_cast<std::size_t>(x.numel()) * sizeof(real)) %
               64 ==
           0);
   }
@@ -291,7 +291,7 @@ TEST_CASE("a .npy file cut off anywhere is refused, one with a changed byte at m
       std::string bytes = good;
       bytes[place] = static_cast<char>(bytes[place] ^ change);
       try {
-        read_anyway += read(bytes).count() == 2;  // another number, or a blank elsewhere
+        read_anyway += read(bytes).numel() == 2;  // another number, or a blank elsewhere
       } catch (const Error&) {
         ++refusals;
       }

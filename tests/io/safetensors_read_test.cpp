@@ -65,7 +65,7 @@ TEST_CASE("a file made by hand is read: any order, F32 and F64, padding", "[phas
   CHECK(file["a"].shape() == Shape{1, 2});
   CHECK(file["a"].values() == std::vector<real>{real{0.5}, -3});
   CHECK(file["b"].item() == 1);
-  CHECK(file["nothing"].count() == 0);
+  CHECK(file["nothing"].numel() == 0);
 }
 
 TEST_CASE("tensors of every dtype stand beside each other, and are read", "[phase1][io]") {

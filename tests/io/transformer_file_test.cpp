@@ -107,7 +107,7 @@ TEST_CASE("a file keeps which layer normalises", "[phase2][io]") {
                             random);
     for (const Parameter& one : model.parameters()) {  // also the gains, which begin as 1
       const Tensor values = random.normal(one.value.shape());
-      std::copy_n(values.data(), values.count(), one.value.data());
+      std::copy_n(values.data(), values.numel(), one.value.data());
     }
     write_transformer(folder / "model.safetensors", model);
     const Transformer again = read_transformer(folder / "model.safetensors");

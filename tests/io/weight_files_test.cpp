@@ -118,7 +118,7 @@ TEST_CASE("a tensor of more than a piece is read in pieces", "[phase7][io]") {
   for (const Shape& shape : {Shape{2 * piece + 5}, Shape{1, 3, piece + 7}, Shape{1500, 1001}}) {
     std::string sizes;
     for (const Index size : shape) sizes += (sizes.empty() ? "[" : ",") + std::to_string(size);
-    const std::vector<float> numbers = counted(shape.count());
+    const std::vector<float> numbers = counted(shape.numel());
     put(folder / "model.safetensors",
         with_tensor("F32", sizes + "]", bytes_of(numbers), shape.ndim() == 2));
     const WeightFiles files(folder / "");

@@ -13,7 +13,7 @@ namespace {
 struct Shape {
   Index outer, length, inner;
 
-  Index count() const { return outer * length * inner; }
+  Index numel() const { return outer * length * inner; }
   Index runs() const { return outer * inner; }
   // Element j of this run, in x and its likes
   std::size_t at(Index run, Index j, Index width) const {
@@ -61,11 +61,11 @@ void for_each_shape(Check check) {
 
 TEST_CASE("cumsum adds up each run from either end", "[phase0][kernels]") {
   for_each_shape([](const Shape& s) {
-    Guarded x(Numbers(1).some(s.count()), 1);
+    Guarded x(Numbers(1).some(s.numel()), 1);
     for (const bool from_the_end : {false, true}) {
-      Guarded y(s.count(), 2);
+      Guarded y(s.numel(), 2);
       cumsum(x.data(), s.outer, s.length, s.inner, from_the_end, y.data());
-      std::vector<real> want(std::size_t(s.count()));
+      std::vector<real> want(std::size_t(s.numel()));
       for (Index run = 0; run < s.runs(); ++run) {
         double sum = 0;
         for (Index i = 0; i < s.length; ++i) {
@@ -81,10 +81,10 @@ TEST_CASE("cumsum adds up each run from either end", "[phase0][kernels]") {
 
 TEST_CASE("the gradient of a product is that of all others", "[phase0][kernels]") {
   for_each_shape([](const Shape& s) {
-    Guarded x(Numbers(1).some(s.count()), 1), dy(Numbers(2).some(s.runs()), 2), dx(s.count(), 3);
-    x.data()[s.count() / 2] = 0;
+    Guarded x(Numbers(1).some(s.numel()), 1), dy(Numbers(2).some(s.runs()), 2), dx(s.numel(), 3);
+    x.data()[s.numel() / 2] = 0;
     prod_backward(dy.data(), x.data(), s.outer, s.length, s.inner, dx.data());
-    std::vector<real> want(std::size_t(s.count()));
+    std::vector<real> want(std::size_t(s.numel()));
     for (Index run = 0; run < s.runs(); ++run) {
       for (Index j = 0; j < s.length; ++j) {
         double product = double(dy.data()[run]);
@@ -102,7 +102,7 @@ TEST_CASE("the gradient of a product is that of all others", "[phase0][kernels]"
 TEST_CASE("the extreme of a run is its first one, or its first NaN", "[phase0][kernels]") {
   for_each_shape([](const Shape& s) {
     for (const bool with_nan : {false, true}) {
-      Guarded x(tied(s.count(), with_nan), 1);
+      Guarded x(tied(s.numel(), with_nan), 1);
       for (const bool largest : {true, false}) {
         Chosen places(s.runs());
         arg_extreme(x.data(), s.outer, s.length, s.inner, largest, places.all.data());
@@ -123,7 +123,7 @@ TEST_CASE("the extreme of a run is its first one, or its first NaN", "[phase0][k
 
 TEST_CASE("topk names the places of a stable sort, NaN above all", "[phase0][kernels]") {
   for_each_shape([](const Shape& s) {
-    Guarded x(tied(s.count(), true), 1);
+    Guarded x(tied(s.numel(), true), 1);
     for (const bool largest : {true, false}) {
       for (const Index k : {Index(1), (s.length + 1) / 2, s.length}) {
         Chosen places(s.runs() * k);

@@ -218,12 +218,12 @@ TEST_CASE("matmul driver: batches, broadcasting, merged rows", "[phase0][kernels
           a_strides[shape.batch.rank] = c.a_strides[d] * m * k;
           b_strides[shape.batch.rank++] = c.b_strides[d] * k * n;
         }
-        Guarded y(std::vector<real>(std::size_t(shape.batch.count() * m * n), nan), 1);
+        Guarded y(std::vector<real>(std::size_t(shape.batch.numel() * m * n), nan), 1);
         const Index a_row = m == 1 ? 12345 : k;  // of a single row it says nothing
         matmul(shape, {a.data(), a_strides, a_row, 1}, {b.data(), b_strides, n, 1}, y.data());
         CAPTURE(set->name, c.what, m);
         REQUIRE(y.intact());
-        for (Index i = 0; i < shape.batch.count(); ++i) {
+        for (Index i = 0; i < shape.batch.numel(); ++i) {
           Index rest = i, a_at = 0, b_at = 0;
           for (int d = shape.batch.rank - 1; d >= 0; --d) {
             a_at += rest % shape.batch.size[d] * a_strides[d];

@@ -27,14 +27,14 @@ void check_binary(const std::vector<Index>& size, const std::vector<Index>& a_st
   for (std::size_t i = 0; i < flags.size(); i += 3) flags[i] = 0;
   Sizes sizes;
   for (Index n : size) sizes.size[sizes.rank++] = n;
-  Guarded y(sizes.count(), 1), z(sizes.count(), 2);
+  Guarded y(sizes.numel(), 1), z(sizes.numel(), 2);
   binary(active().of<Subtract>(), sizes, a.data(), a_strides.data(), b.data(), b_strides.data(),
          y.data());
   select(sizes, flags.data(), b_strides.data(), a.data(), a_strides.data(), b.data(),
          b_strides.data(), z.data());
   REQUIRE((y.intact() && z.intact()));
   bool right = true;
-  for (Index i = 0; i < sizes.count(); ++i) {
+  for (Index i = 0; i < sizes.numel(); ++i) {
     const real left = a[std::size_t(offset(sizes, a_strides, i))];
     const auto at = std::size_t(offset(sizes, b_strides, i));
     right = right && y.data()[i] == left - b[at];
@@ -99,7 +99,7 @@ TEST_CASE("a long run is divided within, and plain operands are not gathered",
     for (const Index n : size) sizes.size[sizes.rank++] = n;
     calls = numbers = 0;
     binary(counting, sizes, x.data(), a.data(), x.data(), b.data(), y.data());
-    CHECK(numbers == sizes.count());
+    CHECK(numbers == sizes.numel());
     return calls.load();
   };
   use_threads(3);

@@ -19,7 +19,7 @@ void check_copy(const std::vector<Index>& size, const std::vector<Index>& from_s
   Sizes sizes;
   for (Index n : size) sizes.size[sizes.rank++] = n;
   REQUIRE(sizes.rank == static_cast<int>(size.size()));
-  for (Index i = 0; i < sizes.count(); ++i) {
+  for (Index i = 0; i < sizes.numel(); ++i) {
     Index rest = i, from_at = from_start, to_at = 0;
     for (int d = sizes.rank - 1; d >= 0; --d) {
       from_at += rest % sizes.size[d] * from_strides[std::size_t(d)];
@@ -36,7 +36,7 @@ void check_copy(const std::vector<Index>& size, const std::vector<Index>& from_s
 }  // namespace
 
 TEST_CASE("copy: contiguous, sliced, single and empty", "[phase0][kernels]") {
-  CHECK(Sizes{}.count() == 1);
+  CHECK(Sizes{}.numel() == 1);
   check_copy({}, {}, {}, 0, 1, 1);
   check_copy({7}, {1}, {1}, 0, 7, 7);
   check_copy({3, 4}, {4, 1}, {4, 1}, 0, 12, 12);

@@ -294,7 +294,7 @@ TEST_CASE("a model that does not fit into memory is refused before any is taken"
   Index end = 0;
   const auto add = [&](const std::string& name, const std::vector<Index>& shape) {
     const Index begin = end;
-    end += Shape(std::span<const Index>(shape)).count() * bytes_each;
+    end += Shape(std::span<const Index>(shape)).numel() * bytes_each;
     header[name] = {{"dtype", "F16"}, {"shape", shape}, {"data_offsets", {begin, end}}};
   };
   const std::string l = "model.layers.0.";

@@ -61,7 +61,7 @@ Tensor loss_of(const Transformer& model) {
 
 TEST_CASE("a model gets adapters at the maps that are named, in every block", "[phase7][nn]") {
   Transformer model = scattered(like_llama());
-  const Index before = model.parameter_count();
+  const Index before = model.num_parameters();
   Random random(1);
   CHECK_FALSE(has_adapters(model));
   CHECK(adapter_parameters(model).empty());
@@ -77,7 +77,7 @@ TEST_CASE("a model gets adapters at the maps that are named, in every block", "[
   }
   CHECK(names(adapter_parameters(model)) == expected);
   // rank (in + out): queries are 4 to 24, the feed-forward's last map is 3 to 4
-  CHECK(model.parameter_count() == before + 2 * 3 * (4 + 24 + 3 + 4));
+  CHECK(model.num_parameters() == before + 2 * 3 * (4 + 24 + 3 + 4));
   Names listed;
   for (const std::string& name : names(model.parameters())) {
     if (name.find("adapter") != std::string::npos) listed.push_back(name);

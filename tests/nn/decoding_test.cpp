@@ -53,7 +53,7 @@ Transformer model_of(const TransformerOptions& options) {
   for (const Parameter& parameter : model.parameters()) {
     if (parameter.value.ndim() != 1) continue;
     const Tensor noise = random.normal(parameter.value.shape(), 1, 0.3);
-    std::copy_n(noise.data(), noise.count(), parameter.value.data());
+    std::copy_n(noise.data(), noise.numel(), parameter.value.data());
   }
   return model;
 }

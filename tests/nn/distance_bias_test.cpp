@@ -36,10 +36,11 @@ TEST_CASE("near distances have a bucket each, further ones share wider and wider
   };
   for (Index distance = 0; distance < 200; ++distance) {
     CAPTURE(distance);
-    CHECK(relative_bucket(-distance, true) == bucket(causal, distance));
-    CHECK(relative_bucket(distance, true) == 0);  // ahead: nobody sees it
-    CHECK(relative_bucket(-distance, false) == bucket(one_side, distance));
-    if (distance > 0) CHECK(relative_bucket(distance, false) == 16 + bucket(one_side, distance));
+    CHECK(relative_position_bucket(-distance, true) == bucket(causal, distance));
+    CHECK(relative_position_bucket(distance, true) == 0);  // ahead: nobody sees it
+    CHECK(relative_position_bucket(-distance, false) == bucket(one_side, distance));
+    if (distance > 0)
+      CHECK(relative_position_bucket(distance, false) == 16 + bucket(one_side, distance));
   }
 }
 
@@ -53,19 +54,20 @@ TEST_CASE("buckets for other sizes, and for distances beyond all sense", "[phase
         const Index side = causal ? buckets : buckets / 2;
         Index before = 0;
         for (Index distance = 0; distance <= farthest; ++distance) {
-          const Index now = relative_bucket(-distance, causal, buckets, farthest);
+          const Index now = relative_position_bucket(-distance, causal, buckets, farthest);
           CHECK((now == before || now == before + 1));
           before = now;
         }
         CHECK(before == side - 1);
-        CHECK(relative_bucket(-most - 1, causal, buckets, farthest) == side - 1);
-        CHECK(relative_bucket(most, causal, buckets, farthest) == (causal ? 0 : buckets - 1));
+        CHECK(relative_position_bucket(-most - 1, causal, buckets, farthest) == side - 1);
+        CHECK(relative_position_bucket(most, causal, buckets, farthest) ==
+              (causal ? 0 : buckets - 1));
       }
     }
   }
   // In double, the last distance below such a max_distance is as long as that.
-  CHECK(relative_bucket(1 - most, true, 32, most) == 31);
-  CHECK(relative_bucket(most - 1, false, 32, most) == 31);
+  CHECK(relative_position_bucket(1 - most, true, 32, most) == 31);
+  CHECK(relative_position_bucket(most - 1, false, 32, most) == 31);
 }
 
 TEST_CASE("the relative bias is the table's number for the distance and the head", "[phase6][nn]") {
@@ -76,7 +78,7 @@ TEST_CASE("the relative bias is the table's number for the distance and the head
         const Index keys = first + queries;
         const std::vector<double> expected = tabulate({3, queries, keys}, [&](const Place& at) {
           return element(bias.table.weight,
-                         {relative_bucket(at[2] - at[1] - first, causal), at[0]});
+                         {relative_position_bucket(at[2] - at[1] - first, causal), at[0]});
         });
         CHECK(difference(bias(queries, keys, first), {3, queries, keys}, expected, 0) == "");
       }
@@ -125,16 +127,18 @@ TEST_CASE("ALiBi takes the slope away for each step of distance, either way", "[
 }
 
 TEST_CASE("biases by distance say what cannot be", "[phase6][nn]") {
-  CHECK(complaint([] { relative_bucket(0, true, 1); }, {"relative bucket: buckets is 1"}) == "");
-  CHECK(complaint([] { relative_bucket(0, false, 2); }, {"buckets is 2", "not causal"}) == "");
-  CHECK(complaint([] { relative_bucket(0, false, 7); }, {"equally many on both"}) == "");
-  CHECK(complaint([] { relative_bucket(0, true, 32, 16); }, {"max_distance 16", "above half"}) ==
+  CHECK(complaint([] { relative_position_bucket(0, true, 1); },
+                  {"relative bucket: buckets is 1"}) == "");
+  CHECK(complaint([] { relative_position_bucket(0, false, 2); }, {"buckets is 2", "not causal"}) ==
         "");
-  CHECK(complaint([] { relative_bucket(0, true, -4); }, {"buckets is -4"}) == "");
-  CHECK(relative_bucket(-9, true, 2, 2) == 1);  // the least that can be
-  CHECK(relative_bucket(-9, false, 4, 2) == 1);
-  CHECK(relative_bucket(9, false, 4, 2) == 3);
-  CHECK(relative_bucket(-16, true, 32, 17) == 16);
+  CHECK(complaint([] { relative_position_bucket(0, false, 7); }, {"equally many on both"}) == "");
+  CHECK(complaint([] { relative_position_bucket(0, true, 32, 16); },
+                  {"max_distance 16", "above half"}) == "");
+  CHECK(complaint([] { relative_position_bucket(0, true, -4); }, {"buckets is -4"}) == "");
+  CHECK(relative_position_bucket(-9, true, 2, 2) == 1);  // the least that can be
+  CHECK(relative_position_bucket(-9, false, 4, 2) == 1);
+  CHECK(relative_position_bucket(9, false, 4, 2) == 3);
+  CHECK(relative_position_bucket(-16, true, 32, 17) == 16);
   CHECK(alibi_bias(1, 1, 1).shape() == Shape{1, 1, 1});
   CHECK(alibi_bias(1, 0, 0).shape() == Shape{1, 0, 0});
   Random random(1);

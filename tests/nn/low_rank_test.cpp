@@ -63,7 +63,7 @@ TEST_CASE("an adapter begins as a change of nothing, with the scale 1 if alpha i
   CHECK(same_bits(layer.up, Tensor::zeros({2, 6})));
   CHECK(same_bits(layer.change(), Tensor::zeros({4, 6})));
   CHECK(names(layer.parameters("a.")) == std::vector<std::string>{"a.down", "a.up"});
-  CHECK(layer.parameter_count() == 2 * (4 + 6));
+  CHECK(layer.num_parameters() == 2 * (4 + 6));
 }
 
 TEST_CASE("an adapter takes x of any leading axes, also of none and of no rows", "[phase7][nn]") {
@@ -71,7 +71,7 @@ TEST_CASE("an adapter takes x of any leading axes, also of none and of no rows",
   for (const Shape& shape : {Shape{3}, Shape{1, 3}, Shape{0, 3}, Shape{2, 0, 3}, Shape{2, 1, 3}}) {
     CAPTURE(to_string(shape));
     const Tensor x = random_tensor(shape);
-    const Shape rows{x.count() / 3, 3};
+    const Shape rows{x.numel() / 3, 3};
     const Tensor expected = map(reshape(x, rows));
     CHECK(map(x).shape() == shape.with(-1, 5));
     CHECK(map(x).values() == expected.values());

@@ -48,10 +48,10 @@ TEST_CASE("a module's parameters have the names of its members, in order", "[pha
   CHECK(names(model.parameters()) == all);
   CHECK(names(model.parameters("a.b."))[1] == "a.b.map.weight");
   CHECK(model.parameters()[1].value.buffer() == model.map.weight.buffer());
-  CHECK(model.parameter_count() == 3 + 8 + 6 + 2);
+  CHECK(model.num_parameters() == 3 + 8 + 6 + 2);
   model.has_map = false;
   CHECK(names(model.parameters())[1] == "norm.gain");
-  CHECK(model.parameter_count() == 3 + 6 + 2);
+  CHECK(model.num_parameters() == 3 + 6 + 2);
 }
 
 TEST_CASE("parameters of several modules are joined under names", "[phase2][nn]") {

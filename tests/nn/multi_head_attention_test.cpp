@@ -117,7 +117,7 @@ TEST_CASE("(2, 10, 64) through 1, 2, 4 and 8 heads: every stage has its shape", 
     }
     CHECK(seen["scores"].shape() == Shape{2, heads, 10, 10});
     CHECK(seen["weights"].shape() == Shape{2, heads, 10, 10});
-    CHECK(concatenate_heads(seen["heads"]).shape() == Shape{2, 10, 64});
+    CHECK(concat_heads(seen["heads"]).shape() == Shape{2, 10, 64});
     CHECK(y.shape() == Shape{2, 10, 64});
     for (const Parameter& stage : seen.all()) CHECK(all_finite(stage.value));
     const std::vector<double> ones(static_cast<std::size_t>(2 * heads * 10), 1);
@@ -131,8 +131,8 @@ TEST_CASE("(32, 128, 512) in 8 heads", "[phase2][nn]") {
   const Tensor rows = Tensor::full({32, 128, 512}, 0.5);
   const Tensor heads = split_heads(rows, 8);
   CHECK(heads.shape() == Shape{32, 8, 128, 64});
-  CHECK(concatenate_heads(heads).shape() == Shape{32, 128, 512});
-  CHECK(concatenate_heads(heads).buffer() == rows.buffer());  // nothing was copied
+  CHECK(concat_heads(heads).shape() == Shape{32, 128, 512});
+  CHECK(concat_heads(heads).buffer() == rows.buffer());  // nothing was copied
   Random random(1);
   const MultiHeadAttention m(512, 8, random);
   const Capture seen;  // few positions: more would be many seconds in double

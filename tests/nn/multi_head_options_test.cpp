@@ -40,7 +40,7 @@ Tensor written_out(const MultiHeadAttention& m, const Tensor& x, const Mask& mas
   const Tensor q = heads_of(m.query, m.num_heads);       // (batch, heads, length, d_k)
   const Tensor k = m.by_heads(heads_of(m.key, groups));  // (batch, heads, length, d_k)
   const Tensor v = m.by_heads(split_heads(map(m.value), groups));
-  const Tensor y = concatenate_heads(attention(q, k, v, mask, 0, nullptr, {}, m.scores).output);
+  const Tensor y = concat_heads(attention(q, k, v, mask, 0, nullptr, {}, m.scores).output);
   const Tensor out = matmul(y, m.output.weight);
   return m.output.bias.defined() ? out + m.output.bias : out;
 }

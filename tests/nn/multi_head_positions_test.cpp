@@ -45,7 +45,7 @@ double score_by_hand(const MultiHeadAttention& m, const Tensor& x, const Place& 
   if (m.positions == Positions::rotary) return rotary_score(m, x, at);
   const Index offset = at[3] - at[2];
   if (m.positions == Positions::relative) {
-    const Index bucket = relative_bucket(offset, m.is_causal);
+    const Index bucket = relative_position_bucket(offset, m.is_causal);
     return plain_score(m, x, at) + element(m.relative->table.weight, {bucket, at[1]});
   }
   const double slope =
@@ -79,8 +79,7 @@ std::string wrong_layer(const MultiHeadAttention& m, const Tensor& x, const Mask
   const Tensor heads = matmul(seen["weights"], split_heads(m.value(x), m.num_heads));
   return difference(seen["scores"], shape, expected, nearly) +
          difference(seen["weights"], shape, weights, nearly) +
-         difference_to(y, m.output(concatenate_heads(heads)), nearly) +
-         difference_to(alone, y, nearly);
+         difference_to(y, m.output(concat_heads(heads)), nearly) + difference_to(alone, y, nearly);
 }
 
 }  // namespace

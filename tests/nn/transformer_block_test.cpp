@@ -33,7 +33,7 @@ constexpr NormKind both_kinds[] = {NormKind::layer, NormKind::rms};
 
 void clear(const Linear& map) {
   for (const Parameter& parameter : map.parameters()) {
-    std::fill_n(parameter.value.data(), parameter.value.count(), real{0});
+    std::fill_n(parameter.value.data(), parameter.value.numel(), real{0});
   }
 }
 

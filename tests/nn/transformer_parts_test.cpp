@@ -77,7 +77,7 @@ TEST_CASE("blocks in parallel: attention and feed-forward see the same", "[phase
   for (std::size_t i = 0; i < 2; ++i) {
     const TransformerBlock& b = model.blocks[i];
     const std::string name = "blocks." + std::to_string(i);
-    const Tensor attended = b.attention.output(concatenate_heads(seen[name + ".attention.heads"]));
+    const Tensor attended = b.attention.output(concat_heads(seen[name + ".attention.heads"]));
     CHECK(difference_to(seen[name + ".middle"], x + attended, nearly) == "");
     x = x + attended + (*b.feed_forward)((*b.feed_forward_norm)(x));
     CHECK(difference_to(seen[name + ".output"], x, nearly) == "");

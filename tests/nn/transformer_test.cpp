@@ -31,7 +31,7 @@ Transformer scattered(const TransformerOptions& options) {
 Indices random_ids(const Shape& shape, std::uint64_t seed = 1) {
   Random random(seed);
   std::vector<std::int32_t> ids;
-  for (Index i = 0; i < shape.count(); ++i) {
+  for (Index i = 0; i < shape.numel(); ++i) {
     ids.push_back(static_cast<std::int32_t>(random.randint(11)));
   }
   return Indices(shape, ids);

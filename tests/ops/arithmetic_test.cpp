@@ -49,7 +49,7 @@ const std::vector<std::pair<Shape, Shape>> shapes = {
 // y must hold reference(a, b) at every place of the broadcast shape.
 std::string wrong_values(const Binary& operation, const Tensor& a, const Tensor& b) {
   const Tensor y = operation.f(a, b);
-  const Shape shape = broadcast("test", a.shape(), b.shape());
+  const Shape shape = broadcast_shapes("test", a.shape(), b.shape());
   return difference(y, shape, tabulate(shape, [&](const Place& place) {
                       return operation.reference(element(a, place), element(b, place));
                     }));

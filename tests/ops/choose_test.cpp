@@ -13,7 +13,7 @@ namespace {
 Tensor zeros_and_ones(const Shape& shape, std::uint64_t seed) {
   Random random(seed);
   Tensor result = Tensor::zeros(shape);
-  for (Index i = 0; i < result.count(); ++i) result.data()[i] = random.bits() & 1 ? 1 : 0;
+  for (Index i = 0; i < result.numel(); ++i) result.data()[i] = random.bits() & 1 ? 1 : 0;
   return result;
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("clamp keeps within its bounds and blocks the gradient outside", "[pha
                    })) == "");
   CHECK(wrong_gradient([](const std::vector<Tensor>& t) { return clamp(t[0], -1, 1); },
                        {Tensor({5}, {-3, -0.5, 0, 0.5, 2})}) == "");
-  CHECK(clamp(Tensor::zeros({0}), 0, 1).count() == 0);
+  CHECK(clamp(Tensor::zeros({0}), 0, 1).numel() == 0);
 }
 
 TEST_CASE("maximum and minimum choose element by element", "[phase0][ops]") {

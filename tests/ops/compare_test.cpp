@@ -31,7 +31,7 @@ const std::vector<Comparison> comparisons = {
 Tensor numbers(const Shape& shape, std::uint64_t seed) {
   const Tensor x = random_between(shape, -2, 2, seed);
   const double special[] = {NAN, infinity, -infinity, 0, -0.0};
-  for (Index i = 0; i < x.count(); ++i) {
+  for (Index i = 0; i < x.numel(); ++i) {
     real& value = x.data()[i];
     value = std::round(value);
     if (i % 3 == 0)

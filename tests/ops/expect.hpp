@@ -73,7 +73,7 @@ inline double element(const Tensor& x, const Place& place) {
 inline std::vector<double> tabulate(const Shape& shape,
                                     const std::function<double(const Place&)>& f) {
   std::vector<double> result;
-  for (Index i = 0; i < shape.count(); ++i) {
+  for (Index i = 0; i < shape.numel(); ++i) {
     Place place(static_cast<std::size_t>(shape.ndim()));
     Index rest = i;
     for (std::size_t axis = place.size(); axis-- > 0;) {

@@ -10,7 +10,7 @@ using namespace tapestry;
 
 namespace {
 
-Tensor counting(const Shape& shape) { return reshape(Tensor::arange(shape.count()), shape); }
+Tensor counting(const Shape& shape) { return reshape(Tensor::arange(shape.numel()), shape); }
 
 bool shares(const Tensor& a, const Tensor& b) { return a.buffer() == b.buffer(); }
 
@@ -38,7 +38,7 @@ TEST_CASE("reshape keeps the order of the elements, whatever the strides", "[pha
                                        expand(slice(x, 2, 0, 1), {4, 6, 2}),
                                        transpose(slice(x, 0, 3, 4), 0, 2)};
   for (const Tensor& source : sources) {
-    const Index count = source.count();
+    const Index count = source.numel();
     for (const Shape& shape : {Shape{count}, Shape{2, count / 2}, Shape{count / 4, 2, 2},
                                Shape{1, count, 1}, Shape{count / 2, 1, 2, 1}, source.shape()}) {
       CAPTURE(to_string(source.shape()), to_string(shape));

@@ -40,14 +40,15 @@ TEST_CASE("layer_norm centres and scales each row", "[phase0][ops]") {
     CHECK(wrong_norm(x, random_tensor({n}, 2), random_tensor({n}, 3), 1e-5) == "");
     CHECK(wrong_norm(x, Tensor::ones({n}), Tensor::zeros({n}), 0.1) == "");
   }
-  CHECK(layer_norm(Tensor::zeros({3, 0}), Tensor::zeros({0}), Tensor::zeros({0})).count() == 0);
+  CHECK(layer_norm(Tensor::zeros({3, 0}), Tensor::zeros({0}), Tensor::zeros({0})).numel() == 0);
 }
 
 TEST_CASE("layer_norm reads strided views", "[phase0][ops]") {
   const Tensor x = random_tensor({6, 5, 4}), gains = random_tensor({4, 6});
   CHECK(wrong_norm(transpose(x), Tensor::ones({5}), Tensor::zeros({5}), 1e-5) == "");
-  CHECK(wrong_norm(slice(x, 2, 0, 4, 2), slice(slice(gains, 1, 2, 3), 0, 0, 2).view({2}, {6}, 2),
-                   Tensor::ones({2}), 1e-5) == "");
+  CHECK(wrong_norm(slice(x, 2, 0, 4, 2),
+                   slice(slice(gains, 1, 2, 3), 0, 0, 2).as_strided({2}, {6}, 2), Tensor::ones({2}),
+                   1e-5) == "");
 }
 
 TEST_CASE("gradients of layer_norm by x, gain and bias", "[phase0][ops]") {

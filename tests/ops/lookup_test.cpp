@@ -11,7 +11,7 @@ namespace {
 
 Indices random_indices(const Shape& shape, Index below, std::uint64_t seed) {
   Random random(seed);
-  std::vector<std::int32_t> values(static_cast<std::size_t>(shape.count()));
+  std::vector<std::int32_t> values(static_cast<std::size_t>(shape.numel()));
   for (std::int32_t& value : values) value = static_cast<std::int32_t>(random.randint(below));
   return Indices(shape, values);
 }

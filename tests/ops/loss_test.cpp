@@ -132,7 +132,7 @@ TEST_CASE("binary_cross_entropy is the mean of -log of what was promised", "[pha
     CAPTURE(to_string(shape));
     const Tensor logits = random_tensor(shape), soft = random_between(shape, 0, 1, 2);
     const Tensor hard = random_tensor(shape, 3);
-    for (Index i = 0; i < hard.count(); ++i) hard.data()[i] = hard.data()[i] > 0 ? 1 : 0;
+    for (Index i = 0; i < hard.numel(); ++i) hard.data()[i] = hard.data()[i] > 0 ? 1 : 0;
     for (const Tensor& targets : {soft, hard}) {
       CHECK(difference(binary_cross_entropy_with_logits(logits, targets), Shape{},
                        {binary_by_hand(doubles(logits), doubles(targets))}) == "");

@@ -15,8 +15,8 @@ namespace {
 
 // c[..., i, j] = sum over l of a[..., i, l] * b[..., l, j], in double
 std::string wrong_product(const Tensor& a, const Tensor& b, double tolerance = 10 * tight) {
-  const Shape batch =
-      broadcast("test", a.shape().removed(-1).removed(-1), b.shape().removed(-1).removed(-1));
+  const Shape batch = broadcast_shapes("test", a.shape().removed(-1).removed(-1),
+                                       b.shape().removed(-1).removed(-1));
   const Shape shape =
       batch.inserted(batch.ndim(), a.size(-2)).inserted(batch.ndim() + 1, b.size(-1));
   const Index k = a.size(-1);

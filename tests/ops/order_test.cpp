@@ -19,7 +19,7 @@ using Ids = std::vector<std::int32_t>;
 // Whole numbers from -3 to 3, so that many are equal.
 Tensor whole_numbers(const Shape& shape, std::uint64_t seed = 1) {
   const Tensor x = random_between(shape, -3, 3, seed);
-  for (Index i = 0; i < x.count(); ++i) x.data()[i] = std::round(x.data()[i]);
+  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = std::round(x.data()[i]);
   return x;
 }
 

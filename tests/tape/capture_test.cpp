@@ -132,7 +132,7 @@ TEST_CASE("what is recorded is what was used, stage by stage", "[phase2][nn]") {
     CHECK(difference(sum(seen[part + "weights"], -1), {2, 2, 5}, std::vector<double>(20, 1)) == "");
     const Tensor mixed = matmul(seen[part + "weights"], seen[part + "value"]);
     CHECK(difference_to(seen[part + "heads"], mixed, nearly) == "");
-    const Tensor joined = layer.output(concatenate_heads(seen[part + "heads"]));
+    const Tensor joined = layer.output(concat_heads(seen[part + "heads"]));
     CHECK(same_bits(seen[part + "output"], joined));
     CHECK(same_bits(seen[block + "middle"], x + joined));
   }

@@ -244,7 +244,7 @@ TEST_CASE("a slope is told with what the record was made from and what it made",
   Tape tape({x}, Tape::Keep::values);
   const Tensor y = x + 2;
   const Tensor steep = Tape::record(
-      "steep", {y}, y.detached() + 2,
+      "steep", {y}, y.detach() + 2,
       [](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy * Tensor({2}, {1, inf})); });
   (void)tape.backward(sum(steep));
   const Causes found = causes(tape_steps(tape));

@@ -311,8 +311,8 @@ TEST_CASE("checkpoint: what gets out of f beside its result cannot lose its grad
     Tape tape({x});
     const Tensor y = checkpoint(f, {x});
     CHECK(side.at({1}) == 4);  // to be looked at
-    CHECK(complaint([&] { side + y; }, {"(2)", "inside f", "detached()"}) == "");
-    CHECK(tape.backward(sum(y + side.detached()))[x].at({1}) == (inner ? 13 : 12));
+    CHECK(complaint([&] { side + y; }, {"(2)", "inside f", "detach()"}) == "");
+    CHECK(tape.backward(sum(y + side.detach()))[x].at({1}) == (inner ? 13 : 12));
   }
 }
 

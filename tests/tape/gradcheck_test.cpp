@@ -17,7 +17,7 @@ namespace {
 
 // x -> 2 x, whose backward function gives what `spoil` makes of the right gradient.
 Tensor doubled(const Tensor& x, const std::function<Tensor(const Tensor&)>& spoil) {
-  const Tensor y = x.detached() * 2;
+  const Tensor y = x.detach() * 2;
   return Tape::record("doubled", {x}, y, [spoil](const Tensor& dy, GradientSink& to) {
     to.accumulate(0, spoil(2 * dy));
   });
@@ -104,7 +104,7 @@ TEST_CASE("each element moves by a distance and to a side of its own", "[phase0]
 TEST_CASE("a forgotten gradient is caught", "[phase0][gradcheck]") {
   const Tensor a = random_tensor({3}, 1), b = random_tensor({3}, 2);
   const GradcheckResult result =
-      gradcheck([](const std::vector<Tensor>& x) { return x[0] * x[1].detached(); }, {a, b});
+      gradcheck([](const std::vector<Tensor>& x) { return x[0] * x[1].detach(); }, {a, b});
   CHECK(missing_word(result.message, {"input 1 (3)", "the tape says 0,"}) == "");
 }
 

@@ -27,9 +27,9 @@ TEST_CASE("a record counts what it saves for the backward pass", "[phase0][tape]
   CHECK(saved(x + x) == 0);
   CHECK(saved(x - 1) == 0);
   CHECK(saved(-x) == 0);
-  CHECK(saved(x * x.detached()) == 2 * six);  // both operands
-  CHECK(saved(exp(x)) == six);                // the output
-  CHECK(saved(log(x)) == six);                // the input
+  CHECK(saved(x * x.detach()) == 2 * six);  // both operands
+  CHECK(saved(exp(x)) == six);              // the output
+  CHECK(saved(log(x)) == six);              // the input
   CHECK(saved(relu(x)) == six);
   CHECK(saved(sum(x)) == 0);
   CHECK(saved(mean(x, 0)) == 0);
@@ -50,8 +50,8 @@ TEST_CASE("what a record saved is counted whatever was computed in between", "[p
   };
   (void)exp(x);  // takes nothing of it
   CHECK(last_entry(tape).saved_bytes == 6 * sizeof(real));
-  (void)exp(x.detached());  // drops nothing of it
-  const Tensor y = Tape::record("square", {x}, x.detached() * x.detached() + exp(x) * 0, backward);
+  (void)exp(x.detach());  // drops nothing of it
+  const Tensor y = Tape::record("square", {x}, x.detach() * x.detach() + exp(x) * 0, backward);
   CHECK(last_entry(tape).operation == "square");
   CHECK(last_entry(tape).saved_bytes == 6 * sizeof(real));
   (void)Tape::save(x);

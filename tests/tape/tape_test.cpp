@@ -26,7 +26,7 @@ TEST_CASE("the minus infinity of a mask is not the first bad number, a NaN after
   CHECK(tape.first_non_finite() == "");
   const Tensor broken = log(weights - 1);
   CHECK(missing_word(tape.first_non_finite(), {"log", "finite: 3 of its 3 numbers are NaN"}) == "");
-  CHECK(broken.count() == 3);
+  CHECK(broken.numel() == 3);
 }
 
 TEST_CASE("a loss that is not finite is told of with the mask that its infinity comes from",
@@ -252,8 +252,8 @@ TEST_CASE("the backward pass starts at y: later records are ignored", "[phase0][
 TEST_CASE("detached stops the gradient, also through views of it", "[phase0][tape]") {
   const Tensor x({2, 1}, {2, 3});
   Tape tape({x});
-  const Tensor y = x * x.detached() + expand(transpose(x.detached()), {2, 2}) * 5;
-  const Tensor constant = (x * 2).detached() * x.detached();
+  const Tensor y = x * x.detach() + expand(transpose(x.detach()), {2, 2}) * 5;
+  const Tensor constant = (x * 2).detach() * x.detach();
   CHECK(tape.size() == 4);  // x, x * x', the sum and x * 2: no record for what is detached
   const Gradients gradients = tape.backward(sum(y) + sum(x) + sum(constant));
   CHECK(difference(gradients[x], {2, 1}, {2 * 2 + 1, 2 * 3 + 1}) == "");
@@ -270,7 +270,7 @@ namespace {
 
 // x^3, as a user would add it; the factor 3 is right.
 Tensor cube(const Tensor& x, double factor) {
-  const Tensor inside = x.detached();  // no records for what happens inside
+  const Tensor inside = x.detach();  // no records for what happens inside
   const Tensor y = inside * inside * inside;
   return Tape::record("cube", {x}, y,
                       [x = Tape::save(x), factor](const Tensor& dy, GradientSink& to) {
@@ -322,7 +322,7 @@ TEST_CASE("a gradient sink tells which inputs need a gradient and drops the othe
   std::vector<bool> wanted;
   Tape tape({x});
   const Tensor y = Tape::record(
-      "own", {constant, x, x.detached()}, Tensor(1), [&wanted](const Tensor& dy, GradientSink& to) {
+      "own", {constant, x, x.detach()}, Tensor(1), [&wanted](const Tensor& dy, GradientSink& to) {
         for (std::size_t i = 0; i < 4; ++i) wanted.push_back(to.needs_gradient(i));
         to.accumulate(0, Tensor::ones({7}));  // not looked at
         to.accumulate(1, 5 * dy);

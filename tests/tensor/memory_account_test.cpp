@@ -25,10 +25,10 @@ TEST_CASE("an account counts the tensors of its thread until they are freed", "[
     }
     CHECK(account.live_bytes() == one);
     CHECK(account.peak_bytes() == 2 * one);
-    std::thread same([] { CHECK(Tensor::zeros({1000}).count() == 1000); });  // in the freed block
+    std::thread same([] { CHECK(Tensor::zeros({1000}).numel() == 1000); });  // in the freed block
     same.join();
     CHECK(account.live_bytes() == one);
-    std::thread other([] { CHECK(Tensor::zeros({5000}).count() == 5000); });
+    std::thread other([] { CHECK(Tensor::zeros({5000}).numel() == 5000); });
     other.join();
     CHECK(account.peak_bytes() == 2 * one);
     std::thread last([&] { longer = {}; });  // freed elsewhere
@@ -53,7 +53,7 @@ TEST_CASE("an account's limit refuses the tensor that goes beyond", "[phase8][te
   const std::string wanted = std::to_string(10000 * sizeof(real)) + " bytes for one tensor";
   CHECK(missing_word(said, {"out of memory", wanted.c_str(), "limit of 10000 bytes", "are in use",
                             "more ranks"}) == "");
-  CHECK(Tensor::zeros({100}).count() == 100);  // goes on
+  CHECK(Tensor::zeros({100}).numel() == 100);  // goes on
   CHECK_THROWS_AS(MemoryAccount{}, Error);
 }
 

@@ -209,7 +209,7 @@ TEST_CASE("random tensors draw the same numbers one by one", "[phase0][random]")
                    })) == "");
   CHECK(difference(z, {7},
                    tabulate({7}, [&](const Place&) { return 10 + 0.5 * numbers.normal(); })) == "");
-  CHECK(tensors.uniform({0, 4}, 0, 1).count() == 0);
+  CHECK(tensors.uniform({0, 4}, 0, 1).numel() == 0);
   CHECK(tensors.normal({}).ndim() == 0);
   CHECK(tensors.position() == numbers.position() + 2);
 }

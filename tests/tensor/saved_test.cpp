@@ -44,7 +44,7 @@ std::string wrong_gradient_after(const std::function<void(Tensor w)>& work) {
 TEST_CASE("a weight that was changed before the backward pass is refused", "[phase0][tape]") {
   CHECK(not_refused([](Tensor w) { w.data()[0] = 100; }) == "");
   CHECK(not_refused([](Tensor w) { w.set({1}, 100); }) == "");
-  CHECK(not_refused([](Tensor w) { reshape(w.detached(), {1, 2}).data()[1] = 100; }) == "");
+  CHECK(not_refused([](Tensor w) { reshape(w.detach(), {1, 2}).data()[1] = 100; }) == "");
   CHECK(not_refused([](Tensor w) { std::thread([=] { w.data()[0] = 100; }).join(); }) == "");
   CHECK(not_refused([](Tensor w) {
           const double read = double{w.data()[0]};

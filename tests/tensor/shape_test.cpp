@@ -12,7 +12,7 @@ using namespace tapestry;
 TEST_CASE("a shape knows its sizes, from the front and from the back", "[phase0][shape]") {
   const Shape shape{2, 3, 5};
   CHECK(shape.ndim() == 3);
-  CHECK(shape.count() == 30);
+  CHECK(shape.numel() == 30);
   CHECK(shape[0] == 2);
   CHECK(shape[2] == 5);
   CHECK(shape[-1] == 5);
@@ -23,10 +23,10 @@ TEST_CASE("a shape knows its sizes, from the front and from the back", "[phase0]
 
 TEST_CASE("rank 0 is one number, and a size of 0 means none", "[phase0][shape]") {
   CHECK(Shape().ndim() == 0);
-  CHECK(Shape().count() == 1);
+  CHECK(Shape().numel() == 1);
   CHECK(to_string(Shape()) == "()");
-  CHECK(Shape{0}.count() == 0);
-  CHECK(Shape{3, 0, 2}.count() == 0);
+  CHECK(Shape{0}.numel() == 0);
+  CHECK(Shape{3, 0, 2}.numel() == 0);
   CHECK(to_string(Shape{4}) == "(4)");
 }
 
@@ -69,10 +69,10 @@ TEST_CASE("a shape that memory cannot hold is refused, wherever a 0 stands", "[p
   CHECK(complaint([] { Shape{huge, huge}; }, words) == "");
   CHECK(complaint([] { Shape{huge, huge, 0}; }, words) == "");
   CHECK(complaint([] { Shape{0, huge, huge}; }, words) == "");
-  CHECK(Shape{huge, 2}.count() == 2 * huge);
+  CHECK(Shape{huge, 2}.numel() == 2 * huge);
   constexpr Index most = (Index{1} << 59) - 1;
-  CHECK(Shape{1, most, 0}.count() == 0);
-  CHECK(Shape{most}.count() == most);
+  CHECK(Shape{1, most, 0}.numel() == 0);
+  CHECK(Shape{most}.numel() == most);
   CHECK(complaint([] { Shape{most + 1}; }, words) == "");
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("broadcasting follows NumPy's rule for all small shapes", "[phase0][sh
     for (const std::vector<Index>& b : shapes) {
       const auto [fits, expected] = meet(a, b);
       try {
-        const Shape result = broadcast("test", from_back(a), from_back(b));
+        const Shape result = broadcast_shapes("test", from_back(a), from_back(b));
         if (fits && result == from_back(expected)) ++met;
       } catch (const Error&) {
         if (!fits) ++clashed;
@@ -147,10 +147,10 @@ TEST_CASE("broadcasting follows NumPy's rule for all small shapes", "[phase0][sh
 }
 
 TEST_CASE("shapes that clash name the axis and both sizes", "[phase0][shape]") {
-  CHECK(complaint([] { broadcast("add", {4, 2, 3}, {5, 3}); },
+  CHECK(complaint([] { broadcast_shapes("add", {4, 2, 3}, {5, 3}); },
                   {"add:", "a is (4, 2, 3)", "b is (5, 3)", "axis -2", "2 and 5", "equal", "1"}) ==
         "");
-  CHECK(complaint([] { broadcast("add", {0}, {3}); }, {"axis -1", "0 and 3"}) == "");
+  CHECK(complaint([] { broadcast_shapes("add", {0}, {3}); }, {"axis -1", "0 and 3"}) == "");
 }
 
 TEST_CASE("one shape broadcasts to another if only ones change", "[phase0][shape]") {

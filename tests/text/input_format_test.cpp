@@ -32,7 +32,7 @@ TEST_CASE("a batch tells how it feeds a model, whoever made it", "[phase2][text]
   CHECK(fed(next_word_batch(vocabulary, {{"a", "b"}, {}, {"c"}})) == "<bos>, next");
   CHECK(fed(next_word_batch(vocabulary, {{}})) == "<bos>, next");
   CHECK(fed(masked_lm_batch(vocabulary, {{"a", "b"}, {"c"}}, random)) == "hidden");
-  const Indices text = Vocabulary::of_characters("a text").ids("a text at a tea");
+  const Indices text = Vocabulary::of_characters("a text").encode("a text at a tea");
   CHECK(fed(random_windows(text, 3, 5, random)) == "next");
   CHECK(fed(BracketTask().batch(Part::train, 4, random)) == "<bos>, next");
   CHECK(fed(Grammar().batch(Vocabulary(Grammar().words()), 4, random)) == "<bos>, next");

@@ -32,13 +32,13 @@ TEST_CASE("special words come first, then the words in order, each once", "[phas
 
 TEST_CASE("words become ids and ids words again", "[phase1][text]") {
   const Vocabulary vocabulary(split_words("the cat sat on mat"));
-  const Indices ids = vocabulary.ids("The cat sat on the mat");
+  const Indices ids = vocabulary.encode("The cat sat on the mat");
   CHECK(ids.shape == Shape{6});
   CHECK(ids.values == Ids{5, 6, 7, 8, 5, 9});
-  CHECK(vocabulary.text(ids) == "the cat sat on the mat");
-  CHECK(vocabulary.text(Indices({2, 1}, {6, 0})) == "cat <pad>");
-  CHECK(vocabulary.ids("").shape == Shape{0});
-  CHECK(vocabulary.text(vocabulary.ids("")).empty());
+  CHECK(vocabulary.decode(ids) == "the cat sat on the mat");
+  CHECK(vocabulary.decode(Indices({2, 1}, {6, 0})) == "cat <pad>");
+  CHECK(vocabulary.encode("").shape == Shape{0});
+  CHECK(vocabulary.decode(vocabulary.encode("")).empty());
   CHECK(vocabulary.word(9) == "mat");
   CHECK(vocabulary.contains("cat"));
   CHECK_FALSE(vocabulary.contains("Cat"));
@@ -54,18 +54,18 @@ TEST_CASE("a batch fills short texts up with <pad>", "[phase1][text]") {
 
 TEST_CASE("an unknown word is refused with the closest one, or becomes <unk>", "[phase1][text]") {
   const Vocabulary strict({"kitten", "mat"});
-  CHECK(complaint([&] { strict.ids("the kiten"); }, {"'the' is not one of the 7 words"}) == "");
+  CHECK(complaint([&] { strict.encode("the kiten"); }, {"'the' is not one of the 7 words"}) == "");
   CHECK(complaint([&] { strict.id("kiten"); }, {"Did you mean 'kitten'?"}) == "");
   CHECK(complaint([&] { strict.id("x"); }, {"'x'", "UnknownWord::replace"}) == "");
   const Vocabulary lenient({"kitten", "mat"}, UnknownWord::replace);
-  CHECK(lenient.ids("the kitten").values == Ids{4, 5});
-  CHECK(lenient.text(lenient.ids("the kitten")) == "<unk> kitten");
+  CHECK(lenient.encode("the kitten").values == Ids{4, 5});
+  CHECK(lenient.decode(lenient.encode("the kitten")) == "<unk> kitten");
 }
 
 TEST_CASE("ids that are no words and words that no text has are refused", "[phase1][text]") {
   const Vocabulary vocabulary({"mat"});
   CHECK(complaint([&] { vocabulary.word(6); }, {"id 6 is not one of the 6 words (0 to 5)"}) == "");
-  CHECK(complaint([&] { vocabulary.text(Indices({1}, {-1})); }, {"id -1"}) == "");
+  CHECK(complaint([&] { vocabulary.decode(Indices({1}, {-1})); }, {"id -1"}) == "");
   for (const char* word : {"", "two words", "Capital", "line\n"}) {
     CHECK(complaint([&] { Vocabulary({word}); }, {"vocabulary: '", "' is not a word"}) == "");
   }
@@ -84,24 +84,24 @@ TEST_CASE("a vocabulary of characters goes from text to ids and back, letter by 
   const Vocabulary vocabulary = Vocabulary::of_characters(text);
   CHECK(vocabulary.words() == Words{"<pad>", "<bos>", "<eos>", "<mask>", "<unk>", "\n", " ", ",",
                                     "T", "b", "e", "n", "o", "r", "t", "\xE2\x80\xA6"});
-  const Indices ids = vocabulary.ids(text);
+  const Indices ids = vocabulary.encode(text);
   CHECK(ids.shape == Shape{14});
   CHECK(ids.values == Ids{8, 12, 6, 9, 10, 7, 5, 12, 13, 6, 11, 12, 14, 15});
-  CHECK(vocabulary.text(ids) == text);
-  CHECK(vocabulary.ids(split_characters(text)).values == ids.values);
-  CHECK(vocabulary.text(Indices({2}, {Vocabulary::bos, 8})) == "<bos>T");
+  CHECK(vocabulary.decode(ids) == text);
+  CHECK(vocabulary.encode(split_characters(text)).values == ids.values);
+  CHECK(vocabulary.decode(Indices({2}, {Vocabulary::bos, 8})) == "<bos>T");
   CHECK(Vocabulary::of_characters("ton\xE2\x80\xA6T,reb \n").words() == vocabulary.words());
 }
 
 TEST_CASE("characters that are not in the vocabulary are refused, or become <unk>",
           "[phase2][text]") {
   const Vocabulary strict = Vocabulary::of_characters("ab");
-  CHECK(complaint([&] { strict.ids("abc"); }, {"'c' is not one of the 7 words"}) == "");
-  CHECK(complaint([&] { strict.ids("<pad>"); }, {"'<' is not"}) == "");
-  CHECK(complaint([&] { strict.ids("a\xff"); }, {"not UTF-8 at byte 1 of 2"}) == "");
+  CHECK(complaint([&] { strict.encode("abc"); }, {"'c' is not one of the 7 words"}) == "");
+  CHECK(complaint([&] { strict.encode("<pad>"); }, {"'<' is not"}) == "");
+  CHECK(complaint([&] { strict.encode("a\xff"); }, {"not UTF-8 at byte 1 of 2"}) == "");
   CHECK(complaint([] { Vocabulary::of_characters("\xff"); }, {"not UTF-8 at byte 0 of 1"}) == "");
   const Vocabulary lenient = Vocabulary::of_characters("ab", UnknownWord::replace);
-  CHECK(lenient.ids("acb").values == Ids{5, 4, 6});
+  CHECK(lenient.encode("acb").values == Ids{5, 4, 6});
   CHECK(Vocabulary::of_characters("").size() == 5);
-  CHECK(strict.ids("").shape == Shape{0});
+  CHECK(strict.encode("").shape == Shape{0});
 }

@@ -61,7 +61,7 @@ struct EngineBench {
     add("encoder", encoder, masked_lm_batch(vocabulary, texts, random));
   }
 
-  Indices ids(const char* text) const { return vocabulary.ids(split_words(text)); }
+  Indices ids(const char* text) const { return vocabulary.encode(split_words(text)); }
   std::int32_t id(const char* word) const { return vocabulary.id(word); }
   std::string file(const std::string& name) const { return (folder / name).string(); }
 

@@ -66,7 +66,7 @@ TEST_CASE("the engine's hand-made model is the library's", "[tools][engine]") {
   CHECK(difference_to(bench.engine.subjects.at("h").model(batch.inputs), logits, 0) == "");
   CHECK(said["words"] == "0.0 previous word, 1.0 what followed the same word");
   CHECK(has(said["description"], "2 layers, 1 head each"));
-  CHECK(said["parameters"] == model.parameter_count());
+  CHECK(said["parameters"] == model.num_parameters());
   CHECK(said["prompt"] == task().prompt);
   CHECK(said["test_is"] == task().test_is);
   CHECK(said["has_answers"] == task().has_answers);
@@ -195,7 +195,7 @@ TEST_CASE("the engine scores another model beside the hand-made one", "[tools][e
 TEST_CASE("a hand-made model that cannot be is refused", "[tools][engine]") {
   EngineBench bench;
   bench.ask(hand(bench, two_heads));
-  const Index parameters = bench.engine.subjects.at("h").model.parameter_count();
+  const Index parameters = bench.engine.subjects.at("h").model.num_parameters();
   const std::string before = content(bench.folder / "hand.safetensors");
   const auto said = [&](const std::string& heads, const std::string& more = "") {
     return bench.problem(hand(bench, heads, more));
@@ -233,6 +233,6 @@ TEST_CASE("a hand-made model that cannot be is refused", "[tools][engine]") {
   CHECK(bench.problem("{'call': 'matrices', 'phrase': 'same word'}") ==
         "the engine wants a text as 'task'.");
   // File and model are as before.
-  CHECK(bench.engine.subjects.at("h").model.parameter_count() == parameters);
+  CHECK(bench.engine.subjects.at("h").model.num_parameters() == parameters);
   CHECK(content(bench.folder / "hand.safetensors") == before);
 }

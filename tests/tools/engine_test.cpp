@@ -22,7 +22,7 @@ TEST_CASE("the engine opens a checkpoint, and forgets it", "[tools][engine]") {
   const Json said =
       bench.ask("{'call': 'open', 'model': 'x', 'file': '" + bench.file("decoder") + "'}");
   CHECK(has(said["description"], "2 layers, 2 heads each, width 8, vocabulary of 11 words"));
-  CHECK(said["parameters"] == bench.decoder.parameter_count());
+  CHECK(said["parameters"] == bench.decoder.num_parameters());
   CHECK(said["transformer"] == true);
   CHECK(said["sample"] == "a b c d e f");
   const std::string record = "{'call': 'record', 'models': [{'model': 'x'}], 'texts': ['a b']}";
@@ -30,7 +30,7 @@ TEST_CASE("the engine opens a checkpoint, and forgets it", "[tools][engine]") {
 
   // Another one of that name takes its place.
   bench.ask("{'call': 'open', 'model': 'x', 'file': '" + bench.file("planted") + "'}");
-  CHECK(bench.ask(record)["models"][0]["parameters"] == bench.planted.parameter_count());
+  CHECK(bench.ask(record)["models"][0]["parameters"] == bench.planted.num_parameters());
   CHECK(bench.ask("{'call': 'close', 'model': 'x'}").empty());
   CHECK(bench.problem(record) == "the engine has no model \"x\".");
   CHECK(bench.ask("{'call': 'close', 'model': 'x'}").empty());
@@ -48,8 +48,8 @@ TEST_CASE("the engine's sample of a model has words that it knows", "[tools][eng
                            .initializer = init::lecun_normal},
                           random);
   Batch batch;
-  batch.inputs = Indices({1, 2}, letters.ids("xy").values);
-  batch.targets = Indices({1, 2}, letters.ids("yx").values);
+  batch.inputs = Indices({1, 2}, letters.encode("xy").values);
+  batch.targets = Indices({1, 2}, letters.encode("yx").values);
   write_transformer(bench.folder / "letters", model, to_metadata(letters, batch));
   const Json said =
       bench.ask("{'call': 'open', 'model': 'l', 'file': '" + bench.file("letters") + "'}");
@@ -62,7 +62,7 @@ TEST_CASE("the engine opens a folder", "[tools][engine]") {
   const Json said =
       bench.ask("{'call': 'open', 'model': 'm', 'folder': '" + folder.string() + "'}");
   CHECK(has(said["description"], "vocabulary of 264 tokens"));
-  CHECK(said["parameters"] == read_model(folder).parameter_count());
+  CHECK(said["parameters"] == read_model(folder).num_parameters());
   CHECK(said["sample"] == "Once upon a time");
   CHECK(
       bench.ask("{'call': 'record', 'models': [{'model': 'm'}], 'texts': ['ab']}")["runs"].size() ==
@@ -91,7 +91,7 @@ TEST_CASE("the engine says why a file is no model", "[tools][engine]") {
       bench.ask(
           "{'call': 'record', 'models': [{'model': 'decoder'}], 'texts': ['a b']}")["models"][0]
                                                                                    ["parameters"] ==
-      bench.decoder.parameter_count());
+      bench.decoder.num_parameters());
 }
 
 TEST_CASE("a request that is none is refused", "[tools][engine]") {

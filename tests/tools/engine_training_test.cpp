@@ -65,7 +65,7 @@ TEST_CASE("the engine's losses are those of the library's training", "[tools][en
   CHECK(begun["step"] == 0);
   CHECK(begun["steps"] == 6);
   CHECK(begun["task"] == "copy");
-  CHECK(begun["parameters"] == run.model.parameter_count());
+  CHECK(begun["parameters"] == run.model.num_parameters());
   CHECK(begun["prompt"] == run.material.prompt);
   CHECK(begun["test_is"] == run.material.test_is);
   CHECK(begun["best_possible"] == run.material.best_loss);
@@ -158,7 +158,7 @@ TEST_CASE("a loss that is not finite stops the engine's training", "[tools][engi
   bench.learn(", 'steps': 2");
   command::Run& run = bench.engine.learners.at("t")->run;
   for (const Parameter& one : run.model.parameters()) {
-    std::fill_n(one.value.data(), one.value.count(), std::numeric_limits<real>::max());
+    std::fill_n(one.value.data(), one.value.numel(), std::numeric_limits<real>::max());
   }
   std::vector<std::vector<real>> before;
   for (const Parameter& one : run.model.parameters()) before.push_back(one.value.values());

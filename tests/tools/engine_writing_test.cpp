@@ -103,7 +103,7 @@ TEST_CASE("the engine shows what may follow, and the text stays", "[tools][engin
     CHECK(is_near(said[i]["drawn"], drawn.at({id})));
     CHECK((i == 0 || said[i]["own"] <= said[i - 1]["own"]));
   }
-  CHECK(said[0]["own"] == double{*std::max_element(own.data(), own.data() + own.count())});
+  CHECK(said[0]["own"] == double{*std::max_element(own.data(), own.data() + own.numel())});
   CHECK(bench.ask(next)["words"] == said);
   const Json more =
       bench.ask("{'call': 'more', 'model': 'decoder', 'temperature': 0.5, 'top_k': 3}");

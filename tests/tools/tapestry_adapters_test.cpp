@@ -67,11 +67,11 @@ TEST_CASE("adapters learn beside a folder that stays, and are a small file", "[p
   CHECK(has(t.adapters.out, "\nwrote a\nwrote a_best_model\n"));
   Index count = 0;
   for (const Parameter& one : read_safetensors(t.desk.folder / "a").tensors) {
-    count += one.value.count();
+    count += one.value.numel();
   }
   CHECK(count == 192);
   CHECK(has(t.model.out,
-            ": " + std::to_string(read_model(t.desk.folder / "m").parameter_count()) + " numbers"));
+            ": " + std::to_string(read_model(t.desk.folder / "m").num_parameters()) + " numbers"));
   CHECK_FALSE(has(t.model.out, "learn ("));
 }
 

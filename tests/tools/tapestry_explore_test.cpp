@@ -149,7 +149,7 @@ TEST_CASE("a page holds what the model computed, bit by bit", "[phase1][tools]")
   CHECK(wrong(said) == "");
   CHECK(has(said.out, "wrote o.html ("));
   const Page page(bench.folder / "o.html");
-  const Indices ids = vocabulary.ids("a b c a");
+  const Indices ids = vocabulary.encode("a b c a");
   const Capture seen;
   const Tensor logits = bench.model(ids, {}, {.need_weights = true});  // (4, words)
 
@@ -200,7 +200,7 @@ TEST_CASE("a page holds what the model says, and would say after each layer", "[
   const Bench bench;
   bench.run("m.safetensors --text 'a b c a' --out o.html");
   const Page page(bench.folder / "o.html");
-  const Indices ids = vocabulary.ids("a b c a");
+  const Indices ids = vocabulary.encode("a b c a");
   const Tensor shares = [&] {  // (4, words)
     const Capture seen;        // it stores its weights, as explore has it do
     return softmax(bench.model(ids, {}, {.need_weights = true}));
@@ -345,7 +345,7 @@ TEST_CASE("biases of distances are recorded, and scores follow from them", "[pha
              bias = page.numbers(0, layer["bias"]);
   const double scale = page.json["models"][0]["attention"][0]["scale"];
   const Capture seen;
-  model(vocabulary.ids("a b c d"), {}, {.need_weights = true});
+  model(vocabulary.encode("a b c d"), {}, {.need_weights = true});
   const Tensor scores = squeeze(seen["blocks.0.attention.scores"], 0);  // (2, 4, 4)
   for (std::size_t head = 0; head < 2; ++head) {
     for (std::size_t i = 0; i < 4; ++i) {
@@ -384,7 +384,7 @@ TEST_CASE("a long text is recorded in bins", "[phase6][tools]") {
     CHECK(std::abs(sum - 1) < 1e-4);  // the mean of rows that sum to 1
   }
   const Capture seen;
-  model(vocabulary.ids(text), {}, {.need_weights = true});
+  model(vocabulary.encode(text), {}, {.need_weights = true});
   const Tensor weights = squeeze(seen["blocks.1.attention.weights"], 0);  // (4, 1000, 1000)
   double cell = 0;  // of head 2, queries of bin 40 (625 to 639), keys of bin 3 (46 to 61)
   for (Index i = 625; i < 640; ++i) {

@@ -65,7 +65,7 @@ std::string written_by(const Transformer& model, const std::string& begin, bool 
   std::string text = begin;
   for (int i = 0; i < 12; ++i) {
     const auto most = static_cast<std::size_t>(model.options.max_length - (bos ? 1 : 0));
-    const Indices last = characters.ids(text.substr(text.size() - std::min(most, text.size())));
+    const Indices last = characters.encode(text.substr(text.size() - std::min(most, text.size())));
     const std::int32_t id = likeliest(model, bos ? after_bos(last) : last);
     if (id == Vocabulary::eos) break;
     text += characters.word(id);
@@ -78,7 +78,7 @@ std::string written_by(const Transformer& model, const std::string& begin, bool 
 TEST_CASE("a model of characters is read with <bos> if it was trained so", "[phase5][tools]") {
   const TemporaryFolder folder;
   Random random(1);
-  const Batch windows = random_windows(characters.ids("1+2=3+4=7"), 2, 5, random);
+  const Batch windows = random_windows(characters.encode("1+2=3+4=7"), 2, 5, random);
   const Transformer model = written(folder / "with", characters, true, next_characters());
   written(folder / "without", characters, true, windows);
 
@@ -86,7 +86,7 @@ TEST_CASE("a model of characters is read with <bos> if it was trained so", "[pha
   CHECK(wrong(with) == "");
   CHECK(has(with.out, "text:  <bos>1+2=\n"));
   CHECK(has(unfolded(with.out), "decoder, input with <bos>,"));
-  const std::int32_t next = likeliest(model, after_bos(characters.ids("1+2=")));
+  const std::int32_t next = likeliest(model, after_bos(characters.encode("1+2=")));
   CHECK(has(with.out, "\nnext: " + characters.word(next) + " 0."));
   const Result why =
       tapestry_in(folder / "", "why --checkpoint with --text 1+ --query + --key '<bos>'");
@@ -106,7 +106,7 @@ TEST_CASE("a model that writes reads the last words it has positions for, behind
           "[phase5][tools]") {
   const TemporaryFolder folder;
   Random random(1);
-  const Batch windows = random_windows(characters.ids("1+2=3+4=7"), 2, 5, random);
+  const Batch windows = random_windows(characters.encode("1+2=3+4=7"), 2, 5, random);
   const Transformer model = written(folder / "with", characters, true, next_characters());
   written(folder / "without", characters, true, windows);
   for (const bool bos : {true, false}) {
@@ -233,7 +233,7 @@ TEST_CASE("the single head of step 14 is looked into like any model", "[phase1][
   const Parameters head = single_head();
   write_safetensors(folder / "m", head, hidden_words());
   const auto part = [&](std::size_t i) { return head[i].value; };
-  const Tensor x = embedding(part(0), words.ids("the <mask> sat")) + slice(part(1), 0, 0, 3);
+  const Tensor x = embedding(part(0), words.encode("the <mask> sat")) + slice(part(1), 0, 0, 3);
   const Attention made = attention(matmul(x, part(2)), matmul(x, part(3)), matmul(x, part(4)));
   const Tensor shares = softmax(matmul(matmul(made.output, part(5)), part(6)));
 

@@ -33,9 +33,9 @@ struct Bench {
 
   Bench() {
     Batch batch;
-    batch.inputs = vocabulary.ids(split_words("a b c"));
+    batch.inputs = vocabulary.encode(split_words("a b c"));
     batch.inputs.shape = {1, 3};
-    batch.targets = vocabulary.ids(split_words("b c d"));
+    batch.targets = vocabulary.encode(split_words("b c d"));
     batch.targets.shape = {1, 3};
     write_transformer(folder / "m", model, to_metadata(vocabulary, batch));
   }
@@ -50,7 +50,7 @@ struct Bench {
   }
 };
 
-Indices ids(const char* text) { return vocabulary.ids(split_words(text)); }
+Indices ids(const char* text) { return vocabulary.encode(split_words(text)); }
 
 std::int32_t id(const char* word) { return vocabulary.id(word); }
 

@@ -23,7 +23,7 @@ const std::string sentence = " --text 'the cat sat on the mat'";
 Tensor weights_of(const Capture& seen, Index layer) {
   const Transformer model = read_transformer(models() / "words");
   const Vocabulary vocabulary(Grammar().words());
-  model(vocabulary.ids("<bos> the cat sat on the mat"), {}, {.need_weights = true});
+  model(vocabulary.encode("<bos> the cat sat on the mat"), {}, {.need_weights = true});
   return seen["blocks." + std::to_string(layer) + ".attention.weights"];
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("analyze tells which word the model expects next", "[phase5][tools]") 
   CHECK(wrong(result) == "");
   const Vocabulary vocabulary(Grammar().words());
   const Tensor logits =
-      read_transformer(models() / "words")(vocabulary.ids("<bos> the cat sat on the mat"));
+      read_transformer(models() / "words")(vocabulary.encode("<bos> the cat sat on the mat"));
   Index best = 0;
   double sum = 0;
   for (Index word = 0; word < vocabulary.size(); ++word) {

@@ -27,9 +27,9 @@ struct Bench {
   Bench() {
     const Transformer model = planted_induction(vocabulary.size());
     Batch batch;
-    batch.inputs = vocabulary.ids(split_words("a b c"));
+    batch.inputs = vocabulary.encode(split_words("a b c"));
     batch.inputs.shape = {1, 3};
-    batch.targets = vocabulary.ids(split_words("b c d"));
+    batch.targets = vocabulary.encode(split_words("b c d"));
     batch.targets.shape = {1, 3};
     write_transformer(folder / "m", model, to_metadata(vocabulary, batch));
   }

@@ -317,10 +317,10 @@ TEST_CASE("an adam that takes over another's state makes the same steps", "[phas
   REQUIRE(place.size() == 4);
   CHECK((memory[0].name == "mean.a" && memory[3].name == "square.b"));
   for (std::size_t i = 0; i < place.size(); ++i) {
-    std::copy_n(memory[i].value.data(), memory[i].value.count(), place[i].value.data());
+    std::copy_n(memory[i].value.data(), memory[i].value.numel(), place[i].value.data());
   }
   for (std::size_t i = 0; i < one.size(); ++i) {
-    std::copy_n(one[i].value.data(), one[i].value.count(), other[i].value.data());
+    std::copy_n(one[i].value.data(), one[i].value.numel(), other[i].value.data());
   }
   second.set_steps(2);
   first.step(gradients_of(one, slopes));

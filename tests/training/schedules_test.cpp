@@ -67,7 +67,7 @@ TEST_CASE("a cosine schedule refuses options out of range, by name", "[phase2][o
 }
 
 TEST_CASE("a constant schedule warms up and stays at its peak", "[phase2][optim]") {
-  const ConstantOptions options = {.peak = 3, .warmup_steps = 4};
+  const ConstantScheduleOptions options = {.peak = 3, .warmup_steps = 4};
   CHECK(constant_schedule(1, options) == 0.75);
   CHECK(constant_schedule(3, options) == 2.25);
   for (const Index step : {4, 5, 1'000'000}) CHECK(constant_schedule(step, options) == 3);
@@ -90,21 +90,22 @@ TEST_CASE("a linear schedule goes in two lines, to the peak and to the floor", "
 }
 
 TEST_CASE("one cycle is up, down and out, in three lines", "[phase2][optim]") {
-  const OneCycleOptions options = {
+  const OneCycleScheduleOptions options = {
       .peak = 5, .start = 1, .floor = 0.5, .warmup_steps = 4, .steps = 10};
   const double by_hand[] = {2, 3, 4, 5, 4, 3, 2, 1, 0.75, 0.5, 0.5};
   for (Index step = 1; step <= 11; ++step) {
     CHECK(same_number(one_cycle_schedule(step, options), by_hand[step - 1], 1e-12));
   }
   // No way out, where the cycle takes all steps; and of one step up and one down.
-  const OneCycleOptions whole = {.peak = 3, .start = 2, .floor = 1, .warmup_steps = 1, .steps = 2};
+  const OneCycleScheduleOptions whole = {
+      .peak = 3, .start = 2, .floor = 1, .warmup_steps = 1, .steps = 2};
   CHECK(one_cycle_schedule(1, whole) == 3);
   CHECK(one_cycle_schedule(2, whole) == 1);
   CHECK(one_cycle_schedule(3, {.peak = 2, .start = 2, .floor = 2, .warmup_steps = 2}) == 2);
 }
 
 TEST_CASE("one cycle refuses options out of range, by name", "[phase2][optim]") {
-  const auto refused = [](const OneCycleOptions& options,
+  const auto refused = [](const OneCycleScheduleOptions& options,
                           std::initializer_list<const char*> words) {
     return complaint([&] { one_cycle_schedule(1, options); }, words);
   };

@@ -144,7 +144,7 @@ TEST_CASE("from the second step on, training asks the system for no memory", "[p
   TrainingOptions options = quiet(6);
   options.max_norm = 1e-3;
   options.after_step = [&](Index, double) {
-    fresh.push_back(memory_stats().fresh);
+    fresh.push_back(memory_stats().num_allocs);
     live.push_back(memory_stats().live_bytes);
   };
   train(adam, loss_of_step, options);

@@ -60,7 +60,7 @@ void add_reductions(std::vector<Row>& rows) {
 Indices draw_ids(const Shape& shape, Index below) {
   Random random(3);
   std::vector<std::int32_t> ids;
-  for (Index i = 0; i < shape.count(); ++i) ids.push_back(std::int32_t(random.randint(below)));
+  for (Index i = 0; i < shape.numel(); ++i) ids.push_back(std::int32_t(random.randint(below)));
   return Indices(shape, ids);
 }
 

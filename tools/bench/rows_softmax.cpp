@@ -15,7 +15,7 @@ std::string shape_text(const Shape& shape) {
 }
 
 Row softmax_row(const Shape& shape) {
-  const auto count = double(shape.count());
+  const auto count = double(shape.numel());
   Row row{
       "softmax", "forward " + shape_text(shape), (exp_flops + 4) * count, bytes_of(2 * count), {}};
   row.curve = shape[0] == 32768;
@@ -27,7 +27,7 @@ Row softmax_row(const Shape& shape) {
 }
 
 Row softmax_backward_row(const Shape& shape) {
-  const auto count = double(shape.count());
+  const auto count = double(shape.numel());
   Row row{"softmax", "backward " + shape_text(shape), 4 * count, bytes_of(3 * count), {}};
   row.prepare = [shape] {
     const Tensor x = numbers(shape), dy = numbers(shape);
@@ -39,7 +39,7 @@ Row softmax_backward_row(const Shape& shape) {
 }
 
 Row layer_norm_row(const Shape& shape, bool backward) {
-  const auto count = double(shape.count());
+  const auto count = double(shape.numel());
   Row row{"layer norm",
           (backward ? "backward " : "forward ") + shape_text(shape),
           (backward ? 13 : 8) * count,
@@ -59,7 +59,7 @@ Row layer_norm_row(const Shape& shape, bool backward) {
 }
 
 Row rms_norm_row(const Shape& shape, bool backward) {
-  const auto count = double(shape.count());
+  const auto count = double(shape.numel());
   Row row{"rms norm",
           (backward ? "backward " : "forward ") + shape_text(shape),
           (backward ? 10 : 4) * count,
@@ -75,7 +75,7 @@ Row rms_norm_row(const Shape& shape, bool backward) {
 }
 
 Row gelu_row(const Shape& shape, bool backward) {
-  const auto count = double(shape.count());
+  const auto count = double(shape.numel());
   Row row{"gelu",
           (backward ? "backward " : "forward ") + shape_text(shape),
           (backward ? gelu_backward_flops : gelu_flops) * count,

@@ -87,7 +87,7 @@ std::string text_of_task(const Path& path) {
   for (const std::int32_t id : batch.inputs.values) {
     if (id != Vocabulary::bos && id != Vocabulary::pad) ids.push_back(id);
   }
-  return what.vocabulary.text({{std::ssize(ids)}, ids});
+  return what.vocabulary.decode({{std::ssize(ids)}, ids});
 }
 
 std::vector<std::string> texts_of(const ExploreOptions& options) {

@@ -82,15 +82,15 @@ std::string beginning(const Vocabulary& vocabulary, const Indices& text) {
   const auto ends = [&](std::int32_t id) { return is_blank(id) && vocabulary.word(id) != " "; };
   const auto begin = text.values.begin(), end = text.values.end();
   const auto first = std::find_if_not(begin, end, is_blank);
-  if (first == end) return vocabulary.text({{8}, {begin, begin + 8}});
+  if (first == end) return vocabulary.decode({{8}, {begin, begin + 8}});
   const auto last = std::find_if(first, first + std::min<Index>(8, end - first), ends);
-  return vocabulary.text({{last - first}, {first, last}});
+  return vocabulary.decode({{last - first}, {first, last}});
 }
 
 Material of_text(const std::string& path, Index length) {
   const std::string text = read_text(path);
   Material m{.name = "characters of " + path, .vocabulary = Vocabulary::of_characters(text)};
-  const SplitText ids = split_text(m.vocabulary.ids(text));
+  const SplitText ids = split_text(m.vocabulary.encode(text));
   if (ids.held_out.shape[0] <= length) {
     throw Error(path + " is too short: its last tenth, " + std::to_string(ids.held_out.shape[0]) +
                 " characters, is held out and must be longer than " + std::to_string(length) +

@@ -17,7 +17,7 @@ namespace {
 
 Tensor matrix(const Safetensors& file, const char* name, Index rows, Index columns) {
   const Tensor found = file[name];
-  const bool fits = found.ndim() == 2 && found.count() > 0 && (rows < 0 || found.size(0) == rows) &&
+  const bool fits = found.ndim() == 2 && found.numel() > 0 && (rows < 0 || found.size(0) == rows) &&
                     (columns < 0 || found.size(1) == columns);
   if (fits) return found;
   throw Error("its tensor '" + std::string(name) + "' is " + to_string(found.shape()) +
@@ -42,8 +42,8 @@ Tensor lecun_normal_by_pieces(const Shape& shape, Random& random) {
   const Tensor result = Tensor::empty(shape);
   real* const numbers = result.data();
   Index at = random.randint(std::ssize(pool));
-  for (Index done = 0; done < result.count(); at = 0) {
-    const Index piece = std::min(std::ssize(pool) - at, result.count() - done);
+  for (Index done = 0; done < result.numel(); at = 0) {
+    const Index piece = std::min(std::ssize(pool) - at, result.numel() - done);
     std::transform(pool.begin() + at, pool.begin() + at + piece, numbers + done,
                    [&](real number) { return number * deviation; });
     done += piece;
@@ -114,16 +114,16 @@ Tensor Model::operator()(const Indices& ids, const ForwardContext& pass) const {
   return std::get<Transformer>(parts_)(ids, {}, pass);
 }
 
-Index Model::parameter_count() const {
+Index Model::num_parameters() const {
   if (const auto* transformer = std::get_if<Transformer>(&parts_)) {
-    return transformer->parameter_count();
+    return transformer->num_parameters();
   }
   const OneHead& head = std::get<OneHead>(parts_);
-  return head.words.count() + head.positions.count() + head.attention.parameter_count() +
-         head.guess.count();
+  return head.words.numel() + head.positions.numel() + head.attention.num_parameters() +
+         head.guess.numel();
 }
 
-bool is_large(const Model& model) { return model.parameter_count() > 10'000'000; }
+bool is_large(const Model& model) { return model.num_parameters() > 10'000'000; }
 
 Model Model::untrained(std::uint64_t seed) const {
   Random random(seed);
@@ -138,7 +138,7 @@ Transformer read_folder(const std::filesystem::path& folder,
                         const std::filesystem::path& adapters) {
   Transformer model = read_model(folder);
   if (adapters.empty()) return model;
-  read_adapters(adapters, model);
+  load_adapters(adapters, model);
   merge_adapters(model);
   return model;
 }

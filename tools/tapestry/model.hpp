@@ -37,7 +37,7 @@ class Model {
   // ids (length) or (batch, length) -> logits (..., length, vocabulary).
   Tensor operator()(const Indices& ids, const ForwardContext& pass = {}) const;
 
-  Index parameter_count() const;
+  Index num_parameters() const;
 
   // Another one of these sizes, with random weights: numbers of their own, or in a large model
   // pieces of one list of four million.

@@ -74,7 +74,7 @@ Indices ids_of_text(const ModelFile& file, const std::string& text) {
   if (words.empty()) throw Error("the text is empty: give one, as in --text \"the cat\".");
   for (const std::string& word : words) check_known(file.vocabulary, word);
   if (file.format.bos && words.front() != "<bos>") words.insert(words.begin(), "<bos>");
-  return file.vocabulary.ids(words);
+  return file.vocabulary.encode(words);
 }
 
 }  // namespace tapestry::command

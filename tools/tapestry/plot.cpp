@@ -146,18 +146,18 @@ plot::Heatmap heatmap(const Tensor& matrix, const std::string& title, bool atten
 
 void draw_list(const Tensor& x, const std::string& title, const Path& path) {
   constexpr Index most = 4096;
-  const Index step = (x.count() + most - 1) / most;
+  const Index step = (x.numel() + most - 1) / most;
   plot::LineChart chart;
   chart.title = title;
   if (step > 1) chart.subtitle = "one number in " + std::to_string(step) + " is drawn";
   chart.x_axis.name = "place";
   plot::Series line{"", {}, {}};
-  for (Index i = 0; i < x.count(); i += step) {
+  for (Index i = 0; i < x.numel(); i += step) {
     line.x.push_back(double(i));
     line.y.push_back(double{x.at({i})});
   }
   chart.series = {line};
-  chart.series.front().markers = x.count() <= 64;
+  chart.series.front().markers = x.numel() <= 64;
   write(plot::render(chart), path);
 }
 
@@ -215,7 +215,7 @@ void draw_mean(const Tensor& maps, const PictureOptions& out, const std::string&
 void draw_maps(const Tensor& x, const std::string& title, const PictureOptions& out,
                const std::string& name) {
   const bool attention = is_attention(x);
-  const Index rows = x.size(-2), columns = x.size(-1), count = x.count() / (rows * columns);
+  const Index rows = x.size(-2), columns = x.size(-1), count = x.numel() / (rows * columns);
   const Index shown = std::min<Index>(count, 64);
   const Tensor maps = slice(reshape(x, {count, rows, columns}), 0, 0, shown);
   const auto at = [&](Index i) { return squeeze(slice(maps, 0, i, i + 1), 0).contiguous(); };

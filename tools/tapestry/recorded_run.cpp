@@ -149,7 +149,7 @@ class Layer {
   // `layers`: of the whole model.
   Json json(Block& block, Index layers) const {
     const Tensor weights = part("weights");  // (heads, length, length)
-    const bool fits = layers * weights.count() / (causal_ ? 2 : 1) <= most_weights;
+    const bool fits = layers * weights.numel() / (causal_ ? 2 : 1) <= most_weights;
     Json result;
     for (const char* name : {"query", "key", "value"}) result[name] = block.add(part(name));
     result["weights"] = !fits     ? Json(nullptr)

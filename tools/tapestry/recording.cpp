@@ -50,7 +50,7 @@ Json about(const Reader& reader) {
           {"guess", to_string(subject.guess)},
           {"unit", subject.unit},
           {"spaced", subject.spaced},
-          {"parameters", subject.model.parameter_count()},
+          {"parameters", subject.model.num_parameters()},
           {"attention", attention_of(subject.model)}};
 }
 

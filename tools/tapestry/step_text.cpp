@@ -61,9 +61,9 @@ std::string row_text(const std::vector<real>& values, Index begin, Index size) {
 std::string tensor_text(const std::string& name, const Tensor& x) {
   const std::string first = left(name, name_columns);
   if (!x.defined()) return first + "  (too long for the file)\n";
-  if (x.count() == 0) return first + "  (no numbers)\n";
+  if (x.numel() == 0) return first + "  (no numbers)\n";
   const std::vector<real> values = x.values();
-  const Index size = x.ndim() == 0 ? 1 : x.size(-1), rows = x.count() / size;
+  const Index size = x.ndim() == 0 ? 1 : x.size(-1), rows = x.numel() / size;
   std::string text;
   for (Index row = 0; row < std::min(rows, most_rows); ++row) {
     text += (row == 0 ? first : left("", name_columns)) + row_text(values, row * size, size) + "\n";

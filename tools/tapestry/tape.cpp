@@ -39,7 +39,7 @@ plot::Diagram drawing(const Tape& record, const std::string& title) {
     const Index columns = value.size(-1);
     for (const auto& [name, x] : {std::pair{"value", value}, std::pair{"gradient", gradient}}) {
       lines.push_back(name);
-      const Tensor rows = reshape(x, {x.count() / columns, columns});
+      const Tensor rows = reshape(x, {x.numel() / columns, columns});
       for (Index row = 0; row < rows.size(0); ++row) {
         lines.push_back(numbers(slice(rows, 0, row, row + 1)));
       }

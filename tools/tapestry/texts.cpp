@@ -16,7 +16,7 @@ namespace {
 class Mean {
  public:
   explicit Mean(const Table& first) : table_(first) {
-    mean_.resize(static_cast<std::size_t>(first.values.count()));
+    mean_.resize(static_cast<std::size_t>(first.values.numel()));
     squares_ = mean_;
   }
 

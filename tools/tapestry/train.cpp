@@ -40,7 +40,7 @@ void introduce(const Run& run, const Ranks& ranks) {
                    ", length " + std::to_string(run.material.length) + "; " +
                    std::to_string(o.num_layers) + " layers of " + std::to_string(o.num_heads) +
                    " heads, width " + std::to_string(o.d_model) + ": " +
-                   std::to_string(run.model.parameter_count()) + " numbers",
+                   std::to_string(run.model.num_parameters()) + " numbers",
                0)
             .c_str());
   const Index micro_batches = run.settings.micro_batches;

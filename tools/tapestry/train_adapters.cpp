@@ -78,7 +78,7 @@ void check_adapter_file(const Path& file, bool overwrite) {
 }
 
 void adapt(Transformer& model, const TrainOptions& o) {
-  if (!o.adapters.empty()) return read_adapters(o.adapters, model);
+  if (!o.adapters.empty()) return load_adapters(o.adapters, model);
   if (!o.rank) return;
   AdapterOptions options{.rank = *o.rank, .alpha = o.alpha.value_or(0)};
   if (!o.maps.empty()) options.maps = split_at_commas(o.maps);
@@ -104,13 +104,13 @@ std::string options_text(const AdapterOptions& o) {
 
 Index adapter_count(const Transformer& model) {
   Index count = 0;
-  for (const Parameter& one : adapter_parameters(model)) count += one.value.count();
+  for (const Parameter& one : adapter_parameters(model)) count += one.value.numel();
   return count;
 }
 
 std::string adapters_text(const Transformer& model) {
   const AdapterOptions options = adapter_options(model);
-  const Index count = adapter_count(model), others = model.parameter_count() - count;
+  const Index count = adapter_count(model), others = model.num_parameters() - count;
   return formatted("%lld numbers learn (%.2g %% of those): adapters of rank %lld at %s",
                    (long long)count, 100 * double(count) / double(others), (long long)options.rank,
                    list_of(options.maps, ", ").c_str());

@@ -30,7 +30,7 @@ std::string weights_of(const Transformer& model) {
   Fingerprint all;
   for (const Parameter& parameter : model.parameters()) {
     const Tensor& value = parameter.value;
-    for (Index i = 0; i < value.count(); ++i) {
+    for (Index i = 0; i < value.numel(); ++i) {
       all.add(std::bit_cast<std::uint32_t>(static_cast<float>(value.data()[i])));
     }
   }
@@ -48,7 +48,7 @@ std::vector<Trait> traits_of(const Transformer& model, const TrainOptions& o) {
   return {{"the version", version()},
           {"the kernel set (TAPESTRY_KERNELS)", kernel_set()},
           {"--divide-state", text_of(o.divide_state)},
-          {"the number of weights", text_of(model.parameter_count())},
+          {"the number of weights", text_of(model.num_parameters())},
           {"the weights' fingerprint", weights_of(model)}};
 }
 

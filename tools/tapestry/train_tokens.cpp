@@ -135,7 +135,7 @@ void introduce(const Lesson& lesson, const TrainOptions& o, const Ranks& ranks) 
                          lesson.held_out_bytes / double(lesson.held_out.shape[0]),
                          lesson.architecture.c_str(), (long long)m.num_layers,
                          (long long)m.num_heads, (long long)m.d_model, (long long)m.vocab_size,
-                         (long long)(lesson.model.parameter_count() - adapter_count(lesson.model))),
+                         (long long)(lesson.model.num_parameters() - adapter_count(lesson.model))),
                0)
             .c_str());
   if (has_adapters(lesson.model)) print("%s\n", adapters_text(lesson.model).c_str());

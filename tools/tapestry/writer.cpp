@@ -123,7 +123,7 @@ Writer writer_of_checkpoint(const Path& checkpoint, const std::string& prompt) {
 Writer writer_of_folder(const Path& path, const Path& adapters, const std::string& prompt) {
   const Tokenizer tokenizer = read_tokenizer(path);
   const auto folder =
-      std::make_shared<const Folder>(Folder{read_folder(path, adapters), tokenizer, end_ids(path)});
+      std::make_shared<const Folder>(Folder{read_folder(path, adapters), tokenizer, eos_ids(path)});
   check_writes(path, folder->model.options);
   const Index positions = folder->model.options.max_length;
   Writer writer;

@@ -72,7 +72,7 @@ class Reader {
       sizes.push_back(static_cast<Index>(number()));
     }
     Tensor read = Tensor::empty(Shape(std::span<const Index>(sizes)));  // (sizes)
-    const auto bytes = static_cast<std::size_t>(read.count()) * sizeof(real);
+    const auto bytes = static_cast<std::size_t>(read.numel()) * sizeof(real);
     const char* from = take(bytes);
     if (bytes) std::memcpy(read.data(), from, bytes);
     return read;

@@ -34,7 +34,7 @@ Transformer copied(const Transformer& model) {
   Transformer result(model.options, unused);
   const Parameters from = model.parameters(), to = result.parameters();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    std::copy_n(from[i].value.data(), from[i].value.count(), to[i].value.data());
+    std::copy_n(from[i].value.data(), from[i].value.numel(), to[i].value.data());
   }
   return result;
 }
@@ -125,7 +125,7 @@ Learned go_on(const Transformer& model, Dialect dialect, const DialectRun& run) 
     std::erase_if(learned,
                   [&](const Parameter& one) { return is_map_weight(one.name) == run.rest; });
   }
-  for (const Parameter& one : learned) result.numbers += one.value.count();
+  for (const Parameter& one : learned) result.numbers += one.value.numel();
   const auto measure = [&](Index step) {
     if (step % run.every != 0) return;
     result.points.push_back(

@@ -80,7 +80,7 @@ bool draw_pair(const Judgement& it, const std::string& path) {
   for (std::size_t i = 0; i < std::min(it.expected.size(), it.found.results.size()); ++i) {
     const Tensor &found = it.found.results[i].value, &expected = it.expected[i].value;
     if (!found.defined() || found.ndim() != 2 || expected.ndim() != 2) continue;
-    if (found.count() == 0 || expected.count() == 0) continue;
+    if (found.numel() == 0 || expected.numel() == 0) continue;
     const std::string name = it.expected[i].name;
     plot::HeatmapGrid both{.columns = 2,
                            .maps = {map_of("expected", expected), map_of("yours", found)},

@@ -13,8 +13,8 @@ namespace tapestry {
 // by the first of these.
 void print_single_cuts(const HeadStudy& study);
 
-// Heads cut together, a line for each sort of texts: joint, sum, means; others with their deviation,
-// and their sum.
+// Heads cut together, a line for each sort of texts: joint, sum, means; others with their
+// deviation, and their sum.
 void print_costs(const std::vector<GroupCost>& costs);
 
 }  // namespace tapestry

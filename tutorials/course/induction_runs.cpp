@@ -29,7 +29,7 @@ const Mask& asked() {
     Tensor keep =
         Tensor::zeros({repetition_test().inputs.shape[0], length + 1, length + 1});  // (60, 25, 25)
     const Index width = keep.size(2);
-    for (Index i = 0; i < keep.count() / width; ++i) {
+    for (Index i = 0; i < keep.numel() / width; ++i) {
       if (repetition_test().targets.values[static_cast<std::size_t>(i)] < 0) continue;
       std::fill_n(keep.data() + i * width, width, real{1});
     }

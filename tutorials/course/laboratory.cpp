@@ -34,8 +34,8 @@ Variant multi_head_layer(const LaboratorySizes& s, const Mask& mask) {
   layer.value.weight = concat({nothing, same}, 0);  // (2 * width, width)
   const auto run = [layer, mask](const Tensor& q, const Tensor& k, const Tensor& v) {
     // (batch, length, 2 * width)
-    const Tensor context = concat({concatenate_heads(k), concatenate_heads(v)}, -1);
-    return split_heads(layer.cross_attend(concatenate_heads(q), context, mask), layer.num_heads);
+    const Tensor context = concat({concat_heads(k), concat_heads(v)}, -1);
+    return split_heads(layer.cross_attend(concat_heads(q), context, mask), layer.num_heads);
   };
   return {
       "multi-head layer", "fused, between four linear maps", VariantKind::exact, 2, 1, mask, run,

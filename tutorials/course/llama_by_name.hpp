@@ -97,8 +97,8 @@ struct LlamaByName {
     const Tensor seen = Mask::causal().tensor(scores.shape());       // (length, length)
     const Tensor weights = softmax(where(seen, scores, -INFINITY));  // (heads, length, length)
     pass.weights.push_back(weights);
-    const Tensor mixed = concatenate_heads(matmul(weights, shared(v)));  // (length, heads * d_k)
-    return mapped(mixed, name + "o_proj.weight");                        // (length, d_model)
+    const Tensor mixed = concat_heads(matmul(weights, shared(v)));  // (length, heads * d_k)
+    return mapped(mixed, name + "o_proj.weight");                   // (length, d_model)
   }
 
   Tensor fed_forward(const Tensor& x, const std::string& name) const {

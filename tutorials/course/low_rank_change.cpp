@@ -24,14 +24,14 @@ bool is_map(const std::string& name) {
 double share(const Tensor& x, Index rank) {
   const Tensor values = singular_values(x).values;  // (least of rows and columns)
   const Tensor squares = values * values;
-  const Index most = std::min(rank, squares.count());
+  const Index most = std::min(rank, squares.numel());
   return double{sum(slice(squares, 0, 0, most)).item()} / double{sum(squares).item()};
 }
 
 // The matrix of that rank that is closest to x.
 Tensor of_rank(const Tensor& x, Index rank) {
   const SingularValues s = singular_values(x);
-  const Index most = std::min(rank, s.values.count());
+  const Index most = std::min(rank, s.values.numel());
   const Tensor left = slice(s.left, 1, 0, most);             // (rows, most)
   const Tensor right = slice(s.right, 1, 0, most);           // (columns, most)
   const Tensor scaled = left * slice(s.values, 0, 0, most);  // (rows, most)
@@ -72,7 +72,7 @@ Transformer with_rank(const Transformer& before, const Transformer& after, Index
       x = old[i].value;
       if (rank > 0) x = x + of_rank(now[i].value - x, rank);
     }
-    std::copy_n(x.contiguous().data(), x.count(), all[i].value.data());
+    std::copy_n(x.contiguous().data(), x.numel(), all[i].value.data());
   }
   return result;
 }

@@ -37,7 +37,7 @@ double peak_gflops(int threads, double seconds) {
 double read_gb_per_second(int threads, double bytes, double seconds) {
   const Threads together(threads);
   const Tensor numbers = Tensor::ones({static_cast<Index>(bytes) / Index(sizeof(real))});
-  const std::span<const real> all(numbers.data(), static_cast<std::size_t>(numbers.count()));
+  const std::span<const real> all(numbers.data(), static_cast<std::size_t>(numbers.numel()));
   const auto burst = [&](Index times) {
     for (Index i = 0; i < times; ++i) read_burst(all);
   };

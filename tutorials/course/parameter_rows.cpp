@@ -35,12 +35,12 @@ Row row_of(const Gradients& gradients) {
 
 std::vector<Tensor> tensors_of(const Row& row, const Parameters& parameters) {
   std::size_t count = 0;
-  for (const Parameter& p : parameters) count += static_cast<std::size_t>(p.value.count());
+  for (const Parameter& p : parameters) count += static_cast<std::size_t>(p.value.numel());
   check_lengths("tensors_of", row.size(), count);
   std::vector<Tensor> tensors;
   auto at = row.begin();
   for (const Parameter& p : parameters) {
-    const auto end = at + static_cast<std::ptrdiff_t>(p.value.count());
+    const auto end = at + static_cast<std::ptrdiff_t>(p.value.numel());
     tensors.emplace_back(p.value.shape(), std::vector<real>(at, end));  // as the parameter
     at = end;
   }

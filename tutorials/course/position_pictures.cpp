@@ -15,7 +15,7 @@ plot::LineChart chart_of(const std::string& title, const std::vector<Tensor>& cu
   chart.x_axis.name = "position";
   const double last = std::max(1.0, static_cast<double>(curves.size()) - 1);
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    plot::Series curve{"", doubles(Tensor::arange(curves[i].count())), doubles(curves[i])};
+    plot::Series curve{"", doubles(Tensor::arange(curves[i].numel())), doubles(curves[i])};
     const double shade = 0.42 + 0.5 * static_cast<double>(i) / last;
     curve.colour = plot::colour_at(plot::ColourMap::oranges, shade);
     chart.series.push_back(curve);

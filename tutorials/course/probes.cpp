@@ -43,7 +43,7 @@ std::vector<Probe> trained_probes(const Transformer& model, const std::vector<Mo
     model(batch.inputs);
     Tensor loss = 0;  // ()
     for (std::size_t i = 0; i < at.size(); ++i) {
-      loss = loss + cross_entropy(probes[i](seen[at[i].filed].detached()), batch.targets);
+      loss = loss + cross_entropy(probes[i](seen[at[i].filed].detach()), batch.targets);
     }
     return loss;
   };

@@ -108,7 +108,7 @@ inline TransformerOptions of_2017(Index words) {
 
 inline Index parameters_of(const TransformerOptions& options) {
   Random random(1);
-  return Transformer(options, random).parameter_count();
+  return Transformer(options, random).num_parameters();
 }
 
 // The same with the width of the feed-forward layers that comes closest to `count` parameters.

@@ -39,7 +39,7 @@ Tensor mixed(const MultiHeadAttention& layer, const Tensor& x) {
 
 ZooPair cut_wrongly() {
   const auto f = [](const MultiHeadAttention& layer, const Tensor& x) {
-    return layer.output(concatenate_heads(mixed(layer, x)));  // (6, 8)
+    return layer.output(concat_heads(mixed(layer, x)));  // (6, 8)
   };
   return {norms_of(f), norms_of(plain)};
 }
@@ -82,7 +82,7 @@ Tensor kept_too_late(const MultiHeadAttention& layer, const Tensor& x) {
     const Tensor keys = slice(k, 1, 0, i), values = slice(v, 1, 0, i);         // (heads, i, d_k)
     outputs.push_back(attention(slice(q, 1, i, i + 1), keys, values).output);  // (heads, 1, d_k)
   }
-  return layer.output(concatenate_heads(concat(outputs, 1)));  // (6, 8)
+  return layer.output(concat_heads(concat(outputs, 1)));  // (6, 8)
 }
 
 ZooPair own_word_missing() { return {norms_of(kept_too_late), norms_of(plain)}; }

@@ -45,7 +45,7 @@ Transformer fresh_model(Index vocab_size, bool is_causal) {
 
 void change(const Tensor& weight, const Tensor& by) {
   const Tensor added = by.contiguous();  // shaped like the weight
-  for (Index i = 0; i < weight.count(); ++i) weight.data()[i] += added.data()[i];
+  for (Index i = 0; i < weight.numel(); ++i) weight.data()[i] += added.data()[i];
 }
 
 // The loss of each step (last), up to the first that is no number.

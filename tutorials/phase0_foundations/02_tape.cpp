@@ -104,7 +104,7 @@ void used_three_times() {
 // derivative of x^2 is 2x, not x. x (2), dy (2) -> (2)
 Tensor lying_square(const Tensor& x) {
   return Tape::record(
-      "lying_square", {x}, (x * x).detached(),
+      "lying_square", {x}, (x * x).detach(),
       [x = Tape::save(x)](const Tensor& dy, GradientSink& to) { to.accumulate(0, dy * x); });
 }
 

@@ -130,7 +130,7 @@ void used_three_times() {
 
 // The same tanh as a record of the library's tape. x (...) -> (...)
 Tensor own_tanh(const Tensor& x) {
-  const Tensor y = tanh(x.detached());  // (...): not recorded
+  const Tensor y = tanh(x.detach());  // (...): not recorded
   return Tape::record("own_tanh", {x}, y, [y = Tape::save(y)](const Tensor& dy, GradientSink& to) {
     to.accumulate(0, dy * (1 - y * y));
   });
@@ -152,7 +152,7 @@ void opened() {
   const Tensor product = matmul(a, b);  // (64, 64)
   const std::size_t saved = tape.entries().back().saved_bytes / sizeof(real);
   std::printf("a product of two (64, 64) has %lld slopes; its record saves %zu numbers\n",
-              static_cast<long long>(product.count() * (a.count() + b.count())), saved);
+              static_cast<long long>(product.numel() * (a.numel() + b.numel())), saved);
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ void compare_with_library(const OneHead& model, const Tensor& x) {
   for (const Parameter& theirs : layer.parameters("head.")) {
     for (const Parameter& own : model.parameters()) {
       if (own.name == theirs.name) {
-        std::copy_n(own.value.data(), own.value.count(), theirs.value.data());
+        std::copy_n(own.value.data(), own.value.numel(), theirs.value.data());
       }
     }
   }

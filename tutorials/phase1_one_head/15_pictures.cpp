@@ -44,7 +44,7 @@ Tensor row(const Tensor& matrix, Index i) { return slice(matrix, 0, i, i + 1); }
 
 Trace with_hidden(const Safetensors& model, const Vocabulary& vocabulary, const Words& words,
                   std::size_t hidden) {
-  Indices ids = vocabulary.ids(words);  // (6)
+  Indices ids = vocabulary.encode(words);  // (6)
   ids.values[hidden] = Vocabulary::mask;
   return run(model, ids);
 }

@@ -73,7 +73,7 @@ void one_row() {
 
 // A record of its own, with the backward pass above; `forgets`: without the sum over the row.
 Tensor attention_by_hand(const Tensor& q, const Tensor& k, const Tensor& v, bool forgets = false) {
-  const Attention made = attention(q.detached(), k.detached(), v.detached());
+  const Attention made = attention(q.detach(), k.detach(), v.detach());
   return Tape::record(
       "attention_by_hand", {q, k, v}, made.output,
       [q = Tape::save(q), k = Tape::save(k), v = Tape::save(v), weights = Tape::save(made.weights),

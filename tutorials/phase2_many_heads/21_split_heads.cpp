@@ -126,9 +126,8 @@ void show_right(const Tensor& x) {
   print_heads(right);
   std::cout << "copied: " << (right.data() == x.data() ? "nothing" : "SOMETHING")
             << "; differs from the library's split_heads(x, 2) by "
-            << largest_difference(right, split_heads(x, heads))
-            << "\nconcatenate_heads brings x back: "
-            << (largest_difference(concatenate_heads(right), x) == 0 ? "yes" : "NO") << "\n\n";
+            << largest_difference(right, split_heads(x, heads)) << "\nconcat_heads brings x back: "
+            << (largest_difference(concat_heads(right), x) == 0 ? "yes" : "NO") << "\n\n";
 }
 
 void show_wrong(const Tensor& x) {

@@ -71,11 +71,11 @@ Tensor at_once(const Heads& heads, const Tensor& x) {
   const Tensor q = split_heads(matmul(x, heads.wide(&Head::w_q)), number);
   const Tensor k = split_heads(matmul(x, heads.wide(&Head::w_k)), number);
   const Tensor v = split_heads(matmul(x, heads.wide(&Head::w_v)), number);
-  return matmul(concatenate_heads(attend(q, k, v)), heads.w_o);  // (batch, length, d_model)
+  return matmul(concat_heads(attend(q, k, v)), heads.w_o);  // (batch, length, d_model)
 }
 
 void copy(const Tensor& from, const Tensor& to) {
-  std::copy_n(from.contiguous().data(), from.count(), to.data());
+  std::copy_n(from.contiguous().data(), from.numel(), to.data());
 }
 
 // 3. The library's layer with the same weights.
@@ -105,7 +105,7 @@ void print_shapes(Index batch, Index length, Index d_model, Index number) {
             << "split_heads          " << seen["query"].shape() << "\n"
             << "scores, weights      " << seen["weights"].shape() << "\n"
             << "weights v            " << seen["heads"].shape() << "\n"
-            << "concatenate_heads    " << concatenate_heads(seen["heads"]).shape() << "\n"
+            << "concat_heads    " << concat_heads(seen["heads"]).shape() << "\n"
             << "times W_O            " << y.shape() << "\n\n";
 }
 
@@ -117,7 +117,7 @@ void print_counts(int length, int d_model) {
     const MultiHeadAttention layer(d_model, number, random);
     const Capture seen;
     layer(random.normal({2, length, d_model}), {}, {.need_weights = true});  // (2, length, d_model)
-    const auto learned = static_cast<int>(layer.parameter_count());
+    const auto learned = static_cast<int>(layer.num_parameters());
     // For one sentence: four linear maps, and in each head length^2 scores and as many weighted
     // values, of d_k products each. Softmax takes one exponential for each score.
     const int d_k = d_model / number, maps = number * length * length;

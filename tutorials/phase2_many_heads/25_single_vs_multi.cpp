@@ -77,7 +77,7 @@ Result run(const Problem& problem, int heads, int steps, std::uint64_t seed) {
   const Tensor logits = model(test.inputs);      // (2000, length, vocabulary)
   return {cross_entropy(logits, test.targets).item(),
           static_cast<double>(exact_matches(logits, test.targets)) / 2000,
-          static_cast<int>(model.parameter_count()), loss_on(problem.verbs, model)};
+          static_cast<int>(model.num_parameters()), loss_on(problem.verbs, model)};
 }
 
 std::vector<Result> over_seeds(const Problem& problem, int heads, int steps, Progress& progress) {

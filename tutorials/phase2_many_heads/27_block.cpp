@@ -40,7 +40,7 @@ Tensor attended(const Tensor& x, const MultiHeadAttention& layer) {
   const Tensor k = split_heads(matmul(x, layer.key.weight), layer.num_heads);
   const Tensor v = split_heads(matmul(x, layer.value.weight), layer.num_heads);
   const Tensor mixed = attention(q, k, v, Mask::causal()).output;  // (batch, heads, length, d_k)
-  return matmul(concatenate_heads(mixed), layer.output.weight);    // (batch, length, d_model)
+  return matmul(concat_heads(mixed), layer.output.weight);         // (batch, length, d_model)
 }
 
 // Each position alone: to four times as many numbers, a curve, and back. x (..., d_model) -> same
@@ -76,7 +76,7 @@ void norm_of_rows() {
 void scramble(const Parameters& parameters) {
   Random random(7);
   for (const Parameter& parameter : parameters) {
-    for (Index i = 0; i < parameter.value.count(); ++i) {
+    for (Index i = 0; i < parameter.value.numel(); ++i) {
       parameter.value.data()[i] += static_cast<real>(0.1 * random.normal());
     }
   }

@@ -122,7 +122,7 @@ plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
       const Tensor map = squeeze(squeeze(slice(layers[layer], 1, head, head + 1), 1), 0);
       grid.maps.push_back(attention_heatmap(
           map, reads, reads, "layer " + std::to_string(layer) + ", head " + std::to_string(head)));
-      for (Index at = 0; at < map.count(); ++at) {
+      for (Index at = 0; at < map.numel(); ++at) {
         grid.maps.back().masked.push_back(at % map.size(1) > at / map.size(1));
       }
     }

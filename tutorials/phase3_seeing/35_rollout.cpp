@@ -155,7 +155,7 @@ void draw(const Answers& a, const Words& words) {
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
   for (std::size_t i = 0; i < areas.size(); ++i) {
     plot::Heatmap map = attention_heatmap(panels[i].map, words, words, panels[i].title);
-    for (Index at = 0; at < panels[i].map.count(); ++at) {
+    for (Index at = 0; at < panels[i].map.numel(); ++at) {
       map.masked.push_back(at % map.columns > at / map.columns);
     }
     map.colour_bar_name = panels[i].unit;

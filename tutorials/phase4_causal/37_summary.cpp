@@ -49,7 +49,7 @@ std::string told(const char* format, Numbers... numbers) {
 
 plot::Diagram the_tape() {
   const Safetensors head = read("out/checkpoints/single_head_model.safetensors");
-  const Indices ids = Vocabulary(Grammar().words()).ids(words);        // (6)
+  const Indices ids = Vocabulary(Grammar().words()).encode(words);     // (6)
   const Tensor x = embedding(head["words"], ids) + head["positions"];  // (6, 64), as q and v
   const Tensor q = matmul(x, head["head.query.weight"]), v = matmul(x, head["head.value.weight"]);
   const Tensor kt = transpose(matmul(x, head["head.key.weight"])).contiguous();  // (64, 6)
@@ -150,7 +150,7 @@ plot::LineChart cuts(const Transformer& model) {
 // ---- Phase 4: the mask
 
 const Indices one_text = ids_before_last(repeated_letters(1));  // (1, 10)
-const Words letters = split_words(repeated_letters_task().vocabulary().text(one_text));
+const Words letters = split_words(repeated_letters_task().vocabulary().decode(one_text));
 
 plot::Heatmap the_mask() {
   plot::Heatmap map = mask_heatmap(Mask::causal(), letters, letters, "The causal mask");

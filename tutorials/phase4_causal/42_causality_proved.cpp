@@ -64,7 +64,7 @@ Tensor wrong_split(const MultiHeadAttention& layer, const Tensor& x, bool joined
   const auto cut = [](const Tensor& t) { return reshape(t, {heads, length, d_model / heads}); };
   const Tensor mixed =  // (heads, length, d_k)
       attention(cut(layer.query(x)), cut(layer.key(x)), cut(layer.value(x)), Mask::causal()).output;
-  return layer.output(joined_rightly ? concatenate_heads(mixed)
+  return layer.output(joined_rightly ? concat_heads(mixed)
                                      : reshape(mixed, {length, d_model}));  // (length, d_model)
 }
 

@@ -73,9 +73,9 @@ Transformer trained(bool causal) {
 
 void print_size(const Transformer& model) {
   Index attention = 0;
-  for (const TransformerBlock& block : model.blocks) attention += block.attention.parameter_count();
+  for (const TransformerBlock& block : model.blocks) attention += block.attention.num_parameters();
   std::printf("Each learns %lld numbers, %lld of them in attention: %lld layers of 4 * 64 * 64\n",
-              static_cast<long long>(model.parameter_count()), static_cast<long long>(attention),
+              static_cast<long long>(model.num_parameters()), static_cast<long long>(attention),
               static_cast<long long>(model.options.num_layers));
 }
 
@@ -105,7 +105,7 @@ Words written_by(const Transformer& model, Random& random) {
   };
   const Indices ids = generate(next_logits, Indices({1}, {Vocabulary::bos}), random,
                                {.max_new_tokens = length, .eos = Vocabulary::eos});
-  Words words = split_words(vocabulary.text(ids));
+  Words words = split_words(vocabulary.decode(ids));
   words.erase(words.begin());
   if (words.back() == "<eos>") words.pop_back();
   return words;

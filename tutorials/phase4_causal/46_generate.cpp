@@ -31,7 +31,7 @@ const std::string model_file = "out/checkpoints/causal_model.safetensors";
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
 
-Indices prompt(const std::string& text) { return vocabulary.ids("<bos> " + text); }
+Indices prompt(const std::string& text) { return vocabulary.encode("<bos> " + text); }
 
 // Without a cache: the whole text is read again for each word.
 NextLogits simple(const Transformer& model) {
@@ -53,7 +53,7 @@ NextLogits cached(const Transformer& model) {
 }
 
 Words written(const Indices& ids) {  // without <bos> and <eos>
-  Words words = split_words(vocabulary.text(ids));
+  Words words = split_words(vocabulary.decode(ids));
   words.erase(words.begin());
   if (!words.empty() && words.back() == "<eos>") words.pop_back();
   return words;
@@ -100,7 +100,7 @@ void step_by_step(const Transformer& model) {
       {.max_new_tokens = 8, .eos = Vocabulary::eos, .after_step = [&](const GenerationStep& step) {
          print_step(model, step);
        }});
-  std::printf("%s\n\n", vocabulary.text(ids).c_str());
+  std::printf("%s\n\n", vocabulary.decode(ids).c_str());
 }
 
 void ways_to_draw(const Transformer& model) {

@@ -63,7 +63,7 @@ Index most_ahead(const Tensor& weights) {
   const Tensor later = Mask::causal().to(MaskEncoding::drop, {length, length});  // (length, length)
   const Tensor ahead = sum(weights * later, {1, 2});                             // (layers * heads)
   Index best = 0;
-  for (Index i = 1; i < ahead.count(); ++i) {
+  for (Index i = 1; i < ahead.numel(); ++i) {
     if (ahead.at({i}) > ahead.at({best})) best = i;
   }
   return best;

@@ -34,7 +34,7 @@ Tensor next_word(const MultiHeadAttention& layer, const Tensor& x, Kept& kept) {
   const Tensor q = split_heads(layer.query(x), heads);                // (heads, 1, d_k)
   const Tensor k = concat(kept.keys, 1), v = concat(kept.values, 1);  // (heads, words, d_k)
   const Tensor scores = matmul(q, transpose(k)) / std::sqrt(double{d_model / heads});
-  return layer.output(concatenate_heads(matmul(softmax(scores), v)));  // (1, d_model)
+  return layer.output(concat_heads(matmul(softmax(scores), v)));  // (1, d_model)
 }
 
 Tensor word_by_word(const MultiHeadAttention& layer, const Tensor& x) {

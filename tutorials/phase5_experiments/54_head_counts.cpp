@@ -40,7 +40,7 @@ std::string name(const HeadSetting& setting) {
 void print(const TinyTask& task, const HeadSetting& setting, const Seeds& runs) {
   std::printf("%5lld %4lld %4lld %8lld   ", static_cast<long long>(setting.heads),
               static_cast<long long>(setting.d_k), static_cast<long long>(setting.d_v),
-              static_cast<long long>(model_with_heads(task, setting, 1).parameter_count()));
+              static_cast<long long>(model_with_heads(task, setting, 1).num_parameters()));
   for (const StepsToLearn& run : runs) {
     std::printf(" %5s", run.done ? std::to_string(run.steps).c_str() : "-");
   }

@@ -67,7 +67,7 @@ struct Lookup {
     const Tensor weights = softmax(scores(features) + also) + none;  // (items, items)
     const Tensor loss = mse(matmul(weights, values), values);        // ()
     const Gradients gradients = tape.backward(loss);
-    Look look{weights.detached(), gradients[none], double{loss.item()}};
+    Look look{weights.detach(), gradients[none], double{loss.item()}};
     look.entropy = double{mean(attention_entropy(look.weights)).item()};
     const auto norms = [](const Tensor& x) { return sqrt(sum(x * x, -1)); };  // (rows) or ()
     const auto norm = [&](const Tensor& x) { return double{norms(reshape(x, {-1})).item()}; };

@@ -114,7 +114,7 @@ void compare_written_out() {
     slopes = std::max(slopes, std::abs(slope(head, 8) - double{alibi_slopes(8).at({head})}));
   }
   Index wrong = 0;
-  for (Index d = 0; d < 2000; ++d) wrong += bucket(d) != relative_bucket(-d, true);
+  for (Index d = 0; d < 2000; ++d) wrong += bucket(d) != relative_position_bucket(-d, true);
   std::printf("\n4. Written out, and the library's: rotary differs by %s,\n",
               if_small(largest_difference(rotated(x), rotary(x, RotaryLayout::interleaved))));
   std::printf("   ALiBi's slopes by %s, T5's buckets of %d distances of 2000\n", if_small(slopes),
@@ -178,7 +178,8 @@ void biases() {
   const std::vector<Index> list = {0, 1, 2, 15, 16, 20, 40, 100, 1000};
   for (const Index d : list) std::printf(" %5d", static_cast<int>(d));
   std::printf("\n   T5's bucket  ");
-  for (const Index d : list) std::printf(" %5d", static_cast<int>(relative_bucket(-d, true)));
+  for (const Index d : list)
+    std::printf(" %5d", static_cast<int>(relative_position_bucket(-d, true)));
   for (const Index heads : {4, 6}) {
     std::printf("\n   ALiBi's slopes of %d heads:", static_cast<int>(heads));
     for (const double slope : doubles(alibi_slopes(heads))) std::printf(" %.4f", slope);

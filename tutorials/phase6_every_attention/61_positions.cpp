@@ -58,7 +58,7 @@ void zero_untrained(Transformer& model) {
   if (model.positions) set(model.positions->weight, trained);
   for (TransformerBlock& block : model.blocks) {
     if (!block.attention.relative) continue;
-    set(block.attention.relative->table.weight, relative_bucket(1 - trained, true) + 1);
+    set(block.attention.relative->table.weight, relative_position_bucket(1 - trained, true) + 1);
   }
 }
 

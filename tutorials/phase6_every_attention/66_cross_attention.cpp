@@ -74,7 +74,7 @@ void written_out(const Data& data) {
   const Tensor scores = matmul(q, transpose(k)) / std::sqrt(double{d_k});    // (2, heads, 4, 5)
   const Tensor real = Mask::padding(source_lengths).tensor(scores.shape());  // (2, 1, 4, 5)
   const Tensor weights = softmax(where(real, scores, -infinity));            // (2, heads, 4, 5)
-  const Tensor mixed = concatenate_heads(matmul(weights, v));                // (2, 4, 16)
+  const Tensor mixed = concat_heads(matmul(weights, v));                     // (2, 4, 16)
   const Tensor output = matmul(mixed, data.layer.output.weight);             // (2, 4, 16)
 
   std::printf("1. Written out\n");

@@ -28,12 +28,12 @@ constexpr Index width = 64;
 struct Cost {
   double loaded = 0, stored = 0, products = 0;
 
-  Tensor load(const Tensor& x) { return loaded += double(x.count()), x; }   // x itself
-  Tensor store(const Tensor& x) { return stored += double(x.count()), x; }  // x itself
+  Tensor load(const Tensor& x) { return loaded += double(x.numel()), x; }   // x itself
+  Tensor store(const Tensor& x) { return stored += double(x.numel()), x; }  // x itself
   // a b, both in fast memory.
   Tensor multiply(const Tensor& a, const Tensor& b) {
     const Tensor y = matmul(a, b);  // (rows of a, columns of b)
-    products += double(y.count() * a.size(-1));
+    products += double(y.numel() * a.size(-1));
     return y;
   }
   // a b of matrices in slow memory, by tiles: a is read once, b once for each tile of a's rows.

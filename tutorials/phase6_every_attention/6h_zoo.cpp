@@ -38,7 +38,7 @@ void print_map(const Tensor& map) {
 
 void print_losses(const Tensor& losses) {
   for (const Index step : {1, 5, 10, 50, 150}) {
-    if (step <= losses.count()) {
+    if (step <= losses.numel()) {
       std::printf("%10.2f", double{losses.at({step - 1})});
     } else {
       std::printf("%10s", "ended");

@@ -181,7 +181,7 @@ std::vector<Row> train_all(const Stories& stories) {
     const Bits bits = bits_of(stories, run.model);
     entropy = bits.entropy;
     std::printf("%-18s %5d %11d %15d %15.1f %14.1f %15.1f\n", v.name.c_str(), int(v.options.d_ff),
-                int(run.model.parameter_count()), int(kept_per_token(v.options)), bits.model,
+                int(run.model.num_parameters()), int(kept_per_token(v.options)), bits.model,
                 bits.model - entropy, bits.again);
     table.push_back({v.name, run.losses});
   }

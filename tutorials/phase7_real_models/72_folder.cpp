@@ -83,7 +83,7 @@ const std::pair<const char*, const char*> parts[] = {
 void print_tensors(const WeightFiles& files) {
   Index numbers = 0;
   for (const auto& [name, shape, dtype, file] : files.entries()) {
-    numbers += shape.count();
+    numbers += shape.numel();
     const bool later = name.find("layers.") != name.npos && name.find(".0.") == name.npos;
     for (const auto& [end, part] : parts) {
       if (later || !name.ends_with(end)) continue;

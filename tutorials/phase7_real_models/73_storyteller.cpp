@@ -67,7 +67,7 @@ Index cache_computed(const TransformerOptions& o, Index heads, Index positions) 
 
 void print_memory(const Transformer& model) {
   const TransformerOptions& o = model.options;
-  const Index counted = model.parameter_count();
+  const Index counted = model.num_parameters();
   std::printf("   weights: %td computed, %td counted; %td bytes\n", weights_computed(o), counted,
               counted * 4);
   std::printf("   cache, bytes\n");
@@ -78,7 +78,7 @@ void print_memory(const Transformer& model) {
     for (Index i = 0; i < positions; ++i) read(model, 1, caches);
     const std::size_t live = memory_stats().live_bytes - before;
     Index held = 0;
-    for (const KeyValueCache& one : caches) held += one.keys.count() + one.values.count();
+    for (const KeyValueCache& one : caches) held += one.keys.numel() + one.values.numel();
     std::printf("   %9td %10td %10td %11zu %22td\n", positions,
                 cache_computed(o, o.num_key_value_heads, positions), held * 4, live,
                 cache_computed(o, o.num_heads, positions));

@@ -133,7 +133,7 @@ int main(int count, char** values) try {
   Random random(1);
   std::printf("1. %s: %d tokens to learn from, %d held out; models of %d numbers\n",
               real.name.c_str(), int(text.train.shape[0]), int(text.test.shape[0]),
-              int(Transformer(table[0].run.options, random).parameter_count()));
+              int(Transformer(table[0].run.options, random).num_parameters()));
   std::printf("Bytes per token in the measured windows: %.2f learned, %.2f held out\n\n",
               bytes_per_token(text.tokenizer, text.train),
               bytes_per_token(text.tokenizer, text.test));
@@ -144,7 +144,7 @@ int main(int count, char** values) try {
     const Transformer model = train_row(row, text, says);
     names.push_back(row.run.what);
     std::printf("%-38s %8.2f %10.2f %9d\n", names.back().c_str(), row.learned.back(),
-                row.held_out.back(), int(model.parameter_count()));
+                row.held_out.back(), int(model.num_parameters()));
     texts.push_back(written(model, text, 1000, 9));
   }
   std::printf("\n3. How the second model goes on after \"The\"\n");

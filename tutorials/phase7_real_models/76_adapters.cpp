@@ -59,8 +59,8 @@ void one_step() {
   const Tensor before = map(x);             // (5, 64)
   map.adapter.emplace(64, 64, 2, 4, random);
   std::printf("1. A map of %lld numbers; A and B of rank 2 have %lld; scale = 4 / 2\n",
-              static_cast<long long>(map.weight.count()),
-              static_cast<long long>(map.adapter->parameter_count()));
+              static_cast<long long>(map.weight.numel()),
+              static_cast<long long>(map.adapter->num_parameters()));
   std::printf("B is 0, and nothing changes: %s\n", yes(map(x).values() == before.values()));
   map.adapter->up = random.normal({2, 64});  // (2, 64)
   std::printf("by hand and by the layer within 1e-4: %s\n",
@@ -93,7 +93,7 @@ std::vector<Learned> learn_all(const Transformer& model, Dialect dialect) {
     const Learned& one = all.back();
     std::printf("%-9s %7lld %4.0f %% %7llu %6.3f %6.3f\n", name(rank).c_str(),
                 static_cast<long long>(one.numbers),
-                100 * double(one.numbers) / double(model.parameter_count()),
+                100 * double(one.numbers) / double(model.num_parameters()),
                 static_cast<unsigned long long>(bytes_of(one)), one.points.back().loss_of_new,
                 one.points.back().loss_of_old);
   }
@@ -135,7 +135,7 @@ void print_merged(const Transformer& model, Learned learned) {
   merge_adapters(merged);
   std::printf("\n5. Merged: logits within 1e-3: %s; as many numbers as before: %s\n",
               yes(largest_difference(merged(ids), beside) < 1e-3),
-              yes(merged.parameter_count() == model.parameter_count()));
+              yes(merged.num_parameters() == model.num_parameters()));
   for (TransformerBlock& block : learned.model.blocks) {
     MultiHeadAttention& a = block.attention;
     for (Linear* map : {&a.query, &a.key, &a.value, &a.output}) map->adapter.reset();
@@ -177,7 +177,7 @@ int main() try {
   one_step();
   const Transformer model = learn_dialect(Dialect::plain, 600, 1);
   std::printf("\n2. A model of %lld numbers: loss %.3f in plain sentences; the least is %.3f\n",
-              static_cast<long long>(model.parameter_count()), loss_in(Dialect::plain, model),
+              static_cast<long long>(model.num_parameters()), loss_in(Dialect::plain, model),
               Grammar().entropy() / 7);
   std::vector<std::vector<Learned>> all;
   for (const Dialect dialect : dialects) all.push_back(learn_all(model, dialect));

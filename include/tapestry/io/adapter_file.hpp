@@ -15,6 +15,6 @@ void write_adapters(const std::filesystem::path& path, const Transformer& model)
 // Gives the model the adapters of such a file. The file is not trusted. Throws Error, and changes
 // nothing, for a model that has adapters, for a file that is none of adapters, one whose rank, maps
 // or shapes do not fit the model, and one whose adapters were trained beside other weights.
-void read_adapters(const std::filesystem::path& path, Transformer& model);
+void load_adapters(const std::filesystem::path& path, Transformer& model);
 
 }  // namespace tapestry

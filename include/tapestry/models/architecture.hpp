@@ -34,7 +34,7 @@ struct ModelConfig {
 // The ids after which a text of this model ends: "eos_token_id" of the folder's
 // generation_config.json, one id or a list, or else of its config.json; none if neither has it.
 // Throws Error if these files cannot be read or have no ids there.
-[[nodiscard]] std::vector<std::int32_t> end_ids(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::int32_t> eos_ids(const std::filesystem::path& folder);
 
 // The config.json of such a model. Throws Error, naming an option, if models of this architecture
 // cannot have these options.

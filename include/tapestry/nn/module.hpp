@@ -73,7 +73,7 @@ class Module {
   [[nodiscard]] Parameters parameters(const std::string& prefix = "") const;
 
   // How many numbers are learned.
-  [[nodiscard]] Index parameter_count() const;
+  [[nodiscard]] Index num_parameters() const;
 
   // A table of the layers that learn something, with the shapes of their tensors, how many numbers
   // these have and how many bytes they take; the last line has the sums.

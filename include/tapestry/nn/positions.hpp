@@ -65,8 +65,8 @@ struct RotaryOptions {
 // of 0. Otherwise half of the buckets are for earlier keys, in the same way, and half for later
 // keys. Throws Error for buckets below 2 (not causal: below 4), an odd number of them if not
 // causal, and for a `max_distance` not above the distances that have a bucket each.
-[[nodiscard]] Index relative_bucket(Index offset, bool is_causal, Index buckets = 32,
-                                    Index max_distance = 128);
+[[nodiscard]] Index relative_position_bucket(Index offset, bool is_causal, Index buckets = 32,
+                                             Index max_distance = 128);
 
 // A learned number for each bucket of distances and each head, added to the scores (Raffel et al.
 // 2020; T5 shares one table among its layers).

@@ -2,7 +2,7 @@
 //
 //   const std::string text = read_text("shakespeare.txt");
 //   const Vocabulary vocabulary = Vocabulary::of_characters(text);
-//   const SplitText ids = split_text(vocabulary.ids(text));
+//   const SplitText ids = split_text(vocabulary.encode(text));
 //   const Batch batch = random_windows(ids.train, 32, 64, random);
 #pragma once
 

@@ -57,14 +57,14 @@ class Vocabulary {
   [[nodiscard]] const std::string& word(std::int32_t id) const;
 
   // Shape (number of words); of a text those of split_words(text), or of its characters.
-  [[nodiscard]] Indices ids(const Words& words) const;
-  [[nodiscard]] Indices ids(std::string_view text) const;
+  [[nodiscard]] Indices encode(const Words& words) const;
+  [[nodiscard]] Indices encode(std::string_view text) const;
 
   // One row per text, (texts, longest), short ones padded with <pad>.
   [[nodiscard]] Indices batch(const std::vector<Words>& texts) const;
 
   // The words of all ids in row-major order with a blank between them; characters without.
-  [[nodiscard]] std::string text(const Indices& ids) const;
+  [[nodiscard]] std::string decode(const Indices& ids) const;
 
  private:
   enum class Unit { word, character };

@@ -123,7 +123,7 @@ void print_steps(Ranks& ranks) {
                           {4, 65, 256, 384, 6, 6, 5}}) {
     const Costs costs = measure(ranks, size);
     const Job job(size);
-    std::vector<real> gradient(static_cast<std::size_t>(job.model.parameter_count()));
+    std::vector<real> gradient(static_cast<std::size_t>(job.model.num_parameters()));
     Delayed linked(ranks, slow_link);
     std::vector<double> sums, linked_sums;
     for (int turn = 0; turn < turns; ++turn) {

@@ -129,7 +129,7 @@ Answer hand(Engine& engine, const Json& request) {
   Subject subject = subject_of(made.file);
   Answer answer{{{"words", made.words},
                  {"description", subject.description},
-                 {"parameters", subject.model.parameter_count()},
+                 {"parameters", subject.model.num_parameters()},
                  {"prompt", what.prompt},
                  {"texts", hand_texts},
                  {"test_is", what.test_is},

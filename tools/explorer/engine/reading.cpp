@@ -46,7 +46,7 @@ Answer open(Engine& engine, const Json& request) {
   Subject subject = read_subject(options);
   check_layer(subject, 0);
   Answer answer{{{"description", subject.description},
-                 {"parameters", subject.model.parameter_count()},
+                 {"parameters", subject.model.num_parameters()},
                  {"transformer", !subject.model.is_one_head()},
                  {"sample", sample(subject)}}};
   engine.subjects.insert_or_assign(text_in(request, "model"), std::move(subject));

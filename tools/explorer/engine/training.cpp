@@ -86,7 +86,7 @@ Answer train(Engine& engine, const Json& request) {
   Answer answer{state(*learner)};
   answer.json["task"] = learner->run.settings.task;
   answer.json["prompt"] = learner->run.material.prompt;
-  answer.json["parameters"] = learner->run.model.parameter_count();
+  answer.json["parameters"] = learner->run.model.num_parameters();
   engine.learners.clear();
   engine.learners.insert_or_assign(name, std::move(learner));
   return answer;

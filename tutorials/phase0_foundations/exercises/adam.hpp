@@ -34,7 +34,7 @@ inline AdamStep adam_by_numbers(const AdamSwitches& s) {
   return
       [=](Tensor& weight, const Tensor& gradient, AdamMemory& memory, double rate, double decay) {
         const Index t = memory.steps++ + s.first;
-        for (Index i = 0; i < weight.count(); ++i) {
+        for (Index i = 0; i < weight.numel(); ++i) {
           const double w = weight.at({i}), g = gradient.at({i}) + s.into_gradient(rate, decay) * w;
           double mean = s.beta1 * memory.mean.at({i}) + (1 - s.beta1) * g;
           double square = s.beta2 * memory.square.at({i}) + (1 - s.beta2) * g * g;

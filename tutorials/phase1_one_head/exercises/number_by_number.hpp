@@ -14,7 +14,7 @@ class Numbers {
       : rows_(rows), columns_(columns), values_(static_cast<std::size_t>(rows * columns)) {}
 
   // The last axis becomes the columns, all others the rows.
-  Numbers(const Tensor& x) : Numbers(x.count() / x.size(-1), x.size(-1)) {
+  Numbers(const Tensor& x) : Numbers(x.numel() / x.size(-1), x.size(-1)) {
     const std::vector<real> values = x.values();
     values_.assign(values.begin(), values.end());
   }

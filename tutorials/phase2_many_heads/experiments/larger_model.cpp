@@ -79,7 +79,7 @@ int main() try {
       for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const Transformer model = learn(task, setting, rate, seed);
         std::printf("%5td %5td %10td  %5.3f %6d     ", setting.width, setting.heads,
-                    model.parameter_count(), rate, static_cast<int>(seed));
+                    model.num_parameters(), rate, static_cast<int>(seed));
         print_tested(model, task);
         std::fflush(stdout);
       }

@@ -120,7 +120,7 @@ Numbers look_at_other_rows(const Transformer& model, const Transformer& open, co
                       return drawn / lengths(drawn) * lengths(y);
                     }),
           loss_with(open, batch, [](const Tensor& y) { return y * 4; }),
-          (all - here) / static_cast<double>(share.count() - 1),
+          (all - here) / static_cast<double>(share.numel() - 1),
           here};
 }
 

@@ -86,7 +86,7 @@ int not_done(const Steps& steps) {
 
 void print(const TinyTask& task, const HeadSetting& setting, const Steps& steps) {
   std::printf("%s %8lld ", name(setting).c_str(),
-              static_cast<long long>(model_with_heads(task, setting, 1).parameter_count()));
+              static_cast<long long>(model_with_heads(task, setting, 1).num_parameters()));
   std::printf("%6s  %5s to %-5s", number(median(steps)).c_str(), number(steps[2]).c_str(),
               number(steps[9]).c_str());
   std::printf(" %5s to %-5s %6d\n", number(steps.front()).c_str(), number(steps.back()).c_str(),

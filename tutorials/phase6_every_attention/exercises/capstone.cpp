@@ -92,7 +92,7 @@ Run trained(Pass pass, const char* what) {
   Run run{first_model(), {}};
   std::vector<AdamMemory> memory;
   for (Tensor* one : tensors_of(run.gpt)) {
-    memory.push_back({Tensor::zeros({one->count()}), Tensor::zeros({one->count()})});
+    memory.push_back({Tensor::zeros({one->numel()}), Tensor::zeros({one->numel()})});
   }
   Progress progress(what, steps, "steps");
   run.seconds = seconds_of([&] {

@@ -77,7 +77,7 @@ inline Tensor matrix_of(const Tensor& x, Index head) {
 // x[head] = matrix, where x is (heads, n, m).
 inline void put_matrix(Tensor& x, Index head, const Tensor& matrix) {
   const std::vector<real> values = matrix.values();
-  std::copy(values.begin(), values.end(), x.data() + head * matrix.count());
+  std::copy(values.begin(), values.end(), x.data() + head * matrix.numel());
 }
 
 inline Tensor transposed(const Tensor& x) { return transpose(x).clone(); }  // (n, m) -> (m, n)

@@ -31,7 +31,7 @@ inline Tensor heads_of(const Tensor& x) {  // (n, d) -> (heads, n, width)
 
 inline Tensor block_by_library(const GptBlock& w, const Tensor& x, BlockTrace& kept,
                                const Slip& slip = {}) {
-  const auto passing = [](const Tensor& t, bool passes) { return passes ? t : t.detached(); };
+  const auto passing = [](const Tensor& t, bool passes) { return passes ? t : t.detach(); };
   const Index n = x.size(0);
   kept.x = x;
   const Tensor normed = layer_norm(x, w.gain1, w.shift1, Gpt::eps);  // (n, d)

@@ -41,7 +41,7 @@ struct Layer : Module {
     const Tensor mixed =
         causal_linear_attention(split(attention.query), split(attention.key),
                                 split(attention.value));  // (rows, heads, length, 8)
-    return x + attention.output(concatenate_heads(mixed));
+    return x + attention.output(concat_heads(mixed));
   }
 
   Members members() const override { return {{"norm", norm}, {"attention", attention}}; }

@@ -130,7 +130,7 @@ void print(const TinyTask& task, const Heads& heads) {
   }
   std::sort(losses.begin(), losses.end());
   Random random(1);
-  const Index count = Decoder(task, heads, random).parameter_count();
+  const Index count = Decoder(task, heads, random).num_parameters();
   std::printf("%11d   %15d   %6d   %10d   %8.3f   %6.3f   %8.3f\n", int(heads.queries),
               int(heads.groups), int(heads.cached()), int(count), losses.front(),
               sum / double(seeds), losses.back());

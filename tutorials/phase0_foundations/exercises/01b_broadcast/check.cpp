@@ -60,15 +60,17 @@ std::vector<Index> larger(const Tensor& a, const Tensor& b) {
   return sizes;
 }
 
-void need_fit(const Tensor& a, const Tensor& b) { (void)broadcast("add", a.shape(), b.shape()); }
+void need_fit(const Tensor& a, const Tensor& b) {
+  (void)broadcast_shapes("add", a.shape(), b.shape());
+}
 
 // Number i of the sum reads both in a circle.
 Tensor in_a_circle(const Tensor& a, const Tensor& b) {
   need_fit(a, b);
   const std::vector<Index> sizes = larger(a, b);
   Tensor y = Tensor::zeros(Shape(std::span<const Index>(sizes)));  // (sizes)
-  for (Index i = 0; i < y.count(); ++i) {
-    y.data()[i] = a.data()[i % a.count()] + b.data()[i % b.count()];
+  for (Index i = 0; i < y.numel(); ++i) {
+    y.data()[i] = a.data()[i % a.numel()] + b.data()[i % b.numel()];
   }
   return y;
 }
@@ -76,14 +78,14 @@ Tensor in_a_circle(const Tensor& a, const Tensor& b) {
 // The numbers of x again and again, as many as there are in a tensor of that shape.
 Tensor tiled(const Tensor& x, const Shape& shape) {
   std::vector<real> values;
-  while (static_cast<Index>(values.size()) < shape.count()) {
+  while (static_cast<Index>(values.size()) < shape.numel()) {
     for (const real one : x.values()) values.push_back(one);
   }
   return Tensor(shape, values);  // (shape)
 }
 
 Tensor tiled_sum(const Tensor& a, const Tensor& b) {
-  const Shape shape = broadcast("add", a.shape(), b.shape());
+  const Shape shape = broadcast_shapes("add", a.shape(), b.shape());
   return tiled(a, shape) + tiled(b, shape);
 }
 

@@ -79,7 +79,7 @@ Tensor only_missing(const Tensor& dy, const Shape& shape) {
 Tensor only_missing_by_loops(const Tensor& dy, const Shape& shape) {
   const auto from = dy.shape().begin() + (dy.ndim() - shape.ndim());
   Tensor dx = Tensor::zeros(Shape(std::span(from, dy.shape().end())));  // (y's last axes)
-  for (Index i = 0; i < dy.count(); ++i) dx.data()[i % dx.count()] += dy.data()[i];
+  for (Index i = 0; i < dy.numel(); ++i) dx.data()[i % dx.numel()] += dy.data()[i];
   return dx;
 }
 
@@ -129,7 +129,7 @@ const std::vector<KnownMistake> mistakes = {
      "ten times changes the loss ten times.",
      summed(by_axes(mean_of)), summed([](const Tensor& dy, const Shape& shape) {
        return solution::broadcast_backward(dy, shape) *
-              (double(shape.count()) / double(dy.count()));
+              (double(shape.numel()) / double(dy.numel()));
      })},
     {"one place only",
      "Only the gradient of one place was kept, the first, and the other places where the number "

@@ -65,7 +65,7 @@ Tensor last_product(const Tensor&, const Tensor& a, const Tensor& b) {
 }
 
 void b_transposed(Tensor& c, const Tensor& a, const Tensor& b) {
-  for (Index i = 0; i < c.count(); ++i) {
+  for (Index i = 0; i < c.numel(); ++i) {
     const Index row = i / b.size(1), column = i % b.size(1);
     for (Index k = 0; k < a.size(1); ++k) c.data()[i] += a.at({row, k}) * b.at({column, k});
   }

@@ -75,7 +75,7 @@ const std::vector<KnownMistake> mistakes = {
      found(by_elements(
          [](double p, bool is_target, double n, double m) { return (p - is_target) / (n * m); })),
      found(
-         by_library([](const Tensor& p, const Tensor& y) { return (p - y) / double(p.count()); }))},
+         by_library([](const Tensor& p, const Tensor& y) { return (p - y) / double(p.numel()); }))},
     {"sign",
      "All signs are wrong: this is the target minus the probability. A step against it would make "
      "the right class less likely.",

@@ -136,7 +136,7 @@ int main(int count, char** arguments) {
                 .right = {both(solution::gelu_forward, solution::gelu_backward), by_tape(gelu_tanh),
                           by_sigmoid(with_sigmoid)},
                 .mistakes = mistakes,
-                .hints = {"One loop over all numbers: i from 0 to x.count(), with x.data()[i].",
+                .hints = {"One loop over all numbers: i from 0 to x.numel(), with x.data()[i].",
                           "Compute u and t = std::tanh(u) first, in both functions. In the "
                           "backward pass, compute the slope of u in a variable of its own.",
                           "inner = c * (1 + 3 * 0.044715 * x * x); slope = (1 + t) / 2 + x / 2 * "

@@ -23,7 +23,7 @@ Attempt attempt(const Backward& backward) {
     }
     backward(tape, std::size_t(in[2].value.item()));
     Tensor gradients = Tensor::zeros(old.shape());  // (records)
-    for (Index i = 0; i < old.count(); ++i) {
+    for (Index i = 0; i < old.numel(); ++i) {
       gradients.set({i}, tape.records[std::size_t(i)].gradient);
     }
     return {{"gradients of records 0, 1, ...", gradients}};

@@ -50,7 +50,7 @@ Numerical by_formula(double (*formula)(double above, double here, double below, 
 Numerical in_place(double down, double back, double divisor) {
   return [=](const NumberOf& f, const Tensor& x, double h) {
     Tensor y = x.clone(), g = Tensor::zeros(x.shape());  // (n, m) each
-    for (Index i = 0; i < x.count(); ++i) {
+    for (Index i = 0; i < x.numel(); ++i) {
       y.data()[i] += real(h);
       const double above = f(y);
       y.data()[i] -= real(down * h);
@@ -64,8 +64,8 @@ Numerical in_place(double down, double back, double divisor) {
 // The same with all numbers before this one at x - h.
 Tensor not_set_back(const NumberOf& f, const Tensor& x, double h) {
   Tensor g = Tensor::zeros(x.shape());  // (n, m)
-  for (Index i = 0; i < x.count(); ++i) {
-    const Tensor before = reshape(Tensor::arange(x.count()), x.shape()) < Tensor(double(i));
+  for (Index i = 0; i < x.numel(); ++i) {
+    const Tensor before = reshape(Tensor::arange(x.numel()), x.shape()) < Tensor(double(i));
     const Tensor start = x - before * h;  // (n, m)
     const Index row = i / x.size(1), column = i % x.size(1);
     g.data()[i] =
@@ -81,7 +81,7 @@ Tensor all_moved(const NumberOf& f, const Tensor& x, double h) {
 // The derivative in a direction: all numbers move.
 Tensor all_moved_by_loops(const NumberOf& f, const Tensor& x, double h) {
   Tensor above = x.clone(), below = x.clone();  // (n, m) each
-  for (Index i = 0; i < x.count(); ++i) above.data()[i] += real(h), below.data()[i] -= real(h);
+  for (Index i = 0; i < x.numel(); ++i) above.data()[i] += real(h), below.data()[i] -= real(h);
   return filled(x.size(0), x.size(1), [&](Index, Index) { return (f(above) - f(below)) / 2 / h; });
 }
 

@@ -104,7 +104,7 @@ Test compares(Agree agree, Tensor (*x)() = [] { return random_at(5); }) {
 }
 
 bool everywhere(const Tensor& said, const Tensor& slopes) {
-  for (Index i = 0; i < said.count(); ++i) {
+  for (Index i = 0; i < said.numel(); ++i) {
     if (!(std::abs(said.values()[std::size_t(i)] - slopes.data()[i]) < 0.02)) return false;
   }
   return true;
@@ -112,7 +112,7 @@ bool everywhere(const Tensor& said, const Tensor& slopes) {
 
 bool largest_error(const Tensor& said, const Tensor& slopes) {
   double worst = 0;
-  for (Index i = 0; i < said.count(); ++i) {
+  for (Index i = 0; i < said.numel(); ++i) {
     worst = std::max(worst, double{std::abs(said.values()[std::size_t(i)] - slopes.data()[i])});
   }
   return worst < 0.02;

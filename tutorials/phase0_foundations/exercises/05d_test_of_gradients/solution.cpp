@@ -10,7 +10,7 @@ bool gradient_passes(const NumberOf& f, const GradientAt& gradient) {
   const Tensor said = gradient(x);            // (3, 3)
   if (said.shape() != x.shape()) return false;
   Tensor moved = x.clone();  // (3, 3)
-  for (Index i = 0; i < x.count(); ++i) {
+  for (Index i = 0; i < x.numel(); ++i) {
     moved.data()[i] = x.data()[i] + real(h);
     const double above = f(moved);
     moved.data()[i] = x.data()[i] - real(h);

@@ -39,7 +39,7 @@ Descent by_numbers(Fresh fresh, double sign = -1, bool with_rate = true, Index m
     Tensor w = start.clone(), g = gradient(w);  // (n) each
     for (Index left = steps + more_steps; left > 0; --left) {
       if (fresh == each_step) g = gradient(w);
-      for (Index i = 0; i < w.count(); ++i) {
+      for (Index i = 0; i < w.numel(); ++i) {
         if (fresh == each_number) g = gradient(w);
         w.set({i}, w.at({i}) + sign * (with_rate ? rate : 1) * g.at({i}));
       }
@@ -57,10 +57,10 @@ Tensor one_long_step(const Tensor& start, const GradientAt& gradient, double rat
 Tensor one_after_the_other(const Tensor& start, const GradientAt& gradient, double rate,
                            Index steps) {
   Tensor w = start;                           // (n)
-  const Tensor eye = Tensor::eye(w.count());  // (n, n)
-  for (Index i = 0; i < steps * w.count(); ++i) {
+  const Tensor eye = Tensor::eye(w.numel());  // (n, n)
+  for (Index i = 0; i < steps * w.numel(); ++i) {
     w = w -
-        rate * gradient(w) * reshape(slice(eye, 0, i % w.count(), i % w.count() + 1), w.shape());
+        rate * gradient(w) * reshape(slice(eye, 0, i % w.numel(), i % w.numel() + 1), w.shape());
   }
   return w;
 }

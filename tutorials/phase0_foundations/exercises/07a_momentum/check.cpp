@@ -22,7 +22,7 @@ Momentum by_numbers(
     double (*velocity)(double v, double g, double m),
     double (*move)(double before, double after) = [](double, double after) { return after; }) {
   return [=](Tensor& weight, const Tensor& gradient, Tensor& memory, double rate, double m) {
-    for (Index i = 0; i < weight.count(); ++i) {
+    for (Index i = 0; i < weight.numel(); ++i) {
       const double before = memory.at({i}), after = velocity(before, gradient.at({i}), m);
       memory.set({i}, after);
       weight.set({i}, weight.at({i}) - rate * move(before, after));

@@ -90,7 +90,7 @@ int main(int count, char** arguments) {
   return judge({.inputs = inputs,
                 .learner = joined_by(learn::join_heads),
                 .right = {joined_by(solution::join_heads), joined_by(side_by_side),
-                          joined_by([](auto& x) { return concatenate_heads(x); })},
+                          joined_by([](auto& x) { return concat_heads(x); })},
                 .mistakes = mistakes,
                 .hints = {"The loops of 21a, with reading and writing exchanged.",
                           "Or in two steps: transpose exchanges heads and words, to (n, heads, d); "

@@ -44,9 +44,9 @@ Attempt by_library(Form form) {
     const Tensor scores = matmul(q, transpose(k)) / divisor(form, heads, d);  // (heads, n, n)
     const Tensor found =
         matmul(softmax(scores, form.is_over_queries ? 1 : 2), split_x(w.value));  // (heads, n, d)
-    const Tensor joined = form.joins_rows ? concatenate_heads(found)
-                                          : reshape(found, {n, heads * d});  // (n, d_model)
-    return form.is_projected ? matmul(joined, w.output) : joined;            // (n, d_model)
+    const Tensor joined =
+        form.joins_rows ? concat_heads(found) : reshape(found, {n, heads * d});  // (n, d_model)
+    return form.is_projected ? matmul(joined, w.output) : joined;                // (n, d_model)
   });
 }
 
@@ -152,10 +152,10 @@ const std::vector<KnownMistake> mistakes = {
             {.is_single = true})};
 
 Tensor by_library_layers(const Tensor& x, const HeadMatrices& w, Index heads) {
-  const Tensor q = split_heads(matmul(x, w.query), heads);               // (heads, n, d)
-  const Tensor k = split_heads(matmul(x, w.key), heads);                 // (heads, n, d)
-  const Tensor v = split_heads(matmul(x, w.value), heads);               // (heads, n, d)
-  return matmul(concatenate_heads(fused_attention(q, k, v)), w.output);  // (n, d_model)
+  const Tensor q = split_heads(matmul(x, w.query), heads);          // (heads, n, d)
+  const Tensor k = split_heads(matmul(x, w.key), heads);            // (heads, n, d)
+  const Tensor v = split_heads(matmul(x, w.value), heads);          // (heads, n, d)
+  return matmul(concat_heads(fused_attention(q, k, v)), w.output);  // (n, d_model)
 }
 
 }  // namespace
@@ -172,6 +172,6 @@ int main(int count, char** arguments) {
                  "the last size of the split queries.",
                  "q = split_heads(matmul(x, w.query), heads), likewise k and v; weights = "
                  "softmax(matmul(q, transpose(k)) / std::sqrt(double(q.size(2)))); return "
-                 "matmul(concatenate_heads(matmul(weights, v)), w.output)."}},
+                 "matmul(concat_heads(matmul(weights, v)), w.output)."}},
       count, arguments);
 }

@@ -15,7 +15,7 @@
 //   heads    divides d_model
 //
 // matmul, transpose(x) and softmax(x) work on the last axes, for all heads at once. You may use
-// the library's split_heads(x, heads) and concatenate_heads(x), which are 21a and 21b; but not its
+// the library's split_heads(x, heads) and concat_heads(x), which are 21a and 21b; but not its
 // attention().
 // Lesson: tutorials/phase2_many_heads/README.md, "22 A loop, or one matrix"
 #include "phase2.hpp"

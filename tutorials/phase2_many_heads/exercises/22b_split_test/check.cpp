@@ -113,7 +113,7 @@ bool has_shape(const SplitFunction& f) {
 
 bool has_three_axes_and_all_numbers(const SplitFunction& f) {
   const Tensor made = f(counted(5, 8), 2);
-  return made.ndim() == 3 && made.size(0) == 2 && made.size(1) == 5 && made.count() == 40;
+  return made.ndim() == 3 && made.size(0) == 2 && made.size(1) == 5 && made.numel() == 40;
 }
 
 bool ones_stay_ones(const SplitFunction& f) {
@@ -123,7 +123,7 @@ bool ones_stay_ones(const SplitFunction& f) {
 bool twos_stay_twos(const SplitFunction& f) {
   const Tensor made = f(Tensor::full({3, 8}, 2), 2);  // (2, 3, 4)
   const std::vector<real> values = made.values();
-  return made.count() == 24 && std::ranges::all_of(values, [](real x) { return x == 2; });
+  return made.numel() == 24 && std::ranges::all_of(values, [](real x) { return x == 2; });
 }
 
 bool has_all_numbers(const SplitFunction& f) {

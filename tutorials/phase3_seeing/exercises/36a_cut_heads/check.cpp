@@ -52,7 +52,7 @@ bool is_replaced(Which which, Index head, const Place& at) {
 double mean_at(const Tensor& x, const Place& place, const std::vector<int>& over) {
   const std::vector<real> values = x.values();
   double sum = 0, count = 0;
-  for (Index at = 0; at < x.count(); ++at) {
+  for (Index at = 0; at < x.numel(); ++at) {
     Place other = place_of(x, at);
     for (const int axis : over) {
       other[static_cast<std::size_t>(axis)] = place[static_cast<std::size_t>(axis)];
@@ -67,7 +67,7 @@ double mean_at(const Tensor& x, const Place& place, const std::vector<int>& over
 Attempt by_loops(How how) {
   const auto replaced = [=](const Tensor& x, Index head, bool zero) {
     std::vector<real> values = x.values();
-    for (Index at = 0; at < x.count(); ++at) {
+    for (Index at = 0; at < x.numel(); ++at) {
       const Place place = place_of(x, at);
       if (!is_replaced(how.which, head, place)) continue;
       values[static_cast<std::size_t>(at)] =

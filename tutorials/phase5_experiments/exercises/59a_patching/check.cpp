@@ -55,7 +55,7 @@ Patch patch_by_numbers(Kind kind) {
   return [=](const Tensor& to, const Tensor& from, Index head, Index position) {
     Tensor result = to.clone();  // (heads, n, d)
     const Index n = to.size(1), d = to.size(2);
-    for (Index place = 0; place < to.count(); ++place) {
+    for (Index place = 0; place < to.numel(); ++place) {
       const Index h = place / (n * d), i = place / d % n, c = place % d;
       const bool is_head = kind == all_heads || h == head;
       const bool is_position = kind == whole_head || i == position;
@@ -95,7 +95,7 @@ Shares shares_by(Kind kind, const Patch& patch) {
     const double b = model.answer(corrupted, model.heads(corrupted));
     const Tensor& text = kind == clean_text ? clean : read;   // (n, d)
     Tensor shares = Tensor::zeros({to.size(0), to.size(1)});  // (heads, n)
-    for (Index cell = 0; cell < shares.count(); ++cell) {
+    for (Index cell = 0; cell < shares.numel(); ++cell) {
       const Index head = cell / to.size(1), i = cell % to.size(1);
       const Tensor patched = patch(to, from, head, i);  // (heads, n, d)
       if (kind == piled_up) to = patched;

@@ -25,7 +25,7 @@ enum Kind { right, bonus, from_zero, reversed, by_halves, two_signs, past_only }
 Penalty by_numbers(Kind kind) {
   return [=](Index heads, Index length) {
     Tensor result = Tensor::zeros({heads, length, length});  // (heads, length, length)
-    for (Index place = 0; place < result.count(); ++place) {
+    for (Index place = 0; place < result.numel(); ++place) {
       const Index h = place / (length * length), i = place / length % length, j = place % length;
       double number = double(h + 1);
       if (kind == from_zero) number = double(h);

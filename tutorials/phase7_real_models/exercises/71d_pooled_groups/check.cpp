@@ -50,7 +50,7 @@ Pooling by_numbers(Kind kind) {
   return [=](const Tensor& w, Index heads, Index groups) {
     const Index rows = w.size(0), d = w.size(1) / heads;
     Tensor result = Tensor::zeros({rows, groups * d});  // (d_model, groups d)
-    for (Index place = 0; place < w.count(); ++place) {
+    for (Index place = 0; place < w.numel(); ++place) {
       const Index row = place / (heads * d), column = place % (heads * d);
       const bool is_mixed = kind == mixed_columns;
       const Index head = is_mixed ? column % heads : column / d;
