@@ -40,7 +40,7 @@ class Vocabulary {
   explicit Vocabulary(const Words& words, UnknownWord unknown = UnknownWord::refuse);
 
   // A vocabulary whose words are single characters: those of `text`, each once, by code point. Its
-  // ids(text) and text(ids) go character by character, blanks and line ends included. Throws Error
+  // encode and decode go character by character, blanks and line ends included. Throws Error
   // for text that is not UTF-8.
   [[nodiscard]] static Vocabulary of_characters(std::string_view text,
                                                 UnknownWord unknown = UnknownWord::refuse);
