@@ -98,12 +98,7 @@ lower_layers := $(build)/liblower_layers.a
 lower_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
   attention/mask% plot/% pictures/%),$(library_objects))
 test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
-test_sources := $(call find,$(test_folders),*_test.cpp)
-# HALF=1 and HALF=2 are every second file, the first and the second ones.
-half = $(if $(1),$(firstword $(1)) $(call half,$(wordlist 3,$(words $(1)),$(1))))
-test_sources := $(if $(HALF),$(call half,$(if $(filter 2,$(HALF)),$(wordlist 2,$(words \
-  $(test_sources)),$(test_sources)),$(test_sources))),$(test_sources))
-test_objects := $(call objects,tests/main.cpp $(test_sources))
+test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
 gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
   attention nn training distributed),*_test.cpp) $(wildcard tests/*_test.cpp \
   $(addprefix tests/models/,gpt_test.cpp llama_test.cpp bert_test.cpp stablelm_test.cpp)))
@@ -475,7 +470,7 @@ test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/ch
 	$(live)@tools/test_sets \
 	  $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
-##                double, or under the thread sanitizer; HALF=1 or HALF=2: every second file of them
+##                double, or under the thread sanitizer
 asan f64 tsan:
 	@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry
 	$(live)@build/$@/tests '~[tools]' & others=$$!; code=0; \
