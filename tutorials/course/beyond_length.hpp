@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "course/named_mask.hpp"
 #include "tapestry/accuracy.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
@@ -108,14 +109,8 @@ inline double share_right(const Transformer& model, Task task, Index length, con
   return share_right(masked, task, length);
 }
 
-// What words see in place of all that is before them.
-struct NamedMask {
-  const char* name;
-  Mask mask;
-};
-
-// The nearest 16 words, or 32 of them, or as many of which half are farther. (No later ones: the
-// models are causal.)
+// What words see in place of all that is before them: the nearest 16 words, or 32 of them, or as
+// many of which half are farther. (No later ones: the models are causal.)
 inline std::vector<NamedMask> masks() {
   const Mask nearest = Mask::local(15);
   return {{"sees 16 words", nearest},

@@ -4,16 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tapestry/mask.hpp"
+#include "course/named_mask.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/heatmap_grid.hpp"
 
 namespace tapestry {
-
-struct NamedMask {
-  std::string name;
-  Mask mask;
-};
 
 // Four patterns side by side, the next four below, and so on: the name, and a line for each of
 // `length` queries, ✓ for a word that it sees, · for another. There is room for 12 words.

@@ -4,16 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tapestry/mask.hpp"
+#include "course/named_mask.hpp"
 #include "tapestry/plot/canvas.hpp"
 #include "tapestry/plot/charts.hpp"
 
 namespace tapestry {
-
-struct NamedMask {
-  std::string name;
-  Mask mask;
-};
 
 // Above, side by side, the masks for 16 places. Below at the left a row of cells for each mask and
 // a column for each distance in places: shares (masks, distances), row by row, say how often the

@@ -65,22 +65,23 @@ void zero_untrained(Transformer& model) {
 // Asks trained models again, with something changed. Returns the lines, to be printed later.
 std::string with_changes(Task task, Positions positions, std::vector<Transformer>& models) {
   std::string text;
-  const auto ask = [&](const char* what, const Mask& mask) {
-    text += formatted("%-11s%-23s", schemes[std::size_t(positions)].c_str(), what);
-    for (const double share : doubles(mean(measure(task, models, mask), 0))) {
+  const auto ask = [&](const NamedMask& seen) {
+    text += formatted("%-11s%-23s", schemes[std::size_t(positions)].c_str(), seen.name.c_str());
+    for (const double share : doubles(mean(measure(task, models, seen.mask), 0))) {
       text += formatted("  %4.2f", share);
     }
     text += std::string("   ") + task_names[task] + "\n";
   };
   const bool has_table = positions == Positions::learned || positions == Positions::relative;
   if (!has_table && positions != Positions::rotary) return text;
-  const std::vector<NamedMask> seen = masks();
-  ask(seen[0].name, seen[0].mask);
+  const std::vector<NamedMask> fewer = masks();
+  ask(fewer[0]);
   if (has_table) {
     for (Transformer& model : models) zero_untrained(model);
-    ask("untrained numbers are 0", {});
+    ask({"untrained numbers are 0", {}});
   } else {
-    for (const NamedMask& one : {seen[1], seen[2]}) ask(one.name, one.mask);
+    ask(fewer[1]);
+    ask(fewer[2]);
   }
   return text;
 }
