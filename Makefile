@@ -97,8 +97,13 @@ course_objects := $(if $(filter mutants,$(MODE)),,$(call objects,$(wildcard tuto
 lower_layers := $(build)/liblower_layers.a
 lower_objects := $(filter $(addprefix $(build)/obj/$(src)/,base/% kernels/% tensor/% tape/% ops/% \
   attention/mask% plot/% pictures/%),$(library_objects))
-test_folders := $(if $(filter neon,$(MODE)),tests/kernels tests/ops,tests)
-test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp))
+# ROOMS takes those of some folders only, with what others share of them.
+rooms := $(if $(filter neon,$(MODE)),kernels ops,$(ROOMS))
+$(foreach room,$(rooms),$(if $(wildcard tests/$(room)/*_test.cpp),,\
+  $(error ROOMS: there are no tests in tests/$(room))))
+test_folders := $(if $(rooms),$(addprefix tests/,$(rooms)),tests)
+test_objects := $(call objects,tests/main.cpp $(call find,$(test_folders),*_test.cpp) \
+  $(if $(filter neon,$(MODE)),,$(filter-out %_test.cpp,$(wildcard tests/plot/*.cpp))))
 gradient_objects := $(call objects,tests/main.cpp $(call find,$(addprefix tests/,tensor tape ops \
   attention nn training distributed),*_test.cpp) $(wildcard tests/*_test.cpp \
   $(addprefix tests/models/,gpt_test.cpp llama_test.cpp bert_test.cpp stablelm_test.cpp)))
@@ -470,11 +475,11 @@ test-sets: $(build)/tests $(build)/tools/tapestry $(tutorials) $(build)/tools/ch
 	$(live)@tools/test_sets \
 	  $(if $(filter command line environment,$(origin LESSONS)),--lessons '$(LESSONS)') $(tutorials)
 ## asan f64 tsan  all tests under the address and undefined-behaviour sanitizers, with real =
-##                double, or under the thread sanitizer
+##                double, or under the thread sanitizer; of some folders only: ROOMS='nn ops'
 asan f64 tsan:
 	@$(MAKE) MODE=$@ build/$@/tests build/$@/tools/tapestry
-	$(live)@build/$@/tests '~[tools]' & others=$$!; code=0; \
-	  build/$@/tests '[tools]' || code=$$?; wait $$others || code=$$?; exit $$code
+	$(live)@$(if $(ROOMS),build/$@/tests,build/$@/tests '~[tools]' & others=$$!; code=0; \
+	  build/$@/tests '[tools]' || code=$$?; wait $$others || code=$$?; exit $$code)
 tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
 ## clang          all tests, built by clang++
 clang:

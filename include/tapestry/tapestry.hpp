@@ -58,7 +58,7 @@
 #include "tapestry/nn/key_value_cache.hpp"
 #include "tapestry/nn/layer_norm.hpp"
 #include "tapestry/nn/linear.hpp"
-#include "tapestry/nn/low_rank.hpp"
+#include "tapestry/nn/lora.hpp"
 #include "tapestry/nn/lstm.hpp"
 #include "tapestry/nn/module.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"

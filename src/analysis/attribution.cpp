@@ -166,11 +166,12 @@ class Walk {
   void embedding(std::int32_t word) {
     const Row of_word = row_of(model_.token_embedding.weight, word);
     Row of_position(of_word.size()), of_type(of_word.size());
-    if (model_.positions) of_position = row_of(model_.positions->weight, position_);
+    if (model_.position_embedding)
+      of_position = row_of(model_.position_embedding->weight, position_);
     if (model_.sinusoids.defined()) {
       of_position = row_of(sinusoidal_positions(1, model_.options.d_model, position_), 0);
     }
-    if (model_.token_types) of_type = row_of(model_.token_types->weight, 0);
+    if (model_.token_type_embedding) of_type = row_of(model_.token_type_embedding->weight, 0);
     if (model_.embedding_norm) {
       pass(*model_.embedding_norm, sum_of(sum_of(of_word, of_position), of_type));
     }

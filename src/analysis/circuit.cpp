@@ -50,8 +50,9 @@ NormLayer plain_norm(const Transformer& model) {
 // The embeddings of words without positions, as heads read them: (tokens, d_model).
 Tensor words_alone(const Transformer& model, const Indices& tokens) {
   check_tokens(tokens);
-  Tensor x = model.token_embedding(tokens);                                  // (tokens, d_model)
-  if (model.token_types) x = x + slice(model.token_types->weight, 0, 0, 1);  // (tokens, d_model)
+  Tensor x = model.token_embedding(tokens);  // (tokens, d_model)
+  if (model.token_type_embedding)
+    x = x + slice(model.token_type_embedding->weight, 0, 0, 1);  // (tokens, d_model)
   if (model.embedding_norm) x = (*model.embedding_norm)(x);
   return plain_norm(model)(x);  // (tokens, d_model)
 }

@@ -40,8 +40,10 @@ void fold_embeddings(Transformer& model) {
   const NormLayer kind(model.options.norm_kind, model.options.d_model);
   Tensor& words = model.token_embedding.weight;  // (vocab_size, d_model)
   words = folded_writer(kind, words);            // (vocab_size, d_model)
-  if (model.positions) model.positions->weight = folded_writer(kind, model.positions->weight);
-  if (model.token_types) model.token_types->weight = folded_writer(kind, model.token_types->weight);
+  if (model.position_embedding)
+    model.position_embedding->weight = folded_writer(kind, model.position_embedding->weight);
+  if (model.token_type_embedding)
+    model.token_type_embedding->weight = folded_writer(kind, model.token_type_embedding->weight);
   if (model.sinusoids.defined()) model.sinusoids = model.sinusoids.clone();
 }
 

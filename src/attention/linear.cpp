@@ -1,4 +1,4 @@
-// Linear attention. The normaliser is one more column of the values, always 1: the sums of weighted
+// Linear attention. The normalizer is one more column of the values, always 1: the sums of weighted
 // values then include the sum of weights.
 #include <algorithm>
 #include <limits>

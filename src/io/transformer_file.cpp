@@ -25,7 +25,8 @@ void check_sizes(const Safetensors& file, const TransformerOptions& o) {
                 ": these are more than " + std::to_string(most) + " numbers.");
   }
   check_shape(file, "words.weight", {o.vocab_size, o.d_model});
-  if (o.token_types > 0) check_shape(file, "token_types.weight", {o.token_types, o.d_model});
+  if (o.num_token_types > 0)
+    check_shape(file, "token_types.weight", {o.num_token_types, o.d_model});
   if (o.logits_transform && o.has_logits) {
     check_shape(file, "logits_transform.weight", {o.d_model, o.d_model});
   }

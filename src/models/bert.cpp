@@ -15,7 +15,7 @@ TransformerOptions options(Config& c) {
   o.num_layers = c.layers({"num_hidden_layers"}, 12);
   o.num_heads = c.size({"num_attention_heads"}, 12);
   o.d_ff = c.size({"intermediate_size"}, 3072);
-  o.token_types = c.size({"type_vocab_size"}, 2);
+  o.num_token_types = c.size({"type_vocab_size"}, 2);
   o.activation = c.activation({"hidden_act"}, "gelu");
   o.norm_eps = c.number({"layer_norm_eps"}, 1e-12);
   o.is_causal = false;
@@ -38,7 +38,7 @@ void write_config(const TransformerOptions& o, OrderedJson& json) {
   json["num_hidden_layers"] = o.num_layers;
   json["num_attention_heads"] = o.num_heads;
   json["intermediate_size"] = o.d_ff == 0 ? 4 * o.d_model : o.d_ff;
-  json["type_vocab_size"] = o.token_types;
+  json["type_vocab_size"] = o.num_token_types;
   json["hidden_act"] = activation_name(o.activation);
   json["layer_norm_eps"] = o.norm_eps;
   json["tie_word_embeddings"] = o.tied_logits || !o.has_logits;  // BERT's default

@@ -106,7 +106,7 @@ Comparison compare(const Transformer& model, const Safetensors& expected,
   const bool typed = has(expected, "token_types");
   const Indices types = typed ? whole_numbers(expected, "token_types") : Indices();
   const Capture seen;
-  model(ids, {}, {.need_weights = true, .token_types = typed ? &types : nullptr});
+  model(ids, {}, {.need_weights = true, .token_type_ids = typed ? &types : nullptr});
   Comparison result;
   std::set<std::string> done = {"ids", "token_types"};
   Tensor scores;

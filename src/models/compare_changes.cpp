@@ -139,10 +139,11 @@ void add_residuals(Changes& list, const Transformer& model) {
                     b.norm_place = pre ? NormPlace::post : NormPlace::pre;
                   })});
   if (!pre || model.blocks.empty()) return;
-  const bool parallel = model.blocks.front().parallel;
-  list.push_back({parallel ? "feed-forward after attention instead of in parallel"
-                           : "feed-forward in parallel with attention instead of after it",
-                  each_block([parallel](TransformerBlock& b) { b.parallel = !parallel; })});
+  const bool parallel = model.blocks.front().parallel_residual;
+  list.push_back(
+      {parallel ? "feed-forward after attention instead of in parallel"
+                : "feed-forward in parallel with attention instead of after it",
+       each_block([parallel](TransformerBlock& b) { b.parallel_residual = !parallel; })});
 }
 
 // If some layers have a window, and others have none.

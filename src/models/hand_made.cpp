@@ -33,7 +33,7 @@ HandMadeMatrices complete(const HandMadeHead& head, const HandMadeOptions& optio
     fill(m.output, phrase.output);
   }
   fill(m.value, phrase.value);  // without a phrase the word read
-  const bool has_width = m.value.ndim() == 2 && m.value.size(1) <= at.words;
+  const bool has_width = m.value.ndim() == 2 && m.value.size(1) <= at.vocab_size;
   if (has_width) fill(m.output, to_what_comes_next(at, m.value.size(1)));
   check_matrices(head, m, at.d_model());
   return m;
@@ -81,12 +81,13 @@ void set_head(Transformer& model, const HandMadeHead& at, const HandMadeMatrices
 }
 
 void set_words(Transformer& model, const HandMadeColumns& at, double certainty) {
-  for (Index w = 0; w < at.words; ++w) {
+  for (Index w = 0; w < at.vocab_size; ++w) {
     model.token_embedding.weight.set({w, at.word(w)}, 1);
     model.token_embedding.weight.set({w, at.constant()}, constant);
     model.lm_head.weight.set({at.found(Phrase::what_followed, w), w}, certainty);
   }
-  for (Index i = 0; i < at.length; ++i) model.positions->weight.set({i, at.position(i)}, 1);
+  for (Index i = 0; i < at.max_length; ++i)
+    model.position_embedding->weight.set({i, at.position(i)}, 1);
 }
 
 // The gain is what the norm divides rows by, the root mean square of the constant and two ones; but

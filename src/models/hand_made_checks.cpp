@@ -86,8 +86,8 @@ void check_hand_made(const HandMadeOptions& o) {
   check_hand_made_size(o, 1, 1, o.vocab_size);
   check_range("sharpness", o.sharpness);
   check_range("certainty", o.certainty);
-  if (o.beginning >= -1 && o.beginning < o.vocab_size) return;
-  throw Error("hand-made model: texts begin with word " + std::to_string(o.beginning) +
+  if (o.bos >= -1 && o.bos < o.vocab_size) return;
+  throw Error("hand-made model: texts begin with word " + std::to_string(o.bos) +
               ", but the words are 0 to " + std::to_string(o.vocab_size - 1) + ", or -1 for none.");
 }
 

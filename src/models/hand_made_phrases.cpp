@@ -24,8 +24,8 @@ struct Scores {
 
 // The query at i asks for position i - 1.
 Scores of_previous_word(const HandMadeOptions& o, const HandMadeColumns& at) {
-  Scores map(o, at.length);
-  for (Index i = 0; i < at.length; ++i) {
+  Scores map(o, at.max_length);
+  for (Index i = 0; i < at.max_length; ++i) {
     if (i > 0) map.query.set({at.position(i), i - 1}, map.s);
     map.key.set({at.position(i), i}, 1);
   }
@@ -35,19 +35,19 @@ Scores of_previous_word(const HandMadeOptions& o, const HandMadeColumns& at) {
 // Every query asks for the same, and only position 0 has it.
 Scores of_first_word(const HandMadeOptions& o, const HandMadeColumns& at) {
   Scores map(o, 1);
-  for (Index i = 0; i < at.length; ++i) map.query.set({at.position(i), 0}, map.s);
+  for (Index i = 0; i < at.max_length; ++i) map.query.set({at.position(i), 0}, map.s);
   map.key.set({at.position(0), 0}, 1);
   return map;
 }
 
 // The query asks for its word, and by half as much not for its own position.
 Scores of_same_word(const HandMadeOptions& o, const HandMadeColumns& at) {
-  Scores map(o, at.words + at.length);
-  for (Index i = 0; i < at.length; ++i) {
-    map.query.set({at.position(i), at.words + i}, -map.s / 2);
-    map.key.set({at.position(i), at.words + i}, 1);
+  Scores map(o, at.vocab_size + at.max_length);
+  for (Index i = 0; i < at.max_length; ++i) {
+    map.query.set({at.position(i), at.vocab_size + i}, -map.s / 2);
+    map.key.set({at.position(i), at.vocab_size + i}, 1);
   }
-  for (Index w = 0; w < at.words; ++w) {
+  for (Index w = 0; w < at.vocab_size; ++w) {
     map.query.set({at.word(w), w}, map.s);
     map.key.set({at.word(w), w}, 1);
   }
@@ -58,17 +58,17 @@ Scores of_same_word(const HandMadeOptions& o, const HandMadeColumns& at) {
 // before: layer 0 sees its own word there. With a beginning no query asks for that one, and the
 // last column is where to rest; else the key is set against every word.
 Scores of_what_followed(const HandMadeOptions& o, const HandMadeColumns& at) {
-  const bool rests = o.beginning >= 0;
-  Scores map(o, at.words + (rests ? 1 : 0));
-  for (Index w = 0; w < at.words; ++w) {
+  const bool rests = o.bos >= 0;
+  Scores map(o, at.vocab_size + (rests ? 1 : 0));
+  for (Index w = 0; w < at.vocab_size; ++w) {
     map.query.set({at.word(w), w}, map.s);
     map.key.set({at.found(Phrase::previous_word, w), w}, 1);
     if (!rests) map.key.set({at.position(0), w}, -1);
   }
-  for (Index i = 0; rests && i < at.length; ++i) {
-    map.query.set({at.position(i), at.words}, map.s / 2);
+  for (Index i = 0; rests && i < at.max_length; ++i) {
+    map.query.set({at.position(i), at.vocab_size}, map.s / 2);
   }
-  if (rests) map.key.set({at.position(0), at.words}, 1);
+  if (rests) map.key.set({at.position(0), at.vocab_size}, 1);
   return map;
 }
 
@@ -125,10 +125,10 @@ HandMadeMatrices matrices_of(Phrase phrase, const HandMadeOptions& options) {
   check_hand_made(options);
   const HandMadeColumns at = columns_of(options);
   Scores map = scores_of(phrase, options);
-  HandMadeMatrices head{map.query, map.key, Tensor::zeros({at.d_model(), at.words}),
-                        Tensor::zeros({at.words, at.d_model()})};
-  for (Index w = 0; w < at.words; ++w) {
-    const bool is_nothing = phrase == Phrase::what_followed && w == options.beginning;
+  HandMadeMatrices head{map.query, map.key, Tensor::zeros({at.d_model(), at.vocab_size}),
+                        Tensor::zeros({at.vocab_size, at.d_model()})};
+  for (Index w = 0; w < at.vocab_size; ++w) {
+    const bool is_nothing = phrase == Phrase::what_followed && w == options.bos;
     head.value.set({at.word(w), w}, is_nothing ? 0 : 1);
     head.output.set({w, at.found(phrase, w)}, 1);
   }

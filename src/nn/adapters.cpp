@@ -48,11 +48,11 @@ void add_adapters(Transformer& model, const AdapterOptions& o, Random& random) {
     if (!is_in(known, one.kind)) known.push_back(one.kind);
   }
   check_names(o.maps, known);
-  std::vector<std::pair<Linear*, LowRank>> made;  // all first, for one may be refused
+  std::vector<std::pair<Linear*, Lora>> made;  // all first, for one may be refused
   for (const auto& [kind, name, map] : maps) {
     if (!is_in(o.maps, kind)) continue;
     const Index in = map->weight.size(0), out = map->weight.size(1);
-    made.emplace_back(map, LowRank(in, out, o.rank, o.alpha, random));
+    made.emplace_back(map, Lora(in, out, o.rank, o.alpha, random));
   }
   for (const auto& [map, adapter] : made) map->adapter = adapter;
 }

@@ -106,21 +106,22 @@ class Decoder {
  private:
   void embed(std::int32_t id) {
     std::copy_n(raw(model_.token_embedding.weight) + id * width_, width_, x_);
-    if (model_.positions) add(raw(model_.positions->weight) + place_ * width_, width_, x_);
+    if (model_.position_embedding)
+      add(raw(model_.position_embedding->weight) + place_ * width_, width_, x_);
     if (model_.sinusoids.defined()) add(raw(model_.sinusoids) + place_ * width_, width_, x_);
   }
 
   void pass(const TransformerBlock& block, KeyValueCache& cache) {
     const bool pre = block.norm_place == NormPlace::pre;
     if (pre) apply(block.attention_norm, x_, width_, seen_);
-    if (block.parallel && block.feed_forward) {
+    if (block.parallel_residual && block.feed_forward) {
       apply(*block.feed_forward_norm, x_, width_, other_);
     }
     attend(block.attention, pre ? seen_ : x_, cache);
     add(result_, width_, x_);
     if (!pre) renew(block.attention_norm);
     if (!block.feed_forward) return;
-    if (pre && !block.parallel) apply(*block.feed_forward_norm, x_, width_, other_);
+    if (pre && !block.parallel_residual) apply(*block.feed_forward_norm, x_, width_, other_);
     transform(*block.feed_forward, pre ? other_ : x_);
     add(result_, width_, x_);
     if (!pre) renew(*block.feed_forward_norm);

@@ -48,12 +48,13 @@ bool is_plain(const TransformerBlock& block, Index width, const KeyValueCache& c
 
 // What is added to the embedding.
 bool has_plain_positions(const Transformer& model, Index width, Index place) {
-  const bool added = model.positions || model.sinusoids.defined();
+  const bool added = model.position_embedding || model.sinusoids.defined();
   if (added && place >= model.options.max_length) return false;
-  if (model.positions && !is_plain(model.positions->weight, {model.options.max_length, width})) {
+  if (model.position_embedding &&
+      !is_plain(model.position_embedding->weight, {model.options.max_length, width})) {
     return false;
   }
-  return !model.token_types && !model.embedding_norm;
+  return !model.token_type_embedding && !model.embedding_norm;
 }
 
 bool has_plain_logits(const Transformer& model, Index width, Index words) {
@@ -66,7 +67,7 @@ bool has_plain_logits(const Transformer& model, Index width, Index words) {
 
 // What decode() knows of a pass: nothing but the caches.
 bool is_plain(const ForwardContext& pass) {
-  return !pass.training() && !pass.need_weights && pass.token_types == nullptr;
+  return !pass.training() && !pass.need_weights && pass.token_type_ids == nullptr;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ const TransformerOptions& checked(const TransformerOptions& o) {
   at_least(1, o.vocab_size, "vocab_size");
   at_least(1, o.max_length, "max_length");
   at_least(0, o.num_layers, "num_layers");
-  at_least(0, o.token_types, "token_types");
+  at_least(0, o.num_token_types, "num_token_types");
   if (!o.windows.empty() && static_cast<Index>(o.windows.size()) != o.num_layers) {
     throw Error("transformer: there are " + std::to_string(o.windows.size()) + " windows for " +
                 std::to_string(o.num_layers) + " layers: give one for each, or none.");
@@ -77,10 +77,10 @@ TransformerBlockOptions block_options(const TransformerOptions& o, Index layer) 
                         .initializer = o.initializer,
                         .gated = o.gated};
   block.has_feed_forward = o.has_feed_forward;
-  block.parallel = o.parallel_residual;
+  block.parallel_residual = o.parallel_residual;
   block.norm_place = o.norm_place;
   block.norm_kind = o.norm_kind;
-  block.eps = o.norm_eps;
+  block.norm_eps = o.norm_eps;
   block.dropout = o.dropout;
   return block;
 }
@@ -104,7 +104,7 @@ Transformer::Transformer(const TransformerOptions& o, Random& random)
       token_embedding(o.vocab_size, o.d_model, random, o.initializer),
       lm_head(map_to_logits(o, random)) {
   if (o.positions == Positions::learned) {
-    positions.emplace(o.max_length, o.d_model, random, o.initializer);
+    position_embedding.emplace(o.max_length, o.d_model, random, o.initializer);
   } else if (o.positions == Positions::sinusoidal) {
     sinusoids = sinusoidal_positions(o.max_length, o.d_model);
   }
@@ -112,7 +112,8 @@ Transformer::Transformer(const TransformerOptions& o, Random& random)
     blocks.emplace_back(o.d_model, o.num_heads, random, block_options(o, i));
   }
   if (o.norm_place == NormPlace::pre) norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
-  if (o.token_types > 0) token_types.emplace(o.token_types, o.d_model, random, o.initializer);
+  if (o.num_token_types > 0)
+    token_type_embedding.emplace(o.num_token_types, o.d_model, random, o.initializer);
   if (o.embedding_norm) embedding_norm.emplace(o.norm_kind, o.d_model, o.norm_eps);
   if (o.logits_transform) {
     logits_transform.emplace(o.d_model, o.d_model, random, LinearOptions{o.initializer});
@@ -131,23 +132,24 @@ Tensor Transformer::embed(const Indices& ids, const Indices* types, Index first)
 }
 
 Tensor Transformer::with_types(const Tensor& x, const Indices& ids, const Indices* types) const {
-  if (!token_types && types == nullptr) return x;
-  if (!token_types) {
+  if (!token_type_embedding && types == nullptr) return x;
+  if (!token_type_embedding) {
     throw Error(
         "transformer: token types were given, but this model has none. Leave them out, or build it "
-        "with token_types.");
+        "with num_token_types.");
   }
-  if (types == nullptr) return x + slice(token_types->weight, 0, 0, 1);  // (..., length, d_model)
+  if (types == nullptr)
+    return x + slice(token_type_embedding->weight, 0, 0, 1);  // (..., length, d_model)
   if (types->shape != ids.shape) {
     throw Error("transformer: token types are " + to_string(types->shape) + ", but ids are " +
                 to_string(ids.shape) + ": there must be one for each id.");
   }
-  return x + (*token_types)(*types);  // (..., length, d_model)
+  return x + (*token_type_embedding)(*types);  // (..., length, d_model)
 }
 
 Tensor Transformer::with_positions(const Tensor& x, Index first) const {
   const Index length = x.size(-2), end = first + length;
-  if (!positions && !sinusoids.defined()) return x;  // layers add them, or there are none
+  if (!position_embedding && !sinusoids.defined()) return x;  // layers add them, or there are none
   if (sinusoids.defined() && end > options.max_length) {
     return x + sinusoidal_positions(length, options.d_model, first);  // (..., length, d_model)
   }
@@ -156,8 +158,9 @@ Tensor Transformer::with_positions(const Tensor& x, Index first) const {
                 std::to_string(options.max_length) +
                 " were learned. Shorten the text, or train with a larger max_length.");
   }
-  const Tensor& all = sinusoids.defined() ? sinusoids : positions->weight;  // (max_length, d_model)
-  return x + slice(all, 0, first, end);  // (..., length, d_model)
+  const Tensor& all =
+      sinusoids.defined() ? sinusoids : position_embedding->weight;  // (max_length, d_model)
+  return x + slice(all, 0, first, end);                              // (..., length, d_model)
 }
 
 Tensor Transformer::run_blocks(Index first, const Tensor& embedded, const Mask& mask,
@@ -184,8 +187,8 @@ Tensor Transformer::from_block(Index first, const Tensor& x, const Mask& mask,
 Tensor Transformer::run(const Indices& ids, const Mask& mask, const ForwardContext& pass,
                         std::vector<KeyValueCache>* caches, NextOf which) const {
   const Index first = caches == nullptr || caches->empty() ? 0 : caches->front().length();
-  const Tensor embedded = embed(ids, pass.token_types, first);  // (..., length, d_model)
-  Tensor x = dropout(embedded, options.dropout, pass.random);   // (..., length, d_model)
+  const Tensor embedded = embed(ids, pass.token_type_ids, first);  // (..., length, d_model)
+  Tensor x = dropout(embedded, options.dropout, pass.random);      // (..., length, d_model)
   x = Capture::record("embedding", x);
   x = run_blocks(0, x, mask, pass, caches);  // (..., length, d_model)
   if (which == NextOf::last) {

@@ -14,7 +14,7 @@ void check_attention_only(const TransformerBlockOptions& o) {
   const char* given = o.feed_forward.d_ff != 0 ? "d_ff is given"
                       : o.feed_forward.gated   ? "a gate is wanted"
                       : !o.feed_forward.bias   ? "its bias is left out"
-                      : o.parallel             ? "it is to be parallel to attention"
+                      : o.parallel_residual    ? "it is to be parallel to attention"
                                                : nullptr;
   if (given == nullptr) return;
   throw Error(std::string("transformer block: there is no feed-forward (has_feed_forward is "
@@ -26,9 +26,9 @@ void check_attention_only(const TransformerBlockOptions& o) {
 
 TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
                                    const TransformerBlockOptions& o)
-    : attention_norm(o.norm_kind, d_model, o.eps),
+    : attention_norm(o.norm_kind, d_model, o.norm_eps),
       attention(d_model, heads, random, o.attention),
-      parallel(o.parallel),
+      parallel_residual(o.parallel_residual),
       norm_place(o.norm_place),
       dropout(o.dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
@@ -36,13 +36,13 @@ TransformerBlock::TransformerBlock(Index d_model, Index heads, Random& random,
                 ", but must be in [0, 1).");
   }
   check_attention_only(o);
-  if (parallel && norm_place == NormPlace::post) {
+  if (parallel_residual && norm_place == NormPlace::post) {
     throw Error(
         "transformer block: attention and feed-forward in parallel need the norm before them: give "
         "NormPlace::pre.");
   }
   if (!o.has_feed_forward) return;
-  feed_forward_norm.emplace(o.norm_kind, d_model, o.eps);
+  feed_forward_norm.emplace(o.norm_kind, d_model, o.norm_eps);
   feed_forward.emplace(d_model, random, o.feed_forward);
 }
 
@@ -61,7 +61,7 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
       const Tensor given = tapestry::dropout((*feed_forward)(seen), dropout, pass.random);
       return Capture::record("feed_forward", given);  // (..., length, d_model)
     };
-    y = pre ? y + transform((*feed_forward_norm)(parallel ? x : y))
+    y = pre ? y + transform((*feed_forward_norm)(parallel_residual ? x : y))
             : (*feed_forward_norm)(y + transform(y));
   }
   return Capture::record("output", y);  // (..., length, d_model)

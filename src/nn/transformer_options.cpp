@@ -91,7 +91,7 @@ void each_later_option(Visit visit) {
   visit("norm_eps", [](auto& o) -> auto& { return o.norm_eps; });
   visit("gated", [](auto& o) -> auto& { return o.gated; });
   visit("feed_forward_bias", [](auto& o) -> auto& { return o.feed_forward_bias; });
-  visit("token_types", [](auto& o) -> auto& { return o.token_types; });
+  visit("token_types", [](auto& o) -> auto& { return o.num_token_types; });
   visit("embedding_norm", [](auto& o) -> auto& { return o.embedding_norm; });
   visit("logits", [](auto& o) -> auto& { return o.has_logits; });
   visit("tied_logits", [](auto& o) -> auto& { return o.tied_logits; });

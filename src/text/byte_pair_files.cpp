@@ -50,9 +50,9 @@ void fill_table(TokenTable& table, const std::vector<Merge>& merges) {
 std::shared_ptr<TokenizerParts> parts_of(const std::vector<Merge>& merges) {
   const auto parts = std::make_shared<TokenizerParts>();
   fill_table(parts->table, merges);
-  PreTokeniserStep step{PreTokeniserStep::Kind::byte_level, "ByteLevel"};
+  PreTokenizerStep step{PreTokenizerStep::Kind::byte_level, "ByteLevel"};
   step.pattern = gpt2_pattern;
-  parts->pre_tokeniser = {step};
+  parts->pre_tokenizer = {step};
   parts->decoder = {{DecoderStep::Kind::byte_level, "ByteLevel"}};
   BytePairModel model;
   model.by_bytes = true;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "text/byte_letters.hpp"
-#include "text/normaliser.hpp"
+#include "text/normalizer.hpp"
 
 namespace tapestry {
 namespace {

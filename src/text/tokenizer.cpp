@@ -72,11 +72,11 @@ class Encoder {
 
   void encode_part(std::string_view text, bool at_start) {
     std::string changed;
-    if (!parts_.normaliser.empty()) {
+    if (!parts_.normalizer.empty()) {
       changed = std::string(text);
-      for (const NormaliserStep& step : parts_.normaliser) {
+      for (const NormalizerStep& step : parts_.normalizer) {
         changed = normalised(step, changed);
-        if (trace_) trace_->steps.push_back({"normaliser " + step.name, {changed}});
+        if (trace_) trace_->steps.push_back({"normalizer " + step.name, {changed}});
       }
       text = changed;
     }
@@ -93,14 +93,14 @@ class Encoder {
 
   void encode_pieces(std::string_view text, bool at_start) {
     Pieces pieces{{text}, {}};
-    for (const PreTokeniserStep& step : parts_.pre_tokeniser) {
+    for (const PreTokenizerStep& step : parts_.pre_tokenizer) {
       const std::vector<std::string_view> before = std::exchange(pieces.views, {});
       for (const std::string_view view : before) {
-        pre_tokenise(step, view, at_start && view.data() == text.data(), pieces);
+        pre_tokenize(step, view, at_start && view.data() == text.data(), pieces);
       }
       if (trace_) {
         trace_->steps.push_back(
-            {"pre-tokeniser " + step.name, {pieces.views.begin(), pieces.views.end()}});
+            {"pre-tokenizer " + step.name, {pieces.views.begin(), pieces.views.end()}});
       }
     }
     for (const std::string_view piece : pieces.views) {

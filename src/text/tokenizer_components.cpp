@@ -7,8 +7,8 @@
 namespace tapestry {
 namespace {
 
-NormaliserStep replace_step(const std::string& type, Fields& fields) {
-  NormaliserStep step{NormaliserStep::Kind::replace, type};
+NormalizerStep replace_step(const std::string& type, Fields& fields) {
+  NormalizerStep step{NormalizerStep::Kind::replace, type};
   std::string expression;
   step.pattern = literal_pattern(fields, expression);
   if (step.pattern.empty()) {
@@ -19,21 +19,21 @@ NormaliserStep replace_step(const std::string& type, Fields& fields) {
   return step;
 }
 
-NormaliserStep strip_step(const std::string& type, Fields& fields) {
-  NormaliserStep step{NormaliserStep::Kind::strip, type};
+NormalizerStep strip_step(const std::string& type, Fields& fields) {
+  NormalizerStep step{NormalizerStep::Kind::strip, type};
   step.left = fields.flag("strip_left", true);
   step.right = fields.flag("strip_right", true);
   return step;
 }
 
-NormaliserStep bert_step(Fields& fields) {
+NormalizerStep bert_step(Fields& fields) {
   const bool lower = fields.flag("lowercase", true);
-  return bert_normaliser(fields.flag("clean_text", true), fields.flag("handle_chinese_chars", true),
+  return bert_normalizer(fields.flag("clean_text", true), fields.flag("handle_chinese_chars", true),
                          fields.flag("strip_accents", lower), lower);
 }
 
-NormaliserStep normaliser_step(const std::string& type, Fields& fields) {
-  using Kind = NormaliserStep::Kind;
+NormalizerStep normalizer_step(const std::string& type, Fields& fields) {
+  using Kind = NormalizerStep::Kind;
   constexpr std::pair<const char*, Kind> plain[] = {
       {"NFC", Kind::nfc},   {"NFD", Kind::nfd},         {"NFKC", Kind::nfkc},
       {"NFKD", Kind::nfkd}, {"Lowercase", Kind::lower}, {"StripAccents", Kind::strip_accents}};
@@ -48,7 +48,7 @@ NormaliserStep normaliser_step(const std::string& type, Fields& fields) {
                 "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Prepend, Replace, Strip, "
                 "BertNormalizer and Sequence");
   }
-  NormaliserStep step{Kind::prepend, type};
+  NormalizerStep step{Kind::prepend, type};
   step.content = fields.text("prepend");
   return step;
 }
@@ -67,8 +67,8 @@ Delimiters delimiters(Fields& fields, const std::string& fallback) {
   fields.refuse("has a behavior that is not known, " + in_quotes(behavior));
 }
 
-PreTokeniserStep split(const std::string& type, Fields& fields) {
-  PreTokeniserStep step{PreTokeniserStep::Kind::split, type};
+PreTokenizerStep split(const std::string& type, Fields& fields) {
+  PreTokenizerStep step{PreTokenizerStep::Kind::split, type};
   std::string expression;
   step.text = literal_pattern(fields, expression);
   if (step.text.empty()) {
@@ -85,9 +85,9 @@ PreTokeniserStep split(const std::string& type, Fields& fields) {
 
 }  // namespace
 
-PreTokeniserStep metaspace_step(const std::string& type, Fields& fields) {
-  using Prepend = PreTokeniserStep::Prepend;
-  PreTokeniserStep step{PreTokeniserStep::Kind::metaspace, type};
+PreTokenizerStep metaspace_step(const std::string& type, Fields& fields) {
+  using Prepend = PreTokenizerStep::Prepend;
+  PreTokenizerStep step{PreTokenizerStep::Kind::metaspace, type};
   step.text = one_character(fields, "replacement");
   fields.text("str_rep", "");  // the same once more
   const bool prefix = fields.flag("add_prefix_space", true);
@@ -108,24 +108,24 @@ PreTokeniserStep metaspace_step(const std::string& type, Fields& fields) {
 
 namespace {
 
-PreTokeniserStep byte_level(const std::string& type, Fields& fields) {
-  PreTokeniserStep step{PreTokeniserStep::Kind::byte_level, type};
+PreTokenizerStep byte_level(const std::string& type, Fields& fields) {
+  PreTokenizerStep step{PreTokenizerStep::Kind::byte_level, type};
   step.prefix_space = fields.flag("add_prefix_space", true);
   fields.flag("trim_offsets", true);  // about places in the text, which are not asked for here
   if (fields.flag("use_regex", true)) step.pattern = gpt2_pattern;
   return step;
 }
 
-void add_pre_tokeniser(const std::string& type, Fields& fields,
-                       std::vector<PreTokeniserStep>& steps) {
-  using Kind = PreTokeniserStep::Kind;
-  PreTokeniserStep step{Kind::white_space, type};
+void add_pre_tokenizer(const std::string& type, Fields& fields,
+                       std::vector<PreTokenizerStep>& steps) {
+  using Kind = PreTokenizerStep::Kind;
+  PreTokenizerStep step{Kind::white_space, type};
   step.delimiters = Delimiters::removed;
   if (type == "ByteLevel") return steps.push_back(byte_level(type, fields));
   if (type == "Split") return steps.push_back(split(type, fields));
   if (type == "Metaspace") return steps.push_back(metaspace_step(type, fields));
   if (type == "BertPreTokenizer") {
-    for (PreTokeniserStep& each : bert_pre_tokeniser()) steps.push_back(std::move(each));
+    for (PreTokenizerStep& each : bert_pre_tokenizer()) steps.push_back(std::move(each));
     return;
   }
   if (type == "Whitespace") {
@@ -149,8 +149,8 @@ void add_pre_tokeniser(const std::string& type, Fields& fields,
 
 }  // namespace
 
-NormaliserStep bert_normaliser(bool clean, bool chinese, bool accents, bool lower) {
-  NormaliserStep step{NormaliserStep::Kind::bert, "BertNormalizer"};
+NormalizerStep bert_normalizer(bool clean, bool chinese, bool accents, bool lower) {
+  NormalizerStep step{NormalizerStep::Kind::bert, "BertNormalizer"};
   step.clean = clean;
   step.chinese = chinese;
   step.accents = accents;
@@ -158,28 +158,28 @@ NormaliserStep bert_normaliser(bool clean, bool chinese, bool accents, bool lowe
   return step;
 }
 
-std::vector<PreTokeniserStep> bert_pre_tokeniser() {
-  using Kind = PreTokeniserStep::Kind;
-  PreTokeniserStep words{Kind::white_space_words, "BertPreTokenizer (white space)"};
+std::vector<PreTokenizerStep> bert_pre_tokenizer() {
+  using Kind = PreTokenizerStep::Kind;
+  PreTokenizerStep words{Kind::white_space_words, "BertPreTokenizer (white space)"};
   words.delimiters = Delimiters::removed;
   return {words, {Kind::punctuation, "BertPreTokenizer (punctuation)"}};
 }
 
-std::vector<NormaliserStep> normaliser_steps(const Json& json) {
-  std::vector<NormaliserStep> steps;
+std::vector<NormalizerStep> normalizer_steps(const Json& json) {
+  std::vector<NormalizerStep> steps;
   for_each_component(
       json, "its normalizer", "normalizers",
-      [&](const std::string& type, Fields& f) { steps.push_back(normaliser_step(type, f)); });
+      [&](const std::string& type, Fields& f) { steps.push_back(normalizer_step(type, f)); });
   return steps;
 }
 
-std::vector<PreTokeniserStep> pre_tokeniser_steps(const Json& json) {
-  std::vector<PreTokeniserStep> steps;
+std::vector<PreTokenizerStep> pre_tokenizer_steps(const Json& json) {
+  std::vector<PreTokenizerStep> steps;
   for_each_component(
       json, "its pre_tokenizer", "pretokenizers",
-      [&](const std::string& type, Fields& f) { add_pre_tokeniser(type, f, steps); });
+      [&](const std::string& type, Fields& f) { add_pre_tokenizer(type, f, steps); });
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    if (steps[i].kind == PreTokeniserStep::Kind::byte_level) {
+    if (steps[i].kind == PreTokenizerStep::Kind::byte_level) {
       throw Error("its pre_tokenizer has " + steps[i + 1].name +
                   " behind ByteLevel, which must come last.");
     }

@@ -5,20 +5,20 @@
 
 #include "text/decoder.hpp"
 #include "text/fields.hpp"
-#include "text/normaliser.hpp"
-#include "text/pre_tokeniser.hpp"
+#include "text/normalizer.hpp"
+#include "text/pre_tokenizer.hpp"
 
 namespace tapestry {
 
-std::vector<NormaliserStep> normaliser_steps(const Json& json);
-std::vector<PreTokeniserStep> pre_tokeniser_steps(const Json& json);
+std::vector<NormalizerStep> normalizer_steps(const Json& json);
+std::vector<PreTokenizerStep> pre_tokenizer_steps(const Json& json);
 std::vector<DecoderStep> decoder_steps(const Json& json);
 
-// The fields of a Metaspace, which pre-tokeniser and decoder share.
-PreTokeniserStep metaspace_step(const std::string& type, Fields& fields);
+// The fields of a Metaspace, which pre-tokenizer and decoder share.
+PreTokenizerStep metaspace_step(const std::string& type, Fields& fields);
 
 // BERT's, with its four switches.
-NormaliserStep bert_normaliser(bool clean, bool chinese, bool accents, bool lower);
-std::vector<PreTokeniserStep> bert_pre_tokeniser();
+NormalizerStep bert_normalizer(bool clean, bool chinese, bool accents, bool lower);
+std::vector<PreTokenizerStep> bert_pre_tokenizer();
 
 }  // namespace tapestry

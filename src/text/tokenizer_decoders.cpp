@@ -7,10 +7,10 @@ namespace {
 using Kind = DecoderStep::Kind;
 
 DecoderStep metaspace(const std::string& type, Fields& fields) {
-  const PreTokeniserStep same = metaspace_step(type, fields);
+  const PreTokenizerStep same = metaspace_step(type, fields);
   DecoderStep step{Kind::metaspace, type};
   step.content = same.text;
-  step.prepended = same.prepend != PreTokeniserStep::Prepend::never;
+  step.prepended = same.prepend != PreTokenizerStep::Prepend::never;
   return step;
 }
 
@@ -39,7 +39,7 @@ DecoderStep decoder_step(const std::string& type, Fields& fields) {
   if (type == "Fuse") return {Kind::fuse, type};
   if (type == "ByteLevel") {
     for (const char* other : {"add_prefix_space", "trim_offsets", "use_regex"}) {
-      fields.flag(other, true);  // written because the pre-tokeniser has them; no decoder uses them
+      fields.flag(other, true);  // written because the pre-tokenizer has them; no decoder uses them
     }
     return {Kind::byte_level, type};
   }

@@ -67,16 +67,16 @@ SpecialTokens special_tokens(Family family) {
 
 // How the text is changed and cut, before bytes become tokens.
 void set_steps(TokenizerParts& parts, const TokenizerConfig& config, Family family) {
-  PreTokeniserStep step{PreTokeniserStep::Kind::byte_level, "ByteLevel"};
+  PreTokenizerStep step{PreTokenizerStep::Kind::byte_level, "ByteLevel"};
   if (family == Family::qwen2) {
     config.demand("add_prefix_space", false);
-    parts.normaliser = {{NormaliserStep::Kind::nfc, "NFC"}};
+    parts.normalizer = {{NormalizerStep::Kind::nfc, "NFC"}};
     step.pattern = qwen2_pattern;
   } else {
     step.prefix_space = config.flag("add_prefix_space", false);
     step.pattern = gpt2_pattern;
   }
-  parts.pre_tokeniser = {step};
+  parts.pre_tokenizer = {step};
   parts.decoder = {{DecoderStep::Kind::byte_level, "ByteLevel"}};
 }
 
@@ -127,12 +127,12 @@ void set_word_pieces(TokenizerParts& parts, WordPieceModel model, const std::str
 
 namespace {
 
-NormaliserStep bert_normaliser_of(const TokenizerConfig& config) {
+NormalizerStep bert_normalizer_of(const TokenizerConfig& config) {
   config.demand("do_basic_tokenize", true);
   config.demand("never_split", Json::array());
   config.demand("wordpieces_prefix", "##");
   const bool lower = config.flag("do_lower_case", true);
-  return bert_normaliser(config.flag("clean_text", true),
+  return bert_normalizer(config.flag("clean_text", true),
                          config.flag("tokenize_chinese_chars", true),
                          config.flag("strip_accents", lower), lower);
 }
@@ -153,8 +153,8 @@ SharedParts tokenizer_from_word_pieces(const std::string& vocab_txt, const SideF
   config.family({"Bert", "DistilBert", "Electra"});
   config.demand("split_special_tokens", false);
   read_lines(parts->table, vocab_txt);
-  parts->normaliser = {bert_normaliser_of(config)};
-  parts->pre_tokeniser = bert_pre_tokeniser();
+  parts->normalizer = {bert_normalizer_of(config)};
+  parts->pre_tokenizer = bert_pre_tokenizer();
   parts->decoder = {
       {.kind = DecoderStep::Kind::word_piece, .name = "WordPiece", .content = "##", .clean = true}};
   const SpecialTokens usual = {{"unk_token", named("[UNK]")},

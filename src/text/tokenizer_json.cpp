@@ -52,8 +52,8 @@ TokenMap whole_pieces(const TokenTable& table, bool by_bytes) {
 }
 
 bool at_byte_level(const TokenizerParts& parts) {
-  return !parts.pre_tokeniser.empty() &&
-         parts.pre_tokeniser.back().kind == PreTokeniserStep::Kind::byte_level;
+  return !parts.pre_tokenizer.empty() &&
+         parts.pre_tokenizer.back().kind == PreTokenizerStep::Kind::byte_level;
 }
 
 // At byte level it matters only for a byte without a token.
@@ -120,8 +120,8 @@ void read_model(TokenizerParts& parts, const Json& json) {
 }
 
 // Can a text begin with something else after this step because its beginning is gone?
-bool may_remove_beginning(const NormaliserStep& step) {
-  using Kind = NormaliserStep::Kind;
+bool may_remove_beginning(const NormalizerStep& step) {
+  using Kind = NormalizerStep::Kind;
   if (step.kind == Kind::replace) {
     return step.content.empty() || code_point_bytes(step.pattern) != step.pattern.size();
   }
@@ -131,14 +131,14 @@ bool may_remove_beginning(const NormaliserStep& step) {
 
 // A prepend_scheme "first" is about the beginning of the text as it was before normalising.
 void check_beginning(const TokenizerParts& parts) {
-  const auto asks = [](const PreTokeniserStep& step) {
-    return step.kind == PreTokeniserStep::Kind::metaspace &&
-           step.prepend == PreTokeniserStep::Prepend::first;
+  const auto asks = [](const PreTokenizerStep& step) {
+    return step.kind == PreTokenizerStep::Kind::metaspace &&
+           step.prepend == PreTokenizerStep::Prepend::first;
   };
   const auto removes =
-      std::find_if(parts.normaliser.begin(), parts.normaliser.end(), may_remove_beginning);
-  if (removes == parts.normaliser.end() ||
-      std::none_of(parts.pre_tokeniser.begin(), parts.pre_tokeniser.end(), asks)) {
+      std::find_if(parts.normalizer.begin(), parts.normalizer.end(), may_remove_beginning);
+  if (removes == parts.normalizer.end() ||
+      std::none_of(parts.pre_tokenizer.begin(), parts.pre_tokenizer.end(), asks)) {
     return;
   }
   throw Error("its pre_tokenizer Metaspace has prepend_scheme 'first', which is not supported " +
@@ -237,9 +237,9 @@ SharedParts tokenizer_from_json(const std::string& text) {
   const Json json = parse_json(text);
   Fields file(json, "it");
   if (file.text("version", "1.0") != "1.0") file.refuse("is not of version 1.0");
-  if (const Json* steps = file.find("normalizer")) parts->normaliser = normaliser_steps(*steps);
+  if (const Json* steps = file.find("normalizer")) parts->normalizer = normalizer_steps(*steps);
   if (const Json* steps = file.find("pre_tokenizer")) {
-    parts->pre_tokeniser = pre_tokeniser_steps(*steps);
+    parts->pre_tokenizer = pre_tokenizer_steps(*steps);
   }
   check_beginning(*parts);
   read_model(*parts, file.at("model"));

@@ -54,9 +54,9 @@ std::vector<PairMerges::Rule> rules_of(const TokenTable& table, std::vector<Scor
 SharedParts tokenizer_from_llama2c(std::string_view bytes) {
   const auto parts = std::make_shared<TokenizerParts>();
   const std::vector<Scored> tokens = add_tokens(bytes, parts->table);
-  NormaliserStep prepend{NormaliserStep::Kind::prepend, "Prepend"};
+  NormalizerStep prepend{NormalizerStep::Kind::prepend, "Prepend"};
   prepend.content = " ";
-  parts->normaliser = {prepend};
+  parts->normalizer = {prepend};
   BytePairModel model;
   for (const unsigned char byte : bytes_by_letter()) model.byte_symbols[byte] = byte + 3;
   set_rules(*parts, std::move(model), rules_of(parts->table, tokens));

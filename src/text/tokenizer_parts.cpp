@@ -138,7 +138,7 @@ void TokenizerParts::add_token(const AddedToken& token) {
   if (!is_added[place]) is_in_vocabulary[place] = known >= 0;
   is_added[place] = true;
   if (token.normalized) {
-    const std::string spelling = normalised(normaliser, token.content);
+    const std::string spelling = normalised(normalizer, token.content);
     added_normalised.add(token, spelling);
     if (spelling != token.content) normal_spelling[token.id] = spelling;
   } else {

@@ -14,8 +14,8 @@
 #include "tapestry/text/tokenizer.hpp"
 #include "text/added_tokens.hpp"
 #include "text/decoder.hpp"
-#include "text/normaliser.hpp"
-#include "text/pre_tokeniser.hpp"
+#include "text/normalizer.hpp"
+#include "text/pre_tokenizer.hpp"
 #include "text/token_models.hpp"
 
 namespace tapestry {
@@ -52,8 +52,8 @@ struct TokenizerParts {
   TokenizerParts& operator=(const TokenizerParts&) = delete;
 
   TokenTable table;
-  std::vector<NormaliserStep> normaliser;
-  std::vector<PreTokeniserStep> pre_tokeniser;
+  std::vector<NormalizerStep> normalizer;
+  std::vector<PreTokenizerStep> pre_tokenizer;
   TokenModel model;
   std::vector<DecoderStep> decoder;
   TokenFinder added, added_normalised;     // added tokens to find before and after normalising
@@ -63,7 +63,7 @@ struct TokenizerParts {
   TokenIds front, back;
   std::optional<std::int32_t> bos, eos;
 
-  // After the normaliser is set. A token that is not in the table is added to it.
+  // After the normalizer is set. A token that is not in the table is added to it.
   void add_token(const AddedToken& token);
   void fit_flags();  // is_special, is_added and is_in_vocabulary get the table's size
   // At the end, and before anything is encoded: bos and eos are the tokens put in front and behind,

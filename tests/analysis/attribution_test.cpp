@@ -45,7 +45,7 @@ TransformerOptions no_layers() {
   TransformerOptions o = tiny();
   o.num_layers = 0;
   o.embedding_norm = true;
-  o.token_types = 2;
+  o.num_token_types = 2;
   return o;
 }
 
@@ -193,9 +193,9 @@ TEST_CASE("what the embedding is made of, the biases and the logits' bias are ap
   const Transformer model = scattered(like_plain_bert());
   const Attribution parts = attribute(model, ids, question);
   const ByHand hand(model);
-  const Tensor word = slice(model.token_embedding.weight, 0, 6, 7);  // (1, d_model)
-  const Tensor place = slice(model.positions->weight, 0, 3, 4);      // (1, d_model)
-  const Tensor type = slice(model.token_types->weight, 0, 0, 1);     // (1, d_model)
+  const Tensor word = slice(model.token_embedding.weight, 0, 6, 7);        // (1, d_model)
+  const Tensor place = slice(model.position_embedding->weight, 0, 3, 4);   // (1, d_model)
+  const Tensor type = slice(model.token_type_embedding->weight, 0, 0, 1);  // (1, d_model)
   const NormLayer& norm = *model.embedding_norm;
   const auto from = [&](const Tensor& x) {
     return hand.from(0, ByHand::held(norm, word + place + type, x));

@@ -32,7 +32,7 @@ std::vector<TransformerOptions> kinds() {
            .num_key_value_heads = 1,
            .scores = {.scale = 0.7, .softcap = 0.8},
            .positions = Positions::none,
-           .token_types = 2,
+           .num_token_types = 2,
            .embedding_norm = true,
            .logits_bias = true}};
 }

@@ -38,7 +38,7 @@ std::vector<TransformerOptions> kinds() {
           {.positions = Positions::sinusoidal, .gated = true, .feed_forward_bias = false},
           {.has_feed_forward = false, .positions = Positions::relative},
           {.is_causal = false,
-           .token_types = 2,
+           .num_token_types = 2,
            .embedding_norm = true,
            .tied_logits = true,
            .logits_bias = true,
@@ -92,8 +92,8 @@ TEST_CASE("what is written is centred for layer norms alone", "[phase7][analysis
     const Transformer model = folded(made(kind));
     const bool centred = kind.norm_kind == NormKind::layer;
     std::vector<Tensor> written = {model.token_embedding.weight};
-    if (model.positions) written.push_back(model.positions->weight);
-    if (model.token_types) written.push_back(model.token_types->weight);
+    if (model.position_embedding) written.push_back(model.position_embedding->weight);
+    if (model.token_type_embedding) written.push_back(model.token_type_embedding->weight);
     for (const TransformerBlock& block : model.blocks) {
       for (const Tensor& w : {block.attention.output.weight, block.attention.output.bias}) {
         if (w.defined()) written.push_back(w);

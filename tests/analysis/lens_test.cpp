@@ -51,7 +51,7 @@ TEST_CASE("the logit lens reads out the residual stream after each block", "[pha
       {.norm_kind = NormKind::rms, .tied_logits = true},
       {.norm_place = NormPlace::post},
       {.positions = Positions::rotary, .parallel_residual = true},
-      {.is_causal = false, .token_types = 2, .embedding_norm = true, .logits_transform = true}};
+      {.is_causal = false, .num_token_types = 2, .embedding_norm = true, .logits_transform = true}};
   for (const TransformerOptions& kind : kinds) {
     const Transformer model = lens_model(kind);
     const Tensor said = logit_lens(model, ids);

@@ -114,7 +114,8 @@ inline Transformer planted_induction(Index words = 8, Index max_length = 16,
     const double sure = 10 / (planted::scale(model, 4) * planted::gain(at.next(w)));
     model.lm_head.weight.set({at.next(w), w}, sure);
   }
-  for (Index i = 0; i < max_length; ++i) model.positions->weight.set({i, at.position(i)}, 1);
+  for (Index i = 0; i < max_length; ++i)
+    model.position_embedding->weight.set({i, at.position(i)}, 1);
   for (const TransformerBlock& block : model.blocks) planted::set_gains(block.attention_norm);
   planted::set_gains(*model.norm);
   planted::set_previous_token_head(model, at);

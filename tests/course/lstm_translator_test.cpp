@@ -130,20 +130,20 @@ TEST_CASE("half of a state reads from the right: the sentence turned round", "[p
   const LstmTranslator model = model_with({.both_directions = true});
   const TranslationBatch b = two_sentences();
   const Lstm::Output read = model.read(b);
-  REQUIRE(read.all.shape() == Shape{2, 7, 8});
+  REQUIRE(read.outputs.shape() == Shape{2, 7, 8});
   for (Index row = 0; row < 2; ++row) {
     const Index words = b.source_lengths[static_cast<std::size_t>(row)];
     const auto begin = b.source.values.begin() + 7 * row;
     std::vector<std::int32_t> ids(begin, begin + words);
-    const Tensor forth = model.encoder(model.source_words(Indices({1, words}, ids))).all;
+    const Tensor forth = model.encoder(model.source_words(Indices({1, words}, ids))).outputs;
     std::reverse(ids.begin(), ids.end());
     // (1, words, 4) each
-    const Tensor back = model.from_the_right(model.source_words(Indices({1, words}, ids))).all;
+    const Tensor back = model.from_the_right(model.source_words(Indices({1, words}, ids))).outputs;
     for (Index i = 0; i < words; ++i) {
       for (Index k = 0; k < 4; ++k) {
-        CHECK(same_number(element(read.all, {row, i, k}), element(forth, {0, i, k}), 1e-5));
-        CHECK(same_number(element(read.all, {row, i, 4 + k}), element(back, {0, words - 1 - i, k}),
-                          1e-5));
+        CHECK(same_number(element(read.outputs, {row, i, k}), element(forth, {0, i, k}), 1e-5));
+        CHECK(same_number(element(read.outputs, {row, i, 4 + k}),
+                          element(back, {0, words - 1 - i, k}), 1e-5));
       }
     }
     for (Index k = 0; k < 4; ++k) {
@@ -160,9 +160,9 @@ TEST_CASE("attention brings states beside the decoder's, or the words alone", "[
     const LstmTranslator model = model_with({.words_only = words_only});
     const LstmTranslator::Output said = model(b);
     const Lstm::Output read = model.read(b);
-    const Tensor things = words_only ? model.source_words(b.source) : read.all;
+    const Tensor things = words_only ? model.source_words(b.source) : read.outputs;
     // (2, 8, 8), (2, 8, 8 or 32)
-    const Tensor states = model.decoder(model.target_words(b.target.inputs), {}, read.last).all;
+    const Tensor states = model.decoder(model.target_words(b.target.inputs), {}, read.last).outputs;
     const Tensor brought = matmul(said.weights, things);
     const Tensor joined = words_only ? brought : concat({states, brought}, -1);
     CHECK(difference_to(said.logits, model.out(tanh(model.join(joined))), 1e-5) == "");

@@ -166,7 +166,7 @@ TEST_CASE("runs on repetitions: what is measured, and how positions begin", "[ph
   CHECK(repetition_test().targets.values == test.targets.values);
   const auto size = [&](FirstPositions first) {
     double squares = 0;
-    const Tensor at = run(Positions::learned, first).model.positions->weight;  // (25, 32)
+    const Tensor at = run(Positions::learned, first).model.position_embedding->weight;  // (25, 32)
     for (const real x : at.values()) squares += double{x} * double{x};
     return squares / static_cast<double>(at.numel());
   };

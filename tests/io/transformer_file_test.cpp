@@ -71,7 +71,7 @@ TEST_CASE("a file keeps heads, rotary positions, gates and ties", "[phase7][io]"
                            .activation = Activation::silu,
                            .gated = true,
                            .feed_forward_bias = false,
-                           .token_types = 2,
+                           .num_token_types = 2,
                            .embedding_norm = true,
                            .tied_logits = true,
                            .logits_transform = true},
@@ -90,7 +90,7 @@ TEST_CASE("a file keeps heads, rotary positions, gates and ties", "[phase7][io]"
   CHECK(refused([](auto& o) { o.num_key_value_heads = 4; }, {"key.weight is (8, 12)"}) == "");
   CHECK(refused([](auto& o) { o.gated = false; }, {"feed_forward.gate.weight"}) == "");
   CHECK(refused([](auto& o) { o.tied_logits = false; }, {"logits.weight"}) == "");
-  CHECK(refused([](auto& o) { o.token_types = 3; }, {"token_types.weight", "(3, 8)"}) == "");
+  CHECK(refused([](auto& o) { o.num_token_types = 3; }, {"token_types.weight", "(3, 8)"}) == "");
   CHECK(refused([](auto& o) { o.windows = {1}; }, {"1 windows for 2 layers"}) == "");
 }
 
@@ -205,11 +205,11 @@ TEST_CASE("options that ask for more than the file holds build no model", "[phas
   };
   using Options = TransformerOptions;
   Options typed = honest;
-  typed.token_types = 2;
+  typed.num_token_types = 2;
   Random random(1);
   const Transformer model(typed, random);
   for (const Index types : {1, 3}) {
-    typed.token_types = types;
+    typed.num_token_types = types;
     const std::string asked = "ask for token_types.weight of shape (" + std::to_string(types);
     CHECK(complaint([&] { to_transformer({model.parameters(), to_metadata(typed)}); },
                     {"the options of this file", asked.c_str()}) == "");

@@ -5,6 +5,7 @@
 #include <cfenv>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "kernels/kernel_test.hpp"
 
@@ -33,9 +34,10 @@ struct Worst {
   float at = 0;
 };
 
-// The largest error over every `stride`-th float from low to high, both included.
-template <class Error>
-Worst sweep(Unary kernel, float low, float high, std::int64_t stride, Error error) {
+// The largest error over every `stride`-th float from low to high, both included. `kernel(x, y)`
+// fills y, which is as long as x; `error(x, y)` is that of one float.
+template <class Kernel, class Error>
+Worst sweep(Kernel kernel, float low, float high, std::int64_t stride, Error error) {
   constexpr std::size_t batch = 4096;
   std::vector<float> x, y(batch);
   Worst worst;
@@ -44,7 +46,7 @@ Worst sweep(Unary kernel, float low, float high, std::int64_t stride, Error erro
     x.clear();
     for (; x.size() < batch && place <= end; place += stride) x.push_back(float_at(place));
     if (place > end && x.size() < batch) x.push_back(high);
-    kernel(x.data(), y.data(), Index(x.size()));
+    kernel(x, y);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double e = error(x[i], y[i]);
       if (!(e <= worst.error)) worst = {std::isnan(e) ? 1e9 : e, x[i]};
@@ -83,10 +85,26 @@ std::vector<Row> rows() {
 
 // The largest share of its claim that a function takes.
 Worst worst_of(const Table& set, const Row& row, std::int64_t stride) {
-  return sweep(set.unary[row.place], float(row.claim.low), float(row.claim.high), stride,
+  return sweep([&](const auto& x, auto& y) { set.unary[row.place](x.data(), y.data(), x.size()); },
+               float(row.claim.low), float(row.claim.high), stride,
                [&](float x, float y) {
                  return share_of_claim(row.claim, double(x), y, row.truth(double(x)));
                });
+}
+
+// How far off a derivative is, of max(1, |x|). What the gradient reads, x or the output, is a float.
+Worst worst_slope_of(const Table& set, const FunctionRow& row, std::int64_t stride) {
+  const auto saved = [&](float x) { return row.saves_output ? float(row.plain(double(x))) : x; };
+  const auto slopes = [&](const std::vector<float>& x, std::vector<float>& dx) {
+    const std::vector<float> ones(x.size(), 1.0f);
+    std::vector<float> read;
+    std::transform(x.begin(), x.end(), std::back_inserter(read), saved);
+    set.unary_backward[row.place](ones.data(), read.data(), dx.data(), Index(x.size()));
+  };
+  return sweep(slopes, float(row.claim.low), float(row.claim.high), stride, [&](float x, float dx) {
+    const double off = double(dx) - row.plain_backward(1, double(saved(x)));
+    return std::abs(off) / std::max(1.0, std::abs(double(x)));
+  });
 }
 
 }  // namespace
@@ -97,6 +115,17 @@ TEST_CASE("functions of one number keep their claims", "[phase0][kernels]") {
       const Worst worst = worst_of(*set, row, 14983);
       CAPTURE(set->name, row.name, worst.error, worst.at);
       CHECK(worst.error <= 1);
+    }
+  }
+}
+
+TEST_CASE("derivatives keep their claims", "[phase0][kernels]") {
+  for (const Table* set : usable_sets()) {
+    for (const FunctionRow& row : unary_rows()) {
+      if (!row.backward) continue;
+      const Worst worst = worst_slope_of(*set, row, 14983);
+      CAPTURE(set->name, row.name, worst.error, worst.at);
+      CHECK(worst.error <= row.slope_error);
     }
   }
 }
@@ -308,6 +337,16 @@ TEST_CASE("table of the largest errors", "[.ulp]") {
       const double unit = row.claim.absolute > 0 ? row.claim.absolute : row.claim.ulp;
       std::printf("  %s %.3g at %-12.9g", set->name, worst.error * unit, double(worst.at));
       CHECK(worst.error <= 1);
+    }
+    std::printf("\n");
+  }
+  for (const FunctionRow& row : unary_rows()) {
+    if (!row.backward) continue;
+    std::printf("d %-10s", row.name);
+    for (const Table* set : usable_sets()) {
+      const Worst worst = worst_slope_of(*set, row, 997);
+      std::printf("  %s %.3g at %-12.9g", set->name, worst.error, double(worst.at));
+      CHECK(worst.error <= row.slope_error);
     }
     std::printf("\n");
   }

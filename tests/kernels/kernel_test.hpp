@@ -118,17 +118,20 @@ struct FunctionRow {
   Claim claim;
   bool backward, saves_output;
   double slope_error;
+  double (*plain_backward)(double, double);
 };
 
 inline std::vector<FunctionRow> unary_rows() {
   std::vector<FunctionRow> rows;
   UnaryFunctions::each([&](auto f) {
     using F = decltype(f);
-    FunctionRow row{F::name, UnaryFunctions::place<F>(), F::plain, F::claim, has_backward<F>, false,
-                    0};
+    FunctionRow row{
+        F::name, UnaryFunctions::place<F>(), F::plain, F::claim, has_backward<F>, false, 0,
+        nullptr};
     if constexpr (has_backward<F>) {
       row.saves_output = F::saves_output;
       row.slope_error = F::slope_error;
+      row.plain_backward = F::plain_backward;
     }
     rows.push_back(row);
   });

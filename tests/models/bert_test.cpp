@@ -96,8 +96,8 @@ TEST_CASE("bert as written out, with token types or without", "[phase7][architec
                          activation, eps);
       };
       CHECK(difference_to(model(ids), expected(zeros), 10 * nearly) == "");
-      CHECK(difference_to(model(ids, {}, {.token_types = &types}), expected(types), 10 * nearly) ==
-            "");
+      CHECK(difference_to(model(ids, {}, {.token_type_ids = &types}), expected(types),
+                          10 * nearly) == "");
     }
   }
 }
@@ -195,6 +195,6 @@ TEST_CASE("the gradients of a tiny bert are right", "[phase7][architectures]") {
   const Transformer model = read_model(folder / "");
   GradcheckOptions fine;
   fine.eps = in_double ? 1e-4 : 4e-3;
-  const auto loss = [&] { return cross_entropy(model(ids, {}, {.token_types = &types}), ids); };
+  const auto loss = [&] { return cross_entropy(model(ids, {}, {.token_type_ids = &types}), ids); };
   CHECK(wrong_gradient_of(model.parameters(), loss, fine) == "");
 }

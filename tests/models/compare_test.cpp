@@ -45,7 +45,7 @@ TEST_CASE("token types of a file are given to the model, and weights compared wi
   Tensor logits, weights;
   {
     const Capture seen;
-    logits = model(words, {}, {.need_weights = true, .token_types = &types});
+    logits = model(words, {}, {.need_weights = true, .token_type_ids = &types});
     weights = squeeze(seen["blocks.0.attention.weights"], 0).clone();  // (heads, 3, 3)
   }
   Safetensors file;

@@ -47,7 +47,7 @@ TEST_CASE("what config.json leaves out is as in transformers", "[phase7][archite
       model_config(R"({"model_type":"qwen2","use_sliding_window":true})").options.windows;
   CHECK((windows.size() == 32 && windows[27] == 0 && windows[28] == 4096));
   const TransformerOptions bert = defaults_of("bert");
-  CHECK((bert.vocab_size == 30522 && bert.max_length == 512 && bert.token_types == 2));
+  CHECK((bert.vocab_size == 30522 && bert.max_length == 512 && bert.num_token_types == 2));
   CHECK((bert.d_model == 768 && bert.num_layers == 12 && bert.num_heads == 12));
   CHECK((bert.d_ff == 3072 && bert.norm_eps == 1e-12 && bert.activation == Activation::gelu));
   CHECK((!bert.is_causal && bert.norm_place == NormPlace::post && bert.tied_logits));

@@ -56,7 +56,7 @@ TEST_CASE("options that cannot be are refused", "[phase5][hand]") {
     CHECK(refused(changed([&](auto& o) { o.certainty = bad; }), {before}, {"certainty is"}) == "");
   }
   for (const std::int32_t bad : {-2, 5}) {
-    CHECK(refused(changed([&](auto& o) { o.beginning = bad; }), {before},
+    CHECK(refused(changed([&](auto& o) { o.bos = bad; }), {before},
                   {"begin with word", "0 to 4"}) == "");
   }
   const Index many = std::numeric_limits<std::int32_t>::max();

@@ -109,7 +109,7 @@ TEST_CASE("a model tells what its adapters are", "[phase7][nn]") {
     const std::string words = "at " + name + " the model's differ from its others";
     return complaint([&] { adapter_options(model); }, {words.c_str()});
   };
-  std::optional<LowRank>& last = model.blocks[1].attention.query.adapter;
+  std::optional<Lora>& last = model.blocks[1].attention.query.adapter;
   last.emplace(4, 24, 2, 3, random);
   CHECK(differs("blocks.1.attention.query") == "");
   last.emplace(4, 24, 3, 2, random);

@@ -75,7 +75,7 @@ inline TransformerOptions like_bert() {
   o.attention_bias = true;
   o.norm_place = NormPlace::post;
   o.norm_eps = 1e-12;
-  o.token_types = 3;
+  o.num_token_types = 3;
   o.embedding_norm = true;
   o.tied_logits = true;
   o.logits_bias = true;

@@ -228,7 +228,7 @@ TEST_CASE("dropout and token types of next() are those of the layers", "[phase7]
   };
   Random first(1), second(2);
   CHECK(largest_difference(next({.random = &first}), next({.random = &second})) > 1e-3);
-  CHECK(complaint([&] { next({.token_types = &types}); }, {"this model has none"}) == "");
+  CHECK(complaint([&] { next({.token_type_ids = &types}); }, {"this model has none"}) == "");
 }
 
 TEST_CASE("what a tape has to see is not decoded past it", "[phase7][nn]") {

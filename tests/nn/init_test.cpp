@@ -89,7 +89,7 @@ TEST_CASE("layers made of maps begin as they say, in a fixed order", "[phase1][n
 
   const Transformer model({.vocab_size = 5, .d_model = 8, .num_heads = 2}, model_random);
   std::vector<Tensor> drawn = {model.token_embedding.weight, model.lm_head.weight,
-                               model.positions->weight};
+                               model.position_embedding->weight};
   for (const TransformerBlock& block : model.blocks) {
     const std::vector<Tensor> maps = maps_of(block.attention);
     drawn.insert(drawn.end(), maps.begin(), maps.end());

@@ -70,7 +70,7 @@ std::string wrong(const Lstm& layer, const Tensor& x, const std::vector<Index>& 
     for (const auto& row : trace.h) all.insert(all.end(), row.begin(), row.end());
     all.resize(static_cast<std::size_t>(x.size(1) * size), 0);
     if (length > 0) h = trace.h.back(), c = trace.c.back();
-    text += difference(slice(y.all, 0, b, b + 1), {1, x.size(1), size}, all, nearly);
+    text += difference(slice(y.outputs, 0, b, b + 1), {1, x.size(1), size}, all, nearly);
     text += difference(slice(y.last.h, 0, b, b + 1), {1, size}, h, nearly);
     text += difference(slice(y.last.c, 0, b, b + 1), {1, size}, c, nearly);
   }
@@ -88,7 +88,7 @@ TEST_CASE("an LSTM does what the equations say, also where sequences end early",
     CHECK(wrong(layer, x, {length, length / 2, 0}) == "");
   }
   const Lstm::Output none = layer(Tensor::zeros({2, 0, 3}));
-  CHECK(none.all.shape() == Shape{2, 0, 4});
+  CHECK(none.outputs.shape() == Shape{2, 0, 4});
   CHECK(difference_to(none.last.h, Tensor::zeros({2, 4})) == "");
 }
 
@@ -99,12 +99,12 @@ TEST_CASE("cells step by step, and in two halves, give what the layer gives", "[
   LstmState state;
   for (Index t = 0; t < 7; ++t) {
     state = layer.cell(squeeze(slice(x, 1, t, t + 1), 1), state);
-    CHECK(difference_to(state.h, squeeze(slice(whole.all, 1, t, t + 1), 1), nearly) == "");
+    CHECK(difference_to(state.h, squeeze(slice(whole.outputs, 1, t, t + 1), 1), nearly) == "");
   }
   CHECK(difference_to(state.c, whole.last.c, nearly) == "");
   const Lstm::Output first = layer(slice(x, 1, 0, 3));
   const Lstm::Output second = layer(slice(x, 1, 3, 7), {}, first.last);
-  CHECK(difference_to(concat({first.all, second.all}, 1), whole.all, nearly) == "");
+  CHECK(difference_to(concat({first.outputs, second.outputs}, 1), whole.outputs, nearly) == "");
   CHECK(difference_to(second.last.c, whole.last.c, nearly) == "");
   const Lstm::Output nothing = layer(slice(x, 1, 3, 7), {0, 0}, first.last);
   CHECK(same_bits(nothing.last.h, first.last.h));
@@ -116,9 +116,9 @@ TEST_CASE("an LSTM does not read what lies behind a sequence's length", "[phase6
   Tensor other = x.clone();
   for (Index t = 3; t < 5; ++t) other.set({1, t, 0}, 100);
   const Lstm::Output one = layer(x, {5, 3}), two = layer(other, {5, 3});
-  CHECK(same_bits(one.all, two.all));
+  CHECK(same_bits(one.outputs, two.outputs));
   CHECK(same_bits(one.last.c, two.last.c));
-  const Tensor by_x = slope([&](const Tensor& in) { return layer(in, {5, 3}).all; }, x);
+  const Tensor by_x = slope([&](const Tensor& in) { return layer(in, {5, 3}).outputs; }, x);
   CHECK(difference_to(slice(slice(by_x, 0, 1, 2), 1, 3, 5), Tensor::zeros({1, 2, 3})) == "");
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("the gradients of an LSTM are right", "[phase6][nn]") {
     const Tensor x = random_tensor({2, length, 2}, 3);
     const auto everything = [&](const std::vector<Index>& lengths) {
       const Lstm::Output y = layer(x, lengths);
-      return concat({y.all, unsqueeze(y.last.h, 1), unsqueeze(y.last.c, 1)}, 1);
+      return concat({y.outputs, unsqueeze(y.last.h, 1), unsqueeze(y.last.c, 1)}, 1);
     };
     CAPTURE(length);
     CHECK(wrong_gradient_of(layer.parameters(), [&] { return everything({}); }) == "");
@@ -137,7 +137,7 @@ TEST_CASE("the gradients of an LSTM are right", "[phase6][nn]") {
   }
   const Function f = [&](const std::vector<Tensor>& in) {
     const Lstm::Output y = layer(in[0], {4, 2}, {in[1], in[2]});
-    return concat({y.all, unsqueeze(y.last.c, 1)}, 1);
+    return concat({y.outputs, unsqueeze(y.last.c, 1)}, 1);
   };
   CHECK(wrong_gradient(f, {random_tensor({2, 4, 2}, 1), random_tensor({2, 3}, 2),
                            random_tensor({2, 3}, 3)}) == "");
@@ -151,8 +151,8 @@ TEST_CASE("a decoder attends to what an encoder read, not to its padding", "[pha
   const Tensor source = random_tensor({2, 6, 3}, 1), target = random_tensor({2, 3, 3}, 2);
   const auto run = [&](const Tensor& from) {
     const Lstm::Output read = encoder(from, lengths);
-    const Tensor states = decoder(target, {}, read.last).all;
-    return attend.cross_attend(states, read.all, Mask::padding(lengths));
+    const Tensor states = decoder(target, {}, read.last).outputs;
+    return attend.cross_attend(states, read.outputs, Mask::padding(lengths));
   };
   Tensor other = source.clone();
   other.set({1, 4, 0}, 50);
@@ -209,8 +209,8 @@ TEST_CASE("an LSTM says what does not fit", "[phase6][nn]") {
                   {"state's h is (2, 3)", "(2, 2)"}) == "");
   CHECK(complaint([&] { layer.cell.step(Tensor::zeros({2, 7}), {}); },
                   {"lstm: x is (2, 7)", "4 hidden"}) == "");
-  CHECK(layer(x, {5, 0}).all.shape() == Shape{2, 5, 2});
-  CHECK(Lstm(1, 1, random)(Tensor::zeros({1, 1, 1})).all.shape() == Shape{1, 1, 1});
+  CHECK(layer(x, {5, 0}).outputs.shape() == Shape{2, 5, 2});
+  CHECK(Lstm(1, 1, random)(Tensor::zeros({1, 1, 1})).outputs.shape() == Shape{1, 1, 1});
   CHECK(complaint([&] { Lstm(0, 2, random); }, {"at least 1"}) == "");
   CHECK(complaint([&] { Lstm(2, 0, random); }, {"at least 1"}) == "");
 }

@@ -56,7 +56,7 @@ TEST_CASE("a post-norm block normalises the sums", "[phase2][nn]") {
     const TransformerBlock block = scattered({.attention = {.bias = true},
                                               .norm_place = NormPlace::post,
                                               .norm_kind = kind,
-                                              .eps = 0.1});
+                                              .norm_eps = 0.1});
     for (const NormLayer* norm : {&block.attention_norm, &*block.feed_forward_norm}) {
       CHECK((norm->layer.index() == 1) == (kind == NormKind::rms));
       CHECK(std::visit([](const auto& layer) { return layer.eps; }, norm->layer) == 0.1);
@@ -183,9 +183,9 @@ TEST_CASE("a block says what does not fit", "[phase2][nn]") {
     CHECK(complaint([=] { scattered({.dropout = p}); },
                     {"transformer block: dropout is ", "[0, 1)"}) == "");
   }
-  CHECK(complaint([] { scattered({.eps = 0}); }, {"layer norm", "eps"}) == "");
-  CHECK(complaint([] { scattered({.norm_kind = NormKind::rms, .eps = 0}); }, {"RMS norm", "eps"}) ==
-        "");
+  CHECK(complaint([] { scattered({.norm_eps = 0}); }, {"layer norm", "eps"}) == "");
+  CHECK(complaint([] { scattered({.norm_kind = NormKind::rms, .norm_eps = 0}); },
+                  {"RMS norm", "eps"}) == "");
   const auto only_attention = [](TransformerBlockOptions options, const char* word) {
     options.has_feed_forward = false;
     return complaint([&] { scattered(options); }, {"transformer block: there is no feed-forward",
@@ -194,7 +194,7 @@ TEST_CASE("a block says what does not fit", "[phase2][nn]") {
   CHECK(only_attention({.feed_forward = {.d_ff = 5}}, "d_ff is given") == "");
   CHECK(only_attention({.feed_forward = {.bias = false}}, "bias is left out") == "");
   CHECK(only_attention({.feed_forward = {.gated = true}}, "a gate") == "");
-  CHECK(only_attention({.parallel = true}, "parallel to attention") == "");
+  CHECK(only_attention({.parallel_residual = true}, "parallel to attention") == "");
   Random random(1);
   CHECK(complaint([&] { TransformerBlock(4, 3, random); }, {"heads must divide"}) == "");
   CHECK(complaint([] { scattered({})(Tensor::zeros({2, 5})); }, {"(2, 5)", "(4)"}) == "");

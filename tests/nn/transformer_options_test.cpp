@@ -133,7 +133,7 @@ TEST_CASE("options that came later have an entry only if they are not the defaul
                                     .norm_eps = 1e-12,
                                     .gated = true,
                                     .feed_forward_bias = false,
-                                    .token_types = 2,
+                                    .num_token_types = 2,
                                     .embedding_norm = true,
                                     .tied_logits = true,
                                     .logits_bias = true,

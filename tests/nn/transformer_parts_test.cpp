@@ -92,28 +92,28 @@ TEST_CASE("token types are added to words, and the sum is normalised", "[phase7]
   const Transformer model = scattered(like_bert());
   const Indices types({2, 5}, {0, 0, 1, 1, 2, 2, 1, 0, 0, 0});
   const Tensor words = row_of(ids, model.token_embedding.weight);
-  const Tensor positions = slice(model.positions->weight, 0, 0, 5);
+  const Tensor positions = slice(model.position_embedding->weight, 0, 0, 5);
   const Capture seen;
   const Tensor without = model(ids);
-  CHECK(difference_to(
-            seen["embedding"],
-            (*model.embedding_norm)(words + positions + slice(model.token_types->weight, 0, 0, 1)),
-            nearly) == "");
+  CHECK(difference_to(seen["embedding"],
+                      (*model.embedding_norm)(words + positions +
+                                              slice(model.token_type_embedding->weight, 0, 0, 1)),
+                      nearly) == "");
   const Indices zeros({2, 5}, std::vector<std::int32_t>(10));
-  CHECK(difference_to(model(ids, {}, {.token_types = &zeros}), without, nearly) == "");
-  model(ids, {}, {.token_types = &types});
-  CHECK(difference_to(
-            seen["embedding"],
-            (*model.embedding_norm)(words + positions + row_of(types, model.token_types->weight)),
-            nearly) == "");
+  CHECK(difference_to(model(ids, {}, {.token_type_ids = &zeros}), without, nearly) == "");
+  model(ids, {}, {.token_type_ids = &types});
+  CHECK(difference_to(seen["embedding"],
+                      (*model.embedding_norm)(words + positions +
+                                              row_of(types, model.token_type_embedding->weight)),
+                      nearly) == "");
   const Indices short_types({2}, {0, 1}), unknown({2, 5}, {0, 0, 3, 0, 0, 0, 0, 0, 0, 0});
-  CHECK(complaint([&] { model(ids, {}, {.token_types = &short_types}); },
+  CHECK(complaint([&] { model(ids, {}, {.token_type_ids = &short_types}); },
                   {"token types are (2)", "ids are (2, 5)", "one for each"}) == "");
-  CHECK(complaint([&] { model(ids, {}, {.token_types = &unknown}); }, {"3"}) == "");
+  CHECK(complaint([&] { model(ids, {}, {.token_type_ids = &unknown}); }, {"3"}) == "");
   TransformerOptions one = tiny();
-  one.token_types = 1;
-  CHECK(scattered(one).token_types->weight.shape() == Shape{1, 4});
-  CHECK(complaint([&] { scattered(tiny())(ids, {}, {.token_types = &zeros}); },
+  one.num_token_types = 1;
+  CHECK(scattered(one).token_type_embedding->weight.shape() == Shape{1, 4});
+  CHECK(complaint([&] { scattered(tiny())(ids, {}, {.token_type_ids = &zeros}); },
                   {"this model has none"}) == "");
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("the gradients of transformers with all these options are right", "[ph
   for (const TransformerOptions& o : {like_llama(), like_neox(), like_gpt_neo(), like_bert()}) {
     const Transformer model = scattered(o);
     const Indices types({2, 5}, {0, 0, 1, 1, 0, 0, 1, 0, 0, 0});
-    const ForwardContext pass{.token_types = o.token_types > 0 ? &types : nullptr};
+    const ForwardContext pass{.token_type_ids = o.num_token_types > 0 ? &types : nullptr};
     const auto f = [&] {
       const Tensor logits = model(ids, {}, pass);
       return cross_entropy(logits, targets) + mean(logits * logits);

@@ -71,7 +71,7 @@ TEST_CASE("logits are norm(blocks(words + positions)) times a matrix", "[phase2]
       options.norm_kind = positions == Positions::rotary ? NormKind::rms : NormKind::layer;
       const Transformer model = scattered(options);
       Tensor x = embedding(model.token_embedding.weight, ids);
-      if (positions == Positions::learned) x = x + slice(model.positions->weight, 0, 0, 5);
+      if (positions == Positions::learned) x = x + slice(model.position_embedding->weight, 0, 0, 5);
       if (positions == Positions::sinusoidal) x = x + sinusoidal_positions(5, 8);
       for (const TransformerBlock& block : model.blocks) x = block(x);
       if (place == NormPlace::pre) x = (*model.norm)(x);
@@ -308,8 +308,8 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
   CHECK(complaint(made([](O& o) { o.max_length = 0; }),
                   {"transformer", "max_length is 0", "at least 1"}) == "");
   CHECK(complaint(made([](O& o) { o.num_layers = -1; }), {"num_layers is -1", "at least 0"}) == "");
-  CHECK(complaint(made([](O& o) { o.token_types = -1; }), {"token_types is -1", "at least 0"}) ==
-        "");
+  CHECK(complaint(made([](O& o) { o.num_token_types = -1; }),
+                  {"num_token_types is -1", "at least 0"}) == "");
   CHECK(complaint(made([](O& o) { o.num_heads = 0, o.scale_by_layer = true; }),
                   {"num_heads is 0"}) == "");
   CHECK(complaint(made([](O& o) { o.d_model = 0; }), {"width = 0"}) == "");

@@ -11,7 +11,7 @@ using Strings = std::vector<std::string>;
 
 SmallJson string_pattern(const char* text) { return {{"String", text}}; }
 
-// A byte-level tokenizer without merges: its tokens are bytes, its pieces the pre-tokeniser's.
+// A byte-level tokenizer without merges: its tokens are bytes, its pieces the pre-tokenizer's.
 Strings pieces(const std::vector<SmallJson>& steps, const std::string& text) {
   SmallJson json = byte_level_json();
   json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", steps}};
@@ -49,7 +49,7 @@ TEST_CASE("merges are two tokens with a blank between, or a list of two", "[text
   CHECK(tokens_of(tokenizer_of(json), "the the x") == expected);
 }
 
-TEST_CASE("normalisers", "[text]") {
+TEST_CASE("normalizers", "[text]") {
   CHECK(normal({{{"type", "NFC"}}}, "e\u0301") == "é");
   CHECK(normal({{{"type", "NFD"}}}, "é") == "e\u0301");
   CHECK(normal({{{"type", "NFKC"}}}, "ﬁ①") == "fi1");
@@ -69,7 +69,7 @@ TEST_CASE("normalisers", "[text]") {
   CHECK(normal({{{"type", "Lowercase"}}}, "A\xFF") == "a\xFF");
 }
 
-TEST_CASE("pre-tokenisers", "[text]") {
+TEST_CASE("pre-tokenizers", "[text]") {
   CHECK(pieces({{{"type", "Whitespace"}}}, "a_1 b!?\tü\u0301-") ==
         Strings{"a_1", "b", "!?", "ü\u0301", "-"});
   CHECK(pieces({{{"type", "WhitespaceSplit"}}}, " a! \u2003b\n") == Strings{"a!", "b"});

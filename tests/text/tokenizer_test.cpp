@@ -202,7 +202,7 @@ TEST_CASE("an explanation shows each step, and ends with the same ids", "[text]"
   REQUIRE(trace.steps.size() == 4);
   CHECK(trace.steps[1].name == "added tokens cut out");
   CHECK(trace.steps[1].pieces == Strings{"the", "<|end|>", " the"});
-  CHECK(trace.steps[3].name == "pre-tokeniser ByteLevel");
+  CHECK(trace.steps[3].name == "pre-tokenizer ByteLevel");
   REQUIRE(trace.pieces.size() == 2);
   const auto& last = trace.pieces[1];
   CHECK(last[0].pieces == Strings{" the"});
@@ -215,13 +215,13 @@ TEST_CASE("an explanation shows each step, and ends with the same ids", "[text]"
                   {"1001 bytes", "1000 bytes are the limit"}) == "");
 }
 
-TEST_CASE("an explanation names the normaliser, and what WordPiece takes", "[text]") {
+TEST_CASE("an explanation names the normalizer, and what WordPiece takes", "[text]") {
   SmallJson json = byte_level_json();
   json["normalizer"] = {{"type", "Lowercase"}};
   json["added_tokens"] = SmallJson::array({{{"id", 260}, {"content", "the x"}}});
   const TokenizerTrace trace = tokenizer_of(json).explain("THE XA");
   REQUIRE(trace.steps.size() == 4);
-  CHECK(trace.steps[1].name == "normaliser Lowercase");
+  CHECK(trace.steps[1].name == "normalizer Lowercase");
   CHECK(trace.steps[1].pieces == Strings{"the xa"});
   CHECK(trace.steps[2].name == "added tokens cut out");
   CHECK(trace.steps[2].pieces == Strings{"the x", "a"});

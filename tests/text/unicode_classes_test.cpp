@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "tapestry/unicode.hpp"
-#include "text/normaliser.hpp"
+#include "text/normalizer.hpp"
 
 using namespace tapestry;
 
@@ -150,8 +150,8 @@ TEST_CASE("runs of marks are put in order, and a megabyte of them takes no time 
 }
 
 TEST_CASE("the first and the last character of each block of Chinese stand alone", "[text]") {
-  const NormaliserStep step{
-      .kind = NormaliserStep::Kind::bert, .name = "BertNormalizer", .chinese = true};
+  const NormalizerStep step{
+      .kind = NormalizerStep::Kind::bert, .name = "BertNormalizer", .chinese = true};
   const auto made_of = [&](int point) {
     return normalised(step, "a" + encode_utf8(char32_t(point)) + "b");
   };

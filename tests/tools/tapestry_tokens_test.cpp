@@ -102,7 +102,7 @@ TEST_CASE("--why shows the steps and merges", "[tools]") {
   const Result result = tokens("--why 'the cat<|endoftext|>'");
   CHECK(wrong(result) == "");
   CHECK(has(result.out, "\nadded tokens cut out        the␣cat | <|endoftext|>\n"));
-  CHECK(has(result.out, "\npre-tokeniser ByteLevel     the | ␣cat\n"));
+  CHECK(has(result.out, "\npre-tokenizer ByteLevel     the | ␣cat\n"));
   CHECK(has(result.out,
             "\npiece                       the\n  symbols                   t | h | e\n"));
   CHECK(has(result.out, "  <|endoftext|> (special)\n"));

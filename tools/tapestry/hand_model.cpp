@@ -30,7 +30,7 @@ HandMadeOptions hand_sizes(const Material& material, Index positions, double sha
   return {.vocab_size = material.vocabulary.size(),
           .max_length = positions,
           .sharpness = sharpness,
-          .beginning = format.bos ? Vocabulary::bos : -1};
+          .bos = format.bos ? Vocabulary::bos : -1};
 }
 
 HandModel make_by_hand(const std::filesystem::path& path, const Material& material, Index positions,

@@ -65,12 +65,12 @@ Transformer new_model(const InductionSetting& setting, int seed) {
   form.initializer = init::lecun_normal;
   Transformer model(form, random);
   if (setting.first == FirstPositions::drawn) return model;
-  const Shape shape = model.positions->weight.shape();
+  const Shape shape = model.position_embedding->weight.shape();
   const std::vector<real> first =
       setting.first == FirstPositions::sinusoids
           ? sinusoidal_positions(shape[0], shape[1]).values()
           : random.normal(shape, 0, std::sqrt(0.5)).values();  // the mean square of sinusoids
-  std::copy(first.begin(), first.end(), model.positions->weight.data());
+  std::copy(first.begin(), first.end(), model.position_embedding->weight.data());
   return model;
 }
 

@@ -69,7 +69,7 @@ void test(const Transformer& model, const TinyTask& task, const Parts& parts,
 
 Tensor logits_of(const Transformer& model, const Indices& ids, const Parts& parts, Random* random) {
   Tensor x = model.token_embedding(ids);  // (batch, length, d_model)
-  if (parts.positions) x = x + slice(model.positions->weight, 0, 0, ids.shape[-1]);
+  if (parts.positions) x = x + slice(model.position_embedding->weight, 0, 0, ids.shape[-1]);
   x = dropout(x, model.options.dropout, random);
   for (const TransformerBlock& b : model.blocks) x = block_of(x, b, parts, random);
   if (parts.norm && !parts.post_norm) x = (*model.norm)(x);

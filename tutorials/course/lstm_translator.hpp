@@ -60,11 +60,11 @@ struct LstmTranslator : Module {
     if (options.handed_over > 0) read.last = {narrow(read.last.h), narrow(read.last.c)};
     const bool starts = options.visibility != Visibility::nothing;
     const Tensor states =  // (rows, target, hidden)
-        decoder(target_words(b.target.inputs), {}, starts ? read.last : LstmState{}).all;
+        decoder(target_words(b.target.inputs), {}, starts ? read.last : LstmState{}).outputs;
     // The bottleneck is attention over one thing.
     const bool all = options.visibility == Visibility::all_states;
-    const Tensor seen = all ? read.all : unsqueeze(read.last.h, 1);  // (rows, keys, hidden)
-    const Tensor raw = scores(states, seen);                         // (rows, target, keys)
+    const Tensor seen = all ? read.outputs : unsqueeze(read.last.h, 1);  // (rows, keys, hidden)
+    const Tensor raw = scores(states, seen);                             // (rows, target, keys)
     const Mask mask = all ? Mask::padding(b.source_lengths) : Mask();
     const Tensor weights = softmax(where(mask.tensor(raw.shape()), raw, -infinity));  // as raw
     // (rows, target, hidden), or (rows, target, width) of words alone
@@ -91,7 +91,7 @@ struct LstmTranslator : Module {
     };
     const Lstm::Output other = from_the_right(turn(source_words(b.source)), b.source_lengths);
     return {
-        concat({forward.all, turn(other.all)}, -1),
+        concat({forward.outputs, turn(other.outputs)}, -1),
         {concat({forward.last.h, other.last.h}, -1), concat({forward.last.c, other.last.c}, -1)}};
   }
 

@@ -58,7 +58,7 @@ Tensor block(const Tensor& x, const TransformerBlock& b) {
 // ids (batch, length) -> logits (batch, length, vocab_size)
 Tensor transformer(const Indices& ids, const Transformer& model) {
   const Tensor words = embedding(model.token_embedding.weight, ids);  // (batch, length, d_model)
-  Tensor x = words + slice(model.positions->weight, 0, 0, ids.shape[-1]);
+  Tensor x = words + slice(model.position_embedding->weight, 0, 0, ids.shape[-1]);
   for (const TransformerBlock& b : model.blocks) x = block(x, b);  // (batch, length, d_model)
   return matmul(normalized(x, *model.norm), model.lm_head.weight);
 }

@@ -55,7 +55,7 @@ void zero_untrained(Transformer& model) {
       for (Index i = 0; i < table.size(1); ++i) table.set({row, i}, 0);
     }
   };
-  if (model.positions) set(model.positions->weight, trained);
+  if (model.position_embedding) set(model.position_embedding->weight, trained);
   for (TransformerBlock& block : model.blocks) {
     if (!block.attention.relative) continue;
     set(block.attention.relative->table.weight, relative_position_bucket(1 - trained, true) + 1);

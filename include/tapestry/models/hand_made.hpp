@@ -50,7 +50,7 @@ struct HandMadeOptions {
   // Then key 0 is where "what followed the same word" rests (s / 2) if there was no such word, and
   // what it finds there is nothing: all logits are 0, each word has the same chance. Without such a
   // word it then looks at all keys alike but key 0 (-s), and predicts a mixture of their words.
-  std::int32_t beginning = -1;
+  std::int32_t bos = -1;
 };
 
 // The columns of the residual stream. Embedding and positions write a 1 to `word` and `position`.
@@ -61,15 +61,15 @@ struct HandMadeOptions {
 // norm's gain multiplies by just that, and `constant` by 0. So maps read what stands in the other
 // columns, and the norms change nothing.
 struct HandMadeColumns {
-  Index words, length;
+  Index vocab_size, max_length;
 
   [[nodiscard]] Index word(Index w) const { return w; }
-  [[nodiscard]] Index position(Index i) const { return words + i; }
+  [[nodiscard]] Index position(Index i) const { return vocab_size + i; }
   [[nodiscard]] Index found(Phrase by, Index w) const {
-    return words + length + static_cast<Index>(by) * words + w;
+    return vocab_size + max_length + static_cast<Index>(by) * vocab_size + w;
   }
-  [[nodiscard]] Index constant() const { return 5 * words + length; }
-  [[nodiscard]] Index d_model() const { return 5 * words + length + 1; }
+  [[nodiscard]] Index constant() const { return 5 * vocab_size + max_length; }
+  [[nodiscard]] Index d_model() const { return 5 * vocab_size + max_length + 1; }
 };
 [[nodiscard]] HandMadeColumns columns_of(const HandMadeOptions& options);
 
@@ -96,7 +96,7 @@ struct HandMadeHead {
 // highest number says; those that are not named have weights of 0: they look at all keys alike and
 // write nothing. All heads of a Transformer are equally wide: narrower ones are filled with zeros,
 // and their queries multiplied by sqrt(d_k / k), so that their scores stay what they are.
-// Throws Error for sizes below 1; a sharpness or certainty that is out of range; a `beginning` that
+// Throws Error for sizes below 1; a sharpness or certainty that is out of range; a `bos` that
 // is no word; no heads, one that is named twice, a number outside 0 to 63; a layer without heads
 // before the last; "what followed the same word" (with the key of the phrase) without "previous
 // word" in an earlier layer; matrices that are missing, do not fit d_model or each other, or have

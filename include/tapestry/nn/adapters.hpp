@@ -29,7 +29,7 @@ struct AdapterOptions {
 // cache, for which a model with adapters is computed layer by layer; these are equal to rounding.
 // Random numbers are drawn in the order of parameters(). Embeddings and the map to logits get none.
 // Throws Error, and changes nothing, for a model that has adapters, for no map, a map that is named
-// twice or that the model lacks (it lists those that it has), and as LowRank does.
+// twice or that the model lacks (it lists those that it has), and as Lora does.
 void add_adapters(Transformer& model, const AdapterOptions& options, Random& random);
 
 [[nodiscard]] bool has_adapters(const Transformer& model);

@@ -17,7 +17,7 @@ struct ForwardContext {
   // For a Capture: attention stores its scores and weights, and Transformer::next() the rest.
   bool need_weights = false;
   // Of a model with token types: one for each id, in the shape of the ids; without them all are 0.
-  const Indices* token_types = nullptr;
+  const Indices* token_type_ids = nullptr;
 
   [[nodiscard]] bool training() const { return random != nullptr; }
 };

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tapestry/nn/init.hpp"
-#include "tapestry/nn/low_rank.hpp"
+#include "tapestry/nn/lora.hpp"
 #include "tapestry/nn/module.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/tensor.hpp"
@@ -21,9 +21,9 @@ struct LinearOptions {
 };
 
 struct Linear : Module {
-  Tensor weight;                        // (in, out)
-  Tensor bias;                          // (out), or undefined
-  std::optional<LowRank> adapter = {};  // added to the weight; see nn/adapters.hpp
+  Tensor weight;                     // (in, out)
+  Tensor bias;                       // (out), or undefined
+  std::optional<Lora> adapter = {};  // added to the weight; see nn/adapters.hpp
 
   // Throws Error for a size below 1.
   Linear(Index in, Index out, Random& random, const LinearOptions& options = {});

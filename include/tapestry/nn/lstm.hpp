@@ -50,14 +50,14 @@ struct Lstm : Module {
       : cell(in, hidden, random, options) {}
 
   struct Output {
-    Tensor all;      // (batch, length, hidden): h after each position, zeros after the last
+    Tensor outputs;  // (batch, length, hidden): h after each position, zeros after the last
     LstmState last;  // after the last position
   };
 
   // x (batch, length, in), from the state `before`. Of sequence b only the first lengths[b]
   // positions are real, if lengths are given: what follows (finite) has no effect, and `last` is
   // the state after the last real one, to initialise a decoder for example. Mask::padding(lengths)
-  // hides the same positions from attention over `all`. The batch axis comes first, as in
+  // hides the same positions from attention over `outputs`. The batch axis comes first, as in
   // attention; with the length first, attention would mix the batch.
   // Throws Error if x or the state does not fit, and for lengths that are not one for each
   // sequence, from 0 to the length of x.

@@ -44,7 +44,7 @@ struct TransformerOptions {
   Activation activation = Activation::gelu;
   bool gated = false;  // a feed-forward with a gate: down(activation(gate(x)) * up(x))
   bool feed_forward_bias = true;
-  Index token_types = 0;        // of which a learned vector is added to each word (BERT); 0: none
+  Index num_token_types = 0;    // of which a learned vector is added to each word (BERT); 0: none
   bool embedding_norm = false;  // a norm of the embedding, as in BERT
   bool has_logits = true;       // false: the result is that of the last block, or norm
   bool tied_logits = false;     // the map to logits is the transposed token_embedding
@@ -57,15 +57,15 @@ struct TransformerOptions {
 // Whose logits Transformer::next() computes.
 enum class NextOf { all, last };
 
-// logits = norm(block_n(... block_1(token_embedding[ids] + positions))) W_lm_head. With
+// logits = norm(block_n(... block_1(token_embedding[ids] + position_embedding))) W_lm_head. With
 // NormPlace::post there is no last norm. (Radford et al. 2019, with separate W_lm_head unless
 // tied.)
 struct Transformer : Module {
   TransformerOptions options;
-  Embedding token_embedding;             // (vocab_size, d_model)
-  std::optional<Embedding> positions;    // (max_length, d_model), if learned
-  Tensor sinusoids;                      // (max_length, d_model), if sinusoidal
-  std::optional<Embedding> token_types;  // (token_types, d_model)
+  Embedding token_embedding;                      // (vocab_size, d_model)
+  std::optional<Embedding> position_embedding;    // (max_length, d_model), if learned
+  Tensor sinusoids;                               // (max_length, d_model), if sinusoidal
+  std::optional<Embedding> token_type_embedding;  // (num_token_types, d_model)
   std::optional<NormLayer> embedding_norm;
   std::vector<TransformerBlock> blocks;
   std::optional<NormLayer> norm;           // if pre
@@ -79,7 +79,7 @@ struct Transformer : Module {
 
   // ids (length) or (batch, length) -> logits (..., length, vocab_size). A position sees what
   // `mask` allows and, in a decoder, nothing later. While training, dropout applies.
-  // Records for Capture: "embedding" (token_embedding + positions + token types, normalised if so
+  // Records for Capture: "embedding" (the sum of the embeddings, normalised if so
   // wanted), the tensors of block i as "blocks.i.*", "norm", "logits_transform" (if there are such
   // layers) and "logits".
   // Throws Error for an id without a word, more positions than learned, a mask that does not fit,
@@ -111,8 +111,8 @@ struct Transformer : Module {
 
   Members members() const override {
     return {{"words", token_embedding},
-            {"positions", positions},
-            {"token_types", token_types},
+            {"positions", position_embedding},
+            {"token_types", token_type_embedding},
             {"embedding_norm", embedding_norm},
             {"blocks", blocks},
             {"norm", norm},

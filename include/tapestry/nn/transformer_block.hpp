@@ -17,10 +17,10 @@ struct TransformerBlockOptions {
   bool has_feed_forward = true;  // false: attention only (Elhage et al. 2021)
   // Attention and feed-forward see the same input: x + attention(norm(x)) + feed_forward(norm'(x))
   // (GPT-NeoX). Only with NormPlace::pre.
-  bool parallel = false;
+  bool parallel_residual = false;
   NormPlace norm_place = NormPlace::pre;
   NormKind norm_kind = NormKind::layer;  // rms: as in Llama
-  double eps = 1e-5;                     // of the norms
+  double norm_eps = 1e-5;
   double dropout = 0;  // of the outputs of attention and feed-forward, while training
 };
 
@@ -29,7 +29,7 @@ struct TransformerBlock : Module {
   MultiHeadAttention attention;
   std::optional<NormLayer> feed_forward_norm;
   std::optional<FeedForward> feed_forward;
-  bool parallel;
+  bool parallel_residual;
   NormPlace norm_place;
   double dropout;
 

@@ -10,11 +10,11 @@
 //
 // A text may be any bytes. One that is not part of valid UTF-8 is a character of its own, neither
 // letter nor digit nor blank. A model that has tokens for bytes keeps it, so that decode gives the
-// same text again; for others it is unknown, and BERT's normaliser removes it. Letters, digits,
+// same text again; for others it is unknown, and BERT's normalizer removes it. Letters, digits,
 // blanks, cases and normal forms are those of Unicode 15.0: what that had not assigned is not
 // assigned.
 //
-// One known difference: BERT's normaliser removes all characters for private use, as BERT's own
+// One known difference: BERT's normalizer removes all characters for private use, as BERT's own
 // program does; Hugging Face's tokenizers remove only the first and last of each range of them.
 // And they know several versions of Unicode (seen in 0.23): letters and digits of patterns, and
 // cases, are those of 16.0, normal forms and the marks of StripAccents those of 9.0, and
@@ -37,7 +37,7 @@ namespace tapestry {
 
 // A step of encoding, and the pieces that the text consists of after it (any bytes).
 struct TokenizerStep {
-  std::string name;  // "normaliser NFC", "merge 12"
+  std::string name;  // "normalizer NFC", "merge 12"
   std::vector<std::string> pieces;
 };
 

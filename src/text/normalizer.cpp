@@ -1,4 +1,4 @@
-#include "text/normaliser.hpp"
+#include "text/normalizer.hpp"
 
 #include <utility>
 
@@ -78,7 +78,7 @@ std::string stripped(std::string_view text, bool left, bool right) {
   return std::string(text);
 }
 
-std::string bert(const NormaliserStep& step, std::string text) {
+std::string bert(const NormalizerStep& step, std::string text) {
   if (step.clean) text = cleaned(text);
   if (step.chinese) text = with_chinese_apart(text);
   if (step.accents) text = without(normal_form(text, NormalForm::nfd), is_nonspacing_mark);
@@ -98,8 +98,8 @@ std::string replaced(const std::string& text, const std::string& pattern,
   return result.append(text, done);
 }
 
-std::string normalised(const NormaliserStep& step, const std::string& text) {
-  using Kind = NormaliserStep::Kind;
+std::string normalised(const NormalizerStep& step, const std::string& text) {
+  using Kind = NormalizerStep::Kind;
   switch (step.kind) {
     case Kind::nfc:
       return normal_form(text, NormalForm::nfc);
@@ -125,8 +125,8 @@ std::string normalised(const NormaliserStep& step, const std::string& text) {
   return text;
 }
 
-std::string normalised(const std::vector<NormaliserStep>& steps, std::string text) {
-  for (const NormaliserStep& step : steps) text = normalised(step, text);
+std::string normalised(const std::vector<NormalizerStep>& steps, std::string text) {
+  for (const NormalizerStep& step : steps) text = normalised(step, text);
   return text;
 }
 

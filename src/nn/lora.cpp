@@ -1,4 +1,4 @@
-#include "tapestry/nn/low_rank.hpp"
+#include "tapestry/nn/lora.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace tapestry {
 
-LowRank::LowRank(Index in, Index out, Index rank, double alpha_, Random& random)
+Lora::Lora(Index in, Index out, Index rank, double alpha_, Random& random)
     : alpha(alpha_ == 0 ? static_cast<double>(rank) : alpha_) {
   if (rank < 1 || rank > std::min(in, out)) {
     throw Error("low rank: the rank is " + std::to_string(rank) + ", but for a map of shape " +
@@ -25,10 +25,10 @@ LowRank::LowRank(Index in, Index out, Index rank, double alpha_, Random& random)
   up = Tensor::zeros({rank, out});                // (rank, out)
 }
 
-Tensor LowRank::operator()(const Tensor& x) const {
+Tensor Lora::operator()(const Tensor& x) const {
   return linear(scale() * linear(x, down, {}), up, {});  // (..., out)
 }
 
-Tensor LowRank::change() const { return scale() * matmul(down, up); }  // (in, out)
+Tensor Lora::change() const { return scale() * matmul(down, up); }  // (in, out)
 
 }  // namespace tapestry

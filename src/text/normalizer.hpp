@@ -7,7 +7,7 @@
 
 namespace tapestry {
 
-struct NormaliserStep {
+struct NormalizerStep {
   enum class Kind { nfc, nfd, nfkc, nfkd, lower, strip_accents, prepend, replace, strip, bert };
   Kind kind;
   std::string name;                        // as the file calls it
@@ -16,8 +16,8 @@ struct NormaliserStep {
   bool clean = false, chinese = false, accents = false, lower = false;  // of bert
 };
 
-std::string normalised(const NormaliserStep& step, const std::string& text);
-std::string normalised(const std::vector<NormaliserStep>& steps, std::string text);
+std::string normalised(const NormalizerStep& step, const std::string& text);
+std::string normalised(const std::vector<NormalizerStep>& steps, std::string text);
 
 // Each place of the pattern, which must not be empty, from left to right.
 std::string replaced(const std::string& text, const std::string& pattern,

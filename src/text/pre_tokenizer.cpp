@@ -1,4 +1,4 @@
-#include "text/pre_tokeniser.hpp"
+#include "text/pre_tokenizer.hpp"
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 namespace tapestry {
 namespace {
 
-using Kind = PreTokeniserStep::Kind;
+using Kind = PreTokenizerStep::Kind;
 
 struct Part {
   std::size_t begin, end;
@@ -82,7 +82,7 @@ Parts by_pattern(const SplitPattern& pattern, std::string_view text) {
   return parts;
 }
 
-Parts parts_of(const PreTokeniserStep& step, std::string_view text) {
+Parts parts_of(const PreTokenizerStep& step, std::string_view text) {
   switch (step.kind) {
     case Kind::white_space:
       return words(text);
@@ -114,7 +114,7 @@ bool joins(Delimiters delimiters, bool match, bool previous_match) {
 }
 
 // Appends the pieces that the parts make, to those that were there.
-void join(std::string_view text, const std::vector<Part>& parts, const PreTokeniserStep& step,
+void join(std::string_view text, const std::vector<Part>& parts, const PreTokenizerStep& step,
           std::vector<std::string_view>& views) {
   const std::size_t first = views.size();
   bool previous_match = false;
@@ -132,9 +132,9 @@ void join(std::string_view text, const std::vector<Part>& parts, const PreTokeni
 }
 
 // The text with the step's changes before it is cut.
-std::string_view prepared(const PreTokeniserStep& step, std::string_view text, bool at_start,
+std::string_view prepared(const PreTokenizerStep& step, std::string_view text, bool at_start,
                           Pieces& pieces) {
-  using Prepend = PreTokeniserStep::Prepend;
+  using Prepend = PreTokenizerStep::Prepend;
   if (step.kind == Kind::byte_level && step.prefix_space && !text.starts_with(' ')) {
     return pieces.changed.emplace_back(" ").append(text);
   }
@@ -149,7 +149,7 @@ std::string_view prepared(const PreTokeniserStep& step, std::string_view text, b
 
 }  // namespace
 
-void pre_tokenise(const PreTokeniserStep& step, std::string_view text, bool at_start,
+void pre_tokenize(const PreTokenizerStep& step, std::string_view text, bool at_start,
                   Pieces& pieces) {
   text = prepared(step, text, at_start, pieces);
   const bool whole =

@@ -1,4 +1,4 @@
-// Pre-tokenising: a text is cut into pieces, each of which becomes tokens on its own.
+// Pre-tokenizing: a text is cut into pieces, each of which becomes tokens on its own.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@ namespace tapestry {
 // What becomes of the matches of a pattern.
 enum class Delimiters { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
-struct PreTokeniserStep {
+struct PreTokenizerStep {
   enum class Kind {
     byte_level,  // the last step: the model reads bytes
     split,
@@ -43,7 +43,7 @@ struct Pieces {
 };
 
 // `text` is the whole text that is cut, or a part of it; `at_start`: its beginning.
-void pre_tokenise(const PreTokeniserStep& step, std::string_view text, bool at_start,
+void pre_tokenize(const PreTokenizerStep& step, std::string_view text, bool at_start,
                   Pieces& pieces);
 
 }  // namespace tapestry

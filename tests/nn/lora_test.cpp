@@ -1,5 +1,5 @@
 // A low-rank adapter beside a map, and the map with it: values by plain loops, gradients, errors.
-#include "tapestry/nn/low_rank.hpp"
+#include "tapestry/nn/lora.hpp"
 
 #include <cmath>
 #include <limits>
@@ -13,9 +13,9 @@ using namespace tapestry;
 
 namespace {
 
-LowRank scattered_low_rank(Index in, Index out, Index rank, double alpha) {
+Lora scattered_lora(Index in, Index out, Index rank, double alpha) {
   Random random(5);
-  const LowRank layer(in, out, rank, alpha, random);
+  const Lora layer(in, out, rank, alpha, random);
   scatter(layer.parameters(), random);
   return layer;
 }
@@ -23,12 +23,12 @@ LowRank scattered_low_rank(Index in, Index out, Index rank, double alpha) {
 Linear adapted(Index in, Index out, Index rank, bool bias = true) {
   Random random(6);
   Linear map(in, out, random, {.bias = bias});
-  map.adapter = scattered_low_rank(in, out, rank, 3);
+  map.adapter = scattered_lora(in, out, rank, 3);
   return map;
 }
 
 // scale sum_r sum_c x[c] A[c, r] B[r, column], for a row of x (rows, in).
-double by_hand(const LowRank& layer, double scale, const Tensor& x, Index row, Index column) {
+double by_hand(const Lora& layer, double scale, const Tensor& x, Index row, Index column) {
   double sum = 0;
   for (Index r = 0; r < layer.down.size(1); ++r) {
     for (Index c = 0; c < x.size(-1); ++c) {
@@ -43,7 +43,7 @@ double by_hand(const LowRank& layer, double scale, const Tensor& x, Index row, I
 TEST_CASE("a low-rank adapter is alpha / rank times x A B", "[phase7][nn]") {
   for (const Index rank : {1, 2, 3}) {
     CAPTURE(rank);
-    const LowRank layer = scattered_low_rank(3, 5, rank, 6);
+    const Lora layer = scattered_lora(3, 5, rank, 6);
     CHECK(layer.rank() == rank);
     CHECK(layer.scale() == 6.0 / static_cast<double>(rank));
     const Tensor x = random_tensor({4, 3});
@@ -57,7 +57,7 @@ TEST_CASE("a low-rank adapter is alpha / rank times x A B", "[phase7][nn]") {
 TEST_CASE("an adapter begins as a change of nothing, with the scale 1 if alpha is not said",
           "[phase7][nn]") {
   Random random(1), same(1);
-  const LowRank layer(4, 6, 2, 0, random);
+  const Lora layer(4, 6, 2, 0, random);
   CHECK(layer.scale() == 1);
   CHECK(same_bits(layer.down, init::lecun_normal({4, 2}, same)));
   CHECK(same_bits(layer.up, Tensor::zeros({2, 6})));
@@ -143,15 +143,15 @@ TEST_CASE("a map names its adapter's tensors only if it has one", "[phase7][nn]"
 TEST_CASE("a low-rank adapter says what is wrong with its rank and alpha", "[phase7][nn]") {
   Random random(1);
   const auto made = [&](Index rank, double alpha) {
-    return [&random, rank, alpha] { LowRank(4, 6, rank, alpha, random); };
+    return [&random, rank, alpha] { Lora(4, 6, rank, alpha, random); };
   };
   CHECK(complaint(made(0, 1), {"low rank: the rank is 0", "(4, 6)", "1 to 4"}) == "");
   CHECK(complaint(made(5, 1), {"the rank is 5", "1 to 4"}) == "");
-  CHECK(complaint([&] { LowRank(6, 4, 5, 1, random); }, {"(6, 4)", "1 to 4"}) == "");
+  CHECK(complaint([&] { Lora(6, 4, 5, 1, random); }, {"(6, 4)", "1 to 4"}) == "");
   CHECK(complaint(made(2, -1), {"alpha is -1", "above 0"}) == "");
   CHECK(complaint(made(2, std::nan("")), {"alpha is nan"}) == "");
   CHECK(complaint(made(2, std::numeric_limits<double>::infinity()), {"alpha is inf"}) == "");
-  CHECK(LowRank(4, 6, 4, 1, random).rank() == 4);
-  CHECK(complaint([] { scattered_low_rank(4, 6, 2, 1)(Tensor::zeros({2, 3})); }, {"x is (2, 3)"}) ==
+  CHECK(Lora(4, 6, 4, 1, random).rank() == 4);
+  CHECK(complaint([] { scattered_lora(4, 6, 2, 1)(Tensor::zeros({2, 3})); }, {"x is (2, 3)"}) ==
         "");
 }
