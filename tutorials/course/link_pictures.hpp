@@ -21,7 +21,6 @@ struct MeasuredText {
   std::string says;                                   // the last
   std::vector<std::vector<MeasuredLink>> links = {};  // by head and key
   std::vector<Effect> cut_in_all = {};                // by key: without the link in all four heads
-  std::vector<HeadCut> heads = {};                    // all there, without each, without all four
 };
 
 // A line for each key of a head, below two lines that name the columns.

@@ -35,10 +35,6 @@ constexpr double MeasuredLink::* measures[] = {&MeasuredLink::weight, &MeasuredL
 double logit(const MeasuredLink& link) { return link.cut.logit; }
 double other_logit(const MeasuredLink& link) { return std::abs(link.cut.other); }
 
-// The heads of layer 1 that are cut together.
-const std::vector<std::vector<Index>> head_cuts = {{}, {0}, {1}, {2}, {3}, all_heads};
-const char* const cut_names[] = {"none", "1.0", "1.1", "1.2", "1.3", "all four"};
-
 // Weights, shares, and gradient times weight for the logit: (1, heads, length, length) each.
 std::vector<Tensor> maps(const Reader& reader) {
   const auto target = [&] {  // ()
@@ -60,8 +56,7 @@ MeasuredText measure(const Transformer& model, const Words& words, Random& rando
   reader.other = other_letter(task, reader.right, random);
   MeasuredText result{{"<bos>"}, words.back()};
   result.reads.insert(result.reads.end(), words.begin(), words.end() - 1);
-  for (const auto& heads : head_cuts) result.heads.push_back(head_cut(reader, heads));
-  const Effect whole = result.heads[0].left;
+  const Effect whole = reader.without_heads({});
   const Index last = reader.ids.shape[1] - 1;
   const std::vector<Tensor> three = maps(reader);
   result.links.resize(all_heads.size());
@@ -130,69 +125,17 @@ void print_links(const std::vector<MeasuredText>& texts) {
 void print_correlations(const std::vector<MeasuredText>& texts) {
   std::printf("Their correlation with the cut (logit), and their weights\n");
   std::printf("head        weight    share gradient    weights\n");
-  for (std::size_t i = 1; i < head_cuts.size(); ++i) {
-    const Links strong = strong_links(texts, head_cuts[i]);
-    std::printf("%-9s", cut_names[i]);
+  const auto print_row = [&](const std::string& name, const std::vector<Index>& heads) {
+    const Links strong = strong_links(texts, heads);
+    std::printf("%-9s", name.c_str());
     for (const auto measure : measures) {
       std::printf(" %8.2f", correlation(numbers(strong, measure), numbers(strong, logit)));
     }
     const Spread weights = spread_of(numbers(strong, &MeasuredLink::weight));
     std::printf("    %.2f +- %.2f\n", weights.mean, weights.deviation);
-  }
-}
-
-void print_heads(const std::vector<MeasuredText>& texts) {
-  std::printf("\n4. Whole heads cut: what is lost, mean of %zu sequences\n", texts.size());
-  std::printf("head            logit      log-probability\n");
-  const auto print_lost = [&](const char* name, const std::vector<std::size_t>& cuts) {
-    std::printf("%-9s", name);
-    for (const auto which : {&Effect::logit, &Effect::log_probability}) {
-      const Spread lost = spread_of(numbers(texts, [&](const MeasuredText& one) {
-        double sum = 0;
-        for (const std::size_t cut : cuts) sum += (one.heads[0].left - one.heads[cut].left).*which;
-        return sum;
-      }));
-      std::printf(" %7.3f +- %.3f", lost.mean, lost.deviation);
-    }
-    std::printf("\n");
   };
-  for (std::size_t i = 1; i <= 4; ++i) print_lost(cut_names[i], {i});
-  print_lost("their sum", {1, 2, 3, 4});
-  print_lost("all four", {5});
-}
-
-// Why do the four losses not add up to that of all? Before the division the logit is a sum over
-// heads: divided by the deviation of the whole row, both are equal.
-void print_deviations(const std::vector<MeasuredText>& texts) {
-  std::printf("the row's deviation before the last layer norm, mean\n");
-  std::printf("without   none     1.0     1.1     1.2     1.3 all four\n      ");
-  Numbers lost;
-  for (std::size_t cut = 0; cut < head_cuts.size(); ++cut) {
-    const auto deviation = [&](const MeasuredText& one) { return one.heads[cut].deviation; };
-    const auto loss = [&](const MeasuredText& one) {
-      return (one.heads[0].undivided - one.heads[cut].undivided) / one.heads[0].deviation;
-    };
-    std::printf(" %7.3f", mean_of(numbers(texts, deviation)));
-    lost.push_back(mean_of(numbers(texts, loss)));
-  }
-  std::printf(
-      "\neach row divided by that of \"none\": one by one they lose %.2f, all four together %.2f\n",
-      lost[1] + lost[2] + lost[3] + lost[4], lost[5]);
-}
-
-// The strongest link of each head, times 1, 0.9, ..., 0: the logit above that without it.
-void print_doses(const Transformer& model, const Words& words, const MeasuredText& one) {
-  const Reader reader = reader_of(model, task, words);
-  std::printf("\n5. The link to \"%s\" made weaker: the logit\n", one.says.c_str());
-  std::printf("times      1.0     0.8     0.6     0.4     0.2     0.0\n");
-  const Index key = std::find(one.reads.begin(), one.reads.end(), one.says) - one.reads.begin();
-  for (const Index head : all_heads) {
-    std::printf("1.%td   ", head);
-    for (int tenths = 10; tenths >= 0; tenths -= 2) {
-      std::printf("%8.3f", reader.with_link(key, {head}, tenths / 10.).logit);
-    }
-    std::printf("\n");
-  }
+  for (const Index head : all_heads) print_row("1." + std::to_string(head), {head});
+  print_row("all four", all_heads);
 }
 
 }  // namespace
@@ -201,9 +144,8 @@ int main() try {
   std::printf("Step 36: is the map true? (takes about 2 seconds)\n");
   const Transformer model = read_transformer("out/checkpoints/induction_model.safetensors",
                                              "step 26 trains and saves it. Type: make run-26");
-  const Words example = example_of(task, 5, 3).words;
   Random letters(4);
-  const MeasuredText one = measure(model, example, letters);
+  const MeasuredText one = measure(model, example_of(task, 5, 3).words, letters);
   std::printf("\n1. Head 1.1, which looks from \"%s\" for what to say (\"%s\")\n%s",
               one.reads.back().c_str(), one.says.c_str(), table_of_links(one, 1).c_str());
   std::vector<MeasuredText> texts;
@@ -214,9 +156,6 @@ int main() try {
   print_agreement(texts);
   print_links(texts);
   print_correlations(texts);
-  print_heads(texts);
-  print_deviations(texts);
-  print_doses(model, example, one);
   const double least = 1e-3;  // what is smaller could be rounding
   plot::write_png(maps_of_links(one, least), "out/plots/phase3_faithful.png");
   std::printf("\nwrote out/plots/phase3_faithful.png\n");

@@ -1,8 +1,8 @@
-// Do the findings of steps 33, 35 and 36 hold for other seeds? The induction model of step 26 with
-// ten of them; takes about 2 minutes.
+// Do the findings of steps 33, 35, 36 and 38 hold for other seeds? The induction model of step 26
+// with ten of them; takes about 2 minutes.
 //
 // Heads of layer 1 that are named "induction" (step 33); what the log-probability of the letter to
-// be said loses when one head of layer 1 is cut (the most of the four), and when all are (step 36);
+// be said loses when one head of layer 1 is cut (the most of the four), and when all are (step 38);
 // what its logit loses then, also if the last layer norm divides by the deviation of the uncut row
 // ("fixed norm"); how far weights order links as cuts do (logit), of all links and of those of
 // weight 0.5 or more, of the four heads and of each; in how many rows the largest weight is the

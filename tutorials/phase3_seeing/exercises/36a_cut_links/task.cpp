@@ -1,4 +1,4 @@
-// 36b. What is lost without a link
+// 36a. What is lost without a link
 //
 // The last word looks at n words, with some weights. Its head's output is the weighted mean of
 // their values, and a matrix makes logits of it. How much does the log-probability of the right

@@ -1,4 +1,4 @@
-// 36a. A head cut out
+// 38a. A head cut out
 //
 // What does a model lose without one head? Its output is replaced before W_O joins the heads, by
 // zeros or by its mean (step 29). The mean says the same whatever the text is: at each position and
@@ -11,7 +11,7 @@
 //
 // Write both. outputs.clone() is a copy that may be changed; the outputs themselves must stay as
 // they are. Heads are counted from 0. x.at({b, h, i, c}) reads a number, x.set(...) writes it.
-// Lesson: tutorials/phase3_seeing/README.md, 36 Is the map true?
+// Lesson: tutorials/phase3_seeing/README.md, 38 Losses that do not add up
 #include "phase3.hpp"
 
 namespace learn {
