@@ -1,6 +1,7 @@
 // The numbers of a model as one row, and back.
 #include "course/parameter_rows.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "catch.hpp"
@@ -47,4 +48,37 @@ TEST_CASE("rows differ in so many numbers, and by such a distance", "[phase8][co
         "");
   CHECK(complaint([&] { distance({1}, {1, 2, 3}); },
                   {"distance: one has 1 numbers, the other one 3"}) == "");
+}
+
+TEST_CASE("the largest difference of two rows, as a part of the second one's largest number",
+          "[phase8][course]") {
+  CHECK(largest_relative({1, 2, 3}, {1, 2, 3}) == 0);
+  CHECK(largest_relative({1, -7, 3}, {1, -8, 3.5}) == 0.125);
+  CHECK(largest_relative({4, 0}, {2, 0}) == 1);
+  CHECK(std::isnan(largest_relative({}, {})));
+  CHECK(complaint([&] { largest_relative({1}, {1, 2}); },
+                  {"largest_relative: one has 1 numbers, the other one 2"}) == "");
+}
+
+TEST_CASE("the length of a row is added in double", "[phase8][course]") {
+  CHECK(length_of({3, 4}) == 5);
+  CHECK(length_of({-2}) == 2);
+  CHECK(length_of({}) == 0);
+  CHECK(length_of({real(1 << 24), 1}) > double(1 << 24));  // by 2^-25
+}
+
+TEST_CASE("rows are summed from left to right, or in the fixed tree", "[phase8][course]") {
+  const std::vector<Row> rows = {{1, 10}, {2, 20}, {3, 30}};
+  CHECK(sum_in_order(rows) == Row{6, 60});
+  CHECK(sum_in_tree(rows) == Row{6, 60});
+  CHECK(sum_in_order({{5}}) == Row{5});
+  CHECK(sum_in_tree({{5}}) == Row{5});
+  // In floats of any width 1 + tiny + tiny + tiny is 1, but the tree adds the last two first.
+  const real tiny = std::numeric_limits<real>::epsilon() / 2;
+  const std::vector<Row> four = {{1}, {tiny}, {tiny}, {tiny}};
+  CHECK(sum_in_order(four) == Row{1});
+  CHECK(sum_in_tree(four) == Row{1 + 2 * tiny});
+  CHECK(complaint([&] { sum_in_order({}); }, {"sum_in_order: there is no row"}) == "");
+  CHECK(complaint([&] { sum_in_tree({{1}, {1, 2}}); },
+                  {"sum_in_tree: one has 2 numbers, the other one 1"}) == "");
 }

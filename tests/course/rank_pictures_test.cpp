@@ -36,6 +36,27 @@ TEST_CASE("a cell has a stripe for each rank in its sum, and an arrow shows what
   CHECK(plot::trouble(canvas) == "");
 }
 
+TEST_CASE("a state is the end of a step of all ranks, or how they ended", "[phase8][course]") {
+  SumRecord a{{3}}, b{{3}};
+  a.steps = {{{}, {1}}, {{}, {3}}, {{{0, 1, 0, 1}}, {3}}};
+  b.steps = {{{}, {2}}, {{{1, 0, 0, 1}}, {2}}, {{}, {3}}};
+  const std::vector<SumRecord> ranks = {a, b};
+  const SumState first = state_after("tree", ranks, 0), up = state_after("tree", ranks, 1),
+                 down = state_after("tree", ranks, 2), later = state_after("tree", ranks, 3);
+  CHECK(first.title == "tree");
+  CHECK(first.caption == "step 0 of 2");
+  CHECK(first.vectors == std::vector<std::vector<float>>{{1}, {2}});
+  CHECK(first.sent.empty());
+  CHECK(up.caption == "step 1 of 2");
+  CHECK(up.vectors == std::vector<std::vector<float>>{{3}, {2}});
+  CHECK(up.sent == std::vector<Sent>{{1, 0, 0, 1}});
+  CHECK(down.caption == "step 2 of 2: each rank has the sum");
+  CHECK(down.sent == std::vector<Sent>{{0, 1, 0, 1}});
+  CHECK(later.caption == down.caption);
+  CHECK(later.vectors == down.vectors);
+  CHECK(later.sent.empty());
+}
+
 TEST_CASE("tiles have the colours of their ranks, and work is bars", "[phase8][course]") {
   plot::Canvas canvas(400, 240);
   draw_tiles(canvas, {40, 100}, {0, 1, 1});

@@ -1,5 +1,9 @@
 #include "course/rank_pictures.hpp"
 
+#include <algorithm>
+
+#include "tapestry/format.hpp"
+
 namespace tapestry {
 namespace {
 
@@ -41,6 +45,19 @@ void draw_sum(plot::Canvas& canvas, plot::Point corner, const SumState& state) {
 }
 
 }  // namespace
+
+SumState state_after(const std::string& title, const std::vector<SumRecord>& ranks,
+                     std::size_t step) {
+  const std::size_t last = ranks.front().steps.size() - 1, at = std::min(step, last);
+  SumState state{title, formatted("step %zu of %zu", at, last), {}, {}};
+  if (step >= last) state.caption += ": each rank has the sum";
+  for (const SumRecord& rank : ranks) {
+    const std::vector<Sent>& sent = rank.steps[at].sent;
+    state.vectors.push_back(rank.steps[at].after);
+    if (step <= last) state.sent.insert(state.sent.end(), sent.begin(), sent.end());
+  }
+  return state;
+}
 
 plot::Canvas sums_over_ranks(const std::vector<SumState>& states) {
   plot::Canvas canvas(1200, 430, 1);

@@ -1,19 +1,14 @@
-// What ranks have and do, as pictures: for steps 80 and 83.
+// What ranks have and do, as pictures: for steps 80 and 86.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "course/sum_rank.hpp"
 #include "tapestry/plot/canvas.hpp"
 
 namespace tapestry {
-
-// Numbers [first, last) of a vector, which one rank sent to another.
-struct Sent {
-  int from, to;
-  std::size_t first, last;
-};
 
 // What is to be seen of a sum over ranks at one moment.
 struct SumState {
@@ -21,6 +16,11 @@ struct SumState {
   std::vector<std::vector<float>> vectors;  // of each rank, all of one length
   std::vector<Sent> sent;                   // just now
 };
+
+// Of a sum with that title, by what each rank did: the end of one of its steps, or how it ended if
+// `step` is larger. Nothing is sent then.
+SumState state_after(const std::string& title, const std::vector<SumRecord>& ranks,
+                     std::size_t step);
 
 // Side by side for each state its title and caption, and below them a row of cells for each rank,
 // its name at the left. A number is a sum of 2^r over ranks r: its cell has a stripe for each of

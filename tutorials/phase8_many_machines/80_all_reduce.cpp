@@ -2,7 +2,8 @@
 //
 // New here: ranks, which share nothing and send each other messages; and the all-reduce, after
 // which each rank has the sum, in three ways: all to one, a tree, a ring. Messages, bytes and time
-// are counted while they run; the clock is a simulated one, so that the link can be any.
+// are counted while they run; the clock is a simulated one, so that the link can be any. SumRank
+// (course/sum_rank.hpp) is a rank with its vector, its counts and its clock.
 // Writes out/plots/phase8_all_reduce.gif; takes less than a second.
 #include <algorithm>
 #include <atomic>
@@ -11,11 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "course/network_link.hpp"
 #include "course/rank_pictures.hpp"
+#include "course/sum_rank.hpp"
 #include "tapestry/distributed/all_reduce.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/format.hpp"
 #include "tapestry/plot/gif.hpp"
 
 using namespace tapestry;
@@ -24,69 +24,8 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-// What a rank sent in a step, and what it then has, if these are few numbers.
-struct Step {
-  std::vector<Sent> sent = {};
-  Numbers after = {};
-};
-
-// What a rank did.
-struct Record {
-  Numbers numbers;  // its own at first, the sum at last
-  double clock = 0;
-  int messages = 0;
-  double bytes = 0;
-  std::vector<Step> steps = {};  // the first one: before all messages
-};
-
-// One rank, with a simulated clock: a link takes one message at a time in each direction.
-struct Worker : Record {
-  Ranks& ranks;
-  NetworkLink link;
-  double out_free = 0, in_free = 0;
-  Step now = {};
-
-  Worker(Ranks& r, NetworkLink l, std::size_t count)
-      : Record{Numbers(count, std::ldexp(1.0F, r.rank()))}, ranks(r), link(l) {
-    end_step();
-  }
-
-  // Sends numbers [first, last) and says when they will have arrived.
-  void send(int to, std::size_t first, std::size_t last) {
-    const double size = 4 * double(last - first);  // bytes
-    out_free = std::max(clock, out_free) + link.seconds(size);
-    Message time = ranks.send(to, 1, bytes_of(out_free));
-    Message data =
-        ranks.send(to, 2, std::as_bytes(std::span(numbers).subspan(first, last - first)));
-    ranks.wait(time), ranks.wait(data);
-    now.sent.push_back({ranks.rank(), to, first, last});
-    ++messages, bytes += size;
-  }
-  Numbers receive(int from, std::size_t count) {
-    double arrival = 0;
-    Numbers got(count);
-    Message time = ranks.receive(from, 1, bytes_of(arrival));
-    Message data = ranks.receive(from, 2, std::as_writable_bytes(std::span(got)));
-    ranks.wait(time), ranks.wait(data);
-    const double took = link.seconds(4 * double(count));
-    in_free = std::max(arrival - took, in_free) + took;
-    clock = std::max(clock, in_free);
-    return got;
-  }
-  void add(const Numbers& other, std::size_t first) {
-    for (std::size_t i = 0; i < other.size(); ++i) numbers[first + i] += other[i];
-  }
-  void put(const Numbers& other, std::size_t first) {
-    std::copy(other.begin(), other.end(), numbers.begin() + std::ptrdiff_t(first));
-  }
-  void end_step() {
-    if (numbers.size() <= 4) now.after = numbers;
-    steps.push_back(std::exchange(now, {}));
-  }
-};
-
 // All send to rank 0, which adds, and sends the sum to all.
-void all_to_one(Worker& w) {
+void all_to_one(SumRank& w) {
   const std::size_t n = w.numbers.size();
   const int rank = w.ranks.rank(), size = w.ranks.size();
   for (int from = 1; from < size; ++from) {
@@ -102,7 +41,7 @@ void all_to_one(Worker& w) {
 }
 
 // Pairs add, then pairs of pairs; the sum goes down the same way.
-void tree(Worker& w) {
+void tree(SumRank& w) {
   const std::size_t n = w.numbers.size();
   const int rank = w.ranks.rank(), size = w.ranks.size();
   int top = 1;
@@ -121,7 +60,7 @@ void tree(Worker& w) {
 
 // The vector is cut into as many chunks as there are ranks. In the first half of the steps each
 // chunk collects its sum, in the second the sums go round to all.
-void ring(Worker& w) {
+void ring(SumRank& w) {
   const int size = w.ranks.size(), rank = w.ranks.rank();
   const auto begin = [&](int c) { return w.numbers.size() * std::size_t(c) / std::size_t(size); };
   for (int s = 0; s < 2 * (size - 1); ++s) {
@@ -139,19 +78,19 @@ void ring(Worker& w) {
 
 struct Way {
   const char* name;
-  void (*reduce)(Worker&);
+  void (*reduce)(SumRank&);
 };
 constexpr Way ways[] = {{"all to one", all_to_one}, {"tree", tree}, {"ring", ring}};
 
-// Rank r has numbers 2^r, so that a sum tells which ranks are in it.
-std::vector<Record> run(const Way& way, int size, std::size_t count, NetworkLink link) {
-  std::vector<Record> records(static_cast<std::size_t>(size));
+// Rank r begins with numbers 2^r, so that a sum tells which ranks are in it.
+std::vector<SumRecord> run(const Way& way, int size, std::size_t count, NetworkLink link) {
+  std::vector<SumRecord> records(static_cast<std::size_t>(size));
   run_as_threads(size, [&](Ranks& ranks) {
-    Worker worker(ranks, link, count);
+    SumRank worker(ranks, link, count);
     way.reduce(worker);
     records[static_cast<std::size_t>(ranks.rank())] = worker;
   });
-  for (const Record& r : records) {
+  for (const SumRecord& r : records) {
     if (r.numbers != Numbers(count, std::ldexp(1.0F, size) - 1)) throw Error("a sum is wrong");
   }
   return records;
@@ -165,8 +104,8 @@ void count_messages() {
     for (const int size : {2, 4, 8, 16}) {
       int messages = 0;
       double bytes = 0;
-      const std::vector<Record> workers = run(way, size, 24'000, {1e-6, 1e9});
-      for (const Record& w : workers) {
+      const std::vector<SumRecord> workers = run(way, size, 24'000, {1e-6, 1e9});
+      for (const SumRecord& w : workers) {
         messages = std::max(messages, w.messages), bytes = std::max(bytes, w.bytes);
       }
       std::printf(" %3d %5.0f %3zu ", messages, bytes * 1e-3, workers[0].steps.size() - 1);
@@ -187,9 +126,9 @@ void compare_with_library() {
   std::printf("all_reduce() of the library: %s\n", same ? "the same sums" : "OTHER SUMS");
 }
 
-double finished(const std::vector<Record>& workers) {
+double finished(const std::vector<SumRecord>& workers) {
   double last = 0;
-  for (const Record& w : workers) last = std::max(last, w.clock);
+  for (const SumRecord& w : workers) last = std::max(last, w.clock);
   return last;
 }
 
@@ -227,27 +166,14 @@ void compare_with_formula() {
   }
 }
 
-// One step of one way, or how it ended.
-SumState state_of(const Way& way, const std::vector<Record>& workers, std::size_t step) {
-  const std::size_t last = workers[0].steps.size() - 1, at = std::min(step, last);
-  SumState state{way.name, formatted("step %zu of %zu", at, last), {}, {}};
-  if (step >= last) state.caption += ": each rank has the sum";
-  for (const Record& w : workers) {
-    const std::vector<Sent>& sent = w.steps[at].sent;
-    state.vectors.push_back(w.steps[at].after);
-    if (step <= last) state.sent.insert(state.sent.end(), sent.begin(), sent.end());
-  }
-  return state;
-}
-
 void film() {
   std::vector<plot::Canvas> frames;
-  std::vector<std::vector<Record>> runs;
+  std::vector<std::vector<SumRecord>> runs;
   for (const Way& way : ways) runs.push_back(run(way, 4, 4, {}));
   for (std::size_t step = 0; step <= 6; ++step) {
     std::vector<SumState> states;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      states.push_back(state_of(ways[i], runs[i], step));
+      states.push_back(state_after(ways[i].name, runs[i], step));
     }
     frames.insert(frames.end(), step == 6 ? 3 : 1, sums_over_ranks(states));
   }

@@ -51,15 +51,23 @@ std::vector<Number> in_order(const std::vector<Row>& rows, std::size_t first, st
   return sum;
 }
 
-// As a ring does (step 80): each rank adds its own rows; chunk c of the vector starts at rank c and
-// collects one rank's numbers after the other.
+// Each rank adds its own rows.
+template <class Number>
+std::vector<std::vector<Number>> sums_of_ranks(const std::vector<Row>& rows, std::size_t ranks) {
+  const std::size_t share = rows.size() / ranks;
+  std::vector<std::vector<Number>> sums;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    sums.push_back(in_order<Number>(rows, r * share, (r + 1) * share));
+  }
+  return sums;
+}
+
+// As a ring does (step 80): chunk c of the vector starts at rank c and collects one rank's numbers
+// after the other.
 template <class Number>
 Row ring_order(const std::vector<Row>& rows, std::size_t ranks) {
-  const std::size_t share = rows.size() / ranks, size = rows[0].size();
-  std::vector<std::vector<Number>> parts;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    parts.push_back(in_order<Number>(rows, r * share, (r + 1) * share));
-  }
+  const std::vector<std::vector<Number>> parts = sums_of_ranks<Number>(rows, ranks);
+  const std::size_t size = rows[0].size();
   Row sum(size);
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t chunk = i * ranks / size;
@@ -103,22 +111,7 @@ Row tree_by_ranks(const std::vector<Row>& rows, int ranks) {
 
 // Each rank its own rows from left to right, and only then a tree, over ranks.
 Row tree_over_ranks(const std::vector<Row>& rows, std::size_t ranks) {
-  std::vector<Row> parts;
-  const std::size_t share = rows.size() / ranks;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    parts.push_back(in_order<real>(rows, r * share, (r + 1) * share));
-  }
-  return tree_sum(parts, 0, ranks);
-}
-
-// The largest difference, as a part of the largest number.
-double largest_relative(const Row& a, const Row& b) {
-  double most = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    most = std::max(most, std::abs(double(a[i]) - double(b[i])));
-    size = std::max(size, std::abs(double(b[i])));
-  }
-  return most / size;
+  return tree_sum(sums_of_ranks<real>(rows, ranks), 0, ranks);
 }
 
 void three_numbers() {
