@@ -2,9 +2,9 @@
 //
 // New here: ring attention (Liu et al. 2023). Queries stay, keys and values travel round the ranks;
 // what a query knows of two sets of keys is merged. Written out, with tiles merged in the order in
-// which they come and in the order of the text; zig-zag order, which gives all ranks as much work;
-// compared with fused_attention and the library's ring_attention.
-// Writes out/plots/phase8_zigzag.png; takes less than a second.
+// which they come and in the order of the text; compared with fused_attention and the library's
+// ring_attention. Which rank has which tiles is the library's RingLayout; step 86 says why.
+// Writes no picture; takes less than a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,12 +13,10 @@
 #include <vector>
 
 #include "course/parameter_rows.hpp"
-#include "course/rank_pictures.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/distributed/ring_attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/tape.hpp"
 
@@ -61,22 +59,7 @@ void in_numbers() {
   std::printf("the mean of both outputs %34.4f\n\n", double((a.output() + b.output()).item()) / 2);
 }
 
-// Which rank holds tile t.
-using Deal = std::function<int(Index t, Index tiles, int ranks)>;
-int in_pieces(Index t, Index tiles, int ranks) { return int(t * ranks / tiles); }
-int zig_zag(Index t, Index, int ranks) {
-  const int place = int(t % (2 * ranks));
-  return std::min(place, 2 * ranks - 1 - place);
-}
-std::vector<Index> tiles_of(int rank, const Deal& deal, Index tiles, int ranks) {
-  std::vector<Index> own;
-  for (Index t = 0; t < tiles; ++t) {
-    if (deal(t, tiles, ranks) == rank) own.push_back(t);
-  }
-  return own;
-}
-
-constexpr Index length = 256, tile = 16, tiles = length / tile, width = 32;
+constexpr Index length = 256, tile = 16, width = 32;
 
 Tensor rows_of(const Tensor& x, const std::vector<Index>& which) {
   std::vector<Tensor> rows;
@@ -109,8 +92,9 @@ Tensor output_of(std::vector<std::pair<Index, Known>> parts, bool by_index) {
 
 // This rank's rows of the output. `by_index`: what each tile of keys gives is kept, and merged in
 // the order of the text at the end; otherwise it is merged as it comes.
-Tensor ring_by_hand(Ranks& ranks, const Operands& x, const Deal& deal, bool by_index) {
-  const std::vector<Index> own = tiles_of(ranks.rank(), deal, tiles, ranks.size());
+Tensor ring_by_hand(Ranks& ranks, const Operands& x, bool by_index) {
+  const RingLayout layout(length, tile, ranks.size());
+  const std::vector<Index> own = layout.tiles_of(ranks.rank());
   const auto part = [](const Tensor& rows, std::size_t i) {
     return slice(rows, 0, Index(i) * tile, Index(i + 1) * tile);  // (tile, width)
   };
@@ -118,7 +102,7 @@ Tensor ring_by_hand(Ranks& ranks, const Operands& x, const Deal& deal, bool by_i
   std::vector<std::vector<std::pair<Index, Known>>> known(own.size());
   for (int step = 0; step < ranks.size(); ++step) {
     const int from = (ranks.rank() + ranks.size() - step) % ranks.size();  // whose keys these are
-    const std::vector<Index> keys = tiles_of(from, deal, tiles, ranks.size());
+    const std::vector<Index> keys = layout.tiles_of(from);
     const std::vector<real> out = concat({k, v}, 0).values();  // (2 rows, width)
     std::vector<real> in(out.size());
     Message sent = ranks.send(ranks.next(), 1, std::as_bytes(std::span(out)));
@@ -140,17 +124,18 @@ Tensor ring_by_hand(Ranks& ranks, const Operands& x, const Deal& deal, bool by_i
 using Ring = std::function<Tensor(Ranks&, const Operands&)>;
 
 // The output of all ranks, in the order of the text.
-Tensor together(int count, const Operands& x, const Deal& deal, const Ring& ring) {
+Tensor together(int count, const Operands& x, const Ring& ring) {
+  const RingLayout layout(length, tile, count);
   std::vector<Tensor> by_rank(std::size_t(count), Tensor{});
   run_as_threads(count, [&](Ranks& ranks) {
-    const std::vector<Index> own = tiles_of(ranks.rank(), deal, tiles, count);
+    const std::vector<Index> own = layout.tiles_of(ranks.rank());
     by_rank[std::size_t(ranks.rank())] =
         ring(ranks, {rows_of(x.q, own), rows_of(x.k, own), rows_of(x.v, own)});
   });
   std::vector<Index> next(std::size_t(count), 0);
   std::vector<Tensor> rows;
-  for (Index t = 0; t < tiles; ++t) {
-    const auto rank = std::size_t(deal(t, tiles, count));
+  for (Index t = 0; t < layout.tiles(); ++t) {
+    const auto rank = std::size_t(layout.owner(t));
     const Index first = tile * next[rank]++;
     rows.push_back(slice(by_rank[rank], 0, first, first + tile));
   }
@@ -159,9 +144,9 @@ Tensor together(int count, const Operands& x, const Deal& deal, const Ring& ring
 
 const std::pair<const char*, Ring> ways[] = {
     {"merged as they come",
-     [](Ranks& ranks, const Operands& x) { return ring_by_hand(ranks, x, zig_zag, false); }},
+     [](Ranks& ranks, const Operands& x) { return ring_by_hand(ranks, x, false); }},
     {"merged by tile index",
-     [](Ranks& ranks, const Operands& x) { return ring_by_hand(ranks, x, zig_zag, true); }},
+     [](Ranks& ranks, const Operands& x) { return ring_by_hand(ranks, x, true); }},
     {"ring_attention()", [](Ranks& ranks, const Operands& x) {
        return ring_attention(ranks, x.q, x.k, x.v, length, {.is_causal = true, .tile = tile});
      }}};
@@ -176,72 +161,15 @@ void compare() {
   std::printf("ranks                        2       4       8   differs from fused_attention by\n");
   for (const auto& [name, ring] : ways) {
     std::printf("%-22s", name);
-    const Tensor alone = together(1, x, zig_zag, ring);  // (length, width)
+    const Tensor alone = together(1, x, ring);  // (length, width)
     double most = largest_difference(alone, truth);
     for (const int ranks : {2, 4, 8}) {
-      const Tensor y = together(ranks, x, zig_zag, ring);  // (length, width)
+      const Tensor y = together(ranks, x, ring);  // (length, width)
       most = std::max(most, largest_difference(y, truth));
       std::printf(" %7d", int(different(y.values(), alone.values())));
     }
     std::printf("   %s\n", most < 1e-5 ? "less than 1e-5" : "TOO MUCH");
   }
-}
-
-// Pairs of tiles that each rank computes in each step of the ring: [step][rank].
-std::vector<std::vector<int>> work(int ranks, const Deal& deal) {
-  std::vector<std::vector<int>> steps;
-  for (int step = 0; step < ranks; ++step) {
-    std::vector<int>& pairs = steps.emplace_back(ranks, 0);
-    for (int rank = 0; rank < ranks; ++rank) {
-      for (const Index i : tiles_of(rank, deal, tiles, ranks)) {
-        for (const Index j : tiles_of((rank + ranks - step) % ranks, deal, tiles, ranks)) {
-          pairs[std::size_t(rank)] += j <= i;
-        }
-      }
-    }
-  }
-  return steps;
-}
-
-// In each step all wait for the slowest.
-int slowest(int ranks, const Deal& deal) {
-  int sum = 0;
-  for (const auto& step : work(ranks, deal)) sum += *std::max_element(step.begin(), step.end());
-  return sum;
-}
-
-void print_work() {
-  std::printf("\n3. %d tiles: pairs of tiles that the slowest rank computes, summed over steps\n",
-              int(tiles));
-  std::printf("ranks          1       2       4       8\n");
-  const Index pairs = tiles * (tiles + 1) / 2;
-  for (const auto& [name, deal] : {std::pair{"in pieces", Deal(in_pieces)}, {"zig-zag", zig_zag}}) {
-    std::printf("%-10s", name);
-    for (const int ranks : {1, 2, 4, 8}) std::printf(" %5d  ", slowest(ranks, deal));
-    std::printf("\n");
-  }
-  std::printf("fair share");
-  for (const int ranks : {1, 2, 4, 8}) std::printf(" %7.1f", double(pairs) / ranks);
-  std::printf("\n");
-}
-
-void draw() {
-  constexpr int ranks = 4;
-  plot::Canvas canvas(920, 600);
-  double x = 80;
-  for (const auto& [title, deal] :
-       {std::pair{"In pieces", Deal(in_pieces)}, {"Zig-zag", zig_zag}}) {
-    std::vector<int> owners;
-    for (Index t = 0; t < tiles; ++t) owners.push_back(deal(t, tiles, ranks));
-    canvas.text({x, 34}, title, {.size = 18, .bold = true});
-    draw_tiles(canvas, {x, 50}, owners);
-    canvas.text({x, 424}, "pairs of tiles in the steps 0, 1, 2, 3 of the ring",
-                {.colour = plot::theme::faded});
-    draw_work(canvas, {x, 440}, work(ranks, deal), 16);
-    x += 440;
-  }
-  plot::write_png(canvas, "out/plots/phase8_zigzag.png");
-  std::printf("\nwrote out/plots/phase8_zigzag.png\n");
 }
 
 }  // namespace
@@ -250,8 +178,6 @@ int main() try {
   std::printf("Step 83: ring attention (takes less than a second)\n\n");
   in_numbers();
   compare();
-  print_work();
-  draw();
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -24,6 +24,6 @@ namespace learn {
 std::vector<real> ring_all_reduce(Ranks& ranks, std::vector<real> numbers);      // 80a
 double fixed_tree_sum(const std::vector<double>& addends, const Addition& add);  // 81a
 KeySums merge_tiles(const KeySums& a, const KeySums& b);                         // 83a
-Index zig_zag_owner(Index tile, Index ranks);                                    // 83b
+Index zig_zag_owner(Index tile, Index ranks);                                    // 86a
 
 }  // namespace learn

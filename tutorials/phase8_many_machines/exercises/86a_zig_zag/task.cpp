@@ -1,4 +1,4 @@
-// 83b. Tiles in zig-zag order
+// 86a. Tiles in zig-zag order
 //
 // Under a causal mask the last tile of a text has most to do, the first least. So tiles are dealt
 // to ranks like this: tile 0 to rank 0, tile 1 to rank 1, ... tile R - 1 to rank R - 1, and then
@@ -12,7 +12,7 @@
 //   ranks   R, 1 or more
 //   ->      the rank that has this tile
 //
-// Lesson: tutorials/phase8_many_machines/README.md, "83 Attention on a ring"
+// Lesson: tutorials/phase8_many_machines/README.md, "86 Who has how much to do"
 #include "phase8.hpp"
 
 namespace learn {
