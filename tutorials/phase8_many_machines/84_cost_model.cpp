@@ -1,14 +1,13 @@
-// Step 84. How long will a step take on 1000 machines?
+// Step 84. Can the time of a step be predicted from that of its parts?
 //
 // New here: a cost model of three measured numbers: the latency and the bandwidth of the link, and
 // the time of a micro-batch. It predicts the time of a step; the prediction is compared with what
-// two ranks take, here and over slower links (a wrapper delays messages). Then the model is asked
-// about 1 to 1024 machines. With the argument "processes" they are two processes (make phase8).
+// two ranks take, here and over slower links (a wrapper delays messages). With the argument
+// "processes" they are two processes (make phase8).
 // Writes out/plots/phase8_scaling.png; takes about ten seconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +20,6 @@
 #include "tapestry/distributed/mpi.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
-#include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 
@@ -48,10 +46,6 @@ struct Costs {
   double step(double ranks, double count) const {
     return std::ceil(count / ranks) * micro_batch + 2 * (ranks - 1) * link.seconds(bytes / ranks) +
            update;
-  }
-  // The time on one rank, divided by the number of ranks and by the time on all of them.
-  double efficiency(double ranks, double count) const {
-    return step(1, count) / ranks / step(ranks, count);
   }
 };
 
@@ -130,8 +124,8 @@ std::vector<Measured> compare(Ranks& ranks) {
   use_threads(1);
   const bool prints = ranks.rank() == 0;
   if (prints) {
-    std::printf("1. A GPT, 8 micro-batches, two ranks here. Measured: latency, bandwidth, a\n");
-    std::printf("   micro-batch; predicted from these: a step; then a step, and the library's\n");
+    std::printf("A GPT, 8 micro-batches, two ranks here. Measured: latency, bandwidth, a\n");
+    std::printf("micro-batch; predicted from these: a step; then a step, and the library's\n");
     std::printf(
         "link added            ms      MB/s        ms   predicted  measured   ratio   library\n");
   }
@@ -150,97 +144,24 @@ std::vector<Measured> compare(Ranks& ranks) {
   return all;
 }
 
-// A cluster to plan: GPT-2's smallest model, 124 million numbers; a micro-batch of 8 texts of 1024
-// tokens takes 6 operations for each number and token, at 10^13 in a second.
-constexpr double parameters = 124e6, tokens = 8 * 1024, all_micro_batches = 1024;
-Costs cluster(NetworkLink link) {
-  return {link, 6 * parameters * tokens / 1e13, 4 * parameters * 16 / 1e11, 4 * parameters};
-}
-const NetworkLink fast{1e-5, 1e10}, slow{5e-5, 1.25e8};
-const NamedLink networks[] = {{"10 us, 10 GB/s", fast}, {"50 us, 0.125 GB/s", slow}};
-
-void plan() {
-  std::printf(
-      "\n2. GPT-2's smallest, 1024 micro-batches of 8 x 1024 tokens in a step: seconds, "
-      "efficiency\n");
-  std::printf("ranks                    1        4       16       64      256     1024\n");
-  for (const auto& [name, link] : networks) {
-    const Costs costs = cluster(link);
-    std::printf("%-18s", name);
-    for (double r = 1; r <= 1024; r *= 4) std::printf(" %8.2f", costs.step(r, all_micro_batches));
-    std::printf("\n%-18s", "");
-    for (double r = 1; r <= 1024; r *= 4) {
-      std::printf(" %6.0f %%", 100 * costs.efficiency(r, all_micro_batches));
-    }
-    std::printf("\n");
-  }
-}
-
-// The mean of the largest of so many normal numbers.
-double largest_of(int ranks) {
-  Random random(4);
-  double sum = 0;
-  for (int i = 0; i < 200; ++i) {
-    const Tensor draws = random.normal({ranks});  // (ranks)
-    sum += double{max(draws).item()} / 200;
-  }
-  return sum;
-}
-
-void at_a_thousand() {
-  const Costs costs = cluster(fast);
-  std::printf(
-      "\n3. What changes                                             2 ranks     1024 ranks\n");
-  const auto row = [](const char* what, int digits, double a, double b) {
-    std::printf("%-56s%10.*f    %10.*f\n", what, digits, a, digits, b);
-  };
-  const auto latency = [&](double r) { return 2 * (r - 1) * costs.link.latency; };
-  row("tokens of a step, at least (a micro-batch for each), k", 0, 2 * tokens / 1e3,
-      1024 * tokens / 1e3);
-  row("ring: waiting for latency, ms", 2, 1e3 * latency(2), 1e3 * latency(1024));
-  row("ring: one message, KB", 0, costs.bytes / 2 / 1e3, costs.bytes / 1024 / 1e3);
-  row("slowest rank, if times spread by 5 %: slower by, %", 1, 5 * largest_of(2),
-      5 * largest_of(1024));
-  row("days between failures, if one machine fails in 3 years", 1, 3 * 365. / 2, 3 * 365. / 1024);
-  row("Adam's state, MB of each rank, if it is divided (ZeRO 1)", 1, 8 * parameters / 2 / 1e6,
-      8 * parameters / 1024 / 1e6);
-}
-
-// A line through f at 1, 2, 4, ... 1024 ranks.
-plot::Series curve(const char* name, const std::function<double(double)>& f) {
-  plot::Series line{.name = name};
-  for (double r = 1; r <= 1024; r *= 2) line.x.push_back(r), line.y.push_back(f(r));
-  return line;
-}
-
 void draw(const std::vector<Measured>& all) {
-  const plot::Axis ranks{.name = "ranks", .log = true};
   plot::LineChart here{
       .title = "A small GPT on this machine",
       .subtitle = "Lines: predicted, 8 micro-batches or one for each rank. Dots: measured on 2",
-      .x_axis = ranks,
+      .x_axis = {.name = "ranks", .log = true},
       .y_axis = {.name = "ms for a step", .log = true}};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    here.series.push_back(curve(links[i].name, [&](double r) {
-      return 1e3 * all[i].costs.step(r, std::max(r, double(micro_batches)));
-    }));
-    here.series.back().colour = plot::series_colour(i);
+    plot::Series line{.name = links[i].name, .colour = plot::series_colour(i)};
+    for (double r = 1; r <= 1024; r *= 2) {
+      line.x.push_back(r);
+      line.y.push_back(1e3 * all[i].costs.step(r, std::max(r, double(micro_batches))));
+    }
+    here.series.push_back(line);
     here.series.push_back(
         {"", {2}, {1e3 * all[i].step}, false, true, false, plot::series_colour(i)});
   }
-  plot::LineChart planned{.title = "GPT-2's smallest on a cluster",
-                          .subtitle = "Predicted. 1024 micro-batches in a step",
-                          .x_axis = ranks,
-                          .y_axis = {.name = "efficiency, %", .low = 0, .high = 100}};
-  for (const auto& [name, link] : networks) {
-    const Costs costs = cluster(link);
-    planned.series.push_back(
-        curve(name, [&](double r) { return 100 * costs.efficiency(r, all_micro_batches); }));
-  }
-  plot::Canvas canvas(1100, 440);
-  const auto panels = plot::panels(canvas.area().inset(8), 1, 2);
-  plot::draw(canvas, panels[0], here);
-  plot::draw(canvas, panels[1], planned);
+  plot::Canvas canvas(546, 440);
+  plot::draw(canvas, canvas.area().inset(8), here);
   plot::write_png(canvas, "out/plots/phase8_scaling.png");
 }
 
@@ -251,10 +172,7 @@ int main(int count, char** arguments) try {
     return run_as_processes(2, [](Ranks& ranks) { compare(ranks); });
   }
   std::printf("Step 84: a cost model (takes about ten seconds)\n\n");
-  const std::vector<Measured> all = of_first_rank(2, compare);
-  plan();
-  at_a_thousand();
-  draw(all);
+  draw(of_first_rank(2, compare));
   std::printf("\nwrote out/plots/phase8_scaling.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
