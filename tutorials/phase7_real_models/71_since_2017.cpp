@@ -8,18 +8,17 @@
 // Writes out/plots/phase7_since_2017.png; takes about 40 seconds.
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "course/since_2017.hpp"
+#include "course/since_2017_pictures.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/feed_forward.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/nn/positions.hpp"
 #include "tapestry/nn/rms_norm.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -159,22 +158,17 @@ void print_norms() {
 
 // ---- Trained
 
-struct Row {
-  std::string name;
-  std::vector<double> losses;  // of each step of training
-};
-
 // Numbers that a model keeps for each token while it writes: keys and values of all layers.
 Index kept_per_token(const TransformerOptions& o) {
   const Index groups = o.num_key_value_heads > 0 ? o.num_key_value_heads : o.num_heads;
   return o.num_layers * 2 * groups * o.d_model / o.num_heads;
 }
 
-std::vector<Row> train_all(const Stories& stories) {
+std::vector<NamedLosses> train_all(const Stories& stories) {
   std::printf("\n4. Trained for %d steps of %d stories\n", int(steps), int(rows));
   std::printf("%-18s %5s %11s %15s %15s %14s %15s\n", "", "d_ff", "parameters", "kept per token",
               "bits per story", "above entropy", "words repeated");
-  std::vector<Row> table;
+  std::vector<NamedLosses> table;
   double entropy = 0;
   for (const Variant& v : variants(stories.tokenizer().size())) {
     const Result run = trained(stories, v.options, 1, steps, rate, v.name);
@@ -189,57 +183,6 @@ std::vector<Row> train_all(const Stories& stories) {
   return table;
 }
 
-// Means of 20 steps.
-plot::Series curve(const Row& row) {
-  constexpr std::size_t width = 20;
-  plot::Series series{.name = row.name};
-  for (std::size_t begin = 0; begin + width <= row.losses.size(); begin += width) {
-    double sum = 0;
-    for (std::size_t i = begin; i < begin + width; ++i) sum += row.losses[i];
-    series.x.push_back(double(begin) + width / 2.0);
-    series.y.push_back(sum / double(width));
-  }
-  return series;
-}
-
-// What the experiment kept.
-plot::BarChart ten_seeds() {
-  const char* const path = "tutorials/phase7_real_models/experiments/71_since_2017.txt";
-  plot::BarChart bars{.title = "New stories, after training",
-                      .subtitle = "ten seeds",
-                      .y_axis = {.name = "bits of a story above its entropy"},
-                      .print_values = false};
-  bars.series = {{"least", {}, plot::theme::missing},
-                 {"mean", {}, plot::theme::accent},
-                 {"greatest", {}, plot::theme::frame}};
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    double mean = 0, least = 0, greatest = 0;
-    const std::string name = line.substr(0, 17), numbers = line.substr(name.size());
-    if (std::sscanf(numbers.c_str(), "%*d %lf %lf - %lf", &mean, &least, &greatest) != 3) continue;
-    bars.labels.push_back(name.substr(0, name.find_last_not_of(' ') + 1));
-    bars.series[0].values.push_back(least);
-    bars.series[1].values.push_back(mean);
-    bars.series[2].values.push_back(greatest);
-  }
-  if (bars.labels.empty()) throw Error(std::string(path) + " is not there: start in the root.");
-  return bars;
-}
-
-void draw(const std::vector<Row>& table) {
-  plot::LineChart curves{.title = "Training",
-                         .subtitle = "one seed; means of 20 steps",
-                         .x_axis = {.name = "step"},
-                         .y_axis = {.name = "loss, nats per token", .low = 0.4, .high = 1.4}};
-  for (const Row& row : table) curves.series.push_back(curve(row));
-  plot::Canvas canvas(1500, 520);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
-  plot::draw(canvas, panels[0], curves);
-  plot::draw(canvas, panels[1], ten_seeds());
-  plot::write_png(canvas, "out/plots/phase7_since_2017.png");
-  std::printf("\nWrote out/plots/phase7_since_2017.png\n");
-}
-
 }  // namespace
 
 int main() try {
@@ -251,7 +194,11 @@ int main() try {
   const Story one = story(random);
   std::printf("\n3. A story of %.1f bits, in %d tokens\n%s", one.bits,
               int(stories.tokenizer().encode(one.text).shape[0]), one.text.c_str());
-  draw(train_all(stories));
+  const std::vector<NamedLosses> runs = train_all(stories);
+  const char* const ten_seeds =
+      "tutorials/phase7_real_models/experiments/71_since_2017.txt";  // what the experiment kept
+  plot::write_png(losses_and_seeds(runs, ten_seeds), "out/plots/phase7_since_2017.png");
+  std::printf("\nWrote out/plots/phase7_since_2017.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
