@@ -1,4 +1,4 @@
-// Texts that repeat, and the scores of step 74, on weights that are known.
+// Texts that repeat, and the scores of steps 74 and 78, on weights that are known.
 #include "course/head_kinds.hpp"
 
 #include <set>
@@ -9,6 +9,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/byte_pairs.hpp"
+#include "tapestry/text/vocabulary.hpp"
 
 using namespace tapestry;
 
@@ -63,6 +64,32 @@ TEST_CASE("random texts: a piece behind itself, and behind another", "[phase7][c
   CHECK_THROWS_AS(random_readings(1, tokens, 3, 6, random), Error);
   CHECK_THROWS_AS(two_readings(1, {{2, 3}}, {{2}}), Error);
   CHECK_THROWS_AS(two_readings(1, {{2, 3}}, {}), Error);
+}
+
+TEST_CASE("a model of letters reads pieces of eleven of its last 26 ids", "[phase7][course]") {
+  Random random(3);
+  TransformerOptions o{.vocab_size = 30, .max_length = 23, .d_model = 8, .num_heads = 2};
+  const TwoReadings texts = letter_readings(Transformer(o, random));
+  CHECK(texts.again.inputs.shape == Shape{200, 23});
+  std::set<std::int32_t> letters;
+  for (const Batch* batch : {&texts.again, &texts.other}) {
+    for (std::size_t i = 0; i < batch->inputs.values.size(); ++i) {
+      const std::int32_t id = batch->inputs.values[i];
+      if (i % 23 == 0) {
+        CHECK(id == Vocabulary::bos);
+      } else {
+        letters.insert(id);
+      }
+    }
+  }
+  CHECK(letters.size() == 26);
+  CHECK(*letters.begin() == 4);
+  CHECK(*letters.rbegin() == 29);
+  CHECK(letter_readings(Transformer(o, random)).again.inputs.values == texts.again.inputs.values);
+  o.vocab_size = 26;
+  CHECK(letter_readings(Transformer(o, random)).other.inputs.shape == Shape{200, 23});
+  o.vocab_size = 25;
+  CHECK_THROWS_AS(letter_readings(Transformer(o, random)), Error);
 }
 
 TEST_CASE("passages of stories stand behind themselves, and behind three sorts of others",

@@ -1,4 +1,4 @@
-// The pictures of step 74.
+// The pictures of steps 74 and 78.
 #include "course/head_pictures.hpp"
 
 #include "catch.hpp"

@@ -1,4 +1,4 @@
-// The tables of step 74.
+// The tables of step 78.
 #include "course/head_tables.hpp"
 
 #include <algorithm>

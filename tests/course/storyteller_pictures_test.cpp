@@ -1,4 +1,4 @@
-// The pictures of step 73.
+// The pictures of steps 73 and 77.
 #include "course/storyteller_pictures.hpp"
 
 #include "catch.hpp"

@@ -1,12 +1,14 @@
 #include "course/head_kinds.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "course/eight_stories.hpp"
 #include "tapestry/analysis/patterns.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/text/vocabulary.hpp"
 
 namespace tapestry {
 namespace {
@@ -99,6 +101,15 @@ TwoReadings random_readings(std::int32_t bos, const std::vector<std::int32_t>& t
     }
   }
   return two_readings(bos, pieces, others);
+}
+
+TwoReadings letter_readings(const Transformer& model) {
+  std::vector<std::int32_t> letters(26);
+  const Index first = model.options.vocab_size - std::ssize(letters);
+  if (first < 0) throw Error("letter_readings: the model has no 26 letters.");
+  std::iota(letters.begin(), letters.end(), static_cast<std::int32_t>(first));
+  Random random(74);
+  return random_readings(Vocabulary::bos, letters, 200, 11, random);
 }
 
 TwoReadings story_readings(const Tokenizer& tokenizer, std::int32_t first, Behind behind,

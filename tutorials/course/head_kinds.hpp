@@ -1,4 +1,4 @@
-// Four kinds of heads, scored on texts that repeat and on texts that do not: for step 74.
+// Four kinds of heads, scored on texts that repeat and on texts that do not: for steps 74 and 78.
 #pragma once
 
 #include <array>
@@ -47,6 +47,10 @@ TwoReadings two_readings(std::int32_t bos, const Pieces& pieces, const Pieces& o
 // for fewer than 2 piece tokens.
 TwoReadings random_readings(std::int32_t bos, const std::vector<std::int32_t>& tokens, Index rows,
                             Index piece, Random& random);
+
+// 200 texts for a model of letters (train_on_repetitions): pieces of 11 random letters. These are
+// the last 26 ids of its vocabulary. Throws Error for a vocabulary of fewer.
+TwoReadings letter_readings(const Transformer& model);
 
 // Behind which passage a passage of a story stands as a control: one of another story; of its own,
 // the next one, or the first for the last, so that none stands behind the one before it; or in

@@ -1,4 +1,4 @@
-// The pictures of step 74: the scores of all heads, and what it costs to cut some of them.
+// The pictures of steps 74 and 78: the scores of all heads; what it costs to cut some of them.
 #pragma once
 
 #include <string>

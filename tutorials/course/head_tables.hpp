@@ -1,4 +1,4 @@
-// What it costs to cut heads, in the tables of step 74.
+// What it costs to cut heads, in the tables of step 78.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The pictures of step 73: what one more token costs, and how probable tokens were.
+// The pictures of steps 77 and 73: what one more token costs, and how probable tokens were.
 #pragma once
 
 #include <cstddef>

@@ -1,25 +1,18 @@
-// Step 73. What does a model need to write, and what does it write?
+// Step 73. What does a model write?
 //
-// New here: a whole model with its cache. What is in memory, computed and counted; seconds per
-// token with and without the cache. Then the real model stories260K, if it is there
-// (course/real_model.hpp), goes on with the beginnings of eight stories: greedily and sampled, with
-// the probability of each token, beside how the stories themselves go on
-// (course/eight_stories.hpp).
-// Writes out/plots/phase7_cache.png; with the real model also phase7_storyteller_stories260K.png;
-// takes about 5 seconds.
-#include <algorithm>
+// New here: the real model stories260K, if it is there (course/real_model.hpp), goes on with the
+// beginnings of eight stories: greedily and sampled, with the probability of each token, beside how
+// the stories themselves go on (course/eight_stories.hpp).
+// With that model writes out/plots/phase7_storyteller_stories260K.png; takes less than a second.
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "course/eight_stories.hpp"
-#include "course/llama_options.hpp"
 #include "course/real_model.hpp"
 #include "course/storyteller_pictures.hpp"
-#include "course/timing.hpp"
 #include "course/token_boxes.hpp"
 #include "tapestry/accuracy.hpp"
 #include "tapestry/analysis/evidence.hpp"
@@ -34,94 +27,6 @@
 using namespace tapestry;
 
 namespace {
-
-// The sizes of stories260K. Weights that learned nothing are as fast, and take as much memory.
-Transformer random_llama() {
-  TransformerOptions o = llama_options(512, 64, 172, 4);
-  o.num_layers = 5;
-  o.num_heads = 8;
-  o.max_length = 512;
-  Random random(73);
-  return Transformer(o, random);
-}
-
-using Caches = std::vector<KeyValueCache>;
-
-// So many tokens behind what the caches hold. Which ones they are makes no difference here.
-void read(const Transformer& model, Index tokens, Caches& caches) {
-  const Indices ids({1, tokens}, std::vector<std::int32_t>(std::size_t(tokens), 7));
-  (void)model.next(ids, caches, NextOf::last);  // (1, 1, vocab_size)
-}
-
-// ---- Memory
-
-// Each block has maps of query, key, value, output, gate, up and down, and two norms.
-Index weights_computed(const TransformerOptions& o) {
-  const Index d_k = o.d_model / o.num_heads, maps = 2 * (o.num_heads + o.num_key_value_heads);
-  return o.d_model * (o.vocab_size + o.num_layers * (maps * d_k + 3 * o.d_ff + 2) + 1);
-}
-
-Index cache_computed(const TransformerOptions& o, Index heads, Index positions) {
-  return 2 * o.num_layers * heads * (o.d_model / o.num_heads) * positions * 4;
-}
-
-void print_memory(const Transformer& model) {
-  const TransformerOptions& o = model.options;
-  const Index counted = model.num_parameters();
-  std::printf("   weights: %td computed, %td counted; %td bytes\n", weights_computed(o), counted,
-              counted * 4);
-  std::printf("   cache, bytes\n");
-  std::printf("   positions   computed       held   in memory   without shared heads\n");
-  for (const Index positions : {1, 16, 100, 256, 512}) {
-    Caches caches;
-    const std::size_t before = memory_stats().live_bytes;
-    for (Index i = 0; i < positions; ++i) read(model, 1, caches);
-    const std::size_t live = memory_stats().live_bytes - before;
-    Index held = 0;
-    for (const KeyValueCache& one : caches) held += one.keys.numel() + one.values.numel();
-    std::printf("   %9td %10td %10td %11zu %22td\n", positions,
-                cache_computed(o, o.num_key_value_heads, positions), held * 4, live,
-                cache_computed(o, o.num_heads, positions));
-  }
-}
-
-// ---- Speed
-
-double seconds_reading_again(const Transformer& model, Index before) {
-  const auto next = [&] {
-    Caches caches;
-    read(model, before + 1, caches);
-  };
-  return best_seconds(next, 5, 0.1);
-}
-
-// One token, behind all others. The last of these is read alone, too: it moves the cache into
-// memory with room for more, as happens once in a while when a model writes.
-double seconds_with_cache(const Transformer& model, Index before) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int run = 0; run < 10; ++run) {
-    Caches caches;
-    if (before > 1) read(model, before - 1, caches);
-    read(model, 1, caches);
-    best = std::min(best, seconds_of([&] { read(model, 1, caches); }));
-  }
-  return best;
-}
-
-void measure_speed(const Transformer& model) {
-  std::vector<double> places, again, cached;  // milliseconds
-  std::printf("   position   ms a token: all read again   with the cache   ratio\n");
-  for (const Index before : {1, 64, 128, 256, 384, 511}) {
-    places.push_back(double(before));
-    again.push_back(1e3 * seconds_reading_again(model, before));
-    cached.push_back(1e3 * seconds_with_cache(model, before));
-    std::printf("   %8td %27.3f %16.3f %7.0f\n", before, again.back(), cached.back(),
-                again.back() / cached.back());
-  }
-  plot::write_png(times_of_a_token(places, again, cached), "out/plots/phase7_cache.png");
-}
-
-// ---- Writing
 
 constexpr Index begun = 10, more = 120;  // tokens of a story that are given; that follow
 
@@ -225,16 +130,10 @@ void tell(const std::filesystem::path& folder) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 73: a storyteller (takes about 5 seconds)\n\n");
-  const Transformer model = random_llama();
-  std::printf("1. Memory, sizes of stories260K\n");
-  print_memory(model);
-  std::printf("\n2. Time, on this machine\n");
-  measure_speed(model);
-  std::printf("\nwrote out/plots/phase7_cache.png\n");
+  std::printf("Step 73: a storyteller (takes less than a second)\n\n");
   const auto folder = real_model();
-  if (!folder) return print_left_out("\n3. What it writes"), 0;
-  std::printf("\n3. stories260K goes on with eight stories, 120 tokens behind their first ten\n");
+  if (!folder) return print_left_out("What it writes"), 0;
+  std::printf("stories260K goes on with eight stories, 120 tokens behind their first ten\n");
   tell(*folder);
   std::printf("\nwrote out/plots/phase7_storyteller_stories260K.png\n");
 } catch (const Error& error) {

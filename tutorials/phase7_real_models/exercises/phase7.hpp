@@ -23,7 +23,7 @@ struct TokenMerge {
   Index left = 0, right = 0, made = 0;
 };
 
-// A layer of attention, with what it computed of a text of n tokens (74a).
+// A layer of attention, with what it computed of a text of n tokens (78a).
 struct SeenAttention {
   Tensor weights;  // (heads, n, n): queries by keys
   Tensor values;   // (heads, n, d)
@@ -31,7 +31,7 @@ struct SeenAttention {
   Tensor b_o;      // (d_model)
 };
 
-// What comes behind the last layer, and what it read (74a).
+// What comes behind the last layer, and what it read (78a).
 struct ModelEnd {
   Tensor stream;       // (n, d_model): the residual stream that the last norm reads
   Tensor gain;         // (d_model), of the last norm, an RMS norm
@@ -62,7 +62,7 @@ Tensor rotated_halves(const Tensor& x, Index first);                            
 Tensor columns_for_halves(const Tensor& w, Index heads);                                   // 71c
 Tensor pooled_groups(const Tensor& w, Index heads, Index groups);                          // 71d
 
-// 74a
+// 78a
 Tensor direct_contributions(const SeenAttention& layer, const ModelEnd& end, Index token,
                             Index against);
 

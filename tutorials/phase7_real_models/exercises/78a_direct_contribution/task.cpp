@@ -1,4 +1,4 @@
-// 74a. What a head says for one token against another
+// 78a. What a head says for one token against another
 //
 // A head writes into the residual stream. At the end a norm and the unembedding make logits of it.
 // How much of the difference logit(token) - logit(against), at the last position, did each head
