@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "course/letters_before.hpp"
 #include "course/named_mask.hpp"
 #include "tapestry/accuracy.hpp"
 #include "tapestry/error.hpp"
@@ -37,22 +38,18 @@ struct Texts {
 };
 
 inline Texts texts(Task task, Index rows, Index length, Random& random) {
-  Texts all{
-      Indices({rows, length}, std::vector<std::int32_t>(static_cast<std::size_t>(rows * length))),
-      {}};
-  for (std::int32_t& word : all.words.values) {
-    word = static_cast<std::int32_t>(random.randint(letters));
-  }
-  all.answers = all.words;
+  const Indices drawn = random_letters(letters, rows, length, random);  // (rows, length)
+  if (task == three_back) return {drawn, letters_before(drawn, 3)};
+  Indices answers = drawn;  // (rows, length)
   for (Index row = 0; row < rows; ++row) {
-    const std::int32_t* const words = &all.words.values[static_cast<std::size_t>(row * length)];
+    const std::int32_t* const words = &drawn.values[static_cast<std::size_t>(row * length)];
     for (Index i = 0; i < length; ++i) {
-      Index from = task == three_back ? i - 3 : i;
-      while (task == latest && from >= 0 && words[from] >= 4) --from;
-      all.answers.values[static_cast<std::size_t>(row * length + i)] = from >= 0 ? words[from] : -1;
+      Index from = i;
+      while (from >= 0 && words[from] >= 4) --from;
+      answers.values[static_cast<std::size_t>(row * length + i)] = from >= 0 ? words[from] : -1;
     }
   }
-  return all;
+  return {drawn, answers};
 }
 
 // Trains a model that makes logits (32, length, letters) of words (32, length) on texts drawn by

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "course/letters_before.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/text/batch.hpp"
@@ -16,14 +16,8 @@ constexpr Index length = 32, letters = 8;  // letters of a text; different ones
 // Random letters, and of each place the letter `distance` places before it, or -1 where there is
 // none. Both (rows, length).
 inline Batch letters_back(Index distance, Index rows, Random& random) {
-  Batch batch;
-  std::vector<std::int32_t>& read = batch.inputs.values;
-  for (Index at = 0; at < rows * length; ++at) {
-    read.push_back(static_cast<std::int32_t>(random.randint(letters)));
-    batch.targets.values.push_back(at % length < distance ? -1 : read.end()[-1 - distance]);
-  }
-  batch.inputs.shape = batch.targets.shape = {rows, length};
-  return batch;
+  const Indices read = random_letters(letters, rows, length, random);  // (rows, length)
+  return {read, letters_before(read, distance), {}};
 }
 
 // Trains a model whose places see what the mask shows; draw(random) makes the batch of a step.

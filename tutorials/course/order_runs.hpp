@@ -1,4 +1,4 @@
-// The models of step 57 and its experiment: they learn to say a letter that was read, in a decoder
+// The models of step 57: they learn to say a letter that was read, in a decoder
 // (causal mask) or in an encoder (no mask), with positions or without.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "course/letters_before.hpp"
 #include "tapestry/accuracy.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -37,11 +38,11 @@ struct OrderTask {
       std::int32_t* y = drawn.targets.values.data() + row * length;
       x[0] = has_bos ? bos : static_cast<std::int32_t>(random.randint(letters));
       for (Index i = 1; i < length; ++i) x[i] = static_cast<std::int32_t>(random.randint(letters));
-      for (Index i = 1; i < length; ++i) {
-        if (back > 0 && i > back) y[i] = x[i - back];
-        if (back == 0) y[i] = *std::min_element(x + 1, x + (causal ? i + 1 : length));
+      for (Index i = 1; back == 0 && i < length; ++i) {
+        y[i] = *std::min_element(x + 1, x + (causal ? i + 1 : length));
       }
     }
+    if (back > 0) drawn.targets = letters_before(drawn.inputs, back, 1);  // x[0] is never asked for
     return drawn;
   }
 
