@@ -1,8 +1,10 @@
 #include "course/position_pictures.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "course/beyond_length.hpp"
+#include "course/number_word.hpp"
 #include "tapestry/pictures.hpp"
 
 namespace tapestry::beyond_length {
@@ -65,7 +67,9 @@ plot::LineChart shares_chart(const std::string& title, const std::vector<Tensor>
                              const std::vector<double>& without_order, double chance) {
   plot::LineChart chart;
   chart.title = title;
-  chart.subtitle = "trained on 16 words; lines: means, dots: three seeds";
+  const Index seeds = shares.empty() ? 0 : shares[0].size(0);
+  chart.subtitle = "trained on " + std::to_string(trained) +
+                   " words; lines: means, dots: " + number_word(seeds) + " seeds";
   chart.x_axis = {.name = "words", .low = 10, .high = 65};
   chart.y_axis = {.name = "right at the last eight words", .low = 0, .high = 1.02};
   const std::vector<double> x(lengths.begin(), lengths.end());

@@ -1,13 +1,14 @@
 #include "course/sparse_mask_pictures.hpp"
 
+#include "course/number_word.hpp"
 #include "tapestry/pictures.hpp"
 
 namespace tapestry {
 namespace {
 
 plot::Heatmap map_of_shares(const std::vector<NamedMask>& masks,
-                            const std::vector<Index>& distances,
-                            const std::vector<double>& shares) {
+                            const std::vector<Index>& distances, const std::vector<double>& shares,
+                            Index seeds) {
   plot::Heatmap map;
   map.values = shares;
   for (const NamedMask& one : masks) map.row_labels.push_back(one.name);
@@ -15,7 +16,8 @@ plot::Heatmap map_of_shares(const std::vector<NamedMask>& masks,
   map.rows = std::ssize(masks);
   map.columns = std::ssize(distances);
   map.title = "Share right, two layers";
-  map.subtitle = "guessing: 0.12; of two seeds the worse, out of reach the better";
+  map.subtitle =
+      "guessing: 0.12; of " + number_word(seeds) + " seeds the worse, out of reach the better";
   map.row_axis = "";
   map.column_axis = "how many places back the letter stands";
   map.low = 0;
@@ -38,7 +40,7 @@ plot::LineChart chart_of_times(const std::vector<plot::Series>& times) {
 }  // namespace
 
 plot::Canvas sparse_masks(const std::vector<NamedMask>& masks, const std::vector<Index>& distances,
-                          const std::vector<double>& shares,
+                          const std::vector<double>& shares, Index seeds,
                           const std::vector<plot::Series>& times) {
   plot::Canvas canvas(1240, 760);
   const plot::Rect area = canvas.area().inset(16);
@@ -52,7 +54,7 @@ plot::Canvas sparse_masks(const std::vector<NamedMask>& masks, const std::vector
   }
   const plot::Rect bottom{area.x, top.bottom() + 16, area.width, area.bottom() - top.bottom() - 16};
   plot::draw(canvas, {bottom.x, bottom.y, 690, bottom.height},
-             map_of_shares(masks, distances, shares));
+             map_of_shares(masks, distances, shares, seeds));
   plot::draw(canvas, {bottom.x + 710, bottom.y, bottom.width - 710, bottom.height},
              chart_of_times(times));
   return canvas;

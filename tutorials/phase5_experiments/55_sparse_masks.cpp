@@ -11,6 +11,7 @@
 
 #include "course/grammar.hpp"
 #include "course/masked_runs.hpp"
+#include "course/operands.hpp"
 #include "course/sparse_mask_pictures.hpp"
 #include "course/timing.hpp"
 #include "tapestry/accuracy.hpp"
@@ -152,12 +153,10 @@ void print_seen() {
 
 // Processor time of each mask, forward and backward, on one head of width 64.
 std::vector<double> seconds_of_masks(Index places) {
-  Random random(3);
-  const Tensor q = random.normal({places, 64}), k = random.normal({places, 64}),
-               v = random.normal({places, 64});  // (places, 64) each
+  const Operands x = draw_operands(places, 64, 3);  // (places, 64) each
   return processor_seconds_in_turns(timed.size(), 4, [&](std::size_t i) {
-    Tape tape({q, k, v});
-    tape.backward(sum(timed[i].attend(q, k, v)));
+    Tape tape({x.q, x.k, x.v});
+    tape.backward(sum(timed[i].attend(x.q, x.k, x.v)));
   });
 }
 
@@ -192,7 +191,7 @@ int main() try {
   const std::vector<double> shares = measure_reach();
   measure_grammar();
   print_seen();
-  plot::write_png(sparse_masks(choices, distances, shares, measure_time()),
+  plot::write_png(sparse_masks(choices, distances, shares, 2, measure_time()),
                   "out/plots/phase5_sparse_masks.png");
   std::printf("\nwrote out/plots/phase5_sparse_masks.png\n");
 } catch (const Error& error) {

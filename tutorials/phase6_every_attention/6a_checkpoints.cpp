@@ -7,15 +7,14 @@
 // quotes none of them.
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "course/peak_memory.hpp"
 #include "course/timing.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
-#include "tapestry/memory.hpp"
 #include "tapestry/nn/init.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/charts.hpp"
@@ -29,10 +28,6 @@ namespace {
 
 constexpr std::size_t layers = 16;
 constexpr Index words = 256, width = 32;
-
-double peak_mebibytes(const std::function<void()>& f) {
-  return static_cast<double>(peak_memory_of(f)) / 1024 / 1024;
-}
 
 // Attention of one head with a residual connection.
 Tensor layer(const Tensor& x, const Tensor& w) {
