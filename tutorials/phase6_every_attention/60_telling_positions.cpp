@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "course/if_small.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/init.hpp"
 #include "tapestry/nn/positions.hpp"
@@ -23,8 +24,6 @@ namespace {
 constexpr Index width = 32;
 
 double number(const Tensor& x) { return double{x.item()}; }
-
-const char* if_small(double error) { return error < 1e-4 ? "less than 1e-4" : "TOO MUCH"; }
 
 void like_digits() {
   std::printf(
@@ -50,7 +49,8 @@ void turn_and_compare() {
     const Tensor turned = rotary(as_pairs(slice(all, 0, 0, 1024 - k)), RotaryLayout::half_split, k);
     error = std::max(error, largest_difference(turned, as_pairs(slice(all, 0, k, 1024))));
   }
-  std::printf("\nRotated by k, position m becomes m + k, whatever m: error %s\n", if_small(error));
+  std::printf("\nRotated by k, position m becomes m + k, whatever m: error %s\n",
+              if_small(error, 4).c_str());
   const Tensor products = matmul(all, transpose(all));         // (1024, 1024)
   const Tensor alike = where(Tensor::eye(1024), 0, products);  // (1024, 1024)
   std::printf("p(m) . p(m) is %.2f; of 1024 different positions the most alike two: %.2f\n",
@@ -115,10 +115,11 @@ void compare_written_out() {
   }
   Index wrong = 0;
   for (Index d = 0; d < 2000; ++d) wrong += bucket(d) != relative_position_bucket(-d, true);
-  std::printf("\n4. Written out, and the library's: rotary differs by %s,\n",
-              if_small(largest_difference(rotated(x), rotary(x, RotaryLayout::interleaved))));
-  std::printf("   ALiBi's slopes by %s, T5's buckets of %d distances of 2000\n", if_small(slopes),
-              int(wrong));
+  std::printf(
+      "\n4. Written out, and the library's: rotary differs by %s,\n",
+      if_small(largest_difference(rotated(x), rotary(x, RotaryLayout::interleaved)), 4).c_str());
+  std::printf("   ALiBi's slopes by %s, T5's buckets of %d distances of 2000\n",
+              if_small(slopes, 4).c_str(), int(wrong));
 }
 
 // Scores of one query word and one key word that are three positions apart, in twenty places.
@@ -169,8 +170,8 @@ void layouts() {
     itself = std::max(itself, std::abs(double{wrong.at({i, i})} - double{right.at({i, i})}));
   }
   std::printf("   by up to %.3f; of a word with itself, by %s; converted: by %s\n",
-              largest_difference(wrong, right), if_small(itself),
-              if_small(largest_difference(converted, right)));
+              largest_difference(wrong, right), if_small(itself, 4).c_str(),
+              if_small(largest_difference(converted, right), 4).c_str());
 }
 
 void biases() {
@@ -178,8 +179,7 @@ void biases() {
   const std::vector<Index> list = {0, 1, 2, 15, 16, 20, 40, 100, 1000};
   for (const Index d : list) std::printf(" %5d", static_cast<int>(d));
   std::printf("\n   T5's bucket  ");
-  for (const Index d : list)
-    std::printf(" %5d", static_cast<int>(relative_position_bucket(-d, true)));
+  for (const Index d : list) std::printf(" %5d", int(relative_position_bucket(-d, true)));
   for (const Index heads : {4, 6}) {
     std::printf("\n   ALiBi's slopes of %d heads:", static_cast<int>(heads));
     for (const double slope : doubles(alibi_slopes(heads))) std::printf(" %.4f", slope);

@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "course/if_small.hpp"
 #include "course/operands.hpp"
 #include "course/pattern_pictures.hpp"
 #include "course/timing.hpp"
@@ -68,8 +69,6 @@ Tensor written_out(const Tensor& q, const Tensor& k, const Tensor& v, const Mask
   return matmul(softmax(visible), v);  // (length, d)
 }
 
-const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "TOO MUCH"; }
-
 void compare() {
   const Index length = 100;
   const Operands x = draw_operands(length, 16, 1);  // (length, 16) each
@@ -79,7 +78,7 @@ void compare() {
     worst = std::max(worst, largest_difference(fused(mask), written_out(x.q, x.k, x.v, mask)));
   }
   std::printf("2. All eight, fused against written out, %d words: differ by %s\n",
-              static_cast<int>(length), if_small(worst));
+              static_cast<int>(length), if_small(worst).c_str());
   std::printf("   window  10   50   90   98   99  100\n   error ");
   for (const Index w : {10, 50, 90, 98, 99, 100}) {
     std::printf(" %4.2g", largest_difference(fused(Mask::local(w)), fused({})));
@@ -162,7 +161,7 @@ std::vector<PatternCost> measure(Index length) {
   costs.back().blocks = 1.0 / 64;  // of what its 64 sequences of 32 words would fill
   const Tensor masked = fused_attention(x.q, x.k, x.v, Mask::strided(64));  // (2048, 64)
   std::printf("   strided(64) and strided(64), sorted, differ by %s\n",
-              if_small(largest_difference(masked, sorted())));
+              if_small(largest_difference(masked, sorted())).c_str());
   return costs;
 }
 

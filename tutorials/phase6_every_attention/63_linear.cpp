@@ -5,13 +5,12 @@
 // recurrent network would. It is another function than softmax attention, and how far, is shown.
 // Writes out/plots/phase6_linear.png; takes about a second. Times are yours, so the lesson quotes
 // none of them.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
-#include <string>
 #include <vector>
 
+#include "course/if_small.hpp"
+#include "course/linear_pictures.hpp"
 #include "course/operands.hpp"
 #include "course/timing.hpp"
 #include "tapestry/attention_variants.hpp"
@@ -19,7 +18,6 @@
 #include "tapestry/kernels.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -82,8 +80,8 @@ void compare() {
   const Operands x = draw_operands(200, 16, 7), large = draw_operands(1024, 64, 7);
   const auto print = [&](const char* name, const Mask& mask, auto f) {
     const double error = largest_difference(f(x), by_weights(x, mask));
-    std::printf("%-10s %-26s %s %12.0f KiB\n", mask.allows_everything() ? "all keys" : "causal",
-                name, error < 1e-5 ? "less than 1e-5" : "TOO MUCH      ",
+    std::printf("%-10s %-26s %-14s %12.0f KiB\n", mask.allows_everything() ? "all keys" : "causal",
+                name, if_small(error).c_str(),
                 static_cast<double>(peak_memory_of([&] { return f(large); })) / 1024);
   };
   const Mask all, causal = Mask::causal();
@@ -141,11 +139,7 @@ void printed_code() {
 }
 
 // The weights of both for the same q and k.
-struct Both {
-  Tensor softmax, linear;  // (24, 24) each
-};
-
-Both weights_of(double gain) {
+LinearAndSoftmax weights_of(double gain) {
   const Tensor x = draw_operands(24, 16, 7).q * gain;  // (24, 16): words look for themselves, q = k
   return {attention(x, x, x).weights, explicit_linear_attention(x, x, x).weights};
 }
@@ -155,28 +149,20 @@ double on_itself(const Tensor& weights) {
          static_cast<double>(weights.size(0));
 }
 
-plot::LineChart compare_with_softmax() {
-  plot::LineChart chart;
-  chart.title = "Weight on the one key that fits";
-  chart.subtitle = "24 words look for themselves; q and k times a factor";
-  chart.x_axis = {.name = "factor", .log = true};
-  chart.y_axis = {.name = "weight on itself, mean", .low = 0, .high = 1.05};
-  plot::Series soft{"softmax", {}, {}, true, true}, line{"linear", {}, {}, true, true};
+std::vector<OnItself> compare_with_softmax() {
   std::printf("\n3. Another function than softmax: 24 words look for themselves, q = k\n");
   std::printf(
       "q and k times       weight on itself     weight that lies elsewhere, mean of rows\n");
   std::printf("                   softmax    linear\n");
+  std::vector<OnItself> found;
   for (const double gain : {0.25, 0.5, 1., 2., 4., 8., 16.}) {
-    const Both w = weights_of(gain);
+    const LinearAndSoftmax w = weights_of(gain);
     const Tensor apart = maximum(w.softmax - w.linear, 0);  // (24, 24)
-    soft.x.push_back(gain), soft.y.push_back(on_itself(w.softmax));
-    line.x.push_back(gain), line.y.push_back(on_itself(w.linear));
-    std::printf("%13.2f      %8.3f  %8.3f     %8.3f\n", gain, soft.y.back(), line.y.back(),
-                double{sum(apart).item()} / 24);
+    found.push_back({gain, on_itself(w.softmax), on_itself(w.linear)});
+    std::printf("%13.2f      %8.3f  %8.3f     %8.3f\n", gain, found.back().softmax,
+                found.back().linear, double{sum(apart).item()} / 24);
   }
-  chart.series = {soft, line};
-  chart.reference_lines = {{1.0 / 24, "uniform weights"}};
-  return chart;
+  return found;
 }
 
 void time_both() {
@@ -192,39 +178,6 @@ void time_both() {
   }
 }
 
-// Blue is softmax, orange is linear attention, in all four panels.
-plot::Heatmap map_of(const Tensor& values, const char* title, double high,
-                     plot::ColourMap colours) {
-  const bool two_sided = colours == plot::ColourMap::blue_orange;
-  plot::Heatmap map;
-  map.rows = map.columns = values.size(0);
-  map.values = doubles(values);
-  map.title = title;
-  map.print = plot::PrintValues::never;
-  map.colours = colours;
-  map.low = two_sided ? -high : 0;
-  map.high = high;
-  map.colour_bar_name = two_sided ? "difference of weights" : "attention weight";
-  return map;
-}
-
-void draw(const plot::LineChart& chart) {
-  const Both w = weights_of(1);
-  const double high = double{max(w.softmax).item()};
-  plot::Canvas canvas(1100, 920);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 2, 2);
-  plot::draw(canvas, panels[0],
-             map_of(w.softmax, "Softmax attention, factor 1", high, plot::ColourMap::blues));
-  plot::draw(canvas, panels[1],
-             map_of(w.linear, "Linear attention, same q and k", high, plot::ColourMap::oranges));
-  plot::draw(
-      canvas, panels[2],
-      map_of(w.linear - w.softmax, "Linear less softmax", high, plot::ColourMap::blue_orange));
-  plot::draw(canvas, panels[3], chart);
-  plot::write_png(canvas, "out/plots/phase6_linear.png");
-  std::printf("\nwrote out/plots/phase6_linear.png\n");
-}
-
 }  // namespace
 
 int main() try {
@@ -232,9 +185,10 @@ int main() try {
   use_threads(1);  // so that processor time is time
   compare();
   printed_code();
-  const plot::LineChart chart = compare_with_softmax();
+  const std::vector<OnItself> found = compare_with_softmax();
   time_both();
-  draw(chart);
+  plot::write_png(linear_picture(weights_of(1), found), "out/plots/phase6_linear.png");
+  std::printf("\nwrote out/plots/phase6_linear.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

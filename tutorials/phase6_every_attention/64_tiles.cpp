@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "course/if_small.hpp"
 #include "course/operands.hpp"
 #include "course/tile_pictures.hpp"
 #include "tapestry/attention.hpp"
@@ -112,8 +113,6 @@ Tensor attention_by_tiles(const Tensor& q, const Tensor& k, const Tensor& v, con
   return concat(outputs, 0);  // (queries, d_v)
 }
 
-const char* if_small(double error) { return error < 1e-5 ? "less than 1e-5" : "TOO MUCH"; }
-
 using Function = std::function<Tensor(const Operands&)>;
 const Mask causal = Mask::causal();
 const struct {
@@ -144,8 +143,8 @@ void compare() {
     for (std::size_t i = 1; i < 4; ++i) {
       worst = std::max(worst, largest_difference(got[i], expected[i]));
     }
-    std::printf("%-20s %-18s %s\n", way.name, if_small(largest_difference(got[0], expected[0])),
-                if_small(worst));
+    std::printf("%-20s %-18s %s\n", way.name,
+                if_small(largest_difference(got[0], expected[0])).c_str(), if_small(worst).c_str());
   }
 }
 
