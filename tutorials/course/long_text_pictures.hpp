@@ -1,4 +1,5 @@
-// The picture of step 65: who is seen by two kinds of windows, and memory by chunks of queries.
+// The pictures of steps 65 and 6i: memory by chunks of queries, and who is seen by two kinds of
+// windows.
 #pragma once
 
 #include <vector>
@@ -14,9 +15,11 @@ struct ChunkPeaks {
   double forward, both, checkpointed;  // both: forward and backward; last with checkpoints as well
 };
 
-// At the left who is seen by a sliding window and by windows that are joined, as maps of weights
-// (rows of the output, words) up to 1/8. At the right a line for each kind of peak.
-plot::Canvas long_text_picture(const Tensor& sliding, const Tensor& joined,
-                               const std::vector<ChunkPeaks>& peaks);
+// A line for each kind of peak.
+plot::Canvas chunks_picture(const std::vector<ChunkPeaks>& peaks);
+
+// Who is seen by a sliding window and by windows that are joined, as maps of weights (rows of the
+// output, words) up to 1/8.
+plot::Canvas windows_picture(const Tensor& sliding, const Tensor& joined);
 
 }  // namespace tapestry

@@ -11,7 +11,7 @@
 //   ->        (sentences, d)
 //
 // Padding may hold any numbers; the result must not depend on them.
-// Lesson: tutorials/phase2_many_heads/README.md, "26 Tiny tasks"; step 67 meets padding again
+// Lesson: tutorials/phase2_many_heads/README.md, "26 Tiny tasks"; step 6j meets padding again
 #include "phase2.hpp"
 
 namespace learn {
