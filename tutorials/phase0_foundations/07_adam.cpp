@@ -9,13 +9,12 @@
 #include <cstdio>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "course/descent_pictures.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/tape.hpp"
@@ -26,14 +25,14 @@ namespace {
 
 // ---- The rules: each changes w (2) by its gradient g (2)
 
-struct Plain {
-  void step(Tensor& w, const Tensor& g, double rate) { w = w - rate * g; }  // (2)
-};
+using Rule = std::function<void(Tensor& w, const Tensor& g, double rate)>;
+
+void plain(Tensor& w, const Tensor& g, double rate) { w = w - rate * g; }  // (2)
 
 struct Momentum {
   Tensor velocity = Tensor::zeros({2});  // (2)
 
-  void step(Tensor& w, const Tensor& g, double rate) {
+  void operator()(Tensor& w, const Tensor& g, double rate) {
     velocity = 0.9 * velocity + g;  // (2)
     w = w - rate * velocity;        // (2)
   }
@@ -43,7 +42,7 @@ struct OwnAdam {
   Tensor mean = Tensor::zeros({2}), square = Tensor::zeros({2});  // (2) each
   int t = 0;
 
-  void step(Tensor& w, const Tensor& g, double rate) {
+  void operator()(Tensor& w, const Tensor& g, double rate) {
     ++t;
     mean = 0.9 * mean + (1 - 0.9) * g;                             // (2)
     square = 0.999 * square + (1 - 0.999) * g * g;                 // (2)
@@ -53,6 +52,13 @@ struct OwnAdam {
   }
 };
 
+struct Method {
+  std::string name;
+  Rule rule;  // has made no step
+};
+const std::vector<Method> methods = {
+    {"plain", plain}, {"momentum", Momentum{}}, {"Adam", OwnAdam{}}};
+
 // ---- The valley
 
 // A linear neuron of two inputs, one `ratio` times as large as the other; turned: the same after a
@@ -60,17 +66,14 @@ struct OwnAdam {
 struct Valley {
   Tensor x, start, goal;  // (256, 2), (2), (2)
 
-  Valley(double ratio, bool turned, double first = -1, double second = -1) {
+  Valley(double ratio, bool turned, const Tensor& from = Tensor({1, 2}, {-1, -1})) {
     Random random(5);
     const Tensor inputs = random.normal({256, 2}) * Tensor({2}, {2, 2 / ratio});  // (256, 2)
     const double c = turned ? std::sqrt(0.5) : 1, s = turned ? std::sqrt(0.5) : 0;
-    const Tensor rotation({2, 2}, {c, s, -s, c});  // (2, 2)
-    const auto rotated = [&](double a, double b) {
-      return reshape(matmul(Tensor({1, 2}, {a, b}), rotation), {2});  // (2)
-    };
-    x = matmul(inputs, rotation);    // (256, 2)
-    start = rotated(first, second);  // (2)
-    goal = rotated(1, 1);            // (2)
+    const Tensor rotation({2, 2}, {c, s, -s, c});                 // (2, 2)
+    x = matmul(inputs, rotation);                                 // (256, 2)
+    start = reshape(matmul(from, rotation), {2});                 // (2)
+    goal = reshape(matmul(Tensor::ones({1, 2}), rotation), {2});  // (2)
   }
 
   Tensor loss(const Tensor& w) const {
@@ -78,47 +81,34 @@ struct Valley {
   }
 };
 
-struct Path {
-  std::vector<double> losses, first, second;  // by step: the loss, and both weights
-};
-
-template <class Rule>
-Path descend(Rule rule, const Valley& valley, double rate, int steps) {
-  Path path;
+// Both weights at each step.
+WeightPath descend(const Method& method, const Valley& valley, double rate, int steps) {
+  WeightPath path{method.name, {}, {}};
+  Rule rule = method.rule;  // a copy, which begins anew
   Tensor w = valley.start;  // (2)
   for (int step = 0; step <= steps; ++step) {
-    Tape tape({w});
-    const Tensor loss = valley.loss(w);  // ()
-    path.losses.push_back(loss.item());
     path.first.push_back(w.at({0}));
     path.second.push_back(w.at({1}));
-    const Tensor g = tape.backward(loss)[w];  // (2)
-    rule.step(w, g, rate);
+    Tape tape({w});
+    const Tensor g = tape.backward(valley.loss(w))[w];  // (2)
+    rule(w, g, rate);
   }
   return path;
 }
 
-using Descent = std::function<Path(const Valley& valley, double rate, int steps)>;
-
-struct Method {
-  std::string name;
-  Descent descend;
-};
-
-const std::vector<Method> methods = {
-    {"plain", [](const Valley& v, double r, int n) { return descend(Plain{}, v, r, n); }},
-    {"momentum", [](const Valley& v, double r, int n) { return descend(Momentum{}, v, r, n); }},
-    {"Adam", [](const Valley& v, double r, int n) { return descend(OwnAdam{}, v, r, n); }}};
+double distance(const WeightPath& path, std::size_t step, const Tensor& w) {
+  return std::hypot(path.first[step] - w.at({0}), path.second[step] - w.at({1}));
+}
 
 // ---- What they do
 
 // 100 steps by a rule and by the library's optimizer, which changes its tensor in place.
-void compare(const Method& method, Optimizer& library, const Tensor& w, const Valley& valley) {
-  const Path ours = method.descend(valley, library.learning_rate(), 100);
+void compare(const Method& method, Optimizer&& library, const Valley& valley) {
+  const WeightPath ours = descend(method, valley, library.learning_rate(), 100);
+  const Tensor w = library.parameters()[0].value;  // (2)
   double worst = 0;
   for (std::size_t step = 0; step <= 100; ++step) {
-    worst = std::max(
-        {worst, std::abs(ours.first[step] - w.at({0})), std::abs(ours.second[step] - w.at({1}))});
+    worst = std::max(worst, distance(ours, step, w));
     Tape tape({w});
     library.step(tape.backward(valley.loss(w)));
   }
@@ -128,37 +118,31 @@ void compare(const Method& method, Optimizer& library, const Tensor& w, const Va
 
 void compare_all() {
   const Valley valley(10, false);
+  const auto w = [&] { return Parameters{{"w", valley.start.clone()}}; };  // (2)
   std::printf("1. 100 steps of each rule\n");
-  const Tensor a = valley.start.clone(), b = a.clone(), c = a.clone();  // (2) each
-  Sgd plain({{"w", a}}, {.learning_rate = 0.1});
-  compare(methods[0], plain, a, valley);
-  Sgd momentum({{"w", b}}, {.learning_rate = 0.1, .momentum = 0.9});
-  compare(methods[1], momentum, b, valley);
-  Adam adam({{"w", c}}, {.learning_rate = 0.1});
-  compare(methods[2], adam, c, valley);
+  compare(methods[0], Sgd(w(), {.learning_rate = 0.1}), valley);
+  compare(methods[1], Sgd(w(), {.learning_rate = 0.1, .momentum = 0.9}), valley);
+  compare(methods[2], Adam(w(), {.learning_rate = 0.1}), valley);
 }
 
 void first_step() {
   std::printf("\n2. The first step at rate 0.1, for two gradients\n");
   for (const double size : {1.0, 1000.0}) {
-    Tensor plain = Tensor::zeros({2}), adam = plain.clone();  // (2) each
-    const Tensor g = Tensor({2}, {0.003, -0.00002}) * size;   // (2)
-    Plain{}.step(plain, g, 0.1);
-    OwnAdam{}.step(adam, g, 0.1);
+    Tensor by_plain = Tensor::zeros({2}), by_adam = by_plain.clone();  // (2) each
+    const Tensor g = Tensor({2}, {0.003, -0.00002}) * size;            // (2)
+    plain(by_plain, g, 0.1);
+    OwnAdam{}(by_adam, g, 0.1);
     std::printf("gradient %8.5f %8.5f   plain %8.5f %8.5f   Adam %8.5f %8.5f\n", g.at({0}),
-                g.at({1}), plain.at({0}), plain.at({1}), adam.at({0}), adam.at({1}));
+                g.at({1}), by_plain.at({0}), by_plain.at({1}), by_adam.at({0}), by_adam.at({1}));
   }
 }
 
 constexpr int most_steps = 500;
 
 // How many steps until w is within 0.02 of the goal, for good.
-int steps_needed(const Path& path, const Tensor& goal) {
-  const auto is_near = [&](std::size_t i) {
-    return std::hypot(path.first[i] - goal.at({0}), path.second[i] - goal.at({1})) < 0.02;
-  };
-  std::size_t steps = path.losses.size();
-  while (steps > 0 && is_near(steps - 1)) --steps;
+int steps_needed(const WeightPath& path, const Tensor& goal) {
+  std::size_t steps = path.first.size();
+  while (steps > 0 && distance(path, steps - 1, goal) < 0.02) --steps;
   return static_cast<int>(steps);
 }
 
@@ -170,10 +154,19 @@ struct Best {
 Best best_of_rates(const Method& method, const Valley& valley) {
   Best best;
   for (double rate = 0.002; rate < 3; rate *= 2) {
-    const int steps = steps_needed(method.descend(valley, rate, most_steps), valley.goal);
+    const int steps = steps_needed(descend(method, valley, rate, most_steps), valley.goal);
     if (steps < best.steps) best = {rate, steps};
   }
   return best;
+}
+
+// The end of a line of the tables: steps in valleys of three ratios.
+void print_steps(const Method& method, bool turned, const Tensor& from) {
+  for (const double ratio : {10.0, 30.0, 100.0}) {
+    const Best best = best_of_rates(method, Valley(ratio, turned, from));
+    std::printf(best.steps > most_steps ? "    >%d" : " %8d", std::min(best.steps, most_steps));
+  }
+  std::printf("\n");
 }
 
 void race() {
@@ -182,65 +175,30 @@ void race() {
   for (const Method& method : methods) {
     for (const bool turned : {false, true}) {
       std::printf("%-9s %-10s", method.name.c_str(), turned ? "turned" : "along axes");
-      for (const double ratio : {10.0, 30.0, 100.0}) {
-        const Best best = best_of_rates(method, Valley(ratio, turned));
-        std::printf(best.steps > most_steps ? "    >%d" : " %8d", std::min(best.steps, most_steps));
-      }
-      std::printf("\n");
+      print_steps(method, turned, Tensor({1, 2}, {-1, -1}));
     }
   }
-}
-
-// Above, both weights have the same way to go, 2; here they do not.
-void other_starts() {
+  // In these, both weights have the same way to go, 2; in the next ones they do not.
   std::printf("\n4. The same for Adam along the axes, from other starts than -1, -1\n");
-  const std::vector<std::pair<double, double>> starts = {{-1, 0}, {0.8, -1}, {-5, 0.9}};
-  for (const auto& [first, second] : starts) {
-    std::printf("from %4.1f, %4.1f     ", first, second);
-    for (const double ratio : {10.0, 30.0, 100.0}) {
-      const Best best = best_of_rates(methods[2], Valley(ratio, false, first, second));
-      std::printf(best.steps > most_steps ? "    >%d" : " %8d", std::min(best.steps, most_steps));
-    }
-    std::printf("\n");
-  }
-}
-
-void contours(plot::LineChart& chart, const Valley& valley) {
-  for (const double level : {0.01, 0.1, 1.0, 4.0}) {
-    plot::Series ring;
-    for (int i = 0; i <= 600; ++i) {
-      const double angle = i * 6.283185307 / 600;
-      const Tensor d({2}, {std::cos(angle), std::sin(angle)});  // (2)
-      // Along d the loss is a parabola with its bottom at the goal.
-      const double radius = std::sqrt(level / valley.loss(valley.goal + d).item());
-      ring.x.push_back(valley.goal.at({0}) + radius * d.at({0}));
-      ring.y.push_back(valley.goal.at({1}) + radius * d.at({1}));
-    }
-    ring.colour = plot::theme::missing;
-    chart.series.push_back(ring);
+  for (const Tensor& from :
+       {Tensor({1, 2}, {-1, 0}), Tensor({1, 2}, {0.8, -1}), Tensor({1, 2}, {-5, 0.9})}) {
+    std::printf("from %4.1f, %4.1f     ", from.at({0, 0}), from.at({0, 1}));
+    print_steps(methods[2], false, from);
   }
 }
 
 void draw_paths() {
-  plot::Canvas canvas(1240, 690);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
+  std::vector<ValleyView> views;
   for (const bool turned : {false, true}) {
     const Valley valley(10, turned);
-    plot::LineChart chart{.title = turned ? "The same valley, turned" : "A valley along one axis"};
-    chart.x_axis = {.name = "first weight", .log = false, .low = -2.0, .high = 3.0};
-    chart.y_axis = {.name = "second weight", .log = false, .low = -2.0, .high = 3.0};
-    contours(chart, valley);
-    for (std::size_t i = 0; i < methods.size(); ++i) {
-      const Path path = methods[i].descend(valley, best_of_rates(methods[i], valley).rate, 40);
-      chart.series.push_back({methods[i].name, path.first, path.second});
-      chart.series.back().markers = true;
-      chart.series.back().colour = plot::series_colour(i);
+    const auto loss = [valley](const Tensor& w) { return double{valley.loss(w).item()}; };
+    views.push_back({turned ? "The same valley, turned" : "A valley along one axis", loss,
+                     valley.start, valley.goal});
+    for (const Method& method : methods) {
+      views.back().paths.push_back(descend(method, valley, best_of_rates(method, valley).rate, 40));
     }
-    chart.annotations = {{valley.start.at({0}), valley.start.at({1}), "start"},
-                         {valley.goal.at({0}), valley.goal.at({1}), "goal"}};
-    plot::draw(canvas, panels[turned ? 1 : 0], chart);
   }
-  plot::write_png(canvas, "out/plots/phase0_adam.png");
+  plot::write_png(valleys_picture(views), "out/plots/phase0_adam.png");
 }
 
 }  // namespace
@@ -250,7 +208,6 @@ int main() try {
   compare_all();
   first_step();
   race();
-  other_starts();
   draw_paths();
   std::printf("\nwrote out/plots/phase0_adam.png\n");
 } catch (const Error& error) {
