@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "course/grammar.hpp"
+#include "course/lens_pictures.hpp"
 #include "course/probes.hpp"
+#include "tapestry/accuracy.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/charts.hpp"
+#include "tapestry/pictures.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -110,20 +112,26 @@ void print_positions(const Findings& f) {
   }
 }
 
-std::vector<Spread> over_seeds(const std::vector<Findings>& runs, bool by_lens) {
+// The mean losses of the lens or of the probes: (runs, points).
+Tensor losses(const std::vector<Findings>& runs, bool by_lens) {
+  std::vector<Tensor> all;
+  for (const Findings& run : runs) {
+    for (const Said& said : by_lens ? run.lens : run.probes) all.push_back(mean(said.loss));
+  }
+  return reshape(stack(all, 0), {std::ssize(runs), -1});  // (runs, points)
+}
+
+std::vector<Spread> over_seeds(const Tensor& by_run) {
   std::vector<Spread> result;
-  for (std::size_t i = 0; i < runs[0].at.size(); ++i) {
-    std::vector<Tensor> losses;
-    for (const Findings& run : runs) {
-      losses.push_back(Tensor((by_lens ? run.lens : run.probes)[i].mean_loss()));
-    }
-    result.push_back(spread(stack(losses, 0)));
+  for (const Tensor& point : split(by_run, by_run.size(1), 1)) {  // (runs, 1)
+    result.push_back(spread(point));
   }
   return result;
 }
 
 void print_deep(const std::vector<Findings>& runs, const Findings& untrained) {
-  const std::vector<Spread> lens = over_seeds(runs, true), probe = over_seeds(runs, false);
+  const std::vector<Spread> lens = over_seeds(losses(runs, true));
+  const std::vector<Spread> probe = over_seeds(losses(runs, false));
   std::printf("\n3. Six layers of half the width, %d seeds: loss\n", seeds);
   std::printf("                      lens            probe     untrained: lens  probe\n");
   for (std::size_t i = 0; i < lens.size(); ++i) {
@@ -134,72 +142,30 @@ void print_deep(const std::vector<Findings>& runs, const Findings& untrained) {
 }
 
 void print_answer(const Findings& shallow, const std::vector<Findings>& runs) {
-  const auto first = [](const std::vector<Spread>& loss, std::size_t layer) {  // per cent
+  const auto first = [](const Tensor& by_run, std::size_t layer) {  // per cent
+    const std::vector<Spread> loss = over_seeds(by_run);
     return 100 * (loss[0].mean - loss[layer].mean) / (loss[0].mean - loss.back().mean);
   };
   std::printf("\n4. Answer: of the loss that the layers take away, the first one takes\n");
   std::printf("step 43's model   by the lens %3.0f %%, by probes %3.0f %%\n",
-              first(over_seeds({shallow}, true), 2), first(over_seeds({shallow}, false), 2));
+              first(losses({shallow}, true), 2), first(losses({shallow}, false), 2));
   std::printf("six layers        by the lens %3.0f %%, by probes %3.0f %%\n",
-              first(over_seeds(runs, true), 1), first(over_seeds(runs, false), 1));
+              first(losses(runs, true), 1), first(losses(runs, false), 1));
 }
 
-void draw_word(plot::Canvas& canvas, plot::Rect cell, const std::string& word, double share) {
-  const plot::Colour colour = plot::colour_at(plot::ColourMap::blues, share);
-  canvas.fill_rect(cell.inset(1), colour);
-  canvas.text(cell.centre(), word,
-              {.colour = plot::readable_on(colour),
-               .align = plot::Align::centre,
-               .vertical = plot::VerticalAlign::middle});
-}
-
-// What the lens would say first, after each layer.
-void draw_words(plot::Canvas& canvas, plot::Rect area, const Transformer& model) {
-  const Words words = {"<bos>", "the", "dog", "chased", "an", "old", "beetle"};
-  const std::vector<ModelPoint> at = model_points(model, false);
-  canvas.text({area.x, area.y + 18}, "What six layers would say next", {.size = 17, .bold = true});
-  canvas.text({area.x, area.y + 38}, "the likeliest word; the darker, the more probable");
-  const double left = 86, width = (area.width - left) / length, height = 54, top = area.y + 84;
+// What the lens would say first behind each word, after each layer.
+std::vector<LikeliestWords> likeliest(const Transformer& model, const Words& read) {
+  std::vector<LikeliestWords> rows;
   const Capture seen;
-  model(vocabulary.batch({words}));
-  for (std::size_t row = 0; row < at.size(); ++row) {
-    const double y = top + static_cast<double>(row) * height;
-    canvas.text({area.x + left - 10, y + height / 2}, at[row].name,
-                {.align = plot::Align::right, .vertical = plot::VerticalAlign::middle});
-    const std::vector<real> shares = softmax(lens(model)(seen[at[row].filed])).values();
-    for (Index i = 0; i < length; ++i) {
-      const double x = area.x + left + static_cast<double>(i) * width;
-      const auto begin = shares.begin() + i * vocabulary.size();
-      const auto most = std::max_element(begin, begin + vocabulary.size());
-      const std::string& word = vocabulary.word(static_cast<std::int32_t>(most - begin));
-      draw_word(canvas, {x, y, width, height}, word, double{*most});
-      if (row > 0) continue;
-      canvas.text({x + width / 2, top - 12}, words[static_cast<std::size_t>(i)],
-                  {.bold = true, .align = plot::Align::centre});
+  model(vocabulary.batch({read}));
+  for (const ModelPoint& point : model_points(model, false)) {
+    const Tensor p = softmax(lens(model)(seen[point.filed]));  // (1, words, vocabulary)
+    rows.push_back({point.name, {}, doubles(max(p, -1))});
+    for (const auto id : predicted_classes(p).values) {
+      rows.back().words.push_back(vocabulary.word(id));
     }
   }
-}
-
-plot::LineChart loss_chart(const std::vector<Findings>& runs) {
-  plot::LineChart chart{.title = "Loss after each layer",
-                        .subtitle = "three seeds",
-                        .x_axis = {"layer (-1: the embedding)"},
-                        .y_axis = {.name = "nats", .low = 1.4, .high = 3}};
-  for (const bool by_lens : {true, false}) {
-    std::string name = by_lens ? "lens" : "linear probe";
-    for (const Findings& run : runs) {
-      plot::Series series{.name = name, .x = {}, .y = {}, .markers = true};
-      series.colour = plot::series_colour(by_lens ? 0 : 1);
-      for (const Said& said : by_lens ? run.lens : run.probes) {
-        series.x.push_back(static_cast<double>(series.x.size()) - 1);
-        series.y.push_back(said.mean_loss());
-      }
-      chart.series.push_back(series);
-      name = "";  // once in the legend
-    }
-  }
-  chart.reference_lines = {{.y = grammar.entropy() / length, .label = "the grammar's entropy"}};
-  return chart;
+  return rows;
 }
 
 }  // namespace
@@ -220,11 +186,11 @@ int main() try {
   print_deep(runs, findings(deep_model(1, 0), false));
   print_answer(shallow, runs);
 
-  plot::Canvas canvas(1400, 520, 1);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(20), 1, 2, 40);
-  draw_words(canvas, areas[0], deep[0]);
-  plot::draw(canvas, areas[1], loss_chart(runs));
-  plot::write_png(canvas, "out/plots/phase5_logit_lens.png");
+  const Words read = {"<bos>", "the", "dog", "chased", "an", "old", "beetle"};
+  const plot::LineChart chart =
+      loss_by_layer(losses(runs, true), losses(runs, false), grammar.entropy() / length);
+  plot::write_png(lens_picture(read, likeliest(deep[0], read), chart),
+                  "out/plots/phase5_logit_lens.png");
   std::printf("\nwrote out/plots/phase5_logit_lens.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
