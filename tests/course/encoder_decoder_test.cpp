@@ -100,6 +100,25 @@ TEST_CASE("the translator has four heads, 48 numbers a word, and names for a cap
   CHECK(model.parameters().front().name == "source_words.weight");
 }
 
+TEST_CASE("a verb is said before <eos>, once in a sentence", "[phase6][course]") {
+  const TranslationBatch b = held_out(20);
+  const Tensor says = says_verb(b);  // (20, target)
+  REQUIRE(says.shape() == b.target.targets.shape);
+  CHECK(sum(says).item() == 20);
+  for (std::size_t at = 0; at < b.target.targets.values.size(); ++at) {
+    if (says.data()[at] == 0) continue;
+    CHECK(is_verb(task().target_words().word(b.target.targets.values[at])));
+    CHECK(b.target.targets.values[at + 1] == Vocabulary::eos);
+  }
+}
+
+TEST_CASE("a set of heads is told by their numbers", "[phase6][course]") {
+  CHECK(head_numbers(0) == "none");
+  CHECK(head_numbers(1) == "0");
+  CHECK(head_numbers(6) == "1 2");
+  CHECK(head_numbers(15) == "0 1 2 3");
+}
+
 TEST_CASE("what is ablated is 0, and the source then says nothing", "[phase6][course]") {
   const EncoderDecoder model = fresh();
   const TranslationBatch b = task().batch({translate({"cats", "see", "dogs"})});

@@ -146,15 +146,29 @@ inline std::vector<std::size_t> verb_rows(const TranslationBatch& b) {
   return rows;
 }
 
+// 1 where a verb is said, 0 elsewhere: (rows, target).
+inline Tensor says_verb(const TranslationBatch& b) {
+  Tensor says = Tensor::zeros({b.target.inputs.shape[0] * b.target.inputs.shape[1]});
+  for (const std::size_t row : verb_rows(b)) says.set({static_cast<Index>(row)}, 1);
+  return reshape(says, b.target.inputs.shape);
+}
+
 // What a part brings where a verb is said, the mean over the batch: 1 row of x, which is
 // (rows, heads, target, d) or (rows, target, d).
 inline Tensor usual_for_verbs(const Tensor& x, const TranslationBatch& b) {
   const Index rows = x.size(0), target = x.size(-2);
-  Tensor says_verb = Tensor::zeros({rows * target});  // (rows * target)
-  for (const std::size_t row : verb_rows(b)) says_verb.set({static_cast<Index>(row)}, 1);
-  const Tensor at = x.ndim() == 4 ? reshape(says_verb, {rows, 1, target, 1})
-                                  : reshape(says_verb, {rows, target, 1});
+  const Tensor at =
+      reshape(says_verb(b), x.ndim() == 4 ? Shape{rows, 1, target, 1} : Shape{rows, target, 1});
   return sum(x * at, {0, -2}, true) / double(rows);
+}
+
+// The heads of a set (bit h: head h), "0 2" say; "none".
+inline std::string head_numbers(unsigned set) {
+  std::string text;
+  for (Index head = 0; head < EncoderDecoder::heads; ++head) {
+    if (set >> head & 1U) text += (text.empty() ? "" : " ") + std::to_string(head);
+  }
+  return text.empty() ? "none" : text;
 }
 
 // What the output of an ablated part becomes.

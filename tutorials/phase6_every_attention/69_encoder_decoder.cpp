@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "course/encoder_decoder.hpp"
+#include "course/translation_pictures.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/heatmap_grid.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
 
@@ -92,27 +91,22 @@ Words write(const EncoderDecoder& model, const TranslationTask& task, const Word
   return said;
 }
 
-std::string text(const Words& words) {
-  std::string joined;
-  for (const std::string& word : words) joined += " " + word;
-  return joined;
-}
-
 void write_some(const EncoderDecoder& model, const TranslationTask& task) {
   std::printf("2. Written word by word, by the first model; held-out sentences\n");
+  const Vocabulary &from = task.source_words(), &to = task.target_words();
   Random random(3);
   for (const Index phrases : {2, 4, 7}) {
     const Translation one = TranslationTask({phrases, phrases}).sentence(Part::held_out, random);
     const Words said = write(model, task, one.source);
-    std::printf("  %s\n =>%s\n", text(one.source).c_str(), text(said).c_str());
-    if (said != one.target) std::printf(" not%s\n", text(one.target).c_str());
+    std::printf("   %s\n => %s\n", from.decode(from.encode(one.source)).c_str(),
+                to.decode(to.encode(said)).c_str());
+    if (said != one.target) std::printf(" not %s\n", to.decode(to.encode(one.target)).c_str());
   }
   std::printf("\n");
 }
 
 // The mean weight that each head puts on the source words that are marked.
-void print_weights(const Tensor& weights, const Tensor& marked, const char* name,
-                   std::size_t seed) {
+void print_row(const Tensor& weights, const Tensor& marked, const char* name, std::size_t seed) {
   const double words = double{sum(marked).item()};
   std::printf("%-28s %zu", name, seed);
   for (const Tensor& head : split(weights, heads, 1)) {  // (300, 1, target, source)
@@ -123,9 +117,7 @@ void print_weights(const Tensor& weights, const Tensor& marked, const char* name
 
 void look(const std::vector<EncoderDecoder>& models) {
   const TranslationBatch b = held_out(most);
-  Tensor says_verb = Tensor::zeros({300 * b.target.inputs.shape[1]});  // (300 * target)
-  for (const std::size_t row : verb_rows(b)) says_verb.set({static_cast<Index>(row)}, 1);
-  const Tensor rows = reshape(says_verb, {300, -1, 1});  // (300, target, 1)
+  const Tensor rows = unsqueeze(says_verb(b), -1);  // (300, target, 1)
   std::printf("3. Cross-attention where the verb of %d noun phrases is said: mean weight of each\n",
               int(most));
   std::printf("   head; uniform weights would be %.2f\n", 300 / double{sum(b.from).item()});
@@ -137,19 +129,11 @@ void look(const std::vector<EncoderDecoder>& models) {
     weights.push_back(seen["cross.weights"]);
   }
   for (std::size_t i = 0; i < models.size(); ++i) {
-    print_weights(weights[i], b.from * rows, "on the verb", i + 1);
+    print_row(weights[i], b.from * rows, "on the verb", i + 1);
   }
   for (std::size_t i = 0; i < models.size(); ++i) {
-    print_weights(weights[i], b.ends_as * rows, "on the first noun", i + 1);
+    print_row(weights[i], b.ends_as * rows, "on the first noun", i + 1);
   }
-}
-
-std::string names(unsigned set) {
-  std::string text;
-  for (Index head = 0; head < heads; ++head) {
-    if (set >> head & 1U) text += (text.empty() ? "" : " ") + std::to_string(head);
-  }
-  return text.empty() ? "none" : text;
 }
 
 // The verb, which is said last, without every set of heads; columns for each seed.
@@ -161,7 +145,7 @@ void ablate_sets(const std::vector<EncoderDecoder>& models, const TranslationTas
   for (const int size : {0, 1, 2, 3, 4}) {
     for (unsigned set = 0; set < 16; ++set) {
       if (std::popcount(set) != size) continue;
-      std::printf("%-10s", names(set).c_str());
+      std::printf("%-10s", head_numbers(set).c_str());
       for (const EncoderDecoder& model : models) {
         const Verb right = verb_without(model, task, b, set, {}, by);
         std::printf(" %.2f %.2f  %.2f   ", right.any, right.stem, right.ending);
@@ -192,18 +176,8 @@ void draw(const EncoderDecoder& model, const TranslationTask& task) {
   const Translation one = TranslationTask({4, 4}).sentence(Part::held_out, random);
   const Capture seen;
   model(task.batch({one}), stored);
-  plot::HeatmapGrid grid;
-  grid.columns = 2;
-  grid.title = "Cross-attention of four heads while they translate (seed 1)";
-  const Index n = static_cast<Index>(one.source.size());
-  for (Index head = 0; head < heads; ++head) {
-    const Tensor w =  // (1, 1, source, source): without the row that says <eos>
-        slice(slice(seen["cross.weights"], 1, head, head + 1), 2, 0, n);
-    grid.maps.push_back(attention_heatmap(reshape(w, {n, n}), one.target, one.source,
-                                          "head " + std::to_string(head)));
-    grid.maps.back().row_axis = "says", grid.maps.back().column_axis = "looks at";
-  }
-  plot::write_png(plot::render(grid, 340, 1.5), "out/plots/phase6_encoder_decoder.png");
+  plot::write_png(plot::render(maps_of_translation(seen["cross.weights"], one), 340, 1.5),
+                  "out/plots/phase6_encoder_decoder.png");
 }
 
 }  // namespace
