@@ -4,21 +4,18 @@
 // derivative of every output by every input, computed by the tape. Its zeros show which position
 // depends on which at this input.
 // Writes out/plots/phase4_jacobian.png; takes about a second.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "course/jacobian_pictures.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/nn/multi_head_attention.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/pictures.hpp"
-#include "tapestry/plot/heatmap.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/tape.hpp"
@@ -28,7 +25,7 @@ using namespace tapestry;
 namespace {
 
 constexpr Index length = 6, d_model = 16, heads = 4, cached = 3;
-const std::vector<std::string> words = {"the", "cat", "sat", "on", "the", "mat"};
+const Words words = {"the", "cat", "sat", "on", "the", "mat"};
 
 using Function = std::function<Tensor(const Tensor& x)>;  // (length, d_model) -> the same shape
 
@@ -140,62 +137,36 @@ void swap_with_positions() {
   }
 }
 
+// The largest derivative of an output by a later input.
+double largest_ahead(const Tensor& norms) {  // (length, length)
+  return double{max(norms * (1 - Mask::causal().tensor(norms.shape()))).item()};
+}
+
 // A leak that is shut at this x: y_i takes from the next word what is larger than 4 in it.
 void hide_a_leak(const MultiHeadAttention& layer, const Tensor& x) {
   const auto leaking = [&](const Tensor& in) {
     const Tensor next = concat({slice(in, 0, 1, length), Tensor::zeros({1, d_model})}, 0);
     return layer(in) + maximum(next - 4, 0);  // (length, d_model)
   };
-  const Tensor norms = jacobian_norms(leaking, x);  // (length, length)
-  double future = 0;
-  for (Index i = 0; i < length; ++i) {
-    for (Index j = i + 1; j < length; ++j) future = std::max(future, double{norms.at({i, j})});
-  }
   const Tensor louder =
       concat({slice(x, 0, 0, 4), slice(x, 0, 4, 6) * 10}, 0);  // (length, d_model)
-  std::printf("\n4. A leak that is shut at this x: largest derivative with j > i: %g\n", future);
+  std::printf("\n4. A leak that is shut at this x: largest derivative with j > i: %g\n",
+              largest_ahead(jacobian_norms(leaking, x)));
   std::printf("   The last two words times 10: outputs 1 to 4 move by %s\n",
               change(leaking(x), leaking(louder), 0, 4).c_str());
 }
 
 // Compares the pattern of zeros with the mask.
 void judge(const Case& one, const Tensor& norms) {
-  double future = 0;
   int missing = 0, surplus = 0;  // open in the mask but 0; hidden by the mask but not 0
   for (Index i = 0; i < length; ++i) {
     for (Index j = 0; j < length; ++j) {
       const double norm = double{norms.at({i, j})};
-      if (j > i) future = std::max(future, norm);
       missing += one.mask.allows(0, i, j) && norm == 0;
       surplus += !one.mask.allows(0, i, j) && norm != 0;
     }
   }
-  std::printf("%-24s %14.2g %12d %15d\n", one.name.c_str(), future, missing, surplus);
-}
-
-// One mask beside the derivatives that were found under it.
-void draw_pair(plot::Canvas& canvas, plot::Rect area, const Case& one, const Tensor& norms) {
-  const std::vector<plot::Rect> halves = plot::panels(area, 1, 2, 0);
-  plot::Heatmap mask = mask_heatmap(one.mask, words, words, one.name);
-  mask.subtitle = "the mask: white may attend, black may not";
-  plot::draw(canvas, halves[0], mask);
-  plot::Heatmap map = attention_heatmap(norms, words, words, "what y_i depends on");
-  map.subtitle = "‖∂y_i / ∂x_j‖, crossed: exactly 0";
-  map.high = {};
-  map.colour_bar = false;
-  map.row_axis = "output y_i";
-  map.column_axis = "input x_j";
-  for (const double norm : map.values) map.masked.push_back(norm == 0);
-  plot::draw(canvas, halves[1], map);
-}
-
-void draw(const std::vector<Case>& list, const std::vector<Tensor>& norms) {
-  plot::Canvas canvas(1360, 1440);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 4, 2, 30);
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    draw_pair(canvas, panels[i], list[i], norms[i]);
-  }
-  plot::write_png(canvas, "out/plots/phase4_jacobian.png");
+  std::printf("%-24s %14.2g %12d %15d\n", one.name.c_str(), largest_ahead(norms), missing, surplus);
 }
 
 }  // namespace
@@ -215,16 +186,18 @@ int main() try {
   std::printf("\n3. || d y_i / d x_j || for all i and j, %lld backward passes for each\n",
               static_cast<long long>(length * d_model));
   std::printf("%-24s largest, j > i   open but 0   hidden, not 0\n", "");
+  std::vector<NamedMask> masks;
   std::vector<Tensor> norms;
   for (const Case& one : list) {
     norms.push_back(jacobian_norms(one.f, x));  // (length, length)
     judge(one, norms.back());
+    masks.push_back({one.name, one.mask});
   }
   std::printf("cached and causal differ by %s\n",
               largest_difference(norms[1], norms[5]) < 1e-5 ? "less than 1e-5" : "TOO MUCH");
 
   hide_a_leak(layer, x);
-  draw(list, norms);
+  plot::write_png(masks_beside_derivatives(words, masks, norms), "out/plots/phase4_jacobian.png");
   std::printf("\nwrote out/plots/phase4_jacobian.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
