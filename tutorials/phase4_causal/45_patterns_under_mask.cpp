@@ -6,6 +6,7 @@
 // weights, and shuffled words.
 // Reads the models of step 43; writes no picture; takes less than a second.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -14,7 +15,6 @@
 #include "course/grammar.hpp"
 #include "course/inside.hpp"
 #include "course/next_word_rows.hpp"
-#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -32,10 +32,6 @@ const Vocabulary vocabulary(grammar.words());
 Transformer read_model(const std::string& name) {
   return read_transformer("out/checkpoints/" + name + ".safetensors",
                           "step 43 trains and saves it. Type: make run-43");
-}
-
-Tensor weights_of(const Capture& seen, Index layer) {  // (sentences, heads, length, length)
-  return seen["blocks." + std::to_string(layer) + ".attention.weights"];
 }
 
 // Numbers for the pattern of each head (heads), means over sentences and over queries 2 to 6 (the
@@ -82,58 +78,41 @@ std::vector<double> on_deciding_word(const Transformer& model, Role role, bool s
   constexpr Index query = length - 2;
   Random random(9);
   std::vector<Words> texts;
-  std::vector<Index> keys;
+  Indices keys({sentences, length}, std::vector<std::int32_t>(sentences * length, -1));
   while (texts.size() < sentences) {
     Sentence sentence = grammar.sentence(random);
     if (shuffle) sentence = shuffled(sentence, random);
     for (const Link& link : sentence.links) {
       if (link.role != role || link.from + 1 > query) continue;  // + 1: <bos> stands before
+      keys.values[texts.size() * length + query] = link.from + 1;
       texts.push_back(sentence.words);
-      keys.push_back(link.from + 1);
     }
   }
-  const Capture seen;
-  model(next_word_batch(vocabulary, texts).inputs, {}, {.need_weights = true});
-  std::vector<double> result;
-  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
-    const Tensor weights = weights_of(seen, layer);  // (sentences, heads, length, length)
-    for (Index head = 0; head < model.options.num_heads; ++head) {
-      double total = 0;
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        total += double{weights.at({static_cast<Index>(i), head, query, keys[i]})};
-      }
-      result.push_back(total / sentences);
-    }
-  }
-  return result;
-}
-
-void print_row(const std::string& name, std::initializer_list<double> numbers) {
-  std::printf("%-26s", name.c_str());
-  for (const double number : numbers) std::printf(" %8.2f", number);
-  std::printf("\n");
+  return mean_weights(model, next_word_batch(vocabulary, texts).inputs, keys);
 }
 
 double mean_of_heads(const Tensor& heads) { return double{mean(heads).item()}; }
 
 void print_row(const std::string& name, const Patterns& of, const auto& number) {
-  print_row(name, {number(of.distance), number(of.evenness), number(of.start), number(of.before),
-                   number(of.self), number(of.next)});
+  std::printf("%-26s", name.c_str());
+  for (const Tensor& heads : {of.distance, of.evenness, of.start, of.before, of.self, of.next}) {
+    std::printf(" %8.2f", number(heads));
+  }
+  std::printf("\n");
 }
 
 // One line for each head, or one for each layer, the mean of its heads.
 void print(const std::string& name, const Transformer& model, bool by_head) {
   Random random(8);
-  const Capture seen;
-  model(grammar.batch(vocabulary, sentences, random).inputs, {}, {.need_weights = true});
-  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
-    const Patterns p = patterns(weights_of(seen, layer), model.blocks[0].attention.is_causal);
-    const std::string title = name + ", layer " + std::to_string(layer);
+  const std::vector<Tensor> weights =  // (sentences, heads, length, length) each
+      weights_of(model, grammar.batch(vocabulary, sentences, random).inputs);
+  for (std::size_t layer = 0; layer < weights.size(); ++layer) {
+    const Patterns p = patterns(weights[layer], model.blocks[0].attention.is_causal);
     for (Index h = 0; by_head && h < model.options.num_heads; ++h) {
       print_row("layer " + std::to_string(layer) + ", head " + std::to_string(h), p,
                 [&](const Tensor& heads) { return double{heads.at({h})}; });
     }
-    if (!by_head) print_row(title, p, mean_of_heads);
+    if (!by_head) print_row(name + ", layer " + std::to_string(layer), p, mean_of_heads);
   }
 }
 
