@@ -12,15 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "course/generation_pictures.hpp"
 #include "course/grammar.hpp"
-#include "tapestry/capture.hpp"
+#include "course/inside.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/generation.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -59,10 +59,8 @@ Words written(const Indices& ids) {  // without <bos> and <eos>
   return words;
 }
 
-// The weights of the last position, mean over the heads of a layer; n words.
-std::vector<double> last_row(const Capture& seen, Index layer) {
-  // (1, heads, n, n)
-  const Tensor weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
+// The weights of the last position, mean over the heads of a layer: (1, heads, n, n) for n words.
+std::vector<double> last_row(const Tensor& weights) {
   const Tensor map = mean(squeeze(weights, 0), 0);  // (n, n)
   return doubles(slice(map, 0, -1, map.size(0)));
 }
@@ -71,12 +69,11 @@ void print_step(const Transformer& model, const GenerationStep& step) {
   std::printf("%-8s", "");
   for (const auto id : step.ids.values) std::printf("%8s", vocabulary.word(id).c_str());
   std::printf("  ...\n");
-  const Capture seen;
-  model(step.ids, {}, {.need_weights = true});
-  for (Index layer = 0; layer < model.options.num_layers; ++layer) {
-    std::printf("layer %lld ", static_cast<long long>(layer));
-    for (const double weight : last_row(seen, layer)) std::printf("%8.2f", weight);
-    if (layer + 1 < model.options.num_layers) std::printf("\n");
+  const std::vector<Tensor> weights = weights_of(model, step.ids);  // (1, heads, n, n) each
+  for (std::size_t layer = 0; layer < weights.size(); ++layer) {
+    std::printf("layer %zu ", layer);
+    for (const double weight : last_row(weights[layer])) std::printf("%8.2f", weight);
+    if (layer + 1 < weights.size()) std::printf("\n");
   }
   double rest = 1;
   int in_line = 0;
@@ -146,58 +143,30 @@ void compare_with_cache(const Transformer& model) {
   std::printf("   logits differ by %s\n", worst < 1e-4 ? "less than 1e-4" : "TOO MUCH");
 }
 
-// What the model expects after a text, beside what the grammar does.
-plot::BarChart expectation(const Transformer& model, const std::string& text) {
-  const Tensor shares = sampling_probabilities(simple(model)(prompt(text)));  // (vocabulary)
-  plot::BarChart chart;
-  chart.title = "“" + text + " …”: the next word";
-  chart.y_axis.name = "probability";
-  plot::BarSeries by_model{"model", {}}, by_grammar{"grammar", {}};
-  for (const auto& [word, truth] : grammar.next_word(split_words(text))) {
-    chart.labels.push_back(word);
-    by_model.values.push_back(double{shares.at({vocabulary.id(word)})});
-    by_grammar.values.push_back(truth);
+// The probability of each word that is allowed, and of all others together.
+std::vector<double> shares_of(const WordShares& allowed, const Tensor& probabilities) {
+  std::vector<double> shares;
+  double rest = 1;
+  for (const auto& [word, truth] : allowed) {
+    shares.push_back(double{probabilities.at({vocabulary.id(word)})});
+    rest -= shares.back();
   }
-  chart.series = {by_model, by_grammar};
-  return chart;
+  shares.push_back(rest);
+  return shares;
 }
 
-// The same at three temperatures, with all words that the grammar does not allow as the last bars.
-plot::BarChart by_temperature(const Transformer& model, const std::string& text) {
-  plot::BarChart chart;
-  chart.title = "“" + text + " …”: temperature";
-  chart.y_axis.name = "probability";
-  const auto allowed = grammar.next_word(split_words(text));
-  for (const auto& [word, truth] : allowed) chart.labels.push_back(word);
-  chart.labels.emplace_back("all others");
+void draw(const Transformer& model, const std::string& text) {
+  const WordShares allowed = grammar.next_word(split_words(text));
+  const Tensor logits = simple(model)(prompt(text));  // (vocabulary)
+  std::vector<std::vector<double>> shares;
   for (const double temperature : {0.5, 1.0, 2.0}) {
-    const Tensor shares =  // (vocabulary)
-        sampling_probabilities(simple(model)(prompt(text)), {.temperature = temperature});
-    const bool low = temperature < 1, high = temperature > 1;
-    plot::BarSeries series{low ? "0.5" : high ? "2" : "1", {}};
-    series.colour = low    ? plot::Colour{150, 196, 226}
-                    : high ? plot::Colour{20, 50, 92}
-                           : plot::series_colour(0);  // of the model at the left
-    double rest = 1;
-    for (const auto& [word, truth] : allowed) {
-      series.values.push_back(double{shares.at({vocabulary.id(word)})});
-      rest -= series.values.back();
-    }
-    series.values.push_back(rest);
-    chart.series.push_back(series);
+    shares.push_back(
+        shares_of(allowed, sampling_probabilities(logits, {.temperature = temperature})));
   }
   std::printf(
       "\nTemperature 2: all words that may not follow “%s” have %.2f together; at 1, %.2f\n",
-      text.c_str(), chart.series[2].values.back(), chart.series[1].values.back());
-  return chart;
-}
-
-void draw(const Transformer& model) {
-  plot::Canvas canvas(1240, 400);
-  const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);
-  plot::draw(canvas, panels[0], expectation(model, "the cat"));
-  plot::draw(canvas, panels[1], by_temperature(model, "the cat"));
-  plot::write_png(canvas, "out/plots/phase4_generation.png");
+      text.c_str(), shares[2].back(), shares[1].back());
+  plot::write_png(generation_picture(text, allowed, shares), "out/plots/phase4_generation.png");
   std::printf("\nwrote out/plots/phase4_generation.png\n");
 }
 
@@ -210,7 +179,7 @@ int main() try {
   step_by_step(model);
   ways_to_draw(model);
   compare_with_cache(model);
-  draw(model);
+  draw(model, "the cat");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
