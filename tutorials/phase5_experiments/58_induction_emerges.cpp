@@ -9,15 +9,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
 #include <vector>
 
+#include "course/induction_pictures.hpp"
 #include "course/induction_runs.hpp"
 #include "course/inside.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/ops.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 
 using namespace tapestry;
@@ -146,59 +145,28 @@ void print_cuts(const std::vector<InductionRun>& runs) {
   }
 }
 
-const char* const kinds[] = {"two layers, sinusoids, formed", "two layers, sinusoids, not formed",
-                             "two layers, learned positions", "one layer, sinusoids"};
-
-std::size_t kind(const InductionRun& run) {
-  if (run.setting.layers == 1) return 3;
-  if (run.setting.positions == Positions::learned) return 2;
-  return formed(run) ? 0 : 1;
+std::vector<InductionKind> by_kind(const std::vector<InductionRun>& runs) {
+  std::vector<InductionKind> kinds = {{"two layers, sinusoids, formed", {}},
+                                      {"two layers, sinusoids, not formed", {}},
+                                      {"two layers, learned positions", {}},
+                                      {"one layer, sinusoids", {}}};
+  for (const InductionRun& run : runs) {
+    std::size_t kind = formed(run) ? 0 : 1;
+    if (run.setting.positions == Positions::learned) kind = 2;
+    if (run.setting.layers == 1) kind = 3;
+    kinds[kind].runs.push_back(run);
+  }
+  return kinds;
 }
 
-void print_answer(const std::vector<InductionRun>& runs) {
+void print_answer(const std::vector<InductionKind>& kinds) {
   std::printf("\n4. Answer                         runs  with induction  mean loss\n");
-  for (std::size_t k = 0; k < 4; ++k) {
+  for (const auto& [name, runs] : kinds) {
     double total = 0;
-    int count = 0, with = 0;
-    for (const InductionRun& run : runs) {
-      if (kind(run) != k) continue;
-      total += run.loss.back();
-      with += formed(run);
-      ++count;
-    }
-    std::printf("%-33s %4d %15d %10.2f\n", kinds[k], count, with, total / count);
+    for (const InductionRun& run : runs) total += run.loss.back();
+    std::printf("%-33s %4zu %15td %10.2f\n", name.c_str(), runs.size(),
+                std::ranges::count_if(runs, formed), total / static_cast<double>(runs.size()));
   }
-}
-
-plot::LineChart chart(const std::vector<InductionRun>& runs, const char* title,
-                      const char* subtitle, std::vector<double> (*curve)(const InductionRun&)) {
-  plot::LineChart chart{.title = title, .subtitle = subtitle, .x_axis = {"step"}};
-  for (std::size_t k = 0; k < 4; ++k) {
-    std::string name = kinds[k];
-    for (const InductionRun& run : runs) {
-      if (kind(run) != k) continue;
-      chart.series.push_back(
-          {.name = name, .x = run.at, .y = curve(run), .colour = plot::series_colour(k)});
-      name = "";  // once in the legend
-    }
-  }
-  return chart;
-}
-
-void draw(const std::vector<InductionRun>& runs) {
-  plot::LineChart charts[] = {chart(runs, "Loss", "on repetitions that were not trained on",
-                                    [](const InductionRun& run) { return run.loss; }),
-                              chart(runs, "Induction score", "best head of the last layer",
-                                    [](const InductionRun& run) { return run.best_induction(); }),
-                              chart(runs, "Previous-letter score", "best head of layer 0",
-                                    [](const InductionRun& run) { return run.best_previous(); })};
-  charts[0].y_axis = {.name = "nats", .low = 0};
-  charts[1].y_axis = charts[2].y_axis = {.name = "score", .low = 0, .high = 0.8};
-  charts[0].reference_lines = {{.y = std::log(letters), .label = "guessing"}};
-  plot::Canvas canvas(1500, 560, 1);
-  const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 1, 3);
-  for (std::size_t i = 0; i < areas.size(); ++i) plot::draw(canvas, areas[i], charts[i]);
-  plot::write_png(canvas, "out/plots/phase5_induction.png");
 }
 
 }  // namespace
@@ -214,8 +182,9 @@ int main() try {
   print_runs(runs);
   print_order(runs);
   print_cuts(runs);
-  print_answer(runs);
-  draw(runs);
+  const std::vector<InductionKind> kinds = by_kind(runs);
+  print_answer(kinds);
+  plot::write_png(induction_picture(kinds, std::log(letters)), "out/plots/phase5_induction.png");
   std::printf("\nwrote out/plots/phase5_induction.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
