@@ -3,19 +3,20 @@
 // New here: a fair comparison of two ways to learn, with the best learning rate for each, and a
 // control that separates two explanations: scores that are not divided, but start as small.
 // Writes out/plots/phase1_scale_learning.png; takes about 5 seconds.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <numeric>
-#include <string>
 #include <vector>
 
+#include "course/lookup_pictures.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
-#include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
 #include "tapestry/random.hpp"
@@ -137,8 +138,8 @@ Course best_course(int d_k, Way way, Progress& progress) {
   return best;
 }
 
-// One panel for each d_k.
-std::vector<plot::LineChart> train_all() {
+// By d_k, the curves of all ways.
+std::map<int, std::vector<LookupCurve>> train_all() {
   std::printf("1. Learning to look up one of %d items: plain gradient descent, %d steps,\n", items,
               steps);
   std::printf("   the best of %zu rates from 0.03 to 3, mean of %d seeds\n", rates.size(),
@@ -146,21 +147,16 @@ std::vector<plot::LineChart> train_all() {
   std::printf("   answering with the mean of all values: loss %.3f\n", loss_of_mean());
   std::printf("                  d_k  best rate  first loss  last loss  items lost\n");
   Progress progress("training", static_cast<Index>(9 * rates.size() * seeds), "runs");
-  std::vector<plot::LineChart> panels(sizes.size());
-  for (std::size_t w = 0; w < ways.size(); ++w) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Course course = best_course(sizes[i], ways[w], progress);
-      std::printf("%-16s %4d %9.2f %11.3f %10.3f %5d of %d\n", name_of(ways[w]), sizes[i],
-                  course.rate, course.losses[0], course.last, course.lost,
-                  items * static_cast<int>(seeds));
-      plot::Series curve{name_of(ways[w]), {}, course.losses};
-      for (int step = 0; step < steps; ++step) curve.x.push_back(step);
-      curve.dashed = ways[w] != Way::scaled;
-      curve.colour = plot::series_colour(w == 0 ? 2 : w == 1 ? 3 : 5);  // as in steps 13, 37, 56
-      panels[i].series.push_back(curve);
+  std::map<int, std::vector<LookupCurve>> curves;
+  for (const Way way : ways) {
+    for (const int d_k : sizes) {
+      const Course course = best_course(d_k, way, progress);
+      std::printf("%-16s %4d %9.2f %11.3f %10.3f %5d of %d\n", name_of(way), d_k, course.rate,
+                  course.losses[0], course.last, course.lost, items * static_cast<int>(seeds));
+      curves[d_k].push_back({name_of(way), course.losses});
     }
   }
-  return panels;
+  return curves;
 }
 
 // The two ways to start with small scores are the same descent: dividing the product by sqrt(d_k)
@@ -205,19 +201,10 @@ void at_the_start() {
 
 int main() try {
   std::printf("Step 17: does scaling help learning? (takes about 5 seconds)\n\n");
-  std::vector<plot::LineChart> charts = train_all();
+  const std::map<int, std::vector<LookupCurve>> curves = train_all();
   same_descent();
   at_the_start();
-  plot::Canvas canvas(1500, 460);
-  const std::vector<plot::Rect> panels =
-      plot::panels(canvas.area().inset(16), 1, static_cast<int>(sizes.size()));
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    charts[i].title = "Learning to look up, d_k = " + std::to_string(sizes[i]);
-    charts[i].x_axis.name = "step";
-    charts[i].y_axis = {.name = "mean squared error", .log = true, .low = 1e-4, .high = 3.0};
-    plot::draw(canvas, panels[i], charts[i]);
-  }
-  plot::write_png(canvas, "out/plots/phase1_scale_learning.png");
+  plot::write_png(lookup_picture(curves), "out/plots/phase1_scale_learning.png");
   std::printf("\nwrote out/plots/phase1_scale_learning.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
