@@ -92,7 +92,7 @@ Worst worst_of(const Table& set, const Row& row, std::int64_t stride) {
                });
 }
 
-// How far off a derivative is, of max(1, |x|). What the gradient reads, x or the output, is a float.
+// How far off a derivative is, of max(1, |x|). What it reads, x or the output, is a float.
 Worst worst_slope_of(const Table& set, const FunctionRow& row, std::int64_t stride) {
   const auto saved = [&](float x) { return row.saves_output ? float(row.plain(double(x))) : x; };
   const auto slopes = [&](const std::vector<float>& x, std::vector<float>& dx) {
