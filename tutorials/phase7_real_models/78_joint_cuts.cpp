@@ -1,10 +1,10 @@
 // Step 78. What does it cost to cut heads, alone and together?
 //
-// New here: heads are cut one by one and as a group, beside others of the same layers, drawn at
-// random. By how much do ln p of a token and its log-odds fall: where a text is read again, behind
-// another passage of its own story, and behind another story? Then one text, as the commands ask.
-// First in the two models of letters of step 74, trained here, then in the real model stories260K,
-// if it is there (course/real_model.hpp). With it writes
+// New here: heads are cut one by one and as a group. By how much do ln p of a token and its
+// log-odds fall? First in the two models of letters of step 74, trained here; then in the real
+// model stories260K, if it is there (course/real_model.hpp): where a text is read again, behind
+// another passage of its own story, and behind another story, beside heads of the same layers,
+// drawn at random. Last one text, as the commands ask it. With the real model writes
 // out/plots/phase7_joint_cuts_stories260K.png; takes about 20 seconds.
 #include <cstdio>
 #include <string>

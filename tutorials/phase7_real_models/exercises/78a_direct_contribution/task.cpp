@@ -2,8 +2,8 @@
 //
 // A head writes into the residual stream. At the end a norm and the unembedding make logits of it.
 // How much of the difference logit(token) - logit(against), at the last position, did each head
-// write there itself? All is linear on that way but the norm's scale, which is held at what it is
-// for the whole stream in this text, so that the contributions of all parts add up:
+// write there itself? On that way only the norm's scale is not linear. It is held at the value that
+// it has for the whole stream in this text. So the contributions of all parts add up:
 //
 //   mixed_h   = sum over keys j of weights_h(last, j) values_h(j)                        (d)
 //   written_h = mixed_h times the d rows of w_o that belong to head h                    (d_model)
@@ -22,7 +22,7 @@
 //   ->              (heads)
 //
 // The types stand in phase7.hpp. With loops, or with slice, matmul and sum.
-// Lesson: tutorials/phase7_real_models/2_a_real_model.md, "74 What the heads do"
+// Lesson: tutorials/phase7_real_models/2_a_real_model.md, "78 Heads cut, alone and together"
 #include <cmath>
 
 #include "phase7.hpp"
