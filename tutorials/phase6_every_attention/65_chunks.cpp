@@ -1,4 +1,4 @@
-// Step 65. How can attention be used on long texts?
+// Step 65. How can attention be computed on long texts, a few queries at a time?
 //
 // New here: queries in chunks. Each row of weights depends on one query alone, so the rows may be
 // computed one after the other: exact, in less memory, and in training with a checkpoint around

@@ -1,4 +1,4 @@
-// Step 67. When does attention tell sentences apart that counting words cannot?
+// Step 67. What does attention add to words, positions and a mean?
 //
 // New here: a classifier (embedding, positions, attention, mean over the words, linear) on five
 // forms of sentences that are made of the same words in another order, beside the same model with
