@@ -21,6 +21,7 @@ constexpr Index spin_time = 50 * microsecond;  // time without work before a thr
 constexpr Index awake_share = 32;  // this part of a grain justifies a thread that is awake
 constexpr int stream = 16;         // small loops without a pause, which justify waking a thread
 constexpr Index most_parts = 64;   // of each thread
+constexpr Index woken_parts = 4;   // of each thread, so that one that wakes late finds some left
 constexpr Index longest_spin = 1000 * microsecond;  // of a thread that waits for parts to end
 
 Index now() {
@@ -217,8 +218,10 @@ Sharing Pool::worthwhile(Index count, Index grain, Index part) {
   Sharing sharing;
   sharing.wakes = pays >= 2 || is_stream(time);
   sharing.threads = int(std::min(most, std::max({pays, 1 + awake, Index(1 + sharing.wakes)})));
-  const Index parts = std::clamp<Index>(count / std::max<Index>(1, part), sharing.threads,
-                                        most_parts * sharing.threads);
+  const Index least = sharing.wakes ? std::min(woken_parts * sharing.threads, count / awake_grain)
+                                    : sharing.threads;
+  const Index parts =
+      std::clamp(count / std::max<Index>(1, part), least, most_parts * sharing.threads);
   sharing.parts = parts / sharing.threads * sharing.threads;
   return sharing;
 }

@@ -155,7 +155,8 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   CHECK(large.threads == 2);
   CHECK(large.parts == 16);
   CHECK(large.wakes);
-  CHECK(share_if_worthwhile(1285, 640, 2560).parts == 2);
+  CHECK(share_if_worthwhile(1285, 640, 2560).parts == 8);  // a thread that wakes late finds some
+  CHECK(share_if_worthwhile(5, 1, 20).parts == 4);         // 5 have no 8
   CHECK(share_if_worthwhile(100'000, 640, 1).parts == 128);
   CHECK(share_if_worthwhile(100, 10, 1).parts == 100);
   CHECK(share_if_worthwhile(100, 10, 0).parts == 100);
@@ -197,12 +198,13 @@ TEST_CASE("a thread that slept and was woken counts as one that is awake", "[pha
     CHECK(all_fall_asleep());
     std::atomic<int> begun{0};
     std::atomic<bool> asked{false};
-    Sharing answer;
+    Sharing answer, in_long_parts;
     // A third thread asks while the other one is in a loop, however busy the machine is.
     std::thread third([&] {
       use_threads(8);
       while (begun < 2) std::this_thread::yield();
       answer = share_if_worthwhile(300, 1056, 10);
+      in_long_parts = share_if_worthwhile(300, 1056, 1000);
       asked = true;
     });
     share({2, 2, true, true}, [&](Index) {  // wakes it
@@ -211,6 +213,7 @@ TEST_CASE("a thread that slept and was woken counts as one that is awake", "[pha
     third.join();
     CHECK(answer.threads == 2);
     CHECK_FALSE(answer.wakes);
+    CHECK(in_long_parts.parts == 2);  // none has to wake
   }
 }
 
