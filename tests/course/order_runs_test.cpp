@@ -48,6 +48,25 @@ TEST_CASE("a probe reads the place off sinusoids, and guesses where there are no
   CHECK((none > 2.5 && none < 3.5));  // always the middle of twelve: 3
 }
 
+TEST_CASE("one layer without positions does not see that letters change places",
+          "[phase5][course]") {
+  CHECK(change_by_swap(order_model(true, Positions::none, 1, 1)) < 1e-4);
+  CHECK(change_by_swap(order_model(true, Positions::none, 2, 1)) > 1e-3);
+  CHECK(change_by_swap(order_model(true, Positions::learned, 1, 1)) > 1e-3);
+  CHECK(change_by_swap(order_model(false, Positions::none, 2, 1)) < 1e-4);
+}
+
+TEST_CASE("the one layer of a decoder learns to look at the letter before", "[phase5][course]") {
+  const Transformer causal = order_model(true, Positions::learned, 1, 1);
+  double even = 0;  // places 1 .. 12 see 2 .. 13 letters
+  for (int seen = 2; seen <= 13; ++seen) even += 1.0 / seen / 12;
+  CHECK(on_letter_before(causal, 0) == Approx(even).margin(0.03));
+  CHECK(on_letter_before(order_model(false, Positions::none, 1, 1), 0) ==
+        Approx(1.0 / 13).margin(0.03));
+  learn(causal, OrderTask{}, 1);
+  CHECK(on_letter_before(causal, 0) > 0.7);
+}
+
 TEST_CASE("a model gets the feed-forward width that makes it as large as another",
           "[phase5][course]") {
   TransformerOptions options{.vocab_size = 7, .d_model = 8, .num_heads = 2, .num_layers = 2};

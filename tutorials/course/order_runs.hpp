@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "course/letters_before.hpp"
 #include "tapestry/accuracy.hpp"
+#include "tapestry/analysis/patterns.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
@@ -99,6 +101,26 @@ inline double share_right(const Transformer& model, const OrderTask& task) {
   Random data(99);
   const Batch test = task.batch(64, data);            // (64, length)
   return accuracy(model(test.inputs), test.targets);  // logits (64, length, letters + 1)
+}
+
+// Two letters near the start change places: how much does the output at the last place change?
+inline double change_by_swap(const Transformer& model) {
+  Random data(5);
+  Indices ids = OrderTask().batch(1, data).inputs;                           // (1, length)
+  const auto last = [&] { return slice(model(ids), 1, -1, ids.shape[1]); };  // (1, 1, 13)
+  const Tensor unchanged = last();                                           // (1, 1, 13)
+  std::swap(ids.values[2], ids.values[5]);
+  return largest_difference(unchanged, last());
+}
+
+// The largest of the heads' mean weights on the letter before.
+inline double on_letter_before(const Transformer& model, Index layer) {
+  Random data(8);
+  const Capture seen;
+  model(OrderTask().batch(64, data).inputs, {}, {.need_weights = true});
+  const Tensor& weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
+  const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
+  return double{max(mean(pattern_score(Pattern::previous, weights, mask), 0)).item()};
 }
 
 // A linear probe: how many places off, on average, is a linear map that has learned to read the

@@ -2,7 +2,8 @@
 //
 // New here: sparse attention (Child et al. 2019). What a mask hides in one layer may still arrive
 // through two: how far is worked out from the masks alone, and then compared with what models learn
-// (course/masked_runs.hpp). And time: does fused attention get faster by what a mask hides?
+// (course/masked_runs.hpp; ten seeds are in experiments/55_seeds.cpp). And time: does fused
+// attention get faster by what a mask hides?
 // Writes out/plots/phase5_sparse_masks.png; takes about 9 seconds.
 #include <algorithm>
 #include <cstdio>
@@ -14,10 +15,8 @@
 #include "course/operands.hpp"
 #include "course/sparse_mask_pictures.hpp"
 #include "course/timing.hpp"
-#include "tapestry/accuracy.hpp"
 #include "tapestry/attention.hpp"
 #include "tapestry/error.hpp"
-#include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/plot/png.hpp"
 #include "tapestry/progress.hpp"
@@ -35,29 +34,6 @@ const std::vector<NamedMask> choices = {
     {"local", Mask::causal() & Mask::local(near)},
     {"strided", Mask::causal() & Mask::strided(stride)},
     {"local or strided", Mask::causal() & (Mask::local(near) | Mask::strided(stride))}};
-
-// Can the letter `distance` places back arrive at the last place? One layer passes on what its mask
-// shows, so two pass on what the product of their masks shows.
-bool in_reach(const Mask& mask, Index distance) {
-  const Tensor one = mask.tensor({length, length});                     // (length, length)
-  return matmul(one, one).at({length - 1, length - 1 - distance}) > 0;  // of (length, length)
-}
-
-// The share of new letters said right, by a model trained to look so far back.
-double share_right(const Mask& mask, Index distance, std::uint64_t seed) {
-  Random random(seed), data(99);
-  const Transformer model({.vocab_size = letters,
-                           .max_length = length,
-                           .d_model = 32,
-                           .num_heads = 2,
-                           .num_layers = 2,
-                           .has_feed_forward = false,
-                           .initializer = init::lecun_normal},
-                          random);
-  learn(model, mask, [&](Random& of_step) { return letters_back(distance, 8, of_step); }, 220);
-  const Batch test = letters_back(distance, 32, data);      // (32, length)
-  return accuracy(model(test.inputs, mask), test.targets);  // logits (32, length, letters)
-}
 
 // The shares of each mask, by distance: of two seeds the one that is worst for the prediction.
 std::vector<double> measure_reach() {
@@ -85,25 +61,16 @@ std::vector<double> measure_reach() {
   return shares;
 }
 
-// The loss on new sentences of the grammar, where links are short, for each mask.
 void measure_grammar() {
-  const Grammar grammar;
-  const Vocabulary vocabulary(grammar.words());
   std::printf("\n2. The next word of sentences (knowing the rules: %.2f): loss, and what is seen\n",
-              grammar.entropy() / 7);
+              Grammar().entropy() / 7);
   const std::vector<NamedMask> masks = {{"all before", Mask::causal()},
                                         {"local 2", Mask::causal() & Mask::local(2)},
                                         {"local 1", Mask::causal() & Mask::local(1)},
                                         {"strided 2", Mask::causal() & Mask::strided(2)},
                                         {"itself only", Mask::local(0)}};
   for (const auto& [name, mask] : masks) {
-    Random random(1), data(99);
-    const Transformer model(
-        {.vocab_size = vocabulary.size(), .max_length = 7, .d_model = 32, .num_heads = 2}, random);
-    learn(model, mask, [&](Random& r) { return grammar.batch(vocabulary, 32, r); }, 200);
-    const Batch test = grammar.batch(vocabulary, 500, data);  // (500, 7)
-    std::printf("%-12s %.2f  %2td of 28 pairs\n", name.c_str(),
-                double{cross_entropy(model(test.inputs, mask), test.targets).item()},
+    std::printf("%-12s %.2f  %2td of 28 pairs\n", name.c_str(), loss_on_sentences(mask, 1),
                 mask.density(7, 7).allowed);
   }
 }

@@ -4,6 +4,7 @@
 // encoder (no mask), on a task that needs order and on one that does not. Without positions an
 // encoder cannot know the order. A decoder might find it, for each place sees more than the one
 // before (Haviv et al. 2022): how many layers does it take, and where can the place be read off?
+// Ten seeds are in experiments/57_seeds.cpp.
 // Writes out/plots/phase5_positions.png; takes about 6 seconds.
 #include <algorithm>
 #include <array>
@@ -12,11 +13,8 @@
 #include <vector>
 
 #include "course/order_runs.hpp"
-#include "tapestry/analysis/patterns.hpp"
-#include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
-#include "tapestry/ops.hpp"
 #include "tapestry/plot/dot_plot.hpp"
 #include "tapestry/plot/png.hpp"
 
@@ -52,26 +50,6 @@ Trained train_some(const OrderTask& task, Positions positions, Index layers) {
     result.lowest = std::min(result.lowest, share);
   }
   return result;
-}
-
-// Two letters near the start change places: how much does the output at the last place change?
-double change_by_swap(const Transformer& model) {
-  Random data(5);
-  Indices ids = OrderTask().batch(1, data).inputs;                           // (1, length)
-  const auto last = [&] { return slice(model(ids), 1, -1, ids.shape[1]); };  // (1, 1, 13)
-  const Tensor unchanged = last();                                           // (1, 1, 13)
-  std::swap(ids.values[2], ids.values[5]);
-  return largest_difference(unchanged, last());
-}
-
-// The largest of the heads' mean weights on the letter before.
-double on_letter_before(const Transformer& model, Index layer) {
-  Random data(8);
-  const Capture seen;
-  model(OrderTask().batch(64, data).inputs, {}, {.need_weights = true});
-  const Tensor& weights = seen["blocks." + std::to_string(layer) + ".attention.weights"];
-  const Mask mask = model.options.is_causal ? Mask::causal() : Mask();
-  return double{max(mean(pattern_score(Pattern::previous, weights, mask), 0)).item()};
 }
 
 struct Found {
