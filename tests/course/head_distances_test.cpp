@@ -1,13 +1,15 @@
-// The tables and the picture of step 52.
+// The measures, the tables and the picture of step 52.
 #include "course/head_distances.hpp"
 
 #include <algorithm>
 
 #include "catch.hpp"
+#include "ops/expect.hpp"
 #include "plot/snapshot.hpp"
 #include "plot/words.hpp"
 #include "printed_by.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
 
 using namespace tapestry;
 
@@ -16,7 +18,74 @@ namespace {
 const Looks near = {Tensor({2}, {1, 3}), Tensor({2}, {0.5, 0.75}), Tensor({2}, {0.25, 0.5})};
 const Looks far = {Tensor({2}, {6, 6}), Tensor({2}, {1.25, 1}), Tensor({2}, {0.75, 1})};
 
+Transformer small_model(bool causal) {
+  Random random(3);
+  return Transformer({.vocab_size = 9,
+                      .max_length = 6,
+                      .d_model = 8,
+                      .num_heads = 2,
+                      .has_feed_forward = false,
+                      .is_causal = causal,
+                      .initializer = init::lecun_normal},
+                     random);
+}
+
+const Batch two_texts = {
+    Indices({2, 3}, {5, 6, 7, 8, 5, 6}), Indices({2, 3}, {6, -1, 5, 7, 7, 8}), {}};  // (2, 3)
+
 }  // namespace
+
+TEST_CASE("how far heads look, in words, and beside uniform attention", "[phase5][course]") {
+  // Two heads of one text: one looks at the first word only, the other at all that it sees alike.
+  const Tensor weights({1, 2, 2, 2}, {1, 0, 1, 0, 1, 0, 0.5, 0.5});  // (1, heads, 2, 2)
+  const Looks looks = look(weights, Mask::causal());
+  // The first row sees one word, and does not count.
+  CHECK(looks.distance.values() == std::vector<real>{1, 0.5});
+  CHECK(looks.share.values() == std::vector<real>{2, 1});
+  CHECK(looks.entropy.values() == std::vector<real>{0, 1});
+  CHECK(look(weights, {}).distance.values() == std::vector<real>{0.5, 0.25});
+}
+
+TEST_CASE("a model's layers are looked at under its own mask", "[phase5][course]") {
+  for (const bool causal : {false, true}) {
+    Transformer model = small_model(causal);
+    for (TransformerBlock& block : model.blocks) {
+      Tensor& query = block.attention.query.weight;
+      query = query * 0;  // all scores are 0 and weights uniform
+    }
+    const std::vector<Looks> looks = look(model, two_texts.inputs);
+    REQUIRE(looks.size() == 2);
+    for (const Looks& layer : looks) {
+      REQUIRE(layer.share.shape() == Shape{2});
+      for (Index head = 0; head < 2; ++head) {
+        CHECK(same_number(double{layer.share.at({head})}, 1, 1e-5));
+        CHECK(same_number(double{layer.entropy.at({head})}, 1, 1e-5));
+      }
+    }
+    // Then it makes no difference to make a layer uniform, but it does to cut it.
+    const double own = loss_on(model, two_texts);
+    CHECK(same_number(loss_with_uniform(model, two_texts, 0), own, 1e-5));
+    CHECK(!same_number(loss_without(model, two_texts, 0), own, 1e-3));
+  }
+}
+
+TEST_CASE("a layer is made uniform, or cut, as if its weights were others", "[phase5][course]") {
+  for (const bool causal : {false, true}) {
+    const Transformer model = small_model(causal);
+    Transformer even = small_model(causal), silent = small_model(causal);
+    Tensor &query = even.blocks[1].attention.query.weight,
+           &output = silent.blocks[1].attention.output.weight;
+    query = query * 0;
+    output = output * 0;
+    const Tensor logits = model(two_texts.inputs);  // (2, 3, 9)
+    const double own{cross_entropy(logits, two_texts.targets).item()};
+    CHECK(same_number(loss_on(model, two_texts), own, 1e-6));
+    CHECK(same_number(loss_with_uniform(model, two_texts, 1), loss_on(even, two_texts), 1e-5));
+    CHECK(same_number(loss_without(model, two_texts, 1), loss_on(silent, two_texts), 1e-5));
+    CHECK(!same_number(loss_with_uniform(model, two_texts, 1), own, 1e-3));
+    CHECK(!same_number(loss_with_uniform(model, two_texts, 0), loss_on(even, two_texts), 1e-3));
+  }
+}
 
 TEST_CASE("heads of another model stand behind those of the first", "[phase5][course]") {
   Looks both;

@@ -4,11 +4,15 @@
 #include <cstdio>
 
 #include "tapestry/analysis/evidence.hpp"
+#include "tapestry/analysis/rollout.hpp"
+#include "tapestry/capture.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 
 namespace tapestry {
 namespace {
+
+Mask mask_of(const Transformer& model) { return model.options.is_causal ? Mask::causal() : Mask(); }
 
 void print_rises(const char* how, const std::vector<double>& rises) {
   std::printf("   %s ", how);
@@ -34,6 +38,45 @@ void Looks::add(const Looks& more) {
   distance = concat({distance, more.distance}, 0);  // (heads), as the other two
   share = concat({share, more.share}, 0);
   entropy = concat({entropy, more.entropy}, 0);
+}
+
+Looks look(const Tensor& weights, const Mask& mask) {  // (texts, heads, places, places)
+  const auto of_heads = [&](const Tensor& by_query) {
+    return mean(mean_of_rows(by_query, rows_that_count(weights.shape(), mask)), 0);  // (heads)
+  };
+  const Tensor distance = of_heads(attention_distance(weights));  // (heads), like uniform
+  const Tensor uniform = of_heads(attention_distance(uniform_attention(weights.shape(), mask)));
+  return {distance, distance / uniform, of_heads(normalized_entropy(weights, mask))};
+}
+
+std::vector<Looks> look(const Transformer& model, const Indices& texts) {
+  const Capture seen;
+  model(texts, {}, {.need_weights = true});
+  std::vector<Looks> result;
+  for (const Tensor& weights : captured_weights(seen)) {  // (texts, heads, places, places)
+    result.push_back(look(weights, mask_of(model)));
+  }
+  return result;
+}
+
+double loss_on(const Transformer& model, const Batch& test) {
+  return double{cross_entropy(model(test.inputs), test.targets).item()};
+}
+
+double loss_with_uniform(const Transformer& model, const Batch& test, Index layer) {
+  const Mask mask = mask_of(model);
+  Capture reach;
+  reach.replace("blocks." + std::to_string(layer) + ".attention.weights",
+                [&](const Tensor& weights) { return uniform_attention(weights.shape(), mask); });
+  const Tensor logits = model(test.inputs, {}, {.need_weights = true});  // (texts, places, words)
+  return double{cross_entropy(logits, test.targets).item()};
+}
+
+double loss_without(const Transformer& model, const Batch& test, Index layer) {
+  Capture reach;
+  reach.replace("blocks." + std::to_string(layer) + ".attention.heads",
+                [](const Tensor& said) { return said * 0; });  // (texts, heads, places, d_k)
+  return loss_on(model, test);
 }
 
 void print_looks(const std::string& name, std::size_t layer, const Looks& trained,

@@ -1,12 +1,16 @@
-// How far the heads of a layer look, in rows of a table and as a picture: for step 52.
+// How far the heads of a layer look, and whether it matters where; in rows of a table and as a
+// picture: for step 52 and its experiment.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "tapestry/mask.hpp"
+#include "tapestry/nn/transformer.hpp"
 #include "tapestry/plot/canvas.hpp"
 #include "tapestry/tensor.hpp"
+#include "tapestry/text/batch.hpp"
 
 namespace tapestry {
 
@@ -18,6 +22,16 @@ struct Looks {
 
   void add(const Looks& more);  // those of another model, behind these
 };
+
+// What heads with these weights do, (texts, heads, places, places), where the mask lets them.
+Looks look(const Tensor& weights, const Mask& mask);
+// What the heads of each layer of a model do with these texts, (texts, places).
+std::vector<Looks> look(const Transformer& model, const Indices& texts);
+
+// The loss of a model, also when the weights of a layer are made uniform, or all its heads are cut.
+double loss_on(const Transformer& model, const Batch& test);
+double loss_with_uniform(const Transformer& model, const Batch& test, Index layer);
+double loss_without(const Transformer& model, const Batch& test, Index layer);
 
 // One line: mean distance and its deviation, the distance of uniform attention, that of an
 // untrained model; share and entropy.
