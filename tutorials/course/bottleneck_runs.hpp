@@ -24,8 +24,8 @@ struct Setting {
   Index steps = 500;
 };
 
-// In % of so many held-out sentences of 2, 3, ... 7 noun phrases: those that are wholly right, given
-// the right words before.
+// In % of so many held-out sentences of 2, 3, ... 7 noun phrases: those that are wholly right,
+// given the right words before.
 inline std::vector<double> percent_right(const LstmTranslator& model, Index sentences = 300) {
   std::vector<double> result;
   for (Index phrases = fewest; phrases <= most; ++phrases) {

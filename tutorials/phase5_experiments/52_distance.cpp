@@ -1,10 +1,10 @@
 // Step 52. Do deeper layers look farther? And what does the mask do to how far they look?
 //
 // New here: the same model learns the same task, guessing hidden words in texts of three sentences
-// (course/hidden_word_models.hpp), with and without the causal mask. How far a head looks, in words,
-// stands beside what it has to be compared with: uniform attention under the same mask, and the
-// same model untrained. And a control tells whether it matters where a layer looks: its weights are
-// made uniform, or its heads are cut (both measured in course/head_distances.hpp).
+// (course/hidden_word_models.hpp), with and without the causal mask. How far a head looks, in
+// words, stands beside what it has to be compared with: uniform attention under the same mask, and
+// the same model untrained. And a control tells whether it matters where a layer looks: its weights
+// are made uniform, or its heads are cut (both measured in course/head_distances.hpp).
 // Reads the models of step 26; writes out/plots/phase5_distance.png; takes about 7 seconds.
 #include <cstdio>
 #include <string>

@@ -1,7 +1,7 @@
 // An experiment for step 52: which layers are idle, and do deeper ones look farther? Ten trainings
 // of each model, for three can be exceptions: models of two and of three layers guess hidden words,
-// without and with the causal mask; and those of the tasks of step 26. Seeds 1 to 3 of three layers,
-// and seed 1 of the tasks, are the models of the step.
+// without and with the causal mask; and those of the tasks of step 26. Seeds 1 to 3 of three
+// layers, and seed 1 of the tasks, are the models of the step.
 // Takes about two minutes of processor time.
 #include <algorithm>
 #include <array>
