@@ -22,6 +22,17 @@ TEST_CASE("a crossing counts once it lasts", "[phase5]") {
   CHECK(lasting_crossing({4, 0, 0, 0, 0}, 0.5) == Approx(2.5));
 }
 
+TEST_CASE("a control passes the marks of another loss, or never does", "[phase5]") {
+  EntropyRun run, control;
+  run.losses = {4, 3, 2, 1, 0};
+  control.losses = {4.5, 3.5, 3.5, 2.5, 1.5};
+  CHECK(control_crossing(control, run, 0.25) == Approx(12.5));  // below 3 for good
+  CHECK(control_crossing(control, run, 0.5) == Approx(17.5));
+  CHECK(control_crossing(control, run, 0.75) == std::nullopt);
+  control.losses.back() = 0.5;
+  CHECK(control_crossing(control, run, 0.75) == Approx(18.75));
+}
+
 TEST_CASE("the heads of a layer that lost a quarter of uniform entropy count", "[phase5]") {
   EntropyRun run;
   run.uniform = 2;

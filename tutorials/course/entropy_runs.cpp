@@ -120,6 +120,14 @@ double lasting_crossing(const std::vector<double>& curve, double part) {
   return entropy_every * (static_cast<double>(i - 1) + share);
 }
 
+std::optional<double> control_crossing(const EntropyRun& control, const EntropyRun& run,
+                                       double part) {
+  const std::vector<double>& losses = control.losses;
+  const double loss = run.losses.front() + part * (run.losses.back() - run.losses.front());
+  const double own = (losses.front() - loss) / (losses.front() - losses.back());  // part of its way
+  return own < 1 ? std::optional(lasting_crossing(losses, own)) : std::nullopt;
+}
+
 LayerCrossing layer_crossing(const EntropyRun& run, Index layer, double part) {
   LayerCrossing result;
   for (Index head = heads * layer; head < heads * (layer + 1); ++head) {

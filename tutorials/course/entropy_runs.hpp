@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ EntropyRun train_with_entropies(const EntropyProblem& problem, Index steps, std:
 // The step from which on `curve`, measured every 5 steps, has made at least this part of its way
 // from its first to its last value. A crossing that does not last does not count.
 double lasting_crossing(const std::vector<double>& curve, double part);
+
+// The step from which on the control's loss has fallen as far as the run's had after this part of
+// its way; none if its last loss is not below that.
+std::optional<double> control_crossing(const EntropyRun& control, const EntropyRun& run,
+                                       double part);
 
 // The mean of lasting_crossing over the heads of a layer that became sharp: those that lost a
 // quarter of the entropy of uniform attention or more. `heads` says how many that are.

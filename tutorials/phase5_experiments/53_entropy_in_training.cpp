@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,11 +48,9 @@ void print_loss(const EntropyProblem& problem, const Runs& runs) {
 void print_control(const EntropyRun& run, const EntropyRun& control) {
   std::printf("%12s uniform ", "");
   for (const double mark : marks) {
-    const double loss = run.losses.front() + mark * (run.losses.back() - run.losses.front());
-    const double part =
-        (control.losses.front() - loss) / (control.losses.front() - control.losses.back());
-    if (part < 1)
-      std::printf("%6.0f", lasting_crossing(control.losses, part));
+    const std::optional<double> step = control_crossing(control, run, mark);
+    if (step)
+      std::printf("%6.0f", *step);
     else
       std::printf("     -");
   }

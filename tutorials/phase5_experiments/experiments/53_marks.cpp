@@ -1,12 +1,13 @@
 // An experiment for step 53: do heads become sharp before, with or after the fall of the loss?
 // Twelve seeds, four marks (10, 25, 50 and 75 % of the way from the first value to the last), two
-// budgets.
+// budgets. With the first budget each seed has a control, whose weights are kept uniform: when does
+// its loss pass the marks of that seed's loss, and where does it end?
 //
 // A crossing of a mark counts once it lasts. Of each layer the heads count that lost a quarter of
 // the entropy of uniform attention; a seed without one is left out, and a layer with fewer than six
 // seeds has no verdict. A layer is "before" or "after" the loss if the mean difference over seeds
 // is above the five steps between two measurements and above 4.5 standard errors, or more with
-// fewer seeds (5 % for all 40 verdicts together: Bonferroni, t), else "with" it. Takes about 2
+// fewer seeds (5 % for all 40 verdicts together: Bonferroni, t), else "with" it. Takes about 3
 // minutes of processor time.
 #include <algorithm>
 #include <array>
@@ -18,6 +19,7 @@
 #include "course/entropy_runs.hpp"
 #include "tapestry/analysis/evidence.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/format.hpp"
 #include "tapestry/progress.hpp"
 
 using namespace tapestry;
@@ -76,12 +78,53 @@ void print_layer(const std::vector<EntropyRun>& runs, Index layer) {
   std::printf("\n");
 }
 
-void measure(const EntropyProblem& problem, Index steps, Progress& progress) {
-  std::vector<EntropyRun> runs;
+// "mean (least to most)".
+std::string summary(const std::vector<double>& values, int decimals) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return formatted("%.*f (%.*f to %.*f)", decimals, of(values).mean, decimals, *least, decimals,
+                   *most);
+}
+
+// Of each seed a run, and its control. A mark that some controls never pass: how many do.
+void print_controls(const std::vector<EntropyRun>& runs, const std::vector<EntropyRun>& controls) {
+  std::printf("%-9s", "uniform");
+  for (const double mark : marks) {
+    std::vector<double> steps;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (const auto step = control_crossing(controls[i], runs[i], mark)) steps.push_back(*step);
+    }
+    const std::string some = steps.size() < seeds ? formatted("in %zu", steps.size()) : "";
+    if (steps.empty())
+      std::printf("%4s    %-9s", "-", "");
+    else
+      std::printf("%4.0f +- %-2.0f %-6s", of(steps).mean, of(steps).deviation, some.c_str());
+  }
+  std::vector<double> last, more, undone;
+  double apart = 0;  // at the first mark, in steps
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::vector<double>&losses = runs[i].losses, &kept = controls[i].losses;
+    last.push_back(kept.back());
+    more.push_back(kept.back() - losses.back());
+    undone.push_back(100 * more.back() / (losses.front() - losses.back()));
+    const auto step = control_crossing(controls[i], runs[i], marks[0]);
+    apart = std::max(apart, std::abs(step.value_or(INFINITY) - lasting_crossing(losses, marks[0])));
+  }
+  std::printf(
+      "\n  the controls pass 10 %% at most %.1f steps earlier or later; loss at the end %s,\n",
+      apart, summary(last, 2).c_str());
+  std::printf("  higher by %s; of the fall %s %% stay undone\n", summary(more, 2).c_str(),
+              summary(undone, 0).c_str());
+}
+
+void measure(const EntropyProblem& problem, Index steps, bool controlled, Progress& progress) {
+  std::vector<EntropyRun> runs, controls;
   std::vector<double> last;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     runs.push_back(train_with_entropies(problem, steps, seed));
     last.push_back(runs.back().losses.back());
+    progress.step();
+    if (!controlled) continue;
+    controls.push_back(train_with_entropies(problem, steps, seed, true));
     progress.step();
   }
   const auto [least, most] = std::minmax_element(last.begin(), last.end());
@@ -89,21 +132,22 @@ void measure(const EntropyProblem& problem, Index steps, Progress& progress) {
               static_cast<long long>(steps), runs[0].losses[0], of(last).mean, *least, *most);
   print_loss(runs);
   for (Index layer = 0; layer < problem.options.num_layers; ++layer) print_layer(runs, layer);
+  if (controlled) print_controls(runs, controls);
 }
 
 }  // namespace
 
 int main() try {
-  std::printf("Experiment: when heads become sharp (takes about 2 minutes)\n\n");
+  std::printf("Experiment: when heads become sharp (takes about 3 minutes)\n\n");
   std::printf("Steps at four marks, %llu seeds; against the loss; heads that became sharp\n",
               static_cast<unsigned long long>(seeds));
   std::printf(
       "         10 %% of the way  25 %%            50 %%            75 %%            heads\n");
   const std::vector<EntropyProblem> problems = entropy_problems();
-  Progress progress("training", static_cast<Index>(2 * problems.size() * seeds), "models");
+  Progress progress("training", static_cast<Index>(3 * problems.size() * seeds), "models");
   for (const Index times : {1, 2}) {
     for (const EntropyProblem& problem : problems) {
-      measure(problem, times * problem.steps, progress);
+      measure(problem, times * problem.steps, times == 1, progress);
     }
   }
 } catch (const Error& error) {
