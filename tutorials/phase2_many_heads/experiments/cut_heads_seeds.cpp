@@ -12,6 +12,7 @@
 
 #include "course/grammar.hpp"
 #include "course/hidden_links.hpp"
+#include "course/hidden_word_heads.hpp"
 #include "course/inside.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/nn/transformer.hpp"
@@ -19,13 +20,12 @@
 #include "tapestry/progress.hpp"
 #include "tapestry/random.hpp"
 #include "tapestry/text/batch.hpp"
-#include "tapestry/training.hpp"
 
 using namespace tapestry;
 
 namespace {
 
-constexpr Index length = 6, heads = 4, steps = 1500;
+constexpr std::size_t heads = 4;
 constexpr std::uint64_t first_seed = 42, seeds = 10;
 
 constexpr std::array cases = {
@@ -33,36 +33,6 @@ constexpr std::array cases = {
     HiddenLink{"prep -> place", false, 3, 5},   HiddenLink{"place -> prep", false, 5, 3},
     HiddenLink{"subject -> verb", true, 1, 2},  HiddenLink{"verb -> subject", true, 2, 1},
     HiddenLink{"verb -> object", true, 2, 5},   HiddenLink{"object -> verb", true, 5, 2}};
-
-Batch draw(Index rows, const Vocabulary& vocabulary, Random& random) {
-  std::vector<Words> texts;
-  for (Index i = 0; i < rows; ++i) texts.push_back(Grammar().sentence(random).words);
-  return masked_lm_batch(vocabulary, texts, random);  // (rows, length)
-}
-
-// As in step 23.
-Transformer learn(const Vocabulary& vocabulary, std::uint64_t seed) {
-  Random random(seed);
-  const Transformer model({.vocab_size = vocabulary.size(),
-                           .max_length = length,
-                           .num_heads = heads,
-                           .num_layers = 1,
-                           .has_feed_forward = false,
-                           .is_causal = false},
-                          random);
-  Adam adam(model.parameters());
-  const ScheduleOptions rate = {.peak = 3e-3, .floor = 1e-4, .warmup_steps = 50, .steps = steps};
-  const auto loss_of_step = [&](Index step) {
-    Random drawn(1, static_cast<std::uint64_t>(step));
-    const Batch b = draw(64, vocabulary, drawn);       // (64, length)
-    return cross_entropy(model(b.inputs), b.targets);  // (), of logits (64, length, vocabulary)
-  };
-  TrainingOptions options{.steps = steps};
-  options.what = "";
-  options.learning_rate = [&](Index step) { return cosine_schedule(step, rate); };
-  train(adam, loss_of_step, options);
-  return model;
-}
 
 // How often, over all seeds and links.
 struct Counts {
@@ -135,12 +105,12 @@ int main() try {
   std::printf("seed loss right\n");
   const Vocabulary vocabulary(Grammar().words());
   Random fresh(77);
-  const Batch test = draw(6400, vocabulary, fresh);  // (6400, length)
+  const Batch test = hidden_word_batch(vocabulary, 6400, fresh);  // (6400, 6)
   Progress progress("training", static_cast<Index>(seeds), "models");
   Counts counts;
   for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
-    const Transformer model = learn(vocabulary, seed);
-    const Tensor logits = model(test.inputs);  // (6400, length, vocabulary)
+    const Transformer model = trained_heads(vocabulary, seed);
+    const Tensor logits = model(test.inputs);  // (6400, 6, vocabulary)
     std::printf("%4d %4.2f %2.0f %% ", static_cast<int>(seed),
                 double{cross_entropy(logits, test.targets).item()},
                 static_cast<double>(exact_matches(logits, test.targets)) / 64);
