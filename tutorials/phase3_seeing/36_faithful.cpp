@@ -141,7 +141,7 @@ void print_correlations(const std::vector<MeasuredText>& texts) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 36: is the map true? (takes about 2 seconds)\n");
+  std::printf("Step 36: is the map true? (takes less than a second)\n");
   const Transformer model = read_transformer("out/checkpoints/induction_model.safetensors",
                                              "step 26 trains and saves it. Type: make run-26");
   Random letters(4);

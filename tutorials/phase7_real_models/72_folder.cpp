@@ -6,7 +6,7 @@
 // tells: how far do the logits move, and who notices? First with a small random model that this
 // step writes, then with the real model stories260K, if it is there (course/real_model.hpp).
 // Writes out/plots/phase7_mistakes.png; with the real model also phase7_mistakes_stories260K.png;
-// takes about a second.
+// takes about 3 seconds.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -159,7 +159,7 @@ void study(const Case& one, const std::string& name, const std::string& path) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 72: a folder, name by name (takes about a second)\n\n");
+  std::printf("Step 72: a folder, name by name (takes about 3 seconds)\n\n");
   const Case small = small_case();
   std::printf("1. %s/config.json: what its entries become\n", small.folder.c_str());
   print_config(small.folder);
