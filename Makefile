@@ -443,7 +443,7 @@ pictures: $(build)/tools/check_pictures $(tutorials)
 	@tools/write_index --gallery
 
 ## experiments    runs with many seeds and budgets, whose tables lessons quote, are made again and
-##                compared; an hour. One: ONLY=54_heads; with UPDATE=1 it is kept instead
+##                compared; more than an hour. One: ONLY=54_heads; with UPDATE=1 it is kept instead
 chosen_experiments := $(if $(ONLY),$(filter $(build)/experiments/$(ONLY),$(experiments)),$(experiments))
 experiments: $(chosen_experiments) $(build)/tools/tapestry
 	$(live)@$(if $(chosen_experiments),tools/run_experiments $(if $(UPDATE),--update) \
