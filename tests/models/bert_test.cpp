@@ -160,20 +160,20 @@ TEST_CASE("bert with a head of its own, copies, a pooler, and names of old",
 }
 
 TEST_CASE("bert's buffers are checked, and a norm has one name", "[phase7][architectures]") {
-  const auto said = [](const std::string& name, const Tensor& tensor, const std::string& words) {
+  const auto said = [](const std::string& name, const Tensor& tensor, const std::string& part) {
     Weights w = random_weights(with_head(shapes_of("bert.")));
     w[name] = tensor;
     const TemporaryFolder folder;
     write_folder(folder, config, w);
-    return complaint([&] { read_model(folder / ""); }, {words.c_str()});
+    return complaint([&] { read_model(folder / ""); }, {part.c_str()});
   };
-  const std::string ids = "bert.embeddings.position_ids", wrong = "is not what config.json";
-  CHECK(said(ids, Tensor::arange(12), "") == "nothing was thrown");
-  CHECK(said(ids, Tensor::arange(11), "'" + ids + "' (11) " + wrong) == "");
+  const std::string buffer = "bert.embeddings.position_ids", wrong = "is not what config.json";
+  CHECK(said(buffer, Tensor::arange(12), "") == "nothing was thrown");
+  CHECK(said(buffer, Tensor::arange(11), "'" + buffer + "' (11) " + wrong) == "");
   for (const Index place : {0, 5, 11}) {
     Tensor numbers = Tensor::arange(12);
     numbers.set({place}, 3.5);
-    CHECK(said(ids, numbers, "'" + ids + "' (12) " + wrong) == "");
+    CHECK(said(buffer, numbers, "'" + buffer + "' (12) " + wrong) == "");
   }
   const std::string old = "bert.embeddings.LayerNorm.gamma";
   CHECK(said(old, Tensor::ones({12}), "tensor '" + old + "' (12) is none") == "");

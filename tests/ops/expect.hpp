@@ -48,7 +48,7 @@ inline std::string difference(const Tensor& y, const Shape& shape,
   return "";
 }
 
-inline std::vector<double> doubles(const Tensor& x) {
+[[nodiscard]] inline std::vector<double> doubles(const Tensor& x) {
   const std::vector<real> values = x.values();
   return std::vector<double>(values.begin(), values.end());
 }

@@ -36,8 +36,9 @@ TEST_CASE("the canvas has width times scale pixels of paper", "[phase0][plot]") 
   CHECK(contains(words_of_error([] { Canvas(-5, -5, -1); }), "1 to 32768 pixels"));
   CHECK(Canvas(32768, 1, 1).pixel_width() == 32768);
   CHECK(Canvas(1, 32768, 1).pixel_height() == 32768);
-  for (const auto& [column, row] : {std::pair{-1, 0}, {0, -1}, {0, 14}, {21, 0}}) {
-    CHECK(contains(words_of_error([&] { (void)canvas.pixel(column, row); }), "lies outside"));
+  for (const auto& at : {std::pair{-1, 0}, {0, -1}, {0, 14}, {21, 0}}) {
+    CHECK(
+        contains(words_of_error([&] { (void)canvas.pixel(at.first, at.second); }), "lies outside"));
   }
 }
 
