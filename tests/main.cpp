@@ -2,12 +2,16 @@
 // that asserts nothing fails) and with the closing line `N passed, N failed`.
 #define CATCH_CONFIG_RUNNER  // Catch2 2: put its implementation here
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
+#include "check_in_thread.hpp"
 
 namespace {
 
@@ -30,6 +34,20 @@ class Count : public Listener {
   }
 };
 CATCH_REGISTER_LISTENER(Count)
+
+const std::thread::id main_thread = std::this_thread::get_id();
+
+class OneThread : public Listener {
+ public:
+  using Listener::Listener;
+  void assertionStarting(const Catch::AssertionInfo& assertion) override {
+    if (tapestry::AssertsAlone::here || std::this_thread::get_id() == main_thread) return;
+    std::fprintf(stderr, "%s:%zu: a thread asserts: take CHECK_IN_THREAD.\n",
+                 assertion.lineInfo.file, assertion.lineInfo.line);
+    std::abort();
+  }
+};
+CATCH_REGISTER_LISTENER(OneThread)
 
 // Puts `name value` before the user's arguments, unless they name that option themselves.
 void add_default(std::vector<std::string>& arguments, const std::string& name,

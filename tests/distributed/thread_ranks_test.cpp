@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "check_in_thread.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/distributed/ranks.hpp"
 #include "tapestry/error.hpp"
@@ -27,7 +28,7 @@ TEST_CASE("numbers travel once round a ring of threads", "[distributed][phase8]"
         ranks.wait(sent), ranks.wait(got);
         travelling = arrived;
       }
-      CHECK(travelling == ranks.rank());
+      CHECK_IN_THREAD(travelling == ranks.rank());
       sums[static_cast<std::size_t>(ranks.rank())] = sum;
     });
     for (const int sum : sums) CHECK(sum == count * (count - 1) / 2);
@@ -48,9 +49,9 @@ TEST_CASE("messages of one tag arrive in order, and tags are apart", "[distribut
     Message first = ranks.receive(0, 5, bytes_of(a[0])),
             second = ranks.receive(0, 5, bytes_of(a[1]));
     ranks.wait(first), ranks.wait(second);
-    CHECK(a == std::array<int, 3>{10, 20, 30});
-    CHECK(late.number == 0);  // ended long ago
-    CHECK(ranks.done(late));
+    CHECK_IN_THREAD(a == std::array<int, 3>{10, 20, 30});
+    CHECK_IN_THREAD(late.number == 0);  // ended long ago
+    CHECK_IN_THREAD(ranks.done(late));
   });
 }
 
@@ -117,9 +118,9 @@ TEST_CASE("a failure of one thread ends the others' waits", "[distributed][phase
       try {
         ranks.wait(message);
       } catch (const Error& error) {
-        CHECK(std::string(error.what()) ==
-              "rank " + std::to_string(ranks.rank()) +
-                  ": sum of gradients of step 7 waits for a rank that has failed.");
+        CHECK_IN_THREAD(std::string(error.what()) ==
+                        "rank " + std::to_string(ranks.rank()) +
+                            ": sum of gradients of step 7 waits for a rank that has failed.");
         ++told;
         throw;
       }
@@ -149,8 +150,8 @@ TEST_CASE("messages that cannot be are refused", "[distributed][phase8]") {
   CHECK(refused(0, -1) == "");
   run_as_threads(3, [&](Ranks& three) {
     if (three.rank() != 1) return;
-    CHECK(complaint([&] { three.receive(3, 0, bytes_of(number)); },
-                    {"rank 3, tag 0: ranks are 0 to 2, and"}) == "");
+    CHECK_IN_THREAD(complaint([&] { three.receive(3, 0, bytes_of(number)); },
+                              {"rank 3, tag 0: ranks are 0 to 2, and"}) == "");
   });
   CHECK_THROWS_AS(run_as_threads(0, [](Ranks&) {}), Error);
   CHECK_THROWS_AS(run_as_threads(1025, [](Ranks&) {}), Error);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "check_in_thread.hpp"
 #include "kernels/kernel_test.hpp"
 #include "ops/expect.hpp"
 
@@ -28,8 +29,8 @@ TEST_CASE("a workspace as large as all there is, is not made anew", "[phase0][ke
     constexpr Index n = 1 << 20;
     real* const memory = workspace(n);
     memory[n / 2] = 5;
-    CHECK(workspace(n) == memory);
-    CHECK(workspace(n)[n / 2] == 5);  // a larger one would have other, empty pages
+    CHECK_IN_THREAD(workspace(n) == memory);
+    CHECK_IN_THREAD(workspace(n)[n / 2] == 5);  // a larger one would have other, empty pages
   }).join();
 }
 
@@ -40,13 +41,13 @@ TEST_CASE("a workspace has room for what was asked, and grows by doubling", "[ph
       return Index(malloc_usable_size(workspace(n)) / sizeof(real));
     };
     constexpr Index n = 1 << 18;
-    CHECK(room(1) >= 1);
-    CHECK(room(n - 1) >= n - 1);
-    CHECK(room(n + n / 2) >= 2 * (n - 1));
-    CHECK(room(n + n / 2) < 2 * n + n / 2);
-    CHECK(room(8 * n) >= 8 * n);
-    CHECK(room(8 * n) < 9 * n);
-    CHECK(room(3) >= 8 * n);
+    CHECK_IN_THREAD(room(1) >= 1);
+    CHECK_IN_THREAD(room(n - 1) >= n - 1);
+    CHECK_IN_THREAD(room(n + n / 2) >= 2 * (n - 1));
+    CHECK_IN_THREAD(room(n + n / 2) < 2 * n + n / 2);
+    CHECK_IN_THREAD(room(8 * n) >= 8 * n);
+    CHECK_IN_THREAD(room(8 * n) < 9 * n);
+    CHECK_IN_THREAD(room(3) >= 8 * n);
   }).join();
 }
 #endif

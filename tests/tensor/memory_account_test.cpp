@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "catch.hpp"
+#include "check_in_thread.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
 
@@ -25,10 +26,11 @@ TEST_CASE("an account counts the tensors of its thread until they are freed", "[
     }
     CHECK(account.live_bytes() == one);
     CHECK(account.peak_bytes() == 2 * one);
-    std::thread same([] { CHECK(Tensor::zeros({1000}).numel() == 1000); });  // in the freed block
+    std::thread same(
+        [] { CHECK_IN_THREAD(Tensor::zeros({1000}).numel() == 1000); });  // in the freed block
     same.join();
     CHECK(account.live_bytes() == one);
-    std::thread other([] { CHECK(Tensor::zeros({5000}).numel() == 5000); });
+    std::thread other([] { CHECK_IN_THREAD(Tensor::zeros({5000}).numel() == 5000); });
     other.join();
     CHECK(account.peak_bytes() == 2 * one);
     std::thread last([&] { longer = {}; });  // freed elsewhere
