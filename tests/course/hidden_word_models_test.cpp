@@ -5,6 +5,7 @@
 #include "course/head_distances.hpp"
 #include "course/trained_by_hand.hpp"
 #include "ops/expect.hpp"
+#include "printed_by.hpp"
 
 using namespace tapestry;
 
@@ -37,7 +38,9 @@ TEST_CASE("step 52 trains on 16 texts at a time, with a rate that rises and fall
   const Indices seen = texts(3, Random(1)).inputs;  // (3, 18)
   const Transformer learned = hidden_word_model(words(), 1, false, 4),
                     by_hand = hidden_word_model(words(), 1, false, 4);
-  learn_hidden_words(learned, words(), 4, "", 55);
+  const std::string told =
+      stderr_of([&] { learn_hidden_words(learned, words(), 4, "one layer", 55); });
+  CHECK(told.starts_with("one layer "));
   train_by_hand(by_hand, {1e-2, 1e-4, 50, 55}, [&](Index step) {
     const Batch b = texts(16, Random(4, static_cast<std::uint64_t>(step)));  // (16, 18)
     return cross_entropy(by_hand(b.inputs), b.targets);

@@ -18,4 +18,5 @@ TEST_CASE("a row for each word of the answer, over the keys that had been read",
   CHECK(map.values == std::vector<double>{0, 0, 0.75, 0, 0, 0, 0.5, 0, 0, 0});
   CHECK(map.masked == std::vector<bool>{false, false, false, false, true,  //
                                         false, false, false, false, false});
+  CHECK_FALSE(map.colour_bar);
 }
