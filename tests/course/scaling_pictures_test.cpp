@@ -38,6 +38,9 @@ TEST_CASE("what is seen of several seeds and steps is averaged over them", "[pha
   CHECK(setting.mean(1, &Look::loss) == 3);
   CHECK(setting.mean(0, 2, &Look::loss) == 3.5);
   CHECK(setting.mean(2, &Look::dead) == 2);
+  CHECK(setting.median(0, 2, &Look::loss) == 3);  // of 1, 2, 3, 3, 4 and 8
+  CHECK(setting.median(1, 2, &Look::loss) == 4);  // of 2, 3, 4 and 8
+  CHECK(setting.median(0, 0, &Look::loss) == 3);
 }
 
 TEST_CASE("a running median takes the steps that are near on a log axis, up to the last one",

@@ -26,6 +26,13 @@ TEST_CASE("a model of a task learns, and its seed alone makes it", "[phase2][cou
   CHECK(difference_to(fresh(test.inputs), logits) == "");
 }
 
+TEST_CASE("a model of a task has two layers unless told", "[phase2][course]") {
+  const TinyTask task(TaskKind::sort, {.longest = 6});
+  CHECK(task_model(task, init::normal, 1).blocks.size() == 2);
+  CHECK(task_model(task, init::normal, 1, 1).blocks.size() == 1);
+  CHECK(!task_model(task, init::normal, 1, 1).options.has_feed_forward);
+}
+
 TEST_CASE("training that would end within its warm-up is refused", "[phase2][course]") {
   const TinyTask task(TaskKind::copy, {.longest = 6});
   CHECK(complaint([&] { trained_on(task, init::lecun_normal, 1, 50, ""); },

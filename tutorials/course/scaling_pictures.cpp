@@ -88,6 +88,12 @@ void draw_curves(plot::Canvas& canvas, plot::Rect area, const Settings& settings
 // The next step of the film.
 Index after(Index step) { return step + (step < 16 ? 1 : step < 40 ? 4 : step < 100 ? 10 : 25); }
 
+double median_of(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
 }  // namespace
 
 std::string Setting::short_name() const { return name.substr(0, name.find(':')); }
@@ -100,6 +106,14 @@ double Setting::mean(Index first, Index last, double Look::* number) const {
   return sum / static_cast<double>((last - first + 1) * std::ssize(films));
 }
 
+double Setting::median(Index first, Index last, double Look::* number) const {
+  std::vector<double> all;
+  for (const Film& film : films) {
+    for (Index i = first; i <= last; ++i) all.push_back(film[static_cast<std::size_t>(i)].*number);
+  }
+  return median_of(all);
+}
+
 double Setting::running_median(Index step, Index last, double Look::* number) const {
   constexpr double reach = 1.3;
   std::vector<double> near;
@@ -107,9 +121,7 @@ double Setting::running_median(Index step, Index last, double Look::* number) co
     const double ratio = static_cast<double>(i + 1) / static_cast<double>(step + 1);
     if (ratio < reach && ratio > 1 / reach) near.push_back(mean(i, number));
   }
-  const auto middle = near.begin() + std::ssize(near) / 2;
-  std::nth_element(near.begin(), middle, near.end());
-  return *middle;
+  return median_of(near);
 }
 
 plot::Canvas frame(const Settings& settings, Index d_k, Index step, double scale) {

@@ -33,6 +33,9 @@ struct Setting {
   double mean(Index first, Index last, double Look::* number) const;
   double mean(Index step, double Look::* number) const { return mean(step, step, number); }
 
+  // Of all seeds and these steps; of an even number of them the greater one of the middle two.
+  double median(Index first, Index last, double Look::* number) const;
+
   // Of the means of those steps that lie close to `step` on a log axis (from 1 / 1.3 to 1.3 times,
   // counted from 1), none after `last`.
   double running_median(Index step, Index last, double Look::* number) const;

@@ -1,4 +1,4 @@
-// The models of step 26 from any seed: two layers without feed-forward parts, with a causal mask.
+// The models of step 26 from any seed: layers without feed-forward parts, with a causal mask.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,13 @@
 namespace tapestry {
 
 // Before training.
-inline Transformer task_model(const TinyTask& task, Initializer initializer, std::uint64_t seed) {
+inline Transformer task_model(const TinyTask& task, Initializer initializer, std::uint64_t seed,
+                              Index layers = 2) {
   Random random(seed);
   return Transformer({.vocab_size = task.vocabulary().size(),
                       .max_length = 16,
                       .num_heads = 4,
+                      .num_layers = layers,
                       .has_feed_forward = false,
                       .initializer = initializer},
                      random);

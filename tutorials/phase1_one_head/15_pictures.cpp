@@ -99,7 +99,7 @@ plot::Diagram flow(const Trace& trace, Words words, Index at) {
 
 void draw_map(const Tensor& map, const Words& words) {
   plot::Heatmap picture = attention_heatmap(map, words, words, "Where a hidden word looks");
-  picture.subtitle = "one trained head; on the diagonal the hidden word looks at <mask>, itself";
+  picture.subtitle = "one trained head; on the diagonal: <mask>, in the place of the hidden word";
   picture.row_axis = "query: the hidden word";
   picture.column_axis = "key: the word it looks at";
   plot::write_png(plot::render(picture), "out/plots/phase1_attention_heatmap.png");

@@ -134,12 +134,16 @@ void print_swap(const Transformer& model, const HiddenLink& c, const Batch& batc
 
 void print_swaps(const Transformer& model, const Vocabulary& vocabulary,
                  const std::array<Batch, 2>& forms) {
-  std::printf("\n4. The hidden verb: the rise when a head reads another sentence's linked word\n");
+  std::printf("\n4. The rise when a head reads the linked word of another sentence\n");
   std::printf("form, link           h0   h1   h2   h3  all  h0 h3\n");
   for (const HiddenLink& c : cases) {
     if (c.hidden == 2) print_swap(model, c, hide_word(vocabulary, c));
   }
   print_swap(model, {"place for object", true, 2, 5}, with_other_form(forms[1], forms[0]));
+  const Batch prep = hide_word(vocabulary, cases[3]);
+  print_swap(model, cases[3], prep);
+  print_swap(model, {"object for place", false, 3, 5},
+             with_other_form(prep, hide_word(vocabulary, {"", true, 3, 5})));
 }
 
 }  // namespace

@@ -122,18 +122,19 @@ Setting best_rate(Kind kind, Progress& progress) {
   return best;
 }
 
-// Gradients come in spikes: each row has their mean since the row above.
+// Gradients come in spikes: each row has their mean since the row above, of the last also the
+// median.
 void print(const Setting& setting) {
   std::printf("%s, rate %.3f\n", setting.name.c_str(), setting.rate);
-  std::printf("              gradient of the loss by                 rows\n");
-  std::printf("  step   loss       A   scores  W_Q, W_K  entropy   dead  stuck\n");
+  std::printf("              gradient of the loss by                          rows\n");
+  std::printf("  step   loss       A   scores  W_Q, W_K   median  entropy   dead  stuck\n");
   Index first = 0;
   for (const Index step : {0, 3, 10, 30, 100, 300}) {
-    std::printf("%6d %6.3f %7.4f %8.4f %9.4f %8.2f %6.1f %6.1f\n", static_cast<int>(step),
+    std::printf("%6d %6.3f %7.4f %8.4f %9.4f %8.4f %8.2f %6.1f %6.1f\n", static_cast<int>(step),
                 setting.mean(step, &Look::loss), setting.mean(first, step, &Look::by_a),
                 setting.mean(first, step, &Look::by_scores), setting.mean(first, step, &Look::by_w),
-                setting.mean(step, &Look::entropy), setting.mean(step, &Look::dead),
-                setting.mean(step, &Look::stuck));
+                setting.median(first, step, &Look::by_w), setting.mean(step, &Look::entropy),
+                setting.mean(step, &Look::dead), setting.mean(step, &Look::stuck));
     first = step + 1;
   }
 }

@@ -73,13 +73,14 @@ std::string with_changes(Task task, Positions positions, std::vector<Transformer
     text += std::string("   ") + task_names[task] + "\n";
   };
   const bool has_table = positions == Positions::learned || positions == Positions::relative;
-  if (!has_table && positions != Positions::rotary) return text;
+  const bool has_waves = positions == Positions::rotary || positions == Positions::sinusoidal;
+  if (!has_table && !has_waves) return text;
   const std::vector<NamedMask> fewer = masks();
   ask(fewer[0]);
   if (has_table) {
     for (Transformer& model : models) zero_untrained(model);
     ask({"untrained numbers are 0", {}});
-  } else {
+  } else if (positions == Positions::rotary) {
     ask(fewer[1]);
     ask(fewer[2]);
   }

@@ -26,6 +26,7 @@ struct Parts {
   bool attention;  // or else a feed-forward layer for each word
   // Without them <pad> is a word like any other.
   bool masks_padding = true, mean_of_words = true;
+  bool sets_padding_to_0 = false;  // before a mean over the whole row
 };
 
 struct Classifier : Layers {
@@ -43,10 +44,11 @@ struct Classifier : Layers {
     } else {
       x = x + feed_forward(x);
     }
+    const Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
+    if (parts.sets_padding_to_0) x = x * real;         // (rows, length, width)
     if (!parts.mean_of_words) return out(mean(x, 1));  // (rows, forms)
     // The mean over the words alone: their sum, divided by how many they are.
-    Tensor real = transpose(words_only.tensor({ids.shape[0], 1, ids.shape[1]}));  // 1 or 0
-    return out(sum(x * real, 1) / sum(real, 1));                                  // (rows, forms)
+    return out(sum(x * real, 1) / sum(real, 1));  // (rows, forms)
   }
 };
 
@@ -55,8 +57,10 @@ const std::vector<std::pair<std::string, Parts>> variants = {
     {"both, <pad> a word", {.attention = true, .masks_padding = false, .mean_of_words = false}},
     {"  in attention", {.attention = true, .masks_padding = false}},
     {"  in the mean", {.attention = true, .mean_of_words = false}},
+    {"    as 0", {.attention = true, .mean_of_words = false, .sets_padding_to_0 = true}},
     {"+ f.-f., positions", {.attention = false}},
-    {"f.-f., in the mean", {.attention = false, .mean_of_words = false}}};
+    {"f.-f., in the mean", {.attention = false, .mean_of_words = false}},
+    {"    as 0", {.attention = false, .mean_of_words = false, .sets_padding_to_0 = true}}};
 
 // The same sentences in longer rows, as if a longer one stood in the batch.
 SharesByLength compare_lengths(const std::vector<Learned<Classifier>>& learned,
