@@ -27,6 +27,8 @@ TEST_CASE("tasks have the sizes that the lessons tell when none are named", "[co
   const TaskSize letters;
   CHECK(std::vector{letters.letters, letters.shortest, letters.longest} ==
         std::vector<Index>{16, 4, 8});
+  CHECK(std::vector{few_letters.letters, few_letters.shortest, few_letters.longest} ==
+        std::vector<Index>{4, 5, 9});
   const TranslationSize phrases;
   CHECK(std::vector{phrases.fewest, phrases.most} == std::vector<Index>{2, 5});
   CHECK(sentence_forms == static_cast<Index>(SentenceForm::verb_first) + 1);

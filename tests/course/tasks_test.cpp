@@ -14,7 +14,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 constexpr TaskKind kinds[] = {TaskKind::copy, TaskKind::reverse, TaskKind::sort,
-                              TaskKind::induction};
+                              TaskKind::induction, TaskKind::majority};
 
 std::string joined(const Words& words) {
   std::string text;
@@ -41,6 +41,13 @@ std::string expected(TaskKind kind, std::string prompt, std::size_t start = 0) {
   std::string answer = prompt;
   if (kind == TaskKind::reverse) answer = {prompt.rbegin(), prompt.rend()};
   if (kind == TaskKind::sort) std::sort(answer.begin(), answer.end());
+  if (kind == TaskKind::majority) {
+    const auto count = [&](char letter) {
+      return std::count(prompt.begin(), prompt.end(), letter);
+    };
+    answer = *std::max_element(prompt.begin(), prompt.end(),
+                               [&](char a, char b) { return count(a) < count(b); });
+  }
   return prompt + "=>" + answer;
 }
 
@@ -101,7 +108,8 @@ TEST_CASE("induction repeats from any letter that another one follows", "[phase2
 TEST_CASE("what is held out is never trained on, in any task", "[phase2][text]") {
   std::set<std::string> parts[2];
   for (const TaskKind kind : kinds) {
-    const TinyTask task(kind, {.letters = 12, .shortest = 2, .longest = 3});
+    const Index shortest = kind == TaskKind::majority ? 3 : 2;
+    const TinyTask task(kind, {.letters = 12, .shortest = shortest, .longest = 3});
     for (const Part part : {Part::train, Part::held_out}) {
       Random random(part == Part::train ? 1 : 2, static_cast<std::uint64_t>(kind));
       for (int i = 0; i < 3000; ++i) {
@@ -119,7 +127,7 @@ TEST_CASE("what is held out is never trained on, in any task", "[phase2][text]")
 TEST_CASE("a batch asks for the answer only, and tells the lengths", "[phase2][text]") {
   for (const TaskKind kind : kinds) {
     CAPTURE(to_string(kind));
-    const TinyTask task(kind, {.letters = 16, .shortest = 2, .longest = 5});
+    const TinyTask task(kind, {.letters = 16, .shortest = 3, .longest = 5});
     Random random(7), again(7);
     const Batch batch = task.batch(Part::train, 20, random);
     const auto columns = static_cast<std::size_t>(batch.inputs.shape[1]);
@@ -186,6 +194,12 @@ TEST_CASE("both parts have prompts of every length, for the smallest tasks that 
       CHECK(task.sequence(part, random).given > size.shortest);
     }
   }
+  for (const TaskSize& size : {TaskSize{2, 7, 7}, {3, 5, 5}, {4, 4, 4}, {7, 3, 3}, {26, 3, 3}}) {
+    const TinyTask task(TaskKind::majority, size);
+    for (const Part part : {Part::train, Part::held_out}) {
+      CHECK(task.sequence(part, random).given == size.shortest + 1);
+    }
+  }
   for (const TaskSize& size : {TaskSize{11, 2, 2}, {6, 3, 3}, {6, 6, 6}, {5, 4, 5}}) {
     const TinyTask task(TaskKind::induction, size);
     for (const Part part : {Part::train, Part::held_out}) {
@@ -214,11 +228,15 @@ TEST_CASE("sizes that make no task are refused", "[phase2][text]") {
   CHECK(refused(TaskKind::sort, {16, 1, 4}, "less than 100 prompts of the shortest") == "");
   CHECK(refused(TaskKind::induction, {8, 4, 9}, "a prompt repeats no letter") == "");
   CHECK(refused(TaskKind::induction, {10, 2, 2}, "less than 100 prompts") == "");
+  CHECK(refused(TaskKind::majority, {26, 2, 2}, "less than 100 prompts") == "");  // 26 have no tie
+  CHECK(refused(TaskKind::majority, {6, 3, 3}, "less than 100 prompts") == "");   // 96
+  CHECK(refused(TaskKind::majority, {2, 6, 6}, "less than 100 prompts") == "");   // 44
   Random random(1);
   CHECK(TinyTask(TaskKind::copy).batch(Part::train, 1, random).lengths.size() == 1);
   CHECK(TinyTask(TaskKind::copy, {2, 1000, 1000}).length() == 2002);
   CHECK(refused(TaskKind::copy, {2, 1000, 1001}, "lengths must be 1 to 1000") == "");
   CHECK(TinyTask(TaskKind::induction, {6, 3, 6}).length() == 13);
+  CHECK(TinyTask(TaskKind::majority, {2, 1000, 1000}).length() == 1003);
   CHECK(complaint([&] { TinyTask(TaskKind::copy).batch(Part::train, 0, random); },
                   {"a batch needs 1 row or more, not 0"}) == "");
 }

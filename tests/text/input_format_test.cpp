@@ -36,8 +36,8 @@ TEST_CASE("a batch tells how it feeds a model, whoever made it", "[phase2][text]
   CHECK(fed(random_windows(text, 3, 5, random)) == "next");
   CHECK(fed(BracketTask().batch(Part::train, 4, random)) == "<bos>, next");
   CHECK(fed(Grammar().batch(Vocabulary(Grammar().words()), 4, random)) == "<bos>, next");
-  for (const TaskKind kind :
-       {TaskKind::copy, TaskKind::reverse, TaskKind::sort, TaskKind::induction}) {
+  for (const TaskKind kind : {TaskKind::copy, TaskKind::reverse, TaskKind::sort,
+                              TaskKind::induction, TaskKind::majority}) {
     CHECK(fed(TinyTask(kind).batch(Part::train, 4, random)) == "<bos>, next");
   }
 }

@@ -240,3 +240,16 @@ TEST_CASE("nested brackets are learned, and closed", "[phase5][tools]") {
   CHECK(proposed.status == 0);
   CHECK(proposed.out.starts_with("( [ { } { "));
 }
+
+TEST_CASE("a model of one head learns the majority", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  const Result trained =
+      tapestry_in(folder / "", "train majority --layers 1 --heads 1 --steps 300 --checkpoint m");
+  CHECK(wrong(trained) == "");
+  const std::size_t share = trained.out.rfind(" %");
+  REQUIRE(share > 5);
+  CHECK(std::stod(trained.out.substr(share - 5, 5)) > 90);  // without counting: 79 (tasks.hpp)
+  const Result proposed = tried(folder / "", trained.out);
+  CHECK(proposed.status == 0);
+  CHECK(proposed.out == "b a c a d a => a\n");
+}

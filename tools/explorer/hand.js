@@ -8,7 +8,7 @@ const handPhrases = [
   ["same word", "same word"],
   ["what followed the same word", "what followed the same word"],
 ];
-const handTasks = ["induction", "copy", "reverse", "sort", "brackets", "grammar"];
+const handTasks = ["induction", "copy", "reverse", "sort", "majority", "brackets", "grammar"];
 
 const hand = {
   app: null,

@@ -7,6 +7,7 @@ const learnable = [
   ["reverse", "reverse: say them backwards", 500],
   ["sort", "sort: say them in the alphabet's order", 500],
   ["induction", "induction: say what followed this letter before", 1000],
+  ["majority", "majority: say the letter that occurs most often", 500],
   ["grammar", "grammar: sentences of a few words, say the next word", 500],
 ];
 

@@ -6,7 +6,7 @@ _tapestry() {
   [[ ${COMP_WORDS[1]} == hand && $before == --@(query|key|value|output) ]] && before='--npy'
   case $before in
     --task)
-      mapfile -t COMPREPLY < <(compgen -W 'copy reverse sort induction brackets grammar' -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W 'copy reverse sort induction majority brackets grammar' -- "$word")
       return ;;
     --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--texts|--json|--npy|--save|--out|\
       --beside)
@@ -36,7 +36,7 @@ _tapestry() {
         words+=' --out --format' ;;
       explore) words='--adapters --text --beside --recorded --out' ;;
       train)
-        words='copy reverse sort induction brackets grammar'
+        words='copy reverse sort induction majority brackets grammar'
         words+=' --checkpoint --steps --batch --micro-batches --divide-state --ranks --rate --layers --heads --width --length'
         words+=' --save-every --snapshots --seed --out --format --attention-only --overwrite --resume'
         words+=' --merges --model --rank --maps --alpha --adapters --whole --save' ;;

@@ -18,7 +18,7 @@ namespace {
 
 template <TaskKind kind>
 Material of_task() {
-  const TinyTask task(kind, {.longest = 6});
+  const TinyTask task(kind, kind == TaskKind::majority ? few_letters : TaskSize{.longest = 6});
   Material m{.name = to_string(kind), .vocabulary = task.vocabulary()};
   m.length = task.length();
   m.train = [task](Index rows, Random& random) { return task.batch(Part::train, rows, random); };
@@ -28,6 +28,7 @@ Material of_task() {
   if (kind == TaskKind::induction) m.steps = 1000;
   m.prompt = kind == TaskKind::induction ? "d a c f a" : "d a c f =>";
   if (kind == TaskKind::induction) m.answer = 2;
+  if (kind == TaskKind::majority) m.prompt = "b a c a d a =>";
   return m;
 }
 
@@ -62,10 +63,13 @@ struct Task {
   const char* name;
   Material (*material)();
 };
-constexpr Task tasks[] = {
-    {"copy", of_task<TaskKind::copy>}, {"reverse", of_task<TaskKind::reverse>},
-    {"sort", of_task<TaskKind::sort>}, {"induction", of_task<TaskKind::induction>},
-    {"brackets", of_brackets},         {"grammar", of_grammar}};
+constexpr Task tasks[] = {{"copy", of_task<TaskKind::copy>},
+                          {"reverse", of_task<TaskKind::reverse>},
+                          {"sort", of_task<TaskKind::sort>},
+                          {"induction", of_task<TaskKind::induction>},
+                          {"majority", of_task<TaskKind::majority>},
+                          {"brackets", of_brackets},
+                          {"grammar", of_grammar}};
 
 std::string fingerprint_of(const std::string& text) {  // FNV-1a, 64 bits
   std::uint64_t hash = 14695981039346656037U;

@@ -1,6 +1,7 @@
 #include "course/tasks.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "course/held_out.hpp"
 #include "tapestry/error.hpp"
@@ -19,8 +20,47 @@ Words letters_and_separator(Index letters) {
   return words;
 }
 
-// How many prompts of this length there are, or any number above 100.
+// The letters that no other one outnumbers: more than one in a tie.
+Words most_frequent(const Words& prompt) {
+  std::map<std::string, Index> counts;
+  for (const std::string& letter : prompt) ++counts[letter];
+  Words result;
+  Index most = 0;
+  for (const auto& [letter, count] : counts) {
+    if (count > most) result.clear();
+    if (count >= most) result.push_back(letter);
+    most = std::max(most, count);
+  }
+  return result;
+}
+
+// Whether the prompt has one right answer.
+bool has_answer(TaskKind kind, const Words& prompt) {
+  return kind != TaskKind::majority || most_frequent(prompt).size() == 1;
+}
+
+// The texts that have an answer, up to 100 of them. A text is a number whose digits are the
+// letters: the first ones are mostly a, so only few have ties.
+Index count_without_ties(Index letters, Index length, Index texts) {
+  Index count = 0;
+  for (Index text = 0; text < texts && count < 100; ++text) {
+    Words words;
+    Index rest = text;
+    for (Index i = 0; i < length; ++i, rest /= letters) {
+      words.emplace_back(1, static_cast<char>('a' + rest % letters));
+    }
+    count += has_answer(TaskKind::majority, words);
+  }
+  return count;
+}
+
+// How many prompts of this length there are, or any number from 100 on.
 Index count_prompts(TaskKind kind, Index letters, Index length) {
+  if (kind == TaskKind::majority) {
+    Index texts = 1;
+    for (Index i = 0; i < length && texts < 1000; ++i) texts *= letters;
+    return count_without_ties(letters, length, texts);
+  }
   Index count = 1;
   for (Index i = 0; i < length && count < 100; ++i) {
     count *= kind == TaskKind::induction ? letters - i : letters;
@@ -53,6 +93,7 @@ void check(TaskKind kind, const TaskSize& size) {
 Words answer(TaskKind kind, Words prompt) {
   if (kind == TaskKind::reverse) std::reverse(prompt.begin(), prompt.end());
   if (kind == TaskKind::sort) std::sort(prompt.begin(), prompt.end());
+  if (kind == TaskKind::majority) return most_frequent(prompt);
   return prompt;
 }
 
@@ -68,6 +109,8 @@ std::string to_string(TaskKind kind) {
       return "sort";
     case TaskKind::induction:
       return "induction";
+    case TaskKind::majority:
+      return "majority";
   }
   return "";
 }
@@ -78,6 +121,7 @@ TinyTask::TinyTask(TaskKind kind, TaskSize size)
 }
 
 Index TinyTask::length() const {
+  if (kind_ == TaskKind::majority) return 1 + size_.longest + 2;  // <bos>, the prompt, =>, a letter
   const Index separators = kind_ == TaskKind::induction ? 0 : 1;
   return 1 + 2 * size_.longest + separators;  // <bos>, the prompt, =>, and as many letters again
 }
@@ -92,6 +136,7 @@ Words TinyTask::prompt(Part part, Random& random) const {
                                                         : random.randint(size_.letters);
       words.emplace_back(1, static_cast<char>('a' + letter));
     }
+    if (!has_answer(kind_, words)) continue;
     if (is_held_out(words) == (part == Part::held_out)) return words;
   }
 }

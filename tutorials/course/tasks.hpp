@@ -5,13 +5,26 @@
 //   sort       <bos> d a c => a c d <eos>       answer: in alphabetical order
 //   induction  <bos> d a c f a c f              after the first repeated letter, answer: what stood
 //                                               behind the same letter before
+//   majority   <bos> b a c a => a <eos>         answer: the letter that occurs most often
 // Letters are drawn with equal chances; those of induction without repetition, so that one look
 // back tells the answer. Its length varies, so that no fixed distance tells it; and the repetition
-// begins at any letter of the prompt but the last, so that no fixed place does.
+// begins at any letter of the prompt but the last, so that no fixed place does. Prompts of majority
+// in which two letters occur most often are not used.
 //
 // To beat: guessing. To give every word of the vocabulary the same chance has a loss of ln(size),
 // 3.09 with 16 letters; to know that letters follow, ln 16 = 2.77 for each. A whole answer of n
 // letters is guessed right with a chance of 16^-n: one in 65 536 for n = 4.
+//
+// The answer to majority is one letter, and many guesses know it that do not count. The shares of
+// right answers, with few_letters (below):
+//   any of the 4 letters, by chance                        25 %
+//   the first letter of the prompt, the last or any other  50 %
+//   what is most frequent among the last 3 letters         61 %
+//   the latest letter that stands twice in a row, or the
+//   last one if none does                                  78 %
+//   what is most frequent among the last 5 letters         79 %
+// One head solves it with equal weights: where it reads "=>", it finds the share of each letter. No
+// order is needed, and no position.
 #pragma once
 
 #include <string>
@@ -24,7 +37,7 @@
 
 namespace tapestry {
 
-enum class TaskKind { copy, reverse, sort, induction };
+enum class TaskKind { copy, reverse, sort, induction, majority };
 
 std::string to_string(TaskKind kind);  // "copy", "reverse", ...
 
@@ -32,6 +45,10 @@ struct TaskSize {
   Index letters = 16;               // how many different ones: a, b, c, ...; 2 to 26
   Index shortest = 4, longest = 8;  // letters of a prompt
 };
+
+// Of majority, so that letters come again: with 16 of them, the answer is often the only one that
+// comes twice, and no counting is needed.
+constexpr TaskSize few_letters{.letters = 4, .shortest = 5, .longest = 9};
 
 struct TaskSequence {
   Words words;   // all of it, but <bos> and <eos>
@@ -42,7 +59,8 @@ struct TaskSequence {
 class TinyTask {
  public:
   // Throws Error for sizes out of range, for prompts of which there are less than 100 (of the
-  // shortest length), and for induction with prompts of one letter or of more than there are.
+  // shortest length; of majority, those without a tie), and for induction with prompts of one
+  // letter or of more than there are.
   explicit TinyTask(TaskKind kind, TaskSize size = {});
 
   // The letters and "=>"; the same for all tasks with as many letters.
