@@ -29,12 +29,17 @@ struct Drawn {
   std::vector<Link> links;  // weakest first, so that the strongest are on top
   bool same_words = false;
   std::size_t possible = 0;  // links of a weight above 0; masked ones are 0
-  std::string note;
-  double threshold = 0;
+  std::string note = {};
+  double least = 1, most = 0;  // thresholds of the rows
 };
 
-double threshold_of(const Flow& flow) {
-  return flow.threshold.value_or(std::min(0.5, 2 / static_cast<double>(flow.keys.size())));
+// Without one of its own: twice the even weight of the keys that this query sees.
+double threshold_of(const Flow& flow, std::size_t query) {
+  if (flow.threshold) return *flow.threshold;
+  const auto row = flow.weights.begin() + static_cast<std::ptrdiff_t>(query * flow.keys.size());
+  const auto hidden =
+      std::count_if(row, row + std::ssize(flow.keys), [](double weight) { return weight <= 0; });
+  return std::min(0.5, 2 / static_cast<double>(std::ssize(flow.keys) - hidden));
 }
 
 void check(const Flow& flow) {
@@ -45,7 +50,7 @@ void check(const Flow& flow) {
     throw Error(error_prefix + formatted("need %zu weights, but %zu were given", queries * keys,
                                          flow.weights.size()));
   }
-  const double threshold = threshold_of(flow);
+  const double threshold = flow.threshold.value_or(0);
   if (!(threshold >= 0 && threshold <= 1)) {
     throw Error(error_prefix + formatted("and a threshold of %g; choose 0 to 1", threshold));
   }
@@ -69,12 +74,15 @@ std::vector<std::string> shown(const std::vector<std::string>& words) {
 }
 
 // "12 of 36 links are drawn: those of weight 0.15 or more. The other 24 hold 31 % of the
-// attention."
+// attention." Where rows have thresholds of their own, it tells these in words.
 std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, double all,
                     double drawn_sum) {
   const std::size_t left_out = drawn.possible - drawn.links.size();
-  std::string note = formatted("%zu of %zu links are drawn: those of weight %.3g or more.",
-                               drawn.links.size(), drawn.possible, drawn.threshold);
+  const std::string which = drawn.least < drawn.most
+                                ? "twice the even weight of their row, or of 0.5"
+                                : formatted("weight %.3g or more", drawn.most);
+  std::string note = formatted("%zu of %zu links are drawn: those of %s.", drawn.links.size(),
+                               drawn.possible, which.c_str());
   if (left_out > 0) {
     note += " The other " + (left_out == 1 ? "one holds " : std::to_string(left_out) + " hold ") +
             number_text(100 * (1 - drawn_sum / all), 0) + " % of the attention.";
@@ -90,11 +98,12 @@ std::string note_on(const Flow& flow, const Drawn& drawn, std::size_t nan, doubl
 
 Drawn prepare(const Flow& flow) {
   check(flow);
-  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys, 0, {},
-              threshold_of(flow)};
+  Drawn drawn{shown(flow.queries), shown(flow.keys), {}, flow.queries == flow.keys};
   std::size_t nan = 0;
   double all = 0, drawn_sum = 0;
   for (std::size_t i = 0; i < drawn.queries.size(); ++i) {
+    const double threshold = threshold_of(flow, i);
+    drawn.least = std::min(drawn.least, threshold), drawn.most = std::max(drawn.most, threshold);
     for (std::size_t j = 0; j < drawn.keys.size(); ++j) {
       const double weight = flow.weights[i * flow.keys.size() + j];
       if (std::isnan(weight)) {
@@ -104,7 +113,7 @@ Drawn prepare(const Flow& flow) {
       if (weight <= 0) continue;
       ++drawn.possible;
       all += weight;
-      if (weight < drawn.threshold) continue;
+      if (weight < threshold) continue;
       drawn_sum += weight;
       drawn.links.push_back({i, j, std::min(weight, 1.0)});
     }
@@ -221,7 +230,7 @@ void draw_flow_legend(Canvas& canvas, const Rect& area, const Drawn& drawn, doub
   const TextStyle style{type::subtitle, theme::ink, false, Align::left, VerticalAlign::middle};
   std::vector<LegendLink> entries = {
       {0.25, "0.25", link_colour}, {0.5, "0.5", link_colour}, {1, "weight 1", link_colour}};
-  std::erase_if(entries, [&](const LegendLink& one) { return one.weight < drawn.threshold; });
+  std::erase_if(entries, [&](const LegendLink& one) { return one.weight < drawn.least; });
   if (drawn.same_words) entries.push_back({1, "to itself", self_colour});
   const auto width = [&](const LegendLink& entry) {
     return 40 + measure_text(entry.words, style).width;

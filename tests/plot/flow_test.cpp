@@ -102,6 +102,26 @@ TEST_CASE("without a threshold it is twice the even weight", "[phase3][plot]") {
   CHECK(says(3, "0 of 3 links are drawn: those of weight 0.5 or more"));
 }
 
+TEST_CASE("without a threshold each query has that of the keys it sees", "[phase3][plot]") {
+  const Names six(6, "w");
+  Flow flow{six, six, std::vector<double>(36)};
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) flow.weights[6 * i + j] = 1.0 / double(i + 1);
+  }
+  const auto told = [&] { return words(render(flow, 640, 1), Role::legend); };
+  const auto has = [](const Names& lines, const std::string& begin) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.starts_with(begin); });
+  };
+  // One key has all, two have a half each: 0.5 is drawn, and an even weight is not.
+  CHECK(has(told(), "3 of 21 links are drawn: those of twice the even weight of their row,"));
+  flow.weights[6 * 4] = 0.41;  // of five keys; 0.4 is twice the even weight
+  flow.weights[6 * 5] = 0.3;   // of six keys; a third is
+  CHECK(has(told(), "4 of 21 links are drawn"));
+  flow.threshold = 0.25;
+  CHECK(has(told(), "12 of 21 links are drawn: those of weight 0.25 or more"));
+}
+
 TEST_CASE("a legend counts no link that a mask forbids", "[phase3][plot]") {
   const auto says = [](const Flow& flow, const std::string& begin) {
     const Names said = words(render(flow, 400, 1), Role::legend);

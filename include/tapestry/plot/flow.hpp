@@ -12,8 +12,8 @@ namespace tapestry::plot {
 struct Flow {
   std::vector<std::string> queries = {}, keys = {};
   std::vector<double> weights = {};  // queries × keys, row by row, each from 0 to 1
-  // Only links with at least this weight are drawn. Without one: twice the even weight, 2 / keys,
-  // but at most one half.
+  // Only links with at least this weight are drawn. Without one each query has its own: twice the
+  // even weight of the keys that it sees (of a weight above 0), but at most one half.
   std::optional<double> threshold = {};
   std::string title = {}, subtitle = {};
 };
