@@ -64,6 +64,7 @@ namespace tapestry {
 [[nodiscard]] Tensor gelu(const Tensor& x);
 // the tanh approximation of gelu from the same paper (GPT-2)
 [[nodiscard]] Tensor gelu_tanh(const Tensor& x);
+[[nodiscard]] Tensor mish(const Tensor& x);  // x tanh(softplus(x)) (Misra 2019)
 [[nodiscard]] Tensor silu(const Tensor& x);  // x sigmoid(x), also called swish (Llama)
 [[nodiscard]] Tensor abs(const Tensor& x);   // the gradient at 0 is 0
 

@@ -1,7 +1,8 @@
 // What a function of each element is: a struct, in one place, with its name, its plain form, its
 // SIMD form and what tests try. Each header of functions ends with their list: a new function is
 // one struct, and its name there. The table of kernels, every set and the tests walk UnaryFunctions
-// (functions.hpp and functions_exact.hpp) and BinaryFunctions (functions_of_two.hpp).
+// (functions.hpp, functions_elementary.hpp and functions_exact.hpp) and BinaryFunctions
+// (functions_of_two.hpp).
 //
 //   plain(x)      in double; the reference set rounds it once
 //   simd<M>(x)    the same for a batch of floats; M is Math<A> of the set, with all that it offers.

@@ -1,104 +1,14 @@
-// Functions of one number: elementary ones, activations, and the list of all (function_list.hpp
-// tells what a function is).
+// Activations, and the list of all functions of one number (function_list.hpp tells what a function
+// is).
 #pragma once
 
 #include <algorithm>
 
 #include "kernels/coefficients.hpp"
+#include "kernels/functions_elementary.hpp"
 #include "kernels/functions_exact.hpp"
 
 namespace tapestry::kernels {
-
-// ---- Elementary functions: simd_math.hpp and simd_trigonometry.hpp have the SIMD forms, since
-// other kernels are made of them, too.
-
-struct Exp {
-  static constexpr const char* name = "exp";
-  static constexpr Claim claim{-104, 88.72, 1.1};
-  static double plain(double x) { return std::exp(x); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::exp(x);
-  }
-};
-
-struct Log {
-  static constexpr const char* name = "log";
-  static constexpr Claim claim{1e-45, 3e38, 0.85};
-  static double plain(double x) { return std::log(x); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::log(x);
-  }
-};
-
-struct Sin {
-  static constexpr const char* name = "sin";
-  static constexpr Claim claim{-1e4, 1e4, 1.05};
-  static double plain(double x) { return std::sin(x); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::sin(x);
-  }
-};
-
-struct Cos {
-  static constexpr const char* name = "cos";
-  static constexpr Claim claim{-1e4, 1e4, 1.05};
-  static double plain(double x) { return std::cos(x); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::cos(x);
-  }
-};
-
-struct Tanh {
-  static constexpr const char* name = "tanh";
-  static constexpr Claim claim{-20, 20, 1.15};
-  static constexpr bool saves_output = true;
-  static constexpr double slope_error = 1.2e-7;
-  static double plain(double x) { return std::tanh(x); }
-  static double plain_backward(double dy, double y) { return dy * (1 - y * y); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::tanh(x);
-  }
-  // Off by 4.5e-8 of max(1, |x|)
-  template <class M, class V = typename M::V>
-  static V simd_backward(V dy, V y) {
-    return dy * (V(1.0f) - y * y);
-  }
-};
-
-struct Erf {
-  static constexpr const char* name = "erf";
-  static constexpr Claim claim{-6, 6, 1.5};
-  static double plain(double x) { return std::erf(x); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::erf(x);
-  }
-};
-
-struct Sigmoid {
-  static constexpr const char* name = "sigmoid";
-  static constexpr Claim claim{-104, 104, 2.2};
-  static constexpr bool saves_output = true;
-  static constexpr double slope_error = 6e-8;
-  static double plain(double x) { return 1 / (1 + std::exp(-x)); }
-  static double plain_backward(double dy, double y) { return dy * y * (1 - y); }
-  template <class M>
-  static auto simd(typename M::V x) {
-    return M::sigmoid(x);
-  }
-  // Off by 2.3e-8 of max(1, |x|)
-  template <class M, class V = typename M::V>
-  static V simd_backward(V dy, V y) {
-    return dy * y * (V(1.0f) - y);
-  }
-};
-
-// ---- Activations
 
 struct Elu {  // with alpha = 1
   static constexpr const char* name = "elu";
@@ -267,8 +177,70 @@ struct Silu {  // x sigmoid(x)
   }
 };
 
+struct Mish {  // x tanh(softplus(x)) (Misra 2019)
+  static constexpr const char* name = "mish";
+  static constexpr Claim claim{-109, 109, 3.5};
+  static constexpr bool saves_output = false;
+  static constexpr double slope_error = 3e-7;
+
+  // Beyond 750 on either side tanh is 0 or 1 to the last bit; an infinite x would meet a factor of
+  // 0.
+  static double plain(double x) {
+    x = std::max(x, -750.0);
+    return x * std::tanh(Softplus::plain(x));
+  }
+  static double plain_backward(double dy, double x) {
+    x = std::clamp(x, -750.0, 750.0);
+    const double t = std::tanh(Softplus::plain(x));
+    return dy * (t + x * Sigmoid::plain(x) * (1 - t * t));
+  }
+
+  // tanh(softplus(x)) with e = exp(-|x|), where nothing overflows and nothing cancels: top / bottom
+  // = (1 + 2 e) / (1 + 2 e (1 + e)), and below 0 e times top / bottom = (2 + e) / (2 + e (2 + e))
+  template <class M, class V = typename M::V>
+  struct Share {
+    V top, bottom;
+
+    TAPESTRY_INLINE Share(V x, V e) {
+      const auto below = x < V(0.0f);
+      const V twice = e + e, two_more = V(2.0f) + e;
+      top = M::select(below, two_more, V(1.0f) + twice);
+      bottom = M::select(below, M::multiply_add(e, two_more, V(2.0f)),
+                         M::multiply_add(twice, V(1.0f) + e, V(1.0f)));
+    }
+  };
+  // Below -87 exp(x) is denormal, but x exp(x) is not yet: below -64 it is exp(x + 32) exp(-32).
+  // From -far on the result rounds to 0; so does the last factor, and no denormal comes up.
+  // 3.36 ULP
+  static constexpr float far = 108.661f;
+  template <class M, class V = typename M::V>
+  static V simd(V x) {
+    constexpr float least = 1.26641655e-14f;  // exp(-32)
+    x = M::larger(V(-far), x);
+    const auto tiny = x < V(-64.0f);
+    const V e = M::exp_below_88(M::negative_magnitude(M::select(tiny, x + V(32.0f), x)));
+    const Share<M> share(x, e);
+    const V factor = M::select(x <= V(-far), V(0.0f), M::select(tiny, V(least), V(1.0f)));
+    const V part = factor * M::quotient(share.top, share.bottom);
+    return x * M::select(x < V(0.0f), e, V(1.0f)) * part;
+  }
+  // The slope is t + x sigmoid(x) (1 - t^2) for the tanh t; the latter two make 4 e (1 + e) /
+  // bottom^2, times e where x >= 0. Off by 2.6e-7 of max(1, |x|)
+  template <class M, class V = typename M::V>
+  static V simd_backward(V dy, V x) {
+    x = M::bounded(x, -80.0f, 40.0f);  // beyond, e or its square would be denormal
+    const auto below = x < V(0.0f);
+    const V e = M::exp_below_88(M::negative_magnitude(x));
+    const Share<M> share(x, e);
+    const V inverse = M::quotient(V(1.0f), share.bottom);
+    const V t = share.top * M::select(below, e, V(1.0f));
+    const V bend = V(4.0f) * x * e * (V(1.0f) + e) * M::select(below, V(1.0f), e);
+    return dy * inverse * M::multiply_add(bend, inverse, t);
+  }
+};
+
 using SmoothFunctions =
-    FunctionList<Exp, Log, Sin, Cos, Tanh, Erf, Sigmoid, Elu, Gelu, GeluTanh, Silu, Softplus>;
+    FunctionList<Exp, Log, Sin, Cos, Tanh, Erf, Sigmoid, Elu, Gelu, GeluTanh, Mish, Silu, Softplus>;
 using UnaryFunctions = JoinedLists<ExactFunctions, SmoothFunctions>::List;
 
 }  // namespace tapestry::kernels

@@ -3,7 +3,7 @@
 // These define what the library computes; the SIMD sets only compute it faster, and a test compares
 // each of them with this file. Elementary functions and sums run in double and round once, so that
 // the reference is also the most accurate set. table.hpp holds the contract of each kernel; the
-// functions of single numbers stand in functions.hpp and functions_of_two.hpp.
+// functions of single numbers stand in functions*.hpp.
 #pragma once
 
 #include <cmath>

@@ -3,8 +3,8 @@
 // Each reduces its argument to a short interval (Cody and Waite 1980) and evaluates a polynomial
 // there, whose coefficients stand in coefficients.hpp. Above each function that an entry of the
 // table is: its largest error on sse2, avx2 and avx512 over a dense sweep of floats, as the tests
-// print it with "[.ulp]"; what it claims in functions.hpp is checked by every run of the tests. ULP
-// = distance of neighbouring floats at the exact result. All pass NaN on.
+// print it with "[.ulp]"; what it claims in functions_elementary.hpp is checked by every run of the
+// tests. ULP = distance of neighbouring floats at the exact result. All pass NaN on.
 #pragma once
 
 #include <cmath>

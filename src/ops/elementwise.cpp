@@ -1,5 +1,5 @@
 // Functions of each element: sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu gelu_tanh
-// silu abs sign floor ceil round.
+// mish silu abs sign floor ceil round.
 #include <cmath>
 #include <numbers>
 
@@ -84,6 +84,7 @@ Tensor elu(const Tensor& x) { return elementwise<kernels::Elu>(x); }
 Tensor softplus(const Tensor& x) { return elementwise<kernels::Softplus>(x); }
 Tensor gelu(const Tensor& x) { return elementwise<kernels::Gelu>(x); }
 Tensor gelu_tanh(const Tensor& x) { return elementwise<kernels::GeluTanh>(x); }
+Tensor mish(const Tensor& x) { return elementwise<kernels::Mish>(x); }
 Tensor silu(const Tensor& x) { return elementwise<kernels::Silu>(x); }
 
 Tensor activated(const Tensor& x, Activation activation) {

@@ -259,10 +259,12 @@ TEST_CASE("elementary functions at the ends of their ranges", "[phase0][kernels]
     CHECK((of(set->of<Elu>(), inf) == inf && of(set->of<Elu>(), -inf) == -1));
     CHECK((of(set->of<Gelu>(), inf) == inf && of(set->of<Gelu>(), -inf) == 0));
     CHECK((of(set->of<GeluTanh>(), inf) == inf && of(set->of<GeluTanh>(), -inf) == 0));
+    CHECK((of(set->of<Mish>(), inf) == inf && of(set->of<Mish>(), -inf) == 0));
     CHECK((of(set->of<Silu>(), inf) == inf && of(set->of<Silu>(), -inf) == 0));
     CHECK((of(set->of<Softplus>(), inf) == inf && of(set->of<Softplus>(), -inf) == 0));
     CHECK(std::signbit(of(set->of<Negate>(), 0)));
-    for (Unary odd : {set->of<Sin>(), set->of<Tanh>(), set->of<Erf>(), set->of<Sqrt>()}) {
+    for (Unary odd :
+         {set->of<Sin>(), set->of<Tanh>(), set->of<Erf>(), set->of<Sqrt>(), set->of<Mish>()}) {
       CHECK(std::signbit(of(odd, -0.0f)));
       CHECK(!std::signbit(of(odd, 0.0f)));
     }
@@ -291,6 +293,37 @@ TEST_CASE("gelu and silu where they stop to fall off", "[phase0][kernels]") {
     CHECK((of(set->of<Gelu>(), -9.5) < 0 && of(set->of<Silu>(), -79.5) < 0));
     CHECK(slope(set->backward_of<Gelu>(), -15) == slope(set->backward_of<Gelu>(), -10));
     CHECK(slope(set->backward_of<Silu>(), -100) == slope(set->backward_of<Silu>(), -80));
+  }
+}
+
+TEST_CASE("mish down to where it rounds to 0, and its slope", "[phase0][kernels]") {
+  const auto of = [](const Table& set, float x) {
+    std::vector<real> in(35, x), out(35, nan);
+    set.of<Mish>()(in.data(), out.data(), 35);
+    return out[34];
+  };
+  const auto slope = [](const Table& set, float x) {
+    const real dy = 3;
+    real dx = 0;
+    set.backward_of<Mish>()(&dy, &x, &dx, 1);
+    return dx;
+  };
+  for (const Table* set : usable_sets()) {
+    CAPTURE(set->name);
+    for (const float x : {-91.0f, -88.0f, -3e-39f, 3e-39f, 40.0f, 3e38f}) {
+      CAPTURE(x);
+      CHECK(ulps(of(*set, x), Mish::plain(double(x))) <= 4);
+    }
+    CHECK((of(*set, -108.6f) < 0 && of(*set, -108.7f) == 0 && of(*set, -3e38f) == 0));
+    CHECK((slope(*set, 3e38f) == 3 && std::abs(slope(*set, -3e38f)) < 1e-30));
+    CHECK((slope(*set, 0) == Approx(1.8) && slope(*set, -50) == Approx(-147 * std::exp(-50.0))));
+    if (set == &reference_set()) continue;
+    for (const float x : {-109.0f, -1000.0f, -inf}) {
+      std::feclearexcept(FE_ALL_EXCEPT);
+      CHECK((of(*set, x) == 0 && std::fetestexcept(FE_UNDERFLOW) == 0));
+      CHECK((slope(*set, x) == slope(*set, -80) && std::fetestexcept(FE_UNDERFLOW) == 0));
+      CHECK((slope(*set, -x) == 3 && std::fetestexcept(FE_UNDERFLOW) == 0));
+    }
   }
 }
 

@@ -39,6 +39,8 @@ TEST_CASE("reference: functions of one number", "[phase0][kernels]") {
   CHECK(close(of<GeluTanh>(1), real(0.8411919906082768), digits, 0));  // tanh form
   CHECK(close(of<Silu>(1), real(0.7310585786300049), digits, 0));      // sigmoid(1)
   CHECK(close(of<Silu>(-1), real(-0.2689414213699951), digits, 0));    // -sigmoid(-1)
+  CHECK(close(of<Mish>(1), real(0.8650983882673103), digits, 0));
+  CHECK(close(of<Mish>(-1), real(-0.30340146137410895), digits, 0));
   CHECK(of<Relu>(-2) == 0);
   CHECK(of<Relu>(2) == 2);
   CHECK(std::isnan(of<Relu>(nan)));
@@ -57,6 +59,8 @@ TEST_CASE("reference: infinities", "[phase0][kernels]") {
   CHECK((of<Gelu>(-inf) == 0 && of<GeluTanh>(-inf) == 0 && of<Silu>(-inf) == 0));
   CHECK((of<Gelu>(inf) == inf && of<GeluTanh>(inf) == inf && of<Silu>(inf) == inf));
   CHECK((std::isnan(of<Gelu>(nan)) && std::isnan(of<GeluTanh>(nan)) && std::isnan(of<Silu>(nan))));
+  CHECK((of<Mish>(-inf) == 0 && of<Mish>(inf) == inf && std::isnan(of<Mish>(nan))));
+  CHECK((backward_of<Mish>(2, inf) == 2 && backward_of<Mish>(2, -inf) == 0));
   CHECK((backward_of<Gelu>(2, inf) == 2 && backward_of<GeluTanh>(2, inf) == 2));
   CHECK((backward_of<Silu>(2, inf) == 2 && backward_of<Silu>(2, -inf) == 0));
   CHECK((backward_of<Gelu>(2, -inf) == 0 && backward_of<GeluTanh>(2, -inf) == 0));

@@ -1,5 +1,5 @@
-// sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu gelu_tanh silu abs sign floor ceil
-// round.
+// sqrt exp log sin cos tanh erf sigmoid softplus relu elu gelu gelu_tanh mish silu abs sign floor
+// ceil round.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -23,6 +23,11 @@ double gelu_tanh_of(double x) {
   return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
+// tanh(log(u)) = (u^2 - 1) / (u^2 + 1), here with u = 1 + exp(x)
+double mish_of(double x) {
+  const double e = std::exp(x), square = e * (e + 2);
+  return x * square / (square + 2);
+}
 double silu_of(double x) { return x / (1 + std::exp(-x)); }
 
 struct Unary {
@@ -50,6 +55,7 @@ const std::vector<Unary> functions = {
     {"elu, below 0", elu, elu_of, -20, 3, -3, -0.2, -1, infinity},
     {"gelu", gelu, gelu_of, -6, 6, -3, 3, 0, infinity},
     {"gelu_tanh", gelu_tanh, gelu_tanh_of, -6, 6, -3, 3, 0, infinity},
+    {"mish", mish, mish_of, -20, 20, -4, 4, 0, infinity},
     {"silu", silu, silu_of, -20, 20, -4, 4, 0, infinity},
     {"abs", abs, std::fabs, -3, 3, 0.2, 3, infinity, infinity},
     {"abs, below 0", abs, std::fabs, -3, 3, -3, -0.2, infinity, infinity},
@@ -149,10 +155,11 @@ TEST_CASE("functions stay right where exp would overflow", "[phase0][ops]") {
   CHECK(difference(elu(x), {4}, {-1, -1, 100, 1000}) == "");
   CHECK(difference(gelu(x), {4}, {0, 0, 100, 1000}) == "");
   CHECK(difference(gelu_tanh(x), {4}, {0, 0, 100, 1000}) == "");
+  CHECK(difference(mish(x), {4}, {0, 0, 100, 1000}) == "");
   CHECK(difference(silu(x), {4}, {0, 0, 100, 1000}) == "");
   CHECK(difference(exp(x), {4}, {0, 0, in_double ? std::exp(100.0) : infinity, infinity}) == "");
   for (const auto f : {sigmoid, tanh}) CHECK(difference(slope(f, x), {4}, {0, 0, 0, 0}) == "");
-  for (const auto f : {softplus, elu, gelu, gelu_tanh, silu}) {
+  for (const auto f : {softplus, elu, gelu, gelu_tanh, mish, silu}) {
     CHECK(difference(slope(f, x), {4}, {0, 0, 1, 1}) == "");
   }
 }
