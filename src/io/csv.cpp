@@ -1,4 +1,4 @@
-// CSV files: writing row by row, reading whole.
+// CSV files: writing row by row or whole, reading whole.
 #include "tapestry/io/csv.hpp"
 
 #include <algorithm>
@@ -55,12 +55,13 @@ std::string quoted_list(const std::vector<std::string>& names) {
   return text;
 }
 
-void check_names(const std::vector<std::string>& names) {
-  if (names.empty()) throw Error("CsvLog: there are no columns.");
+void check_names(const char* operation, const std::vector<std::string>& names) {
+  const std::string begin = std::string(operation) + ": ";
+  if (names.empty()) throw Error(begin + "there are no columns.");
   std::set<std::string> seen;
   for (const std::string& name : names) {
     const auto refuse = [&](const char* problem) {
-      throw Error("CsvLog: the column " + in_quotes(name) + problem);
+      throw Error(begin + "the column " + in_quotes(name) + problem);
     };
     if (name.empty()) refuse(" needs a name.");
     if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; })) {
@@ -68,6 +69,13 @@ void check_names(const std::vector<std::string>& names) {
     }
     if (!seen.insert(name).second) refuse(" stands twice.");
   }
+}
+
+void check_cells(const char* operation, const CsvRow& cells, std::size_t columns,
+                 const fs::path& path) {
+  if (cells.size() == columns) return;
+  throw Error(std::string(operation) + ": a row of " + std::to_string(cells.size()) +
+              " cells for the " + std::to_string(columns) + " columns of " + path.string() + ".");
 }
 
 // ---- reading
@@ -193,7 +201,7 @@ std::string kept_rows(std::string text, const std::vector<std::string>& columns,
 CsvLog::CsvLog(const fs::path& path, const std::vector<std::string>& columns,
                const CsvLogOptions& options)
     : path_(path), columns_(columns.size()) {
-  check_names(columns);
+  check_names("CsvLog", columns);
   if (options.replace && options.resume_after) {
     throw Error("CsvLog: replace and resume_after contradict each other.");
   }
@@ -214,10 +222,7 @@ CsvLog::CsvLog(const fs::path& path, const std::vector<std::string>& columns,
 }
 
 void CsvLog::row(const CsvRow& cells) {
-  if (cells.size() != columns_) {
-    throw Error("CsvLog: a row of " + std::to_string(cells.size()) + " cells for the " +
-                std::to_string(columns_) + " columns of " + path_.string() + ".");
-  }
+  check_cells("CsvLog", cells, columns_, path_);
   file_ << row_text(cells) << std::flush;
   if (!file_) throw Error("CsvLog: cannot write " + path_.string() + ": " + std::strerror(errno));
 }
@@ -234,6 +239,16 @@ std::vector<double> CsvTable::column(std::string_view name) const {
     numbers.push_back(row.at(place).value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   return numbers;
+}
+
+void write_csv(const fs::path& path, const CsvTable& table) {
+  check_names("write_csv", table.columns);
+  std::string text = header_text(table.columns);
+  for (const CsvRow& row : table.rows) {
+    check_cells("write_csv", row, table.columns.size(), path);
+    text += row_text(row);
+  }
+  write_file_atomically("write_csv", path, std::as_bytes(std::span(text)));
 }
 
 CsvTable read_csv(const fs::path& path) {

@@ -138,6 +138,38 @@ TEST_CASE("a CSV log names what it cannot write", "[phase2][io]") {
                   {"CsvLog: cannot write /dev/full: No space left"}) == "");
 }
 
+TEST_CASE("a whole table is written as a log would be, and reads back", "[phase5][io]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "new/a.csv";
+  const CsvTable table{{"a", "b, c"}, {{1, 0.1}, {std::nullopt, -infinity}, {1.0 / 3, 1e16}}};
+  write_csv(path, table);
+  {
+    CsvLog log(folder / "log.csv", table.columns);
+    for (const CsvRow& row : table.rows) log.row(row);
+  }
+  CHECK(content(path) == "a,\"b, c\"\n1,0.1\n,-inf\n0.3333333333333333,1e+16\n");
+  CHECK(content(path) == content(folder / "log.csv"));
+  CHECK(read_csv(path).columns == table.columns);
+  CHECK(read_csv(path).rows == table.rows);
+  write_csv(path, {{"one"}, {}});  // replaces it
+  CHECK(content(path) == "one\n");
+}
+
+TEST_CASE("a table that cannot be written leaves an older file as it was", "[phase5][io]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "a.csv";
+  const auto write = [&](const CsvTable& table) { write_csv(path, table); };
+  std::ofstream(path) << "old";
+  CHECK(complaint([&] { write({}); }, {"write_csv: there are no columns"}) == "");
+  CHECK(complaint([&] { write({{"a", "a"}, {}}); }, {"write_csv: ", "'a' stands twice"}) == "");
+  CHECK(complaint([&] { write({{"a", "b"}, {{1, 2}, {3}}}); },
+                  {"write_csv: a row of 1 cells for the 2 columns", "a.csv"}) == "");
+  CHECK(complaint([&] { write_csv(path / "b.csv", {{"a"}, {}}); },
+                  {"write_csv: cannot write", "b.csv"}) == "");
+  CHECK(content(path) == "old");
+  CHECK(folder.files() == 1);
+}
+
 TEST_CASE("tables of other programs are read", "[phase2][io]") {
   const CsvTable table = read(
       "\xEF\xBB\xBF\"\",\"a \"\"b\"\"\"\r\n"

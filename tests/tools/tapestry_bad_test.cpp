@@ -117,6 +117,7 @@ TEST_CASE("names that are empty are refused, not taken for none", "[phase5][tool
   CHECK(place.refused("generate --checkpoint ''", empty) == "");
   CHECK(place.refused("analyze --checkpoint '' --text the", empty) == "");
   CHECK(place.refused("analyze --checkpoint m --text the --out ''", empty) == "");
+  CHECK(place.refused("analyze --checkpoint m --text the --table ''", empty) == "");
   CHECK(place.refused("plot m --tensor ''", {"--tensor", *empty.begin()}) == "");
   CHECK(place.refused("plot ''", empty) == "");
   CHECK(place.refused("tape ''", empty) == "");

@@ -1,12 +1,15 @@
 // `tapestry analyze`: attention weights and patterns of a model on a text.
 #include <algorithm>
+#include <utility>
 
 #include "commands.hpp"
+#include "findings.hpp"
 #include "heads.hpp"
 #include "measures.hpp"
 #include "screen.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
+#include "tapestry/io/csv.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/flow.hpp"
@@ -46,6 +49,24 @@ void print_summary(const std::vector<Head>& heads, const Words& words, bool caus
                            "that sees less than three has no choice, and no link.",
                            0)
                         .c_str());
+}
+
+// The numbers of the summary, all digits; the cells of a link are empty where it prints none.
+void write_table(const std::vector<Head>& heads, bool causal, const Path& path) {
+  CsvTable table{{"layer", "head", "entropy", "even entropy", "distance", "even distance",
+                  "link query", "link key", "link weight"},
+                 {}};
+  for (const Head& head : heads) {
+    const Measures m = measure(head.weights, head.mask);
+    CsvRow row = {double(head.layer), double(head.number), m.entropy,
+                  m.even_entropy,     m.distance,          m.even_distance};
+    for (const Link& link : strongest_links(head.weights, 1, causal)) {
+      row.insert(row.end(), {double(link.query), double(link.key), link.weight});
+    }
+    row.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  }
+  write_csv(path, table);
 }
 
 // Where place and letter disagree, for heads that may pass for induction.
@@ -173,6 +194,7 @@ void check_pattern_is_used(const Subject& subject, const AnalyzeOptions& options
 }  // namespace
 
 void analyze(const AnalyzeOptions& options) {
+  check_file("--table", options.table);
   const Subject subject = read_subject(options);
   check_layer(subject, std::max<Index>(options.layer, 0));
   check_head(subject, std::max<Index>(options.head, 0));
@@ -184,7 +206,11 @@ void analyze(const AnalyzeOptions& options) {
   const Tensor logits = subject.model(reading.ids, {.need_weights = true});
   const std::vector<Head> heads = heads_of(subject, seen, options.layer, options.head);
   const bool causal = subject.model.options().is_causal;
-  const auto written = write_pictures(heads, reading.labels, causal, options);
+  std::vector<Path> written = write_pictures(heads, reading.labels, causal, options);
+  if (!options.table.empty()) {
+    write_table(heads, causal, options.table);
+    written.push_back(options.table);
+  }
   print_introduction(subject, reading);
   print_summary(heads, reading.labels, causal);
   print_detectors(detected, heads, cuts, options.pattern);

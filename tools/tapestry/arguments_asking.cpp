@@ -22,6 +22,8 @@ void add_analyze(CLI::App& app) {
         }
         return in_quotes(name) + " is not a pattern; there are " + names;
       });
+  c.name("--table", &AnalyzeOptions::table, "write the numbers of the heads to this file, as CSV")
+      ->type_name("FILE");
   c.pictures("for the pictures (out/plots)");
 }
 

@@ -34,6 +34,7 @@ struct ModelOptions {
 struct AnalyzeOptions : PictureOptions, ModelOptions {
   Index layer = -1, head = -1;  // -1: all
   std::string pattern;          // the one to show of every head; empty: the best of each
+  Path table;                   // for the numbers of the heads, as CSV; empty: none
 };
 void analyze(const AnalyzeOptions& options);
 

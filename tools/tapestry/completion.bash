@@ -8,8 +8,8 @@ _tapestry() {
     --task)
       mapfile -t COMPREPLY < <(compgen -W 'copy reverse sort induction majority brackets grammar' -- "$word")
       return ;;
-    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--texts|--json|--npy|--save|--out|\
-      --beside)
+    --checkpoint|--model|--adapters|--tokenizer|--train|--fit|--texts|--json|--npy|--table|--save|\
+      --out|--beside)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
@@ -20,7 +20,7 @@ _tapestry() {
     words='analyze why attribute cut patch lens circuit explore train hand generate convert tokens plot tape lab compare bits zoo doctor --help --version'
   else
     case ${COMP_WORDS[1]} in
-      analyze) words='--checkpoint --model --adapters --text --layer --head --pattern --out --format' ;;
+      analyze) words='--checkpoint --model --adapters --text --layer --head --pattern --table --out --format' ;;
       why) words='--checkpoint --model --adapters --text --query --key --layer --head' ;;
       attribute|cut|patch|lens)
         words='--checkpoint --model --adapters --text --token --against --position'

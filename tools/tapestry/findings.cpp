@@ -128,22 +128,23 @@ void write_heatmap(const Table& table, const std::string& title, const std::stri
   print("wrote %s\n", path.c_str());
 }
 
+void check_file(const char* option, const Path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(std::string(option) + " " + in_quotes(path.string()) +
+                " is a folder: name a file.");
+  }
+  const Path folder = path.parent_path();
+  if (!folder.empty() && std::filesystem::exists(folder, ignored) &&
+      !std::filesystem::is_directory(folder, ignored)) {
+    throw Error(std::string(option) + " " + in_quotes(path.string()) + ": " +
+                in_quotes(folder.string()) + " is no folder.");
+  }
+}
+
 void check_files(const FileOptions& options) {
-  const auto check = [](const char* option, const Path& path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-      throw Error(std::string(option) + " " + in_quotes(path.string()) +
-                  " is a folder: name a file.");
-    }
-    const Path folder = path.parent_path();
-    if (!folder.empty() && std::filesystem::exists(folder, ignored) &&
-        !std::filesystem::is_directory(folder, ignored)) {
-      throw Error(std::string(option) + " " + in_quotes(path.string()) + ": " +
-                  in_quotes(folder.string()) + " is no folder.");
-    }
-  };
-  check("--json", options.json);
-  check("--npy", options.npy);
+  check_file("--json", options.json);
+  check_file("--npy", options.npy);
 }
 
 void write_files(const Findings& findings, const FileOptions& options) {

@@ -41,7 +41,10 @@ void write_heatmap(const Table& table, const std::string& title, const std::stri
                    const Path& path);
 
 // Throws Error for a name that no file can have: that of a folder, or below a file. To be called
-// before the work, which may take long.
+// before the work, which may take long. `path` is what `option` names; empty: no file.
+void check_file(const char* option, const Path& path);
+
+// The same for these options.
 void check_files(const FileOptions& options);
 
 // Writes the files that were asked for, and says so.

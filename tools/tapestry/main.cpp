@@ -99,11 +99,12 @@ int run(int count, char** arguments) {
   }
 }
 
-// The library begins the message of a reader with its name, "read_npy: ", which tells the user of
-// the command nothing.
+// The library begins the message of a reader or writer with its name, "read_npy: ", which tells the
+// user of the command nothing.
 std::string without_function(const std::string& message) {
   const std::size_t end = message.find(": ");
-  return message.starts_with("read_") && end != message.npos ? message.substr(end + 2) : message;
+  const bool named = message.starts_with("read_") || message.starts_with("write_");
+  return named && end != message.npos ? message.substr(end + 2) : message;
 }
 
 }  // namespace

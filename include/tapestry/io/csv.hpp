@@ -1,4 +1,5 @@
-// CSV files: a log that a program appends to while it runs, for spreadsheets and pandas.
+// CSV files, for spreadsheets and pandas: a log that a program appends to while it runs, and whole
+// tables.
 //
 //   CsvLog log("out/loss.csv", {"step", "loss", "held out"}, {.replace = true});
 //   log.row({1, loss, std::nullopt});  // step,loss,held out
@@ -53,6 +54,11 @@ struct CsvTable {
   // The column of that name, NaN for empty cells. Throws Error, with all names, if there is none.
   [[nodiscard]] std::vector<double> column(std::string_view name) const;
 };
+
+// Writes a whole table, as CsvLog does, all or nothing; an older file is replaced. Missing folders
+// are made. Throws Error for names that CsvLog refuses, for a row of another count of cells, and
+// if the file cannot be written.
+void write_csv(const std::filesystem::path& path, const CsvTable& table);
 
 // Reads a table of this or another program: a header, and numbers below it. Cells may be quoted;
 // \r\n, a byte order mark, empty lines and blanks around numbers are ignored. Throws Error with the
