@@ -105,6 +105,29 @@ TEST_CASE("analyze --table refuses names that no file can have before the work",
   CHECK(all_in(folder / "") == std::vector<std::string>{"text"});
 }
 
+TEST_CASE("a file that is written is none of the model that is read", "[phase5][tools]") {
+  const TemporaryFolder folder;
+  std::filesystem::copy(models() / "words", folder / "m");
+  std::filesystem::create_directory(folder / "kept");
+  std::filesystem::copy(models() / "words", folder / "kept/words.safetensors");
+  const std::string before = content(folder / "m");
+  for (const std::string work : {"analyze --table", "cut --json", "cut --npy", "circuit --json"}) {
+    for (const std::string file : {"m", "kept/../m"}) {
+      CAPTURE(work, file);
+      const Result result =
+          tapestry_in(folder / "", work + " " + file + " --checkpoint m --text " + sentence);
+      CHECK(result.status == 1);
+      CHECK(has(result.err, "'" + file + "' is a file of the model that is read: name another."));
+      CHECK(content(folder / "m") == before);
+    }
+  }
+  // A folder of a model: its files, but not a new one beside them.
+  const Result inside = tapestry_in(
+      folder / "", "analyze --table kept/words.safetensors --model kept --text " + sentence);
+  CHECK(has(inside.err, "is a file of the model that is read"));
+  CHECK(content(folder / "kept/words.safetensors") == before);
+}
+
 TEST_CASE("analyze --table tells that a disk is full, and nothing else", "[phase5][tools]") {
   if (!std::filesystem::exists("/dev/full")) return;
   const TemporaryFolder folder;

@@ -194,7 +194,7 @@ void check_pattern_is_used(const Subject& subject, const AnalyzeOptions& options
 }  // namespace
 
 void analyze(const AnalyzeOptions& options) {
-  check_file("--table", options.table);
+  check_file("--table", options.table, options);
   const Subject subject = read_subject(options);
   check_layer(subject, std::max<Index>(options.layer, 0));
   check_head(subject, std::max<Index>(options.head, 0));

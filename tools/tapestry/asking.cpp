@@ -76,7 +76,7 @@ std::function<void(Index made, Index all)> slow_progress(const char* what, const
 }
 
 Asked open_asked(const AskOptions& options) {
-  check_files(options);
+  check_files(options, options);
   Asked asked{read_subject(options), {}, {}, 0, {}};
   check_asked(asked.subject);
   return asked;

@@ -161,7 +161,7 @@ void add_token_tables(Findings& findings, const Subject& subject, const Circuit&
 }  // namespace
 
 void circuit(const CircuitOptions& options) {
-  check_files(options);
+  check_files(options, options);
   const Subject subject = read_subject(options);
   check_asked(subject);
   check_layer(subject, options.layer);

@@ -128,8 +128,16 @@ void write_heatmap(const Table& table, const std::string& title, const std::stri
   print("wrote %s\n", path.c_str());
 }
 
-void check_file(const char* option, const Path& path) {
+void check_file(const char* option, const Path& path, const ModelOptions& read) {
   std::error_code ignored;
+  const auto same = [&](const Path& a, const Path& b) {
+    return std::filesystem::equivalent(a, b, ignored);
+  };
+  if (same(path, read.checkpoint) || same(path, read.adapters) ||
+      (std::filesystem::exists(path, ignored) && same(path.parent_path(), read.model))) {
+    throw Error(std::string(option) + " " + in_quotes(path.string()) +
+                " is a file of the model that is read: name another.");
+  }
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(std::string(option) + " " + in_quotes(path.string()) +
                 " is a folder: name a file.");
@@ -142,9 +150,9 @@ void check_file(const char* option, const Path& path) {
   }
 }
 
-void check_files(const FileOptions& options) {
-  check_file("--json", options.json);
-  check_file("--npy", options.npy);
+void check_files(const FileOptions& options, const ModelOptions& read) {
+  check_file("--json", options.json, read);
+  check_file("--npy", options.npy, read);
 }
 
 void write_files(const Findings& findings, const FileOptions& options) {
