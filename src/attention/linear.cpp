@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "attention/hidden.hpp"
 #include "attention/operands.hpp"
 #include "tapestry/attention_variants.hpp"
 #include "tapestry/error.hpp"
@@ -52,24 +53,32 @@ Tensor in_chunks(const Tensor& x, Index chunks, Index size) {
 Attention explicit_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Mask& mask) {
   const AttentionOperands of("linear attention", q, k, v);
-  const Tensor scores = matmul(positive(q), transpose(positive(k)));  // (..., queries, keys)
-  // (..., queries, keys)
-  const Tensor visible =
-      mask.allows_everything() ? scores : where(mask.tensor(scores.shape()), scores, 0);
-  const Tensor weights = visible / not_zero(sum(visible, -1, true));  // (..., queries, keys)
-  return {matmul(weights, v), weights, scores};
+  if (mask.allows_everything()) {
+    const Tensor scores = matmul(positive(q), transpose(positive(k)));  // (..., queries, keys)
+    const Tensor weights = scores / not_zero(sum(scores, -1, true));    // (..., queries, keys)
+    return {matmul(weights, v), weights, scores};
+  }
+  const Tensor visible = mask.tensor(with_matrix(of.batch, of.queries, of.keys));
+  const Tensor seen = unsqueeze(max(visible, -2), -1);  // (..., keys, 1): by some query
+  const Tensor scores =
+      product_of_pairs(positive(q), positive(where(seen, k, 0)), mask);  // (..., queries, keys)
+  const Tensor shown = where(visible, scores, 0);                        // (..., queries, keys)
+  const Tensor weights = shown / not_zero(sum(shown, -1, true));         // (..., queries, keys)
+  return {mix_of_values(weights, v, mask), weights, scores};
 }
 
 Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                         const std::vector<Index>& lengths) {
   const AttentionOperands of("linear attention", q, k, v);
-  Tensor keys = positive(k);  // (..., keys, d_k)
+  Tensor keys = positive(k), values = v;  // (..., keys, d_k), (..., keys, d_v)
   if (!lengths.empty()) {
     const Shape row = with_matrix(of.batch, 1, of.keys);
-    keys = where(transpose(Mask::padding(lengths).tensor(row)), keys, 0);  // (..., keys, d_k)
+    const Tensor seen = transpose(Mask::padding(lengths).tensor(row));  // (..., keys, 1)
+    keys = where(seen, positive(where(seen, k, 0)), 0);                 // (..., keys, d_k)
+    values = where(seen, v, 0);  // (..., keys, d_v), or 0 times NaN would enter
   }
   return divided(
-      matmul(positive(q), matmul(transpose(keys), with_ones(v))));  // (..., queries, d_v)
+      matmul(positive(q), matmul(transpose(keys), with_ones(values))));  // (..., queries, d_v)
 }
 
 Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,

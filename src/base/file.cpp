@@ -17,13 +17,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Without waiting for somebody who reads, if it is a pipe with a name: there may never be one.
+int open_device(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file >= 0) ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  return file;
+}
+
 // A file being written: a device or pipe itself, or a temporary file that finally replaces the
 // target, or is removed on failure.
 class NewFile {
  public:
   NewFile(std::string complaint, const fs::path& target, bool temporary)
       : complaint_(std::move(complaint)), place_(target), temporary_(temporary) {
-    file_ = temporary ? make_part(target, place_) : ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
+    file_ = temporary ? make_part(target, place_) : open_device(place_);
+    if (file_ < 0 && errno == ENXIO) throw Error(complaint_ + "nobody reads from this pipe");
     if (file_ < 0) fail();
   }
   NewFile(const NewFile&) = delete;

@@ -13,9 +13,12 @@ namespace tapestry::plot {
 namespace {
 
 bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
+bool is_finite(const Rect& r) {
+  return is_finite(Point{r.x, r.y}) && is_finite(Point{r.width, r.height});
+}
 
 bool has_room(const Rect& area) {
-  return is_finite({area.x, area.y}) && area.width > 0 && area.height > 0;
+  return is_finite(Point{area.x, area.y}) && area.width > 0 && area.height > 0;
 }
 
 }  // namespace
@@ -64,23 +67,24 @@ void Canvas::cells(const Rect& area, std::int64_t rows, std::int64_t columns,
                 " cells need as many colours, but " + std::to_string(colours.size()) +
                 " were given");
   }
-  if (!has_room(area) || !is_finite({area.width, area.height})) return;
+  if (!has_room(area) || !is_finite(Point{area.width, area.height})) return;
   add({Cells{area, rows, columns, std::move(colours)}});
 }
 
 void Canvas::fill_rect(const Rect& rect, Colour colour, double corner_radius) {
-  if (!(rect.x < rect.right() && rect.y < rect.bottom())) return;  // also when one is NaN
+  if (!(is_finite(rect) && rect.width > 0 && rect.height > 0)) return;
   add({FilledRect{rect, colour, corner_radius}});
 }
 
 void Canvas::stroke_rect(const Rect& rect, const Stroke& stroke, double corner_radius) {
+  if (!is_finite(rect)) return;
   Contour contour = rounded(rect, corner_radius, scale_);
   contour.push_back(contour.front());
   polyline(contour, stroke);
 }
 
 void Canvas::fill_polygon(std::span<const Point> points, Colour colour) {
-  if (!std::all_of(points.begin(), points.end(), is_finite)) return;
+  if (!std::all_of(points.begin(), points.end(), [](Point p) { return is_finite(p); })) return;
   add({FilledPolygon{{points.begin(), points.end()}, colour}});
 }
 

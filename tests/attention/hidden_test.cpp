@@ -55,6 +55,30 @@ constexpr double near = in_double ? 1e-11 : 2e-5;
 
 }  // namespace
 
+TEST_CASE("linear attention: padded keys may hold anything", "[phase6][attention]") {
+  const std::vector<Index> lengths = {5, 3};
+  const std::vector<Tensor> clean = {random_tensor({2, 6, 5}, 1), random_tensor({2, 6, 5}, 2),
+                                     random_tensor({2, 6, 4}, 3)};
+  const std::vector<Path> linear = {
+      {"explicit", [](const auto& q, const auto& k, const auto& v,
+                      const Mask& m) { return explicit_linear_attention(q, k, v, m).output; }},
+      {"by sums", [&](const auto& q, const auto& k, const auto& v, const Mask&) {
+         return linear_attention(q, k, v, lengths);
+       }}};
+  for (const kernels::Table* set : kernels::usable_sets()) {
+    const kernels::Using scope(*set);
+    for (const Path& path : linear) {
+      const auto want = run(path, clean, Mask::padding(lengths), 6);
+      for (const double bad : {double{NAN}, infinity, -infinity}) {
+        const auto got = run(path, {clean[0], spoiled(clean[1], 5, bad), spoiled(clean[2], 5, bad)},
+                             Mask::padding(lengths), 6);
+        CAPTURE(set->name, path.name, bad);
+        for (std::size_t i = 0; i < 4; ++i) CHECK(difference_to(got[i], want[i], near) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("keys that nobody sees may hold anything", "[phase2][attention]") {
   const Index length = 70, real_keys = 66;
   const std::vector<Tensor> clean = {random_tensor({2, length, 5}, 1),

@@ -229,6 +229,14 @@ TEST_CASE("sizes below zero and beyond all bounds leave no ink", "[phase0][plot]
   }
   canvas.fill_circle({10, 10}, infinity, black);
   canvas.fill_circle({10, 10}, 1e300, {0, 0, 0, 0});
+  for (const double bad : {not_a_number, infinity, -infinity}) {
+    for (const double radius : {-3.0, 0.0, 3.0, not_a_number}) {
+      for (const Rect& rect : {Rect{15, 5, bad, 10}, Rect{5, bad, 10, 10}, Rect{bad, 5, 10, 10}}) {
+        canvas.fill_rect(rect, black, radius);
+        canvas.stroke_rect(rect, {black, 1}, radius);
+      }
+    }
+  }
   CHECK(is_blank(canvas));
   canvas.stroke_rect({15, 5, -10, 10}, {black, 1}, 3);  // its four sides, without round corners
   CHECK_FALSE(is_blank(canvas));

@@ -268,6 +268,11 @@ TEST_CASE("what cannot be learned or drawn is refused", "[phase5][tools]") {
   CHECK(place.refused("analyze --checkpoint nowhere --text a",
                       {"tapestry: nowhere: there is no"}) == "");
   CHECK(place.refused("plot pipe", {"pipe: it is not a regular file"}, "timeout 60") == "");
+  const char* const unread = "pipe: nobody reads from this pipe";
+  CHECK(place.refused("train copy --checkpoint pipe --overwrite", {unread}, "timeout -k 1 60") ==
+        "");
+  CHECK(place.refused("analyze --checkpoint m --text 'the cat' --table pipe", {unread},
+                      "timeout -k 1 60") == "");
   CHECK(place.refused("plot m --tensor words.wait", {"Did you mean 'words.weight'?"}) == "");
   CHECK(place.refused("tape neuro", {"Did you mean neuron?"}) == "");
 }

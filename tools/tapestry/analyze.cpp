@@ -206,11 +206,10 @@ void analyze(const AnalyzeOptions& options) {
   const Tensor logits = subject.model(reading.ids, {.need_weights = true});
   const std::vector<Head> heads = heads_of(subject, seen, options.layer, options.head);
   const bool causal = subject.model.options().is_causal;
+  // First the file whose name is the user's: it may be refused, and then nothing is left behind.
+  if (!options.table.empty()) write_table(heads, causal, options.table);
   std::vector<Path> written = write_pictures(heads, reading.labels, causal, options);
-  if (!options.table.empty()) {
-    write_table(heads, causal, options.table);
-    written.push_back(options.table);
-  }
+  if (!options.table.empty()) written.push_back(options.table);
   print_introduction(subject, reading);
   print_summary(heads, reading.labels, causal);
   print_detectors(detected, heads, cuts, options.pattern);
