@@ -3,13 +3,14 @@
 // New here: nothing is trained. The two models of step 43 run both ways, and their loss is looked
 // at word by word, with the weight that goes to words that should not be there yet. Then models of
 // step 26, which look back for each letter that they say.
-// Reads the models of steps 26 and 43; writes no picture; takes about a second.
+// Reads the models of steps 26 and 43; writes out/plots/phase4_break_causality.png; takes about a
+// second.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "course/causal_pictures.hpp"
 #include "course/grammar.hpp"
 #include "course/inside.hpp"
 #include "course/tasks.hpp"
@@ -18,6 +19,7 @@
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/plot/png.hpp"
 #include "tapestry/text/batch.hpp"
 
 using namespace tapestry;
@@ -38,9 +40,9 @@ Transformer with_mask(Transformer model, bool causal) {
 }
 
 struct Result {
-  std::array<double, length> losses;  // by position
-  double right;                       // share of first guesses that are right
-  std::vector<double> future;         // by layer: mean weight on later positions
+  std::vector<double> losses;  // by position
+  double right;                // share of first guesses that are right
+  std::vector<double> future;  // by layer: mean weight on later positions
 };
 
 // Mean weight on keys after the query, over all queries but the last, which has none.
@@ -70,7 +72,7 @@ Result run(const Transformer& model, const Batch& batch, bool cut = false) {
       targets.values.push_back(batch.targets.values[static_cast<std::size_t>(row * length + i)]);
     }
     const Tensor here = squeeze(slice(logits, 1, i, i + 1), 1).contiguous();  // (1000, vocabulary)
-    result.losses[static_cast<std::size_t>(i)] = double{cross_entropy(here, targets).item()};
+    result.losses.push_back(double{cross_entropy(here, targets).item()});
     const Index classes = here.size(1);
     for (Index row = 0; row < sentences; ++row) {
       const real* scores = here.data() + row * classes;
@@ -106,18 +108,39 @@ void print_bounds(const Grammar& grammar) {
   std::printf(" %6.2f\n", grammar.entropy() / length);
 }
 
-// Where the last word is guessed the open mask adds one key: that word.
-void print_last_key(const Transformer& open, const Batch& batch) {
-  const Tensor weights = mean(weights_of(open, batch.inputs)[0], 0);  // (heads, length, length)
+// Where the heads of layer 0 look when the last word is guessed: (heads, length). There the open
+// mask adds one key: that word.
+Tensor last_look(const Transformer& model, const Batch& batch) {
+  const Tensor weights = mean(weights_of(model, batch.inputs)[0], 0);  // (heads, length, length)
+  return squeeze(slice(weights, 1, length - 2, length - 1), 1);
+}
+
+// The model that was trained with the mask: with it, without it, and with its heads cut.
+WithoutMask print_words(const Transformer& causal, const Transformer& open, const Batch& batch) {
+  const Result with = run(causal, batch), without = run(open, batch),
+               cut = run(causal, batch, true);
+  print("mask/mask", with);
+  print("mask/none", without);
+  print("mask/cut", cut);
+  return {.losses = {{"with the mask", with.losses},
+                     {"without", without.losses},
+                     {"heads cut", cut.losses}},
+          .with = last_look(causal, batch),
+          .without = last_look(open, batch)};
+}
+
+void print_last_key(const Tensor& look) {
   std::printf("mask/none, where the 6th word is guessed: weight of heads 0.0 to 0.3 on it:");
-  for (Index head = 0; head < weights.size(0); ++head) {
-    std::printf(" %.2f", double{weights.at({head, length - 2, length - 1})});
+  for (Index head = 0; head < look.size(0); ++head) {
+    std::printf(" %.2f", double{look.at({head, length - 1})});
   }
   std::printf("\n");
 }
 
 // The models of step 26: loss of a letter, and answers that are wholly right.
-void print_letters() {
+void print_letters(WithoutMask& picture) {
+  picture.right = {
+      {"everywhere", {}}, {"not in layer 0", {}}, {"not in layer 1", {}}, {"nowhere", {}}};
   std::printf("\nModels of step 26, 500 sequences: loss of a letter, answers wholly right\n");
   std::printf("mask:           everywhere      not in layer 0    not in layer 1         nowhere\n");
   for (const TaskKind kind :
@@ -128,11 +151,13 @@ void print_letters() {
     Random random(11);
     const Batch batch = TinyTask(kind, {.longest = 6}).batch(Part::held_out, 500, random);
     std::printf("%-11s", name.c_str());
+    picture.tasks.push_back(name);
     Transformer some[] = {model, model, model, with_mask(model, false)};
     some[1].blocks[0].attention.is_causal = some[2].blocks[1].attention.is_causal = false;
-    for (const Transformer& one : some) {
-      const Said said = said_without(one, batch, {});
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Said said = said_without(some[i], batch, {});
       std::printf("   %5.2f %5.1f %%", -said.log_probability, 100 * said.right);
+      picture.right[i].second.push_back(100 * said.right);
     }
     std::printf("\n");
   }
@@ -152,16 +177,17 @@ int main() try {
               static_cast<long long>(sentences));
   std::printf("trained/run  1st   2nd   3rd   4th   5th   6th <eos>   mean  right");
   std::printf(" future\n");
-  print("mask/mask", run(with_mask(causal, true), batch));
-  print("mask/none", run(with_mask(causal, false), batch));
-  print("mask/cut", run(with_mask(causal, true), batch, true));
+  const Transformer open = with_mask(causal, false);
+  WithoutMask picture = print_words(causal, open, batch);
   print("none/none", run(with_mask(peeking, false), batch));
   print("none/mask", run(with_mask(peeking, true), batch));
   print_bounds(grammar);
   const Tensor even = Tensor::full({1, 1, length, length}, 1.0 / length);  // (1, 1, length, length)
   std::printf("Even weights without a mask would give the future %.2f.\n", weight_on_future(even));
-  print_last_key(with_mask(causal, false), batch);
-  print_letters();
+  print_last_key(picture.without);
+  print_letters(picture);
+  plot::write_png(without_mask_picture(picture), "out/plots/phase4_break_causality.png");
+  std::printf("\nwrote out/plots/phase4_break_causality.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

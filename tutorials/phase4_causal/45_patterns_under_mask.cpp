@@ -4,7 +4,7 @@
 // word itself, to the one before and to <bos>; and to the word that decides what comes next. Each
 // beside baselines: the same weights without the mask, the model trained without one, fresh
 // weights, and shuffled words.
-// Reads the models of step 43; writes no picture; takes less than a second.
+// Reads the models of step 43; writes out/plots/phase4_deciding_word.png; takes less than a second.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -12,13 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "course/causal_pictures.hpp"
 #include "course/grammar.hpp"
 #include "course/inside.hpp"
 #include "course/next_word_rows.hpp"
+#include "tapestry/analysis/patterns.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/nn/transformer.hpp"
 #include "tapestry/ops.hpp"
+#include "tapestry/plot/png.hpp"
 #include "tapestry/text/batch.hpp"
 
 using namespace tapestry;
@@ -56,15 +59,11 @@ Tensor mean_of_queries(const Tensor& by_query) {         // (sentences, heads, l
 }
 
 Patterns patterns(const Tensor& weights, bool causal) {  // (sentences, heads, length, length)
-  const Tensor place = Tensor::arange(length);           // (length)
-  const Tensor gaps = place - unsqueeze(place, 1);       // (length, length): key - query
-  const Tensor even = log(causal ? place + 1 : Tensor::full({length}, length));  // (length)
-  const Tensor entropy = -sum(weights * log(weights + 1e-30), -1);  // (sentences, heads, length)
   const auto on = [&](Index offset) {
     return mean_of_queries(sum(weights * diagonal(offset), -1));  // (heads)
   };
-  return {mean_of_queries(sum(weights * sqrt(gaps * gaps), -1)),
-          mean_of_queries(entropy / even),
+  return {mean_of_queries(attention_distance(weights)),
+          mean_of_queries(normalized_entropy(weights, causal ? Mask::causal() : Mask())),
           mean_of_queries(squeeze(slice(weights, -1, 0, 1), -1)),
           on(-1),
           on(0),
@@ -174,6 +173,8 @@ void print_deciding_word(const Transformer& model, const Transformer& untrained)
     std::printf("%9.3f\n", fall({head}, Replacement::zero));
   }
   print_joint_cuts(columns[0], fall);
+  plot::write_png(deciding_word_bars(columns, 1.0 / 6), "out/plots/phase4_deciding_word.png");
+  std::printf("\nwrote out/plots/phase4_deciding_word.png\n");
 }
 
 }  // namespace
