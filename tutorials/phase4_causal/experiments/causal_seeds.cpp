@@ -2,9 +2,10 @@
 // when heads are cut? One model can be an exception.
 //
 // Ten decoders of step 43: the loss with the mask and without, and by how much the log-probability
-// of the last word falls with heads cut; and what the rows that need no attention lose when their
-// heads put out other numbers. Then ten models of each task of step 26: how many answers are wholly
-// right when layers, or some rows of layer 0, see more than the mask shows.
+// of the last word falls with heads cut; what the rows that need no attention lose when their heads
+// put out other numbers; and what the sixth word loses when heads look at the one key that the mask
+// hides there. Then ten models of each task of step 26: how many answers are wholly right when
+// layers, or some rows of layer 0, see more than the mask shows.
 // Takes about two minutes of processor time.
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@
 #include "course/task_models.hpp"
 #include "tapestry/capture.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/ops.hpp"
 #include "tapestry/progress.hpp"
 
 using namespace tapestry;
@@ -51,27 +53,51 @@ Transformer with_mask(Transformer model, bool in_layer_0, bool in_layer_1) {
 constexpr std::array cuts = {"the worst head", "... which is", "the worst pair of layer 0",
                              "all of layer 0", "all of layer 1"};
 
+struct Falls {
+  Numbers numbers;            // one for each of `cuts`
+  std::array<Index, 2> pair;  // the worst pair of layer 0
+};
+
 // By how much the log-probability of the last word falls without heads.
-Numbers look_without_heads(const Transformer& model, const Batch& last) {
+Falls look_without_heads(const Transformer& model, const Batch& last) {
   const double whole = said_without(model, last, {}).log_probability;
   const auto fall = [&](const std::vector<HeadOf>& cut) {
     return whole - said_without(model, last, cut).log_probability;
   };
   double one = -1, two = -1, which = 0;
+  std::array<Index, 2> pair = {};
   for (Index a = 0; a < 8; ++a) {
     const double cost = fall({{a / 4, a % 4}});
     if (cost > one) which = static_cast<double>(a / 4) + static_cast<double>(a % 4) / 10;
     one = std::max(one, cost);
-    for (Index b = a + 1; b < 4; ++b) two = std::max(two, fall({{0, a}, {0, b}}));
+    for (Index b = a + 1; b < 4; ++b) {
+      const double of_both = fall({{0, a}, {0, b}});
+      if (of_both > two) pair = {a, b};
+      two = std::max(two, of_both);
+    }
   }
-  return {one, which, two, fall({{0, 0}, {0, 1}, {0, 2}, {0, 3}}),
-          fall({{1, 0}, {1, 1}, {1, 2}, {1, 3}})};
+  const double first = fall({{0, 0}, {0, 1}, {0, 2}, {0, 3}}),
+               second = fall({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+  return {{one, which, two, first, second}, pair};
 }
 
 constexpr Index looks_back = 5;  // the row that says the sixth word: only it needs attention
-constexpr std::array changes = {"with the mask",           "without it",
-                                "  of another sentence",   "  random, as long",
-                                "  its own, times 4",      "added / row: these rows",
+// Of the other rows: the loss with the mask and without it, each with what attention puts out
+// there, changed in five ways; and how long that is.
+constexpr std::array changes = {"with the mask",
+                                "  of another sentence",
+                                "  random, as long",
+                                "  its own, times 4",
+                                "  another's, times 4",
+                                "  random, times 4",
+                                "without it",
+                                "  of another sentence",
+                                "  random, as long",
+                                "  its own, times 4",
+                                "  another's, times 4",
+                                "  random, times 4",
+                                "added / row: with mask",
+                                "  without it",
                                 "  that of the sixth word"};
 
 // The loss of the other words when the attention of these rows puts out change(output).
@@ -103,25 +129,92 @@ Tensor added(const Transformer& model, const Batch& batch) {
   return squeeze(mean(share, 0), -1);
 }
 
+// The loss with each of the changes.
+void add_losses(Numbers& to, const Transformer& model, const Batch& batch) {
+  for (const double times : {1.0, 4.0}) {
+    Random random(5);
+    to.push_back(loss_with(model, batch, [&](const Tensor& y) { return y * times; }));
+    to.push_back(loss_with(model, batch, [&](const Tensor& y) {
+      // (rows, length, d_model): of the next sentence
+      return concat({slice(y, 0, 1, y.size(0)), slice(y, 0, 0, 1)}, 0) * times;
+    }));
+    to.push_back(loss_with(model, batch, [&](const Tensor& y) {
+      const Tensor drawn = random.normal(y.shape());  // (rows, length, d_model)
+      return drawn / lengths(drawn) * lengths(y) * times;
+    }));
+  }
+}
+
 Numbers look_at_other_rows(const Transformer& model, const Transformer& open, const Batch& batch) {
-  Random random(5);
-  const Tensor share = added(open, batch);  // (length)
-  const double here{share.at({looks_back})}, all{sum(share).item()};
-  const auto unchanged = [](const Tensor& y) { return y; };  // (rows, length, d_model)
-  return {loss_with(model, batch, unchanged),
-          loss_with(open, batch, unchanged),
-          loss_with(open, batch,
-                    [](const Tensor& y) {  // (rows, length, d_model): of the next sentence
-                      return concat({slice(y, 0, 1, y.size(0)), slice(y, 0, 0, 1)}, 0);
-                    }),
-          loss_with(open, batch,
-                    [&](const Tensor& y) {
-                      const Tensor drawn = random.normal(y.shape());  // (rows, length, d_model)
-                      return drawn / lengths(drawn) * lengths(y);
-                    }),
-          loss_with(open, batch, [](const Tensor& y) { return y * 4; }),
-          (all - here) / static_cast<double>(share.numel() - 1),
-          here};
+  Numbers numbers;
+  add_losses(numbers, model, batch);
+  add_losses(numbers, open, batch);
+  const Tensor with = added(model, batch), without = added(open, batch);  // (length) each
+  for (const Tensor& share : {with, without}) {
+    const double here{share.at({looks_back})}, all{sum(share).item()};
+    numbers.push_back((all - here) / static_cast<double>(share.numel() - 1));
+  }
+  numbers.push_back(double{without.at({looks_back})});
+  return numbers;
+}
+
+constexpr std::array looks = {"with the mask",
+                              "without it",
+                              "  that key hidden",
+                              "  worst pair, 1/4 on it",
+                              "  worst pair, 3/4 on it",
+                              "  other pair, 3/4 on it",
+                              "weight on it: worst pair",
+                              "  other pair"};
+
+double loss_of_last(const Transformer& model, const Batch& last, const Mask& mask = {}) {
+  // (rows, length, vocabulary)
+  const Tensor logits = model(last.inputs, mask, {.need_weights = true});
+  return double{cross_entropy(logits, last.targets).item()};
+}
+
+// (heads, length, 1): 1 for the row that says the sixth word, in these heads or in the others.
+Tensor rows_of(std::array<Index, 2> heads, bool others) {
+  Tensor rows = Tensor::zeros({4, looks_back + 2, 1});  // (heads, length, 1)
+  for (Index head = 0; head < 4; ++head) {
+    const bool is_one = std::find(heads.begin(), heads.end(), head) != heads.end();
+    rows.set({head, looks_back, 0}, is_one != others ? 1 : 0);
+  }
+  return rows;
+}
+
+// The loss when such rows of layer 0 have this share of their weight on the last key.
+double loss_looking_at_last(const Transformer& model, const Batch& last, const Tensor& rows,
+                            double share) {
+  Tensor there = Tensor::zeros({looks_back + 2});  // (length)
+  there.set({looks_back + 1}, 1);
+  Capture reach;
+  reach.replace("blocks.0.attention.weights", [&](const Tensor& weights) {
+    const Tensor rest = weights * (1.0 - there);  // (rows, heads, length, length)
+    // (rows, heads, length, length)
+    const Tensor moved = rest / sum(rest, -1, true) * (1 - share) + there * share;
+    return weights * (1.0 - rows) + moved * rows;
+  });
+  return loss_of_last(model, last);
+}
+
+// The loss of the sixth word. Where it is guessed the mask hides one key: that word.
+Numbers look_at_sixth_word(const Transformer& model, const Transformer& open, const Batch& last,
+                           std::array<Index, 2> worst) {
+  const Index hidden = looks_back + 1, length = looks_back + 2;
+  Tensor shown = Tensor::ones({length, length});  // (length, length)
+  shown.set({looks_back, hidden}, 0);
+  const Tensor pair = rows_of(worst, false), other = rows_of(worst, true);  // (heads, length, 1)
+  const Tensor weights = mean(weights_of(open, last.inputs)[0], 0);         // (heads, 7, 7)
+  const Tensor on_it = slice(weights, -1, hidden, hidden + 1);              // (heads, length, 1)
+  return {loss_of_last(model, last),
+          loss_of_last(open, last),
+          loss_of_last(open, last, Mask::from(MaskEncoding::keep, shown)),
+          loss_looking_at_last(open, last, pair, 0.25),
+          loss_looking_at_last(open, last, pair, 0.75),
+          loss_looking_at_last(open, last, other, 0.75),
+          double{sum(on_it * pair).item()} / 2,
+          double{sum(on_it * other).item()} / 2};
 }
 
 void study_decoders(Progress& progress) {
@@ -130,14 +223,17 @@ void study_decoders(Progress& progress) {
   Random of_step_44(11), of_step_45(8);
   const Batch all = grammar.batch(vocabulary, 1000, of_step_44);              // (1000, 7)
   const Batch last = last_words(grammar.batch(vocabulary, 300, of_step_45));  // (300, 7)
-  std::vector<Numbers> losses, falls, others;
+  const Batch sixth = last_words(all);                                        // (1000, 7)
+  std::vector<Numbers> losses, falls, others, sixths;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Transformer model = trained_decoder(vocabulary, seed);
     const Transformer open = with_mask(model, false, false);
     losses.push_back({-said_without(model, all, {}).log_probability,
                       -said_without(open, all, {}).log_probability});
-    falls.push_back(look_without_heads(model, last));
+    const Falls fall = look_without_heads(model, last);
+    falls.push_back(fall.numbers);
     others.push_back(look_at_other_rows(model, open, all));
+    sixths.push_back(look_at_sixth_word(model, open, sixth, fall.pair));
     progress.step();
   }
   std::printf("1. Decoders of step 43: loss over 1000 sentences\n");
@@ -148,6 +244,8 @@ void study_decoders(Progress& progress) {
     print(cuts[row], falls, row, row == 1 ? 1 : 2);
   std::printf("loss of the words that need no attention, also if other numbers are added\n");
   for (std::size_t row = 0; row < changes.size(); ++row) print(changes[row], others, row, 2);
+  std::printf("loss of the sixth word, also if heads of layer 0 look at the key hidden there\n");
+  for (std::size_t row = 0; row < looks.size(); ++row) print(looks[row], sixths, row, 2);
 }
 
 enum class Rows { prompt, answer };               // answer: those that say a letter of it
