@@ -35,6 +35,11 @@ constexpr double MeasuredLink::* measures[] = {&MeasuredLink::weight, &MeasuredL
 double logit(const MeasuredLink& link) { return link.cut.logit; }
 double other_logit(const MeasuredLink& link) { return std::abs(link.cut.other); }
 
+std::size_t greatest(const Numbers& row) {  // its key; sizes are compared, without signs
+  const auto size = [](double number) { return std::abs(number); };
+  return static_cast<std::size_t>(std::ranges::max_element(row, {}, size) - row.begin());
+}
+
 // Weights, shares, and gradient times weight for the logit: (1, heads, length, length) each.
 std::vector<Tensor> maps(const Reader& reader) {
   const auto target = [&] {  // ()
@@ -138,6 +143,31 @@ void print_correlations(const std::vector<MeasuredText>& texts) {
   print_row("all four", all_heads);
 }
 
+// Does gradient times weight tell the sign of the cut that changes the logit most?
+void print_signs(const std::vector<MeasuredText>& texts) {
+  int opposite = 0, elsewhere = 0;
+  double clearest = 0;
+  std::string example;
+  for (const MeasuredText& one : texts) {
+    for (std::size_t head = 0; head < one.links.size(); ++head) {
+      const Links& row = one.links[head];
+      const std::size_t key = greatest(numbers(row, logit));
+      const MeasuredLink& link = row[key];
+      const double product = link.gradient * logit(link);
+      opposite += product < 0 ? 1 : 0;
+      elsewhere += greatest(numbers(row, &MeasuredLink::gradient)) == key ? 0 : 1;
+      if (product >= clearest) continue;
+      clearest = product;
+      example = "1." + std::to_string(head) + "\n" + table_of_links(one, head);
+    }
+  }
+  std::printf("\n4. The link of each row whose cut changes the logit most: in %d rows gradient\n",
+              opposite);
+  std::printf("and cut have opposite signs,\nin %d the gradient is largest at another key.\n",
+              elsewhere);
+  std::printf("The clearest row: head %s", example.c_str());
+}
+
 }  // namespace
 
 int main() try {
@@ -156,6 +186,7 @@ int main() try {
   print_agreement(texts);
   print_links(texts);
   print_correlations(texts);
+  print_signs(texts);
   const double least = 1e-3;  // what is smaller could be rounding
   plot::write_png(maps_of_links(one, least), "out/plots/phase3_faithful.png");
   std::printf("\nwrote out/plots/phase3_faithful.png\n");

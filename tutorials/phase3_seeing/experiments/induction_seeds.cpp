@@ -6,10 +6,12 @@
 // what its logit loses then, also if the last layer norm divides by the deviation of the uncut row
 // ("fixed norm"); how far weights order links as cuts do (logit), of all links and of those of
 // weight 0.5 or more, of the four heads and of each; in how many rows the largest weight is the
-// largest cut, also for the logit of another letter, drawn at random; what is said when the weights
-// on the right letter and on another of the prompt are exchanged; and agreement with the
-// derivatives (step 35).
+// largest cut, also for the logit of another letter, drawn at random; in how many the largest cut
+// and its gradient times weight have opposite signs; what is said when the weights on the right
+// letter and on another of the prompt are exchanged, in all heads or in one, and when those on two
+// other letters are; and agreement with the derivatives (step 35).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -66,21 +68,42 @@ struct Cuts {
   std::vector<double> each;  // ... of each head, the least first
   // Rows where the largest weight is the largest cut, in percent; also for another letter's logit.
   double same = 0, same_of_other = 0;
+  double opposite = 0;  // ... where the largest cut and its gradient have opposite signs
   // What is said when weights are exchanged in all four heads, in percent.
   double says_other = 0, says_right = 0;
+  double two_others_right = 0;                // ... those on two other letters
+  std::array<double, 4> one_head_other = {};  // ... in each head alone
+};
+
+struct Randoms {  // each its own, so that one more drawn from one changes nothing of the others
+  Random texts{3}, letters{4}, places{4}, thirds{5};
 };
 
 // Links of the last query: weights, and the logit that is lost without each.
 struct Links {
-  std::vector<double> weight, lost;
-  std::vector<double> change;  // of another letter's logit, without its sign
+  std::vector<double> weight, lost, gradient;  // gradient: times the weight
+  std::vector<double> change;                  // of another letter's logit, without its sign
 };
 
-Links links_of(const Reader& reader, const Effect& whole, const Tensor& weights, Index head) {
+// Gradient times weight for the logit, as in step 36: (1, heads, length, length).
+Tensor gradients_of(const Reader& reader) {
+  return gradient_times_attention(
+      [&] {  // ()
+        const Tensor logits = reader.model(reader.ids, {}, {.need_weights = true});
+        const Tensor last = slice(logits, 1, -1, logits.size(1));  // (1, 1, vocabulary)
+        return sum(slice(last, 2, reader.right, reader.right + 1)) - mean(last);
+      },
+      layer);
+}
+
+// Weights and gradients are (1, heads, length, length).
+Links links_of(const Reader& reader, const Effect& whole, const Tensor& weights,
+               const Tensor& gradients, Index head) {
   Links links;
   const Index length = reader.ids.shape[1];
   for (Index key = 0; key < length; ++key) {
     links.weight.push_back(double{weights.at({0, head, length - 1, key})});
+    links.gradient.push_back(double{gradients.at({0, head, length - 1, key})});
     const Effect lost = whole - reader.with_link(key, {head}, 0);
     links.lost.push_back(lost.logit);
     links.change.push_back(std::abs(lost.other));
@@ -88,18 +111,34 @@ Links links_of(const Reader& reader, const Effect& whole, const Tensor& weights,
   return links;
 }
 
-// What is said when the weights on the letter to be said and on another of the prompt are exchanged
-// in all heads.
-void add_exchange(const Reader& reader, const TaskSequence& sequence, Random& random,
+// A place of the prompt, drawn at random, that is none of these.
+Index other_place(const TaskSequence& sequence, const std::vector<Index>& taken, Random& random) {
+  Index place = taken[0];
+  while (std::ranges::count(taken, place) > 0) place = random.randint(sequence.given - 1);
+  return place;
+}
+
+// What is said when the weights on the letter to be said and on another of the prompt are
+// exchanged; and, as controls, in each head alone, and when two other letters are exchanged.
+void add_exchange(const Reader& reader, const TaskSequence& sequence, Randoms& random,
                   Cuts& result) {
   const auto begin = sequence.words.begin();
   const Index key = std::find(begin, sequence.words.end(), sequence.words.back()) - begin;
-  Index other = key;
-  while (other == key) other = random.randint(sequence.given - 1);
-  const Index says = said_with_exchanged(reader, key + 1, other + 1, all_heads);  // key 0: <bos>
+  const Index other = other_place(sequence, {key}, random.places);
+  const Index third = other_place(sequence, {key, other}, random.thirds);
+  const auto said = [&](Index a, Index b, const std::vector<Index>& heads) {
+    return said_with_exchanged(reader, a + 1, b + 1, heads);  // key 0: <bos>
+  };
   const Index letter = task.vocabulary().id(sequence.words[static_cast<std::size_t>(other)]);
-  result.says_other += says == letter ? 100.0 / texts : 0;
-  result.says_right += says == reader.right ? 100.0 / texts : 0;
+  constexpr double share = 100.0 / texts;
+  const Index says = said(key, other, all_heads);
+  result.says_other += says == letter ? share : 0;
+  result.says_right += says == reader.right ? share : 0;
+  result.two_others_right += said(other, third, all_heads) == reader.right ? share : 0;
+  for (std::size_t head = 0; head < all_heads.size(); ++head) {
+    const Index alone = said(key, other, {all_heads[head]});
+    result.one_head_other[head] += alone == letter ? share : 0;
+  }
 }
 
 void add_strong(const Links& from, Links& to) {
@@ -110,28 +149,37 @@ void add_strong(const Links& from, Links& to) {
   }
 }
 
+// Gradient and cut of the link whose cut changes the logit most.
+bool have_opposite_signs(const Links& links) {
+  const auto size = [](double number) { return std::abs(number); };
+  const auto most = std::ranges::max_element(links.lost, {}, size);
+  return *most * links.gradient[static_cast<std::size_t>(most - links.lost.begin())] < 0;
+}
+
 Cuts cuts(const Transformer& model) {
   Cuts result;
   std::vector<double> by_head(all_heads.size()), logit_by_head(all_heads.size());
   std::vector<Links> strong(all_heads.size());
   Links of_all;
-  Random random(3), letters(4), places(4);
+  Randoms random;
   for (int i = 0; i < texts; ++i) {
-    const TaskSequence sequence = task.sequence(Part::held_out, random);
+    const TaskSequence sequence = task.sequence(Part::held_out, random.texts);
     Reader reader = reader_of(model, task, sequence.words);
-    reader.other = other_letter(task, reader.right, letters);
-    add_exchange(reader, sequence, places, result);
+    reader.other = other_letter(task, reader.right, random.letters);
+    add_exchange(reader, sequence, random, result);
     const HeadCut uncut = head_cut(reader, {});
     const Effect whole = uncut.left;
     const auto fixed = [&](const HeadCut& cut) {
       return (uncut.undivided - cut.undivided) / uncut.deviation / texts;
     };
-    const Tensor weights = weights_of(model, reader.ids)[1];  // (1, heads, length, length)
+    const Tensor weights = weights_of(model, reader.ids)[1],  // (1, heads, length, length) each
+        gradients = gradients_of(reader);
     for (std::size_t head = 0; head < all_heads.size(); ++head) {
-      const Links links = links_of(reader, whole, weights, all_heads[head]);
+      const Links links = links_of(reader, whole, weights, gradients, all_heads[head]);
       result.order += same_order(links.weight, links.lost) / (4 * texts);
       result.same += same_greatest(links.weight, links.lost) ? 100.0 / (4 * texts) : 0;
       result.same_of_other += same_greatest(links.weight, links.change) ? 100.0 / (4 * texts) : 0;
+      result.opposite += have_opposite_signs(links) ? 100.0 / (4 * texts) : 0;
       add_strong(links, strong[head]);
       add_strong(links, of_all);
       const HeadCut cut = head_cut(reader, {all_heads[head]});
@@ -217,8 +265,12 @@ void print_cuts(const std::vector<Cuts>& models) {
   print("      the greatest", models, 2, [](const Cuts& c) { return c.each.back(); });
   print("largest is the same key, %", models, 0, &Cuts::same);
   print("  logit of another letter", models, 0, &Cuts::same_of_other);
+  print("opposite to gradient, %", models, 0, &Cuts::opposite);
   print("exchanged: says the other, %", models, 0, &Cuts::says_other);
   print("  says the right one", models, 0, &Cuts::says_right);
+  print("one head: the other, at most", models, 0,
+        [](const Cuts& c) { return std::ranges::max(c.one_head_other); });
+  print("two others: the right one", models, 0, &Cuts::two_others_right);
 }
 
 void print_agreement(const std::vector<Agreement>& models) {
