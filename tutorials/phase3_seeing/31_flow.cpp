@@ -5,6 +5,7 @@
 // word. Which threshold? And do the arrows join words that belong together? Counted over 300
 // sentences, beside the same heads untrained.
 // Reads the model of step 23; writes out/plots/phase3_attention_flow.png; takes about a second.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
@@ -100,25 +101,41 @@ void print_counts(const char* name, const Counts& counts) {
   }
 }
 
-// A summary of the tables, at the middle threshold.
-void print_answer(const Counts& trained, const Counts& small, const Counts& wide) {
-  const double all = static_cast<double>(trained.size()) * sentences;
-  std::printf("\nAt twice the even weight, mean of the four heads:\n");
-  const auto print = [&](const char* name, const Counts& counts) {
-    Arrows sum;
-    for (const auto& head : counts) {
-      sum.drawn += head[1].drawn;
-      sum.attention += head[1].attention;
-      sum.right += head[1].right;
-    }
-    std::printf("%-16s %4.1f arrows, %3.0f %% of the attention", name, sum.drawn / all,
-                100 * sum.attention / (all * length));
-    if (sum.drawn > 0) std::printf(", %3.0f %% join linked words", 100 * sum.right / sum.drawn);
-    std::printf("\n");
-  };
-  print("trained", trained);
-  print("untrained, 0.02", small);
-  print("untrained, 0.125", wide);
+// A summary at the middle threshold: all heads together, means of a sentence.
+struct Summary {
+  double arrows, carry, linked;  // how many; the others in percent
+};
+
+Summary summary_of(const Counts& counts) {
+  Arrows sum;
+  for (const auto& head : counts) {
+    sum.drawn += head[1].drawn;
+    sum.attention += head[1].attention;
+    sum.right += head[1].right;
+  }
+  const double all = static_cast<double>(counts.size()) * sentences;
+  return {sum.drawn / all, 100 * sum.attention / (all * length), 100 * sum.right / sum.drawn};
+}
+
+void print_answer(const char* name, const Counts& counts) {
+  const auto [arrows, carry, linked] = summary_of(counts);
+  std::printf("%-16s %4.1f arrows, %3.0f %% of the attention", name, arrows, carry);
+  if (arrows > 0) std::printf(", %3.0f %% join linked words", linked);
+  std::printf("\n");
+}
+
+// The least and the most from other random starts.
+void print_starts(const TransformerOptions& options) {
+  std::vector<double> carry, linked;
+  for (int seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    const Summary one = summary_of(count_arrows(Transformer(options, random)));
+    carry.push_back(one.carry), linked.push_back(one.linked);
+  }
+  const auto [low, high] = std::ranges::minmax(carry);
+  const auto [fewest, most] = std::ranges::minmax(linked);
+  std::printf("  ten other starts: %.0f to %.0f %% of the attention, ", low, high);
+  std::printf("%.0f to %.0f %% join linked words\n", fewest, most);
 }
 
 plot::Flow flow_of(const Tensor& maps, Index head, std::optional<double> threshold,
@@ -168,8 +185,11 @@ int main() try {
   print_counts("0.125", of_wide);
   std::printf("0.02: untrained, deviation 0.02; 0.125: untrained, 1 / sqrt(rows) ");
   std::printf("(64 rows: 0.125)\n");
-  print_answer(trained, chance, of_wide);
-
+  std::printf("\nAt twice the even weight, mean of the four heads:\n");
+  print_answer("trained", trained);
+  print_answer("untrained, 0.02", chance);
+  print_answer("untrained, 0.125", of_wide);
+  print_starts(options);
   draw(model, small, wide);
   std::printf("\nwrote out/plots/phase3_attention_flow.png\n");
 } catch (const Error& error) {
