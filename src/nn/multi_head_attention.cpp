@@ -65,6 +65,30 @@ void check_rotary(const RotaryOptions& rotary, Index d_k) {
   }
 }
 
+void check(const MultiHeadAttentionOptions& o, Index d_k) {
+  if (!(o.dropout >= 0 && o.dropout < 1)) {
+    throw Error("multi-head attention: dropout is " + exact_text(o.dropout) +
+                ", but must be in [0, 1).");
+  }
+  check_scores("multi-head attention", o.scores);
+  if (o.positions == Positions::learned || o.positions == Positions::sinusoidal) {
+    throw Error(
+        "multi-head attention: learned and sinusoidal positions are added to x, which this layer "
+        "does not do: add them yourself, or let a Transformer do so.");
+  }
+  if (o.window < 0) {
+    throw Error("multi-head attention: window is " + std::to_string(o.window) +
+                ": it must be at least 1, or 0 to see all.");
+  }
+  if (o.positions == Positions::rotary) {
+    check_rotary(o.rotary, d_k);
+  } else if (o.rotary != RotaryOptions()) {
+    throw Error(
+        "multi-head attention: rotary options are given (base, width or layout), but positions are "
+        "not rotary: leave them out, or give Positions::rotary.");
+  }
+}
+
 // Columns of a map, or rows of one, that belong to one head.
 Linear part(const Linear& map, int axis, Index number, Index width) {
   Linear result = map;
@@ -100,27 +124,7 @@ MultiHeadAttention::MultiHeadAttention(Index d_model, Index num_heads_, Random& 
       scores(o.scores),
       positions(o.positions),
       rotary(o.rotary) {
-  if (!(dropout >= 0 && dropout < 1)) {
-    throw Error("multi-head attention: dropout is " + exact_text(dropout) +
-                ", but must be in [0, 1).");
-  }
-  check_scores("multi-head attention", scores);
-  if (positions == Positions::learned || positions == Positions::sinusoidal) {
-    throw Error(
-        "multi-head attention: learned and sinusoidal positions are added to x, which this layer "
-        "does not do: add them yourself, or let a Transformer do so.");
-  }
-  if (window < 0) {
-    throw Error("multi-head attention: window is " + std::to_string(window) +
-                ": it must be at least 1, or 0 to see all.");
-  }
-  if (positions == Positions::rotary) {
-    check_rotary(rotary, query.weight.size(1) / num_heads);
-  } else if (rotary != RotaryOptions()) {
-    throw Error(
-        "multi-head attention: rotary options are given (base, width or layout), but positions are "
-        "not rotary: leave them out, or give Positions::rotary.");
-  }
+  check(o, query.weight.size(1) / num_heads);
   if (positions == Positions::relative) {
     relative.emplace(num_heads, is_causal, random, o.initializer);
   }
