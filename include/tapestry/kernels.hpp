@@ -1,12 +1,9 @@
 // The choice of kernel set and number of threads.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "tapestry/real.hpp"
 
 namespace tapestry {
 
@@ -30,11 +27,5 @@ void use_threads(int count);
 
 // The number of threads in a text such as OMP_NUM_THREADS holds: "4" or "4,2"; 0: none.
 [[nodiscard]] int thread_count_in(std::string_view text);
-
-// To measure what a machine can do. All threads in use multiply and add in registers, `rounds`
-// rounds each; returns the number of operations in all. read_burst: each thread reads its part of
-// the numbers once.
-double multiply_add_burst(Index rounds);
-void read_burst(std::span<const real> numbers);
 
 }  // namespace tapestry

@@ -42,6 +42,7 @@
 #include "tapestry/io/transformer_file.hpp"
 #include "tapestry/io/weight_files.hpp"
 #include "tapestry/kernels.hpp"
+#include "tapestry/machine_limits.hpp"
 #include "tapestry/mask.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/memory_account.hpp"

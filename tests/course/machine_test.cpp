@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "tapestry/kernels.hpp"
+#include "tapestry/machine_limits.hpp"
 
 using namespace tapestry;
 

@@ -8,6 +8,7 @@
 #include "kernels/kernel_test.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/kernels.hpp"
+#include "tapestry/machine_limits.hpp"
 #include "threads.hpp"
 
 namespace tapestry::kernels {

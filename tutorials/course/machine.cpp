@@ -4,6 +4,7 @@
 
 #include "course/timing.hpp"
 #include "tapestry/kernels.hpp"
+#include "tapestry/machine_limits.hpp"
 #include "tapestry/tensor.hpp"
 
 namespace tapestry {
