@@ -71,11 +71,13 @@ TransformerBlockOptions block_options(const TransformerOptions& o, Index layer) 
                      .positions = added ? Positions::none : o.positions,
                      .rotary = o.rotary,
                      .initializer = o.initializer};
-  block.feed_forward = {.d_ff = o.d_ff,
-                        .activation = o.activation,
-                        .bias = o.feed_forward_bias,
-                        .initializer = o.initializer,
-                        .gated = o.gated};
+  const bool only_for_logits = !o.has_feed_forward && o.logits_transform;
+  block.feed_forward = {
+      .d_ff = o.d_ff,
+      .activation = only_for_logits ? FeedForwardOptions().activation : o.activation,
+      .bias = o.feed_forward_bias,
+      .initializer = o.initializer,
+      .gated = o.gated};
   block.has_feed_forward = o.has_feed_forward;
   block.parallel_residual = o.parallel_residual;
   block.norm_place = o.norm_place;

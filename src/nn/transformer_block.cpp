@@ -11,11 +11,13 @@ namespace {
 
 void check_attention_only(const TransformerBlockOptions& o) {
   if (o.has_feed_forward) return;
-  const char* given = o.feed_forward.d_ff != 0 ? "d_ff is given"
-                      : o.feed_forward.gated   ? "a gate is wanted"
-                      : !o.feed_forward.bias   ? "its bias is left out"
-                      : o.parallel_residual    ? "it is to be parallel to attention"
-                                               : nullptr;
+  const FeedForwardOptions& f = o.feed_forward;
+  const char* given = f.d_ff != 0           ? "d_ff is given"
+                      : f.gated             ? "a gate is wanted"
+                      : !f.bias             ? "its bias is left out"
+                      : o.parallel_residual ? "it is to be parallel to attention"
+                      : f.activation != FeedForwardOptions().activation ? "an activation is given"
+                                                                        : nullptr;
   if (given == nullptr) return;
   throw Error(std::string("transformer block: there is no feed-forward (has_feed_forward is "
                           "false), but ") +

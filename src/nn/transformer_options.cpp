@@ -196,6 +196,7 @@ void leave_out_unused(TransformerOptions& o) {
     o.feed_forward_bias = true;
   }
   if (!o.has_logits) o.tied_logits = o.logits_bias = o.logits_transform = false;
+  if (!o.has_feed_forward && !o.logits_transform) o.activation = TransformerOptions().activation;
   if (o.positions != Positions::rotary) o.rotary = {};
 }
 

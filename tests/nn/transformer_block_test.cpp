@@ -195,6 +195,7 @@ TEST_CASE("a block says what does not fit", "[phase2][nn]") {
   CHECK(only_attention({.feed_forward = {.bias = false}}, "bias is left out") == "");
   CHECK(only_attention({.feed_forward = {.gated = true}}, "a gate") == "");
   CHECK(only_attention({.parallel_residual = true}, "parallel to attention") == "");
+  CHECK(only_attention({.feed_forward = {.activation = Activation::relu}}, "an activation") == "");
   Random random(1);
   CHECK(complaint([&] { TransformerBlock(4, 3, random); }, {"heads must divide"}) == "");
   CHECK(complaint([] { scattered({})(Tensor::zeros({2, 5})); }, {"(2, 5)", "(4)"}) == "");

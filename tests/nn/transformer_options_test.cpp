@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/nn/transformer.hpp"
+#include "tapestry/ops.hpp"
 
 using namespace tapestry;
 
@@ -175,6 +176,7 @@ TEST_CASE("a file's options of what its model lacks are left out", "[phase7][nn]
                            .has_feed_forward = false,
                            .rotary = {1e6, 2, RotaryLayout::interleaved},
                            .parallel_residual = true,
+                           .activation = Activation::relu,
                            .gated = true,
                            .feed_forward_bias = false,
                            .has_logits = false,
@@ -190,7 +192,27 @@ TEST_CASE("a file's options of what its model lacks are left out", "[phase7][nn]
     CHECK(text.erase("transformer." + std::string(name)) == 1);
   }
   text["transformer.d_ff"] = "0";
+  text["transformer.activation"] = "gelu";
   CHECK(to_metadata(options) == text);
+}
+
+TEST_CASE("a transformer without feed-forward may have an activation before its logits",
+          "[phase7][nn]") {
+  const auto text = to_metadata({.vocab_size = 3,
+                                 .max_length = 2,
+                                 .d_model = 4,
+                                 .num_heads = 2,
+                                 .has_feed_forward = false,
+                                 .activation = Activation::relu,
+                                 .logits_transform = true});
+  const TransformerOptions options = transformer_options(text);
+  CHECK(options.activation == Activation::relu);
+  Random random(1);
+  const Transformer model(options, random);
+  const Tensor x = random.normal({2, 4});
+  const Tensor transformed =
+      (*model.logits_norm)(relu((*model.logits_transform)((*model.norm)(x))));
+  CHECK(largest_difference(model.read_out(x), model.lm_head(transformed)) < 1e-6);
 }
 
 TEST_CASE("an option that came later and is none is named", "[phase7][nn]") {

@@ -69,10 +69,10 @@ TEST_CASE("the gradients of a transformer are right, whatever it is made of", "[
           TransformerOptions options = tiny();
           options.norm_place = place;
           options.positions = positions;
-          if (!has_feed_forward) options = attention_only(options);
           options.attention_bias = bias;
           options.activation = bias ? Activation::gelu : Activation::none;
           options.is_causal = bias;
+          if (!has_feed_forward) options = attention_only(options);
           CHECK(wrong_model(options) == "");
         }
       }

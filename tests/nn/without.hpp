@@ -10,6 +10,7 @@ inline TransformerOptions attention_only(TransformerOptions o) {
   o.d_ff = 0;
   o.gated = o.parallel_residual = false;
   o.feed_forward_bias = true;
+  if (!o.logits_transform) o.activation = TransformerOptions().activation;
   return o;
 }
 

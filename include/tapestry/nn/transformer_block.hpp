@@ -34,7 +34,7 @@ struct TransformerBlock : Module {
   double dropout;
 
   // Throws Error as the layers do, for a dropout outside [0, 1), for NormPlace::post in parallel,
-  // and, without a feed-forward, for its d_ff, gate, missing bias or place in parallel.
+  // and, without a feed-forward, for its d_ff, activation, gate, missing bias or place in parallel.
   TransformerBlock(Index d_model, Index num_heads, Random& random,
                    const TransformerBlockOptions& options = {});
 
