@@ -1,5 +1,6 @@
 #include "tapestry/nn/embedding.hpp"
 
+#include "nn/initial_weight.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 
@@ -10,7 +11,7 @@ Embedding::Embedding(Index words, Index width, Random& random, Initializer initi
     throw Error("embedding: sizes are words = " + std::to_string(words) +
                 ", width = " + std::to_string(width) + ": both must be at least 1.");
   }
-  weight = initializer({words, width}, random);
+  weight = initial_weight("embedding", initializer, {words, width}, random);
 }
 
 Tensor Embedding::operator()(const Indices& ids) const { return embedding(weight, ids); }

@@ -1,5 +1,6 @@
 #include "tapestry/nn/linear.hpp"
 
+#include "nn/initial_weight.hpp"
 #include "ops/activation.hpp"
 #include "tapestry/error.hpp"
 
@@ -10,7 +11,7 @@ Linear::Linear(Index in, Index out, Random& random, const LinearOptions& options
     throw Error("linear: sizes are in = " + std::to_string(in) + ", out = " + std::to_string(out) +
                 ": both must be at least 1.");
   }
-  weight = options.initializer({in, out}, random);
+  weight = initial_weight("linear", options.initializer, {in, out}, random);
   if (options.bias) bias = Tensor::zeros({out});
 }
 

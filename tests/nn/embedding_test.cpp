@@ -34,5 +34,7 @@ TEST_CASE("an embedding names its weight and refuses what is no row", "[phase1][
   CHECK(complaint([&] { words(Indices({1}, {3})); }, {"embedding: index 3"}) == "");
   CHECK(complaint([&] { Embedding(3, 0, random); }, {"words = 3, width = 0"}) == "");
   CHECK(complaint([&] { Embedding(0, 3, random); }, {"words = 0, width = 3"}) == "");
+  CHECK(complaint([&] { Embedding(3, 2, random, nullptr); },
+                  {"embedding: the initializer is null", "init::normal"}) == "");
   CHECK(Embedding(1, 1, random)(Indices({2}, {0, 0})).shape() == Shape{2, 1});
 }

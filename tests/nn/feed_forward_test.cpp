@@ -110,4 +110,6 @@ TEST_CASE("feed-forward says what does not fit", "[phase2][nn]") {
   CHECK(FeedForward(2, random).up.weight.shape() == Shape{2, 8});
   CHECK(complaint([&] { FeedForward(0, random); }, {"in = 0", "at least 1"}) == "");
   CHECK(complaint([&] { FeedForward(3, random, {.d_ff = -1}); }, {"out = -1"}) == "");
+  CHECK(complaint([&] { FeedForward(3, random, {.initializer = nullptr}); },
+                  {"the initializer is null"}) == "");
 }

@@ -101,5 +101,7 @@ TEST_CASE("linear says which sizes do not fit", "[phase1][nn]") {
   CHECK(complaint([&] { linear(Tensor(1)); }, {"linear: x is ()"}) == "");
   CHECK(complaint([&] { Linear(0, 5, random); }, {"in = 0, out = 5", "at least 1"}) == "");
   CHECK(complaint([&] { Linear(5, 0, random); }, {"in = 5, out = 0", "at least 1"}) == "");
+  CHECK(complaint([&] { Linear(5, 4, random, {.initializer = nullptr}); },
+                  {"linear: the initializer is null", "init::normal"}) == "");
   CHECK(Linear(1, 1, random)(Tensor::zeros({2, 1})).shape() == Shape{2, 1});
 }

@@ -326,5 +326,10 @@ TEST_CASE("a transformer says what does not fit", "[phase2][nn]") {
                     {name, "has_logits is false", "leave it out"}) == "");
   }
   CHECK(complaint(made([](O& o) { o.has_feed_forward = false; }), {"d_ff is given"}) == "");
+  CHECK(complaint(made([](O& o) {
+                    o.has_feed_forward = false, o.d_ff = 0, o.activation = Activation::relu;
+                  }),
+                  {"an activation is given"}) == "");
+  CHECK(complaint(made([](O& o) { o.initializer = nullptr; }), {"the initializer is null"}) == "");
   CHECK(complaint(made([](O& o) { o.rotary.base = 50; }), {"rotary options"}) == "");
 }

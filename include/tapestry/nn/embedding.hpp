@@ -12,7 +12,7 @@ namespace tapestry {
 struct Embedding : Module {
   Tensor weight;  // (words, width): row i is the vector of word i
 
-  // Throws Error for a size below 1.
+  // Throws Error for a size below 1 and an initializer that is null.
   Embedding(Index words, Index width, Random& random, Initializer initializer = init::normal);
 
   // ids (...) -> (..., width). Throws Error for an id that is not a row.

@@ -26,7 +26,7 @@ struct FeedForward : Module {
   Linear down;                 // (d_ff, d_model)
   Activation activation;
 
-  // Throws Error for a size below 1 (d_ff: below 0).
+  // Throws Error for a size below 1 (d_ff: below 0) and an initializer that is null.
   FeedForward(Index d_model, Random& random, const FeedForwardOptions& options = {});
 
   // x (..., d_model) -> the same shape. Throws Error for another last axis.

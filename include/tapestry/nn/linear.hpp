@@ -25,7 +25,7 @@ struct Linear : Module {
   Tensor bias;                       // (out), or undefined
   std::optional<Lora> adapter = {};  // added to the weight; see nn/adapters.hpp
 
-  // Throws Error for a size below 1.
+  // Throws Error for a size below 1 and an initializer that is null.
   Linear(Index in, Index out, Random& random, const LinearOptions& options = {});
 
   // activation(x W + b), with an adapter activation(x W + b + scale (x A) B):
