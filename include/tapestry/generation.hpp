@@ -83,7 +83,7 @@ struct GenerationOptions {
 
 // The prompt (length) and the words that follow, with `eos` as the last one if it came. An `eos`
 // in the prompt stops nothing. Throws Error for an empty prompt or one of another rank than 1, a
-// negative length, and as sampling_probabilities does.
+// negative length, an `eos` below -1, and as sampling_probabilities does.
 Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& random,
                  const GenerationOptions& options = {});
 

@@ -192,6 +192,10 @@ Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& r
     throw Error("generate: length is " + std::to_string(options.max_new_tokens) +
                 ": it must be 0 or more.");
   }
+  if (options.eos < -1) {
+    throw Error("generate: eos is " + std::to_string(options.eos) +
+                ": it must be the id of a word, or -1 for none.");
+  }
   Indices ids = prompt;
   for (Index i = 0; i < options.max_new_tokens; ++i) {
     const Tensor logits = next_logits(ids);

@@ -61,6 +61,14 @@ void check_training(const TrainingOptions& options) {
     refuse("max_norm is " + exact_text(options.max_norm) +
            ": it must be above 0; infinity to leave gradients as they are.");
   }
+  if (options.tokens < 0) {
+    refuse("tokens is " + std::to_string(options.tokens) +
+           ": it must be the number of tokens of a step, or 0 for steps per second.");
+  }
+  if (!std::isfinite(options.baseline_loss)) {
+    refuse("baseline_loss is " + exact_text(options.baseline_loss) +
+           ": it must be finite, or 0 for none.");
+  }
 }
 
 void stop_at(Index step, double loss, const std::string& cause) {

@@ -268,6 +268,15 @@ TEST_CASE("what cannot be trained is refused in words", "[phase2][training]") {
   Adam adam({{"w", w}});
   CHECK(complaint([&] { train(adam, fine, quiet(-1)); }, {"train: steps is -1"}) == "");
   TrainingOptions options = quiet(1);
+  options.tokens = -1;
+  CHECK(complaint([&] { train(adam, fine, options); }, {"train: tokens is -1"}) == "");
+  options.tokens = 0;
+  for (const double bad : {HUGE_VAL, double(NAN)}) {
+    options.baseline_loss = bad;
+    CHECK(complaint([&] { train(adam, fine, options); },
+                    {"train: baseline_loss is ", "must be finite"}) == "");
+  }
+  options.baseline_loss = -1;
   options.learning_rate = [](Index) { return -1.0; };
   CHECK(complaint([&] { train(adam, fine, options); }, {"adam: learning_rate is -1"}) == "");
   CHECK(difference(w, {2}, {1, 2}) == "");
