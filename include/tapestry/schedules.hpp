@@ -49,9 +49,10 @@ struct OneCycleScheduleOptions {
 // top that would be too high to stay at (Smith & Topin 2018).
 [[nodiscard]] double one_cycle_schedule(Index step, const OneCycleScheduleOptions& options);
 
-// d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): up in a line for `warmup` steps, then down as
-// 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step = warmup, where it is
-// 1 / sqrt(d_model * warmup). Throws Error if any of the three is below 1.
-[[nodiscard]] double inverse_square_root_schedule(Index step, Index d_model, Index warmup);
+// d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5): up in a line for `warmup_steps` steps,
+// then down as 1 / sqrt(step) (Vaswani et al. 2017, equation 3). It is highest at step =
+// warmup_steps, where it is 1 / sqrt(d_model * warmup_steps). Throws Error if any of the three is
+// below 1.
+[[nodiscard]] double inverse_square_root_schedule(Index step, Index d_model, Index warmup_steps);
 
 }  // namespace tapestry

@@ -74,12 +74,12 @@ double one_cycle_schedule(Index step, const OneCycleScheduleOptions& o) {
   return line(step, down, o.start, o.steps, o.floor);
 }
 
-double inverse_square_root_schedule(Index step, Index d_model, Index warmup) {
+double inverse_square_root_schedule(Index step, Index d_model, Index warmup_steps) {
   const char* const name = "inverse_square_root_schedule";
   check_count(name, "step", step, 1);
   check_count(name, "d_model", d_model, 1);
-  check_count(name, "warmup_steps", warmup, 1);
-  const auto s = static_cast<double>(step), w = static_cast<double>(warmup);
+  check_count(name, "warmup_steps", warmup_steps, 1);
+  const auto s = static_cast<double>(step), w = static_cast<double>(warmup_steps);
   return std::min(1 / std::sqrt(s), s / (w * std::sqrt(w))) /
          std::sqrt(static_cast<double>(d_model));
 }

@@ -187,7 +187,7 @@ void run(const Options& options) {
   limits_for(report, 1);
   limits_for(report, threads_in_use());
   std::optional<Torch> torch(options.python);
-  report.torch = torch->told(limits_for(report, 1).peak_gflops());
+  report.torch = torch->description(limits_for(report, 1).peak_gflops());
   print_machine(report);
   if (options.ask_for(memory_row)) report.attention_memory.push_back(measure_attention_memory());
   measure_rows(options, rows, *torch, report);

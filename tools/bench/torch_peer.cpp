@@ -21,7 +21,7 @@ void Torch::join(const std::string& row, std::vector<Contestant>& contestants) {
   contestants.back().is_judged = process_->is_judged();
 }
 
-std::string Torch::told(double peak_gflops) const {
+std::string Torch::description(double peak_gflops) const {
   if (process_ == nullptr) return "PyTorch: not asked for";
   if (!was_there_) {
     return "PyTorch takes no part (" + process_->problem() +

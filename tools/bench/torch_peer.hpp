@@ -19,8 +19,8 @@ class Torch {
   // two, its own threads and OpenBLAS's hinder each other.
   void join(const std::string& row, std::vector<Contestant>& contestants);
 
-  // For the screen: which one takes part, or how to get it. `peak` is the machine's, one thread's.
-  std::string told(double peak_gflops) const;
+  // Lines for the screen: which one takes part, or how to get it. The peak is that of one thread.
+  std::string description(double peak_gflops) const;
   std::string lost();  // once, when it was lost on the way: a line that says why; else ""
 
  private:

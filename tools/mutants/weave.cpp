@@ -51,7 +51,7 @@ __attribute__((constructor(101))) static void choose_mutant() {
 }
 )";
 
-void renew(const fs::path& path, const std::string& text) {
+void write_if_changed(const fs::path& path, const std::string& text) {
   if (fs::exists(path) && read_file(path) == text) return;
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << text;
@@ -181,7 +181,7 @@ void weave(const fs::path& to, const std::vector<Mutant>& mutants) {
     const auto found = mutated.find(path.string());
     texts[to / place] = found == mutated.end() ? read_file(path) : found->second;
   }
-  for (const auto& [path, text] : texts) renew(path, text);
+  for (const auto& [path, text] : texts) write_if_changed(path, text);
   std::vector<fs::path> others;
   for (const auto& entry : fs::recursive_directory_iterator(to)) {
     if (entry.is_regular_file() && texts.count(entry.path()) == 0) others.push_back(entry.path());

@@ -35,8 +35,8 @@ struct Row {
   Variant variant;
   // By length: time and memory, NaN where that pass was skipped, ...
   std::map<Index, double> forward_ms = {}, forward_mib = {}, both_ms = {}, both_mib = {};
-  std::map<Index, double> from_full = {};  // ... and the difference from attention of all pairs
-  double error = 0, gradient_error = 0;    // of all lengths, beside every weight written out
+  std::map<Index, double> error_vs_full = {};  // ... and the difference from attention of all pairs
+  double error = 0, gradient_error = 0;        // of all lengths, beside every weight written out
 };
 
 using Value = std::map<Index, double> Row::*;
@@ -67,7 +67,7 @@ void add(Row& row, Index length, const Measurement& m) {
   row.forward_mib[length] = number(forward, forward.bytes / (1 << 20));
   row.both_ms[length] = number(both, 1e3 * both.seconds);
   row.both_mib[length] = number(both, both.bytes / (1 << 20));
-  row.from_full[length] = m.error_vs_full;
+  row.error_vs_full[length] = m.error_vs_full;
   row.error = std::max(row.error, forward.error);
   row.gradient_error = std::max(row.gradient_error, both.error);
 }
@@ -97,7 +97,7 @@ void print_errors(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     std::printf("\n%-17s%-8s", row.variant.name.c_str(), kinds[int(row.variant.kind)]);
     for (const Index length : {64, 256, 1024}) {
-      const double difference = row.from_full.at(length);
+      const double difference = row.error_vs_full.at(length);
       std::printf("%9s", difference < 1e-5 ? "rounding" : formatted("%.3f", difference).c_str());
     }
     worst = std::max(worst, row.error);

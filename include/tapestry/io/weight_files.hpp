@@ -2,7 +2,7 @@
 // the files ("shards") that model.safetensors.index.json names, each with a part of the tensors.
 //
 //   const WeightFiles files("stories260K");
-//   files.read("model.norm.weight", model.norm->gain());
+//   files.read("model.norm.weight", std::get<RmsNorm>(model.norm->layer).weight);
 //   files.read("model.layers.0.mlp.up_proj.weight", transpose(up.weight));  // stored (out, in)
 //   // GPT-2 keeps the maps of query, key and value side by side, (in, 3 width): the second of them
 //   files.read("h.0.attn.c_attn.weight", key.weight, {.axis = 1, .begin = width});
