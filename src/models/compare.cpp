@@ -22,7 +22,7 @@ Indices whole_numbers(const Safetensors& file, const char* name) {
   if (!has(file, name)) {
     throw Error("compare: the file has no \"ids\", the tokens to run the model on.");
   }
-  const Tensor tensor = file[name];
+  const Tensor tensor = file[name];  // (length) or (batch, length)
   Indices result;
   result.shape = tensor.shape();
   for (const real number : tensor.values()) {
@@ -44,6 +44,7 @@ std::string recorded_name(const std::string& name) {
 // By how much attention weights may differ, for that many blocks before theirs.
 double allowed_for(const Tensor& all_scores, const Tensor& all_weights, Index before,
                    const CompareOptions& options) {
+  // (..., queries, keys) each
   const Tensor scores = all_scores.contiguous(), weights = all_weights.contiguous();
   double largest = 0;
   for (Index i = 0; i < weights.numel(); ++i) {
@@ -56,6 +57,7 @@ double allowed_for(const Tensor& all_scores, const Tensor& all_weights, Index be
 
 Compared compared(const std::string& name, const std::string& recorded, const Tensor& computed,
                   const Tensor& expected, double allowed) {
+  // here (...) or (1, ...), there (...)
   const Tensor here = computed.contiguous(), there = expected.contiguous();
   Shape shape = here.shape();  // that of one sequence may begin with a batch of one
   if (shape.ndim() == there.ndim() + 1 && shape[0] == 1) shape = shape.removed(0);
@@ -109,7 +111,7 @@ Comparison compare(const Transformer& model, const Safetensors& expected,
   model(ids, {}, {.need_weights = true, .token_type_ids = typed ? &types : nullptr});
   Comparison result;
   std::set<std::string> done = {"ids", "token_types"};
-  Tensor scores;
+  Tensor scores;     // (..., queries, keys), of the last layer that was seen
   Index before = 0;  // blocks
   for (const Parameter& record : seen.all()) {
     double allowed = options.allowed;

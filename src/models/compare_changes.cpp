@@ -123,6 +123,7 @@ void add_norms(Changes& list, const Transformer& model) {
   }
   const bool rms = model.options.norm_kind == NormKind::rms;
   const auto other_kind = [rms](NormLayer& norm) {
+    // (d_model)
     const Tensor gain = std::visit([](const auto& layer) { return layer.weight; }, norm.layer);
     const double eps = std::visit([](const auto& layer) { return layer.eps; }, norm.layer);
     norm = NormLayer(rms ? NormKind::layer : NormKind::rms, gain.size(0), eps);

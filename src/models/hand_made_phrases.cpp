@@ -125,6 +125,7 @@ HandMadeMatrices matrices_of(Phrase phrase, const HandMadeOptions& options) {
   check_hand_made(options);
   const HandMadeColumns at = columns_of(options);
   Scores map = scores_of(phrase, options);
+  // (d_model, k) twice, (d_model, v) and (v, d_model), where v is vocab_size
   HandMadeMatrices head{map.query, map.key, Tensor::zeros({at.d_model(), at.vocab_size}),
                         Tensor::zeros({at.vocab_size, at.d_model()})};
   for (Index w = 0; w < at.vocab_size; ++w) {

@@ -107,16 +107,18 @@ class TensorReader {
 
 // Rows of a map (out, in), turned by rotary positions, for halves of each head.
 Tensor for_halves(const Tensor& rows, Index heads) {
+  // (in, out) in between, (out, in) at the end
   return transpose(
       convert_rotary(transpose(rows), heads, RotaryLayout::interleaved, RotaryLayout::half_split));
 }
 
 Parameters read_tensors(TensorReader& file, const Sizes& s) {
   const Index kv = s.head() * s.key_value_heads;
+  // (words, width)
   Parameters all = {{"model.embed_tokens.weight", file.next({s.words, s.width})}};
   const auto of_all_layers = [&](const char* name, const Shape& shape, Index rotary_heads = 0) {
     for (Index i = 0; i < s.layers; ++i) {
-      const Tensor stored = file.next(shape);
+      const Tensor stored = file.next(shape);  // (out, in), or (width) of a norm
       all.push_back({"model.layers." + std::to_string(i) + "." + name + ".weight",
                      rotary_heads > 0 ? for_halves(stored, rotary_heads) : stored});
     }
@@ -130,9 +132,9 @@ Parameters read_tensors(TensorReader& file, const Sizes& s) {
   of_all_layers("mlp.gate_proj", {s.hidden, s.width});
   of_all_layers("mlp.down_proj", {s.width, s.hidden});
   of_all_layers("mlp.up_proj", {s.hidden, s.width});
-  all.push_back({"model.norm.weight", file.next({s.width})});
+  all.push_back({"model.norm.weight", file.next({s.width})});  // (width)
   file.skip(s.positions * s.head());  // cosines and sines, which follow from the sizes
-  if (!s.tied) all.push_back({"lm_head.weight", file.next({s.words, s.width})});
+  if (!s.tied) all.push_back({"lm_head.weight", file.next({s.words, s.width})});  // (words, width)
   file.finish();
   return all;
 }

@@ -224,11 +224,12 @@ class Opening {
       const Tensor rows = ours.ndim() == 2 ? transpose(ours) : ours;  // (heads d_k, ...)
       const Shape parts =
           rows.shape().with(0, rows.size(0) / heads).inserted(0, 1).inserted(0, heads);
-      files_.read(name.tensor, reshape(rows, parts),
+      files_.read(name.tensor, reshape(rows, parts),  // (heads, 1, d_k, ...)
                   {.shape = parts.with(1, 3), .axis = 1, .begin = name.part});
     } else if (name.form == Form::side) {
       files_.read(name.tensor, ours, {.axis = -1, .begin = name.part * ours.size(-1)});
     } else {
+      // (out, in) if transposed
       files_.read(name.tensor, name.form == Form::transposed ? transpose(ours) : ours);
     }
   }
@@ -252,8 +253,9 @@ class Opening {
     constexpr Index step = 256;
     const Index rows = ours.size(0);
     for (Index begin = 0; begin < rows; begin += step) {
+      // (step rows or fewer, ...)
       const Tensor part = slice(ours, 0, begin, std::min(begin + step, rows));
-      const Tensor copy = Tensor::empty(part.shape());
+      const Tensor copy = Tensor::empty(part.shape());  // (step rows or fewer, ...)
       files_.read(tensor, copy, {.axis = 0, .begin = begin});
       if (largest_difference(copy, part) != 0) return false;
     }

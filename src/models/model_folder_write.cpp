@@ -23,6 +23,7 @@ Tensor joined(const StoredName& name, const std::vector<Tensor>& parts, Index he
   std::vector<Tensor> by_head;
   for (const Tensor& part : parts) {
     const Tensor rows = part.ndim() == 2 ? transpose(part) : part;  // (heads d_k, ...)
+    // (heads, d_k, ...)
     by_head.push_back(reshape(rows, rows.shape().with(0, rows.size(0) / heads).inserted(0, heads)));
   }
   const Shape whole = stored_shape(name, parts.front().shape());

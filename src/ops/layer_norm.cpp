@@ -19,16 +19,19 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
     throw Error("layer_norm: eps is " + exact_text(eps) + ", but must be a number of 0 or more.");
   }
   const Index n = x.size(-1), rows = rows_in(x);
+  // (..., n), (n), (n)
   const Tensor input = x.contiguous(), g = weight.contiguous(), b = bias.contiguous();
-  const Tensor y = Tensor::empty(x.shape());
+  const Tensor y = Tensor::empty(x.shape());  // (..., n)
+  // (rows, 2), (rows)
   const Tensor centre = Tensor::empty({rows, 2}), inverse = Tensor::empty({rows});
   kernels::layer_norm(raw(input), raw(g), raw(b), static_cast<real>(eps), raw(y), raw(centre),
                       raw(inverse), rows, n);
   return Tape::record("layer_norm", {x, weight, bias}, y,
                       [x = Tape::save(input), weight = Tape::save(g), centre = Tape::save(centre),
                        inverse = Tape::save(inverse), rows, n](const Tensor& dy, GradientSink& to) {
-                        const Tensor dense = dy.contiguous();
-                        const Tensor dx = Tensor::empty(x.shape());
+                        const Tensor dense = dy.contiguous();        // (..., n)
+                        const Tensor dx = Tensor::empty(x.shape());  // (..., n)
+                        // (n) each
                         const Tensor d_weight = Tensor::zeros({n}), d_bias = Tensor::zeros({n});
                         kernels::layer_norm_backward(raw(dense), raw(x), raw(weight), raw(centre),
                                                      raw(inverse), raw(dx), raw(d_weight),

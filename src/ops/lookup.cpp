@@ -28,13 +28,14 @@ Tensor embedding(const Tensor& table, const Indices& ids) {
                 ": it must be (words, width).");
   }
   check_range("embedding", ids, table.size(0), "rows of the table");
-  const Tensor dense = table.contiguous();
+  const Tensor dense = table.contiguous();  // (words, width)
   const Index width = table.size(1), count = ids.shape.numel();
-  const Tensor y = Tensor::empty(ids.shape.inserted(ids.shape.ndim(), width));
+  const Tensor y = Tensor::empty(ids.shape.inserted(ids.shape.ndim(), width));  // (..., width)
   kernels::gather_rows(raw(dense), ids.values.data(), count, width, raw(y));
   return Tape::record(
       "embedding", {table}, y,
       [shape = table.shape(), ids, count, width](const Tensor& dy, GradientSink& to) {
+        // (words, width), (..., width)
         const Tensor d_table = Tensor::empty(shape), dense_dy = dy.contiguous();
         kernels::scatter_sum_rows(raw(dense_dy), ids.values.data(), count, width, raw(d_table),
                                   shape[0]);
@@ -49,13 +50,14 @@ Tensor gather(const Tensor& x, int axis, const Indices& index) {
                 ": they must have equal sizes except along axis " + std::to_string(axis) + ".");
   }
   check_range("gather", index, x.size(at), "positions of the axis");
-  const Tensor dense = x.contiguous();
+  const Tensor dense = x.contiguous();  // x's shape, seen as (outer, length, inner)
   const Around a = around(x.shape(), at);
-  const Tensor y = Tensor::empty(index.shape);
+  const Tensor y = Tensor::empty(index.shape);  // seen as (outer, picks, inner)
   const Index picks = index.shape[at];
   kernels::gather(raw(dense), a.outer, a.length, a.inner, index.values.data(), picks, raw(y));
   return Tape::record("gather", {x}, y,
                       [shape = x.shape(), a, index, picks](const Tensor& dy, GradientSink& to) {
+                        // x's shape, y's shape
                         const Tensor dx = Tensor::zeros(shape), dense_dy = dy.contiguous();
                         kernels::scatter_add(raw(dense_dy), a.outer, a.length, a.inner,
                                              index.values.data(), picks, raw(dx));

@@ -33,8 +33,8 @@ void check(const Tensor& logits, const Indices& targets) {
 Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
   check(logits, targets);
   const Index classes = logits.size(-1), rows = targets.shape.numel();
-  const Tensor dense = logits.contiguous();
-  const Tensor log_sum = Tensor::empty({rows});
+  const Tensor dense = logits.contiguous();      // (..., classes)
+  const Tensor log_sum = Tensor::empty({rows});  // (rows)
   kernels::logsumexp(raw(dense), raw(log_sum), rows, classes);
   double total = 0;
   Index counted = 0;
@@ -45,10 +45,10 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets) {
     ++counted;
   }
   const double share = 1 / static_cast<double>(std::max<Index>(counted, 1));
-  return Tape::record("cross_entropy", {logits}, Tensor(total * share),
+  return Tape::record("cross_entropy", {logits}, Tensor(total * share),  // ()
                       [logits = Tape::save(dense), log_sum = Tape::save(log_sum), targets, share,
                        rows, classes](const Tensor& dy, GradientSink& to) {
-                        const Tensor d_logits = Tensor::empty(logits.shape());
+                        const Tensor d_logits = Tensor::empty(logits.shape());  // (..., classes)
                         const real scale = static_cast<real>(double{dy.item()} * share);
                         kernels::cross_entropy_backward(raw(logits), raw(log_sum),
                                                         targets.values.data(), scale, raw(d_logits),
@@ -82,7 +82,7 @@ double binary_loss(double x, double target) {
 }  // namespace
 
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets) {
-  const Tensor x = logits.contiguous(), t = targets.contiguous();
+  const Tensor x = logits.contiguous(), t = targets.contiguous();  // (...) each
   check(x, t);
   double total = 0;
   for (Index i = 0; i < x.numel(); ++i) {
@@ -90,11 +90,11 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   }
   const double share = 1 / static_cast<double>(std::max<Index>(x.numel(), 1));
   return Tape::record(
-      "binary_cross_entropy", {logits, targets}, Tensor(total * share),
+      "binary_cross_entropy", {logits, targets}, Tensor(total * share),  // ()
       [x = Tape::save(x), t = Tape::save(t), share](const Tensor& dy, GradientSink& to) {
-        const Tensor scale = dy * share;
-        if (to.needs_gradient(0)) to.accumulate(0, (sigmoid(x) - t) * scale);
-        if (to.needs_gradient(1)) to.accumulate(1, -x * scale);
+        const Tensor scale = dy * share;                                       // ()
+        if (to.needs_gradient(0)) to.accumulate(0, (sigmoid(x) - t) * scale);  // (...)
+        if (to.needs_gradient(1)) to.accumulate(1, -x * scale);                // (...)
       });
 }
 
@@ -103,8 +103,8 @@ Tensor mse(const Tensor& prediction, const Tensor& target) {
     throw Error("mse: prediction is " + to_string(prediction.shape()) + ", target is " +
                 to_string(target.shape()) + ": the shapes must be equal.");
   }
-  const Tensor difference = prediction - target;
-  return mean(difference * difference);
+  const Tensor difference = prediction - target;  // (...)
+  return mean(difference * difference);           // ()
 }
 
 }  // namespace tapestry

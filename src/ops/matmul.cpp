@@ -44,21 +44,22 @@ struct Operands {
     const Index m = left.size(-2), k = left.size(-1), n = right.size(-1);
     const Shape batch = broadcast_shapes("matmul, leading axes", leading(left), leading(right));
     shape = {sizes(batch), m, n, k};
-    a = broadcast_view(left, with_matrix(batch, m, k));
-    b = broadcast_view(right, with_matrix(batch, k, n));
-    c = Tensor::empty(with_matrix(batch, m, n));
+    a = broadcast_view(left, with_matrix(batch, m, k));   // (..., m, k)
+    b = broadcast_view(right, with_matrix(batch, k, n));  // (..., k, n)
+    c = Tensor::empty(with_matrix(batch, m, n));          // (..., m, n)
   }
 };
 
 Tensor multiply(const Tensor& a, const Tensor& b) {
   const Operands x(a, b);
   kernels::matmul(x.shape, matrix_view(x.a), matrix_view(x.b), raw(x.c));
-  return x.c;
+  return x.c;  // (..., m, n)
 }
 
 // A^T dC for a matrix that all batches share: one long product, not a sum of many.
 Tensor shared_gradient(const Tensor& a, const Tensor& dc) {
   const Index rows = leading(a).numel() * a.size(-2);
+  // (k, rows) times (rows, n): (k, n)
   return multiply(transpose(reshape(a, Shape{rows, a.size(-1)})),
                   reshape(dc, Shape{rows, dc.size(-1)}));
 }
@@ -72,12 +73,14 @@ Saved save_for(const Tensor& input, const Tensor& saved) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check(a, b);
-  const Tensor c = multiply(a, b);
+  const Tensor c = multiply(a, b);  // (..., m, n)
   return Tape::record("matmul", {a, b}, c,
                       [a = save_for(b, a), b = save_for(a, b), shared = b.ndim() == 2](
                           const Tensor& dc, GradientSink& to) {
+                        // (..., m, k)
                         if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(b)));
                         if (!to.needs_gradient(1)) return;
+                        // (k, n) if shared, else (..., k, n)
                         to.accumulate(1,
                                       shared ? shared_gradient(a, dc) : multiply(transpose(a), dc));
                       });
@@ -110,14 +113,14 @@ ActivationKernels kernels_of(Activation activation) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
   check(x, weight, bias);
-  if (x.ndim() == 1) return squeeze(linear(unsqueeze(x, 0), weight, bias, activation), 0);
+  if (x.ndim() == 1) return squeeze(linear(unsqueeze(x, 0), weight, bias, activation), 0);  // (out)
   const bool recorded =
       Tape::needs_gradient(x) || Tape::needs_gradient(weight) || Tape::needs_gradient(bias);
-  const Operands p(x, weight);
+  const Operands p(x, weight);  // a (..., in), b (..., in, out), c (..., out)
   const ActivationKernels kernel = kernels_of(activation);
   const bool keep_c = recorded && !kernel.saves_output;
-  const Tensor b = bias.defined() ? bias.contiguous() : bias;
-  const Tensor y = keep_c ? Tensor::empty(p.c.shape()) : p.c;
+  const Tensor b = bias.defined() ? bias.contiguous() : bias;  // (out)
+  const Tensor y = keep_c ? Tensor::empty(p.c.shape()) : p.c;  // (..., out)
   kernels::linear(p.shape, matrix_view(p.a), matrix_view(p.b),
                   {bias.defined() ? raw(b) : nullptr, kernel.function, raw(y)}, raw(p.c));
   if (!recorded) return y;
@@ -125,8 +128,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   return Tape::record("linear", {x, weight, bias}, y,
                       [x = save_for(weight, x), weight = save_for(x, weight), slope,
                        backward = kernel.backward](const Tensor& dy, GradientSink& to) {
+                        // (..., out)
                         const Tensor dc = backward == nullptr ? dy : apply(backward, dy, slope);
+                        // (..., in)
                         if (to.needs_gradient(0)) to.accumulate(0, multiply(dc, transpose(weight)));
+                        // (in, out)
                         if (to.needs_gradient(1)) to.accumulate(1, shared_gradient(x, dc));
                         to.accumulate(2, dc);
                       });

@@ -64,7 +64,9 @@ struct ReducedLast {
       }
     }
   }
+  // (axes that stay, reduced axes)
   Tensor apply_to(const Tensor& x) const { return permuted_view(x, {order.data(), count}); }
+  // x's shape
   Tensor undone(const Tensor& y) const { return permuted_view(y, {inverse.data(), count}); }
 };
 
@@ -80,10 +82,10 @@ Tensor run(kernels::Reduce kernel, const Tensor& x, const Reduction& plan) {
       inner *= x.size(static_cast<int>(axis));
     }
   } else {
-    ordered = ReducedLast(plan, x.ndim()).apply_to(x);
+    ordered = ReducedLast(plan, x.ndim()).apply_to(x);  // (axes that stay, reduced axes)
   }
-  ordered = ordered.contiguous();
-  Tensor y = Tensor::empty(plan.kept);
+  ordered = ordered.contiguous();       // seen as (outer, plan.count, inner)
+  Tensor y = Tensor::empty(plan.kept);  // plan.kept, seen as (outer, inner)
   const Index outer = inner == 0 ? 0 : y.numel() / inner;
   kernels::reduce(kernel, raw(ordered), outer, plan.count, inner, raw(y));
   return y;
@@ -96,13 +98,13 @@ Tensor reshaped(const Tensor& y, const Shape& shape) {
 Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const Axes& axes,
                bool keepdims) {
   const Reduction reduction = plan(name, x.shape(), axes);
-  const Tensor y = run(kernel, x, reduction);
+  const Tensor y = run(kernel, x, reduction);  // reduction.kept
   return Tape::record(
       name, {x}, keepdims ? y : reshaped(y, reduction.squeezed),
       [x = Tape::save(x), y = Tape::save(y), axes](const Tensor& dy, GradientSink& to) {
-        const Tensor is_extreme = apply("max", active().of<kernels::Equal>(), x, y);
-        const Tensor ties = sum(is_extreme, axes, true);
-        to.accumulate(0, is_extreme * (reshaped(dy.contiguous(), y.shape()) / ties));
+        const Tensor is_extreme = apply("max", active().of<kernels::Equal>(), x, y);  // x's shape
+        const Tensor ties = sum(is_extreme, axes, true);  // reduction.kept
+        to.accumulate(0, is_extreme * (reshaped(dy.contiguous(), y.shape()) / ties));  // x's shape
       });
 }
 
@@ -110,11 +112,11 @@ Tensor extreme(const char* name, kernels::Reduce kernel, const Tensor& x, const 
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
   const Reduction reduction = plan("sum", x.shape(), axes);
-  const Tensor y = run(active().sum, x, reduction);
+  const Tensor y = run(active().sum, x, reduction);  // reduction.kept
   return Tape::record(
       "sum", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
       [shape = x.shape(), kept = reduction.kept](const Tensor& dy, GradientSink& to) {
-        to.accumulate(0, broadcast_view(reshaped(dy.contiguous(), kept), shape));
+        to.accumulate(0, broadcast_view(reshaped(dy.contiguous(), kept), shape));  // x's shape
       });
 }
 
@@ -123,30 +125,33 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   // The mean of nothing is 0 times infinity: NaN.
   const double share = 1 / static_cast<double>(reduction.count);
   const Tensor y =
+      // reduction.kept
       apply("mean", active().of<kernels::Multiply>(), run(active().sum, x, reduction), share);
   return Tape::record(
       "mean", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
       [shape = x.shape(), kept = reduction.kept, share](const Tensor& dy, GradientSink& to) {
+        // x's shape
         to.accumulate(0, broadcast_view(reshaped((dy * share).contiguous(), kept), shape));
       });
 }
 
 Tensor var(const Tensor& x, const Axes& axes, bool keepdims) {
-  const Tensor centred = x - mean(x, axes, true);
-  return mean(centred * centred, axes, keepdims);
+  const Tensor centred = x - mean(x, axes, true);  // x's shape
+  return mean(centred * centred, axes, keepdims);  // x's shape without the axes, or with 1 for each
 }
 
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
   const Reduction reduction = plan("prod", x.shape(), axes);
-  const Tensor y = run(active().prod, x, reduction);
+  const Tensor y = run(active().prod, x, reduction);  // reduction.kept
   return Tape::record("prod", {x}, keepdims ? y : reshaped(y, reduction.squeezed),
                       [x = Tape::save(x), reduction](const Tensor& dy, GradientSink& to) {
                         const ReducedLast last(reduction, x.ndim());
+                        // (axes that stay, reduced axes); dy's shape
                         const Tensor runs = last.apply_to(x).contiguous(), up = dy.contiguous();
-                        const Tensor dx = Tensor::empty(runs.shape());
+                        const Tensor dx = Tensor::empty(runs.shape());  // runs' shape
                         kernels::prod_backward(raw(up), raw(runs), up.numel(), reduction.count, 1,
                                                raw(dx));
-                        to.accumulate(0, last.undone(dx));
+                        to.accumulate(0, last.undone(dx));  // x's shape
                       });
 }
 

@@ -19,13 +19,14 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
     throw Error("rms_norm: eps is " + exact_text(eps) + ", but must be a number of 0 or more.");
   }
   const Index n = x.size(-1), rows = rows_in(x);
-  const Tensor input = x.contiguous(), w = weight.contiguous();
-  const Tensor y = Tensor::empty(x.shape()), inverse = Tensor::empty({rows});
+  const Tensor input = x.contiguous(), w = weight.contiguous();                // (..., n), (n)
+  const Tensor y = Tensor::empty(x.shape()), inverse = Tensor::empty({rows});  // (..., n), (rows)
   kernels::rms_norm(raw(input), raw(w), static_cast<real>(eps), raw(y), raw(inverse), rows, n);
   return Tape::record("rms_norm", {x, weight}, y,
                       [x = Tape::save(input), weight = Tape::save(w), inverse = Tape::save(inverse),
                        rows, n](const Tensor& dy, GradientSink& to) {
-                        const Tensor dense = dy.contiguous();
+                        const Tensor dense = dy.contiguous();  // (..., n)
+                        // (..., n), (n)
                         const Tensor dx = Tensor::empty(x.shape()), d_weight = Tensor::zeros({n});
                         kernels::rms_norm_backward(raw(dense), raw(x), raw(weight), raw(inverse),
                                                    raw(dx), raw(d_weight), rows, n);

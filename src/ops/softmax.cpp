@@ -10,15 +10,15 @@ using kernels::active;
 namespace {
 
 Tensor by_rows(kernels::Rows kernel, const Tensor& x) {
-  const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape());
+  const Tensor dense = x.contiguous();  // (..., n)
+  Tensor y = Tensor::empty(x.shape());  // (..., n)
   kernels::rows(kernel, raw(dense), raw(y), rows_in(x), x.size(-1));
   return y;
 }
 
 Tensor by_rows_backward(kernels::RowsBackward kernel, const Tensor& dy, const Tensor& y) {
-  const Tensor dense = dy.contiguous();
-  Tensor dx = Tensor::empty(y.shape());
+  const Tensor dense = dy.contiguous();  // (..., n)
+  Tensor dx = Tensor::empty(y.shape());  // (..., n)
   kernels::rows_backward(kernel, raw(dense), raw(y), raw(dx), rows_in(y), y.size(-1));
   return dx;
 }
@@ -28,12 +28,13 @@ Tensor along(const char* name, const Tensor& x, int axis, kernels::Rows forward,
              kernels::RowsBackward backward) {
   const int at = normalized_axis(name, axis, x.ndim());
   if (at != x.ndim() - 1) {
+    // x's shape
     return transpose(along(name, transpose(x, at, -1), -1, forward, backward), at, -1);
   }
-  const Tensor y = by_rows(forward, x);
+  const Tensor y = by_rows(forward, x);  // (..., n)
   return Tape::record(name, {x}, y,
                       [y = Tape::save(y), backward](const Tensor& dy, GradientSink& to) {
-                        to.accumulate(0, by_rows_backward(backward, dy, y));
+                        to.accumulate(0, by_rows_backward(backward, dy, y));  // (..., n)
                       });
 }
 
@@ -50,17 +51,18 @@ Tensor log_softmax(const Tensor& x, int axis) {
 Tensor logsumexp(const Tensor& x, int axis, bool keepdims) {
   const int at = normalized_axis("logsumexp", axis, x.ndim());
   if (at != x.ndim() - 1) {
+    // x's shape with 1 for the axis
     const Tensor y = transpose(logsumexp(transpose(x, at, -1), -1, true), at, -1);
-    return keepdims ? y : squeeze(y, at);
+    return keepdims ? y : squeeze(y, at);  // that, or without the axis
   }
-  const Tensor dense = x.contiguous();
-  Tensor y = Tensor::empty(x.shape().with(-1, 1));
+  const Tensor dense = x.contiguous();              // (..., n)
+  Tensor y = Tensor::empty(x.shape().with(-1, 1));  // (..., 1)
   kernels::logsumexp(raw(dense), raw(y), y.numel(), x.size(-1));
   const Tensor result = Tape::record("logsumexp", {x}, y,
                                      [x = Tape::save(dense)](const Tensor& dy, GradientSink& to) {
-                                       to.accumulate(0, softmax(x) * dy);
+                                       to.accumulate(0, softmax(x) * dy);  // (..., n)
                                      });
-  return keepdims ? result : squeeze(result, -1);
+  return keepdims ? result : squeeze(result, -1);  // (..., 1) or (...)
 }
 
 }  // namespace tapestry
