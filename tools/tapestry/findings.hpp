@@ -40,8 +40,8 @@ void print_table(const Table& table);
 void write_heatmap(const Table& table, const std::string& title, const std::string& subtitle,
                    const Path& path);
 
-// Throws Error for a name that no file can have, that of a folder or below a file, and for a file of
-// the model that the command reads. To be called before the work, which may take long. `path` is
+// Throws Error for a name that no file can have, that of a folder or below a file, and for a file
+// of the model that the command reads. To be called before the work, which may take long. `path` is
 // what `option` names; empty: no file.
 void check_file(const char* option, const Path& path, const ModelOptions& read = {});
 
