@@ -75,6 +75,7 @@ TEST_CASE("a patch of all that differs restores all, of what is equal nothing",
     for (Index at = 0; at < length; ++at) sum += double{f.weights.at({i, at})};
     CHECK(same_number(sum, 1, 1e-4));
   }
+  CHECK(largest_difference(slice(f.weights, 0, 0, 4), slice(f.weights, 0, 4, 8)) > 1e-2);
   CHECK(patching.restored_by_layer(0, list.corrupted) == 0);
   CHECK(head_name(6) == "1.2");
 }

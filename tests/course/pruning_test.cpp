@@ -57,6 +57,16 @@ TEST_CASE("a model without a head is one whose head does not reach the stream",
   CHECK(!same_number(quality(whole, 0b1011, Replacement::mean), all[0b1011], 1e-5));
 }
 
+TEST_CASE("of a single text the mean of a head is what it says", "[phase5][course]") {
+  Subject one = small_subject();
+  const TinyTask task(TaskKind::copy, {.longest = 6});
+  Random drawn(4);
+  one.test = task.batch(Part::held_out, 1, drawn);
+  const double whole = quality(one, 0b1111);
+  CHECK(same_number(quality(one, 0b1011, Replacement::mean), whole, 1e-6));
+  CHECK(same_number(quality(one, 0, Replacement::mean), whole, 1e-6));
+}
+
 TEST_CASE("a head that nobody hears has no gradient, and is not missed", "[phase5][course]") {
   Subject subject = small_subject();
   silence(subject.model, 0, 1);

@@ -45,6 +45,8 @@ TEST_CASE("charts of the summary have their series in order", "[phase4][course]"
   CHECK((scale.series[0].name == "divided" && scale.series[0].y == Numbers{1, 2}));
   CHECK((scale.series[1].name == "not divided" && scale.series[1].y == Numbers{3, 4}));
   CHECK((scale.series[1].x == Numbers{8, 32} && scale.series[1].markers));
+  CHECK(scale.series[0].colour == plot::series_colour(3));
+  CHECK(scale.series[1].colour == plot::series_colour(2));
   const plot::BarChart width = width_chart({1, 2, 3, 4}, {5, 6, 7, 8}, "finding");
   REQUIRE(width.series.size() == 2);
   CHECK((width.series[0].name == "trained" && width.series[0].values == Numbers{1, 2, 3, 4}));
