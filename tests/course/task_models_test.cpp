@@ -31,6 +31,8 @@ TEST_CASE("a model of a task has two layers unless told", "[phase2][course]") {
   CHECK(task_model(task, init::normal, 1).blocks.size() == 2);
   CHECK(task_model(task, init::normal, 1, 1).blocks.size() == 1);
   CHECK(!task_model(task, init::normal, 1, 1).options.has_feed_forward);
+  CHECK(task_model(task, init::normal, 1).options.num_heads == 4);
+  CHECK(task_model(task, init::normal, 1, 1, 8).options.num_heads == 8);
 }
 
 TEST_CASE("training that would end within its warm-up is refused", "[phase2][course]") {

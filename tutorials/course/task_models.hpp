@@ -14,11 +14,11 @@ namespace tapestry {
 
 // Before training.
 inline Transformer task_model(const TinyTask& task, Initializer initializer, std::uint64_t seed,
-                              Index layers = 2) {
+                              Index layers = 2, Index heads = 4) {
   Random random(seed);
   return Transformer({.vocab_size = task.vocabulary().size(),
                       .max_length = 16,
-                      .num_heads = 4,
+                      .num_heads = heads,
                       .num_layers = layers,
                       .has_feed_forward = false,
                       .initializer = initializer},
