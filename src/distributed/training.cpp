@@ -54,8 +54,8 @@ class Run {
         parts_(parts),
         options_(options),
         ranks_(ranks),
-        sum_(ranks, optimizer.parameters(), parts.micro_batches, parts.divide_state) {
-    if (!parts.divide_state) return;
+        sum_(ranks, optimizer.parameters(), parts.micro_batches, parts.shard_state) {
+    if (!parts.shard_state) return;
     const auto [first, last] = sum_.layout().parameters_in(sum_.own());
     optimizer.drop_state_outside(first, last);
   }
@@ -64,7 +64,7 @@ class Run {
 
  private:
   Range everything() const { return {0, sum_.layout().count()}; }
-  Range mine() const { return parts_.divide_state ? sum_.own() : everything(); }
+  Range mine() const { return parts_.shard_state ? sum_.own() : everything(); }
   MicroBatch forward(Index step, Index micro_batch);
   Tensor gradients_of(Index step);
   void begin_to_gather_losses();
@@ -157,7 +157,7 @@ double Run::norm(const Tensor& gradients) {
       squares.push_back(here ? kernels::sum_squares(numbers, block.count()) : 0);
     }
   }
-  if (parts_.divide_state) gather(ranks_, std::span(squares), owned, tags::norms);
+  if (parts_.shard_state) gather(ranks_, std::span(squares), owned, tags::norms);
   return std::sqrt(add_up(squares));
 }
 
@@ -203,7 +203,7 @@ MadeStep Run::make_step(Index step) {
   if (options_.learning_rate) optimizer_.set_learning_rate(options_.learning_rate(step));
   ranks_.enter(step, "update of the weights");
   update(gradients);
-  if (parts_.divide_state) share_weights(gradients);
+  if (parts_.shard_state) share_weights(gradients);
   return made;
 }
 

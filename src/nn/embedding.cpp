@@ -6,12 +6,12 @@
 
 namespace tapestry {
 
-Embedding::Embedding(Index words, Index width, Random& random, Initializer initializer) {
-  if (words < 1 || width < 1) {
-    throw Error("embedding: sizes are words = " + std::to_string(words) +
+Embedding::Embedding(Index num_embeddings, Index width, Random& random, Initializer initializer) {
+  if (num_embeddings < 1 || width < 1) {
+    throw Error("embedding: sizes are num_embeddings = " + std::to_string(num_embeddings) +
                 ", width = " + std::to_string(width) + ": both must be at least 1.");
   }
-  weight = initial_weight("embedding", initializer, {words, width}, random);
+  weight = initial_weight("embedding", initializer, {num_embeddings, width}, random);
 }
 
 Tensor Embedding::operator()(const Indices& ids) const { return embedding(weight, ids); }

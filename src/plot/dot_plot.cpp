@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "plot/axes.hpp"
 #include "plot/dot_plot_lanes.hpp"
@@ -44,28 +43,15 @@ void check(const DotPlot& chart) {
   }
 }
 
-// Of all dots and reference lines, and of whiskers that are not too long.
+// Of all dots, whiskers and reference lines.
 Range value_range(const DotPlot& chart) {
   std::vector<double> values;
   for (const RunSeries& series : chart.series) {
     for (const Runs& runs : series.groups) {
       values.insert(values.end(), runs.values.begin(), runs.values.end());
       values.insert(values.end(), runs.censored.begin(), runs.censored.end());
-    }
-  }
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const double value : values) {
-    if (!has_place(value, chart.value_axis.log)) continue;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  const double reach = high - low;
-  for (const RunSeries& series : chart.series) {
-    for (const Runs& runs : series.groups) {
       const MeanInterval interval = shown_interval(runs);
-      if (std::isnan(interval.low)) continue;
-      values.push_back(std::max(interval.low, low - reach));
-      values.push_back(std::min(interval.high, high + reach));
+      values.insert(values.end(), {interval.low, interval.high});
     }
   }
   for (const ReferenceLine& line : chart.reference_lines) values.push_back(line.y);
@@ -96,8 +82,13 @@ std::vector<LegendEntry> legend_of(const DotPlot& chart) {
                        .marker = true});
   }
   const auto has_mean = [](const Runs& runs) { return std::isfinite(shown_interval(runs).mean); };
+  const auto has_ends = [](const Runs& runs) { return std::isfinite(shown_interval(runs).low); };
   if (!chart.interval_name.empty() && any_runs(chart, has_mean)) {
-    entries.push_back({.name = chart.interval_name, .colour = theme::accent, .whiskers = true});
+    const bool whiskers = any_runs(chart, has_ends);
+    entries.push_back({.name = whiskers ? chart.interval_name : "mean",
+                       .colour = theme::accent,
+                       .line = !whiskers,
+                       .whiskers = whiskers});
   }
   if (!chart.censored_name.empty() && any_runs(chart, is_censored)) {
     entries.push_back({.name = chart.censored_name,

@@ -56,9 +56,11 @@ double spread(Lanes& lanes) {
 }  // namespace
 
 MeanInterval shown_interval(const Runs& runs) {
-  if (runs.censored.empty()) return mean_interval(runs.values);
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  return {none, none, none, runs.values.size()};
+  MeanInterval shown = mean_interval(runs.values);
+  if (!runs.censored.empty()) shown.mean = none;
+  if (!runs.censored.empty() || shown.count < 3) shown.low = shown.high = none;
+  return shown;
 }
 
 Notes notes_on(const Runs& runs, const Range& range) {

@@ -37,7 +37,7 @@ struct Lanes {
   double bar_across, half_bar;  // of the means: their middle, and half their length
 };
 
-// The mean and interval that are drawn for these runs: none when one is censored.
+// What is drawn for these runs: no mean when one is censored, an interval only from three on.
 MeanInterval shown_interval(const Runs& runs);
 
 // For an axis `length` long and groups that share `room` across it.

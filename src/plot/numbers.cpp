@@ -100,7 +100,7 @@ std::vector<std::string> tick_texts(const std::vector<double>& ticks, bool log) 
     if (tick != 0) smallest = std::min(smallest, std::abs(tick));
   }
   const bool powers =
-      log ? smallest < 0.9e-3 || largest > 1.1e4 : smallest < 1e-4 || largest >= 1e6;
+      log ? smallest < 0.9e-4 || largest > 1.1e5 : smallest < 1e-4 || largest >= 1e6;
   int digits = 0;
   for (const double tick : ticks) digits = std::max(digits, decimals_needed(tick));
   std::vector<std::string> texts;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 struct Part {
   int ranks;
   Index steps;  // in all
-  bool divide_state = false;
+  bool shard_state = false;
 };
 
 // Trains up to that step and saves; goes on from `from`, if it is not empty.
@@ -27,7 +27,7 @@ void train_part(const Part& part, const fs::path& from, const fs::path& to) {
     const Copier model;
     Adam adam(model.parameters());
     if (!from.empty()) load_checkpoint(model.parameters(), adam, read_checkpoint(from));
-    train_in_parts(adam, model.loss(6), {6, part.divide_state}, {.steps = part.steps, .what = ""},
+    train_in_parts(adam, model.loss(6), {6, part.shard_state}, {.steps = part.steps, .what = ""},
                    ranks);
     save_from_all(ranks, adam, [&] { save_checkpoint(to, model.parameters(), adam); });
   });
@@ -60,8 +60,8 @@ TEST_CASE("a run goes on with another number of ranks, with the same bits",
 TEST_CASE("what is loaded and saved again without a step is the same", "[distributed][phase8]") {
   const TemporaryFolder folder;
   train_part({3, 2, true}, "", folder / "a");
-  for (const bool divide_state : {false, true}) {
-    train_part({4, 2, divide_state}, folder / "a", folder / "b");
+  for (const bool shard_state : {false, true}) {
+    train_part({4, 2, shard_state}, folder / "a", folder / "b");
     CHECK(difference(folder / "a", folder / "b") == "");
     CHECK(compare_bits(folder / "a", folder / "b").tensors == 18);  // 6, and two of each for Adam
   }

@@ -138,8 +138,8 @@ TEST_CASE("a bucket is added when it has come, and fetched when it has been read
 
 TEST_CASE("no message is left under way, or needed before it must come", "[distributed][phase8]") {
   constexpr Index micro_batches = 8;
-  const auto train = [](Ranks& ranks, const Copier& model, Adam& adam, bool divide_state) {
-    train_in_parts(adam, model.loss(micro_batches), {micro_batches, divide_state},
+  const auto train = [](Ranks& ranks, const Copier& model, Adam& adam, bool shard_state) {
+    train_in_parts(adam, model.loss(micro_batches), {micro_batches, shard_state},
                    {.steps = 2, .what = ""}, ranks);
   };
   const auto numbers_in = [](const Parameters& parameters) {
@@ -151,13 +151,13 @@ TEST_CASE("no message is left under way, or needed before it must come", "[distr
   Adam adam(expected.parameters());
   train(alone(), expected, adam, false);
   for (const int count : {3, 8}) {  // of eight, some own no parameter
-    for (const bool divide_state : {false, true}) {
-      CAPTURE(count, divide_state);
+    for (const bool shard_state : {false, true}) {
+      CAPTURE(count, shard_state);
       std::vector<int> right(static_cast<std::size_t>(count));
       const LateMessages messages = run_late(count, [&](LateRanks& ranks) {
         const Copier model;
         Adam mine(model.parameters());
-        train(ranks, model, mine, divide_state);
+        train(ranks, model, mine, shard_state);
         for (int again = 0; again < 2; ++again) {
           save_from_all(ranks, mine, [&] {
             right[0] += numbers_in(mine.state()) == numbers_in(adam.state()) ? 1 : 0;

@@ -47,7 +47,7 @@ struct Outcome {
 struct Job {
   Maker make = makers[0];
   Index micro_batches = 8;
-  bool divide_state = false;
+  bool shard_state = false;
   Index steps = 4;
   double max_norm = 0.5;  // clips each step
 };
@@ -62,7 +62,7 @@ Outcome outcome(int ranks, const Job& job) {
     TrainingOptions options{.steps = job.steps, .max_norm = job.max_norm, .what = ""};
     options.learning_rate = [](Index step) { return 0.01 / double(step); };
     const Training training = train_in_parts(*optimizer, model.loss(job.micro_batches),
-                                             {job.micro_batches, job.divide_state}, options, here);
+                                             {job.micro_batches, job.shard_state}, options, here);
     weights[static_cast<std::size_t>(here.rank())] = numbers_in(model.parameters());
     save_from_all(here, *optimizer, [&] {
       made = {numbers_in(model.parameters()), numbers_in(optimizer->state()), training.losses,
@@ -92,7 +92,7 @@ TEST_CASE("a divided state changes no bit, with any optimizer", "[distributed][p
     const Outcome expected = outcome(1, {.make = makers[i]});
     for (const int ranks : {1, 2, 3, 8}) {
       CAPTURE(i, ranks);
-      CHECK(outcome(ranks, {.make = makers[i], .divide_state = true}) == expected);
+      CHECK(outcome(ranks, {.make = makers[i], .shard_state = true}) == expected);
       CHECK(outcome(ranks, {.make = makers[i]}) == expected);
     }
   }
@@ -104,7 +104,7 @@ TEST_CASE("the bits do not depend on threads", "[distributed][phase8]") {
   const Outcome expected = outcome(2, {});
   use_threads(2);
   CHECK(outcome(1, {}) == expected);
-  CHECK(outcome(3, {.divide_state = true}) == expected);
+  CHECK(outcome(3, {.shard_state = true}) == expected);
 }
 
 TEST_CASE("the gradient is that of the mean over all tokens", "[distributed][phase8]") {
@@ -168,7 +168,7 @@ TEST_CASE("a number that is not finite ends all ranks, and is named", "[distribu
   struct Fault {
     Index micro_batch;
     int rank;
-    bool divide_state;
+    bool shard_state;
   };
   for (const Fault& fault : {Fault{1, 0, true}, {3, 1, false}, {3, 1, true}, {4, 2, false}}) {
     std::vector<std::string> told(3), entered(3);
@@ -186,7 +186,7 @@ TEST_CASE("a number that is not finite ends all ranks, and is named", "[distribu
       TrainingOptions options{.steps = 3, .what = ""};
       options.after_step = [&](Index, double) { weights[number] = numbers_in(model.parameters()); };
       try {
-        train_in_parts(adam, loss, {6, fault.divide_state}, options, ranks);
+        train_in_parts(adam, loss, {6, fault.shard_state}, options, ranks);
       } catch (const Error& error) {
         told[number] = error.what();
       }

@@ -32,8 +32,8 @@ TEST_CASE("an embedding names its weight and refuses what is no row", "[phase1][
   CHECK(words.parameters("words.")[0].name == "words.weight");
   CHECK(words.parameters()[0].value.buffer() == words.weight.buffer());
   CHECK(complaint([&] { words(Indices({1}, {3})); }, {"embedding: index 3"}) == "");
-  CHECK(complaint([&] { Embedding(3, 0, random); }, {"words = 3, width = 0"}) == "");
-  CHECK(complaint([&] { Embedding(0, 3, random); }, {"words = 0, width = 3"}) == "");
+  CHECK(complaint([&] { Embedding(3, 0, random); }, {"num_embeddings = 3, width = 0"}) == "");
+  CHECK(complaint([&] { Embedding(0, 3, random); }, {"num_embeddings = 0, width = 3"}) == "");
   CHECK(complaint([&] { Embedding(3, 2, random, nullptr); },
                   {"embedding: the initializer is null", "init::normal"}) == "");
   CHECK(Embedding(1, 1, random)(Indices({2}, {0, 0})).shape() == Shape{2, 1});

@@ -136,14 +136,14 @@ TEST_CASE("whiskers end beyond the plot where their ends are too far off, or hav
     return std::pair{(bottom - lines.at(1).points[0].y) / height,
                      (bottom - lines.at(2).points[0].y) / height};
   };
-  const auto near = ends({{4, 6}}, {"", false, 0, 10}, 0.6);
-  const MeanInterval interval = mean_interval(std::vector<double>{4, 6});
-  CHECK(near.first == Approx(interval.low / 10));  // -0.77
+  const auto near = ends({{4, 4, 7}}, {"", false, 0, 10}, 0.7);
+  const MeanInterval interval = mean_interval(std::vector<double>{4, 4, 7});
+  CHECK(near.first == Approx(interval.low / 10));  // 0.07
   CHECK(near.second == Approx(interval.high / 10));
-  const auto far = ends({{0, 10}}, {"", false, 0, 10}, 1);
+  const auto far = ends({{-40, 50, 10}}, {"", false, 0, 10}, 1);
   CHECK(far.first == Approx(-1));
   CHECK(far.second == Approx(2));
-  const auto nowhere = ends({{1, 10}}, {"", true, 1, 10}, 1);
+  const auto nowhere = ends({{1, 1, 10}}, {"", true, 1, 10}, 1);
   CHECK(nowhere.first == Approx(-1));
 }
 

@@ -114,18 +114,18 @@ TEST_CASE("logarithmic ticks are powers of ten, finer in short ranges", "[phase0
 TEST_CASE("powers are written sooner on a logarithmic axis", "[phase0][plot]") {
   const auto text = [](double tick, bool log) { return tick_texts({tick}, log).at(0); };
   CHECK(text(2e-4, false) == "0.0002");
-  CHECK(text(2e-4, true) == "2×10⁻⁴");
-  CHECK(text(5e-4, true) == "5×10⁻⁴");
-  CHECK(text(0.001, true) == "0.001");
-  CHECK(text(11000, true) == "11000");
+  CHECK(text(2e-5, true) == "2×10⁻⁵");
+  CHECK(text(5e-5, true) == "5×10⁻⁵");
+  CHECK(text(1e-4, true) == "0.0001");
+  CHECK(text(110'000, true) == "110000");
   CHECK(text(7e-5, false) == "7×10⁻⁵");
   CHECK(text(1e-4, false) == "0.0001");
   CHECK(text(1.5e-4, false) == "0.00015");
   CHECK(text(2.5e-7, false) == "2.5×10⁻⁷");
   CHECK(text(600'000, false) == "600000");
   CHECK(text(20000, false) == "20000");
-  CHECK(text(20000, true) == "2×10⁴");
-  CHECK(text(10000, true) == "10000");
+  CHECK(text(200'000, true) == "2×10⁵");
+  CHECK(text(100'000, true) == "100000");
   CHECK(text(1e6, false) == "10⁶");
 }
 

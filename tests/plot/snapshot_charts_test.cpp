@@ -178,13 +178,13 @@ TEST_CASE("dot plots look as they did", "[phase5][plot]") {
                     {}}},
                   {"gated", {{{100, 100, 100, 100}}, {{80, 85, 95}}, {{70}}, {{20, 200}}}}};
   chart.reference_lines = {{50, "goal"}};
-  check_snapshot("dots", 0xBA79F84D8881ACE4u, render(chart, 420, 320, 1));
+  check_snapshot("dots", 0x6F706EEF76E03188u, render(chart, 420, 320, 1));
   chart.value_axis.log = true;
-  check_snapshot("dots on a logarithmic axis", 0x565CDE25D9E2C764u, render(chart, 420, 320, 1));
+  check_snapshot("dots on a logarithmic axis", 0x309B32164EB56E0Au, render(chart, 420, 320, 1));
   chart.rows = true;
-  check_snapshot("rows of dots, logarithmic", 0x8315A33C623CA1u, render(chart, 420, 420, 1));
+  check_snapshot("rows of dots, logarithmic", 0x8EE91BF38185D832u, render(chart, 420, 420, 1));
   chart.value_axis = {"steps", false, 60, 240};
-  check_snapshot("rows of dots", 0xDA37BD9BE175935Bu, render(chart, 420, {}, 1));
+  check_snapshot("rows of dots", 0x6A9ADFDFBC0E3463u, render(chart, 420, {}, 1));
   chart.series = {{"", {{{1, 1, 1}}, {{1}}, {}, {{1, 2, 3, 4, 5}}}, Colour{200, 0, 120}}};
   chart.value_axis = {};
   chart.interval_name = chart.label_axis = "";

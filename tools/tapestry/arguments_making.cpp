@@ -44,7 +44,7 @@ void add_train(CLI::App& app) {
   c.number("--seed", &Options::seed, 0, most, "random seed (1)");
   c.pictures("for the loss curve (out/plots)");
   c.app->add_flag("--attention-only", c.options->attention_only, "no feed-forward layers");
-  c.app->add_flag("--divide-state", c.options->divide_state, "each rank keeps a part of Adam's");
+  c.app->add_flag("--divide-state", c.options->shard_state, "each rank keeps a part of Adam's");
   c.app->add_flag("--overwrite", c.options->overwrite, "replace an existing file");
   c.app->add_flag("--resume", c.options->resume, "continue the file's run with its options");
 }

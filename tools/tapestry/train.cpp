@@ -191,7 +191,7 @@ void learn(Run& run, const TrainOptions& o, Ranks& ranks, std::optional<LossCurv
   if (s.micro_batches == 0) {
     tapestry::train(run.adam, loss_of_step(run), options);
   } else {
-    train_in_parts(run.adam, loss_of_micro_batch(run), {s.micro_batches, run.divide_state}, options,
+    train_in_parts(run.adam, loss_of_micro_batch(run), {s.micro_batches, run.shard_state}, options,
                    ranks);
   }
 }

@@ -131,7 +131,7 @@ std::string command_to_go_on(const TrainOptions& o, const Transformer& model, co
   if (o.batch) command += " --batch " + std::to_string(*o.batch);
   if (o.micro_batches) command += " --micro-batches " + std::to_string(*o.micro_batches);
   if (o.ranks) command += " --ranks " + std::to_string(*o.ranks);
-  if (o.divide_state) command += " --divide-state";
+  if (o.shard_state) command += " --divide-state";
   if (o.rate) command += " --rate " + exact_text(*o.rate);
   if (o.seed) command += " --seed " + std::to_string(*o.seed);
   return command + " --steps " + std::to_string(steps);

@@ -47,7 +47,7 @@ std::string tokens_of(const Indices& ids) {
 std::vector<Trait> traits_of(const Transformer& model, const TrainOptions& o) {
   return {{"the version", version()},
           {"the kernel set (TAPESTRY_KERNELS)", kernel_set()},
-          {"--divide-state", text_of(o.divide_state)},
+          {"--divide-state", text_of(o.shard_state)},
           {"the number of weights", text_of(model.num_parameters())},
           {"the weights' fingerprint", weights_of(model)}};
 }

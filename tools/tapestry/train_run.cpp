@@ -159,7 +159,7 @@ void check_length_is_used(const TrainOptions& o, const Run& run) {
 }  // namespace
 
 void check_ranks(const TrainOptions& o, Index micro_batches, const Ranks& ranks) {
-  if (micro_batches == 0 && (o.divide_state || ranks.size() > 1)) {
+  if (micro_batches == 0 && (o.shard_state || ranks.size() > 1)) {
     throw Error("ranks share the micro-batches of each step: " +
                 std::string(o.resume ? "this run has none; start again with --overwrite and "
                                      : "say how many there are, with ") +
@@ -181,7 +181,7 @@ Run make_run(const TrainOptions& o, const Ranks& ranks) {
   }
   Run run = o.resume ? resumed_run(o) : new_run(o, ranks.rank() == 0);
   check_length_is_used(o, run);
-  run.divide_state = o.divide_state;
+  run.shard_state = o.shard_state;
   check_ranks(o, run.settings.micro_batches, ranks);
   if (run.settings.snapshots > 0) {
     if (run.best_model.empty()) {
@@ -261,7 +261,7 @@ std::string command_to_resume(const Run& run, const TrainOptions& options) {
     command += " --save-every " + std::to_string(options.save_every);
   }
   if (options.ranks) command += " --ranks " + std::to_string(*options.ranks);
-  if (options.divide_state) command += " --divide-state";
+  if (options.shard_state) command += " --divide-state";
   if (options.out != defaults.out) command += " " + shell_option("--out", options.out.string());
   if (options.format != defaults.format) command += " --format " + options.format;
   return command;

@@ -259,7 +259,7 @@ void learn(Lesson& lesson, const TrainOptions& o, Index steps, Ranks& ranks,
       const Batch batch = random_windows(lesson.train, rows / micro_batches, lesson.length, random);
       return sum_of_losses(lesson.model(batch.inputs), batch.targets);
     };
-    train_in_parts(adam, loss_of_micro_batch, {micro_batches, o.divide_state}, options, ranks);
+    train_in_parts(adam, loss_of_micro_batch, {micro_batches, o.shard_state}, options, ranks);
   }
 }
 

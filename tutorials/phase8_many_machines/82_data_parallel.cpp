@@ -110,13 +110,13 @@ Trained by_hand(int count) {
 }
 
 // The library's: the same, with messages while the backward pass goes on.
-Trained by_library(int count, bool divide_state) {
+Trained by_library(int count, bool shard_state) {
   return of_first_rank(count, [&](Ranks& ranks) -> Trained {
     const Transformer model = UnevenTexts::new_model();
     Adam adam(model.parameters());
     const auto loss = [&](Index step, Index i) { return loss_of(model, step, i); };
     const Training made =
-        train_in_parts(adam, loss, {.micro_batches = micro_batches, .divide_state = divide_state},
+        train_in_parts(adam, loss, {.micro_batches = micro_batches, .shard_state = shard_state},
                        {.steps = steps, .max_norm = max_norm, .what = ""}, ranks);
     return {made.losses.back(), row_of(model.parameters())};
   });

@@ -50,7 +50,7 @@ struct PartsOptions {
   Index micro_batches = 1;  // of each step; at least as many as ranks
   // Each rank keeps and updates the optimizer's state of a part of the parameters only, and sends
   // the new weights to the others (ZeRO, stage 1; Rajbhandari et al. 2020). Same bits.
-  bool divide_state = false;
+  bool shard_state = false;
 };
 
 // Makes steps optimizer.steps() + 1 .. options.steps, as train() does; all ranks call it with the

@@ -10,10 +10,11 @@
 namespace tapestry {
 
 struct Embedding : Module {
-  Tensor weight;  // (words, width): row i is the vector of word i
+  Tensor weight;  // (num_embeddings, width): row i is the vector of id i
 
   // Throws Error for a size below 1 and an initializer that is null.
-  Embedding(Index words, Index width, Random& random, Initializer initializer = init::normal);
+  Embedding(Index num_embeddings, Index width, Random& random,
+            Initializer initializer = init::normal);
 
   // ids (...) -> (..., width). Throws Error for an id that is not a row.
   [[nodiscard]] Tensor operator()(const Indices& ids) const;

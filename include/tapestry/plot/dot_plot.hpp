@@ -54,14 +54,13 @@ struct RunSeries {
 struct DotPlot {
   std::string title = {}, subtitle = {};
   std::string label_axis = {};  // what the labels are: "heads", say
-  // Automatic: holds all dots, and whiskers that reach beyond them by less than the dots do among
-  // themselves.
+  // Automatic: holds all dots and whiskers.
   Axis value_axis = {};
   std::vector<std::string> labels = {};             // one per group
   std::vector<RunSeries> series = {};               // side by side in each group
   std::vector<ReferenceLine> reference_lines = {};  // at values, upright in a plot of rows
   bool rows = false;  // true: a group is a row, values grow to the right; better for long labels
-  // For the legend, where there is such a mark; "" leaves it out.
+  // For the legend, where there is such a mark; "" leaves it out. Means without whiskers are "mean".
   std::string interval_name = "mean, 95 % interval", censored_name = "not reached";
 };
 
@@ -70,10 +69,10 @@ struct DotPlot {
 // way; where there is no room for that they become smaller, and at last overlap.
 //
 // Beside the dots a bar stands at the mean (the arithmetic one, also on a log axis), and whiskers
-// at the ends of its interval, both as by mean_interval: a single run has no whiskers, and runs
-// with a NaN have neither. Runs of which one is censored have neither, too: their mean is not
-// known. A whisker goes on to the edge if its end has no place on the axis or is too far off. A
-// group without runs keeps its place.
+// at the ends of its interval, both as by mean_interval: one run or two have no whiskers (the
+// interval of two is 12.7 times as long as their distance), and runs with a NaN have neither. Runs
+// of which one is censored have neither, too: their mean is not known. A whisker goes on to the
+// edge if its end has no place on the axis. A group without runs keeps its place.
 //
 // Throws Error when there are no labels or series, when a series has not one group per label, when
 // nothing has a place on the axis and its range is not given, when a limit has none, when a range

@@ -18,8 +18,8 @@ namespace tapestry::plot {
 // with their multiples by 2 and 5 when the range holds fewer than three. Needs 0 < low < high.
 [[nodiscard]] std::vector<double> log_ticks(double low, double high, int count = 8);
 
-// Labels with just the decimals that distinguish the ticks; powers of ten beyond 0.001 … 10000 as
-// 10⁻⁴.
+// Labels with just the decimals that distinguish the ticks; on a log axis powers of ten beyond
+// 0.0001 … 100000 as 10⁻⁵.
 [[nodiscard]] std::vector<std::string> tick_texts(const std::vector<double>& ticks,
                                                   bool log = false);
 
