@@ -3,7 +3,8 @@
 // New here: other answers to "how much did the model take from this word", beside the weight: the
 // share of the weighted values, the gradient times the weight, and what happens when this one link
 // is cut: to the right letter's logit, to its log-probability, and when all heads lose it at once.
-// Reads the induction model of step 26; writes out/plots/phase3_faithful.png; takes 2 seconds.
+// Reads the induction model of step 26; writes out/plots/phase3_faithful.png; takes less
+// than a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
