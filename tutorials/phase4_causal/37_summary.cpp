@@ -3,7 +3,7 @@
 // New here: nothing but the page. From the tape to a head that looks back: each panel is a picture
 // and a sentence, and the numbers in the sentences are computed here, from what phases 1 and 2
 // saved. (What steps 33 and 36 measure is measured again in course/repeated_letters.cpp.)
-// Reads files of steps 14, 15, 23, 26; writes out/plots/summary_all_phases.png; takes 2 seconds.
+// Reads files of steps 14, 15, 23, 26; writes out/plots/summary_all_phases.png; takes a second.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -77,7 +77,7 @@ Task draw(Index step, Random& random) {
   return task;
 }
 
-// The loss of the last step, on letters that were not seen before.
+// The loss of the last step, on letters drawn for this step, before it changes the head.
 double learn(const Head& head, Index step) {
   Adam adam(head.parameters(), {.learning_rate = 1e-2});
   Random random(1);
