@@ -16,7 +16,7 @@
 //
 // Each stream is normalised with its own mean and variance (eps 1e-5); the library's layer_norm and
 // matmul do so for all layers at once.
-// Lesson: tutorials/phase5_experiments/README.md, "50 The logit lens"
+// Lesson: tutorials/phase5_experiments/3_what_carries_the_answer.md, "50 The logit lens"
 #include "phase5.hpp"
 
 namespace learn {

@@ -13,7 +13,7 @@
 // Two heads that do the same cost nothing alone: either can go. When one is gone, the other costs
 // much. That is why the order has to be measured anew.
 // std::vector<bool> kept(std::size_t(heads), true) keeps all; kept[std::size_t(h)] = false removes.
-// Lesson: tutorials/phase5_experiments/README.md, section 51
+// Lesson: tutorials/phase5_experiments/1_which_heads.md, section 51
 #include <cmath>
 #include <vector>
 

@@ -13,7 +13,7 @@
 //   part    between 0 and 1: 0.5 for half of the way
 //   ->      i, counted from 0; n if there is no such i
 //
-// Lesson: tutorials/phase5_experiments/README.md, "53 Entropy: when do heads become sharp?"
+// Lesson: tutorials/phase5_experiments/2_where_heads_look.md, section 53
 #include "phase5.hpp"
 
 namespace learn {

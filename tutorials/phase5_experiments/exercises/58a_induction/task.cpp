@@ -16,7 +16,7 @@
 // alone. So the judge also calls score_behind with a control: the weights of the same head on
 // another text of n words that has no repetition, at the keys of the first text. Only a head whose
 // score is high, and whose control is low, looks at what is repeated.
-// Lesson: tutorials/phase5_experiments/README.md, "58 An induction head emerges"
+// Lesson: tutorials/phase5_experiments/3_what_carries_the_answer.md, "58 An induction head emerges"
 #include <vector>
 
 #include "phase5.hpp"

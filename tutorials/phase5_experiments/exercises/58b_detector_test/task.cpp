@@ -14,7 +14,7 @@
 // or NaN is a wrong answer.
 //   Indices words({4}, {7, 8, 7, 8}) makes a text; Random random(1), random.normal({4, 4}) and
 //   random.randint(3) draw numbers.
-// Lesson: tutorials/phase5_experiments/README.md, "58 An induction head emerges"
+// Lesson: tutorials/phase5_experiments/3_what_carries_the_answer.md, "58 An induction head emerges"
 #include <cmath>
 #include <vector>
 

@@ -18,7 +18,7 @@
 //
 // Each cell has a run of its own, in which nothing else is replaced; the text that is read, the
 // first argument of answer, is the corrupted one.
-// Lesson: tutorials/phase5_experiments/README.md, "59 Patching"
+// Lesson: tutorials/phase5_experiments/3_what_carries_the_answer.md, "59 Patching"
 #include "phase5.hpp"
 
 namespace learn {
