@@ -60,7 +60,7 @@ struct DotPlot {
   std::vector<RunSeries> series = {};               // side by side in each group
   std::vector<ReferenceLine> reference_lines = {};  // at values, upright in a plot of rows
   bool rows = false;  // true: a group is a row, values grow to the right; better for long labels
-  // For the legend, where there is such a mark; "" leaves it out. Means without whiskers are "mean".
+  // For the legend, where there is such a mark; "" leaves it out. Without whiskers it says "mean".
   std::string interval_name = "mean, 95 % interval", censored_name = "not reached";
 };
 
