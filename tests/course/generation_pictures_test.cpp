@@ -24,9 +24,13 @@ TEST_CASE("the next words: the model beside the grammar, and at three temperatur
   for (const char* value : {"0.75", "0.69", "0.88", "0.29"}) {
     CHECK(std::ranges::count(values, value) >= 1);
   }
-  CHECK(std::ranges::count(values, "0.69") == 2);  // in both charts
+  CHECK(std::ranges::count(values, "0.69") == 2);                     // in both charts
+  const plot::Names ticks = plot::words(canvas, plot::Role::y_tick);  // one scale for both
+  const auto half = ticks.begin() + std::ssize(ticks) / 2;
+  CHECK(ticks.size() > 4);
+  CHECK(plot::Names(ticks.begin(), half) == plot::Names(half, ticks.end()));
   CHECK(plot::trouble(canvas) == "");
   CHECK_THROWS_AS(generation_picture("a cow", allowed, {{1, 0, 0}, {1, 0, 0}}), Error);
   CHECK_THROWS_AS(generation_picture("a cow", allowed, {{1, 0}, {1, 0}, {1, 0}}), Error);
-  plot::check_snapshot("generation", 0x47F7D1381DF31DEDu, canvas);
+  plot::check_snapshot("generation", 0x272138068855E7DAu, canvas);
 }

@@ -33,6 +33,12 @@ plot::BarChart chart_of_tasks(const WithoutMask& measured) {
   chart.labels = measured.tasks;
   chart.digits = 0;
   add_series(chart, measured.right);
+  // The first is with the mask, the last without it, in the colours of the losses; the others have
+  // none of these.
+  for (std::size_t i = 1; i < chart.series.size(); ++i) {
+    const bool is_last = i + 1 == chart.series.size();
+    chart.series[i].colour = plot::series_colour(is_last ? 1 : i + 2);
+  }
   return chart;
 }
 

@@ -16,7 +16,8 @@ struct WithoutMask {
   NamedNumbers losses = {};             // of each way to run the model: the loss of each word
   Tensor with = {}, without = {};       // (heads, words): where layer 0 looks, by the mask
   std::vector<std::string> tasks = {};  // the names
-  NamedNumbers right = {};              // of each mask, for each task: answers wholly right, %
+  NamedNumbers right = {};              // of each mask, for each task: answers wholly right, %;
+                                        // first with the whole mask, last without any
 };
 
 // Bars for the loss of each word: the first, the second, ..., at last <eos>. Below, two maps of

@@ -66,6 +66,7 @@ plot::LineChart curves(const Settings& settings, const Panel& panel, Index last)
       series.y.push_back(std::max(panel.low, y));
     }
     series.markers = last == 0;
+    series.dashed = chart.series.size() == 2;  // "small" would cover "scaled"
     chart.series.push_back(series);
   }
   return chart;

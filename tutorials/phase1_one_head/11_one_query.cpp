@@ -161,7 +161,10 @@ void draw() {
     const double score = query[0] * keys[j][0] + query[1] * keys[j][1];
     const plot::Point tip = at(keys[j][0], keys[j][1]);
     canvas.arrow(at(0, 0), tip, {plot::theme::accent, 1.6});
-    canvas.text({tip.x + 9, tip.y + 6}, formatted("%s %.1f", sentence[j], score), {.size = 15});
+    const bool upright = keys[j][0] == 0;  // to the right of it are other arrows
+    canvas.text({upright ? tip.x - 9 : tip.x + 9, tip.y + 6},
+                formatted("%s %.1f", sentence[j], score),
+                {.size = 15, .align = upright ? plot::Align::right : plot::Align::left});
   }
   const plot::Colour blue = plot::series_colour(0);
   canvas.arrow(at(0, 0), at(query[0], query[1]), {blue, 3.5});

@@ -42,7 +42,9 @@ plot::Heatmap look(const Transformer& model, Words words) {
   keys.insert(keys.begin(), "<bos>");
   plot::Heatmap map =  // (length, length + 1)
       attention_heatmap(slice(one, 0, 1, length + 1), words, keys, "Attention as a landscape");
-  map.subtitle = "induction model, layer 1, head " + std::to_string(head);
+  map.subtitle = "head 1." + std::to_string(head) +
+                 "; height and colour: the weight, 0 on the floor; cross: masked";
+  map.colour_bar = false;  // the height has a scale
   map.row_axis = "query";
   map.column_axis = "key";
   map.colours = plot::ColourMap::viridis;
@@ -94,7 +96,6 @@ int hidden_bars(const plot::Heatmap& map, double turn) {
 
 void print_hidden(plot::Heatmap map) {
   map.title = map.subtitle = "";
-  map.colour_bar = false;
   const auto bars = std::count(map.masked.begin(), map.masked.end(), false);
   std::printf("\nOf %td bars, how many are wholly hidden behind others, by turn of the table\n",
               bars);
@@ -120,7 +121,7 @@ int main() try {
   const plot::Heatmap map = look(model, sequence.words);
   print_highest(map, sequence.given);
   print_hidden(map);
-  plot::write_gif(plot::surface_360(map, 60, tilt, {600, 480}, 1),
+  plot::write_gif(plot::surface_360(map, 60, tilt, {560, 520}, 1),
                   "out/plots/phase3_3d_attention.gif", 0.1);
   std::printf("\nwrote out/plots/phase3_3d_attention.gif\n");
 } catch (const Error& error) {

@@ -5,7 +5,8 @@
 // further, or nearer. Here are four models of two layers each, over 300 sequences, beside the same
 // models untrained, whose numbers come from random parameters and the mask. Each was trained once:
 // experiments/34_seeds shows what of it holds for ten seeds.
-// Reads the models of step 26; writes out/plots/phase3_layers.png; takes about a second.
+// Reads the models of step 26; writes out/plots/phase3_layers.png and phase3_layer_bars.png; takes
+// about a second.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -133,10 +134,19 @@ plot::HeatmapGrid grid_of(const Transformer& model, const std::string& title) {
   return grid;
 }
 
+void draw_maps() {
+  const Transformer model = read_model(TaskKind::induction);
+  plot::Canvas canvas(720, 860);
+  const auto rows = plot::panels(canvas.area().inset(16), 2, 1);
+  plot::draw(canvas, rows[0], grid_of(model, "Induction, trained"));
+  plot::draw(canvas, rows[1],
+             grid_of(untrained(model, init::lecun_normal), "The same model, untrained"));
+  plot::write_png(canvas, "out/plots/phase3_layers.png");
+}
+
 plot::BarChart chart_of(const std::vector<Task>& tasks, std::size_t measure) {
   plot::BarChart chart;
   chart.title = titles[measure];
-  chart.subtitle = "mean of four heads, while the answer is said";
   chart.series = {{"layer 0", {}, plot::Colour{146, 190, 224}},
                   {"layer 1", {}, plot::Colour{17, 102, 168}},
                   {"untrained 0", {}, plot::Colour{214, 217, 222}},
@@ -151,17 +161,25 @@ plot::BarChart chart_of(const std::vector<Task>& tasks, std::size_t measure) {
   return chart;
 }
 
-void draw(const std::vector<Task>& tasks) {
-  const Transformer model = read_model(TaskKind::induction);
-  plot::Canvas canvas(1400, 800, 1.5);
-  const plot::Rect all = canvas.area().inset(20);
-  const auto above = plot::panels({all.x, all.y, all.width, 380}, 1, 2, 36);
-  plot::draw(canvas, above[0], grid_of(model, "Induction, trained"));
-  plot::draw(canvas, above[1],
-             grid_of(untrained(model, init::lecun_normal), "The same model, untrained"));
-  const auto below = plot::panels({all.x, all.y + 404, all.width, 356}, 1, 3, 36);
-  for (std::size_t m = 0; m < below.size(); ++m) plot::draw(canvas, below[m], chart_of(tasks, m));
-  plot::write_png(canvas, "out/plots/phase3_layers.png");
+// The first chart has the legend of all three.
+void draw_bars(const std::vector<Task>& tasks) {
+  plot::Canvas canvas(800, 760);
+  const plot::Rect all = canvas.area().inset(16);
+  constexpr double legend = 50;
+  const auto rows = plot::panels({all.x, all.y + legend, all.width, all.height - legend}, 3, 1);
+  for (std::size_t m = 0; m < rows.size(); ++m) {
+    plot::BarChart chart = chart_of(tasks, m);
+    plot::Rect area = rows[m];
+    if (m == 0) {
+      chart.subtitle = "mean of four heads, while the answer is said";
+      area.y -= legend;
+      area.height += legend;
+    } else {
+      for (plot::BarSeries& series : chart.series) series.name.clear();
+    }
+    plot::draw(canvas, area, chart);
+  }
+  plot::write_png(canvas, "out/plots/phase3_layer_bars.png");
 }
 
 }  // namespace
@@ -187,8 +205,9 @@ int main() try {
   std::printf("\nHow far back the letter to be said stands, and layers look, in the same rows\n");
   std::printf("%-10s letter  layer 1  layer 0  untrained 1\n", "");
   for (const TaskKind kind : kinds) print_distances(kind);
-  draw(tasks);
-  std::printf("\nwrote out/plots/phase3_layers.png\n");
+  draw_maps();
+  draw_bars(tasks);
+  std::printf("\nwrote out/plots/phase3_layers.png and out/plots/phase3_layer_bars.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -151,7 +151,7 @@ void draw(const Answers& a, const Words& words) {
                 {"Rollout of both layers", "share", a.rollout},
                 {"Flow through both layers", "flow", a.flow},
                 {"Local sensitivity: derivatives", "share", a.derivatives}};
-  plot::Canvas canvas(1160, 1160, 1.5);
+  plot::Canvas canvas(1160, 980, 1.5);
   const std::vector<plot::Rect> areas = plot::panels(canvas.area().inset(16), 2, 2);
   for (std::size_t i = 0; i < areas.size(); ++i) {
     plot::Heatmap map = attention_heatmap(panels[i].map, words, words, panels[i].title);

@@ -154,7 +154,7 @@ const Words letters = split_words(repeated_letters_task().vocabulary().decode(on
 
 plot::Heatmap the_mask() {
   plot::Heatmap map = mask_heatmap(Mask::causal(), letters, letters, "The causal mask");
-  map.subtitle = told("Black pairs, %td of %zu, get the score −∞ and the weight 0.",
+  map.subtitle = told("Black pairs, %td of %zu: score −∞, weight 0.",
                       std::ranges::count(map.values, 1.0), map.values.size());
   return map;
 }
