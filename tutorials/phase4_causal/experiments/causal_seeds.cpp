@@ -4,8 +4,8 @@
 // Ten decoders of step 43: the loss with the mask and without, and by how much the log-probability
 // of the last word falls with heads cut; what the rows that need no attention lose when their heads
 // put out other numbers; and what the sixth word loses when heads look at the one key that the mask
-// hides there. Then ten models of each task of step 26: how many answers are wholly right when
-// layers, or some rows of layer 0, see more than the mask shows.
+// hides there, or only look less at the others. Then ten models of each task of step 26: how many
+// answers are wholly right when layers, or some rows of layer 0, see more than the mask shows.
 // Takes about two minutes of processor time.
 #include <algorithm>
 #include <array>
@@ -163,6 +163,9 @@ constexpr std::array looks = {"with the mask",
                               "  that key hidden",
                               "  worst pair, 1/4 on it",
                               "  worst pair, 3/4 on it",
+                              "    3/4 on <bos> instead",
+                              "    3/4 only taken away",
+                              "    3/4 on it only added",
                               "  other pair, 3/4 on it",
                               "weight on it: worst pair",
                               "  other pair"};
@@ -183,16 +186,17 @@ Tensor rows_of(std::array<Index, 2> heads, bool others) {
   return rows;
 }
 
-// The loss when such rows of layer 0 have this share of their weight on the last key.
-double loss_looking_at_last(const Transformer& model, const Batch& last, const Tensor& rows,
-                            double share) {
+// The loss when such rows of layer 0 have weights that sum to `rest` on the other keys, in their
+// proportion, and `added` on this key.
+double loss_looking_at(Index key, const Transformer& model, const Batch& last, const Tensor& rows,
+                       double rest, double added) {
   Tensor there = Tensor::zeros({looks_back + 2});  // (length)
-  there.set({looks_back + 1}, 1);
+  there.set({key}, 1);
   Capture reach;
   reach.replace("blocks.0.attention.weights", [&](const Tensor& weights) {
-    const Tensor rest = weights * (1.0 - there);  // (rows, heads, length, length)
+    const Tensor others = weights * (1.0 - there);  // (rows, heads, length, length)
     // (rows, heads, length, length)
-    const Tensor moved = rest / sum(rest, -1, true) * (1 - share) + there * share;
+    const Tensor moved = others / sum(others, -1, true) * rest + there * added;
     return weights * (1.0 - rows) + moved * rows;
   });
   return loss_of_last(model, last);
@@ -210,9 +214,12 @@ Numbers look_at_sixth_word(const Transformer& model, const Transformer& open, co
   return {loss_of_last(model, last),
           loss_of_last(open, last),
           loss_of_last(open, last, Mask::from(MaskEncoding::keep, shown)),
-          loss_looking_at_last(open, last, pair, 0.25),
-          loss_looking_at_last(open, last, pair, 0.75),
-          loss_looking_at_last(open, last, other, 0.75),
+          loss_looking_at(hidden, open, last, pair, 0.75, 0.25),
+          loss_looking_at(hidden, open, last, pair, 0.25, 0.75),
+          loss_looking_at(0, open, last, pair, 0.25, 0.75),
+          loss_looking_at(hidden, open, last, pair, 0.25, 0),
+          loss_looking_at(hidden, open, last, pair, 1, 0.75),
+          loss_looking_at(hidden, open, last, other, 0.25, 0.75),
           double{sum(on_it * pair).item()} / 2,
           double{sum(on_it * other).item()} / 2};
 }
