@@ -15,6 +15,7 @@
 #include "tapestry/pictures.hpp"
 #include "tapestry/plot/charts.hpp"
 #include "tapestry/plot/png.hpp"
+#include "tapestry/tape.hpp"
 
 using namespace tapestry;
 
@@ -81,6 +82,10 @@ void forbidding() {
   const Tensor powers = exp(nothing - max(nothing));    // (3)
   std::cout << "all -inf, literal  " << to_string(powers / sum(powers), 3) << "\n"
             << "all -inf, library  " << to_string(softmax(nothing), 3) << "\n";
+  Tape tape({nothing});
+  const Tensor given({3}, {0.5, 1, 2});  // (3): the gradient that arrives
+  std::cout << "... its gradient   "
+            << to_string(tape.backward(softmax(nothing), given)[nothing], 3) << "\n";
 }
 
 plot::BarChart bars(const std::string& title, const std::vector<std::string>& labels) {

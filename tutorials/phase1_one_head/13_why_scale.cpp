@@ -3,8 +3,11 @@
 // New here: the spread of a dot product grows like sqrt(d_k). What that does to the weights and to
 // the gradient that passes softmax is measured; what it does to learning, in step 17.
 // Writes out/plots/phase1_scaling.png; takes less than a second.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -30,8 +33,8 @@ struct Spread {
   double at_product;  // the same that reaches q k^T: divided once more where scores are
 };
 
-Spread measure(int d_k, bool scaled) {
-  Random random(42);
+Spread measure(int d_k, bool scaled, std::uint64_t seed = 42) {
+  Random random(seed);
   const Tensor q = random.normal({queries, d_k});  // (queries, d_k)
   const Tensor k = random.normal({items, d_k});    // (items, d_k)
   const double divisor = scaled ? std::sqrt(d_k) : 1;
@@ -79,6 +82,30 @@ void measure_all(plot::LineChart& saturation, plot::LineChart& slopes) {
   }
 }
 
+// The first two columns with ten other draws of the keys and queries: one draw may be an exception.
+void other_draws() {
+  std::printf("Ten other draws (seeds 1 to 10): mean, least and greatest\n");
+  std::printf("        d_k    spread of scores       largest weight\n");
+  for (const bool scaled : {false, true}) {
+    for (const int d_k : sizes) {
+      std::vector<double> deviations, largest;
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const Spread spread = measure(d_k, scaled, seed);
+        deviations.push_back(spread.deviation);
+        largest.push_back(spread.largest);
+      }
+      std::printf("%-7s %4d", scaled ? "scaled" : "raw", d_k);
+      for (std::vector<double>* of : {&deviations, &largest}) {
+        std::sort(of->begin(), of->end());
+        const double mean = std::accumulate(of->begin(), of->end(), 0.0) / 10;
+        std::printf(of == &largest ? "  %7.3f %5.3f %5.3f" : "  %6.2f %5.2f %5.2f", mean,
+                    of->front(), of->back());
+      }
+      std::printf("\n");
+    }
+  }
+}
+
 }  // namespace
 
 int main() try {
@@ -88,6 +115,7 @@ int main() try {
   saturation.y_axis.low = 0;
   saturation.y_axis.high = 1;
   measure_all(saturation, slopes);
+  other_draws();
 
   plot::Canvas canvas(1040, 460);
   const std::vector<plot::Rect> panels = plot::panels(canvas.area().inset(16), 1, 2);

@@ -154,8 +154,11 @@ void one_query(plot::Canvas& canvas) {
     const Tensor sharp = softmax(scores * factor);                             // (1, 6)
     const Tensor miss = matmul(sharp, v) - Tensor({1, 2}, {0.1, 1});           // (1, 2)
     const Tensor d = softmax_backward(sharp, matmul(2 * miss, transpose(v)));  // (1, 6)
-    std::printf("times %2.0f: weight of cat %.4f, loss %.3f, largest |dscore| %.4f\n", factor,
-                sharp.at({0, 1}), sum(miss * miss).item(), max(abs(d)).item());
+    std::printf(
+        "times %2.0f: weight of cat %.4f, loss %.3f, largest |dscore| %.4f, "
+        "before the factor %.4f\n",
+        factor, sharp.at({0, 1}), sum(miss * miss).item(), max(abs(d)).item(),
+        factor * max(abs(d)).item());
   }
   draw(canvas, dscores, weights, after);
 }

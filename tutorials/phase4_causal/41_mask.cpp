@@ -17,6 +17,7 @@
 #include "tapestry/plot/ascii.hpp"
 #include "tapestry/plot/numbers.hpp"
 #include "tapestry/random.hpp"
+#include "tapestry/tape.hpp"
 #include "tapestry/unicode.hpp"
 
 using namespace tapestry;
@@ -121,7 +122,11 @@ void nothing_to_see() {
   print_row("-inf, softmax by the book", powers / sum(powers));
   print_row("-1e9 in place of each score", softmax(low));
   print_row("scores plus -1e9", softmax(scores - 1e9));
-  print_row("softmax of this library, -inf", softmax(hidden));
+  Tape tape({hidden});
+  const Tensor shares = softmax(hidden);                                           // (3)
+  const Tensor slopes = tape.backward(shares, Tensor({3}, {0.5, -1, 2}))[hidden];  // (3)
+  print_row("softmax of this library, -inf", shares);
+  print_row("... gradient of its scores", slopes);
   std::printf("In 32 bits -1e9 + 2 is %.0f: the scores are gone, the weights even.\n\n",
               static_cast<double>(static_cast<float>(-1e9) + 2.0F));
 }

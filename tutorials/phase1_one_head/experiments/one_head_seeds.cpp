@@ -3,7 +3,8 @@
 // For each seed the head of step 14 is trained. The mean weight from a hidden word to another, and
 // the rise of the loss if the head may not look there, or finds there the word of another sentence:
 // one weight may be near chance and needed all the same. And for each seed the control of step 14
-// is trained, which cannot choose where to look. Takes about half a minute of processor time.
+// is trained, which cannot choose where to look; both also on sentences whose nouns may be subjects
+// and objects, so that a noun does not tell which it is. Takes about a minute of processor time.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,14 +33,29 @@ namespace {
 constexpr Index d_model = 64, length = 6, batch = 64, steps = 2000;
 constexpr std::uint64_t first_seed = 42, seeds = 10;
 
-std::vector<Words> sentences(Index count, Random& random) {
+// What may be the object of form 2: the nouns of the grammar, which the verb decides; any noun that
+// may be a subject; or the same, but as another word ("cat*"), which can stand at that place only.
+enum class Objects { grammar, subjects, marked };
+
+Words with_object(Words words, Objects objects, Random& random) {
+  if (objects == Objects::grammar) return words;
+  words[5] = Grammar().sentence(random).words[1] + (objects == Objects::marked ? "*" : "");
+  return words;
+}
+
+std::vector<Words> sentences(Index count, Random& random, Objects objects) {
   std::vector<Words> texts;
-  for (Index i = 0; i < count; ++i) texts.push_back(Grammar().sentence(random).words);
+  for (Index i = 0; i < count; ++i) {
+    const Sentence sentence = Grammar().sentence(random);
+    const bool has_object = sentence.links[2].role == Role::verb_object;
+    texts.push_back(with_object(sentence.words, has_object ? objects : Objects::grammar, random));
+  }
   return texts;
 }
 
 // The model of step 14, or its control with even weights: W_Q = W_K = 0 stay so.
-OneHead trained(const Vocabulary& vocabulary, std::uint64_t seed, bool even) {
+OneHead trained(const Vocabulary& vocabulary, std::uint64_t seed, bool even,
+                Objects objects = Objects::grammar) {
   Random start(seed), random(1);
   OneHead model(vocabulary.size(), start);
   if (even) {
@@ -48,7 +64,8 @@ OneHead trained(const Vocabulary& vocabulary, std::uint64_t seed, bool even) {
   }
   Adam adam(model.parameters(), {.learning_rate = 3e-3});
   for (Index step = 0; step < steps; ++step) {
-    const Batch b = masked_lm_batch(vocabulary, sentences(batch, random), random);  // (batch, 6)
+    const Batch b =
+        masked_lm_batch(vocabulary, sentences(batch, random, objects), random);  // (batch, 6)
     Tape tape(model.parameters());
     adam.step(tape.backward(cross_entropy(model.logits(b.inputs), b.targets)));
   }
@@ -61,8 +78,12 @@ struct Hidden {
   Index place;
 };
 
-Hidden hide(const Vocabulary& vocabulary, bool has_object, Index place) {
-  Hidden hidden{{vocabulary.batch(sentences_of_form(has_object, 1000)), {}, {}}, place};
+Hidden hide(const Vocabulary& vocabulary, bool has_object, Index place,
+            Objects objects = Objects::grammar) {
+  std::vector<Words> texts = sentences_of_form(has_object, 1000);
+  Random random(78);
+  for (Words& text : texts) text = with_object(text, objects, random);
+  Hidden hidden{{vocabulary.batch(texts), {}, {}}, place};
   Batch& made = hidden.batch;
   made.targets =
       Indices(made.inputs.shape, std::vector<std::int32_t>(made.inputs.values.size(), -1));
@@ -115,14 +136,66 @@ std::string own_position(const OneHead& model, const Hidden& first) {
                    loss_by(model, first.batch, grown) - whole);
 }
 
-// Loss and share of right guesses.
-std::string tested(const OneHead& model, const Batch& test) {
-  const Tensor logits = model.logits(test.inputs);  // (6400, length, vocabulary)
-  return formatted("%4.2f %2.0f %%", double{cross_entropy(logits, test.targets).item()},
-                   static_cast<double>(exact_matches(logits, test.targets)) / 64);
+// The first word is hidden. The share of its guess that goes to determiners, if the value at its own
+// position is that of each position in turn, as if that were hidden; all weights stay.
+std::string with_other_values(const OneHead& model, const Vocabulary& vocabulary,
+                              const Hidden& first) {
+  const Tensor x = embedding(model.words, first.batch.inputs) + model.positions;
+  const Tensor weights = model.look(first.batch.inputs).weights;  // (rows, length, length)
+  Tensor determiners = Tensor::zeros({vocabulary.size()}), own = Tensor::zeros({length, 1});
+  for (const char* word : {"the", "a", "an", "this", "every"})
+    determiners.set({vocabulary.id(word)}, 1);
+  own.set({0, 0}, 1);
+  const Tensor hidden = embedding(model.words, Indices({1}, {Vocabulary::mask}));  // (1, d_model)
+  std::string line;
+  for (Index place = 0; place < length; ++place) {
+    const Tensor read = hidden + slice(model.positions, 0, place, place + 1);  // (1, d_model)
+    const Tensor values =
+        matmul(x * (1.0 - own) + read * own, model.w_v);                  // (rows, length, d_model)
+    const Tensor guess = softmax(model.logits(matmul(weights, values)));  // (rows, length, words)
+    line += formatted(" %6.2f", double{mean(sum(slice(guess, 1, 0, 1) * determiners, -1)).item()});
+  }
+  return line + "\n";
 }
 
-void print_others(const std::string& second, const std::string& third) {
+// Loss and share of right guesses.
+std::string tested(const OneHead& model, const Batch& test) {
+  const Tensor logits = model.logits(test.inputs);  // (rows, length, vocabulary)
+  return formatted("%4.2f %2.0f %%", double{cross_entropy(logits, test.targets).item()},
+                   100.0 * static_cast<double>(exact_matches(logits, test.targets)) /
+                       static_cast<double>(test.inputs.shape[0]));
+}
+
+// The grammar's words and those that are marked as objects.
+Vocabulary with_marked_words() {
+  Words all = Grammar().words();
+  for (const Words& text : sentences_of_form(true, 1000)) {
+    const std::string marked = text[1] + "*";
+    if (std::find(all.begin(), all.end(), marked) == all.end()) all.push_back(marked);
+  }
+  return Vocabulary(all);
+}
+
+// Hidden verbs of form 2, when nouns may be subjects and objects, and when objects are marked: the
+// head and its control.
+void print_shared_nouns() {
+  std::printf("5. Objects are any nouns that may be subjects; loss and right of verbs of form 2\n");
+  std::printf("          the same words         marked as objects\n");
+  std::printf("seed    one head       even    one head       even\n");
+  const Vocabulary vocabulary = with_marked_words();
+  for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    std::printf("%4d", static_cast<int>(seed));
+    for (const Objects objects : {Objects::subjects, Objects::marked}) {
+      const Batch verbs = hide(vocabulary, true, 2, objects).batch;  // (1000, length)
+      for (const bool even : {false, true}) {
+        std::printf("  %s", tested(trained(vocabulary, seed, even, objects), verbs).c_str());
+      }
+    }
+    std::printf("\n");
+  }
+}
+
+void print_others(const std::string& second, const std::string& third, const std::string& fourth) {
   std::printf("2. Even weights, and the rise of the loss if that word is swapped\n");
   std::printf("     even weights     verb, form 1               verb, form 2     prep\n");
   std::printf("seed loss right   subject    det 4  subject    adj 4   object    place\n%s",
@@ -131,17 +204,22 @@ void print_others(const std::string& second, const std::string& third) {
       "3. The first word of form 1 is hidden: its weight on its own position; the rise of\n");
   std::printf("   the loss by a cut, by only taking that part away, by only letting others grow\n");
   std::printf("seed weight     cut    away   grown\n%s", third.c_str());
+  std::printf(
+      "4. The same word: the share of its guess that goes to determiners, if the value at\n");
+  std::printf("   its own position is that of a hidden word at position 0 (its own) to 5\n");
+  std::printf("       det   subj   verb   prep    det  place\n%s", fourth.c_str());
 }
 
 // Prints the first table as its seeds are trained, then the others.
 void print_tables(const Vocabulary& vocabulary) {
-  std::string second, third;
+  std::string second, third, fourth;
   const Hidden verb_1 = hide(vocabulary, false, 2), verb_2 = hide(vocabulary, true, 2),
                preposition = hide(vocabulary, false, 3), first_word = hide(vocabulary, false, 0);
   const std::vector<std::pair<const Hidden*, Index>> links = {
       {&verb_1, 1}, {&verb_1, 4}, {&verb_2, 1}, {&verb_2, 4}, {&verb_2, 5}, {&preposition, 5}};
   Random fresh(77);
-  const Batch test = masked_lm_batch(vocabulary, sentences(6400, fresh), fresh);  // (6400, length)
+  const Batch test = masked_lm_batch(vocabulary, sentences(6400, fresh, Objects::grammar),
+                                     fresh);  // (6400, length)
   Progress progress("training", static_cast<Index>(seeds), "seeds");
   for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     const OneHead model = trained(vocabulary, seed, false), even = trained(vocabulary, seed, true);
@@ -156,9 +234,10 @@ void print_tables(const Vocabulary& vocabulary) {
     std::printf("\n");
     second += "\n";
     third += number + own_position(model, first_word);
+    fourth += number + with_other_values(model, vocabulary, first_word);
     progress.step();
   }
-  print_others(second, third);
+  print_others(second, third, fourth);
 }
 
 }  // namespace
@@ -169,6 +248,7 @@ int main() try {
   std::printf("looked at             subject     det 4     subject    adj 4    object    place\n");
   std::printf("seed loss right\n");
   print_tables(Vocabulary(Grammar().words()));
+  print_shared_nouns();
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
