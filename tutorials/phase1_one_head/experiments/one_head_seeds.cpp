@@ -207,7 +207,7 @@ void print_others(const std::string& second, const std::string& third, const std
   std::printf(
       "4. The same word: the share of its guess that goes to determiners, if the value at\n");
   std::printf("   its own position is that of a hidden word at position 0 (its own) to 5\n");
-  std::printf("       det   subj   verb   prep    det  place\n%s", fourth.c_str());
+  std::printf("seed     det   subj   verb   prep    det  place\n%s", fourth.c_str());
 }
 
 // Prints the first table as its seeds are trained, then the others.
