@@ -1,4 +1,4 @@
-// Tiny tasks that only attention can solve, with the right answers known.
+// Tiny tasks that need letters from other positions, with the right answers known.
 //
 //   copy       <bos> d a c => d a c <eos>       answer: the same letters
 //   reverse    <bos> d a c => c a d <eos>       answer: from the last to the first

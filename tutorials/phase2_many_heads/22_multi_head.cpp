@@ -105,7 +105,7 @@ void print_shapes(Index batch, Index length, Index d_model, Index number) {
             << "split_heads          " << seen["query"].shape() << "\n"
             << "scores, weights      " << seen["weights"].shape() << "\n"
             << "weights v            " << seen["heads"].shape() << "\n"
-            << "concat_heads    " << concat_heads(seen["heads"]).shape() << "\n"
+            << "concat_heads         " << concat_heads(seen["heads"]).shape() << "\n"
             << "times W_O            " << y.shape() << "\n\n";
 }
 

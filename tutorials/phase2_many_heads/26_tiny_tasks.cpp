@@ -1,10 +1,10 @@
 // Step 26. What do heads do where the right answer is known?
 //
 // New here: copying, reversing, sorting, and induction (what followed the same letter earlier?),
-// tasks that only attention can solve. Prompts are held out: what is tested was never trained on.
-// Three questions to the heads: how much they look at the letter to be said; where they look when
-// the prompt's letters have changed places, and what the model then says; and what it says when
-// heads are ablated.
+// tasks that need letters from other positions. Prompts are held out: what is tested was never
+// trained on. Three questions to the heads: how much they look at the letter to be said; where they
+// look when the prompt's letters have changed places, and what the model then says; and what it
+// says when heads are ablated.
 // Writes out/plots/phase2_tasks.png, and a model of each task to out/checkpoints/; takes about 8
 // seconds.
 #include <algorithm>

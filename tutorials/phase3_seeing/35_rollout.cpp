@@ -35,7 +35,7 @@ const TinyTask task(TaskKind::induction, {.longest = 6});
 
 Transformer read_model() {
   return read_transformer("out/checkpoints/induction_model.safetensors",
-                          "steps 23 and 26 train and save them. Type: make phase2");
+                          "step 26 trains and saves it. Type: make run-26");
 }
 
 // Answers to "how much does the last layer's output at position i depend on word j", (length,

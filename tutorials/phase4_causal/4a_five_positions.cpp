@@ -3,7 +3,7 @@
 // New here: the line of the mask inside a head that learns, on five positions, all written out. Two
 // tasks on random letters: say the letter before, and say the letter after. The first can be known
 // under the mask, the second cannot; without the mask both can.
-// Writes no picture; takes less than a second.
+// Writes no picture; takes about a second.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -105,7 +105,7 @@ void print_weights(const Head& head) {
 }  // namespace
 
 int main() try {
-  std::printf("Step 4a: one head on five positions (takes a second)\n\n");
+  std::printf("Step 4a: one head on five positions (takes about a second)\n\n");
   std::printf("1. Loss after %td steps; guessing costs ln 8 = %.2f\n", steps, std::log(8.0));
   std::printf("                        seed 1  seed 2  seed 3\n");
   for (const Index step : {-1, 1}) {

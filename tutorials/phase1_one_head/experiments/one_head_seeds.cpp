@@ -136,13 +136,15 @@ std::string own_position(const OneHead& model, const Hidden& first) {
                    loss_by(model, first.batch, grown) - whole);
 }
 
-// The first word is hidden. The share of its guess that goes to determiners, if the value at its own
-// position is that of each position in turn, as if that were hidden; all weights stay.
+// The first word is hidden. The share of its guess that goes to determiners, if the value at its
+// own position is that of each position in turn, as if that were hidden; all weights stay.
 std::string with_other_values(const OneHead& model, const Vocabulary& vocabulary,
                               const Hidden& first) {
-  const Tensor x = embedding(model.words, first.batch.inputs) + model.positions;
-  const Tensor weights = model.look(first.batch.inputs).weights;  // (rows, length, length)
-  Tensor determiners = Tensor::zeros({vocabulary.size()}), own = Tensor::zeros({length, 1});
+  const Tensor x =
+      embedding(model.words, first.batch.inputs) + model.positions;  // (rows, length, d_model)
+  const Tensor weights = model.look(first.batch.inputs).weights;     // (rows, length, length)
+  Tensor determiners = Tensor::zeros({vocabulary.size()});           // (vocabulary)
+  Tensor own = Tensor::zeros({length, 1});                           // (length, 1)
   for (const char* word : {"the", "a", "an", "this", "every"})
     determiners.set({vocabulary.id(word)}, 1);
   own.set({0, 0}, 1);
@@ -183,6 +185,7 @@ void print_shared_nouns() {
   std::printf("          the same words         marked as objects\n");
   std::printf("seed    one head       even    one head       even\n");
   const Vocabulary vocabulary = with_marked_words();
+  Progress progress("training on other sentences", static_cast<Index>(seeds), "seeds");
   for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     std::printf("%4d", static_cast<int>(seed));
     for (const Objects objects : {Objects::subjects, Objects::marked}) {
@@ -192,6 +195,7 @@ void print_shared_nouns() {
       }
     }
     std::printf("\n");
+    progress.step();
   }
 }
 

@@ -171,8 +171,7 @@ constexpr std::array looks = {"with the mask",
                               "  other pair"};
 
 double loss_of_last(const Transformer& model, const Batch& last, const Mask& mask = {}) {
-  // (rows, length, vocabulary)
-  const Tensor logits = model(last.inputs, mask, {.need_weights = true});
+  const Tensor logits = model(last.inputs, mask, {.need_weights = true});  // (rows, length, words)
   return double{cross_entropy(logits, last.targets).item()};
 }
 
@@ -194,8 +193,7 @@ double loss_looking_at(Index key, const Transformer& model, const Batch& last, c
   there.set({key}, 1);
   Capture reach;
   reach.replace("blocks.0.attention.weights", [&](const Tensor& weights) {
-    const Tensor others = weights * (1.0 - there);  // (rows, heads, length, length)
-    // (rows, heads, length, length)
+    const Tensor others = weights * (1.0 - there);  // (rows, heads, length, length), and `moved`
     const Tensor moved = others / sum(others, -1, true) * rest + there * added;
     return weights * (1.0 - rows) + moved * rows;
   });
