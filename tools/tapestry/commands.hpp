@@ -104,7 +104,7 @@ struct TrainOptions : PictureOptions {
   bool attention_only = false;
   std::optional<Index> micro_batches = {};  // of a step's batch; none: it is one
   std::optional<Index> ranks = {};          // to start on this machine; none: as mpirun says
-  bool shard_state = false;                // each rank keeps Adam's state of a part only
+  bool shard_state = false;                 // each rank keeps Adam's state of a part only
   Index save_every = 100;
   std::optional<Index> snapshots = {};  // none
   std::optional<Index> merges = {};     // tokens of byte-pair encoding instead of characters

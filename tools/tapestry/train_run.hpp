@@ -29,7 +29,7 @@ struct Run {
   Adam adam;
   Best best = {};
   std::vector<Index> snapshots = {};  // the steps that get one, sorted
-  bool shard_state = false;          // not in the file: any number of ranks goes on with it
+  bool shard_state = false;           // not in the file: any number of ranks goes on with it
 };
 
 // Throws Error unless each rank has a share of every step: a micro-batch or more; 0 of them: the
