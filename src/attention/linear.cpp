@@ -77,8 +77,9 @@ Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
     keys = where(seen, positive(where(seen, k, 0)), 0);                 // (..., keys, d_k)
     values = where(seen, v, 0);  // (..., keys, d_v), or 0 times NaN would enter
   }
-  return divided(
-      matmul(positive(q), matmul(transpose(keys), with_ones(values))));  // (..., queries, d_v)
+  const Tensor sums = matmul(transpose(keys), with_ones(values));  // (..., d_k, d_v + 1)
+  const Tensor queries = positive(q);                              // (..., queries, d_k)
+  return divided(matmul(queries, sums));                           // (..., queries, d_v)
 }
 
 Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -107,8 +108,8 @@ Tensor causal_linear_attention(const Tensor& q, const Tensor& k, const Tensor& v
       prefix_sums(concat({before, of_chunks}, -3));        // (..., 1 + chunks, d_k, d_v + 1)
   const Tensor scores = matmul(queries, transpose(keys));  // (..., chunks, size, size)
   const Tensor weights = where(Mask::causal().tensor({size, size}), scores, 0);  // as scores
-  const Tensor y =
-      matmul(weights, values) + matmul(queries, slice(sums, -3, 0, chunks));  // as values
+  const Tensor earlier = matmul(queries, slice(sums, -3, 0, chunks));            // as values
+  const Tensor y = matmul(weights, values) + earlier;                            // as values
   if (state != nullptr) state->sums = squeeze(slice(sums, -3, chunks, chunks + 1), -3);
   const Shape joined = y.shape().removed(-3).with(-2, chunks * size);
   return divided(slice(reshape(y, joined), -2, 0, length));  // (..., length, d_v)

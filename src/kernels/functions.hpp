@@ -234,7 +234,9 @@ struct Mish {  // x tanh(softplus(x)) (Misra 2019)
     const Share<M> share(x, e);
     const V inverse = M::quotient(V(1.0f), share.bottom);
     const V t = share.top * M::select(below, e, V(1.0f));
-    const V bend = V(4.0f) * x * e * (V(1.0f) + e) * M::select(below, V(1.0f), e);
+    // 1 below 0, else e; a compiler makes two products of a select of them, and one is denormal
+    const V again = M::larger(M::select(below, V(1.0f), V(0.0f)), e);
+    const V bend = V(4.0f) * x * e * (V(1.0f) + e) * again;
     return dy * inverse * M::multiply_add(bend, inverse, t);
   }
 };

@@ -29,6 +29,12 @@ std::string between(const std::string& text, const std::string& before, const st
 
 }  // namespace
 
+TEST_CASE("a seed tells the same story, whatever the compiler", "[phase7][course]") {
+  Random random(3);
+  CHECK(
+      story(random).text.starts_with("Dotepe had a brown spoon. Bells rang. Birds sang. The sun"));
+}
+
 TEST_CASE("a story says again what it said", "[phase7][course]") {
   Random random(5);
   int short_names = 0;

@@ -62,7 +62,7 @@ Story story(Random& random) {
   Writer w{random};
   const std::string name = w.name();
   const std::string she = is_girl(name) ? "She" : "He";
-  const std::string own = w.one_of(colours) + " " + w.one_of(things);
+  const std::string thing = w.one_of(things), own = w.one_of(colours) + " " + thing;
   Story made;
   std::string& text = made.text;
   const auto say_again = [&](const std::string& word) {

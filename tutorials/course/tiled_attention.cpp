@@ -32,8 +32,10 @@ void meet(RunningSoftmax& now, const Tensor& scores, const Tensor& v) {
   const Tensor top = maximum(now.top, max(scores, -1, true));  // (tile, 1)
   const Tensor correction = exp(now.top - top);                // (tile, 1)
   const Tensor terms = exp(scores - top);                      // (tile, keys)
-  now.total = now.total * correction + sum(terms, -1, true);   // (tile, 1)
-  now.mixed = now.mixed * correction + matmul(terms, v);       // (tile, width)
+  const Tensor added = sum(terms, -1, true);                   // (tile, 1)
+  now.total = now.total * correction + added;                  // (tile, 1)
+  const Tensor values = matmul(terms, v);                      // (tile, width)
+  now.mixed = now.mixed * correction + values;                 // (tile, width)
   now.top = top;
 }
 
