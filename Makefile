@@ -481,10 +481,12 @@ asan f64 tsan:
 	$(live)@$(if $(ROOMS),build/$@/tests,build/$@/tests '~[tools]' & others=$$!; code=0; \
 	  build/$@/tests '[tools]' || code=$$?; wait $$others || code=$$?; exit $$code)
 tsan: export TSAN_OPTIONS := allocator_may_return_null=1 $(TSAN_OPTIONS)
-## clang          all tests, built by clang++
+## clang          all tests, and the lessons' numbers, built by clang++
 clang:
-	@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry
+	@$(MAKE) MODE=$@ CXX=clang++ build/$@/tests build/$@/tools/tapestry programs
+	@$(MAKE) build/release/tools/check_lessons
 	$(live)@build/$@/tests
+	$(live)@LESSONS_FOLDER=build/$@/lessons tools/test_lessons $(tutorials:$(build)/%=build/$@/%)
 ## test-mpi       ranks as processes, by MPI: what they exchange, and that each kind of fault ends all of
 ##                them with one line; FAULTS=10 is the number of each kind
 test-mpi: build/setup/mpi $(build)/mpi/ranks $(build)/mpi/ring $(build)/mpi/tapestry
