@@ -64,10 +64,10 @@ void add_activation(Changes& list, const Transformer& model) {
   for (const auto& [one, name] : all) {
     if (name == now) continue;
     list.push_back(
-        {"activation " + std::string(name) + " instead of " + now, [one = one](Transformer& m) {
-           m.options.activation = one;
+        {"activation " + std::string(name) + " instead of " + now, [other = one](Transformer& m) {
+           m.options.activation = other;
            for (TransformerBlock& b : m.blocks) {
-             if (b.feed_forward) b.feed_forward->activation = one;
+             if (b.feed_forward) b.feed_forward->activation = other;
            }
          }});
   }

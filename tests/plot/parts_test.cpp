@@ -153,9 +153,9 @@ TEST_CASE("lines between cells begin at 10 units, in masks at 5", "[phase0][plot
 
 TEST_CASE("the name of a colour bar may be longer than its bar by 40, or 120", "[phase0][plot]") {
   for (const auto& [height, room] : {std::pair{50.0, 120.0}, {100.0, 140.0}}) {
-    const double longest = widest_cut([&, height = height](const std::string& name) {
+    const double longest = widest_cut([&, length = height](const std::string& name) {
       Canvas canvas(200, 200, 1);
-      draw_colour_bar(canvas, {20, 20, 0, height}, ColourMap::viridis, 0, 1, name);
+      draw_colour_bar(canvas, {20, 20, 0, length}, ColourMap::viridis, 0, 1, name);
       return measure_text(words(canvas, Role::scale).at(0), {type::subtitle}).width;
     });
     CHECK(longest <= room);
