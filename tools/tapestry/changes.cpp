@@ -195,9 +195,9 @@ void change(Capture& seen, const Subject& subject, const Reading& reading, const
     add_cut(edits, part, subject.model.options().num_layers);
   }
   for (auto& [name, list] : edits) {
-    seen.replace(name, [list = std::move(list)](const Tensor& given) {
+    seen.replace(name, [in_order = std::move(list)](const Tensor& given) {
       Tensor x = given;
-      for (const Edit& edit : list) x = edit(x);
+      for (const Edit& edit : in_order) x = edit(x);
       return x;
     });
   }
