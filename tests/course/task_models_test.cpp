@@ -33,6 +33,8 @@ TEST_CASE("a model of a task has two layers unless told", "[phase2][course]") {
   CHECK(!task_model(task, init::normal, 1, 1).options.has_feed_forward);
   CHECK(task_model(task, init::normal, 1).options.num_heads == 4);
   CHECK(task_model(task, init::normal, 1, 1, 8).options.num_heads == 8);
+  CHECK(task_model(task, init::normal, 1).options.d_k == 0);
+  CHECK(task_model(task, init::normal, 1, 1, 3, 21).options.d_k == 21);
 }
 
 TEST_CASE("training that would end within its warm-up is refused", "[phase2][course]") {

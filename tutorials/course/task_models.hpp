@@ -12,15 +12,16 @@
 
 namespace tapestry {
 
-// Before training.
+// Before training. d_k: the width of a head; 0: d_model / heads.
 inline Transformer task_model(const TinyTask& task, Initializer initializer, std::uint64_t seed,
-                              Index layers = 2, Index heads = 4) {
+                              Index layers = 2, Index heads = 4, Index d_k = 0) {
   Random random(seed);
   return Transformer({.vocab_size = task.vocabulary().size(),
                       .max_length = 16,
                       .num_heads = heads,
                       .num_layers = layers,
                       .has_feed_forward = false,
+                      .d_k = d_k,
                       .initializer = initializer},
                      random);
 }

@@ -149,20 +149,25 @@ double loss_of_best(const Examples& all) { return descend({}, all, 0.5, 2000).ba
 
 // Other draws of the examples, and of the order in which they are read: the best of the rates.
 void other_draws() {
+  std::vector<Examples> draws;  // (256) each
+  std::vector<double> best;
+  for (const std::uint64_t seed : {2, 3, 4}) {
+    Random random(seed);
+    draws.push_back(noisy_examples(random));
+    best.push_back(loss_of_best(draws.back()));
+  }
   std::printf("The best of the six learning rates, for three other draws of 256 examples\n");
   std::printf("batch    rate   loss      rate   loss      rate   loss\n");
   for (const Index batch : batches) {
     std::printf("%5d", static_cast<int>(batch));
-    for (const std::uint64_t seed : {2, 3, 4}) {
-      Random random(seed);
-      const Examples all = noisy_examples(random);  // (256) each
+    for (std::size_t i = 0; i < draws.size(); ++i) {
       double least = 1, at = 0;
       for (const double rate : rates) {
-        const double loss = mean_of_seeds(all, batch, rate).back();
+        const double loss = mean_of_seeds(draws[i], batch, rate).back();
         if (loss < least) at = rate;
         least = std::min(least, loss);
       }
-      std::printf("    %4.2f %6.4f", at, least - loss_of_best(all));
+      std::printf("    %4.2f %6.4f", at, least - best[i]);
     }
     std::printf("\n");
   }

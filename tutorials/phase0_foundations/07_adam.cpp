@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "course/descent_pictures.hpp"
+#include "course/valley.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
@@ -59,27 +60,7 @@ struct Method {
 const std::vector<Method> methods = {
     {"plain", plain}, {"momentum", Momentum{}}, {"Adam", OwnAdam{}}};
 
-// ---- The valley
-
-// A linear neuron of two inputs, one `ratio` times as large as the other; turned: the same after a
-// rotation of the inputs by 45 degrees, and of the weights, so that the loss has the same shape.
-struct Valley {
-  Tensor x, start, goal;  // (256, 2), (2), (2)
-
-  Valley(double ratio, bool turned, const Tensor& from = Tensor({1, 2}, {-1, -1})) {
-    Random random(5);
-    const Tensor inputs = random.normal({256, 2}) * Tensor({2}, {2, 2 / ratio});  // (256, 2)
-    const double c = turned ? std::sqrt(0.5) : 1, s = turned ? std::sqrt(0.5) : 0;
-    const Tensor rotation({2, 2}, {c, s, -s, c});                 // (2, 2)
-    x = matmul(inputs, rotation);                                 // (256, 2)
-    start = reshape(matmul(from, rotation), {2});                 // (2)
-    goal = reshape(matmul(Tensor::ones({1, 2}), rotation), {2});  // (2)
-  }
-
-  Tensor loss(const Tensor& w) const {
-    return mse(matmul(x, reshape(w, {2, 1})), matmul(x, reshape(goal, {2, 1})));  // ()
-  }
-};
+// ---- Down the valley
 
 // Both weights at each step.
 WeightPath descend(const Method& method, const Valley& valley, double rate, int steps) {

@@ -9,12 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "course/valley.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
-#include "tapestry/ops.hpp"
 #include "tapestry/optim.hpp"
 #include "tapestry/progress.hpp"
-#include "tapestry/random.hpp"
 #include "tapestry/tape.hpp"
 
 using namespace tapestry;
@@ -26,36 +25,16 @@ const std::vector<double> ratios = {10, 30, 100};
 const std::vector<Tensor> starts = {Tensor({1, 2}, {-1, -1}), Tensor({1, 2}, {-1, 0}),
                                     Tensor({1, 2}, {0.8, -1}), Tensor({1, 2}, {-5, 0.9})};
 
-// The turned valley of step 07.
-struct Valley {
-  Tensor x, start, goal, target;  // (256, 2), (2), (2), (256, 1)
-
-  Valley(double ratio, const Tensor& from) {
-    Random random(5);
-    const Tensor inputs = random.normal({256, 2}) * Tensor({2}, {2, 2 / ratio});  // (256, 2)
-    const double c = std::sqrt(0.5);
-    const Tensor rotation({2, 2}, {c, c, -c, c});                 // (2, 2)
-    x = matmul(inputs, rotation);                                 // (256, 2)
-    start = reshape(matmul(from, rotation), {2});                 // (2)
-    goal = reshape(matmul(Tensor::ones({1, 2}), rotation), {2});  // (2)
-    target = matmul(x, reshape(goal, {2, 1}));                    // (256, 1)
-  }
-
-  double distance(const Tensor& w) const {
-    return std::hypot(w.at({0}) - goal.at({0}), w.at({1}) - goal.at({1}));
-  }
-};
-
 // Steps until w is within 0.02 of the goal, for good; most_steps + 1: not within most_steps.
 int steps_needed(const Valley& valley, const Tensor& w, Optimizer& optimizer) {
   int needed = 0;
   for (int step = 0; step <= most_steps; ++step) {
-    const double distance = valley.distance(w);
+    const double distance =
+        std::hypot(w.at({0}) - valley.goal.at({0}), w.at({1}) - valley.goal.at({1}));
     if (!(distance < 0.02)) needed = step + 1;
     if (!std::isfinite(distance)) return most_steps + 1;
     Tape tape({w});
-    const Tensor loss = mse(matmul(valley.x, reshape(w, {2, 1})), valley.target);  // ()
-    optimizer.step(tape.backward(loss));
+    optimizer.step(tape.backward(valley.loss(w)));
   }
   return needed;
 }
@@ -117,7 +96,7 @@ int main() try {
   int fewer = 0;
   for (const double ratio : ratios) {
     for (const Tensor& start : starts) {
-      const Valley valley(ratio, start);
+      const Valley valley(ratio, true, start);
       const Best usual = by_momentum(valley, {0.9}), adam = by_adam(valley, {0.9}, {0.999});
       const Best momentum = by_momentum(valley, {0.5, 0.7, 0.8, 0.9, 0.95, 0.98});
       const Best pair = by_adam(valley, {0.5, 0.8, 0.9, 0.95}, {0.9, 0.99, 0.999});

@@ -61,15 +61,7 @@ Test held_out(const TinyTask& task) {
 
 Transformer one_layer(const TinyTask& task, Index heads, Index width, std::uint64_t seed,
                       Index steps) {
-  Random random(41 + seed);
-  Transformer model({.vocab_size = task.vocabulary().size(),
-                     .max_length = 16,
-                     .num_heads = heads,
-                     .num_layers = 1,
-                     .has_feed_forward = false,
-                     .d_k = width,
-                     .initializer = init::lecun_normal},
-                    random);
+  Transformer model = task_model(task, init::lecun_normal, 41 + seed, 1, heads, width);
   teach(model, task, seed, steps, "training");
   return model;
 }
