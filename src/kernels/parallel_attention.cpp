@@ -16,6 +16,10 @@ constexpr Index enough_heads = 16;     // tasks that keep the threads of common 
 constexpr Index most_parts = 4;        // into which the keys of few heads are cut
 constexpr Index least_keys = 1024;     // of one part
 
+const real* matrix_at(const Sizes& batch, const MatrixView& m, Index position) {
+  return m.data + offset_of(batch, m.batch_strides, position);
+}
+
 AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView& q,
                       const MatrixView& k, const MatrixView& v) {
   AttentionHead h{};
@@ -23,9 +27,9 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   h.keys = s.keys;
   h.width = s.width;
   h.value_width = s.value_width;
-  h.q = q.data + offset_of(s.batch, q.batch_strides, position);
-  h.k = k.data + offset_of(s.batch, k.batch_strides, position);
-  h.v = v.data + offset_of(s.batch, v.batch_strides, position);
+  h.q = matrix_at(s.batch, q, position);
+  h.k = matrix_at(s.batch, k, position);
+  h.v = matrix_at(s.batch, v, position);
   h.q_row = q.row;
   h.k_row = k.row;
   h.v_row = v.row;
@@ -38,6 +42,13 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   h.batch = position / heads;
   h.number = position % heads;
   return h;
+}
+
+// Keys and values that the head begins with.
+void add_first_keys(const AttentionHead& h, RowsAhead& ahead) {
+  const Index rows = std::min(band, h.keys);
+  ahead.add(h.k, h.k_row, h.width, rows);
+  ahead.add(h.v, h.v_row, h.value_width, rows);
 }
 
 const Table& plain_loops() { return find("reference"); }
@@ -63,11 +74,21 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
   const Index bands = (s.queries + band - 1) / band;
   const Index work =
       std::max<Index>(1, std::min(band, s.queries) * s.keys * (s.width + s.value_width));
-  parallel_tasks(s.batch.numel() * bands, std::max<Index>(1, task_grain / work), [&](Index i) {
+  const Index tasks = s.batch.numel() * bands;
+  const auto band_from = [&](Index first) { return std::min(band, s.queries - first); };
+  parallel_tasks(tasks, std::max<Index>(1, task_grain / work), [&](Index i) {
     const Index position = i / bands, first = i % bands * band;
-    const AttentionHead h = head_at(s, position, q, k, v);
+    AttentionHead h = head_at(s, position, q, k, v);
+    RowsAhead ahead;
+    if (i + 1 < tasks) {
+      const Index next = (i + 1) / bands, start = (i + 1) % bands * band;
+      const AttentionHead after = head_at(s, next, q, k, v);
+      ahead.add(after.q + start * after.q_row, after.q_row, s.width, band_from(start));
+      if (start == 0) add_first_keys(after, ahead);
+    }
+    h.ahead = &ahead;
     const auto attend = [&](const Table& with) {
-      return with.attention(h, first, std::min(band, s.queries - first),
+      return with.attention(h, first, band_from(first),
                             out + offset_of(s.batch, out_batch, position), out_row,
                             log_sum + position * s.queries);
     };
@@ -96,17 +117,27 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     const Index position = i / parts, part = i % parts;
     const Index first = blocks * part / parts * visibility_block;
     const Index last = std::min(s.keys, blocks * (part + 1) / parts * visibility_block);
-    const AttentionHead h = head_at(s, position, q, k, v);
+    AttentionHead h = head_at(s, position, q, k, v);
     const Index keys = last - first;
+    RowsAhead ahead;
+    if (parts == 1 && i + 1 < heads) {
+      const AttentionHead after = head_at(s, i + 1, q, k, v);
+      const Index rows = std::min(band, s.queries);
+      ahead.add(after.q, after.q_row, s.width, rows);
+      for (const MatrixView* m : {&out, &d_out}) {
+        ahead.add(matrix_at(s.batch, *m, i + 1), m->row, s.value_width, rows);
+      }
+      add_first_keys(after, ahead);
+    }
+    h.ahead = &ahead;
     real* const to_q = at(d_q, (part * heads + position) * s.queries * s.width);
     real* const to_k = at(d_k, (position * s.keys + first) * s.width);
     real* const to_v = at(d_v, (position * s.keys + first) * s.value_width);
     const auto backward = [&](const Table& with, real* queries_share, real* k_share,
                               real* v_share) {
       with.attention_backward(
-          h, out.data + offset_of(s.batch, out.batch_strides, position), out.row,
-          d_out.data + offset_of(s.batch, d_out.batch_strides, position), d_out.row,
-          log_sum + position * s.queries, first, keys, queries_share, k_share, v_share);
+          h, matrix_at(s.batch, out, position), out.row, matrix_at(s.batch, d_out, position),
+          d_out.row, log_sum + position * s.queries, first, keys, queries_share, k_share, v_share);
     };
     backward(t, to_q, to_k, to_v);
     if (h.visible_in_block == nullptr) return;

@@ -32,6 +32,11 @@ TAPESTRY_INLINE Index padded(Index n) {
   return (n + lanes<A> - 1) / lanes<A> * lanes<A>;
 }
 
+// Called once for each row of tiles.
+TAPESTRY_INLINE void ask_ahead(const AttentionHead& h) {
+  if (h.ahead != nullptr) h.ahead->ask();
+}
+
 // c (rows, columns) = a b, or += a b unless fresh. Columns of b and c are whole batches.
 template <class A, int registers>
 TAPESTRY_INLINE void product(Index rows, Index columns, Index depth, Matrix a, const real* b,
@@ -138,12 +143,13 @@ struct Running {
     reference = xsimd::select(top > before + V(8.0f), top, before);
     const V shift = xsimd::select(reference == V(-infinity), V(0.0f), reference);
     const V correction = xsimd::select(before == reference, V(1.0f), Math<A>::exp2(before - shift));
-    total *= correction;
+    V sum = total * correction;  // in a register: g++ would store `total` after each term
     for (j = 0; j < keys; ++j, s += width) {
       const V term = Math<A>::exp2(V::load_unaligned(s) - shift);
       term.store_unaligned(s);
-      total += term;
+      sum += term;
     }
+    total = sum;
     return correction;
   }
 
@@ -168,7 +174,13 @@ struct Strip {
     const Index keys = view.visible.keys;
     if (keys == 0) return;
     const Matrix k{h.k + key * h.k_row, h.k_row, 1};
-    product<A, registers>(keys, width, h.width, k, q, width, s, width, true);
+    for (Index j = 0; j < keys;) {
+      const int height = fitting<tall<registers>>(keys - j);
+      ask_ahead(h);
+      product<A, registers>(height, width, h.width, k.from(j, 0), q, width, s + j * width, width,
+                            true);
+      j += height;
+    }
     if (h.softcap > 0) cap_scores<A>(keys * width, h.softcap, s);
     view.hide(width, s);
     alignas(64) real correction[strip<A>];
@@ -184,6 +196,7 @@ struct Strip {
     }
     for (Index i = 0; i < count;) {  // a tile of queries at a time, each as deep as it sees
       const int height = fitting<tall<registers>>(count - i);
+      ask_ahead(h);
       product<A, registers>(height, columns, view.reach(i, height), {s + i, 1, width}, v, v_row,
                             o + i * columns, columns, fresh);
       i += height;

@@ -124,11 +124,13 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
 
 // c (keys, queries) = a b where any pair is visible; a (keys, depth), b (depth, width).
 template <class A, int registers>
-void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Index width, real* c) {
+void seen_product(const AttentionHead& h, const View<A>& view, Index depth, Matrix a, const real* b,
+                  Index width, real* c) {
   constexpr int full = tall<registers>;
   for (Index j = 0; j < view.visible.keys;) {
     const int height = fitting<full>(view.visible.keys - j);
     const std::uint64_t who = view.who(j, height);
+    ask_ahead(h);
     for (Index i = 0; i < width; i += strip<A>) {
       const Index columns = width - i < strip<A> ? width - i : strip<A>;
       if ((who >> i & ~(~std::uint64_t(0) << columns)) == 0) continue;
@@ -141,12 +143,13 @@ void seen_product(const View<A>& view, Index depth, Matrix a, const real* b, Ind
 
 // c (keys, columns) += a b over the queries that see; a (keys, width), b (queries, columns).
 template <class A, int registers>
-void add_over_queries(const View<A>& view, Index queries, const real* a, Index width, const real* b,
-                      Index b_row, Index columns, real* c) {
+void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries, const real* a,
+                      Index width, const real* b, Index b_row, Index columns, real* c) {
   constexpr int full = tall<registers>;
   for (Index j = 0; j < view.visible.keys;) {
     const int height = fitting<full>(view.visible.keys - j);
     const std::uint64_t who = view.who(j, height);
+    ask_ahead(h);
     const Index first = who == 0 ? queries : std::countr_zero(who);
     const Index last = 64 - std::countl_zero(who), end = last < queries ? last : queries;
     if (first < end) {
@@ -164,17 +167,17 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
   const View<A> view(h, b.first, b.count, key, block);
   if (view.visible.keys == 0) return;
   const Matrix k{h.k + key * h.k_row, h.k_row, 1}, v{h.v + key * h.v_row, h.v_row, 1};
-  seen_product<A, registers>(view, h.width, k, b.q, b.width, to.s);
-  seen_product<A, registers>(view, h.value_width, v, b.d_out, b.width, to.d_p);
+  seen_product<A, registers>(h, view, h.width, k, b.q, b.width, to.s);
+  seen_product<A, registers>(h, view, h.value_width, v, b.d_out, b.width, to.d_p);
   if (h.softcap > 0) {
     weigh<A, true>(view, b, h.softcap, to.s, to.d_p);
   } else {
     weigh<A, false>(view, b, h.softcap, to.s, to.d_p);
   }
   if (to.d_k != nullptr) {
-    add_over_queries<A, registers>(view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
+    add_over_queries<A, registers>(h, view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
                                    padded<A>(h.value_width), to.d_v);
-    add_over_queries<A, registers>(view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
+    add_over_queries<A, registers>(h, view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
                                    padded<A>(h.width), to.d_k);
   }
   for (Index i = 0; to.for_queries && i < b.width; i += strip<A>) {

@@ -17,6 +17,7 @@
 
 #include "kernels/functions.hpp"
 #include "kernels/functions_of_two.hpp"
+#include "kernels/rows_ahead.hpp"
 #include "tapestry/real.hpp"
 #include "tapestry/visibility.hpp"
 
@@ -77,6 +78,7 @@ struct AttentionHead {
   Index batch;       // for `visible_in_block`: which sequence this is
   Index number = 0;  // for `visible_in_block`: which of its heads
   real softcap = 0;  // above 0: scores = softcap * tanh(scale * q k^T / softcap)
+  RowsAhead* ahead = nullptr;  // of the next task; null: not known. Changes no result
 };
 
 // Words of the generator in random.hpp: word i of a stream of a seed is a function of these alone.
