@@ -44,11 +44,14 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   return h;
 }
 
-// Keys and values that the head begins with.
-void add_first_keys(const AttentionHead& h, RowsAhead& ahead) {
-  const Index rows = std::min(band, h.keys);
-  ahead.add(h.k, h.k_row, h.width, rows);
-  ahead.add(h.v, h.v_row, h.value_width, rows);
+void add_rows(RowsAhead& ahead, const Sizes& batch, const MatrixView& m, Index position,
+              Index width, Index rows) {
+  ahead.add(matrix_at(batch, m, position), m.row, width, rows);
+}
+
+void add_keys(RowsAhead& ahead, const AttentionHead& h) {
+  ahead.add(h.k, h.k_row, h.width, h.keys);
+  ahead.add(h.v, h.v_row, h.value_width, h.keys);
 }
 
 const Table& plain_loops() { return find("reference"); }
@@ -81,10 +84,10 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
     AttentionHead h = head_at(s, position, q, k, v);
     RowsAhead ahead;
     if (i + 1 < tasks) {
-      const Index next = (i + 1) / bands, start = (i + 1) % bands * band;
-      const AttentionHead after = head_at(s, next, q, k, v);
-      ahead.add(after.q + start * after.q_row, after.q_row, s.width, band_from(start));
-      if (start == 0) add_first_keys(after, ahead);
+      const Index start = (i + 1) % bands * band;
+      const AttentionHead next = head_at(s, (i + 1) / bands, q, k, v);
+      ahead.add(next.q + start * next.q_row, next.q_row, s.width, band_from(start));
+      if (start == 0) add_keys(ahead, next);
     }
     h.ahead = &ahead;
     const auto attend = [&](const Table& with) {
@@ -119,20 +122,20 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     const Index last = std::min(s.keys, blocks * (part + 1) / parts * visibility_block);
     AttentionHead h = head_at(s, position, q, k, v);
     const Index keys = last - first;
-    RowsAhead ahead;
-    if (parts == 1 && i + 1 < heads) {
-      const AttentionHead after = head_at(s, i + 1, q, k, v);
-      const Index rows = std::min(band, s.queries);
-      ahead.add(after.q, after.q_row, s.width, rows);
-      for (const MatrixView* m : {&out, &d_out}) {
-        ahead.add(matrix_at(s.batch, *m, i + 1), m->row, s.value_width, rows);
-      }
-      add_first_keys(after, ahead);
-    }
-    h.ahead = &ahead;
     real* const to_q = at(d_q, (part * heads + position) * s.queries * s.width);
     real* const to_k = at(d_k, (position * s.keys + first) * s.width);
     real* const to_v = at(d_v, (position * s.keys + first) * s.value_width);
+    RowsAhead ahead;
+    if (parts == 1) ahead.add(to_q, s.width, s.width, s.queries);
+    if (parts == 1 && i + 1 < heads) {
+      add_rows(ahead, s.batch, q, i + 1, s.width, s.queries);
+      add_rows(ahead, s.batch, d_out, i + 1, s.value_width, s.queries);
+      if (out.row >= 0) add_rows(ahead, s.batch, out, i + 1, s.value_width, s.queries);
+      add_keys(ahead, head_at(s, i + 1, q, k, v));
+      ahead.add(at(d_k, (i + 1) * s.keys * s.width), s.width, s.width, s.keys);
+      ahead.add(at(d_v, (i + 1) * s.keys * s.value_width), s.value_width, s.value_width, s.keys);
+    }
+    h.ahead = &ahead;
     const auto backward = [&](const Table& with, real* queries_share, real* k_share,
                               real* v_share) {
       with.attention_backward(

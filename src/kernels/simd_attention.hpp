@@ -121,6 +121,32 @@ struct View {
   }
 };
 
+// c (keys, queries) = a b where any pair is visible; a (keys, depth), b (depth, width). Where some
+// queries do not see a key, tiles are low, and batches that see none of it are left out.
+template <class A, int registers>
+void seen_product(const AttentionHead& h, const View<A>& view, Index depth, Matrix a, const real* b,
+                  Index width, real* c) {
+  constexpr int full = tall<registers>, low = full > 8 ? 8 : full;
+  const auto sees = [](std::uint64_t who, Index i, Index count) {
+    return (who >> i & ~(~std::uint64_t(0) << count)) != 0;
+  };
+  for (Index j = 0; j < view.visible.keys;) {
+    const Index left = view.visible.keys - j;
+    const int height = j + full <= view.visible.clear ? full : fitting<low>(left);
+    const std::uint64_t who = view.who(j, height);
+    ask_ahead(h);
+    for (Index i = 0; i < width; i += strip<A>) {
+      Index first = i, end = width - i < strip<A> ? width : i + strip<A>;
+      while (first < end && !sees(who, first, lanes<A>)) first += lanes<A>;
+      while (first < end && !sees(who, end - lanes<A>, lanes<A>)) end -= lanes<A>;
+      if (first == end) continue;
+      product<A, registers>(height, end - first, depth, {a.at(j, 0), a.row, a.column}, b + first,
+                            width, c + j * width + first, width, true);
+    }
+    j += height;
+  }
+}
+
 // The running softmax of one batch of queries: sum over the keys met of 2^(score - reference).
 template <class A>
 struct Running {
@@ -131,6 +157,7 @@ struct Running {
   // Returns the factor for earlier terms. The reference increases only when a score exceeds it by
   // 8, for a term of 2^8 is harmless, and rescaling costs a pass over the output.
   TAPESTRY_INLINE V fold(Index keys, Index width, real* s) {
+    if (keys == 0) return V(1.0f);
     V top = V::load_unaligned(s), other = top;  // two chains, to hide latency
     Index j = 1;
     for (; j + 2 <= keys; j += 2) {  // a NaN that max drops appears in the sum
@@ -174,19 +201,15 @@ struct Strip {
     const Index keys = view.visible.keys;
     if (keys == 0) return;
     const Matrix k{h.k + key * h.k_row, h.k_row, 1};
-    for (Index j = 0; j < keys;) {
-      const int height = fitting<tall<registers>>(keys - j);
-      ask_ahead(h);
-      product<A, registers>(height, width, h.width, k.from(j, 0), q, width, s + j * width, width,
-                            true);
-      j += height;
-    }
+    seen_product<A, registers>(h, view, h.width, k, q, width, s);
     if (h.softcap > 0) cap_scores<A>(keys * width, h.softcap, s);
     view.hide(width, s);
     alignas(64) real correction[strip<A>];
     bool same = true;
     for (Index b = 0; b < width; b += lanes<A>) {
-      const V change = running[b / lanes<A>].fold(keys, width, s + b);
+      const Index seen = view.reach(b, lanes<A>);
+      const V change = running[b / lanes<A>].fold(seen, width, s + b);
+      for (Index j = seen; j < keys; ++j) V(0.0f).store_unaligned(s + j * width + b);
       change.store_aligned(correction + b);
       same = same && xsimd::all(change == V(1.0f));
     }

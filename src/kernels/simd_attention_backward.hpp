@@ -122,25 +122,6 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
   }
 }
 
-// c (keys, queries) = a b where any pair is visible; a (keys, depth), b (depth, width).
-template <class A, int registers>
-void seen_product(const AttentionHead& h, const View<A>& view, Index depth, Matrix a, const real* b,
-                  Index width, real* c) {
-  constexpr int full = tall<registers>;
-  for (Index j = 0; j < view.visible.keys;) {
-    const int height = fitting<full>(view.visible.keys - j);
-    const std::uint64_t who = view.who(j, height);
-    ask_ahead(h);
-    for (Index i = 0; i < width; i += strip<A>) {
-      const Index columns = width - i < strip<A> ? width - i : strip<A>;
-      if ((who >> i & ~(~std::uint64_t(0) << columns)) == 0) continue;
-      product<A, registers>(height, columns, depth, {a.at(j, 0), a.row, a.column}, b + i, width,
-                            c + j * width + i, width, true);
-    }
-    j += height;
-  }
-}
-
 // c (keys, columns) += a b over the queries that see; a (keys, width), b (queries, columns).
 template <class A, int registers>
 void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries, const real* a,
