@@ -32,6 +32,32 @@ TAPESTRY_INLINE Floats<A> smaller(const Floats<A>& a, const Floats<A>& b) {
   return Floats<A>(_mm256_min_ps(a, b));
 }
 
+// A tail is loaded under a mask. It is stored in pieces: processors of AMD take long to store under
+// a mask, and what was stored so is late for the next load.
+template <class A>
+TAPESTRY_INLINE Floats<A> load(const float* p, Tail tail, float fill) {
+  alignas(32) static constexpr std::int32_t masks[] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                                       0,  0,  0,  0,  0,  0,  0,  0};
+  const Ints<A> mask = Ints<A>::load_unaligned(masks + 8 - tail.count);
+  const Floats<A> there(_mm256_maskload_ps(p, mask));
+  return Floats<A>(_mm256_blendv_ps(Floats<A>(fill), there, from_bits<A>(mask)));
+}
+template <class A>
+TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Tail tail) {
+  __m128 left = _mm256_castps256_ps128(x);
+  if (tail.count & 4) {
+    _mm_storeu_ps(p, left);
+    left = _mm256_extractf128_ps(x, 1);
+    p += 4;
+  }
+  if (tail.count & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(p), left);
+    left = _mm_movehl_ps(left, left);
+    p += 2;
+  }
+  if (tail.count & 1) _mm_store_ss(p, left);
+}
+
 template <class A>
 TAPESTRY_INLINE void store_streamed(float* p, const Floats<A>& x) {
   _mm256_stream_ps(p, x);

@@ -1,7 +1,7 @@
 // NEON on AArch64: 4 floats.
 #pragma once
 
-#include "kernels/traits_unmasked.hpp"
+#include "kernels/traits_four.hpp"
 
 namespace tapestry::kernels::simd {
 

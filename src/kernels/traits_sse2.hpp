@@ -1,7 +1,7 @@
 // SSE2: 4 floats, no fused multiply-add.
 #pragma once
 
-#include "kernels/traits_unmasked.hpp"
+#include "kernels/traits_four.hpp"
 
 namespace tapestry::kernels::simd {
 

@@ -1,5 +1,4 @@
-// What sets without masks share: the tail of an array goes through a buffer, powers of two through
-// the bits of their exponents.
+// What sets without AVX-512's masks share: powers of two through the bits of their exponents.
 #pragma once
 
 #include "kernels/coefficients.hpp"
@@ -8,21 +7,6 @@
 namespace tapestry::kernels::simd {
 
 inline constexpr bool loads_parts = false;
-
-template <class A>
-TAPESTRY_INLINE Floats<A> load(const float* p, Tail tail, float fill) {
-  alignas(64) float buffer[lanes<A>];
-  Floats<A>(fill).store_aligned(buffer);
-  std::memcpy(buffer, p, tail.count * sizeof(float));
-  return Floats<A>::load_aligned(buffer);
-}
-
-template <class A>
-TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Tail tail) {
-  alignas(64) float buffer[lanes<A>];
-  x.store_aligned(buffer);
-  std::memcpy(p, buffer, tail.count * sizeof(float));
-}
 
 // 2^k for -126 <= k <= 127
 template <class A>
