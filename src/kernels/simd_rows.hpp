@@ -18,19 +18,23 @@ TAPESTRY_INLINE Floats<A> true_max(const real* x, Index n) {
   return Floats<A>(fold_max<A>(largest));
 }
 
-// The same in a third of the time; where the result is neither -inf nor inf, a NaN may have been
-// missed. It will appear in the sum of all exp(x - largest).
+// The same from the largest of each chain of lanes, or from NaN in it: where the result is neither
+// -inf nor inf, a NaN may have been missed. It will appear in the sum of all exp(x - largest).
+template <class A>
+TAPESTRY_INLINE Floats<A> checked_max(const real* x, Index n, const Chains<A>& most) {
+  using V = Floats<A>;
+  const auto either = [](const V& a, const V& b) { return larger<A>(a, b); };
+  const V largest = spread<A>(most.together(either), either);
+  return __builtin_isfinite(first_lane<A>(largest)) ? largest : true_max<A>(x, n);
+}
+
 template <class A>
 TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
-  using V = Floats<A>;
   Chains<A> most(-infinity);
   sweep_chains<A>(n, [&](Index i, auto part, auto k) {
     most.at[k] = larger<A>(load<A>(x + i, part, -infinity), most.at[k]);
   });
-  const auto either = [](const V& a, const V& b) { return larger<A>(a, b); };
-  const V largest = spread<A>(most.together(either), either);
-  const float value = first_lane<A>(largest);
-  return __builtin_isfinite(value) ? largest : true_max<A>(x, n);
+  return checked_max<A>(x, n, most);
 }
 
 // A longer running sum loses more digits. So rows longer than this add the sums of blocks, in
@@ -97,9 +101,69 @@ TAPESTRY_INLINE Floats<A> sum_row(const real* a, Index n) {
   });
 }
 
+// What a row of softmax waits for: x is lowered by its largest number, and what exp gives is
+// multiplied by `factor`. A row without a finite number becomes zeros.
+template <class A>
+struct RowScale {
+  Floats<A> shift, factor;
+  explicit RowScale(const Floats<A>& largest)
+      : shift(xsimd::select(largest == Floats<A>(-infinity), Floats<A>(0.0f), largest)),
+        factor(0.0f) {}
+  TAPESTRY_INLINE void divide_by(const Floats<A>& total) {
+    factor = xsimd::select(total == Floats<A>(0.0f), total, quotient(Floats<A>(1.0f), total));
+  }
+};
+
+// Row r of softmax: y = exp(x - shift). At the same time row r - 2 is multiplied by its factor, if
+// `scales`, and the largest number of row r + 2 is found: exp alone leaves half of a processor's
+// units idle, and the results have a row's time to come.
+template <class A, bool scales>
+TAPESTRY_INLINE Chains<A> softmax_row(const real* x, const real* later, real* y, Index n,
+                                      const Floats<A>& shift, const Floats<A>& factor,
+                                      Chains<A>& most) {
+  Chains<A> total(0.0f);
+  real* const earlier = y - (scales ? 2 * n : 0);
+  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+    most.at[k] = larger<A>(load<A>(later + i, part, -infinity), most.at[k]);
+    if constexpr (scales) store<A>(earlier + i, load<A>(earlier + i, part) * factor, part);
+    const Floats<A> e = Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
+    store<A>(y + i, e, part);
+    total.at[k] += e;
+  });
+  return total;
+}
+
+// Rows of which five stay in the first cache, beside their results.
+inline constexpr Index short_row = 512;
+
+template <class A>
+void softmax_short(const real* x, real* y, Index rows, Index n) {
+  using Scale = RowScale<A>;
+  const auto scale_row = [n](real* row, const Floats<A>& factor) {
+    sweep<A>(n,
+             [=](Index i, auto part) { store<A>(row + i, load<A>(row + i, part) * factor, part); });
+  };
+  // of rows r - 2, r - 1, r, r + 1
+  Scale row[4] = {Scale(Floats<A>(0.0f)), Scale(Floats<A>(0.0f)), Scale(row_max<A>(x, n)),
+                  Scale(row_max<A>(rows > 1 ? x + n : x, n))};
+  for (Index r = 0; r < rows; ++r, x += n, y += n) {
+    const real* const later = r + 2 < rows ? x + 2 * n : x;  // after the last: any
+    Chains<A> most(-infinity);
+    const Chains<A> total =
+        r < 2 ? softmax_row<A, false>(x, later, y, n, row[2].shift, row[0].factor, most)
+              : softmax_row<A, true>(x, later, y, n, row[2].shift, row[0].factor, most);
+    row[2].divide_by(total.sum());
+    row[0] = row[1], row[1] = row[2], row[2] = row[3];
+    row[3] = Scale(checked_max<A>(later, n, most));
+  }
+  if (rows > 1) scale_row(y - 2 * n, row[0].factor);
+  scale_row(y - n, row[1].factor);
+}
+
 template <class A>
 void softmax(const real* x, real* y, Index rows, Index n) {
   using V = Floats<A>;
+  if (n <= short_row && rows > 0) return softmax_short<A>(x, y, rows, n);
   for (Index r = 0; r < rows; ++r, x += n, y += n) {
     const V largest = row_max<A>(x, n);
     if (first_lane<A>(largest) == -infinity) {
