@@ -1,7 +1,8 @@
 // Matrix products: register tiles, blocks that fit the caches, packing where it pays.
 //
-// After Goto and van de Geijn (2008), with one change: a few rows of A, read in place, stay in the
-// L1 cache while panels of B stream from L2.
+// After Goto and van de Geijn (2008), with one change where A is small: a few rows of it, read in
+// place, stay in the L1 cache while panels of B stream from L2. Where A is large, a group of its rows
+// stays in L2, as they have it.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of
@@ -18,6 +19,7 @@ namespace tapestry::kernels::simd {
 // The layout of a call's operands, and buffers for packing.
 struct Packing {
   bool a, b;
+  Index group;  // tiles of rows that share a panel of B before the next one
   real *a_rows, *b_panels;
 };
 
@@ -38,23 +40,22 @@ TAPESTRY_INLINE Epilogue moved(const Epilogue& then, Index rows, Index columns, 
           then.y + rows * c_row + columns};
 }
 
-// c (rows, columns) += a (rows, depth) b (depth, columns), tile by tile. The first row of tiles
-// packs each panel of b just before it reads it. `then`, if any, finishes each row of tiles.
+// c (rows, columns) += a (rows, depth) b (depth, columns), tile by tile. A group of
+// them shares each panel of b before the next one; the first group packs it, just before it is read.
+// `then`, if any, finishes the rows of a group.
 template <class A, int registers>
 void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Packing& packing,
            real* c, Index c_row, bool fresh, const Epilogue* then) {
   using Size = Blocking<A, registers>;
   const Parts tiles(rows, Size::rows), panels((columns + lanes<A> - 1) / lanes<A>, Size::batches);
-  Matrix left = a;
-  for (Index t = 0; t < tiles.count; ++t) {
-    const Index i = tiles.begin(t), height = tiles.size(t);
-    if (!packing.a) {
-      left = a.from(i, 0);
-    } else if (t % Size::group == 0) {
-      const Index next = t + Size::group;
-      const Index tall = (next < tiles.count ? tiles.begin(next) : rows) - i;
+  for (Index g = 0; g < tiles.count; g += packing.group) {
+    const Index next = g + packing.group, end = next < tiles.count ? next : tiles.count;
+    const Index top = tiles.begin(g);
+    const Index tall = (end < tiles.count ? tiles.begin(end) : rows) - top;
+    Matrix left = a.from(top, 0);
+    if (packing.a) {
       left = {packing.a_rows, 1, (tall + lanes<A> - 1) / lanes<A> * lanes<A>};
-      pack_panel<A>({a.at(i, 0), a.column, a.row}, depth, tall, left.column, packing.a_rows);
+      pack_panel<A>({a.at(top, 0), a.column, a.row}, depth, tall, left.column, packing.a_rows);
     }
     for (Index q = 0; q < panels.count; ++q) {
       const Index j = panels.begin(q) * lanes<A>, width = panels.size(q) * lanes<A>;
@@ -63,14 +64,16 @@ void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Pac
       Index right_row = b.row;
       if (packing.b || (!loads_parts && wide < width)) {
         real* panel = packing.b_panels + j * depth;
-        if (t == 0) pack_panel<A>(b.from(0, j), depth, wide, width, panel);
+        if (g == 0) pack_panel<A>(b.from(0, j), depth, wide, width, panel);
         right = panel, right_row = width;
       }
-      any_tile<A, registers>(int(height), wide, depth, left, right, right_row, c + i * c_row + j,
-                             c_row, fresh);
+      for (Index t = g; t < end; ++t) {
+        const Index i = tiles.begin(t);
+        any_tile<A, registers>(int(tiles.size(t)), wide, depth, left.from(i - top, 0), right,
+                               right_row, c + i * c_row + j, c_row, fresh);
+      }
     }
-    if (packing.a) left.data += height;
-    if (then) finish_rows<A>(height, columns, moved(*then, i, 0, c_row), c + i * c_row, c_row);
+    if (then) finish_rows<A>(tall, columns, moved(*then, top, 0, c_row), c + top * c_row, c_row);
   }
 }
 
@@ -81,12 +84,13 @@ void blocked(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row
   Packing packing{};
   packing.a = Size::pack_a_pays(n, a.column);
   packing.b = b.column != 1 || Size::pack_b_pays(m, k, b.row);
+  packing.group = packing.a || Size::long_rows(m, k) ? Size::group : 1;
   const bool few = !packing.b && Size::few_rows(m, n, k);
   const Parts depths(k, few ? Size::shallow : Size::depth);
-  const Index widest = few ? Size::broad : Size::width;
+  const Index widest = few || packing.group > 1 ? Size::broad : Size::width;
   const Parts widths((n + Size::columns - 1) / Size::columns, widest / Size::columns);
-  packing.a_rows = workspace((Size::packed_rows + widths.size(0) * Size::columns) * depths.size(0));
-  packing.b_panels = packing.a_rows + Size::packed_rows * depths.size(0);
+  packing.a_rows = workspace((Size::group_rows + widths.size(0) * Size::columns) * depths.size(0));
+  packing.b_panels = packing.a_rows + Size::group_rows * depths.size(0);
   for (Index w = 0; w < widths.count; ++w) {
     const Index j = widths.begin(w) * Size::columns, end = j + widths.size(w) * Size::columns;
     for (Index d = 0; d < depths.count; ++d) {

@@ -24,6 +24,7 @@ struct Blocking {
   // all of it 512 x 512 x 4096 was a fifth slower on Zen 5, whose L2 has 1 MB.
   static constexpr Index width = l2 / 2 / (depth * number) / columns * columns;
   // Few rows wait for B's memory: they read a shallow, broad block of it in place, row after row.
+  // Groups of tiles (below) take a broad one, too.
   static constexpr Index shallow = 32, broad = 4 * width;
 
   // Packing is one more pass over an operand. It pays for a transposed B always, for any other when
@@ -33,10 +34,15 @@ struct Blocking {
   static constexpr Index deep = 1 << 17, line = 64;
   static constexpr Index rows_to_pack_deep = (columns * number > line ? 16 : 8) * rows;
   // For a transposed A when enough columns read it, fewer the further its own columns lie apart
-  // (`reach` is the product): in place each line serves a few rows only. A `group` of tiles is
-  // packed at a time.
+  // (`reach` is the product): in place each line serves a few rows only.
   static constexpr Index columns_to_pack_a = 256, reach_to_pack_a = 1 << 15;
-  static constexpr Index group = 8, packed_rows = group * rows;
+  // A group of tiles, up to 192 KB of A, stays in L2 while B comes from memory, panel by panel:
+  // where A was packed, so that each row is packed once for many columns, and where A is too large
+  // to be read again from L2 for each block of B.
+  static constexpr Index group = 16, group_rows = group * rows;
+  static constexpr bool long_rows(Index m, Index k) {
+    return m * (k < depth ? k : depth) * number >= 2 * l2;
+  }
 
   // Whether it pays to pack A, whose columns lie a_column apart, and B, with rows b_row apart.
   static constexpr bool pack_a_pays(Index n, Index a_column) {
