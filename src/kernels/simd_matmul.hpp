@@ -1,8 +1,8 @@
 // Matrix products: register tiles, blocks that fit the caches, packing where it pays.
 //
-// After Goto and van de Geijn (2008), with one change where A is small: a few rows of it, read in
-// place, stay in the L1 cache while panels of B stream from L2. Where A is large, a group of its rows
-// stays in L2, as they have it.
+// After Goto and van de Geijn (2008), with one change where A is small: a few rows, read in place,
+// stay in the L1 cache while panels of B stream from L2. Where A is large, a group of its rows is
+// in L2, as they have it.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of
@@ -40,9 +40,9 @@ TAPESTRY_INLINE Epilogue moved(const Epilogue& then, Index rows, Index columns, 
           then.y + rows * c_row + columns};
 }
 
-// c (rows, columns) += a (rows, depth) b (depth, columns), tile by tile. A group of
-// them shares each panel of b before the next one; the first group packs it, just before it is read.
-// `then`, if any, finishes the rows of a group.
+// c (rows, columns) += a (rows, depth) b (depth, columns), tile by tile. A group of tiles shares
+// each panel of b before the next one; the first group packs it, just before it is read. `then`, if
+// any, finishes the rows of a group.
 template <class A, int registers>
 void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Packing& packing,
            real* c, Index c_row, bool fresh, const Epilogue* then) {

@@ -74,10 +74,10 @@ struct AttentionHead {
   // see all.
   BlockVisibility (*visible_in_block)(const AttentionHead& head, Index query, Index queries,
                                       Index key, Index keys, std::uint64_t* keep);
-  const void* mask;  // for `visible_in_block`
-  Index batch;       // for `visible_in_block`: which sequence this is
-  Index number = 0;  // for `visible_in_block`: which of its heads
-  real softcap = 0;  // above 0: scores = softcap * tanh(scale * q k^T / softcap)
+  const void* mask;            // for `visible_in_block`
+  Index batch;                 // for `visible_in_block`: which sequence this is
+  Index number = 0;            // for `visible_in_block`: which of its heads
+  real softcap = 0;            // above 0: scores = softcap * tanh(scale * q k^T / softcap)
   RowsAhead* ahead = nullptr;  // of the next task; null: not known. Changes no result
 };
 
