@@ -10,6 +10,11 @@
 namespace tapestry::kernels {
 namespace {
 
+// Asks memory for a row, if any, that will be read and written soon.
+void prefetch(const real* row, Index width) {
+  for (Index j = 0; row != nullptr && j < width; j += 16) __builtin_prefetch(row + j, 1);
+}
+
 // The order of dimensions that writes `to` as sequentially as possible.
 struct WriteOrder {
   Sizes sizes;
@@ -113,11 +118,6 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
   });
 }
 
-// Asks memory for a row that will be read and written soon.
-static void prefetch(const real* row, Index width) {
-  for (Index j = 0; j < width; j += 16) __builtin_prefetch(row + j, 1);
-}
-
 void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table, Index rows) {
   const Table& t = active();
@@ -129,7 +129,7 @@ void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Inde
     };
     std::fill(d_table + begin * width, d_table + end * width, real(0));
     for (Index i = 0; i < count; ++i) {
-      if (const real* later = row_of(i + 2)) prefetch(later, width);
+      prefetch(row_of(i + 2), width);
       if (real* row = row_of(i)) t.of<Add>()(row, 1, dy + i * width, 1, row, width);
     }
   });

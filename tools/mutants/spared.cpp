@@ -1,6 +1,7 @@
 #include "spared.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "expression.hpp"
 
@@ -103,6 +104,13 @@ std::vector<bool> fixed_tokens(const Source& s) {
   return fixed;
 }
 
+// Functions that reserve memory, ask for it before its turn, or say how much work is a part
+constexpr std::array calls_for_speed = {"reserve",           "row_grain",       "fetch",
+                                        "fetch_ahead",       "fetch_beginning", "fetch_distance",
+                                        "prefetch_row",      "prefetch",        "ask_ahead",
+                                        "announce",          "announce_rows",   "announce_keys",
+                                        "__builtin_prefetch"};
+
 std::vector<bool> tokens_for_speed(const Source& s) {
   std::vector<bool> found(s.tokens.size());
   for (const Constant& constant : constants_of(s)) {
@@ -117,10 +125,8 @@ std::vector<bool> tokens_for_speed(const Source& s) {
     // By their names: multiply-adds of a part, and how many make a part worth a thread
     const bool share = s.is(i, "work") || s.is(i, "grain");
     if (share && s.is(i - 1, "Index") && s.is(i + 1, "=")) fix(found, i, next_sign(s, i, ";"));
-    const bool ahead = s.is(i, "fetch") || s.is(i, "fetch_ahead") || s.is(i, "fetch_beginning") ||
-                       s.is(i, "fetch_distance") || s.is(i, "prefetch_row") ||
-                       s.is(i, "__builtin_prefetch");
-    if (!(ahead || s.is(i, "reserve") || s.is(i, "row_grain")) || !s.is(i + 1, "(")) continue;
+    const auto named = [&](const char* name) { return s.is(i, name); };
+    if (!std::ranges::any_of(calls_for_speed, named) || !s.is(i + 1, "(")) continue;
     const std::size_t close = s.partner[i + 1];
     const bool body = s.is(close + 1, "{") && s.opens(close + 1);
     fix(found, left_end(s, i, choice_rank), body ? s.partner[close + 1] : close);
