@@ -3,7 +3,7 @@
 // in each lane, scores transposed. With P the weights, per block of keys and queries:
 //
 //   S^T = K Q^T     P^T = 2^(S^T - log sum)     dV += P^T dO     dP^T = V dO^T
-//   dS^T = P^T (dP^T - delta), delta = row sums of dO O         dK += dS^T Q     dQ^T += K^T dS^T
+//   dS^T = P^T (dP^T - delta), delta = row sums of dO O         dK += dS^T Q     dQ += dS K
 //
 // Q and dO are transposed once per call; all else is read in place.
 #pragma once
@@ -23,7 +23,8 @@ inline constexpr Index query_block =
 template <class A>
 struct QueryBlock {
   Index first, count, width;  // width in lanes: whole batches
-  real *q, *d_out, *d_q;      // (h.width, width), (h.value_width, width), (h.width, width)
+  real *q, *d_out;            // (h.width, width), (h.value_width, width)
+  real* d_q;                  // (count, padded width): null, the result's rows, or a padded copy
   real *log_sum, *delta;      // (width): in base 2, +inf where fully masked; times the scale
   real *q_copy, *d_out_copy;  // padded to whole batches, where the rows in place are not
   const real *q_rows, *d_out_rows;
@@ -34,24 +35,26 @@ struct QueryBlock {
 
   static Index floats(const AttentionHead& h) {
     const Index copies = copied(h.width) + copied(h.value_width);
-    return query_block<A> * (2 * h.width + h.value_width + 2 + copies);
+    return query_block<A> * (h.width + h.value_width + 2 + copies + copied(h.width));
   }
 
   QueryBlock(const AttentionHead& h, const real* gradient, Index gradient_row, Index number,
-             real* memory)
+             real* memory, real* to_queries)
       : first(number * query_block<A>) {
     constexpr Index most = query_block<A>;
     count = h.queries - first < most ? h.queries - first : most;
     width = padded<A>(count);
     q = memory + number * floats(h);
     d_out = q + h.width * most;
-    d_q = d_out + h.value_width * most;
-    log_sum = d_q + h.width * most;
+    log_sum = d_out + h.value_width * most;
     delta = log_sum + most;
     q_copy = delta + most;
     d_out_copy = q_copy + copied(h.width) * most;
+    d_q = d_out_copy + copied(h.value_width) * most;
+    if (to_queries == nullptr) d_q = nullptr;
     const bool whole = padded<A>(h.width) == h.width;
     const bool value_whole = padded<A>(h.value_width) == h.value_width;
+    if (whole && to_queries != nullptr) d_q = to_queries + first * h.width;
     q_rows = whole ? h.q + first * h.q_row : q_copy;
     q_row = whole ? h.q_row : padded<A>(h.width);
     d_out_rows = value_whole ? gradient + first * gradient_row : d_out_copy;
@@ -64,7 +67,9 @@ struct QueryBlock {
     if (q_rows == q_copy) pad_rows<A>(from_q, h.q_row, count, h.width, q_copy);
     if (d_out_rows == d_out_copy)
       pad_rows<A>(from_d, gradient_row, count, h.value_width, d_out_copy);
-    std::memset(d_q, 0, std::size_t(h.width * width) * sizeof(real));
+    if (d_q != nullptr) {
+      std::memset(d_q, 0, std::size_t(count * padded<A>(h.width)) * sizeof(real));
+    }
     for (Index i = 0; i < width; ++i) {
       const bool seen = i < count && log_sums[first + i] != -infinity;
       log_sum[i] = seen ? log_sums[first + i] * log2_e : infinity;
@@ -90,9 +95,10 @@ struct QueryBlock {
 
 // Memory of one block of keys against one block of queries.
 struct KeyScratch {
-  real *s, *d_p;     // (key_block, query_block): S^T, then P^T; dP^T, then dS^T
-  real *d_k, *d_v;   // (key_block, padded width), (key_block, padded value width); null: not wanted
-  bool for_queries;  // d_q is wanted
+  real *s, *d_p;    // (key_block, query_block): S^T, then P^T; dP^T, then dS^T
+  real *d_k, *d_v;  // (key_block, padded width), (key_block, padded value width); null: not wanted
+  const real* k_rows;  // (keys, padded width): K itself, or a padded copy
+  Index k_row;
 };
 
 // P^T and dS^T from S^T and dP^T, in place. dP is scaled already, and so is delta. With a cap, S^T
@@ -161,10 +167,13 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
     add_over_queries<A, registers>(h, view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
                                    padded<A>(h.width), to.d_k);
   }
-  for (Index i = 0; to.for_queries && i < b.width; i += strip<A>) {
-    const Index columns = b.width - i < strip<A> ? b.width - i : strip<A>;
-    product<A, registers>(h.width, columns, view.reach(i, columns), {k.data, 1, k.row}, to.d_p + i,
-                          b.width, b.d_q + i, b.width, false);
+  const Index columns = padded<A>(h.width);
+  for (Index i = 0; b.d_q != nullptr && i < b.count;) {  // a tile of queries, as deep as it sees
+    const int height = fitting<tall<registers>>(b.count - i);
+    ask_ahead(h);
+    product<A, registers>(height, columns, view.reach(i, height), {to.d_p + i, 1, b.width},
+                          to.k_rows, to.k_row, b.d_q + i * columns, columns, false);
+    i += height;
   }
 }
 
@@ -187,16 +196,19 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
   const bool whole = columns == h.width, value_whole = value_columns == h.value_width;
   const Index blocks = (h.queries + side - 1) / side;
   real* memory =
-      workspace(blocks * Queries::floats(h) + key_block * (2 * side + columns + value_columns));
+      workspace(blocks * Queries::floats(h) + key_block * (2 * side + 2 * columns + value_columns));
   real* s = memory + blocks * Queries::floats(h);
   real *d_p = s + key_block * side, *sum_k = d_p + key_block * side;
-  real* sum_v = sum_k + key_block * columns;
+  real *sum_v = sum_k + key_block * columns, *k_copy = sum_v + key_block * value_columns;
   for (Index i = 0; i < blocks; ++i) {
-    Queries(h, d_out, d_out_row, i, memory).prepare(h, out, out_row, d_out, d_out_row, log_sum);
+    Queries(h, d_out, d_out_row, i, memory, d_q)
+        .prepare(h, out, out_row, d_out, d_out_row, log_sum);
   }
   for (Index key = first; key < first + count; key += key_block) {
     const Index block = first + count - key < key_block ? first + count - key : key_block;
-    KeyScratch scratch{s, d_p, nullptr, nullptr, d_q != nullptr};
+    const real* k = h.k + key * h.k_row;
+    KeyScratch scratch{s, d_p, nullptr, nullptr, whole ? k : k_copy, whole ? h.k_row : columns};
+    if (!whole) pad_rows<A>(k, h.k_row, block, h.width, k_copy);
     if (d_k != nullptr) {
       scratch.d_k = whole ? d_k + (key - first) * h.width : sum_k;
       scratch.d_v = value_whole ? d_v + (key - first) * h.value_width : sum_v;
@@ -204,7 +216,7 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
       std::memset(scratch.d_v, 0, std::size_t(block * value_columns) * sizeof(real));
     }
     for (Index i = 0; i < blocks; ++i) {
-      const Queries queries(h, d_out, d_out_row, i, memory);
+      const Queries queries(h, d_out, d_out_row, i, memory, d_q);
       meet_back<A, registers>(h, key, block, queries, scratch);
     }
     if (d_k == nullptr) continue;
@@ -212,11 +224,8 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
     unpad_rows<A>(scratch.d_v, block, h.value_width, d_v + (key - first) * h.value_width);
   }
   for (Index i = 0; d_q != nullptr && i < blocks; ++i) {
-    const Queries queries(h, d_out, d_out_row, i, memory);
-    real* to = d_q + queries.first * h.width;
-    real* rows = whole ? to : sum_k;
-    transpose<A>(queries.d_q, queries.width, h.width, queries.count, 1.0f, rows, columns);
-    unpad_rows<A>(rows, queries.count, h.width, to);
+    const Queries queries(h, d_out, d_out_row, i, memory, d_q);
+    unpad_rows<A>(queries.d_q, queries.count, h.width, d_q + queries.first * h.width);
   }
 }
 
