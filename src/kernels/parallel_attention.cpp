@@ -44,14 +44,18 @@ AttentionHead head_at(const AttentionShape& s, Index position, const MatrixView&
   return h;
 }
 
+void announce(RowsAhead& ahead, const real* data, Index row, Index width, Index rows) {
+  ahead.add(data, row, width, rows);
+}
+
 void announce_rows(RowsAhead& ahead, const Sizes& batch, const MatrixView& m, Index position,
                    Index width, Index rows) {
-  ahead.announce(matrix_at(batch, m, position), m.row, width, rows);
+  announce(ahead, matrix_at(batch, m, position), m.row, width, rows);
 }
 
 void announce_keys(RowsAhead& ahead, const AttentionHead& h) {
-  ahead.announce(h.k, h.k_row, h.width, h.keys);
-  ahead.announce(h.v, h.v_row, h.value_width, h.keys);
+  announce(ahead, h.k, h.k_row, h.width, h.keys);
+  announce(ahead, h.v, h.v_row, h.value_width, h.keys);
 }
 
 const Table& plain_loops() { return find("reference"); }
@@ -86,7 +90,7 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
     if (i + 1 < tasks) {
       const Index start = (i + 1) % bands * band;
       const AttentionHead next = head_at(s, (i + 1) / bands, q, k, v);
-      ahead.announce(next.q + start * next.q_row, next.q_row, s.width, band_from(start));
+      announce(ahead, next.q + start * next.q_row, next.q_row, s.width, band_from(start));
       if (start == 0) announce_keys(ahead, next);
     }
     h.ahead = &ahead;
@@ -126,15 +130,15 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     real* const to_k = at(d_k, (position * s.keys + first) * s.width);
     real* const to_v = at(d_v, (position * s.keys + first) * s.value_width);
     RowsAhead ahead;
-    if (parts == 1) ahead.announce(to_q, s.width, s.width, s.queries);
+    if (parts == 1) announce(ahead, to_q, s.width, s.width, s.queries);
     if (parts == 1 && i + 1 < heads) {
       announce_rows(ahead, s.batch, q, i + 1, s.width, s.queries);
       announce_rows(ahead, s.batch, d_out, i + 1, s.value_width, s.queries);
       if (out.row >= 0) announce_rows(ahead, s.batch, out, i + 1, s.value_width, s.queries);
       announce_keys(ahead, head_at(s, i + 1, q, k, v));
-      ahead.announce(at(d_k, (i + 1) * s.keys * s.width), s.width, s.width, s.keys);
-      ahead.announce(at(d_v, (i + 1) * s.keys * s.value_width), s.value_width, s.value_width,
-                     s.keys);
+      announce(ahead, at(d_k, (i + 1) * s.keys * s.width), s.width, s.width, s.keys);
+      announce(ahead, at(d_v, (i + 1) * s.keys * s.value_width), s.value_width, s.value_width,
+               s.keys);
     }
     h.ahead = &ahead;
     const auto backward = [&](const Table& with, real* queries_share, real* k_share,

@@ -16,7 +16,7 @@ class RowsAhead {
 
   // The first of `rows` rows of `width` contiguous numbers, which begin `row` apart; of nullptr
   // none. At most eight matrices.
-  void announce(const real* data, Index row, Index width, Index rows) {
+  void add(const real* data, Index row, Index width, Index rows) {
     if (data == nullptr || rows == 0) return;
     matrices_[count_++] = {data, row, width, rows < most_rows ? rows : most_rows};
   }
