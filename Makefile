@@ -31,11 +31,13 @@ VERSION := $(shell awk '/define TAPESTRY_VERSION_/ { text = text dot $$3; dot = 
 build := build/$(MODE)
 
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
-mode_release := -O3
+# Kernels, and lessons that time loops of their own, get -O3 as well. What calls them takes a
+# quarter of the time of all lessons, and is built faster so.
+mode_release := -O1
 mode_f64 := -O1 -DTAPESTRY_F64
 mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
-mode_clang := -O3
+mode_clang := -O1
 mode_tsan := -O1 -g1 -fsanitize=thread
 mode_fuzz := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
@@ -50,8 +52,11 @@ ifndef mode_$(MODE)
 $(error MODE=$(MODE) is unknown: there are release, f64, clang, asan, tsan, neon, fuzz, mutants, \
   engine)
 endif
-flags = -std=c++20 $(mode_$(MODE)) -ffp-contract=off $(if $(filter engine,$(MODE)),,-pthread) $(warnings) \
+flags = -std=c++20 $(mode_$(MODE)) $(fast) -ffp-contract=off $(if $(filter engine,$(MODE)),,-pthread) $(warnings) \
   -Iinclude $(include_paths) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
+fast_objects := $(build)/obj/$(src)/kernels/% $(patsubst %.cpp,$(build)/obj/%.o,$(shell \
+  grep -l 'course/timing.hpp' -r tutorials --include='*.cpp'))
+$(fast_objects): private fast = $(if $(filter release clang,$(MODE)),-O3)
 # Private headers are for the library, its tests and some tools; lessons, tutorials/course and the
 # command use only installed headers.
 include_paths = -I$(src)
@@ -184,14 +189,30 @@ $(quiet)code=0; $(CXX) $(flags) $(if $(WERROR),-Werror) $(extra) -MMD -MP -MF $(
 endef
 # Constants that a mutant changes are set when a program starts: before those of the tests.
 first_mutants = -Wl,--whole-archive $(filter %.a,$^) -Wl,--no-whole-archive
+# Headers that many sources include are compiled once: the standard ones; for lessons, and what they
+# share, all of Tapestry. `make clang` does without: it sees where a source does not include what it
+# uses. What has other flags does without, too, and tests and exercises see below.
+precompiles := $(filter release f64 asan tsan mutants,$(MODE))
+standard := $(if $(precompiles),$(build)/standard.hpp)
+lesson := $(if $(precompiles),$(build)/lesson.hpp)
+included = $(standard)
+$(build)/obj/tutorials/%: private included = $(lesson)
+$(fast_objects) $(build)/obj/tests/%: private included =
+$(build)/standard.hpp: src/base/standard.hpp
+	@mkdir -p $(@D) && grep -v '#pragma once' $< >$@
+$(build)/lesson.hpp: | build/setup/build
+	@mkdir -p $(@D) && printf '#include "%s"\n' course/exercise.hpp tapestry/tapestry.hpp >$@
+$(build)/lesson.hpp.gch: private include_paths = -Itutorials
+$(build)/%.hpp.gch: $(build)/%.hpp $(build)/flags Makefile
+	$(call compile,-x c++-header)
 define link
 @echo '  link $@'
 @mkdir -p $(@D)
 $(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(first_$(MODE)) $(filter %.o,$^) \
   $(filter %.a,$^) $(needed) $(1) $(LDLIBS)
 endef
-$(build)/obj/%.o: %.cpp $(build)/flags Makefile
-	$(call compile,-c)
+$(build)/obj/%.o: %.cpp $(build)/flags Makefile $(standard:%=%.gch)
+	$(call compile,-c $(included:%=-include %))
 $(build)/obj/%.o: %.S $(build)/flags Makefile
 	$(call compile,-c -DFONT_SANS='"$(FONTS)/DejaVuSans.ttf"' \
 	  -DFONT_BOLD='"$(FONTS)/DejaVuSans-Bold.ttf"' -DEXPLORER_PAGE='"$(explorer_page)"' \
@@ -212,9 +233,7 @@ $(call of_kernels,avx512): private extra = $(avx512)
 # building them takes longer than running them. main.cpp holds the rest of Catch2 2 and does
 # without. They drop what they call only to see it refused.
 $(build)/catch2.hpp: tests/catch.hpp | build/setup/build
-	@mkdir -p $(@D) && echo '#include "catch.hpp"' >$@
-$(build)/catch2.hpp.gch: $(build)/catch2.hpp $(build)/flags Makefile
-	$(call compile,-x c++-header)
+	@mkdir -p $(@D) && printf '#include "%s"\n' catch.hpp base/standard.hpp >$@
 $(build)/catch2.hpp.gch: private extra = $(tests_optimised) -Itests
 # What the tests themselves do is watched by the address sanitizer only: a third less to
 # compile.
@@ -319,6 +338,7 @@ $(foreach source,$(tutorial_sources),\
 $(foreach source,$(experiment_sources),\
   $(eval $(call program,experiments/$(basename $(notdir $(source))),$(source))))
 $(foreach source,$(tool_sources),$(eval $(call program,$(basename $(source)),$(source))))
+$(if $(lesson),$(call objects,$(tutorial_sources) $(experiment_sources)) $(course_objects): $(lesson).gch)
 -include $(patsubst %.o,%.d,$(library_objects) $(mpi_objects) \
   $(call objects,$(wildcard tests/mpi/*.cpp)) $(bench_ranks) \
   $(course_objects) $(test_objects) $(bench_objects) $(tapestry_objects) \
@@ -331,16 +351,10 @@ exercise_paths = -Itutorials $(addprefix -I,$(sort $(dir $(exercise_folders))))
 of_exercises = $(exercise_folders:%=$(build)/obj/%/$(1).o)
 $(foreach file,task solution check,$(call of_exercises,$(file))) $(build)/learn/%.o: \
   private include_paths = $(exercise_paths)
-# They share a precompiled header: there are hundreds of them.
-$(build)/exercise.hpp: | build/setup/build
-	@mkdir -p $(@D) && printf '#include "%s"\n' course/exercise.hpp tapestry/tapestry.hpp >$@
-$(build)/exercise.hpp.gch: $(build)/exercise.hpp $(build)/flags Makefile
-	$(call compile,-x c++-header)
-$(build)/exercise.hpp.gch: private include_paths = $(exercise_paths)
-$(build)/exercise.hpp.gch: private extra = -O1
 $(foreach file,task solution check substitute,$(call of_exercises,$(file))): \
-  $(build)/exercise.hpp.gch
-of_exercise = -O1 -include $(build)/exercise.hpp
+  $(build)/lesson.hpp.gch
+$(foreach file,task solution check substitute,$(call of_exercises,$(file))): private included :=
+of_exercise = -include $(build)/lesson.hpp
 $(call of_exercises,solution): private extra = $(of_exercise) -Dlearn=solution
 $(call of_exercises,task): private extra = $(of_exercise) -Wno-unused-parameter
 $(call of_exercises,check) $(call of_exercises,substitute): private extra = $(of_exercise)
@@ -392,7 +406,7 @@ $(build)/capstone/program: $(build)/obj/$(capstone_source).o $(course) $(library
 	$(quiet)$(CXX) $(flags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(needed) $(LDLIBS)
 -include $(patsubst %.o,%.d,$(call objects,$(exercise_sources) $(capstone_source).cpp) \
   $(call of_exercises,substitute)) $(wildcard $(build)/learn/*.d $(build)/capstone/*.d) \
-  $(build)/exercise.hpp.d
+  $(build)/lesson.hpp.d
 
 # ---- Tutorials. A step that reads the files of others needs their programs, too.
 numbered = $(foreach number,$(1),$(filter $(build)/tutorials/$(number)_%,$(tutorials)))

@@ -34,8 +34,7 @@ TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats
 template <class A>
 TAPESTRY_INLINE Floats<A> exp2(const Floats<A>& any) {
   using V = Floats<A>;
-  // at -127 the power below is 0; NaN stays
-  const V x = xsimd::select(any < V(-127.0f), V(-127.0f), any);
+  const V x = larger<A>(V(-127.0f), any);  // at -127 the power below is 0; NaN stays
   const V shifted = x + V(rounder + 127.0f);
   const V r = x - (shifted - V(rounder + 127.0f));
   const V part = multiply_add(polynomial(r, coefficients::exp2), r, V(1.0f));

@@ -16,4 +16,6 @@ Embedding::Embedding(Index num_embeddings, Index width, Random& random, Initiali
 
 Tensor Embedding::operator()(const Indices& ids) const { return embedding(weight, ids); }
 
+Members Embedding::members() const { return {{"weight", weight}}; }
+
 }  // namespace tapestry

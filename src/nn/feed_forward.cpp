@@ -14,4 +14,6 @@ Tensor FeedForward::operator()(const Tensor& x) const {
   return down(gate ? (*gate)(x, activation) * up(x) : up(x, activation));  // (..., d_model)
 }
 
+Members FeedForward::members() const { return {{"gate", gate}, {"up", up}, {"down", down}}; }
+
 }  // namespace tapestry

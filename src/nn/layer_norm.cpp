@@ -19,4 +19,6 @@ LayerNorm::LayerNorm(Index width, double eps_) : eps(eps_) {
 
 Tensor LayerNorm::operator()(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
 
+Members LayerNorm::members() const { return {{"gain", weight}, {"bias", bias}}; }
+
 }  // namespace tapestry

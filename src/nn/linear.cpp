@@ -22,4 +22,8 @@ Tensor Linear::operator()(const Tensor& x, Activation activation) const {
 
 Tensor Linear::merged() const { return adapter ? weight + adapter->change() : weight; }
 
+Members Linear::members() const {
+  return {{"weight", weight}, {"bias", bias}, {"adapter", adapter}};
+}
+
 }  // namespace tapestry

@@ -31,4 +31,6 @@ Tensor Lora::operator()(const Tensor& x) const {
 
 Tensor Lora::change() const { return scale() * matmul(down, up); }  // (in, out)
 
+Members Lora::members() const { return {{"down", down}, {"up", up}}; }
+
 }  // namespace tapestry

@@ -92,4 +92,8 @@ Lstm::Output Lstm::operator()(const Tensor& x, const std::vector<Index>& lengths
   return {all, state};
 }
 
+Members LstmCell::members() const { return {{"input", input}, {"hidden", hidden}}; }
+
+Members Lstm::members() const { return cell.members(); }
+
 }  // namespace tapestry

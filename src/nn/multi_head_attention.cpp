@@ -240,4 +240,9 @@ SingleHeadAttention MultiHeadAttention::head(Index number) const {
   return one;
 }
 
+Members MultiHeadAttention::members() const {
+  return {
+      {"query", query}, {"key", key}, {"value", value}, {"output", output}, {"relative", relative}};
+}
+
 }  // namespace tapestry

@@ -169,4 +169,6 @@ Tensor alibi_bias(Index heads, Index queries, Index keys, Index first) {
   return -slopes * maximum(offset, -offset);  // (heads, queries, keys)
 }
 
+Members RelativeBias::members() const { return {{"table", table}}; }
+
 }  // namespace tapestry

@@ -18,4 +18,6 @@ RmsNorm::RmsNorm(Index width, double eps_) : eps(eps_) {
 
 Tensor RmsNorm::operator()(const Tensor& x) const { return rms_norm(x, weight, eps); }
 
+Members RmsNorm::members() const { return {{"gain", weight}}; }
+
 }  // namespace tapestry

@@ -48,4 +48,8 @@ Attention SingleHeadAttention::with_weights(const Tensor& x, const Mask& mask) c
   return result;
 }
 
+Members SingleHeadAttention::members() const {
+  return {{"query", query}, {"key", key}, {"value", value}, {"output", output}};
+}
+
 }  // namespace tapestry

@@ -246,4 +246,16 @@ Tensor Transformer::next(const Indices& ids, std::vector<KeyValueCache>& caches,
   return y;                  // (batch, new or 1, vocab_size)
 }
 
+Members Transformer::members() const {
+  return {{"words", token_embedding},
+          {"positions", position_embedding},
+          {"token_types", token_type_embedding},
+          {"embedding_norm", embedding_norm},
+          {"blocks", blocks},
+          {"norm", norm},
+          {"logits_transform", logits_transform},
+          {"logits_norm", logits_norm},
+          {"logits", lm_head}};
+}
+
 }  // namespace tapestry

@@ -69,4 +69,11 @@ Tensor TransformerBlock::operator()(const Tensor& x, const Mask& mask,
   return Capture::record("output", y);  // (..., length, d_model)
 }
 
+Members TransformerBlock::members() const {
+  return {{"attention_norm", attention_norm},
+          {"attention", attention},
+          {"feed_forward_norm", feed_forward_norm},
+          {"feed_forward", feed_forward}};
+}
+
 }  // namespace tapestry

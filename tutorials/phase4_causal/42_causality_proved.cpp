@@ -31,7 +31,7 @@ using Function = std::function<Tensor(const Tensor& x)>;  // (length, d_model) -
 
 // Entry (i, j) is || d y_i / d x_j ||, the root of the sum of squares of the d_model * d_model
 // derivatives of one position by another. Each backward pass gives those of one output number.
-Tensor jacobian_norms(const Function& f, const Tensor& x) {
+Tensor norms_of_jacobian(const Function& f, const Tensor& x) {
   Tensor squares = Tensor::zeros({length, length});  // (length, length)
   for (Index i = 0; i < length; ++i) {
     for (Index c = 0; c < d_model; ++c) {
@@ -151,7 +151,7 @@ void hide_a_leak(const MultiHeadAttention& layer, const Tensor& x) {
   const Tensor louder =
       concat({slice(x, 0, 0, 4), slice(x, 0, 4, 6) * 10}, 0);  // (length, d_model)
   std::printf("\n4. A leak that is shut at this x: largest derivative with j > i: %g\n",
-              largest_ahead(jacobian_norms(leaking, x)));
+              largest_ahead(norms_of_jacobian(leaking, x)));
   std::printf("   The last two words times 10: outputs 1 to 4 move by %s\n",
               change(leaking(x), leaking(louder), 0, 4).c_str());
 }
@@ -189,7 +189,7 @@ int main() try {
   std::vector<NamedMask> masks;
   std::vector<Tensor> norms;
   for (const Case& one : list) {
-    norms.push_back(jacobian_norms(one.f, x));  // (length, length)
+    norms.push_back(norms_of_jacobian(one.f, x));  // (length, length)
     judge(one, norms.back());
     masks.push_back({one.name, one.mask});
   }

@@ -28,7 +28,7 @@ namespace {
 
 constexpr Index sentences = 1000, length = 7;
 
-Transformer read_model(const std::string& name) {
+Transformer read_trained(const std::string& name) {
   return read_transformer("out/checkpoints/" + name + ".safetensors",
                           "step 43 trains and saves it. Type: make run-43");
 }
@@ -169,7 +169,7 @@ int main() try {
   std::printf("Step 44: break causality (takes about a second)\n\n");
   const Grammar grammar;
   const Vocabulary vocabulary(grammar.words());
-  const Transformer causal = read_model("causal_model"), peeking = read_model("peeking_model");
+  const Transformer causal = read_trained("causal_model"), peeking = read_trained("peeking_model");
   Random random(11);
   const Batch batch = grammar.batch(vocabulary, sentences, random);  // (sentences, length)
 

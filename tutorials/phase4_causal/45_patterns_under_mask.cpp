@@ -32,7 +32,7 @@ constexpr Index sentences = 300, length = 7;
 const Grammar grammar;
 const Vocabulary vocabulary(grammar.words());
 
-Transformer read_model(const std::string& name) {
+Transformer read_trained(const std::string& name) {
   return read_transformer("out/checkpoints/" + name + ".safetensors",
                           "step 43 trains and saves it. Type: make run-43");
 }
@@ -181,7 +181,7 @@ void print_deciding_word(const Transformer& model, const Transformer& untrained)
 
 int main() try {
   std::printf("Step 45: patterns under the mask (takes less than a second)\n\n");
-  const Transformer causal = read_model("causal_model"), peeking = read_model("peeking_model");
+  const Transformer causal = read_trained("causal_model"), peeking = read_trained("peeking_model");
   Transformer open = causal;  // the same weights ...
   for (TransformerBlock& block : open.blocks)
     block.attention.is_causal = false;  // ... without mask

@@ -120,7 +120,7 @@ const NamedLink links[] = {{"as it is", {}},
                            {"10 ms, 20 MB/s", {1e-2, 2e7}}};
 
 // Of two ranks, the first prints.
-std::vector<Measured> compare(Ranks& ranks) {
+std::vector<Measured> compare_costs(Ranks& ranks) {
   use_threads(1);
   const bool prints = ranks.rank() == 0;
   if (prints) {
@@ -169,10 +169,10 @@ void draw(const std::vector<Measured>& all) {
 
 int main(int count, char** arguments) try {
   if (count > 1 && std::string(arguments[1]) == "processes") {
-    return run_as_processes(2, [](Ranks& ranks) { compare(ranks); });
+    return run_as_processes(2, [](Ranks& ranks) { compare_costs(ranks); });
   }
   std::printf("Step 84: a cost model (takes about ten seconds)\n\n");
-  draw(of_first_rank(2, compare));
+  draw(of_first_rank(2, compare_costs));
   std::printf("\nwrote out/plots/phase8_scaling.png\n");
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -19,7 +19,7 @@ struct Embedding : Module {
   // ids (...) -> (..., width). Throws Error for an id that is not a row.
   [[nodiscard]] Tensor operator()(const Indices& ids) const;
 
-  Members members() const override { return {{"weight", weight}}; }
+  Members members() const override;
 };
 
 }  // namespace tapestry

@@ -32,7 +32,7 @@ struct FeedForward : Module {
   // x (..., d_model) -> the same shape. Throws Error for another last axis.
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
-  Members members() const override { return {{"gate", gate}, {"up", up}, {"down", down}}; }
+  Members members() const override;
 };
 
 }  // namespace tapestry

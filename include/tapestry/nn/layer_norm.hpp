@@ -21,7 +21,7 @@ struct LayerNorm : Module {
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
   // In files the weight is called gain.
-  Members members() const override { return {{"gain", weight}, {"bias", bias}}; }
+  Members members() const override;
 };
 
 }  // namespace tapestry

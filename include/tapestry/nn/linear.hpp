@@ -36,9 +36,7 @@ struct Linear : Module {
   // adapter W itself. Whoever computes with a weight outside this layer reads it so.
   [[nodiscard]] Tensor merged() const;
 
-  Members members() const override {
-    return {{"weight", weight}, {"bias", bias}, {"adapter", adapter}};
-  }
+  Members members() const override;
 };
 
 }  // namespace tapestry

@@ -29,7 +29,7 @@ struct Lora : Module {
   // What it adds to the weight: scale A B, (in, out).
   [[nodiscard]] Tensor change() const;
 
-  Members members() const override { return {{"down", down}, {"up", up}}; }
+  Members members() const override;
 };
 
 }  // namespace tapestry

@@ -39,7 +39,7 @@ struct LstmCell : Module {
   // positions.
   [[nodiscard]] LstmState step(const Tensor& gates, const LstmState& before) const;
 
-  Members members() const override { return {{"input", input}, {"hidden", hidden}}; }
+  Members members() const override;
 };
 
 // A cell applied to a sequence from beginning to end.
@@ -64,7 +64,7 @@ struct Lstm : Module {
   [[nodiscard]] Output operator()(const Tensor& x, const std::vector<Index>& lengths = {},
                                   const LstmState& before = {}) const;
 
-  Members members() const override { return cell.members(); }
+  Members members() const override;
 };
 
 }  // namespace tapestry

@@ -94,13 +94,7 @@ struct MultiHeadAttention : Module {
   // for rotary, relative and alibi, which SingleHeadAttention lacks.
   [[nodiscard]] SingleHeadAttention head(Index number) const;
 
-  Members members() const override {
-    return {{"query", query},
-            {"key", key},
-            {"value", value},
-            {"output", output},
-            {"relative", relative}};
-  }
+  Members members() const override;
 
  private:
   void refuse_distances(const char* what) const;

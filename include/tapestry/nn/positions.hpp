@@ -82,7 +82,7 @@ struct RelativeBias : Module {
   // Throws Error for a negative number.
   [[nodiscard]] Tensor operator()(Index queries, Index keys, Index first = 0) const;
 
-  Members members() const override { return {{"table", table}}; }
+  Members members() const override;
 };
 
 // The slopes of ALiBi (Press, Smith, Lewis 2022), shape (heads): 2^(-8 h / heads) for h = 1 ...

@@ -18,7 +18,7 @@ struct RmsNorm : Module {
   // x (..., width) -> the same shape. Throws Error for another last axis.
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
-  Members members() const override { return {{"gain", weight}}; }
+  Members members() const override;
 };
 
 }  // namespace tapestry

@@ -42,9 +42,7 @@ struct SingleHeadAttention : Module {
   // length, length).
   [[nodiscard]] Attention with_weights(const Tensor& x, const Mask& mask = {}) const;
 
-  Members members() const override {
-    return {{"query", query}, {"key", key}, {"value", value}, {"output", output}};
-  }
+  Members members() const override;
 
  private:
   void check(const Tensor& x) const;

@@ -109,17 +109,7 @@ struct Transformer : Module {
   // normalised x if there are none. Records as above.
   Tensor read_out(const Tensor& x) const;
 
-  Members members() const override {
-    return {{"words", token_embedding},
-            {"positions", position_embedding},
-            {"token_types", token_type_embedding},
-            {"embedding_norm", embedding_norm},
-            {"blocks", blocks},
-            {"norm", norm},
-            {"logits_transform", logits_transform},
-            {"logits_norm", logits_norm},
-            {"logits", lm_head}};
-  }
+  Members members() const override;
 
  private:
   Tensor run(const Indices& ids, const Mask& mask, const ForwardContext& pass,

@@ -43,12 +43,7 @@ struct TransformerBlock : Module {
   // attention, "feed_forward", what that layer adds to it, and "output" (..., length, d_model).
   Tensor operator()(const Tensor& x, const Mask& mask = {}, const ForwardContext& pass = {}) const;
 
-  Members members() const override {
-    return {{"attention_norm", attention_norm},
-            {"attention", attention},
-            {"feed_forward_norm", feed_forward_norm},
-            {"feed_forward", feed_forward}};
-  }
+  Members members() const override;
 };
 
 }  // namespace tapestry
