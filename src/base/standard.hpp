@@ -1,4 +1,4 @@
-// The standard headers that nearly every source includes. The Makefile compiles them once and gives
+// The standard headers that many sources include. The Makefile compiles them once and gives
 // the result to each source. A source includes what it uses all the same: `make clang` compiles
 // without this file, and `make check` each public header alone.
 #pragma once
