@@ -222,7 +222,8 @@ struct TopK {
 // ---- dropout (ops/dropout.cpp)
 
 // Each element becomes 0 with probability p, else x / (1 - p), so that the mean stays
-// (Srivastava et al. 2014). Training only: leave it out at inference. p in [0, 1).
+// (Srivastava et al. 2014). Training only: leave it out at inference. p in [0, 1); it counts in
+// steps of 2^-16, up to 1 - 2^-16.
 [[nodiscard]] Tensor dropout(const Tensor& x, double p, Random& random);
 
 // The form that layers use: without a generator, at inference, x itself.

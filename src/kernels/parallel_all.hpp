@@ -48,8 +48,8 @@ void rms_norm_backward(const real* dy, const real* x, const real* gain, const re
 void cross_entropy_backward(const real* logits, const real* log_sum, const std::int32_t* target,
                             real scale, real* d_logits, Index row_count, Index n);
 
-// y[i] = x[i] * (word i < limit ? 0 : scale)
-void dropout(const real* x, real* y, Index n, const RandomWords& random, std::uint32_t limit,
+// y[i] = x[i] * (16 random bits < limit ? 0 : scale)
+void dropout(const real* x, real* y, Index n, const RandomBlocks& random, std::uint32_t limit,
              real scale);
 
 // The sum of all squares; the order of additions depends on n alone

@@ -113,12 +113,14 @@ void select(const Sizes& sizes, const real* condition, const Index* condition_st
   });
 }
 
-void dropout(const real* x, real* y, Index n, const RandomWords& random, std::uint32_t limit,
+void dropout(const real* x, real* y, Index n, const RandomBlocks& random, std::uint32_t limit,
              real scale) {
   const Table& t = active();
-  parallel_parts(n, parallel_grain, [&](Index begin, Index end) {
-    const auto first = random.position + static_cast<std::uint64_t>(begin);
-    t.dropout(x + begin, y + begin, end - begin, {random.seed, random.stream, first}, limit, scale);
+  constexpr Index size = DropoutGroup::numbers;
+  parallel_parts((n + size - 1) / size, parallel_grain / size, [&](Index group, Index end) {
+    const Index begin = group * size, count = std::min(end * size, n) - begin;
+    const auto first = random.first + static_cast<std::uint64_t>(group * DropoutGroup::blocks);
+    t.dropout(x + begin, y + begin, count, {random.seed, random.stream, first}, limit, scale);
   });
 }
 

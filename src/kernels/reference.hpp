@@ -232,12 +232,18 @@ inline void cross_entropy_backward(const real* logits, const real* log_sum,
 
 // ---- Random numbers
 
-inline void dropout(const real* x, real* y, Index n, RandomWords random, std::uint32_t limit,
+// Of a group's 64 numbers, each quarter takes one half of two words of each block.
+inline void dropout(const real* x, real* y, Index n, RandomBlocks random, std::uint32_t limit,
                     real scale) {
+  constexpr Index quarter = DropoutGroup::numbers / 4;
   for (Index i = 0; i < n; ++i) {
-    const std::uint64_t word = random.position + static_cast<std::uint64_t>(i);
-    const std::uint32_t bits = philox(word / 4, random.stream, random.seed)[word % 4];
-    y[i] = x[i] * (bits < limit ? real(0) : scale);
+    const Index group = i / DropoutGroup::numbers, place = i % quarter, which = i / quarter % 4;
+    const auto block = std::uint64_t(group * DropoutGroup::blocks + place / 2);
+    const auto words =
+        philox(random.first + block, random.stream, random.seed, Philox::fewest_rounds);
+    const std::uint32_t word = words[std::size_t(place % 2 * 2 + which / 2)];
+    const std::uint32_t half = which % 2 == 0 ? word & 0xFFFF : word >> 16;
+    y[i] = x[i] * ((half ^ 0x8000) < limit ? real(0) : scale);  // signed: the smallest is 0x8000
   }
 }
 

@@ -14,6 +14,9 @@ TAPESTRY_INLINE Floats<A> negative(const Floats<A>& x) {
 
 // ---- A loop over n numbers, a full batch at a time, then the tail
 
+// For a loop's body that is long or stands in several places: g++ would call it for each batch.
+#define TAPESTRY_BODY __attribute__((always_inline))
+
 template <class A, class Body>
 TAPESTRY_INLINE void sweep(Index n, Body body) {
   Index i = 0;

@@ -11,9 +11,7 @@ namespace tapestry::kernels::simd {
 template <class A>
 using All = Trigonometry<A>;
 
-// A loop's body stands in the loop, or it would be called for each batch; whether the function
-// does, the compiler may decide.
-#define TAPESTRY_BODY __attribute__((always_inline))
+// The body stands in the loop; whether the function does, the compiler may decide.
 
 // y[i] = f(x[i])
 template <class A, class F>

@@ -54,6 +54,7 @@ TAPESTRY_INLINE void fill_with(real* y, Index n, float value) {
 TAPESTRY_INLINE Index fetch_distance(Index n) { return n < 1024 ? 1024 : n; }
 
 TAPESTRY_INLINE void fetch(const float* p) { __builtin_prefetch(p, 0, 2); }
+TAPESTRY_INLINE void fetch_to_write(const float* p) { __builtin_prefetch(p, 1, 2); }
 
 // ---- Outputs that bypass the caches. A line that is written in full need not be read from memory
 // first, and one that will not stay in the caches should not evict others.

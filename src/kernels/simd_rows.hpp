@@ -1,6 +1,5 @@
-// Softmax, log_softmax, logsumexp and cross entropy. One row at a time, in two or three sweeps, the
-// first of which loads the row into the cache; sums run in the lanes of four batches, in an order
-// that depends on the row's length only.
+// Softmax, log_softmax, logsumexp and cross entropy. Sums run in the lanes of four batches, in an
+// order that depends on the row's length only.
 #pragma once
 
 #include "kernels/simd_loops.hpp"
@@ -52,28 +51,26 @@ TAPESTRY_INLINE Floats<A> sum_of_blocks(Index n, Sum sum_of) {
   return Floats<A>(float(total));
 }
 
-// sum of exp(x - shift), in every lane; y, if given, receives the terms. shift is the row's
-// maximum, so that terms below the least normal float, 1e-38 of the largest, become 0. Lanes beyond
-// the row hold exp(-inf) = 0. What is `ahead` is prefetched meanwhile.
-template <class A, bool keep>
-TAPESTRY_INLINE Floats<A> block_sum_exp(const real* x, real* y, Index n, const Floats<A>& shift,
+// sum of exp(x - shift), in every lane. shift is the row's maximum, so that terms below the least
+// normal float, 1e-38 of the largest, become 0. Lanes beyond the row hold exp(-inf) = 0. What is
+// `ahead` is prefetched meanwhile.
+template <class A>
+TAPESTRY_INLINE Floats<A> block_sum_exp(const real* x, Index n, const Floats<A>& shift,
                                         Index ahead) {
   Chains<A> total(0.0f);
   sweep_chains<A>(n, [&](Index i, auto part, auto k) {
     fetch(x + i + ahead);
-    const Floats<A> e = Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
-    if constexpr (keep) store<A>(y + i, e, part);
-    total.at[k] += e;
+    total.at[k] += Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
   });
   return total.sum();
 }
 
 // The same for a row of any length; prefetches the next row.
-template <class A, bool keep>
-TAPESTRY_INLINE Floats<A> sum_exp(const real* x, real* y, Index n, const Floats<A>& shift) {
-  if (n <= sum_block) return block_sum_exp<A, keep>(x, y, n, shift, fetch_distance(n));
+template <class A>
+TAPESTRY_INLINE Floats<A> sum_exp(const real* x, Index n, const Floats<A>& shift) {
+  if (n <= sum_block) return block_sum_exp<A>(x, n, shift, fetch_distance(n));
   return sum_of_blocks<A>(n, [&](Index begin, Index end) {
-    return block_sum_exp<A, keep>(x + begin, keep ? y + begin : y, end - begin, shift, n);
+    return block_sum_exp<A>(x + begin, end - begin, shift, n);
   });
 }
 
@@ -101,78 +98,95 @@ TAPESTRY_INLINE Floats<A> sum_row(const real* a, Index n) {
   });
 }
 
-// What a row of softmax waits for: x is lowered by its largest number, and what exp gives is
-// multiplied by `factor`. A row without a finite number becomes zeros.
+// What a row of softmax waits for: x is lowered by `shift_of` its largest number, and what exp
+// gives is multiplied by `factor_of` the sum. A row without a finite number becomes zeros.
 template <class A>
-struct RowScale {
-  Floats<A> shift, factor;
-  explicit RowScale(const Floats<A>& largest)
-      : shift(xsimd::select(largest == Floats<A>(-infinity), Floats<A>(0.0f), largest)),
-        factor(0.0f) {}
-  TAPESTRY_INLINE void divide_by(const Floats<A>& total) {
-    factor = xsimd::select(total == Floats<A>(0.0f), total, quotient(Floats<A>(1.0f), total));
-  }
-};
+TAPESTRY_INLINE Floats<A> shift_of(const Floats<A>& largest) {
+  return xsimd::select(largest == Floats<A>(-infinity), Floats<A>(0.0f), largest);
+}
+template <class A>
+TAPESTRY_INLINE Floats<A> factor_of(const Floats<A>& total) {
+  return xsimd::select(total == Floats<A>(0.0f), total, quotient(Floats<A>(1.0f), total));
+}
 
-// Row r of softmax: y = exp(x - shift). At the same time row r - 2 is multiplied by its factor, if
-// `scales`, and the largest number of row r + 2 is found: exp alone leaves half of a processor's
-// units idle, and the results have a row's time to come.
-template <class A, bool scales>
-TAPESTRY_INLINE Chains<A> softmax_row(const real* x, const real* later, real* y, Index n,
-                                      const Floats<A>& shift, const Floats<A>& factor,
-                                      Chains<A>& most) {
-  Chains<A> total(0.0f);
-  real* const earlier = y - (scales ? 2 * n : 0);
-  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+// A part of row r of softmax: y = exp(x - shift), in every lane the sum. At the same time the same
+// part of an earlier row is multiplied by its factor, if `scales`, and the largest number of a
+// later row is looked for: exp alone leaves half of a processor's units idle. x is loaded before
+// anything is stored: arrays are often a multiple of 4096 bytes apart, and then the load would wait
+// for the store (Zen 4, rows of 1024: a quarter slower). `is_long`: what comes is prefetched, also
+// where it will be written (rows of 50257: a quarter faster).
+template <class A, bool scales, bool is_long>
+TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, real* earlier, real* y,
+                                       Index n, const Floats<A>& shift, const Floats<A>& factor,
+                                       Chains<A>& largest) {
+  constexpr Index ahead = 1024, cache_line = 16;
+  Chains<A> total(0.0f), most = largest;  // a copy stays in registers
+  sweep_chains<A>(n, [&](Index i, auto part, auto k) TAPESTRY_BODY {
+    if constexpr (is_long && k * lanes<A> % cache_line == 0) {
+      fetch(later + i + ahead);
+      fetch_to_write(y + i + ahead);
+    }
     most.at[k] = larger<A>(load<A>(later + i, part, -infinity), most.at[k]);
+    const Floats<A> here = load<A>(x + i, part, -infinity);
     if constexpr (scales) store<A>(earlier + i, load<A>(earlier + i, part) * factor, part);
-    const Floats<A> e = Math<A>::exp_below_88(load<A>(x + i, part, -infinity) - shift);
+    const Floats<A> e = Math<A>::exp_below_88(here - shift);
     store<A>(y + i, e, part);
     total.at[k] += e;
   });
-  return total;
+  largest = most;
+  return total.sum();
 }
 
-// Rows of which five stay in the first cache, beside their results.
-inline constexpr Index short_row = 512;
-
-template <class A>
-void softmax_short(const real* x, real* y, Index rows, Index n) {
-  using Scale = RowScale<A>;
-  const auto scale_row = [n](real* row, const Floats<A>& factor) {
-    sweep<A>(n,
-             [=](Index i, auto part) { store<A>(row + i, load<A>(row + i, part) * factor, part); });
-  };
-  // of rows r - 2, r - 1, r, r + 1
-  Scale row[4] = {Scale(Floats<A>(0.0f)), Scale(Floats<A>(0.0f)), Scale(row_max<A>(x, n)),
-                  Scale(row_max<A>(rows > 1 ? x + n : x, n))};
-  for (Index r = 0; r < rows; ++r, x += n, y += n) {
-    const real* const later = r + 2 < rows ? x + 2 * n : x;  // after the last: any
-    Chains<A> most(-infinity);
-    const Chains<A> total =
-        r < 2 ? softmax_row<A, false>(x, later, y, n, row[2].shift, row[0].factor, most)
-              : softmax_row<A, true>(x, later, y, n, row[2].shift, row[0].factor, most);
-    row[2].divide_by(total.sum());
-    row[0] = row[1], row[1] = row[2], row[2] = row[3];
-    row[3] = Scale(checked_max<A>(later, n, most));
+// The same for a row of any length.
+template <class A, bool scales, bool is_long>
+TAPESTRY_INLINE Floats<A> softmax_row(const real* x, const real* later, real* earlier, real* y,
+                                      Index n, const Floats<A>& shift, const Floats<A>& factor,
+                                      Chains<A>& most) {
+  if (!is_long || n <= sum_block) {
+    return softmax_part<A, scales, is_long>(x, later, earlier, y, n, shift, factor, most);
   }
-  if (rows > 1) scale_row(y - 2 * n, row[0].factor);
-  scale_row(y - n, row[1].factor);
+  return sum_of_blocks<A>(n, [&](Index begin, Index end) {
+    return softmax_part<A, scales, is_long>(x + begin, later + begin, earlier + begin, y + begin,
+                                            end - begin, shift, factor, most);
+  });
 }
 
+// What a row finds, its sum and the largest number of a row to come, is needed `apart` rows later.
+template <class A, Index apart>
+TAPESTRY_INLINE void softmax_rows(const real* x, real* y, Index rows, Index n) {
+  using V = Floats<A>;
+  constexpr bool is_long = apart == 1;
+  V shift[apart], factor[apart];  // of rows r to r + apart - 1, and r - apart to r - 1
+  for (Index i = 0; i < apart; ++i) {
+    shift[i] = shift_of<A>(row_max<A>(i < rows ? x + i * n : x, n));
+    factor[i] = V(0.0f);
+  }
+  for (Index r = 0; r < rows; ++r, x += n, y += n) {
+    const real* const later = r + apart < rows ? x + apart * n : x;  // after the last: any
+    real* const earlier = y - (r < apart ? 0 : apart * n);
+    Chains<A> most(-infinity);
+    const V total =
+        r < apart
+            ? softmax_row<A, false, is_long>(x, later, earlier, y, n, shift[0], factor[0], most)
+            : softmax_row<A, true, is_long>(x, later, earlier, y, n, shift[0], factor[0], most);
+    for (Index i = 0; i + 1 < apart; ++i) shift[i] = shift[i + 1], factor[i] = factor[i + 1];
+    shift[apart - 1] = shift_of<A>(checked_max<A>(later, n, most));
+    factor[apart - 1] = factor_of<A>(total);
+  }
+  for (Index i = 0; i < apart && i < rows; ++i) {  // the last ones
+    real* const last = y - (i + 1) * n;
+    const V by = factor[apart - 1 - i];
+    sweep<A>(n,
+             [=](Index j, auto part) { store<A>(last + j, load<A>(last + j, part) * by, part); });
+  }
+}
+
+// Two rows apart, a short row need not wait for what the one before finds. Six long rows would not
+// stay in the caches.
 template <class A>
 void softmax(const real* x, real* y, Index rows, Index n) {
-  using V = Floats<A>;
-  if (n <= short_row && rows > 0) return softmax_short<A>(x, y, rows, n);
-  for (Index r = 0; r < rows; ++r, x += n, y += n) {
-    const V largest = row_max<A>(x, n);
-    if (first_lane<A>(largest) == -infinity) {
-      fill_with<A>(y, n, 0.0f);
-      continue;
-    }
-    const V scale = quotient(V(1.0f), sum_exp<A, true>(x, y, n, largest));
-    sweep<A>(n, [=](Index i, auto part) { store<A>(y + i, load<A>(y + i, part) * scale, part); });
-  }
+  if (rows == 0) return;
+  n <= 512 ? softmax_rows<A, 2>(x, y, rows, n) : softmax_rows<A, 1>(x, y, rows, n);
 }
 
 // For each of up to log_rows rows: its largest number and log(sum(exp(x - largest))), 0 where the
@@ -186,7 +200,7 @@ TAPESTRY_INLINE void log_totals(const real* x, Index rows, Index n, float* large
     const V most = row_max<A>(x, n);
     largest[r] = first_lane<A>(most);
     log[r] = 1;
-    if (largest[r] != -infinity) log[r] = first_lane<A>(sum_exp<A, false>(x, nullptr, n, most));
+    if (largest[r] != -infinity) log[r] = first_lane<A>(sum_exp<A>(x, n, most));
   }
   sweep<A>(rows, [=](Index i, auto part) {
     store<A>(log + i, Math<A>::log(load<A>(log + i, part)), part);

@@ -81,10 +81,15 @@ struct AttentionHead {
   RowsAhead* ahead = nullptr;  // of the next task; null: not known. Changes no result
 };
 
-// Words of the generator in random.hpp: word i of a stream of a seed is a function of these alone.
-struct RandomWords {
+// Blocks of four random words (philox.hpp): each is a function of its number, a stream and a seed.
+struct RandomBlocks {
   std::uint64_t seed, stream;
-  std::uint64_t position;  // of the first word
+  std::uint64_t first;
+};
+
+// What dropout draws at once: 16 bits for each number, of four words of 32 bits from each block.
+struct DropoutGroup {
+  static constexpr Index numbers = 64, blocks = numbers / 8;
 };
 
 struct Table {
@@ -158,8 +163,9 @@ struct Table {
                                  const std::int32_t* target, real scale, real* d_logits, Index rows,
                                  Index n);
 
-  // y[i] = x[i] * (word i of `random` < limit ? 0 : scale)
-  void (*dropout)(const real* x, real* y, Index n, RandomWords random, std::uint32_t limit,
+  // y[i] = x[i] * (16 random bits < limit ? 0 : scale); limit up to 65536. Each DropoutGroup of
+  // numbers draws from its own blocks.
+  void (*dropout)(const real* x, real* y, Index n, RandomBlocks random, std::uint32_t limit,
                   real scale);
 
   // The sum of all squares, which does not overflow where the squares of floats would.

@@ -42,6 +42,23 @@ TEST_CASE("long rows of softmax sum to one, and their logarithms are right", "[p
   }
 }
 
+TEST_CASE("a row of softmax has the same bits beside others, and in place", "[phase0][kernels]") {
+  for (const Index n : {100, 512, 513, 1024, 4096, 4097, 9000}) {
+    Numbers numbers(std::uint64_t(n) + 1);
+    const std::vector<real> x = numbers.some(5 * n, -20, 20);
+    for (const Table* set : usable_sets()) {
+      std::vector<real> alone(x.size()), y(x.size()), z = x;
+      for (Index r = 0; r < 5; ++r)
+        set->softmax(&x[std::size_t(r * n)], &alone[std::size_t(r * n)], 1, n);
+      set->softmax(x.data(), y.data(), 5, n);
+      set->softmax(z.data(), z.data(), 5, n);
+      CAPTURE(set->name, n);
+      REQUIRE(y == alone);
+      REQUIRE(z == alone);
+    }
+  }
+}
+
 TEST_CASE("gradients of long rows of softmax", "[phase0][kernels]") {
   for (const Index n : long_lengths) {
     const auto x = Numbers(std::uint64_t(n)).some(n, -2, 2);

@@ -1,5 +1,7 @@
 // Every entry of every usable set against the reference: lengths around the register widths,
 // misaligned arrays, and guards that prove no kernel writes outside its output.
+#include <array>
+
 #include "kernels/kernel_test.hpp"
 #include "kernels/philox.hpp"
 
@@ -163,39 +165,70 @@ TEST_CASE("a number's bits do not depend on its place in the array", "[phase0][k
   }
 }
 
-TEST_CASE("dropout draws the numbers of the reference, from any place on", "[phase0][kernels]") {
+// The answers that Random123, the paper's own code, is tested with.
+TEST_CASE("Philox of seven rounds gives the published answers", "[phase0][kernels]") {
+  using Block = std::array<std::uint32_t, 4>;
+  constexpr int rounds = Philox::fewest_rounds;
+  REQUIRE(philox(0, 0, 0, rounds) == Block{0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48});
+  REQUIRE(philox(~0ull, ~0ull, ~0ull, rounds) ==
+          Block{0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662});
+  REQUIRE(philox(0x85a308d3243f6a88, 0x0370734413198a2e, 0x299f31d0a4093822, rounds) ==
+          Block{0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a});
+}
+
+TEST_CASE("dropout draws the numbers of the reference, from any block on", "[phase0][kernels]") {
+  const std::uint32_t limit = 0x9abc;
   for (const Table* set : usable_sets()) {
-    for (Index n : {0, 1, 3, 16, 67, 300, 1030}) {
-      for (std::uint64_t position : {0ull, 1ull, 6ull, 1023ull, (1ull << 34) - 2, ~0ull - 20}) {
-        const RandomWords random = {0xdeadbeefcafe1234, 5ull << 33, position};
+    for (Index n : {0, 1, 3, 16, 63, 64, 65, 127, 128, 300, 512, 1030}) {
+      for (std::uint64_t first : {0ull, 1ull, 6ull, (1ull << 32) - 2, ~0ull - 5}) {
+        const RandomBlocks random = {0xdeadbeefcafe1234, 5ull << 33, first};
         std::vector<real> x = Numbers(3).some(n);
         if (n > 16) x[7] = nan, x[11] = inf;
         Guarded in(x, n % 4), out(n, 1), want(n, 0);
-        set->dropout(in.data(), out.data(), n, random, 0x9abcdef0u, real(1.5));
-        reference_set().dropout(in.data(), want.data(), n, random, 0x9abcdef0u, real(1.5));
-        CAPTURE(set->name, n, position);
+        set->dropout(in.data(), out.data(), n, random, limit, real(1.5));
+        reference_set().dropout(in.data(), want.data(), n, random, limit, real(1.5));
+        CAPTURE(set->name, n, first);
         REQUIRE(first_apart(out.values(), want.values(), 0, 0) == -1);
         REQUIRE(out.intact());
-        set->dropout(in.data(), in.data(), n, random, 0x9abcdef0u, real(1.5));
+        set->dropout(in.data(), in.data(), n, random, limit, real(1.5));
         REQUIRE(first_apart(in.values(), out.values(), 0, 0) == -1);
       }
     }
   }
 }
 
-TEST_CASE("dropout keeps the number whose word is the limit itself", "[phase0][kernels]") {
-  const RandomWords random = {0xdeadbeefcafe1234, 7, 0};
-  const std::vector<real> x = Numbers(3).some(32, 1, 2);
+TEST_CASE("dropout of an array larger than the caches", "[phase0][kernels]") {
+  constexpr Index n = (1 << 20) + 77;
+  const std::vector<real> x = Numbers(3).some(n, 1, 2);
+  std::vector<real> want(n), room(n + 16);
+  reference_set().dropout(x.data(), want.data(), n, {1, 2, 3}, 0x2000, 2);
   for (const Table* set : usable_sets()) {
-    for (Index i = 0; i < 32; ++i) {
-      const auto word = std::uint64_t(i);
-      const std::uint32_t limit = philox(word / 4, random.stream, random.seed)[word % 4];
-      std::vector<real> y(32);
-      set->dropout(x.data(), y.data(), 32, random, limit, 2);
+    for (Index shift : {0, 1, 4, 8, 15}) {  // one of the first 16 is aligned for each set
+      std::vector<real> y(room.begin() + shift, room.end());
+      set->dropout(x.data(), &room[std::size_t(shift)], n, {1, 2, 3}, 0x2000, 2);
+      CAPTURE(set->name, shift);
+      REQUIRE(std::equal(want.begin(), want.end(), room.begin() + shift));
+    }
+  }
+}
+
+TEST_CASE("dropout keeps the number whose bits are the limit itself", "[phase0][kernels]") {
+  const RandomBlocks random = {0xdeadbeefcafe1234, 7, 0};
+  const std::vector<real> x = Numbers(3).some(256, 1, 2);
+  for (const Table* set : usable_sets()) {
+    for (Index i = 0; i < 256; ++i) {
+      std::uint32_t least = 0, most = 0xFFFF;  // the largest limit that keeps number i
+      std::vector<real> y(256);
+      while (least < most) {
+        const std::uint32_t limit = (least + most + 1) / 2;
+        set->dropout(x.data(), y.data(), 256, random, limit, 2);
+        (y[std::size_t(i)] == 0 ? most : least) = y[std::size_t(i)] == 0 ? limit - 1 : limit;
+      }
+      const auto block = std::uint64_t(i / 64 * 8 + i % 16 / 2);
+      const auto words = philox(block, random.stream, random.seed, Philox::fewest_rounds);
+      const std::uint32_t word = words[std::size_t(i % 2 * 2 + i / 32 % 2)];
       CAPTURE(set->name, i);
-      REQUIRE(y[std::size_t(i)] == 2 * x[std::size_t(i)]);
-      set->dropout(x.data(), y.data(), 32, random, limit + 1, 2);
-      REQUIRE(y[std::size_t(i)] == 0);
+      REQUIRE(least == (((i / 16 % 2 == 0 ? word : word >> 16) & 0xFFFF) ^ 0x8000));
     }
   }
 }

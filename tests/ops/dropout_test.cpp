@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "kernels/philox.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/ops.hpp"
 
@@ -16,7 +17,7 @@ TEST_CASE("dropout zeroes with probability p and keeps the mean", "[phase0][ops]
     int dropped = 0, scaled = 0;
     for (const double value : y) {
       dropped += value == 0;
-      scaled += same_number(value, 1 / (1 - p), tight);
+      scaled += same_number(value, 1 / (1 - std::round(p * 0x1p16) / 0x1p16), tight);
     }
     CAPTURE(p);
     CHECK(dropped + scaled == count);
@@ -40,19 +41,60 @@ TEST_CASE("dropout follows the places of a view, not of its numbers", "[phase0][
                            dropout(transpose(x).clone(), 0.4, same)) == 0);
 }
 
-TEST_CASE("each element takes one number of the generator, in row-major order", "[phase0][ops]") {
-  for (const Index before : {0, 1, 6}) {
-    Random random(8, 3), words(8, 3);
-    for (Index i = 0; i < before; ++i) random.bits(), words.bits();
-    const Tensor x = random_tensor({7, 43});
-    std::vector<double> wanted;
-    for (const double value : doubles(x)) {
-      wanted.push_back(words.bits() < 0x40000000 ? 0 : value / 0.75);
+TEST_CASE("dropout draws whole groups, and leaves the generator behind them", "[phase0][ops]") {
+  for (const Index before : {0, 1, 31, 32, 33}) {
+    for (const Index size : {1, 64, 65, 300}) {
+      Random random(8, 3);
+      random.seek(static_cast<std::uint64_t>(before));
+      const Index group = (before + 31) / 32, groups = (size + 63) / 64;  // of 32 words
+      std::vector<double> wanted(static_cast<std::size_t>(size));
+      for (Index i = 0; i < size; ++i) {
+        const Index block = (group + i / 64) * 8 + i % 16 / 2;
+        const auto words = kernels::philox(static_cast<std::uint64_t>(block), 3, 8, 7);
+        const std::uint32_t word = words[static_cast<std::size_t>(i % 2 * 2 + i / 32 % 2)];
+        const std::uint32_t bits = (i / 16 % 2 == 0 ? word : word >> 16) & 0xFFFF;
+        wanted[static_cast<std::size_t>(i)] = (bits ^ 0x8000) < 0x4000 ? 0 : 1 / 0.75;
+      }
+      CAPTURE(before, size);
+      CHECK(difference(dropout(Tensor::ones({size}), 0.25, random), {size}, wanted) == "");
+      CHECK(random.position() == static_cast<std::uint64_t>(32 * (group + groups)));
     }
-    CHECK(difference(dropout(x, 0.25, random), {7, 43}, wanted) == "");
-    CHECK(random.position() == words.position());
-    CHECK(random.bits() == words.bits());
   }
+}
+
+TEST_CASE("elements are dropped independently of each other", "[phase0][ops]") {
+  constexpr Index groups = 5000, size = 64;
+  Random random(4);
+  const std::vector<double> y = doubles(dropout(Tensor::ones({groups, size}), 0.25, random));
+  const auto at = [&](Index i, Index j) { return y[static_cast<std::size_t>(i * size + j)] == 0; };
+  const auto near = [](Index count, double p) {
+    const auto n = static_cast<double>(groups);
+    return std::abs(static_cast<double>(count) - n * p) < 6 * std::sqrt(n * p * (1 - p));
+  };
+  for (Index j = 0; j < size; ++j) {
+    for (Index k = 0; k <= j; ++k) {
+      Index both = 0, next = 0;  // in one group, and in two that follow each other
+      for (Index i = 0; i + 1 < groups; ++i) {
+        both += at(i, j) && at(i, k);
+        next += at(i, j) && at(i + 1, k);
+      }
+      CAPTURE(j, k);
+      REQUIRE(near(both, j == k ? 0.25 : 0.25 * 0.25));
+      REQUIRE(near(next, 0.25 * 0.25));
+    }
+  }
+}
+
+TEST_CASE("p counts in steps of 2^-16, and the scale belongs to that step", "[phase0][ops]") {
+  Random random(1);
+  const Tensor x = Tensor::ones({1 << 18});
+  const auto largest = [&](double p) { return max(dropout(x, p, random)).item(); };
+  const auto one_step = static_cast<real>(1 / (1 - 0x1p-16));
+  CHECK(largest(0x1p-16) == one_step);
+  CHECK(largest(1.4 * 0x1p-16) == one_step);
+  CHECK(largest(0.4 * 0x1p-16) == 1);
+  CHECK(largest(1 - 0x1p-16) == 0x1p16);
+  CHECK(largest(1 - 0x1p-40) == 0x1p16);  // never all
 }
 
 TEST_CASE("dropout saves nothing but where the generator stood", "[phase0][ops]") {
