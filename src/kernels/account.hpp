@@ -1,5 +1,5 @@
-// Decides whether sharing loops pays, from the time that it saves and loses. All times are in
-// nanoseconds.
+// Decides whether sharing loops pays, from the time that it saves and loses, and from how often they
+// come. All times are in nanoseconds.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +31,26 @@ class Account {
 
   Index saved_ = 0;
   std::atomic<Index> alone_until_{0};
+};
+
+// Loops too small to wake a thread for each of them. Where many come, each on average before a
+// thread that waits for the next one sleeps, one woken thread serves them all.
+class SmallLoops {
+ public:
+  static constexpr Index spin_time = 50'000;  // without work, before a thread sleeps
+
+  // Whether the loop that comes now is one of such a stream: it takes time to begin and to end.
+  bool are_a_stream(Index now) {
+    const Index pause = now - last_.exchange(now, std::memory_order_relaxed);
+    const Index saved = saved_.load(std::memory_order_relaxed) + spin_time - pause;
+    saved_.store(std::clamp<Index>(saved, 0, 2 * enough), std::memory_order_relaxed);
+    return saved >= enough;
+  }
+
+ private:
+  static constexpr Index enough = 15 * spin_time;
+
+  std::atomic<Index> last_{0}, saved_{0};  // saved: by how much pauses were shorter than spin_time
 };
 
 }  // namespace tapestry::kernels

@@ -7,7 +7,7 @@
 namespace tapestry::kernels {
 
 // The count of numbers (some 40 microseconds of work) that justifies waking a thread. A thread that
-// is awake takes part from a 32nd of that: it spins for a while before it sleeps.
+// is awake takes part from a 64th of that: it spins for a while before it sleeps.
 inline constexpr Index parallel_grain = 1 << 18;
 
 // Set by tests: even the smallest work is divided, so that small arrays behave like large ones, and
@@ -32,7 +32,7 @@ void parallel_ranges(Index count, Index grain, Index part, const Body& body) {
 }
 
 // Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than
-// two threads are worth it: each needs `grain` of them, or a 32nd if it is awake. The results of
+// two threads are worth it: each needs `grain` of them, or a 64th if it is awake. The results of
 // `body` must not depend on the ends of parts. Parts are long, for kernels write large arrays past
 // the caches.
 template <class Body>

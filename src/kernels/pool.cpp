@@ -17,9 +17,7 @@ namespace tapestry::kernels {
 namespace {
 
 constexpr Index microsecond = 1000;
-constexpr Index spin_time = 50 * microsecond;  // time without work before a thread sleeps
-constexpr Index awake_share = 32;  // this part of a grain justifies a thread that is awake
-constexpr int stream = 16;         // small loops without a pause, which justify waking a thread
+constexpr Index awake_share = 64;  // this part of a grain justifies a thread that is awake
 constexpr Index most_parts = 64;   // of each thread
 constexpr Index woken_parts = 4;   // of each thread, so that one that wakes late finds some left
 constexpr Index longest_spin = 1000 * microsecond;  // of a thread that waits for parts to end
@@ -67,7 +65,6 @@ class Pool {
   bool share(const Sharing& sharing, const Parts& parts);
 
  private:
-  bool is_stream(Index time);
   void run_worker(int self);
   bool spin(std::uint64_t& last);
   bool join(std::uint64_t& last);
@@ -85,8 +82,7 @@ class Pool {
   void close(const Own& own);
 
   std::atomic<bool> taken_{false};
-  std::atomic<Index> last_small_{0};  // when a loop came that justifies only threads that are awake
-  std::atomic<int> small_{0};         // how many such loops came, each soon after the one before
+  SmallLoops small_;
   Account account_;
   int started_ = 0;
   bool can_start_ = true;
@@ -124,7 +120,7 @@ bool Pool::spin(std::uint64_t& last) {
   const Index start = now();
   for (int i = 1; !join(last); ++i) {
     pause();
-    if (i % 16 == 0 && now() - start > spin_time) return false;
+    if (i % 16 == 0 && now() - start > SmallLoops::spin_time) return false;
   }
   return true;
 }
@@ -199,14 +195,6 @@ void Pool::run(Index part) {
 
 // ---- The owner of a loop
 
-// Whether this small loop is one of many without a pause.
-bool Pool::is_stream(Index time) {
-  const Index last = last_small_.exchange(time, std::memory_order_relaxed);
-  const int soon = time - last < spin_time ? small_.load(std::memory_order_relaxed) + 1 : 0;
-  small_.store(soon, std::memory_order_relaxed);
-  return soon >= stream;
-}
-
 Sharing Pool::worthwhile(Index count, Index grain, Index part) {
   const Index awake_grain = std::max<Index>(1, grain / awake_share);
   const Index most = std::min<Index>(thread_count(), count / awake_grain);
@@ -216,7 +204,7 @@ Sharing Pool::worthwhile(Index count, Index grain, Index part) {
   const Index awake = std::max(awake_.load(std::memory_order_relaxed), 0);
   const Index pays = count / grain;
   Sharing sharing;
-  sharing.wakes = pays >= 2 || is_stream(time);
+  sharing.wakes = pays >= 2 || small_.are_a_stream(time);
   sharing.threads = int(std::min(most, std::max({pays, 1 + awake, Index(1 + sharing.wakes)})));
   const Index least = sharing.wakes ? std::min(woken_parts * sharing.threads, count / awake_grain)
                                     : sharing.threads;

@@ -35,7 +35,7 @@ struct Sharing {
   bool wakes = false;     // wake sleeping threads, too
   bool together = false;  // waits for all of them to begin, for tests
 };
-// Each thread needs `grain` of `count` items, 1 or more, or a 32nd if it is awake. Parts have about
+// Each thread needs `grain` of `count` items, 1 or more, or a 64th if it is awake. Parts have about
 // `part` items, but there is at least one for each thread. Where threads are woken there are four:
 // of one each, a thread that wakes late would find none left, and sleep before the next loop.
 Sharing share_if_worthwhile(Index count, Index grain, Index part);

@@ -22,7 +22,7 @@ namespace {
 bool all_fall_asleep() {
   for (int i = 0; i < 1000; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (share_if_worthwhile(300, 1056, 10).threads == 1) return true;
+    if (share_if_worthwhile(300, 2112, 10).threads == 1) return true;
   }
   return false;
 }
@@ -150,13 +150,13 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   CHECK(share_if_worthwhile(1, 1, 1).threads == 1);
   CHECK(share_if_worthwhile(2, 1, 1).threads == 2);
   CHECK(share_if_worthwhile(2, 1, 1).wakes);
-  CHECK(share_if_worthwhile(39, 640, 10).threads == 1);
-  const Sharing large = share_if_worthwhile(1285, 640, 80);
+  CHECK(share_if_worthwhile(39, 1280, 10).threads == 1);
+  const Sharing large = share_if_worthwhile(2570, 1280, 160);
   CHECK(large.threads == 2);
   CHECK(large.parts == 16);
   CHECK(large.wakes);
-  CHECK(share_if_worthwhile(1285, 640, 2560).parts == 8);  // a thread that wakes late finds some
-  CHECK(share_if_worthwhile(5, 1, 20).parts == 4);         // 5 have no 8
+  CHECK(share_if_worthwhile(2570, 1280, 5120).parts == 8);  // a thread that wakes late finds some
+  CHECK(share_if_worthwhile(5, 1, 20).parts == 4);          // 5 have no 8
   CHECK(share_if_worthwhile(100'000, 640, 1).parts == 128);
   CHECK(share_if_worthwhile(100, 10, 1).parts == 100);
   CHECK(share_if_worthwhile(100, 10, 0).parts == 100);
@@ -164,6 +164,32 @@ TEST_CASE("small loops are shared with threads that are awake, large ones wake t
   CHECK(share_if_worthwhile(10'000, 640, 10).threads == 1);
   CHECK(share_if_worthwhile(10'000, 640, 10).parts == 1);
   CHECK(threads_at_hand() == 1);
+}
+
+TEST_CASE("small loops are a stream where their pauses are short on average", "[phase0][kernels]") {
+  constexpr Index spin = SmallLoops::spin_time;
+  const auto loops_until_stream = [](const std::vector<Index>& pauses, Index start) {
+    SmallLoops loops;
+    Index now = start;
+    for (int i = 1; i <= 1000; ++i) {
+      now += pauses[std::size_t(i) % pauses.size()];
+      if (loops.are_a_stream(now)) return i;
+    }
+    return 0;  // never
+  };
+  constexpr Index later = 3600'000'000'000;
+  CHECK(loops_until_stream({0}, later) == 16);  // the first one ends a long pause
+  CHECK(loops_until_stream({spin / 2}, later) == 31);
+  CHECK(loops_until_stream({0, spin}, later) == 30);
+  CHECK(loops_until_stream({0, 3 * spin / 2}, later) == 58);  // a longer pause now and then
+  CHECK(loops_until_stream({spin}, later) == 0);
+  CHECK(loops_until_stream({0, 2 * spin}, later) == 0);
+  SmallLoops loops;
+  Index now = later;
+  for (int i = 0; i < 1000; ++i) loops.are_a_stream(now);  // saves no more than 30 pauses
+  CHECK(loops.are_a_stream(now += 15 * spin));
+  CHECK(loops.are_a_stream(now += 2 * spin));
+  CHECK_FALSE(loops.are_a_stream(now += 1 + spin));
 }
 
 TEST_CASE("small loops wake threads where seventeen come without a pause", "[phase0][kernels]") {
@@ -174,19 +200,19 @@ TEST_CASE("small loops wake threads where seventeen come without a pause", "[pha
   const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   for (int i = 0; i < 20; ++i) {
     pause();
-    CHECK_FALSE(share_if_worthwhile(i % 2 == 0 ? 66 : 2111, 1056, 10).wakes);
+    CHECK_FALSE(share_if_worthwhile(i % 2 == 0 ? 66 : 4223, 2112, 10).wakes);
   }
   int least = 1000;  // a machine that stands still makes pauses
   for (int i = 0; i < 50; ++i) {
     pause();
     Sharing sharing;
     int loops = 0;
-    while (!sharing.wakes && loops < 1000) ++loops, sharing = share_if_worthwhile(66, 1056, 10);
+    while (!sharing.wakes && loops < 1000) ++loops, sharing = share_if_worthwhile(66, 2112, 10);
     if (sharing.wakes) CHECK(sharing.threads == 2);
     least = std::min(least, loops);
   }
   CHECK(least == 17);
-  for (int i = 0; i < 100; ++i) CHECK(share_if_worthwhile(65, 1056, 10).threads == 1);
+  for (int i = 0; i < 100; ++i) CHECK(share_if_worthwhile(65, 2112, 10).threads == 1);
 }
 
 TEST_CASE("a thread that slept and was woken counts as one that is awake", "[phase0][kernels]") {
@@ -203,8 +229,8 @@ TEST_CASE("a thread that slept and was woken counts as one that is awake", "[pha
     std::thread third([&] {
       use_threads(8);
       while (begun < 2) std::this_thread::yield();
-      answer = share_if_worthwhile(300, 1056, 10);
-      in_long_parts = share_if_worthwhile(300, 1056, 1000);
+      answer = share_if_worthwhile(300, 2112, 10);
+      in_long_parts = share_if_worthwhile(300, 2112, 1000);
       asked = true;
     });
     share({2, 2, true, true}, [&](Index) {  // wakes it
