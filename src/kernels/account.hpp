@@ -1,5 +1,5 @@
-// Decides whether sharing loops pays, from the time that it saves and loses, and from how often they
-// come. All times are in nanoseconds.
+// Decides whether sharing loops pays, from the time that it saves and loses, and from how often
+// they come. All times are in nanoseconds.
 #pragma once
 
 #include <algorithm>
