@@ -223,7 +223,8 @@ struct TopK {
 
 // Each element becomes 0 with probability p, else x / (1 - p), so that the mean stays
 // (Srivastava et al. 2014). Training only: leave it out at inference. p in [0, 1); it counts in
-// steps of 2^-16, up to 1 - 2^-16.
+// steps of 2^-16, up to 1 - 2^-16. Moves the generator on to a multiple of 32 words, then by 32
+// words for each 64 elements, or part of them.
 [[nodiscard]] Tensor dropout(const Tensor& x, double p, Random& random);
 
 // The form that layers use: without a generator, at inference, x itself.

@@ -39,7 +39,7 @@ class Random {
  private:
   std::uint64_t seed_;
   std::uint64_t stream_;
-  std::uint64_t position_ = 0;  // 32-bit words drawn so far
+  std::uint64_t position_ = 0;  // in 32-bit words; dropout skips some
   std::uint64_t block_ = ~std::uint64_t{0};
   std::array<std::uint32_t, 4> words_{};  // the words of block_
 };

@@ -33,16 +33,17 @@ class Account {
   std::atomic<Index> alone_until_{0};
 };
 
-// Loops too small to wake a thread for each of them. Where many come, each on average before a
-// thread that waits for the next one sleeps, one woken thread serves them all.
+// Loops too small to wake a thread for each of them. Where they come less than spin_time apart on
+// average, a woken thread stays awake, and serves them all.
 class SmallLoops {
  public:
   static constexpr Index spin_time = 50'000;  // without work, before a thread sleeps
 
-  // Whether the loop that comes now is one of such a stream: it takes time to begin and to end.
+  // Whether the loop that comes now is one of such a stream: one takes time to begin, and to end.
   bool are_a_stream(Index now) {
-    const Index pause = now - last_.exchange(now, std::memory_order_relaxed);
-    const Index saved = saved_.load(std::memory_order_relaxed) + spin_time - pause;
+    // Another thread's loop may have come later, and been told earlier.
+    const Index apart = std::max<Index>(now - last_.exchange(now, std::memory_order_relaxed), 0);
+    const Index saved = saved_.load(std::memory_order_relaxed) + spin_time - apart;
     saved_.store(std::clamp<Index>(saved, 0, 2 * enough), std::memory_order_relaxed);
     return saved >= enough;
   }
@@ -50,7 +51,7 @@ class SmallLoops {
  private:
   static constexpr Index enough = 15 * spin_time;
 
-  std::atomic<Index> last_{0}, saved_{0};  // saved: by how much pauses were shorter than spin_time
+  std::atomic<Index> last_{0}, saved_{0};  // saved: by how much less they were apart
 };
 
 }  // namespace tapestry::kernels

@@ -1,5 +1,6 @@
-// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): ten rounds of multiplying and mixing turn a
-// 128-bit counter, the number of a block and a stream, into four random words, keyed by a seed.
+// Philox 4x32 (Salmon, Moraes, Dror, Shaw 2011): ten rounds of multiplying and mixing (for dropout
+// seven) turn a 128-bit counter, the number of a block and a stream, into four random words, keyed
+// by a seed.
 #pragma once
 
 #include <array>

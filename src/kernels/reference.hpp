@@ -232,7 +232,8 @@ inline void cross_entropy_backward(const real* logits, const real* log_sum,
 
 // ---- Random numbers
 
-// Of a group's 64 numbers, each quarter takes one half of two words of each block.
+// Of a group's 64 numbers, each quarter takes one half of two words of each block. Halves are
+// compared as signed numbers, the smallest of which is 0x8000.
 inline void dropout(const real* x, real* y, Index n, RandomBlocks random, std::uint32_t limit,
                     real scale) {
   constexpr Index quarter = DropoutGroup::numbers / 4;
@@ -243,7 +244,7 @@ inline void dropout(const real* x, real* y, Index n, RandomBlocks random, std::u
         philox(random.first + block, random.stream, random.seed, Philox::fewest_rounds);
     const std::uint32_t word = words[std::size_t(place % 2 * 2 + which / 2)];
     const std::uint32_t half = which % 2 == 0 ? word & 0xFFFF : word >> 16;
-    y[i] = x[i] * ((half ^ 0x8000) < limit ? real(0) : scale);  // signed: the smallest is 0x8000
+    y[i] = x[i] * ((half ^ 0x8000) < limit ? real(0) : scale);
   }
 }
 

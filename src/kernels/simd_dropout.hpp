@@ -55,6 +55,7 @@ TAPESTRY_INLINE void draw(const Words<A>& block, const RandomBlocks& random, Bod
     key1 += Philox::step1;
   }
   constexpr Index quarter = DropoutGroup::numbers / 4;
+  static_assert(drawn_numbers<A> % DropoutGroup::numbers == 0 && quarter % lanes<A> == 0);
   for (int i = 0; i < side_by_side; ++i) {
     const Index first = i * lanes<A>;
     const Index at = first / quarter * DropoutGroup::numbers + first % quarter;

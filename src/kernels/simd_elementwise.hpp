@@ -11,7 +11,7 @@ namespace tapestry::kernels::simd {
 template <class A>
 using All = Trigonometry<A>;
 
-// The body stands in the loop; whether the function does, the compiler may decide.
+// TAPESTRY_BODY: the body stands in the loop; whether the function does, the compiler decides.
 
 // y[i] = f(x[i])
 template <class A, class F>

@@ -87,7 +87,7 @@ struct RandomBlocks {
   std::uint64_t first;
 };
 
-// What dropout draws at once: 16 bits for each number, of four words of 32 bits from each block.
+// What dropout draws at once: the four words of each block give eight numbers 16 bits each.
 struct DropoutGroup {
   static constexpr Index numbers = 64, blocks = numbers / 8;
 };
@@ -163,7 +163,7 @@ struct Table {
                                  const std::int32_t* target, real scale, real* d_logits, Index rows,
                                  Index n);
 
-  // y[i] = x[i] * (16 random bits < limit ? 0 : scale); limit up to 65536. Each DropoutGroup of
+  // y[i] = x[i] * (16 random bits < limit ? 0 : scale); limit up to 65535. Each DropoutGroup of
   // numbers draws from its own blocks.
   void (*dropout)(const real* x, real* y, Index n, RandomBlocks random, std::uint32_t limit,
                   real scale);

@@ -192,7 +192,7 @@ TEST_CASE("small loops are a stream where their pauses are short on average", "[
   CHECK_FALSE(loops.are_a_stream(now += 1 + spin));
 }
 
-TEST_CASE("small loops wake threads where seventeen come without a pause", "[phase0][kernels]") {
+TEST_CASE("small loops wake threads where many come without a pause", "[phase0][kernels]") {
   const SmallWorkShared shared;
   divide_everything = false;
   use_threads(2);
@@ -211,7 +211,7 @@ TEST_CASE("small loops wake threads where seventeen come without a pause", "[pha
     if (sharing.wakes) CHECK(sharing.threads == 2);
     least = std::min(least, loops);
   }
-  CHECK(least == 17);
+  CHECK((least == 16 || least == 17));  // 16 where no time passes between them
   for (int i = 0; i < 100; ++i) CHECK(share_if_worthwhile(65, 2112, 10).threads == 1);
 }
 
