@@ -41,7 +41,7 @@ class SmallLoops {
 
   // Whether the loop that comes now is one of such a stream: one takes time to begin, and to end.
   bool are_a_stream(Index now) {
-    // Another thread's loop may have come later, and been told earlier.
+    // Not below 0: two threads may come here in another order than they read the clock.
     const Index apart = std::max<Index>(now - last_.exchange(now, std::memory_order_relaxed), 0);
     const Index saved = saved_.load(std::memory_order_relaxed) + spin_time - apart;
     saved_.store(std::clamp<Index>(saved, 0, 2 * enough), std::memory_order_relaxed);

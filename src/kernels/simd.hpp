@@ -6,6 +6,8 @@
 
 namespace tapestry::kernels::simd {
 
+inline constexpr Index cache_line = 16;  // numbers in its 64 bytes
+
 // -x with its sign bit flipped, so that -(0) is -0 everywhere
 template <class A>
 TAPESTRY_INLINE Floats<A> negative(const Floats<A>& x) {

@@ -132,7 +132,6 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
 // (500 MB on Zen 4: 12.5 GB/s in panels, as `blocked` reads, 26 by rows, 30 with a call for a line
 // of the rows after these beside each that is read.)
 constexpr int rows_at_a_time = 8;
-constexpr Index line = 16;  // numbers in 64 bytes
 
 TAPESTRY_INLINE void fetch_ahead(const real* numbers) {
   constexpr int read = 0, to_l2 = 1;
@@ -162,11 +161,11 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
       }
     };
     Index p = 0;
-    for (; p + line <= k; p += line) {
+    for (; p + cache_line <= k; p += cache_line) {
 #pragma GCC unroll 8
       for (int r = 0; r < most; ++r) fetch_ahead(row[r] + p + rows_at_a_time * a.row);
 #pragma GCC unroll 4
-      for (Index b = 0; b < line; b += lanes<A>) add(p + b, Full{});
+      for (Index b = 0; b < cache_line; b += lanes<A>) add(p + b, Full{});
     }
     sweep<A>(k - p, [&](Index rest, auto part) { add(p + rest, part); });
     for (int r = 0; r < count; ++r) y[(i + r) * y_step] = fold_sum<A>(sum[r]);

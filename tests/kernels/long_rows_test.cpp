@@ -48,8 +48,9 @@ TEST_CASE("a row of softmax has the same bits beside others, and in place", "[ph
     const std::vector<real> x = numbers.some(5 * n, -20, 20);
     for (const Table* set : usable_sets()) {
       std::vector<real> alone(x.size()), y(x.size()), z = x;
-      for (Index r = 0; r < 5; ++r)
+      for (Index r = 0; r < 5; ++r) {
         set->softmax(&x[std::size_t(r * n)], &alone[std::size_t(r * n)], 1, n);
+      }
       set->softmax(x.data(), y.data(), 5, n);
       set->softmax(z.data(), z.data(), 5, n);
       CAPTURE(set->name, n);
