@@ -1,5 +1,7 @@
 #include "tapestry/machine_limits.hpp"
 
+#include <unistd.h>
+
 #include <vector>
 
 #include "kernels/parallel.hpp"
@@ -7,6 +9,17 @@
 #include "tapestry/kernels.hpp"
 
 namespace tapestry {
+namespace kernels {
+
+Index l2_cache() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  static const Index told = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  if (told > 0) return told;
+#endif
+  return 1 << 20;
+}
+
+}  // namespace kernels
 
 double multiply_add_burst(Index rounds) {
   const int threads = threads_in_use();

@@ -7,11 +7,6 @@
 
 namespace tapestry::kernels::simd {
 
-template <class A>
-TAPESTRY_INLINE bool aligned_rows(const real* y, Index n) {
-  return n % lanes<A> == 0 && reinterpret_cast<std::uintptr_t>(y) % sizeof(Floats<A>) == 0;
-}
-
 // The plain loops, in double. They handle a row that holds a NaN, or whose sums overflow here:
 // squares do from 1.8e19 on.
 template <class A>
@@ -67,6 +62,7 @@ TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real
     const V high(mean[0]), inverse(*inverse_deviation), low = V(-mean[1]) * inverse;
     sums = Chains<A>(0.0f);
     sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
+      if constexpr (k * lanes<A> % cache_line == 0) fetch_near(next + i);
       const V z = multiply_add(load<A>(x + i, part) - high, inverse, low);
       sums.at[k] += load<A>(next + i, part);
       store<A>(y + i, multiply_add(z, load<A>(gain + i, part), load<A>(bias + i, part)), part);
@@ -77,7 +73,7 @@ TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real
 template <class A>
 void layer_norm(const real* x, const real* gain, const real* bias, real epsilon, real* y,
                 real* mean, real* inverse_deviation, Index rows, Index n) {
-  if (streams(y, x, rows, n) && aligned_rows<A>(y, n)) {
+  if (streams<A>(y, x, rows, n) && aligned_rows<A>(y, n)) {
     layer_norm_rows<A, Stream>(x, gain, bias, epsilon, y, mean, inverse_deviation, rows, n);
     finish_stream(true);
   } else {
@@ -148,7 +144,7 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
                          const real* inverse_deviation, real* dx, real* sums, Index rows, Index n,
                          Index block) {
   if (rows == 0 || n == 0) return;
-  if (dx != dy && streams(dx, x, rows, n) && aligned_rows<A>(dx, n)) {
+  if (dx != dy && streams<A>(dx, x, rows, n) && aligned_rows<A>(dx, n)) {
     layer_norm_backward_rows<A, Stream>(dy, x, gain, mean, inverse_deviation, dx, sums, rows, n,
                                         block);
     finish_stream(true);

@@ -27,7 +27,7 @@ template <class A>
 void rms_norm(const real* x, const real* gain, real epsilon, real* y, real* inverse_rms, Index rows,
               Index n) {
   using V = Floats<A>;
-  const bool stream = streams(y, x, rows, n);
+  const bool stream = streams<A>(y, x, rows, n);
   for (Index r = 0; r < rows; ++r, x += n, y += n) {
     const float squares = row_squares<A>(x, n);
     if (!(squares > 1e-25f && squares < infinity)) {  // some squares may have been no floats

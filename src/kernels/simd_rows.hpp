@@ -80,6 +80,10 @@ TAPESTRY_INLINE Floats<A> sum_products(const real* a, const real* b, Index n) {
   return sum_of_blocks<A>(n, [&](Index begin, Index end) {
     Chains<A> total(0.0f);
     sweep_chains<A>(end - begin, [&](Index i, auto part, auto k) {
+      if constexpr (k * lanes<A> % cache_line == 0) {
+        fetch_near(a + begin + i);
+        fetch_near(b + begin + i);
+      }
       const Floats<A> x = load<A>(a + begin + i, part);
       total.at[k] = multiply_add(x, load<A>(b + begin + i, part), total.at[k]);
     });
@@ -119,12 +123,11 @@ template <class A, bool scales, bool is_long>
 TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, real* earlier, real* y,
                                        Index n, const Floats<A>& shift, const Floats<A>& factor,
                                        Chains<A>& largest) {
-  constexpr Index ahead = 1024;
   Chains<A> total(0.0f), most = largest;  // a copy stays in registers
   sweep_chains<A>(n, [&](Index i, auto part, auto k) TAPESTRY_BODY {
     if constexpr (is_long && k * lanes<A> % cache_line == 0) {
-      fetch(later + i + ahead);
-      fetch_to_write(y + i + ahead);
+      fetch_near(later + i);
+      fetch_near(y + i);
     }
     most.at[k] = larger<A>(load<A>(later + i, part, -infinity), most.at[k]);
     const Floats<A> here = load<A>(x + i, part, -infinity);
@@ -210,7 +213,7 @@ TAPESTRY_INLINE void log_totals(const real* x, Index rows, Index n, float* large
 template <class A>
 void log_softmax(const real* x, real* y, Index rows, Index n) {
   using V = Floats<A>;
-  const bool stream = streams(y, x, rows, n);
+  const bool stream = streams<A>(y, x, rows, n);
   const Index group = n <= 256 ? log_rows : 1;  // they stay in the first cache
   float largest[log_rows];
   float log[log_rows];
@@ -241,18 +244,57 @@ void logsumexp(const real* x, real* y, Index rows, Index n) {
   }
 }
 
-template <class A>
-void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
+// dx = y (dy - sum of dy y). While one row is written, the sum of the next is computed, so that
+// memory reads and writes overlap.
+template <class A, class Whole>
+TAPESTRY_INLINE void softmax_backward_rows(const real* dy, const real* y, real* dx, Index rows,
+                                           Index n) {
   using V = Floats<A>;
-  const bool stream = dx != dy && streams(dx, y, rows, n);
-  const Index ahead = fetch_distance(n);
+  V total = sum_products<A>(dy, y, n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    const V total = sum_products<A>(dy, y, n);
+    const Index next = r + 1 < rows ? n : 0;  // after the last row: any
+    const real *const next_dy = dy + next, *const next_y = y + next;
+    Chains<A> sums(0.0f);
+    sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
+      if constexpr (k * lanes<A> % cache_line == 0) {
+        fetch_near(next_dy + i);
+        fetch_near(next_y + i);
+      }
+      const V product = load<A>(y + i, part) * (load<A>(dy + i, part) - total);
+      sums.at[k] = multiply_add(load<A>(next_dy + i, part), load<A>(next_y + i, part), sums.at[k]);
+      store<A>(dx + i, product, part);
+    });
+    total = sums.sum();
+  }
+}
+
+// The same for rows whose sum takes more than a block: the next row comes to L2 meanwhile.
+template <class A>
+TAPESTRY_INLINE void softmax_backward_long(const real* dy, const real* y, real* dx, Index rows,
+                                           Index n, bool stream) {
+  for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
+    const Floats<A> total = sum_products<A>(dy, y, n);
     sweep_out<A>(dx, n, stream, [=](Index i, auto part) {
-      fetch(dy + i + ahead);
-      fetch(y + i + ahead);
+      fetch_near(dy + i);
+      fetch_near(y + i);
+      fetch(dy + i + n);
+      fetch(y + i + n);
       store<A>(dx + i, load<A>(y + i, part) * (load<A>(dy + i, part) - total), part);
     });
+  }
+}
+
+template <class A>
+void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
+  if (rows == 0) return;
+  const bool stream = dx != dy && streams<A>(dx, y, rows, n);
+  static_assert(sum_block <= longest_short_row, "rows that stream have whole batches below it");
+  if (n > sum_block) {
+    softmax_backward_long<A>(dy, y, dx, rows, n, stream);
+  } else if (stream) {
+    softmax_backward_rows<A, Stream>(dy, y, dx, rows, n);
+  } else {
+    softmax_backward_rows<A, Full>(dy, y, dx, rows, n);
   }
   finish_stream(stream);
 }
@@ -260,7 +302,7 @@ void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index
 template <class A>
 void log_softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
   using V = Floats<A>;
-  const bool stream = dx != dy && streams(dx, y, rows, n);
+  const bool stream = dx != dy && streams<A>(dx, y, rows, n);
   const Index ahead = fetch_distance(n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
     if (first_lane<A>(row_max<A>(y, n)) == -infinity) {  // fully masked
