@@ -14,8 +14,8 @@ using All = Trigonometry<A>;
 // TAPESTRY_BODY: the body stands in the loop; whether the function does, the compiler decides.
 
 // y[i] = f(x[i]). Where a batch is a line, it asks for a later one beside each, if f takes a while.
-// (On Emerald Rapids GELU was 1.05 to 1.13 times as fast so, exp from L2 on 1.05 to 1.1, tanh and log
-// as fast; ReLU in L1 was a fifth slower.)
+// (On Emerald Rapids GELU was 1.05 to 1.13 times as fast so, exp from L2 on 1.05 to 1.1, tanh and
+// log as fast; ReLU in L1 was a fifth slower.)
 template <class A, class F>
 void unary(const real* x, real* y, Index n) {
   constexpr bool asks = lanes<A> == cache_line && (F::claim.ulp > 1 || F::claim.absolute > 0);

@@ -79,8 +79,8 @@ TAPESTRY_INLINE void hide_from_compiler(T*& p) {
 // last batch of each row belongs to c; b must be readable there in full unless `loads_parts`.
 // (a is no Matrix here: g++ passes one by memory, written and read by pieces of different sizes,
 // which then waits for every store of the tile before.)
-// With `ahead` it asks for the c of the tile after it, at `next`, a row at a time, between stretches
-// of the loop.
+// With `ahead` it asks for the c of the tile after it, at `next`, a row at a time, between
+// stretches of the loop.
 template <class A, int height, int vectors, bool fresh, bool ahead, class Part>
 void tile(Index depth, const real* a, Index a_row, Index a_column, const real* b, Index b_row,
           real* c, Index c_row, Part part, const real* next = nullptr) {
@@ -200,8 +200,8 @@ TAPESTRY_INLINE void tall_tile(int height, Index depth, Matrix a, const real* b,
   }
 }
 
-// A tile of 1 to Blocking::rows rows and 1 to Blocking::columns columns. `next` is where the c of the
-// tile after it stands, if that is to be asked for.
+// A tile of 1 to Blocking::rows rows and 1 to Blocking::columns columns. `next` is where the c of
+// the tile after it stands, if that is to be asked for.
 template <class A, int registers>
 TAPESTRY_INLINE void any_tile(int height, Index columns, Index depth, Matrix a, const real* b,
                               Index b_row, real* c, Index c_row, bool fresh, const real* next) {
