@@ -93,6 +93,7 @@ template <class... Inputs>
 TAPESTRY_INLINE bool streams_whole(const real* y, Index n, Inputs... inputs) {
   return n >= stream_from && (... && (y != inputs));
 }
+
 // The same for rows of n. Short ones have to be whole batches: a line that two rows share would go
 // to memory in pieces (rows of 10 took 2 to 10 times as long, by the set, on Emerald Rapids).
 template <class A>
@@ -106,13 +107,12 @@ TAPESTRY_INLINE void finish_stream(bool stream) {
 }
 
 // As `sweep`, for a body that writes y[i], the same function for each i: bypassing the caches if
-// told to, with batches that begin where y's alignment wants it.
+// told to, with batches that begin where y's alignment wants it. Then n is a batch or more.
 template <class A, class Body>
 TAPESTRY_INLINE void sweep_out(const float* y, Index n, bool stream, Body body) {
   if (!stream) return sweep<A>(n, body);
   const auto past = Index(reinterpret_cast<std::uintptr_t>(y) / sizeof(float)) % lanes<A>;
-  const Index head = past == 0 ? 0 : lanes<A> - past;
-  Index i = head < n ? head : n;
+  Index i = past == 0 ? 0 : lanes<A> - past;
   if (i > 0) body(0, Tail{std::size_t(i)});
   for (; i + lanes<A> <= n; i += lanes<A>) body(i, Stream{});
   if (i < n) body(i, Tail{std::size_t(n - i)});

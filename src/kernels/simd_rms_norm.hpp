@@ -43,9 +43,10 @@ void rms_norm(const real* x, const real* gain, real epsilon, real* y, real* inve
   finish_stream(stream);
 }
 
-template <class A>
-void rms_norm_backward(const real* dy, const real* x, const real* gain, const real* inverse_rms,
-                       real* dx, real* sums, Index rows, Index n, Index block) {
+template <class A, class Whole>
+TAPESTRY_INLINE void rms_norm_backward_rows(const real* dy, const real* x, const real* gain,
+                                            const real* inverse_rms, real* dx, real* sums,
+                                            Index rows, Index n, Index block) {
   using V = Floats<A>;
   for (Index r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
     Chains<A> chains(0.0f);
@@ -61,12 +62,23 @@ void rms_norm_backward(const real* dy, const real* x, const real* gain, const re
     }
     const V inverse(inverse_rms[r]);
     const V mean_gz(float(double(sum_gx) / double(n) * double(inverse_rms[r])));
-    sweep<A>(n, [&](Index i, auto part) {
+    sweep_chains<A, Whole>(n, [&](Index i, auto part, auto) {
       const V z = load<A>(x + i, part) * inverse, up = load<A>(dy + i, part);
-      store<A>(share + i, multiply_add(up, z, load<A>(share + i, part)), part);
+      store<A>(share + i, multiply_add(up, z, load<A>(share + i, part)), kept(part));
       store<A>(dx + i, inverse * negative_multiply_add(z, mean_gz, up * load<A>(gain + i, part)),
                part);
     });
+  }
+}
+
+template <class A>
+void rms_norm_backward(const real* dy, const real* x, const real* gain, const real* inverse_rms,
+                       real* dx, real* sums, Index rows, Index n, Index block) {
+  if (dx != dy && streams<A>(dx, x, rows, n) && aligned_rows<A>(dx, n)) {
+    rms_norm_backward_rows<A, Stream>(dy, x, gain, inverse_rms, dx, sums, rows, n, block);
+    finish_stream(true);
+  } else {
+    rms_norm_backward_rows<A, Full>(dy, x, gain, inverse_rms, dx, sums, rows, n, block);
   }
 }
 

@@ -30,11 +30,12 @@ struct Product {
 };
 std::vector<Contestant> product_peers(const Product& product, const Tensor& a, const Tensor& b);
 
-// oneDNN's primitives. Each holds its arguments and its result.
+// oneDNN's primitives. Each holds its arguments and its result. A backward pass comes after its
+// forward pass, which is not timed, as ours does: what was just used is in the caches.
 Contestant onednn_batched(const Tensor& a,
                           const Tensor& b);  // (batch, m, k) (batch, k, n), any strides
 Contestant onednn_softmax(const Tensor& x);
-Contestant onednn_softmax_backward(const Tensor& y, const Tensor& dy);
+Contestant onednn_softmax_backward(const Tensor& x, const Tensor& dy);
 Contestant onednn_gelu(const Tensor& x);
 Contestant onednn_gelu_backward(const Tensor& x, const Tensor& dy);
 Contestant onednn_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
