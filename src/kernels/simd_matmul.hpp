@@ -69,13 +69,14 @@ void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Pac
       }
       for (Index t = g; t < end; ++t) {
         const Index i = tiles.begin(t);
-        const bool below = t + 1 < end, beside = q + 1 < panels.count;
-        const Index next_row = below ? i + tiles.size(t) : beside ? top : top + tall;
-        const Index next_column = below ? j : beside ? j + width : 0;
-        const real* next_c =
-            Size::asks_ahead(rows, columns) ? c + next_row * c_row + next_column : nullptr;
-        any_tile<A, registers>(int(tiles.size(t)), wide, depth, left.from(i - top, 0), right,
-                               right_row, c + i * c_row + j, c_row, fresh, next_c);
+        const Index next_row = t + 1 < end            ? tiles.begin(t + 1)
+                               : q + 1 < panels.count ? top
+                                                      : top + tall;
+        const Index next_column = t + 1 < end ? j : q + 1 < panels.count ? j + width : 0;
+        any_tile<A, registers>(
+            int(tiles.size(t)), wide, depth, left.from(i - top, 0), right, right_row,
+            c + i * c_row + j, c_row, fresh,
+            Size::worth_asking(c + next_row * c_row + next_column, rows, columns));
       }
     }
     if (then) finish_rows<A>(tall, columns, moved(*then, top, 0, c_row), c + top * c_row, c_row);

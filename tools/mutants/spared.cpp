@@ -105,11 +105,11 @@ std::vector<bool> fixed_tokens(const Source& s) {
 }
 
 // Functions that reserve memory, ask for it before its turn, or say how much work is a part
-constexpr std::array calls_for_speed = {"reserve",           "row_grain",       "fetch",
-                                        "fetch_ahead",       "fetch_beginning", "fetch_distance",
-                                        "prefetch_row",      "prefetch",        "ask_ahead",
-                                        "announce",          "announce_rows",   "announce_keys",
-                                        "__builtin_prefetch"};
+constexpr std::array calls_for_speed = {
+    "reserve",         "row_grain",      "fetch",         "fetch_ahead",
+    "fetch_beginning", "fetch_distance", "prefetch_row",  "prefetch",
+    "ask_ahead",       "announce",       "announce_rows", "announce_keys",
+    "fetch_near",      "worth_asking",   "l2_cache",      "__builtin_prefetch"};
 
 std::vector<bool> tokens_for_speed(const Source& s) {
   std::vector<bool> found(s.tokens.size());
@@ -122,8 +122,10 @@ std::vector<bool> tokens_for_speed(const Source& s) {
       const std::size_t grain = next_sign(s, i + 2, ",") + 1;  // the second argument
       fix(found, grain, next_sign(s, grain, ",") - 1);
     }
-    // By their names: multiply-adds of a part, and how many make a part worth a thread
-    const bool share = s.is(i, "work") || s.is(i, "grain");
+    // By their names: multiply-adds of a part, how many make a part worth a thread, and where a
+    // tile asks for numbers before their turn
+    const bool share =
+        s.is(i, "work") || s.is(i, "grain") || s.is(i, "next_row") || s.is(i, "next_column");
     if (share && s.is(i - 1, "Index") && s.is(i + 1, "=")) fix(found, i, next_sign(s, i, ";"));
     const auto named = [&](const char* name) { return s.is(i, name); };
     if (!std::ranges::any_of(calls_for_speed, named) || !s.is(i + 1, "(")) continue;
