@@ -7,7 +7,8 @@
 //   plain(x)      in double; the reference set rounds it once
 //   simd<M>(x)    the same for a batch of floats; M is Math<A> of the set, with all that it offers.
 //                 Without one the plain form serves every set.
-//   claim         where tests sweep it, and how far off a float may be
+//   claim         where tests sweep it, and how far off a float may be. Those that are off by more
+//                 than 1 ULP count as slow, and their input is prefetched.
 //
 // and with a kernel of its own for the gradient (without one, ops/ makes it of other operations):
 //

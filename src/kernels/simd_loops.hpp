@@ -55,7 +55,7 @@ TAPESTRY_INLINE Index fetch_distance(Index n) { return n < 1024 ? 1024 : n; }
 
 TAPESTRY_INLINE void fetch(const float* p) { __builtin_prefetch(p, 0, 2); }
 
-// What comes 4 KB after p, into the first cache: in a loop that reads, or will write, p now.
+// Prefetches what lies 4 KB after p into the first cache, in a loop that reads or writes at p.
 TAPESTRY_INLINE void fetch_near(const float* p) { __builtin_prefetch(p + 1024); }
 
 // ---- Outputs that bypass the caches. A line that is written in full need not be read from memory
@@ -70,6 +70,8 @@ TAPESTRY_INLINE Tail kept(Tail part) { return part; }
 
 // From this many numbers on, 4 MB: more than the L2 cache of today's cores.
 inline constexpr Index stream_from = 1 << 20;
+
+// Rows up to this length do so only as whole, aligned batches.
 inline constexpr Index longest_short_row = 4096;
 
 template <class A>
@@ -82,6 +84,7 @@ TAPESTRY_INLINE void store(float* p, const Floats<A>& x, Stream) {
   store_streamed(p, x);
 }
 
+// Whether every row is whole batches, and begins at a multiple of a batch's size.
 template <class A>
 TAPESTRY_INLINE bool aligned_rows(const real* y, Index n) {
   return n % lanes<A> == 0 && reinterpret_cast<std::uintptr_t>(y) % sizeof(Floats<A>) == 0;
@@ -94,8 +97,9 @@ TAPESTRY_INLINE bool streams_whole(const real* y, Index n, Inputs... inputs) {
   return n >= stream_from && (... && (y != inputs));
 }
 
-// The same for rows of n. Short ones have to be whole batches: a line that two rows share would go
-// to memory in pieces (rows of 10 took 2 to 10 times as long, by the set, on Emerald Rapids).
+// The same for rows of n. Short ones have to be whole, aligned batches. Otherwise both kinds of
+// stores write one line, which goes to memory in pieces (rows of 10 took 2 to 10 times as long, by
+// the set, on Emerald Rapids).
 template <class A>
 TAPESTRY_INLINE bool streams(const real* y, const real* x, Index rows, Index n) {
   return streams_whole(y, rows * n, x) && (n > longest_short_row || aligned_rows<A>(y, n));
@@ -107,7 +111,7 @@ TAPESTRY_INLINE void finish_stream(bool stream) {
 }
 
 // As `sweep`, for a body that writes y[i], the same function for each i: bypassing the caches if
-// told to, with batches that begin where y's alignment wants it. Then n is a batch or more.
+// told to, with batches that begin where y's alignment wants it. If so, n must be at least a batch.
 template <class A, class Body>
 TAPESTRY_INLINE void sweep_out(const float* y, Index n, bool stream, Body body) {
   if (!stream) return sweep<A>(n, body);

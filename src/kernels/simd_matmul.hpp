@@ -1,8 +1,8 @@
 // Matrix products: register tiles, blocks that fit the caches, packing where it pays.
 //
 // After Goto and van de Geijn (2008), with one change where A is small: a few rows, read in place,
-// stay in the L1 cache while panels of B stream from L2. Where A is large, a group of its rows is
-// in L2, as they have it.
+// stay in the L1 cache while panels of B stream from L2. Where A is packed, or large
+// beside a small L2, a group of its rows is in L2, as they have it.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of
@@ -69,6 +69,7 @@ void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Pac
       }
       for (Index t = g; t < end; ++t) {
         const Index i = tiles.begin(t);
+        // The tile below, or the top of the next panel, or of the next group; after the last: any.
         const Index next_row = t + 1 < end            ? tiles.begin(t + 1)
                                : q + 1 < panels.count ? top
                                                       : top + tall;
@@ -136,8 +137,9 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
 // A product with a vector reads its matrix once, some rows at a time, from end to end: a few long
 // streams, which a processor foresees, but neither over the end of a page nor where they begin.
 // (500 MB on Zen 4: 12.5 GB/s in panels, as `blocked` reads, 26 by rows, 30 with a call for a line
-// of the rows after these beside each that is read. In the L2 cache such calls cost time: 256 x 768
-// took 1.8 times as long with them on Emerald Rapids.)
+// of the rows after these beside each that is read. In the L2 cache such prefetches cost time:
+// 256 x 768 took 1.8 times as long with them on Emerald Rapids, and 768 x 768, a bit more than its
+// L2, 1.2 times.)
 constexpr int rows_at_a_time = 8;
 
 TAPESTRY_INLINE void fetch_ahead(const real* numbers) {

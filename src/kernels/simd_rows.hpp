@@ -244,7 +244,7 @@ void logsumexp(const real* x, real* y, Index rows, Index n) {
   }
 }
 
-// dx = y (dy - sum of dy y). While one row is written, the sum of the next is computed, so that
+// dx = y * (dy - sum(dy * y)). While one row is written, the sum of the next is computed, so that
 // memory reads and writes overlap.
 template <class A, class Whole>
 TAPESTRY_INLINE void softmax_backward_rows(const real* dy, const real* y, real* dx, Index rows,
@@ -252,7 +252,7 @@ TAPESTRY_INLINE void softmax_backward_rows(const real* dy, const real* y, real* 
   using V = Floats<A>;
   V total = sum_products<A>(dy, y, n);
   for (Index r = 0; r < rows; ++r, dy += n, y += n, dx += n) {
-    const Index next = r + 1 < rows ? n : 0;  // after the last row: any
+    const Index next = r + 1 < rows ? n : 0;  // the last reads itself, for a sum that is not used
     const real *const next_dy = dy + next, *const next_y = y + next;
     Chains<A> sums(0.0f);
     sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
@@ -264,11 +264,12 @@ TAPESTRY_INLINE void softmax_backward_rows(const real* dy, const real* y, real* 
       sums.at[k] = multiply_add(load<A>(next_dy + i, part), load<A>(next_y + i, part), sums.at[k]);
       store<A>(dx + i, product, part);
     });
-    total = sums.sum();
+    total = sums.sum() + V(0.0f);  // -0 becomes 0, as in sum_products
   }
 }
 
-// The same for rows whose sum takes more than a block: the next row comes to L2 meanwhile.
+// The same for rows whose sum takes more than a block: the next row comes to L2 meanwhile, and this
+// one to L1, which has kept its end only.
 template <class A>
 TAPESTRY_INLINE void softmax_backward_long(const real* dy, const real* y, real* dx, Index rows,
                                            Index n, bool stream) {
@@ -288,7 +289,8 @@ template <class A>
 void softmax_backward(const real* dy, const real* y, real* dx, Index rows, Index n) {
   if (rows == 0) return;
   const bool stream = dx != dy && streams<A>(dx, y, rows, n);
-  static_assert(sum_block <= longest_short_row, "rows that stream have whole batches below it");
+  static_assert(sum_block <= longest_short_row,
+                "rows of one block stream only if they are whole, aligned batches");
   if (n > sum_block) {
     softmax_backward_long<A>(dy, y, dx, rows, n, stream);
   } else if (stream) {

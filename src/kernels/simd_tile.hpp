@@ -44,12 +44,12 @@ struct Blocking {
   static bool long_rows(Index m, Index k) {
     return m * (k < depth ? k : depth) * number >= 2 * l2 && l2_cache() <= l2;
   }
-  // A tile asks for the part of C that the next one adds to, where C is `large`: 1.02 to 1.04 times
-  // as fast from 1024 x 1024 x 1024 on (Emerald Rapids). Smaller products lost 1 % by it, and 16
-  // registers 5 %, as none is left for the address. nullptr: it is not worth it.
+  // A tile prefetches the next one's part of C if its block of C has more than `large` numbers:
+  // 1.02 to 1.04 times as fast from 1024 x 1024 x 1024 on (Emerald Rapids). Smaller products became
+  // 1 % slower, and with 16 registers all 5 %: none is left for the address. Else nullptr.
   static constexpr Index large = 1 << 15;
   static constexpr const real* worth_asking(const real* part, Index m, Index n) {
-    return registers == 32 && m * n > large ? part : nullptr;
+    return lanes<A> == cache_line && m * n > large ? part : nullptr;
   }
 
   // Whether it pays to pack A, whose columns lie a_column apart, and B, with rows b_row apart.
@@ -81,11 +81,10 @@ TAPESTRY_INLINE void hide_from_compiler(T*& p) {
 // last batch of each row belongs to c; b must be readable there in full unless `loads_parts`.
 // (a is no Matrix here: g++ passes one by memory, written and read by pieces of different sizes,
 // which then waits for every store of the tile before.)
-// With `ahead` it asks for the c of the tile after it, at `next`, a row at a time, between
-// stretches of the loop.
+// `ahead`: it prefetches the next tile's c, at `next`, one row before each stretch of the loop.
 template <class A, int height, int vectors, bool fresh, bool ahead, class Part>
 void tile(Index depth, const real* a, Index a_row, Index a_column, const real* b, Index b_row,
-          real* c, Index c_row, Part part, const real* next = nullptr) {
+          real* c, Index c_row, Part part, const real* next) {
   using V = Floats<A>;
   constexpr int last = vectors - 1;
   V sum[height][vectors];
@@ -152,7 +151,8 @@ struct Tiles {
       else
         return tail;
     }()};
-    tile<A, height, vectors, fresh, false>(depth, a, a_row, a_column, b, b_row, c, c_row, part);
+    tile<A, height, vectors, fresh, false>(depth, a, a_row, a_column, b, b_row, c, c_row, part,
+                                           nullptr);
   }
   static constexpr int place(int height, int vectors, bool fresh, bool whole) {
     return 4 * (Size::batches * (height - 1) + vectors - 1) + 2 * fresh + whole;
@@ -202,8 +202,8 @@ TAPESTRY_INLINE void tall_tile(int height, Index depth, Matrix a, const real* b,
   }
 }
 
-// A tile of 1 to Blocking::rows rows and 1 to Blocking::columns columns. `next` is where the c of
-// the tile after it stands, if that is to be asked for.
+// A tile of 1 to Blocking::rows rows and 1 to Blocking::columns columns. `next`: the next tile's
+// c if it is to be prefetched, else nullptr.
 template <class A, int registers>
 TAPESTRY_INLINE void any_tile(int height, Index columns, Index depth, Matrix a, const real* b,
                               Index b_row, real* c, Index c_row, bool fresh, const real* next) {

@@ -227,7 +227,7 @@ const Table* const* usable(int& count);
 // more memory; where threads share the work, that ends the program with the message.
 real* workspace(Index n);
 
-// Bytes of a core's L2 cache, as the system tells; 1 MB where it does not.
+// Bytes of a core's L2 cache, as the system reports it; 1 MB if it does not.
 Index l2_cache();
 
 }  // namespace tapestry::kernels

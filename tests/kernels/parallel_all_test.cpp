@@ -368,7 +368,7 @@ TEST_CASE("elementwise outputs that go past the caches hold the same bits", "[ph
 }
 
 TEST_CASE("rows that go past the caches hold the same bits", "[phase0][kernels]") {
-  for (const Index width : {4096, 5003, 19}) {  // 19: such rows do not go past them
+  for (const Index width : {4096, 5003, 19}) {  // rows of 19 do not bypass them
     PastCaches c(width);
     const real *x = c.x.data(), *saved = c.saved.data(), *some = c.some.data();
     const real *mean = c.mean.data(), *inverse = c.inverse.data();

@@ -55,7 +55,7 @@ Contestant contestant(dnnl::primitive primitive, std::vector<std::pair<int, Tens
   return {"oneDNN", [call = bound(std::move(primitive), std::move(tensors))] { call->run(); }};
 }
 
-// The backward pass after its forward pass, which is not timed; `shared` are arguments of both.
+// `shared`: arguments that backward takes over from forward, which runs before it, not timed.
 Contestant after(const std::shared_ptr<Call>& forward, const std::shared_ptr<Call>& backward,
                  std::initializer_list<int> shared) {
   for (const int name : shared) backward->arguments[name] = forward->arguments.at(name);

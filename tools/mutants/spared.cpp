@@ -87,7 +87,7 @@ std::vector<bool> fixed_tokens(const Source& s) {
       fix(fixed, i, next_sign(s, i, ";"));
     }
     if (s.is(i, "case")) fix(fixed, i, next_sign(s, i, ":"));
-    // What a test asks of a function of the kernels, and the library never reads
+    // What a test asks of a function of the kernels; beside that it decides what is prefetched
     const bool asked = (s.is(i, "Claim") && s.is(i + 1, "claim")) || s.is(i, "slope_error");
     if (asked) fix(fixed, i, next_sign(s, i, ";"));
     const bool computed = s.is(i, "alignas") || s.is(i, "noexcept") || s.is(i, "sizeof") ||
@@ -104,7 +104,8 @@ std::vector<bool> fixed_tokens(const Source& s) {
   return fixed;
 }
 
-// Functions that reserve memory, ask for it before its turn, or say how much work is a part
+// Functions that reserve memory or ask for it before its turn, or that say how much work is a part
+// or how large a cache is
 constexpr std::array calls_for_speed = {
     "reserve",         "row_grain",      "fetch",         "fetch_ahead",
     "fetch_beginning", "fetch_distance", "prefetch_row",  "prefetch",

@@ -22,7 +22,8 @@ std::vector<Constant> constants_of(const Source& source);
 std::vector<bool> fixed_tokens(const Source& source);
 
 // Tokens that affect only speed: memory reserved, prefetches; how much work is worth a thread
-// (`_grain`, `Index work`, `Index grain`), and the blocks of a product.
+// (`_grain`, `Index work`, `Index grain`), the blocks of a product, and where its next tile stands
+// (`Index next_row`, `Index next_column`).
 std::vector<bool> tokens_for_speed(const Source& source);
 
 // Tokens whose value is as good as another: what seeds a generator of random numbers (`.seed = `,
