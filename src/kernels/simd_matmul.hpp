@@ -1,8 +1,8 @@
 // Matrix products: register tiles, blocks that fit the caches, packing where it pays.
 //
 // After Goto and van de Geijn (2008), with one change where A is small: a few rows, read in place,
-// stay in the L1 cache while panels of B stream from L2. Where A is packed, or large
-// beside a small L2, a group of its rows is in L2, as they have it.
+// stay in the L1 cache while panels of B stream from L2. Where A is packed, or large beside a small
+// L2, a group of its rows is in L2, as they have it.
 //
 // Every element of C is one chain c = fma(a[p], b[p], c) over p = 0, 1, ..., k - 1, starting at 0,
 // whatever tile, block or path computes it. So its bits depend neither on m, nor on the band of

@@ -30,8 +30,8 @@ struct Product {
 };
 std::vector<Contestant> product_peers(const Product& product, const Tensor& a, const Tensor& b);
 
-// oneDNN's primitives. Each holds its arguments and its result. Each backward pass
-// runs after its forward pass, as ours does; only the backward pass is timed.
+// oneDNN's primitives. Each holds its arguments and its result. Each backward pass runs after its
+// forward pass, as ours does; only the backward pass is timed.
 Contestant onednn_batched(const Tensor& a,
                           const Tensor& b);  // (batch, m, k) (batch, k, n), any strides
 Contestant onednn_softmax(const Tensor& x);
