@@ -14,7 +14,7 @@ namespace {
 // its number in (outer, inner). Runs side by side belong to one thread, which so reads whole lines.
 template <class Body>
 void each_run(Index outer, Index length, Index inner, Body body) {
-  parallel_parts(outer, row_grain(length * inner), [&](Index begin, Index end) {
+  parallel_parts(outer, row_grain(length * inner), [=](Index begin, Index end) {
     for (Index o = begin; o < end; ++o) {
       for (Index i = 0; i < inner; ++i) body(o * length * inner + i, o * inner + i);
     }
@@ -49,7 +49,7 @@ void sum_runs(const real* x, Index length, Index inner, Index count, bool from_t
 void cumsum(const real* x, Index outer, Index length, Index inner, bool from_the_end, real* y) {
   const Index blocks = (inner + side_by_side - 1) / side_by_side;
   const Index width = std::min(side_by_side, inner);
-  parallel_parts(outer * blocks, row_grain(length * width), [&](Index begin, Index end) {
+  parallel_parts(outer * blocks, row_grain(length * width), [=](Index begin, Index end) {
     for (Index block = begin; block < end; ++block) {
       const Index first = block % blocks * side_by_side;
       const Index at = block / blocks * length * inner + first;
@@ -65,7 +65,7 @@ void cumsum(const real* x, Index outer, Index length, Index inner, bool from_the
 
 void prod_backward(const real* dy, const real* x, Index outer, Index length, Index inner,
                    real* dx) {
-  parallel_parts(outer, row_grain(length * inner), [&](Index begin, Index end) {
+  parallel_parts(outer, row_grain(length * inner), [=](Index begin, Index end) {
     std::vector<double> before(static_cast<std::size_t>(length));  // the product of all before j
     for (Index run = begin * inner; run < end * inner; ++run) {
       const Index first = run / inner * length * inner + run % inner;
@@ -85,7 +85,7 @@ void prod_backward(const real* dy, const real* x, Index outer, Index length, Ind
 
 void arg_extreme(const real* x, Index outer, Index length, Index inner, bool largest,
                  std::int32_t* place) {
-  each_run(outer, length, inner, [&](Index first, Index at) {
+  each_run(outer, length, inner, [=](Index first, Index at) {
     Index best = 0;
     for (Index j = 1; j < length && !std::isnan(x[first + best * inner]); ++j) {
       const real value = x[first + j * inner], before = x[first + best * inner];
@@ -98,7 +98,7 @@ void arg_extreme(const real* x, Index outer, Index length, Index inner, bool lar
 
 void topk(const real* x, Index outer, Index length, Index inner, Index k, bool largest,
           std::int32_t* place) {
-  parallel_parts(outer, row_grain(length * inner), [&](Index begin, Index end) {
+  parallel_parts(outer, row_grain(length * inner), [=](Index begin, Index end) {
     std::vector<std::int32_t> order(static_cast<std::size_t>(length));
     for (Index run = begin * inner; run < end * inner; ++run) {
       const real* const values = x + run / inner * length * inner + run % inner;

@@ -1,6 +1,8 @@
 // Splitting a loop among threads.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/pool.hpp"
 #include "tapestry/real.hpp"
 
@@ -14,7 +16,9 @@ inline constexpr Index parallel_grain = 1 << 18;
 // each thread does its own share of it.
 inline bool divide_everything = false;
 
-// Calls body(begin, end) on consecutive parts of [0, count), of about `part` each.
+// Calls body(begin, end) on consecutive parts of [0, count), of about `part` each. A small body is
+// copied for the other threads: one that holds its numbers and pointers ([=]) reaches them sooner
+// than one that refers to its caller's ([&]).
 template <class Body>
 void parallel_ranges(Index count, Index grain, Index part, const Body& body) {
   if (count <= 0) return;
@@ -24,11 +28,12 @@ void parallel_ranges(Index count, Index grain, Index part, const Body& body) {
     body(Index(0), count);
     return;
   }
-  const auto run = [&](Index i) {
-    body(count * i / sharing.parts, count * (i + 1) / sharing.parts);
+  const auto run = [body, count, parts = sharing.parts](Index i) {
+    body(count * i / parts, count * (i + 1) / parts);
   };
-  share(sharing,
-        {[](const void* f, Index i) { (*static_cast<const decltype(run)*>(f))(i); }, &run});
+  static_assert(std::is_trivially_copyable_v<Body>);
+  share(sharing, {[](const void* f, Index i) { (*static_cast<const decltype(run)*>(f))(i); }, &run,
+                  sizeof run <= Parts::most_bytes ? Index(sizeof run) : 0});
 }
 
 // Calls body(begin, end) on consecutive parts of [0, count); all of it in one call where less than
@@ -44,7 +49,7 @@ void parallel_parts(Index count, Index grain, Body body) {
 // that threads end together. Each task writes its own memory.
 template <class Body>
 void parallel_tasks(Index count, Index grain, Body body) {
-  parallel_ranges(count, grain, grain / 4, [&](Index begin, Index end) {
+  parallel_ranges(count, grain, grain / 4, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) body(i);
   });
 }

@@ -82,8 +82,10 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
   const Index work =
       std::max<Index>(1, std::min(band, s.queries) * s.keys * (s.width + s.value_width));
   const Index tasks = s.batch.numel() * bands;
-  const auto band_from = [&](Index first) { return std::min(band, s.queries - first); };
-  parallel_tasks(tasks, std::max<Index>(1, task_grain / work), [&](Index i) {
+  const auto band_from = [queries = s.queries](Index first) {
+    return std::min(band, queries - first);
+  };
+  parallel_tasks(tasks, std::max<Index>(1, task_grain / work), [=, &t](Index i) {
     const Index position = i / bands, first = i % bands * band;
     AttentionHead h = head_at(s, position, q, k, v);
     RowsAhead ahead;
@@ -120,7 +122,7 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
   const Index blocks = (s.keys + visibility_block - 1) / visibility_block;
   const Index work =
       std::max<Index>(1, s.queries * s.keys / parts * (3 * s.width + 2 * s.value_width));
-  parallel_tasks(heads * parts, std::max<Index>(1, task_grain / work), [&](Index i) {
+  parallel_tasks(heads * parts, std::max<Index>(1, task_grain / work), [=, &t](Index i) {
     const Index position = i / parts, part = i % parts;
     const Index first = blocks * part / parts * visibility_block;
     const Index last = std::min(s.keys, blocks * (part + 1) / parts * visibility_block);

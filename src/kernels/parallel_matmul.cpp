@@ -44,20 +44,20 @@ namespace {
 // One product, divided into pieces of whole rows and columns.
 struct Cut {
   Index rows, columns;  // number of pieces in each direction
-  const MatmulShape& shape;
+  Index m, n;           // of the whole product
 
   // Enough pieces of each matrix for all threads. By columns first, so that each packs only its own
   // part of b, and a, if it is not transposed, is packed by none.
-  Cut(const MatmulShape& s, const MatrixView& a) : shape(s) {
+  Cut(const MatmulShape& s, const MatrixView& a) : m(s.m), n(s.n) {
     const Index count = s.batch.numel();
     const Index wanted = (threads_at_hand() + count - 1) / count;
     const bool packs_a = a.column != 1;
     columns = packs_a ? 1 : std::clamp<Index>(s.n / least_columns, 1, wanted);
     rows = std::clamp<Index>(s.m / least_rows, 1, (wanted + columns - 1) / columns);
   }
-  Index row(Index piece) const { return shape.m * piece / rows; }
+  Index row(Index piece) const { return m * piece / rows; }
   Index column(Index piece) const {
-    return piece == columns ? shape.n : shape.n / column_unit * piece / columns * column_unit;
+    return piece == columns ? n : n / column_unit * piece / columns * column_unit;
   }
 };
 
@@ -71,7 +71,7 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
   const Cut cut(s, a);
   const Index pieces = cut.rows * cut.columns;  // of each matrix
   const Index work = std::max<Index>(1, s.m * s.n / pieces * s.k);
-  const auto compute = [&](Index matrix, Index piece) {
+  const auto compute = [=, &t](Index matrix, Index piece) {
     const Index i = cut.row(piece / cut.columns), to = cut.row(piece / cut.columns + 1);
     const Index j = cut.column(piece % cut.columns), end = cut.column(piece % cut.columns + 1);
     const real* left = a.data + offset_of(s.batch, a.batch_strides, matrix) + i * a.row;
@@ -86,7 +86,7 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
     }
   };
   const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;
-  parallel_parts(s.batch.numel() * pieces, (grain + work - 1) / work, [&](Index begin, Index end) {
+  parallel_parts(s.batch.numel() * pieces, (grain + work - 1) / work, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
   });
 }

@@ -21,14 +21,14 @@ constexpr Index norm_block = 64;
 void reduce(Reduce kernel, const real* x, Index outer, Index length, Index inner, real* y) {
   const Index block = std::max<Index>(16, reduce_block / std::max<Index>(inner, 1));
   if (length <= 2 * block) {
-    parallel_parts(outer, row_grain(length * inner), [&](Index begin, Index end) {
+    parallel_parts(outer, row_grain(length * inner), [=](Index begin, Index end) {
       kernel(x + begin * length * inner, end - begin, length, inner, y + begin * inner);
     });
     return;
   }
   const Index blocks = (length + block - 1) / block;
   real* partial = workspace(outer * blocks * inner);  // (outer, blocks, inner)
-  parallel_parts(outer * blocks, 1, [&](Index begin, Index end) {
+  parallel_parts(outer * blocks, 1, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index first = i % blocks * block, count = std::min(block, length - first);
       kernel(x + (i / blocks * length + first) * inner, 1, count, inner, partial + i * inner);
@@ -41,32 +41,32 @@ double sum_squares(const real* x, Index n) {
   const Table& t = active();
   const Index blocks = (n + reduce_block - 1) / reduce_block;
   std::vector<double> sums(static_cast<std::size_t>(blocks));
-  parallel_parts(blocks, 2, [&](Index begin, Index end) {
+  double* const sum = sums.data();
+  parallel_parts(blocks, 2, [=, &t](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index first = i * reduce_block;
-      sums[static_cast<std::size_t>(i)] =
-          t.sum_squares(x + first, std::min(reduce_block, n - first));
+      sum[i] = t.sum_squares(x + first, std::min(reduce_block, n - first));
     }
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 void rows(Rows kernel, const real* x, real* y, Index row_count, Index n) {
-  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(row_count, row_grain(n), [=](Index begin, Index end) {
     kernel(x + begin * n, y + begin * n, end - begin, n);
   });
 }
 
 void rows_backward(RowsBackward kernel, const real* dy, const real* y, real* dx, Index row_count,
                    Index n) {
-  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(row_count, row_grain(n), [=](Index begin, Index end) {
     kernel(dy + begin * n, y + begin * n, dx + begin * n, end - begin, n);
   });
 }
 
 void logsumexp(const real* x, real* y, Index row_count, Index n) {
   const Table& t = active();
-  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(row_count, row_grain(n), [=, &t](Index begin, Index end) {
     t.logsumexp(x + begin * n, y + begin, end - begin, n);
   });
 }
@@ -74,7 +74,7 @@ void logsumexp(const real* x, real* y, Index row_count, Index n) {
 void layer_norm(const real* x, const real* gain, const real* bias, real epsilon, real* y,
                 real* mean, real* inverse_deviation, Index row_count, Index n) {
   const Table& t = active();
-  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(row_count, row_grain(n), [=, &t](Index begin, Index end) {
     t.layer_norm(x + begin * n, gain, bias, epsilon, y + begin * n, mean + 2 * begin,
                  inverse_deviation + begin, end - begin, n);
   });
@@ -87,7 +87,7 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
   const Index blocks = (row_count + norm_block - 1) / norm_block;
   real* partial = workspace(blocks * 2 * n);  // (blocks, gain then bias, n)
   std::fill(partial, partial + blocks * 2 * n, real(0));
-  parallel_parts(blocks, row_grain(norm_block * n), [&](Index begin, Index end) {
+  parallel_parts(blocks, row_grain(norm_block * n), [=, &t](Index begin, Index end) {
     const Index first = begin * norm_block, last = std::min(end * norm_block, row_count);
     t.layer_norm_backward(dy + first * n, x + first * n, gain, mean + 2 * first,
                           inverse_deviation + first, dx + first * n, partial + begin * 2 * n,
@@ -103,7 +103,7 @@ void layer_norm_backward(const real* dy, const real* x, const real* gain, const 
 void rms_norm(const real* x, const real* gain, real epsilon, real* y, real* inverse_rms,
               Index row_count, Index n) {
   const Table& t = active();
-  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(row_count, row_grain(n), [=, &t](Index begin, Index end) {
     t.rms_norm(x + begin * n, gain, epsilon, y + begin * n, inverse_rms + begin, end - begin, n);
   });
 }
@@ -114,7 +114,7 @@ void rms_norm_backward(const real* dy, const real* x, const real* gain, const re
   const Index blocks = (row_count + norm_block - 1) / norm_block;
   real* partial = workspace(blocks * n);
   std::fill(partial, partial + blocks * n, real(0));
-  parallel_parts(blocks, row_grain(norm_block * n), [&](Index begin, Index end) {
+  parallel_parts(blocks, row_grain(norm_block * n), [=, &t](Index begin, Index end) {
     const Index first = begin * norm_block, last = std::min(end * norm_block, row_count);
     t.rms_norm_backward(dy + first * n, x + first * n, gain, inverse_rms + first, dx + first * n,
                         partial + begin * n, last - first, n, norm_block);
@@ -125,7 +125,7 @@ void rms_norm_backward(const real* dy, const real* x, const real* gain, const re
 void cross_entropy_backward(const real* logits, const real* log_sum, const std::int32_t* target,
                             real scale, real* d_logits, Index row_count, Index n) {
   const Table& t = active();
-  parallel_parts(row_count, row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(row_count, row_grain(n), [=, &t](Index begin, Index end) {
     t.cross_entropy_backward(logits + begin * n, log_sum + begin, target + begin, scale,
                              d_logits + begin * n, end - begin, n);
   });

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <thread>
@@ -78,7 +80,7 @@ class Pool {
   Own work(int self);
   void run(Index part);
   void start_threads(int others);
-  void open();
+  void open(const Sharing& sharing, const Parts& parts);
   void close(const Own& own);
 
   std::atomic<bool> taken_{false};
@@ -92,6 +94,7 @@ class Pool {
   alignas(64) std::atomic<std::uint64_t> loop_{0};
   Sharing sharing_;
   Parts parts_{};
+  alignas(64) std::byte body_[Parts::most_bytes] = {};
   alignas(64) std::atomic<int> awake_{0};
   std::atomic<int> ended_{0};  // changes when a thread that sleeps in close() must check again
   Place place_[most_threads];
@@ -216,16 +219,13 @@ Sharing Pool::worthwhile(Index count, Index grain, Index part) {
 
 bool Pool::share(const Sharing& sharing, const Parts& parts) {
   if (taken_.exchange(true, std::memory_order_acquire)) return false;
-  sharing_ = sharing;
   if (sharing.wakes) start_threads(sharing.threads - 1);
-  sharing_.threads = std::min(sharing.threads, 1 + started_);
-  parts_ = parts;
   std::exception_ptr error;
   error_ = &error;
   failed_.store(false, std::memory_order_relaxed);
   {
     const WithinPart within;
-    open();
+    open(sharing, parts);
     close(work(0));
   }
   taken_.store(false, std::memory_order_release);
@@ -261,12 +261,18 @@ void Pool::start_threads(int others) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Pool::open() {
-  for (int i = 0; i < sharing_.threads; ++i) {
-    place_[i].range.set(sharing_.parts * i / sharing_.threads,
-                        sharing_.parts * (i + 1) / sharing_.threads);
+void Pool::open(const Sharing& sharing, const Parts& parts) {
+  const int threads = std::min(sharing.threads, 1 + started_);
+  std::memcpy(body_, parts.body, std::size_t(parts.size));
+  for (int i = 0; i < threads; ++i) {
+    place_[i].range.set(sharing.parts * i / threads, sharing.parts * (i + 1) / threads);
   }
-  const std::uint64_t others = std::uint64_t(sharing_.threads - 1);
+  // Last: others poll this line, and take it away from this core.
+  sharing_ = sharing;
+  sharing_.threads = threads;
+  parts_ = parts;
+  if (parts.size > 0) parts_.body = body_;
+  const std::uint64_t others = std::uint64_t(threads - 1);
   loop_.store((loop_.load() / one_loop + 1) * one_loop + others * one_place);
   if (sharing_.wakes) wake_next(0);
   while (sharing_.together && !others_come_late && (loop_.load() & places) != 0) {

@@ -45,10 +45,14 @@ Sharing share_always(Index count);
 int threads_at_hand();
 
 // Calls run(body, part) for each part. Returns when all have ended, and rethrows an exception of
-// one.
+// one. Where `size` is not 0, `body` is that many bytes, which are copied beside the loop: a thread
+// on another core gets them with the loop, and not one after another from the owner's stack.
 struct Parts {
+  static constexpr Index most_bytes = 512;
+
   void (*run)(const void* body, Index part);
   const void* body;
+  Index size = 0;  // at most most_bytes
 };
 void share(const Sharing& sharing, const Parts& parts);
 

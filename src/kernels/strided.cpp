@@ -72,7 +72,7 @@ void copy_transposed(Walk w, int across, const real* from, real* to) {
   w.size[last - 1] = bands;  // the walk steps over bands of rows
   w.stride[0][last - 1] = band;
   w.stride[1][last - 1] = band * to_row;
-  parallel_parts(w.outer(), row_grain(band * columns), [&](Index begin, Index end) {
+  parallel_parts(w.outer(), row_grain(band * columns), [=](Index begin, Index end) {
     Position p(w, begin);
     for (Index i = begin; i < end; ++i, p.next()) {
       const Index height = std::min(band, rows - p.at[last - 1] * band);
@@ -101,7 +101,7 @@ void copy(const Sizes& sizes, const real* from, const Index* from_strides, real*
   }
   const Index n = w.size[w.rank - 1];
   const Index from_step = w.stride[0][w.rank - 1], to_step = w.stride[1][w.rank - 1];
-  parallel_parts(w.outer(), row_grain(n), [&](Index begin, Index end) {
+  parallel_parts(w.outer(), row_grain(n), [=](Index begin, Index end) {
     Position p(w, begin);
     for (Index i = begin; i < end; ++i, p.next()) {
       copy_run(from + p.offset[0], from_step, to + p.offset[1], to_step, n);
@@ -111,7 +111,7 @@ void copy(const Sizes& sizes, const real* from, const Index* from_strides, real*
 
 void gather_rows(const real* table, const std::int32_t* ids, Index count, Index width, real* y) {
   if (width == 0) return;
-  parallel_parts(count, row_grain(width), [&](Index begin, Index end) {
+  parallel_parts(count, row_grain(width), [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       std::memcpy(y + i * width, table + ids[i] * width, std::size_t(width) * sizeof(real));
     }
@@ -122,7 +122,7 @@ void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Inde
                       real* d_table, Index rows) {
   const Table& t = active();
   // Each thread looks for the ids of its rows, and clears them first: then they are in its cache.
-  parallel_parts(rows, row_grain(width), [&](Index begin, Index end) {
+  parallel_parts(rows, row_grain(width), [=, &t](Index begin, Index end) {
     const auto row_of = [&](Index i) -> real* {  // null: another thread's
       const bool own = i < count && ids[i] >= begin && ids[i] < end;
       return own ? d_table + ids[i] * width : nullptr;
@@ -138,7 +138,7 @@ void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Inde
 void gather(const real* x, Index outer, Index length, Index inner, const std::int32_t* index,
             Index picks, real* y) {
   const Index block = picks * inner;
-  parallel_parts(outer, row_grain(block), [&](Index begin, Index end) {
+  parallel_parts(outer, row_grain(block), [=](Index begin, Index end) {
     for (Index o = begin; o < end; ++o) {
       for (Index e = 0; e < block; ++e) {
         const Index from = (o * length + index[o * block + e]) * inner + e % inner;
@@ -151,7 +151,7 @@ void gather(const real* x, Index outer, Index length, Index inner, const std::in
 void scatter_add(const real* dy, Index outer, Index length, Index inner, const std::int32_t* index,
                  Index picks, real* dx) {
   const Index block = picks * inner;
-  parallel_parts(outer, row_grain(block), [&](Index begin, Index end) {
+  parallel_parts(outer, row_grain(block), [=](Index begin, Index end) {
     for (Index o = begin; o < end; ++o) {
       for (Index e = 0; e < block; ++e) {
         const Index to = (o * length + index[o * block + e]) * inner + e % inner;

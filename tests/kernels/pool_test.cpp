@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -88,6 +90,63 @@ TEST_CASE("each part of a loop is run once, by any number of threads", "[phase0]
         }
       }
     }
+  }
+}
+
+namespace {
+
+template <std::size_t count>
+struct Numbered {
+  std::array<int, count> numbers;
+  std::atomic<int>*wrong, *elsewhere;  // parts that saw other numbers, or a copy of the body
+  const void* here;
+
+  void operator()(Index) const {
+    for (std::size_t i = 0; i < count; ++i) *wrong += numbers[i] != int(i);
+    *elsewhere += this != here;
+  }
+};
+
+// How many of 8 parts by 2 threads ran a copy of a body of `count` numbers, of which `size` bytes
+// are announced.
+template <std::size_t count>
+int parts_of_a_copy(Index size) {
+  std::atomic<int> wrong{0}, elsewhere{0};
+  Numbered<count> body{{}, &wrong, &elsewhere, nullptr};
+  std::iota(body.numbers.begin(), body.numbers.end(), 0);
+  body.here = &body;
+  const auto run = [](const void* b, Index i) { (*static_cast<const Numbered<count>*>(b))(i); };
+  share({2, 8, true, true}, {run, &body, size});
+  CHECK(wrong == 0);
+  return elsewhere;
+}
+
+}  // namespace
+
+TEST_CASE("a small body is copied whole for the threads, a large one is read where it is",
+          "[phase0][kernels]") {
+  const SmallWorkShared shared;
+  constexpr std::size_t full = (Parts::most_bytes - 3 * sizeof(void*)) / sizeof(int);
+  static_assert(sizeof(Numbered<full>) == Parts::most_bytes);
+  CHECK(parts_of_a_copy<1>(sizeof(Numbered<1>)) == 8);
+  CHECK(parts_of_a_copy<full>(Parts::most_bytes) == 8);
+  CHECK(parts_of_a_copy<full>(0) == 0);
+  for (const int threads : {1, 2, 3}) {  // and by the interface
+    use_threads(threads);
+    std::atomic<int> wrong{0}, some{0}, large{0};
+    std::array<int, 1000> numbers;
+    std::iota(numbers.begin(), numbers.end(), 0);
+    parallel_tasks(9, 1, [=, &wrong, &large](Index i) {
+      wrong += numbers[std::size_t(111 * i)] != 111 * i;
+      ++large;
+    });
+    parallel_tasks(9, 1, [=, last = numbers.back(), &wrong, &some](Index) {
+      wrong += last != 999;
+      ++some;
+    });
+    CHECK(wrong == 0);
+    CHECK(large == 9);
+    CHECK(some == 9);
   }
 }
 

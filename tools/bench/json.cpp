@@ -40,6 +40,7 @@ Json machine_json(const Report& report) {
       {"onednn", {{"version", onednn_version()}}},
       {"torch", report.torch},
       {"limits", limits_json(report)},
+      {"answer_ns", {report.answer_time.shortest, report.answer_time.longest}},
   };
 }
 

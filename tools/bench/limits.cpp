@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "clock.hpp"
 #include "course/machine.hpp"
+#include "course/timing.hpp"
 #include "tapestry/memory.hpp"
 
 namespace tapestry::bench {
@@ -15,6 +18,19 @@ namespace {
 
 constexpr double smallest_array = 1 << 20, largest_array = 1 << 30;
 constexpr double first_seconds = 0.15, more_seconds = 0.03;  // to measure for
+constexpr int batches = 20, rounds = 200;                    // of questions
+
+// Each on a cache line of its own.
+struct Lines {
+  alignas(128) std::atomic<int> question{0};
+  alignas(128) std::atomic<int> answer{0};
+};
+
+void wait_for(const std::atomic<int>& number, int wanted) {
+  for (int spins = 1; number.load(std::memory_order_acquire) != wanted; ++spins) {
+    if (spins % 10'000 == 0) std::this_thread::yield();  // the other may need this processor
+  }
+}
 
 }  // namespace
 
@@ -36,6 +52,29 @@ double Limits::gb_per_second(double bytes) {
   release_pooled_memory();
   if (fewer_ != nullptr) best = std::max(best, fewer_->gb_per_second(bytes));
   return best;
+}
+
+void AnswerTime::measure() {
+  if (std::thread::hardware_concurrency() < 2) return;
+  Lines lines;
+  std::thread other([&lines] {
+    for (int i = 1; i <= batches * rounds; ++i) {
+      wait_for(lines.question, i);
+      lines.answer.store(i, std::memory_order_release);
+    }
+  });
+  double best = INFINITY;  // batches in which a thread was stopped take longer
+  for (int batch = 0; batch < batches; ++batch) {
+    const double start = now();
+    for (int i = 1; i <= rounds; ++i) {
+      lines.question.store(batch * rounds + i, std::memory_order_release);
+      wait_for(lines.answer, batch * rounds + i);
+    }
+    best = std::min(best, 1e9 * (now() - start) / rounds);
+  }
+  other.join();
+  shortest = shortest == 0 ? best : std::min(shortest, best);
+  longest = std::max(longest, best);
 }
 
 double bytes_beyond_caches() {

@@ -28,6 +28,16 @@ class Limits {
   std::map<double, double> gb_per_second_;
 };
 
+// How long one thread waits for another's answer, in nanoseconds: a number goes to a second core and
+// back, while both spin. Cores that share a cache take 100 to 200, others some 600; a machine that
+// is itself simulated may change from one to the other. What two threads gain in small work depends
+// on it.
+class AnswerTime {
+ public:
+  void measure();                    // some milliseconds; nothing on one processor
+  double shortest = 0, longest = 0;  // of all measurements; 0: none
+};
+
 // An array so large that it lies in memory, not in a cache.
 double bytes_beyond_caches();
 

@@ -132,6 +132,7 @@ void measure_rows(const Options& options, const std::vector<Row>& rows, Torch& t
     const auto& [row, threads] = work[i];
     if (i == 0 || work[i - 1].first->group != row->group) print_heading(row->group);
     ticker.running(row->group + " " + row->name);
+    if (threads > 1) report.answer_time.measure();
     Result result = measure(*row, threads, options.seconds, limits_for(report, threads), torch);
     result.alone_seconds = alone(of_group, *row, threads);
     of_group.push_back(std::move(result));
@@ -193,6 +194,7 @@ void run(const Options& options) {
   measure_rows(options, rows, *torch, report);
   torch.reset();  // its time counts as ours once it has ended
   print_curves(report.results);
+  print_answer_time(report.answer_time);
   print_memory(report.results);
   for (const AttentionMemory& memory : report.attention_memory) print_attention_memory(memory);
   print_busy(report.busy);

@@ -37,6 +37,7 @@ std::vector<Busy> measure_busy(int threads);
 struct Report {
   std::string selection;         // from --rows; empty: everything
   std::map<int, Limits> limits;  // by number of threads
+  AnswerTime answer_time;        // measured beside each row of more than one
   std::string torch;             // which PyTorch takes part, or why none does
   std::vector<Result> results;
   std::vector<AttentionMemory> attention_memory;  // none or one
@@ -49,6 +50,7 @@ void print_heading(const std::string& group);
 void print_result(const Result& result);
 void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
 void print_curves(const std::vector<Result>& results);
+void print_answer_time(const AnswerTime& time);
 void print_memory(const std::vector<Result>& results);  // of the rows that request it
 void print_attention_memory(const AttentionMemory& memory);
 void print_busy(const std::vector<Busy>& results);
