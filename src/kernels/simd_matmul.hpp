@@ -40,6 +40,11 @@ TAPESTRY_INLINE Epilogue moved(const Epilogue& then, Index rows, Index columns, 
           then.y + rows * c_row + columns};
 }
 
+// The first row of tile t; null if there is none.
+TAPESTRY_INLINE const real* first_row(Matrix a, const Parts& tiles, Index t) {
+  return t < tiles.count ? a.at(tiles.begin(t), 0) : nullptr;
+}
+
 // c (rows, columns) += a (rows, depth) b (depth, columns), tile by tile. A group of tiles shares
 // each panel of b before the next one; the first group packs it, just before it is read. `then`, if
 // any, finishes the rows of a group.
@@ -48,6 +53,8 @@ void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Pac
            real* c, Index c_row, bool fresh, const Epilogue* then) {
   using Size = Blocking<A, registers>;
   const Parts tiles(rows, Size::rows), panels((columns + lanes<A> - 1) / lanes<A>, Size::batches);
+  Later later{nullptr, nullptr, a.row, 0, panels.count};
+  const bool asks_for_a = !packing.a && a.column == 1 && Size::waits_for_a(rows, depth);
   for (Index g = 0; g < tiles.count; g += packing.group) {
     const Index next = g + packing.group, end = next < tiles.count ? next : tiles.count;
     const Index top = tiles.begin(g);
@@ -60,6 +67,7 @@ void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Pac
     for (Index q = 0; q < panels.count; ++q) {
       const Index j = panels.begin(q) * lanes<A>, width = panels.size(q) * lanes<A>;
       const Index wide = columns - j < width ? columns - j : width;
+      later.first = q;
       const real* right = b.at(0, j);
       Index right_row = b.row;
       if (packing.b || (!loads_parts && wide < width)) {
@@ -74,10 +82,10 @@ void block(Index rows, Index columns, Index depth, Matrix a, Matrix b, const Pac
                                : q + 1 < panels.count ? top
                                                       : top + tall;
         const Index next_column = t + 1 < end ? j : q + 1 < panels.count ? j + width : 0;
-        any_tile<A, registers>(
-            int(tiles.size(t)), wide, depth, left.from(i - top, 0), right, right_row,
-            c + i * c_row + j, c_row, fresh,
-            Size::worth_asking(c + next_row * c_row + next_column, rows, columns));
+        later.c = Size::worth_asking(c + next_row * c_row + next_column, rows, columns);
+        later.a = asks_for_a ? first_row(a, tiles, t + packing.group) : nullptr;
+        any_tile<A, registers>(int(tiles.size(t)), wide, depth, left.from(i - top, 0), right,
+                               right_row, c + i * c_row + j, c_row, fresh, later);
       }
     }
     if (then) finish_rows<A>(tall, columns, moved(*then, top, 0, c_row), c + top * c_row, c_row);

@@ -28,10 +28,9 @@ class Limits {
   std::map<double, double> gb_per_second_;
 };
 
-// How long one thread waits for another's answer, in nanoseconds: a number goes to a second core and
-// back, while both spin. Cores that share a cache take 100 to 200, others some 600; a machine that
-// is itself simulated may change from one to the other. What two threads gain in small work depends
-// on it.
+// How long one thread waits for another's answer, in nanoseconds: a number goes to a second core
+// and back, while both spin. Cores that share a cache take 100 to 200, others some 600; a virtual
+// machine may change from one to the other. What two threads gain in small work depends on it.
 class AnswerTime {
  public:
   void measure();                    // some milliseconds; nothing on one processor

@@ -107,10 +107,10 @@ std::vector<bool> fixed_tokens(const Source& s) {
 // Functions that reserve memory or ask for it before its turn, or that say how much work is a part
 // or how large a cache is
 constexpr std::array calls_for_speed = {
-    "reserve",         "row_grain",      "fetch",         "fetch_ahead",
-    "fetch_beginning", "fetch_distance", "prefetch_row",  "prefetch",
-    "ask_ahead",       "announce",       "announce_rows", "announce_keys",
-    "fetch_near",      "worth_asking",   "l2_cache",      "__builtin_prefetch"};
+    "reserve",        "row_grain",         "fetch",      "fetch_ahead",  "fetch_beginning",
+    "fetch_distance", "prefetch_row",      "prefetch",   "ask_ahead",    "announce",
+    "announce_rows",  "announce_keys",     "fetch_near", "worth_asking", "l2_cache",
+    "first_row",      "__builtin_prefetch"};
 
 std::vector<bool> tokens_for_speed(const Source& s) {
   std::vector<bool> found(s.tokens.size());
@@ -118,7 +118,11 @@ std::vector<bool> tokens_for_speed(const Source& s) {
     if (constant.name.ends_with("_grain")) fix(found, constant.from, constant.to);
   }
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
-    if (s.is(i, "struct") && s.is(i + 1, "Blocking")) fix(found, i, s.partner[i + 2]);
+    const bool sizes = s.is(i + 1, "Blocking") || s.is(i + 1, "Later");
+    if (s.is(i, "struct") && sizes) fix(found, i, s.partner[i + 2]);
+    // `later` is what a tile asks for before its turn.
+    const bool later = s.is(i, "later") && (s.is(i + 1, ".") || s.is(i + 1, "{"));
+    if (later || (s.is(i, "asks_for_a") && s.is(i + 1, "="))) fix(found, i, next_sign(s, i, ";"));
     if ((s.is(i, "parallel_parts") || s.is(i, "parallel_tasks")) && s.is(i + 1, "(")) {
       const std::size_t grain = next_sign(s, i + 2, ",") + 1;  // the second argument
       fix(found, grain, next_sign(s, grain, ",") - 1);
