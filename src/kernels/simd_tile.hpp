@@ -87,8 +87,8 @@ TAPESTRY_INLINE void hide_from_compiler(T*& p) {
 }
 
 // What a tile asks for while it computes: the part of C of the next one, where that pays (else
-// null), and some rows of A of a later one: `first`, `first` + `step`, ..., so that the tiles of all
-// panels together ask for each of its rows.
+// null), and some rows of A of a later one: `first`, `first` + `step`, ... The tiles of all panels
+// together ask for each of its rows.
 struct Later {
   const real* c;
   const real* a;  // the first of its rows, of contiguous numbers; null: none
