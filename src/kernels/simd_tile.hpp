@@ -106,7 +106,7 @@ struct Later {
     for (int turn = 0; a != nullptr && turn < rows; ++turn) ask_for_a(turn, rows, depth);
   }
 };
-inline constexpr Later nothing_later{};
+constexpr Later nothing_later{};  // not inline: sets of kernels share no symbols
 
 // c (height x vectors batches) += a (height, depth) b (depth, vectors batches). b's batches are
 // contiguous, its rows b_row apart. `fresh` starts from 0 without reading c. Only `part` of the
