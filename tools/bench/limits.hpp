@@ -29,8 +29,9 @@ class Limits {
 };
 
 // How long one thread waits for another's answer, in nanoseconds: a number goes to a second core
-// and back, while both spin. Cores that share a cache take 100 to 200, others some 600; a virtual
-// machine may change from one to the other. What two threads gain in small work depends on it.
+// and back, while both spin. What two threads gain in small work depends on it: on a virtual
+// machine (Zen 5) it changed between 136 and 690 while programs ran, and with it the gain of a step
+// of 1 ms.
 class AnswerTime {
  public:
   void measure();                    // some milliseconds; nothing on one processor

@@ -108,8 +108,8 @@ void print_curves(const std::vector<Result>& results) {
 void print_answer_time(const AnswerTime& time) {
   if (time.shortest == 0) return;
   std::printf(
-      "\nA thread has the answer of one on another core after %.0f to %.0f ns: 100 to 200\n"
-      "where they share a cache. The longer, the less a second one helps small work.\n",
+      "\nA thread has the answer of one on another core after %.0f to %.0f ns. The longer,\n"
+      "the less a second one helps small work.\n",
       time.shortest, time.longest);
 }
 

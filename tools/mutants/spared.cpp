@@ -120,8 +120,11 @@ std::vector<bool> tokens_for_speed(const Source& s) {
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     const bool sizes = s.is(i + 1, "Blocking") || s.is(i + 1, "Later");
     if (s.is(i, "struct") && sizes) fix(found, i, s.partner[i + 2]);
-    // `later` is what a tile asks for before its turn.
-    const bool later = s.is(i, "later") && (s.is(i + 1, ".") || s.is(i + 1, "{"));
+    // `later` is what a tile asks for before its turn; other files use that word, too.
+    const auto& member = s.tokens[std::min(i + 2, s.tokens.size() - 1)].text;
+    const bool asked =
+        member == "c" || member == "a" || member == "first" || member.starts_with("ask_for_");
+    const bool later = s.is(i, "later") && ((s.is(i + 1, ".") && asked) || s.is(i - 1, "Later"));
     if (later || (s.is(i, "asks_for_a") && s.is(i + 1, "="))) fix(found, i, next_sign(s, i, ";"));
     if ((s.is(i, "parallel_parts") || s.is(i, "parallel_tasks")) && s.is(i + 1, "(")) {
       const std::size_t grain = next_sign(s, i + 2, ",") + 1;  // the second argument
