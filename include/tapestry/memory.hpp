@@ -19,7 +19,7 @@ struct MemoryStats {
   std::size_t live_bytes;    // in use now
   std::size_t peak_bytes;    // most in use at once since the start or reset_peak_memory()
   std::size_t pooled_bytes;  // freed, kept for reuse
-  std::size_t num_allocs;    // allocations from the system so far
+  std::size_t num_allocs;    // blocks that were made so far, not reused
 };
 
 [[nodiscard]] MemoryStats memory_stats();
@@ -33,7 +33,7 @@ void reset_peak_memory();
 // (Linux); else the largest number.
 [[nodiscard]] std::size_t available_memory();
 
-// Returns every pooled block to the system.
+// Returns pooled memory to the system: all but small blocks beside others that are in use.
 void release_pooled_memory();
 
 // A handle on a block; copies share it, and the last one returns it to the pool.

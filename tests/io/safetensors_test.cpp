@@ -1,14 +1,12 @@
 #include "tapestry/io/safetensors.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <vector>
 
 #include "catch.hpp"
+#include "memory_limit.hpp"
 #include "ops/expect.hpp"
 #include "tapestry/io/npy.hpp"
 #include "tapestry/memory.hpp"
@@ -16,30 +14,6 @@
 #include "temporary_folder.hpp"
 
 using namespace tapestry;
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// While it exists, this process gets only so much more memory.
-class MemoryLimit {
- public:
-  explicit MemoryLimit(std::size_t bytes) {
-    ::getrlimit(RLIMIT_AS, &old_);
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;  // that it has already
-    const rlimit limit{pages * static_cast<std::size_t>(::getpagesize()) + bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
-  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &old_); }
-
- private:
-  rlimit old_{};
-};
-
-}  // namespace
 
 TEST_CASE("a safetensors file has exactly the bytes of the format", "[phase1][io]") {
   const TemporaryFolder folder;

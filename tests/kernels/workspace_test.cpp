@@ -1,12 +1,11 @@
 // The scratch memory of kernels: aligned, kept, of each thread its own.
 #include <malloc.h>
-#include <sys/resource.h>
 
-#include <fstream>
 #include <thread>
 
 #include "check_in_thread.hpp"
 #include "kernels/kernel_test.hpp"
+#include "memory_limit.hpp"
 #include "ops/expect.hpp"
 
 namespace tapestry::kernels {
@@ -67,36 +66,13 @@ TEST_CASE("a workspace that no machine can hold says so, and the next one works"
   }
 }
 
-namespace {
-
-// Allows as many bytes more than this process addresses now, while in scope.
-class Allowed {
- public:
-  explicit Allowed(Index bytes) {
-    getrlimit(RLIMIT_AS, &before_);
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit now = before_;
-    now.rlim_cur = pages * std::size_t(getpagesize()) + std::size_t(bytes);
-    setrlimit(RLIMIT_AS, &now);
-  }
-  ~Allowed() { setrlimit(RLIMIT_AS, &before_); }
-  Allowed(const Allowed&) = delete;
-  Allowed& operator=(const Allowed&) = delete;
-
- private:
-  rlimit before_{};
-};
-
-}  // namespace
-
 TEST_CASE("a workspace is freed before a larger one is made, and when its thread ends",
           "[phase0][kernels]") {
   // Bytes: another thread may meanwhile map 128 MiB for its first allocation.
   constexpr Index large = Index(320) << 20;
   const auto grow = [] {
     workspace(large / Index(sizeof(real)));
-    const Allowed allowed(2 * large);
+    const MemoryLimit limit(2 * large);
     workspace(5 * large / 2 / Index(sizeof(real)));
   };
   for (int i = 0; i < 2; ++i) {

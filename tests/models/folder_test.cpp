@@ -1,10 +1,8 @@
 // Folders that are not as they should be, and those that are in one of several ways.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cstring>
 
 #include "catch.hpp"
+#include "memory_limit.hpp"
 #include "models/plain.hpp"
 #include "tapestry/memory.hpp"
 #include "tapestry/models/model_folder.hpp"
@@ -70,19 +68,6 @@ Json with(Json changed, const Json& changes) {
   changed.update(changes);
   return changed;
 }
-
-// While it exists, this process may address `room` bytes more than it does.
-struct AddressLimit {
-  explicit AddressLimit(rlim_t room) {
-    ::getrlimit(RLIMIT_AS, &before);
-    rlim_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    const rlimit lower{pages * static_cast<rlim_t>(::getpagesize()) + room, before.rlim_max};
-    ::setrlimit(RLIMIT_AS, &lower);
-  }
-  ~AddressLimit() { ::setrlimit(RLIMIT_AS, &before); }
-  rlimit before{};
-};
 
 }  // namespace
 
@@ -320,7 +305,7 @@ TEST_CASE("a model that does not fit into memory is refused before any is taken"
   std::filesystem::resize_file(folder / "model.safetensors",
                                sizeof length + length + static_cast<std::uint64_t>(end));
   std::string refusal;
-  const AddressLimit limit(300'000'000);
+  const MemoryLimit limit(300'000'000);
   const std::size_t taken = peak_memory_of([&] {
     try {
       read_model(folder / "");

@@ -2,12 +2,8 @@
 #include "tapestry/memory.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -95,17 +91,19 @@ TEST_CASE("the peak is the most that was in use at once", "[phase0][memory]") {
 }
 
 TEST_CASE("pooled memory can be given back to the system", "[phase0][memory]") {
+  constexpr std::size_t large = 3'333'333;
   {
-    const Buffer buffer(33'333);
+    const Buffer buffer(large);
   }
-  CHECK(memory_stats().pooled_bytes >= 33'333);
+  const std::size_t pooled = memory_stats().pooled_bytes;
+  CHECK(pooled >= large);
   const Buffer kept(100);
   std::memset(kept.data(), 7, 100);
   release_pooled_memory();
-  CHECK(memory_stats().pooled_bytes == 0);
+  CHECK(memory_stats().pooled_bytes <= pooled - large);
   CHECK(static_cast<const unsigned char*>(kept.data())[99] == 7);
   const std::size_t fresh = memory_stats().num_allocs;
-  const Buffer buffer(33'333);
+  const Buffer buffer(large);
   CHECK(memory_stats().num_allocs == fresh + 1);
 }
 
@@ -124,45 +122,6 @@ TEST_CASE("the peak of a piece of work is what it has in use at once", "[phase0]
   CHECK(peak >= 110'000);
   CHECK(peak < 140'000);
 }
-
-#ifdef __linux__
-// What the system was told about an address: "hg", to use huge pages there, or "nh", not to.
-std::string advice_at(std::uintptr_t address) {
-  std::ifstream file("/proc/self/smaps");
-  bool here = false;
-  for (std::string line; std::getline(file, line);) {
-    unsigned long begin, end;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
-      here = begin <= address && address < end;
-    }
-    if (!here || !line.starts_with("VmFlags:")) continue;
-    if (line.find(" hg") != line.npos) return "hg";
-    return line.find(" nh") != line.npos ? "nh" : "none";
-  }
-  return "no memory";
-}
-
-TEST_CASE("large blocks request huge pages, but not for an end that fills less than half of one",
-          "[phase0][memory]") {
-  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) {
-    SUCCEED("this system has no huge pages");
-    return;
-  }
-  constexpr std::size_t mib = std::size_t{1} << 20, header = 64;
-  const auto advice = [](std::size_t bytes, std::size_t at) {
-    release_pooled_memory();  // blocks that were of another size
-    const Buffer buffer(bytes - header);
-    return advice_at(reinterpret_cast<std::uintptr_t>(buffer.id()) + at);
-  };
-  CHECK(advice(2 * mib, 0) == "hg");
-  CHECK(advice(2 * mib, 2 * mib - 1) == "hg");
-  CHECK(advice(3 * mib - 1, 2 * mib - 1) == "hg");
-  CHECK(advice(3 * mib - 1, 2 * mib) == "nh");
-  CHECK(advice(3 * mib - 1, 3 * mib - 1) == "nh");
-  CHECK(advice(3 * mib, 2 * mib) == "hg");
-  CHECK(advice(3 * mib, 3 * mib - 1) == "hg");
-}
-#endif
 
 TEST_CASE("a buffer that no machine can hold says what to do", "[phase0][memory]") {
   const std::size_t before = memory_stats().live_bytes;

@@ -1,0 +1,46 @@
+// Blocks of memory from the system, kept for reuse once they are put back. A large one is in huge
+// pages of its own; small ones lie side by side in a slab, whose huge pages they share.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace tapestry {
+
+class Blocks {
+ public:
+  // A block of `capacity` bytes, a multiple of 64, with that alignment. Only its first `bytes` may
+  // be accessed, as AddressSanitizer is told. Null if the system has no more.
+  void* take(std::size_t bytes, std::size_t capacity);
+
+  void put_back(void* block, std::size_t capacity);
+
+  // Returns to the system what was put back, but for small blocks whose slab has others in use.
+  void release();
+
+  std::size_t kept_bytes() const { return kept_; }  // of the blocks put back
+  std::size_t num_made() const { return made_; }    // since the start
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  struct Slab {
+    std::byte *begin, *next, *end;  // the next block is made at `next`
+    std::size_t free_bytes;         // of blocks put back, as `release` counts them
+
+    bool is_idle() const { return free_bytes == std::size_t(next - begin); }
+  };
+
+  void* make(std::size_t bytes, std::size_t capacity);
+  void* make_in_slab(std::size_t capacity);
+  Slab* slab_of(const void* block);  // null if the block is on its own
+  void count_free_bytes();
+
+  std::map<std::size_t, Free*> free_;  // by capacity: blocks put back, linked through themselves
+  std::vector<Slab> slabs_;            // blocks are made in the last one
+  std::size_t kept_ = 0, made_ = 0;
+};
+
+}  // namespace tapestry
