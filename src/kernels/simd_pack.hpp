@@ -38,7 +38,13 @@ void pack_panel(Matrix b, Index depth, Index columns, Index width, real* to) {
     }
     return;
   }
-  if (b.row == 1 && depth >= 4 && columns >= lanes<A>) {  // the last of each overlap those before
+  if (b.column == 0) {  // each row is one number, repeated: the gradient of a sum, say
+    for (Index p = 0; p < depth; ++p) {
+      const Floats<A> number(*b.at(p, 0));
+      sweep<A>(columns, [&](Index j, auto part) { store<A>(to + p * width + j, number, part); });
+    }
+  } else if (b.row == 1 && depth >= 4 && columns >= lanes<A>) {
+    // the last of each overlap those before
     for (Index j = 0; j < columns; j += lanes<A>) {
       const Index l = j + lanes<A> <= columns ? j : columns - lanes<A>;
       for (Index p = 0; p < depth; p += 4) {

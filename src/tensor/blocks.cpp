@@ -110,7 +110,7 @@ void* Blocks::make_in_slab(std::size_t capacity) {
   if (slabs_.empty() || capacity > std::size_t(slabs_.back().end - slabs_.back().next)) {
     std::byte* const begin = map_slab();
     if (begin == nullptr) return nullptr;
-    slabs_.push_back({begin, begin, begin + slab_bytes, 0});
+    slabs_.push_back({begin, begin, begin + slab_bytes});
   }
   return std::exchange(slabs_.back().next, slabs_.back().next + capacity);
 }

@@ -28,7 +28,7 @@ class Blocks {
   };
   struct Slab {
     std::byte *begin, *next, *end;  // the next block is made at `next`
-    std::size_t free_bytes;         // of blocks put back, as `release` counts them
+    std::size_t free_bytes = 0;     // of blocks put back, as `release` counts them
 
     bool is_idle() const { return free_bytes == std::size_t(next - begin); }
   };
