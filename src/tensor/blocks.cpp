@@ -88,8 +88,8 @@ void* Blocks::take(std::size_t bytes, std::size_t capacity) {
 
 void Blocks::put_back(void* block, std::size_t capacity) {
   Free*& first = free_.find(capacity)->second;
-  first = new (block) Free{first};
   allow_only(block, sizeof(Free), capacity);
+  first = new (block) Free{first};
   kept_ += capacity;
 }
 
