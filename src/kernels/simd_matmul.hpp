@@ -144,12 +144,21 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
 
 // A product with a vector reads its matrix once, some rows at a time, from end to end: a few long
 // streams, which a processor foresees, but not where they begin. So in the middle of a row it calls
-// for the beginning of a later one: out of memory 0.99 to 1.18 times as fast as without, in the L3
-// cache 0.94 to 1.03 times. Calls for each line of the later rows were slower, most of all in L3: 1.03
-// to 1.15 times out of memory, 1.05 to 1.27 times there (Zen 5, 2 to 12 MB, avx2 and avx512). In the L2
-// cache any such call costs time: 288 x 288 took 1.2 to 1.3 times as long.
+// for the beginning of a later one. With these calls it was 0.99 to 1.18 times as fast as without
+// where the matrix came from memory, and 0.94 to 1.03 times where from the L3 cache. A call for each
+// line of the later rows took 1.03 to 1.15 times as long as these, and from L3 1.05 to 1.27 times
+// (Zen 5, 2 to 12 MB, avx2 and avx512). In the L2 cache such calls cost time: 288 x 288 took 1.2 to
+// 1.3 times as long.
 constexpr int rows_at_a_time = 8;
-constexpr Index beginning = 512 / Index(sizeof(real));  // what is called for of a row
+
+// Beside number p of rows of k: in their middle it calls for the first 512 bytes of the later rows.
+TAPESTRY_INLINE void fetch_beginnings(const real* const* row, Index to_later, Index p, Index k) {
+  constexpr Index numbers = 128;
+  const Index from = k > numbers ? (k - numbers) / 2 : 0;
+  if (p < from || p >= from + numbers) return;
+#pragma GCC unroll 8
+  for (int r = 0; r < rows_at_a_time; ++r) __builtin_prefetch(row[r] + to_later + p - from);
+}
 
 // y[i * y_step] = sum over p of a[i, p] * x[p], rows of a contiguous: eight rows at a time, each a
 // chain per lane
@@ -158,7 +167,6 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
   using V = Floats<A>;
   constexpr int most = rows_at_a_time;
   const bool is_far = m * k * Index(sizeof(real)) > 2 * l2_cache();
-  const Index middle = is_far ? (k > beginning ? (k - beginning) / 2 : 0) : k;
   for (Index i = 0; i < m; i += most) {
     const Index left = m - i, count = left < most ? left : most;
     const real* row[most];
@@ -177,10 +185,7 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
     };
     Index p = 0;
     for (; p + cache_line <= k; p += cache_line) {
-      if (p >= middle && p < middle + beginning) {
-#pragma GCC unroll 8
-        for (int r = 0; r < most; ++r) __builtin_prefetch(row[r] + most * a.row + p - middle);
-      }
+      if (is_far) fetch_beginnings(row, most * a.row, p, k);
 #pragma GCC unroll 4
       for (Index b = 0; b < cache_line; b += lanes<A>) add(p + b, Full{});
     }
@@ -189,11 +194,12 @@ void rows_times(Index m, Index k, Matrix a, const real* x, real* y, Index y_step
   }
 }
 
-// Beside number j of a row of n: at the row's end it calls for the beginning of a later one. Each
-// line of it would be too many where y is read and written, too: that cost 7 %, and 12 % for a
+// Beside number j of a row of n: at the row's end it calls for the first 512 bytes of a later one.
+// Each line of it would be too many where y is read and written, too: that cost 7 %, and 12 % for a
 // thread that reads a half of each row (Zen 5, rows of 4 and 11 kB).
 TAPESTRY_INLINE void fetch_beginning(const real* later, Index j, Index n) {
-  const Index from = n > beginning ? n - beginning : 0;
+  constexpr Index numbers = 128;
+  const Index from = n > numbers ? n - numbers : 0;
   if (j >= from) __builtin_prefetch(later + j - from);
 }
 

@@ -107,9 +107,9 @@ std::vector<bool> fixed_tokens(const Source& s) {
 // Functions that reserve memory or ask for it before its turn, or that say how much work is a part
 // or how large a cache is
 constexpr std::array calls_for_speed = {
-    "reserve",        "row_grain",         "fetch",      "fetch_ahead",  "fetch_beginning",
-    "fetch_distance", "prefetch_row",      "prefetch",   "ask_ahead",    "announce",
-    "announce_rows",  "announce_keys",     "fetch_near", "worth_asking", "l2_cache",
+    "reserve",        "row_grain",         "fetch",      "fetch_beginnings", "fetch_beginning",
+    "fetch_distance", "prefetch_row",      "prefetch",   "ask_ahead",        "announce",
+    "announce_rows",  "announce_keys",     "fetch_near", "worth_asking",     "l2_cache",
     "first_row",      "__builtin_prefetch"};
 
 std::vector<bool> tokens_for_speed(const Source& s) {
