@@ -145,8 +145,8 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
 // A product with a vector reads its matrix once, some rows at a time, from end to end: a few long
 // streams, which a processor foresees, but not where they begin. So in the middle of a row it calls
 // for the beginning of a later one. With these calls it was 0.99 to 1.18 times as fast as without
-// where the matrix came from memory, and 0.94 to 1.03 times where from the L3 cache. A call for each
-// line of the later rows took 1.03 to 1.15 times as long as these, and from L3 1.05 to 1.27 times
+// where the matrix came from memory, and 0.94 to 1.03 times where from the L3 cache. A call for
+// each line of the later rows took 1.03 to 1.15 times as long as these, from L3 1.05 to 1.27 times
 // (Zen 5, 2 to 12 MB, avx2 and avx512). In the L2 cache such calls cost time: 288 x 288 took 1.2 to
 // 1.3 times as long.
 constexpr int rows_at_a_time = 8;
