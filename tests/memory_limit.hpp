@@ -1,4 +1,4 @@
-// While it exists, this process may address only some bytes more than it does.
+// While a MemoryLimit exists, this process may address only `bytes` more than when it was made.
 #pragma once
 
 #include <sys/resource.h>

@@ -33,7 +33,7 @@ void reset_peak_memory();
 // (Linux); else the largest number.
 [[nodiscard]] std::size_t available_memory();
 
-// Returns pooled memory to the system: all but small blocks beside others that are in use.
+// Returns pooled memory to the system, except blocks below 2 MiB that lie beside one in use.
 void release_pooled_memory();
 
 // A handle on a block; copies share it, and the last one returns it to the pool.
@@ -75,7 +75,7 @@ class Buffer {
   struct Block {
     std::atomic<long> owners;
     std::size_t bytes;     // as requested
-    std::size_t capacity;  // as taken from the system, header included
+    std::size_t capacity;  // as taken from the pool, header included
     std::atomic<bool> given_away = false;
     Saved* saved = nullptr;  // what tapes keep of it: a list
   };

@@ -44,7 +44,7 @@ void pack_panel(Matrix b, Index depth, Index columns, Index width, real* to) {
       sweep<A>(columns, [&](Index j, auto part) { store<A>(to + p * width + j, number, part); });
     }
   } else if (b.row == 1 && depth >= 4 && columns >= lanes<A>) {
-    // the last of each overlap those before
+    // The last batch of columns, and the last four rows, may overlap those before.
     for (Index j = 0; j < columns; j += lanes<A>) {
       const Index l = j + lanes<A> <= columns ? j : columns - lanes<A>;
       for (Index p = 0; p < depth; p += 4) {

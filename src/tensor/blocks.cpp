@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #endif
 
-// Absent unless the program is linked with AddressSanitizer, also where the library is not.
+// Null unless the program is linked with AddressSanitizer; it may be where this library is not.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* address, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* address, std::size_t bytes);
@@ -35,16 +35,16 @@ std::align_val_t alignment_of(std::size_t capacity) {
 
 #ifdef __linux__
 
-// Where the system has them. Not for an end that fills less than half of one: that would take up to
-// an eighth more memory than the numbers need.
+// Leaves out an end that fills less than half of a huge page: that would take up to an eighth more
+// memory than the numbers need. No effect on a system without them.
 void request_huge_pages(void* memory, std::size_t bytes, std::size_t capacity) {
   const std::size_t huge = std::min(capacity, (bytes + huge_page / 2) / huge_page * huge_page);
   madvise(memory, huge, MADV_HUGEPAGE);
   madvise(static_cast<std::byte*>(memory) + huge, capacity - huge, MADV_NOHUGEPAGE);
 }
 
-// A slab's memory, aligned to huge pages; null if there is none. None where AddressSanitizer
-// watches, too: it finds more around blocks that are apart.
+// A slab's memory, aligned to huge pages; null if there is none. Null under AddressSanitizer, too:
+// it finds more errors if each block is an allocation of its own.
 std::byte* map_slab() {
   if (__asan_poison_memory_region) return nullptr;
   constexpr std::size_t room = slab_bytes + huge_page;
@@ -105,9 +105,10 @@ void* Blocks::make(std::size_t bytes, std::size_t capacity) {
   return block;
 }
 
-// The rest of a slab takes no memory: the system gives a page when it is first written to.
+// Huge pages of a slab that were never written to take no memory.
 void* Blocks::make_in_slab(std::size_t capacity) {
   if (slabs_.empty() || capacity > std::size_t(slabs_.back().end - slabs_.back().next)) {
+    slabs_.reserve(slabs_.size() + 1);  // first, since it may throw
     std::byte* const begin = map_slab();
     if (begin == nullptr) return nullptr;
     slabs_.push_back({begin, begin, begin + slab_bytes});

@@ -1,5 +1,6 @@
-// Blocks of memory from the system, kept for reuse once they are put back. A large one is in huge
-// pages of its own; small ones lie side by side in a slab, whose huge pages they share.
+// Blocks of memory from the system, kept for reuse once they are put back. One of 2 MiB or more is
+// in huge pages of its own; on Linux smaller ones lie side by side in a slab, whose huge pages they
+// share. The caller sees to it that one thread at a time is here.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,17 @@ namespace tapestry {
 
 class Blocks {
  public:
+  Blocks() = default;  // what it has at its end stays taken: it is for a whole program
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
   // A block of `capacity` bytes, a multiple of 64, with that alignment. Only its first `bytes` may
   // be accessed, as AddressSanitizer is told. Null if the system has no more.
   void* take(std::size_t bytes, std::size_t capacity);
 
-  void put_back(void* block, std::size_t capacity);
+  void put_back(void* block, std::size_t capacity);  // the capacity that it was taken with
 
-  // Returns to the system what was put back, but for small blocks whose slab has others in use.
+  // Returns what was put back to the system, except small blocks whose slab has others in use.
   void release();
 
   std::size_t kept_bytes() const { return kept_; }  // of the blocks put back

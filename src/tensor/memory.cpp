@@ -7,7 +7,6 @@
 #include <new>
 #include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "tapestry/error.hpp"
 #include "tapestry/memory_account.hpp"

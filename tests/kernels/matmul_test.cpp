@@ -42,7 +42,7 @@ double allowed(Index k) { return 2e-7 * double(k + 1); }
 
 // Sums of equal terms grow with k, and so does each rounding of them.
 double allowed(const Operand& a, const Operand& b) {
-  const bool equal_terms = a.column == 0 || b.row == 0;
+  const bool equal_terms = a.column == 0 && b.row == 0;
   return allowed(a.columns) * double(equal_terms ? std::max<Index>(1, a.columns) : 1);
 }
 

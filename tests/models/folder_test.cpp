@@ -318,6 +318,6 @@ TEST_CASE("a model that does not fit into memory is refused before any is taken"
   CHECK(missing_word(refusal, {("its 78967808 numbers take " + wanted + but).c_str(),
                                " GB are free", "smaller model"}) == "");
   const double free = std::stod(refusal.substr(refusal.find(but) + but.size()));
-  CHECK((free > 0.1 && free < 0.2));  // of 0.3 the mapped file takes 0.16
+  CHECK((free > 0.05 && free < 0.2));  // of 0.3 the mapped file takes 0.16, a slab 0.03
   CHECK(taken < 1'000'000);
 }

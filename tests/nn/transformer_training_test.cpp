@@ -185,7 +185,7 @@ TEST_CASE("from the second step of training on, nothing is asked of the system",
     const Transformer model(options, random);
     Adam adam(model.parameters());
     release_pooled_memory();
-    std::vector<std::size_t> fresh;
+    std::vector<std::size_t> fresh, live;
     for (int step = 0; step < 3; ++step) {
       Tape tape(model.parameters());
       Gradients gradients =
@@ -193,9 +193,11 @@ TEST_CASE("from the second step of training on, nothing is asked of the system",
       clip_gradient_norm(gradients, 1);
       adam.step(gradients);
       fresh.push_back(memory_stats().num_allocs);
+      live.push_back(memory_stats().live_bytes);
     }
     CHECK(fresh[1] == fresh[0]);
     CHECK(fresh[2] == fresh[0]);
+    CHECK(live == std::vector<std::size_t>(3, live[0]));
   }
 }
 

@@ -12,6 +12,16 @@
 
 #include "catch.hpp"
 #include "memory_limit.hpp"
+#include "tapestry/memory.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
 
 namespace tapestry {
 namespace {
@@ -23,7 +33,7 @@ struct Taken {
   std::size_t capacity;
 };
 
-// Some blocks, all of them filled with numbers of their own.
+// Some blocks, each filled with a number of its own.
 Taken take(Blocks& from, std::size_t count, std::size_t capacity) {
   Taken taken{{}, capacity};
   for (std::size_t i = 0; i < count; ++i) {
@@ -124,6 +134,17 @@ TEST_CASE("large blocks request huge pages, but not for an end that fills less t
   CHECK(advice(3 * mib, 3 * mib - 1) == "hg");
 }
 
+TEST_CASE("a buffer's block has room for its header, too", "[phase0][memory]") {
+  if (!has_huge_pages()) {
+    SUCCEED("this system has none");
+    return;
+  }
+  release_pooled_memory();  // a block of this size for fewer numbers
+  constexpr std::size_t header = 64;
+  const Buffer buffer(3 * mib - header);
+  CHECK(advice_at(buffer.id(), 3 * mib - 1) == "hg");
+}
+
 TEST_CASE("small blocks lie side by side, whatever their sizes, and share huge pages",
           "[phase0][memory]") {
   Blocks blocks;
@@ -136,7 +157,9 @@ TEST_CASE("small blocks lie side by side, whatever their sizes, and share huge p
     CHECK(advice_at(first) == "hg");
     CHECK(advice_at(first, 32 * mib - 1) == "hg");
   }
-  CHECK(blocks.take(2 * mib, 2 * mib) != first + 640'000 + 2 * mib + 320);  // a large one does not
+  void* const large = blocks.take(2 * mib, 2 * mib);
+  CHECK(large != first + 640'000 + 2 * mib + 320);
+  blocks.put_back(large, 2 * mib);
   blocks.put_back(first, 64);
   blocks.put_back(first + 64, 640'000);
   blocks.put_back(first + 64 + 640'000, 2 * mib - 64);
@@ -175,7 +198,8 @@ TEST_CASE("a full slab is followed by another one", "[phase0][memory]") {
   CHECK(advice_at(begin) == "no memory");
 }
 
-TEST_CASE("what returns to the system and what is kept has any sizes", "[phase0][memory]") {
+TEST_CASE("large blocks return to the system, small ones beside one in use are kept",
+          "[phase0][memory]") {
   Blocks blocks;
   void* const in_use = blocks.take(100, 128);
   std::memset(in_use, 7, 100);
@@ -209,6 +233,7 @@ TEST_CASE("where there is no room for a slab, a small block is on its own", "[ph
   const Taken taken = take(blocks, 2, 64 * 100);
   CHECK(blocks.num_made() == 2);
   CHECK(are_intact(taken));
+  CHECK(taken.blocks[1] != static_cast<std::byte*>(taken.blocks[0]) + taken.capacity);
   put_back(blocks, taken);
   blocks.release();
   CHECK(blocks.kept_bytes() == 0);

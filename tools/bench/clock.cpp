@@ -23,13 +23,11 @@ double time_calls(const Contestant& contestant, int calls) {
 
 double best_in(const Contestant& contestant, double slice) {
   const double start = now();
-  const double first = time_calls(contestant, 1);  // not counted: others have used the caches
-  const bool batch = !contestant.before && !contestant.seconds && first < least_timed;
-  const int calls = batch ? static_cast<int>(std::ceil(least_timed / first)) : 1;
-  double best = std::numeric_limits<double>::infinity();
-  do {
-    best = std::min(best, time_calls(contestant, calls));
-  } while (now() - start < slice);
+  (void)time_calls(contestant, 1);  // not counted: others have used the caches
+  double best = time_calls(contestant, 1);
+  const bool batch = !contestant.before && !contestant.seconds && best < least_timed;
+  const int calls = batch ? static_cast<int>(std::ceil(least_timed / best)) : 1;
+  while (now() - start < slice) best = std::min(best, time_calls(contestant, calls));
   return best;
 }
 
