@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 #endif
 
-// Null unless the program is linked with AddressSanitizer; it may be where this library is not.
+// Null unless the program is linked with AddressSanitizer, which it may be even where this library
+// was compiled without.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* address, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* address, std::size_t bytes);
@@ -18,7 +19,6 @@ extern "C" {
 namespace tapestry {
 namespace {
 
-constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t slab_bytes = 16 * huge_page;
 
@@ -30,7 +30,7 @@ void allow_only(void* block, std::size_t bytes, std::size_t capacity) {
 }
 
 std::align_val_t alignment_of(std::size_t capacity) {
-  return std::align_val_t{capacity < huge_page ? alignment : huge_page};
+  return std::align_val_t{capacity < huge_page ? Blocks::alignment : huge_page};
 }
 
 #ifdef __linux__

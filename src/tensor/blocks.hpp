@@ -11,12 +11,14 @@ namespace tapestry {
 
 class Blocks {
  public:
+  static constexpr std::size_t alignment = 64;  // of each block, in bytes
+
   Blocks() = default;  // what it has at its end stays taken: it is for a whole program
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // A block of `capacity` bytes, a multiple of 64, with that alignment. Only its first `bytes` may
-  // be accessed, as AddressSanitizer is told. Null if the system has no more.
+  // A block of `capacity` bytes, a multiple of the alignment. Only its first `bytes` may be
+  // accessed, as AddressSanitizer is told. Null if the system has no more.
   void* take(std::size_t bytes, std::size_t capacity);
 
   void put_back(void* block, std::size_t capacity);  // the capacity that it was taken with

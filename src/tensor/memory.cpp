@@ -23,7 +23,7 @@ namespace {
 struct Pool {
   std::mutex mutex;
   Blocks blocks;
-  std::size_t live = 0, peak = 0;                                                   // bytes
+  std::size_t live_bytes = 0, peak_bytes = 0;
   std::unordered_map<const void*, std::shared_ptr<MemoryAccount::State>> accounts;  // by block
 };
 
@@ -39,7 +39,7 @@ Pool& pool() {
 // Rounds up to one of eight steps per power of two: at most 12.5 % is wasted, and similar sizes
 // share their blocks.
 std::size_t round_up(std::size_t bytes) {
-  const std::size_t step = std::max(std::size_t{64}, std::bit_floor(bytes) / 8);
+  const std::size_t step = std::max(Blocks::alignment, std::bit_floor(bytes) / 8);
   return (bytes + step - 1) / step * step;
 }
 
@@ -79,8 +79,8 @@ Buffer::Buffer(std::size_t bytes) {
     check_limit(bytes, capacity);
     memory = pool().blocks.take(bytes + header_bytes, capacity);
     if (memory != nullptr) {
-      pool().live += capacity;
-      pool().peak = std::max(pool().peak, pool().live);
+      pool().live_bytes += capacity;
+      pool().peak_bytes = std::max(pool().peak_bytes, pool().live_bytes);
       open_entry(pool(), memory, capacity);
     }
   }
@@ -97,18 +97,18 @@ void Buffer::free() noexcept {
   const std::lock_guard lock(pool().mutex);
   close_entry(pool(), block_, capacity);
   pool().blocks.put_back(block_, capacity);
-  pool().live -= capacity;
+  pool().live_bytes -= capacity;
 }
 
 MemoryStats memory_stats() {
   const std::lock_guard lock(pool().mutex);
   const Pool& all = pool();
-  return {all.live, all.peak, all.blocks.kept_bytes(), all.blocks.num_made()};
+  return {all.live_bytes, all.peak_bytes, all.blocks.kept_bytes(), all.blocks.num_made()};
 }
 
 void reset_peak_memory() {
   const std::lock_guard lock(pool().mutex);
-  pool().peak = pool().live;
+  pool().peak_bytes = pool().live_bytes;
 }
 
 std::size_t peak_memory_of(const std::function<void()>& work) {

@@ -23,16 +23,8 @@
 #include "kernels/parallel.hpp"
 #include "kernels/pool_threads.hpp"
 #include "ops/expect.hpp"
+#include "sanitizers.hpp"
 #include "threads.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
 
 namespace tapestry::kernels {
 namespace {

@@ -12,16 +12,8 @@
 
 #include "catch.hpp"
 #include "memory_limit.hpp"
+#include "sanitizers.hpp"
 #include "tapestry/memory.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
 
 namespace tapestry {
 namespace {
