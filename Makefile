@@ -32,9 +32,9 @@ build := build/$(MODE)
 
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
 # Kernels, the compression of pictures, lessons that time loops of their own, and the learner's
-# capstone get -O3 as well. All else takes a quarter of the time of all lessons, and is built faster
-# so.
-mode_release := -O1
+# capstone get -O3 as well. All else takes a quarter of the time of all lessons. -Og builds it in
+# four fifths of the time of -O1; all lessons ran as long, small training steps 1% longer.
+mode_release := -Og
 mode_f64 := -O1 -DTAPESTRY_F64
 mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
@@ -239,7 +239,7 @@ $(build)/catch2.hpp: tests/catch.hpp | build/setup/build
 $(build)/catch2.hpp.gch: private extra = $(tests_optimised) -Itests
 # What the tests themselves do is watched by the address sanitizer only: a third less to
 # compile.
-tests_optimised := $(if $(findstring san,$(MODE)),-O0 -fno-sanitize=undefined,-O1)
+tests_optimised := $(if $(findstring san,$(MODE)),-O0 -fno-sanitize=undefined,-Og)
 $(build)/obj/tests/main.o: private extra = -O0 -fno-sanitize=all -Itests
 $(build)/obj/tests/%.o: private extra = $(tests_optimised) -Wno-unused-result -Itests \
   -include $(build)/catch2.hpp

@@ -42,6 +42,10 @@ struct Math {
   TAPESTRY_INLINE static V polynomial(V x, const float (&c)[count]) {
     return simd::polynomial(x, c);
   }
+  template <int count>
+  TAPESTRY_INLINE static V polynomial_in_halves(V x, const float (&c)[count]) {
+    return simd::polynomial_in_halves(x, c);
+  }
   // 2^x for x <= 127; 0 where results would be denormal
   TAPESTRY_INLINE static V exp2(V x) { return simd::exp2(x); }
 
@@ -82,10 +86,11 @@ struct Math {
     return scaled(e.number, e.power, e.n, x, -103.97208f);  // below, exp(x) rounds to 0
   }
 
-  // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float
+  // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float, or
+  // on some sets below 0.71 of it
   TAPESTRY_INLINE static V exp_below_88(V x) {
-    const Scaled e = scaled_exp(x);
-    return scaled_to_normal(e.number, e.power, e.n, x, -87.33f);
+    const Scaled e = scaled_exp(stopped(x));
+    return scaled_to_normal(e.number, e.power, e.n, x);
   }
 
   // (log(1 + f) - 2 s) / s^3 for s = f / (2 + f), as a function of z = s^2 <= 1/9:

@@ -90,18 +90,36 @@ TAPESTRY_INLINE Floats<A> polynomial(const Floats<A>& x, const float (&c)[count]
   return sum;
 }
 
+// The same, even and odd powers apart: half as long a chain, for one multiplication more. For long
+// polynomials that everything after waits for.
+template <class A, int count>
+TAPESTRY_INLINE Floats<A> polynomial_in_halves(const Floats<A>& x, const float (&c)[count]) {
+  static_assert(count % 2 == 1);
+  const Floats<A> square = x * x;
+  Floats<A> even(c[count - 1]), odd(c[count - 2]);
+  for (int i = count - 3; i > 0; i -= 2) {
+    even = multiply_add(even, square, Floats<A>(c[i]));
+    odd = multiply_add(odd, square, Floats<A>(c[i - 1]));
+  }
+  return multiply_add(odd, x, multiply_add(even, square, Floats<A>(c[0])));
+}
+
 // ---- Powers of two. A processor takes a hundred times as long for a denormal result, so none may
 // come up on the way to a result of 0.
 
 // number * 2^n for a number in [0.7, 1.5) and a whole n; power is n + rounder. 0 where x < least.
-// `scaled` is for any n, infinity and the denormals among the results; `scaled_to_normal` for
-// n <= 127, where it is above -127 unless x < least.
+// n may be any, infinity and denormals are among the results.
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
                                  const Floats<A>& n, const Floats<A>& x, float least);
+
+// The same for results that are normal or 0. Before, exp(x) is computed of stopped(x): sets without
+// masks stop where 2^n becomes 0, others see it by x.
+template <class A>
+TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x);
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>& n, const Floats<A>& x, float least);
+                                           const Floats<A>& n, const Floats<A>& x);
 
 // 2^x for x <= 127; 0 below about -126, where results would be denormal. 2^x = 2^n 2^r with n near
 // or below x.

@@ -24,11 +24,13 @@ TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power
 }
 
 template <class A>
+TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x) {
+  return larger<A>(Floats<A>(-88.0f), x);  // there n is -127, and the power below 0; NaN stays
+}
+template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>&, const Floats<A>& x, float least) {
-  using V = Floats<A>;
-  const V factor = from_bits<A>((bits<A>(power) << 23) + Ints<A>(127 << 23));
-  return xsimd::select(x < V(least), V(0.0f), number * factor);
+                                           const Floats<A>&, const Floats<A>&) {
+  return number * from_bits<A>((bits<A>(power) << 23) + Ints<A>(127 << 23));
 }
 
 template <class A>
