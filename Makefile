@@ -31,8 +31,8 @@ VERSION := $(shell awk '/define TAPESTRY_VERSION_/ { text = text dot $$3; dot = 
 build := build/$(MODE)
 
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
-# Kernels, the compression of pictures, lessons that time loops of their own, and the learner's
-# capstone get -O3 as well. All else takes a quarter of the time of all lessons. -Og builds it in
+# Kernels, the compression of pictures, the hashes of saved tensors (xxhash cannot be compiled with
+# -Og), lessons that time loops of their own, and the learner's capstone get -O3 as well. All else takes a quarter of the time of all lessons. -Og builds it in
 # four fifths of the time of -O1; all lessons ran as long, small training steps 1% longer.
 mode_release := -Og
 mode_f64 := -O1 -DTAPESTRY_F64
@@ -56,8 +56,8 @@ endif
 flags = -std=c++20 $(mode_$(MODE)) $(fast) -ffp-contract=off $(if $(filter engine,$(MODE)),,-pthread) $(warnings) \
   -Iinclude $(include_paths) $(false_alarms) $(CPPFLAGS) $(CXXFLAGS)
 fast_objects := $(build)/capstone/%.o $(addprefix $(build)/obj/,$(src)/kernels/% $(src)/plot/png.o \
-  $(patsubst %.cpp,%.o,$(shell grep -l 'course/timing.hpp' -r tutorials --include='*.cpp' \
-  --exclude=check.cpp)))
+  $(src)/tensor/saved.o $(patsubst %.cpp,%.o,$(shell grep -l 'course/timing.hpp' -r tutorials \
+  --include='*.cpp' --exclude=check.cpp)))
 $(fast_objects): private fast = $(if $(filter release clang,$(MODE)),-O3)
 # Private headers are for the library, its tests and some tools; lessons, tutorials/course and the
 # command use only installed headers.
