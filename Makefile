@@ -32,8 +32,9 @@ build := build/$(MODE)
 
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
 # Kernels, the compression of pictures, the hashes of saved tensors (xxhash cannot be compiled with
-# -Og), lessons that time loops of their own, and the learner's capstone get -O3 as well. All else takes a quarter of the time of all lessons. -Og builds it in
-# four fifths of the time of -O1; all lessons ran as long, small training steps 1% longer.
+# -Og), lessons that time loops of their own, and the learner's capstone get -O3 as well. All else
+# takes a quarter of the time of all lessons. -Og builds everything in four fifths of the time of
+# -O1; all lessons ran as long, small training steps 1% longer.
 mode_release := -Og
 mode_f64 := -O1 -DTAPESTRY_F64
 mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \

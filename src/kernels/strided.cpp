@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "kernels/parallel.hpp"
 #include "kernels/table.hpp"
@@ -10,9 +12,9 @@
 namespace tapestry::kernels {
 namespace {
 
-// Asks memory for a row, if any, that will be read and written soon.
+// Asks memory for a row, if any, that will be read soon.
 void prefetch(const real* row, Index width) {
-  for (Index j = 0; row != nullptr && j < width; j += 16) __builtin_prefetch(row + j, 1);
+  for (Index j = 0; row != nullptr && j < width; j += 16) __builtin_prefetch(row + j);
 }
 
 // The order of dimensions that writes `to` as sequentially as possible.
@@ -120,17 +122,27 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
 
 void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table, Index rows) {
+  // The places of each row's id in order, row after row (counting sort): so each row of d_table is
+  // written from front to back, and while it is in the first cache.
+  std::vector<Index> first(static_cast<std::size_t>(rows) + 1);  // of row r: places[first[r]], ...
+  std::vector<Index> places(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) ++first[static_cast<std::size_t>(ids[i])];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  for (Index i = count; i-- > 0;) {
+    places[static_cast<std::size_t>(--first[static_cast<std::size_t>(ids[i])])] = i;
+  }
+  const Index *const begin_of = first.data(), *const place = places.data();
   const Table& t = active();
-  // Each thread looks for the ids of its rows, and clears them first: then they are in its cache.
   parallel_parts(rows, row_grain(width), [=, &t](Index begin, Index end) {
-    const auto row_of = [&](Index i) -> real* {  // null: another thread's
-      const bool own = i < count && ids[i] >= begin && ids[i] < end;
-      return own ? d_table + ids[i] * width : nullptr;
-    };
-    std::fill(d_table + begin * width, d_table + end * width, real(0));
-    for (Index i = 0; i < count; ++i) {
-      prefetch(row_of(i + 2), width);
-      if (real* row = row_of(i)) t.of<Add>()(row, 1, dy + i * width, 1, row, width);
+    const real zero = 0;
+    for (Index r = begin; r < end; ++r) {
+      real* const row = d_table + r * width;
+      if (begin_of[r] == begin_of[r + 1]) std::fill_n(row, width, zero);
+      for (Index k = begin_of[r]; k < begin_of[r + 1]; ++k) {
+        prefetch(k + 2 < count ? dy + place[k + 2] * width : nullptr, width);
+        const bool is_first = k == begin_of[r];
+        t.of<Add>()(is_first ? &zero : row, is_first ? 0 : 1, dy + place[k] * width, 1, row, width);
+      }
     }
   });
 }
