@@ -69,18 +69,19 @@ struct Gelu {  // x times the normal distribution function, x * (1 + erf(x / sqr
     return dy * (std::erfc(-x * root_half) / 2 + x * gauss_peak * std::exp(-x * x / 2));
   }
 
-  // x Phi(x) = max(x, 0) - a Phi(-a) for a = |x|, with Phi(-a) = 2^q(a). q falls on beyond 6, where
-  // it was fitted, to -143 at 12, and exp2 makes 0 of that. Off by 8.9e-8 of max(1, |x|)
-  static constexpr float zero_from = 12;
+  // x Phi(x) = max(x, 0) - a Phi(-a) for a = |x|, with Phi(-a) = 2^q(a). q was fitted on [0, 6] and
+  // falls on to -143 at 12, of which exp2 makes 0. a stops there: an infinite one would meet that
+  // 0. Off by 9.7e-8 of max(1, |x|)
+  static constexpr float end = 12;
   template <class M, class V = typename M::V>
   static V simd(V x) {
-    const V a = M::smaller(V(zero_from), M::absolute(x));
+    const V a = M::smaller(V(end), M::absolute(x));
     const V positive = M::larger(V(0.0f), x);
-    const V tail = M::exp2(M::polynomial_in_halves(a, coefficients::log2_normal_tail));
+    const V tail = M::exp2(M::polynomial_even_odd(a, coefficients::log2_normal_tail));
     return M::negative_multiply_add(a, tail, positive);
   }
   // Phi(x) + x phi(x) is S(a) below 0 and 1 - S(a) above, where S(a) = Phi(-a) - a phi(a) =
-  // exp(-a^2 / 2) r(a). It stops at 10, where exp is 2e-22: further on, denormals would come up,
+  // exp(-a^2 / 2) r(a). a stops at 10, where exp is 2e-22: further on, denormals would come up,
   // which take a hundred times as long. Off by 1.8e-7 of max(1, |x|)
   static constexpr float far = 10;
   template <class M, class V = typename M::V>

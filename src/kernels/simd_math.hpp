@@ -43,8 +43,8 @@ struct Math {
     return simd::polynomial(x, c);
   }
   template <int count>
-  TAPESTRY_INLINE static V polynomial_in_halves(V x, const float (&c)[count]) {
-    return simd::polynomial_in_halves(x, c);
+  TAPESTRY_INLINE static V polynomial_even_odd(V x, const float (&c)[count]) {
+    return simd::polynomial_even_odd(x, c);
   }
   // 2^x for x <= 127; 0 where results would be denormal
   TAPESTRY_INLINE static V exp2(V x) { return simd::exp2(x); }

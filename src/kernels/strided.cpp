@@ -122,26 +122,26 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
 
 void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table, Index rows) {
-  // The places of each row's id in order, row after row (counting sort): so each row of d_table is
-  // written from front to back, and while it is in the first cache.
-  std::vector<Index> first(static_cast<std::size_t>(rows) + 1);  // of row r: places[first[r]], ...
-  std::vector<Index> places(static_cast<std::size_t>(count));
-  for (Index i = 0; i < count; ++i) ++first[static_cast<std::size_t>(ids[i])];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  for (Index i = count; i-- > 0;) {
-    places[static_cast<std::size_t>(--first[static_cast<std::size_t>(ids[i])])] = i;
-  }
-  const Index *const begin_of = first.data(), *const place = places.data();
+  // The places in ids, sorted by id (counting sort): places[starts[r]] to places[starts[r + 1] - 1]
+  // hold r. So rows of d_table are written one after another, and one stays in the first cache while
+  // it is summed.
+  std::vector<Index> start_of(static_cast<std::size_t>(rows) + 1);
+  std::vector<Index> sorted(static_cast<std::size_t>(count));
+  Index *const starts = start_of.data(), *const places = sorted.data();
+  for (Index i = 0; i < count; ++i) ++starts[ids[i]];
+  std::partial_sum(start_of.begin(), start_of.end(), starts);
+  for (Index i = count; i-- > 0;) places[--starts[ids[i]]] = i;
   const Table& t = active();
   parallel_parts(rows, row_grain(width), [=, &t](Index begin, Index end) {
     const real zero = 0;
     for (Index r = begin; r < end; ++r) {
       real* const row = d_table + r * width;
-      if (begin_of[r] == begin_of[r + 1]) std::fill_n(row, width, zero);
-      for (Index k = begin_of[r]; k < begin_of[r + 1]; ++k) {
-        prefetch(k + 2 < count ? dy + place[k + 2] * width : nullptr, width);
-        const bool is_first = k == begin_of[r];
-        t.of<Add>()(is_first ? &zero : row, is_first ? 0 : 1, dy + place[k] * width, 1, row, width);
+      const Index first = starts[r], last = starts[r + 1];
+      if (first == last) std::fill_n(row, width, zero);
+      for (Index k = first; k < last; ++k) {
+        prefetch(k + 2 < count ? dy + places[k + 2] * width : nullptr, width);
+        const real* const before = k == first ? &zero : row;
+        t.of<Add>()(before, k == first ? 0 : 1, dy + places[k] * width, 1, row, width);
       }
     }
   });

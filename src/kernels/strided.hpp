@@ -27,7 +27,8 @@ void copy(const Sizes& sizes, const real* from, const Index* from_strides, real*
 void gather_rows(const real* table, const std::int32_t* ids, Index count, Index width, real* y);
 
 // d_table[r, :] = the sum of dy[i, :] over all i with ids[i] == r, in the order of i, so that
-// repeated ids always give the same bits; 0 for a row that no id names. d_table is (rows, width).
+// repeated ids always give the same bits; 0 for a row that no id names. d_table is (rows, width),
+// each id is 0 to rows - 1.
 void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table, Index rows);
 

@@ -25,7 +25,7 @@ TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power
 
 template <class A>
 TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x) {
-  return larger<A>(Floats<A>(-88.0f), x);  // there n is -127, and the power below 0; NaN stays
+  return larger<A>(Floats<A>(-88.0f), x);  // n is -127: the factor is 0; NaN stays
 }
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,

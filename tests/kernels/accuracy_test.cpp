@@ -292,6 +292,7 @@ TEST_CASE("gelu and silu where they stop to fall off", "[phase0][kernels]") {
     CHECK((of(set->of<Gelu>(), -13) == 0 && of(set->of<Silu>(), -100) == 0));
     CHECK((of(set->of<Gelu>(), -11.4f) < 0 && of(set->of<Silu>(), -79.5) < 0));
     CHECK(slope(set->backward_of<Gelu>(), -15) == slope(set->backward_of<Gelu>(), -10));
+    CHECK(slope(set->backward_of<Gelu>(), -9.5f) != slope(set->backward_of<Gelu>(), -10));
     CHECK(slope(set->backward_of<Silu>(), -100) == slope(set->backward_of<Silu>(), -80));
   }
 }
