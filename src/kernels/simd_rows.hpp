@@ -52,8 +52,8 @@ TAPESTRY_INLINE Floats<A> sum_of_blocks(Index n, Sum sum_of) {
 }
 
 // sum of exp(x - shift), in every lane. shift is the row's maximum, so that terms below the least
-// normal float, 1e-38 of the largest, may become 0. Lanes beyond the row hold exp(-inf) = 0. What is
-// `ahead` is prefetched meanwhile.
+// normal float, 1e-38 of the largest, may become 0. Lanes beyond the row hold exp(-inf) = 0. What
+// is `ahead` is prefetched meanwhile.
 template <class A>
 TAPESTRY_INLINE Floats<A> block_sum_exp(const real* x, Index n, const Floats<A>& shift,
                                         Index ahead) {

@@ -123,8 +123,8 @@ void gather_rows(const real* table, const std::int32_t* ids, Index count, Index 
 void scatter_sum_rows(const real* dy, const std::int32_t* ids, Index count, Index width,
                       real* d_table, Index rows) {
   // The places in ids, sorted by id (counting sort): places[starts[r]] to places[starts[r + 1] - 1]
-  // hold r. So rows of d_table are written one after another, and one stays in the first cache while
-  // it is summed.
+  // hold r. So rows of d_table are written one after another, and one stays in the first cache
+  // while it is summed.
   std::vector<Index> start_of(static_cast<std::size_t>(rows) + 1);
   std::vector<Index> sorted(static_cast<std::size_t>(count));
   Index *const starts = start_of.data(), *const places = sorted.data();
