@@ -33,8 +33,8 @@ build := build/$(MODE)
 # ---- Flags. No -march=native: the library runs on any CPU. No -ffast-math: it breaks NaN and -inf.
 # Kernels, the compression of pictures, lessons that time loops of their own, and the learner's
 # capstone get -O3 as well. All else takes a quarter of the time of all lessons, and is built faster
-# so; what lessons and tests are written in faster still with -Og, and lessons run as long. (With a
-# library of -Og tokenizing took 1.6 times as long.)
+# so. Lessons and tests get -Og, which compiles faster still; lessons run as long. (With the library
+# compiled so, tokenizing took 1.6 times as long.)
 mode_release := -O1
 mode_f64 := -O1 -DTAPESTRY_F64
 mode_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \

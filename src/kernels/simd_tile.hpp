@@ -37,7 +37,7 @@ struct Blocking {
   static constexpr Index rows_to_pack_deep = (columns * number > line ? 16 : 8) * rows;
   // For a transposed A when enough columns read it, fewer the further its own columns lie apart
   // (`reach` is the product): in place each line serves a few rows only. From 128 columns on, not
-  // 256, training steps of that width were 1.03 times as fast, 64 x 128 x 128 with AVX2 1.08
+  // 256, a training step of that width was 1.03 times as fast with AVX-512 and equal with AVX2
   // (Zen 4).
   static constexpr Index columns_to_pack_a = 128, reach_to_pack_a = 1 << 15;
   // A group of tiles, up to 192 KB of A, stays in L2 while B comes from memory, panel by panel:
