@@ -70,10 +70,7 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
   const Table& t = active();
   const Cut cut(s, a);
   const Index pieces = cut.rows * cut.columns;  // of each matrix
-  const Index work = std::max<Index>(1, s.m * s.n / pieces * s.k);
-  const auto compute = [=, &t](Index matrix, Index piece) {
-    const Index i = cut.row(piece / cut.columns), to = cut.row(piece / cut.columns + 1);
-    const Index j = cut.column(piece % cut.columns), end = cut.column(piece % cut.columns + 1);
+  const auto compute = [=, &t](Index matrix, Index i, Index to, Index j, Index end) {
     const real* left = a.data + offset_of(s.batch, a.batch_strides, matrix) + i * a.row;
     const real* right = b.data + offset_of(s.batch, b.batch_strides, matrix) + j * b.column;
     const Index at = (matrix * s.m + i) * s.n + j;
@@ -85,9 +82,16 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
                s.n);
     }
   };
+  // The divisions below would be a hundredth of a product of 64 x 64 x 64.
+  if (s.batch.numel() * pieces == 1) return compute(0, 0, s.m, 0, s.n);
+  const Index work = std::max<Index>(1, s.m * s.n / pieces * s.k);
   const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;
   parallel_parts(s.batch.numel() * pieces, (grain + work - 1) / work, [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) compute(i / pieces, i % pieces);
+    for (Index i = begin; i < end; ++i) {
+      const Index row = i % pieces / cut.columns, column = i % pieces % cut.columns;
+      compute(i / pieces, cut.row(row), cut.row(row + 1), cut.column(column),
+              cut.column(column + 1));
+    }
   });
 }
 

@@ -312,7 +312,10 @@ Sharing share_always(Index count) {
   return {int(threads), std::min(count, 4 * threads), true, true};
 }
 
-int threads_at_hand() { return within_part || pool.is_alone() ? 1 : thread_count(); }
+int threads_at_hand() {
+  const int count = thread_count();
+  return count == 1 || within_part || pool.is_alone() ? 1 : count;
+}
 
 void share(const Sharing& sharing, const Parts& parts) {
   if (pool.share(sharing, parts)) return;
