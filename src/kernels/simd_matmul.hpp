@@ -147,9 +147,9 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
 // for the beginning of a later one. Compared with no calls a product was 0.99 to 1.18 times as fast
 // where the matrix came from memory, and 0.94 to 1.03 times where it came from the L3 cache. With
 // calls for each line of the later rows it took 1.02 to 1.15 times as long as with these, and 1.05
-// to 1.27 times from L3 (Zen 5, 2 to 12 MB, avx2 and avx512). Two lines of each row are enough: with
-// eight, a product took 1.03 times as long from L3, and 1.0 to 1.08 times from memory (Zen 4). A
-// matrix in the L2 cache is read without: 288 x 288 took 1.2 to 1.3 times as long with calls.
+// to 1.27 times from L3 (Zen 5, 2 to 12 MB, avx2 and avx512). Two lines of each row are enough:
+// with eight, a product took 1.03 times as long from L3, and 1.0 to 1.08 times from memory (Zen 4).
+// A matrix in the L2 cache is read without: 288 x 288 took 1.2 to 1.3 times as long with calls.
 constexpr int rows_at_a_time = 8;
 
 // Beside number p of rows of k: in their middle it calls for the first two lines of the rows that

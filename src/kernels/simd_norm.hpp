@@ -14,26 +14,62 @@ decltype(Table::layer_norm) plain_layer_norm = nullptr;
 template <class A>
 decltype(Table::layer_norm_backward) plain_layer_norm_backward = nullptr;
 
-// Writes the mean as a sum of two floats, and 1 / sqrt(variance + epsilon); false if a sum
-// overflows. `total` is the sum of the row, each of whose additions was rounded: too inexact far
-// from 0. The differences to a number near the mean are exact enough. share is 1 / n.
+// Sums over a row of the differences to a number near its mean, and of their squares. Differences
+// to 0 would be too inexact far from 0.
 template <class A>
-TAPESTRY_INLINE bool measure_row(const real* x, const Floats<A>& total, double epsilon, Index n,
-                                 double share, real* mean, real* inverse_deviation) {
-  const float near = first_lane<A>(total) * float(share);
-  Chains<A> offsets(0.0f), squares(0.0f);
-  sweep_chains<A>(n, [&](Index i, auto part, auto k) {
+struct RowSums {
+  float near;
+  Chains<A> offsets{0.0f}, squares{0.0f};
+
+  explicit RowSums(float number) : near(number) {}
+
+  template <class Part, class K>
+  TAPESTRY_INLINE void add(const real* x, Index i, Part part, K k) {
     const Floats<A> d = load<A>(x + i, part, near) - Floats<A>(near);  // 0 beyond the row
     offsets.at[k] += d;
     squares.at[k] = multiply_add(d, d, squares.at[k]);
-  });
-  const double offset = double(first_lane<A>(offsets.sum())) * share;
-  const double square = double(first_lane<A>(squares.sum())) * share;
+  }
+  TAPESTRY_INLINE void add_row(const real* x, Index n) {
+    sweep_chains<A>(n, [&](Index i, auto part, auto k) { add(x, i, part, k); });
+  }
+};
+
+// The mean of the first numbers: for most rows as near the mean of all as is enough.
+template <class A>
+TAPESTRY_INLINE float mean_of_first(const real* x, Index n) {
+  const Index count = n < cache_line ? n : cache_line;
+  Floats<A> sum(0.0f);
+  sweep<A>(count, [&](Index i, auto part) { sum += load<A>(x + i, part); });
+  return fold_sum<A>(sum) / float(count);
+}
+
+// Writes the mean as a sum of two floats, and 1 / sqrt(variance + epsilon); false if a sum
+// overflows, or holds a NaN. share is 1 / n.
+template <class A>
+TAPESTRY_INLINE bool measure_row(const real* x, RowSums<A> sums, double epsilon, Index n,
+                                 double share, real* mean, real* inverse_deviation) {
+  double offset = double(first_lane<A>(sums.offsets.sum())) * share;
+  double square = double(first_lane<A>(sums.squares.sum())) * share;
+  // More than a standard deviation away, the next subtraction would lose digits.
+  if (2 * offset * offset > square) {
+    sums = RowSums<A>(float(double(sums.near) + offset));
+    sums.add_row(x, n);
+    offset = double(first_lane<A>(sums.offsets.sum())) * share;
+    square = double(first_lane<A>(sums.squares.sum())) * share;
+  }
   const double variance = square - offset * offset;  // about the mean
-  mean[0] = near;
-  mean[1] = float(offset);
+  const double middle = double(sums.near) + offset;
+  mean[0] = float(middle);
+  mean[1] = float(middle - double(mean[0]));
   *inverse_deviation = float(1 / std::sqrt((variance > 0 ? variance : 0) + epsilon));
   return square < double(infinity);
+}
+
+template <class A>
+TAPESTRY_INLINE RowSums<A> sums_of(const real* x, Index n) {
+  RowSums<A> sums(mean_of_first<A>(x, n));
+  sums.add_row(x, n);
+  return sums;
 }
 
 // Layer normalisation needs a row twice, the second time to write. While one row is written the
@@ -46,25 +82,20 @@ TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real
   using V = Floats<A>;
   if (rows == 0 || n == 0) return;
   const double share = 1 / double(n);
-  const auto sum_row = [n](const real* from) {
-    Chains<A> sums(0.0f);
-    sweep_chains<A>(n, [&](Index i, auto part, auto k) { sums.at[k] += load<A>(from + i, part); });
-    return sums;
-  };
-  Chains<A> sums = sum_row(x);
+  RowSums<A> sums = sums_of<A>(x, n);
   for (Index r = 0; r < rows; ++r, x += n, y += n, mean += 2, ++inverse_deviation) {
     const real* const next = r + 1 < rows ? x + n : x;  // after the last row: any
-    if (!measure_row<A>(x, sums.sum(), double(epsilon), n, share, mean, inverse_deviation)) {
+    if (!measure_row<A>(x, sums, double(epsilon), n, share, mean, inverse_deviation)) {
       plain_layer_norm<A>(x, gain, bias, epsilon, y, mean, inverse_deviation, 1, n);
-      sums = sum_row(next);
+      sums = sums_of<A>(next, n);
       continue;
     }
     const V high(mean[0]), inverse(*inverse_deviation), low = V(-mean[1]) * inverse;
-    sums = Chains<A>(0.0f);
+    sums = RowSums<A>(mean_of_first<A>(next, n));
     sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) {
       if constexpr (k * lanes<A> % cache_line == 0) fetch_near(next + i);
       const V z = multiply_add(load<A>(x + i, part) - high, inverse, low);
-      sums.at[k] += load<A>(next + i, part);
+      sums.add(next, i, part, k);
       store<A>(y + i, multiply_add(z, load<A>(gain + i, part), load<A>(bias + i, part)), part);
     });
   }
