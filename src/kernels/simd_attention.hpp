@@ -37,22 +37,41 @@ TAPESTRY_INLINE void ask_ahead(const AttentionHead& h) {
   if (h.ahead != nullptr) h.ahead->ask();
 }
 
-// c (rows, columns) = a b, or += a b unless fresh. Columns of b and c are whole batches.
+// How many rows one tile of `product` has at most.
+template <class A, int registers>
+TAPESTRY_INLINE Index tile_rows(Index columns) {
+  using Size = Blocking<A, registers>;
+  return columns >= Size::columns ? Size::rows : tall<registers>;
+}
+
+// c (rows, columns) = a b, or += a b unless fresh. Columns of b and c are whole batches. Where they
+// are wide enough, tiles are those of large products, which are lower: attention of 128 positions,
+// both ways, was 1.05 times as fast with a causal mask (AVX-512, Zen 4).
 template <class A, int registers>
 TAPESTRY_INLINE void product(Index rows, Index columns, Index depth, Matrix a, const real* b,
                              Index b_row, real* c, Index c_row, bool fresh) {
+  using Size = Blocking<A, registers>;
   constexpr int full = tall<registers>;
-  for (Index i = 0; i < rows;) {
+  const Index wide = columns / Size::columns * Size::columns;
+  const Parts tiles(rows, Size::rows);
+  for (Index t = 0; wide > 0 && t < tiles.count; ++t) {
+    const Index i = tiles.begin(t);
+    for (Index j = 0; j < wide; j += Size::columns) {
+      any_tile<A, registers>(int(tiles.size(t)), Size::columns, depth, a.from(i, 0), b + j, b_row,
+                             c + i * c_row + j, c_row, fresh, nothing_later);
+    }
+  }
+  for (Index i = 0; wide < columns && i < rows;) {
     const int height = fitting<full>(rows - i);
-    Index j = 0;
+    Index j = wide;
     for (; j + 2 * lanes<A> <= columns; j += 2 * lanes<A>) {
-      tall_tile<A, full, 2>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
+      tall_tile<A, full, 2>(height, depth, a.from(i, 0), b + j, b_row, c + i * c_row + j, c_row,
+                            fresh);
     }
     if (j < columns) {
-      tall_tile<A, full, 1>(height, depth, a, b + j, b_row, c + j, c_row, fresh);
+      tall_tile<A, full, 1>(height, depth, a.from(i, 0), b + j, b_row, c + i * c_row + j, c_row,
+                            fresh);
     }
-    a.data += height * a.row;
-    c += height * c_row;
     i += height;
   }
 }
@@ -217,12 +236,12 @@ struct Strip {
     if (!same && !fresh) {
       for (Index i = 0; i < count; ++i) scale_row(o + i * columns, columns, correction[i]);
     }
-    for (Index i = 0; i < count;) {  // a tile of queries at a time, each as deep as it sees
-      const int height = fitting<tall<registers>>(count - i);
+    const Index most = tile_rows<A, registers>(columns);
+    for (Index i = 0; i < count; i += most) {  // a tile of queries at a time, as deep as it sees
+      const Index height = count - i < most ? count - i : most;
       ask_ahead(h);
       product<A, registers>(height, columns, view.reach(i, height), {s + i, 1, width}, v, v_row,
                             o + i * columns, columns, fresh);
-      i += height;
     }
     fresh = false;
   }

@@ -132,9 +132,9 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
 template <class A, int registers>
 void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries, const real* a,
                       Index width, const real* b, Index b_row, Index columns, real* c) {
-  constexpr int full = tall<registers>;
-  for (Index j = 0; j < view.visible.keys;) {
-    const int height = fitting<full>(view.visible.keys - j);
+  const Index keys = view.visible.keys, most = tile_rows<A, registers>(columns);
+  for (Index j = 0; j < keys; j += most) {
+    const Index height = keys - j < most ? keys - j : most;
     const std::uint64_t who = view.who(j, height);
     ask_ahead(h);
     const Index first = who == 0 ? queries : std::countr_zero(who);
@@ -143,7 +143,6 @@ void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries
       product<A, registers>(height, columns, end - first, {a + j * width + first, width, 1},
                             b + first * b_row, b_row, c + j * columns, columns, false);
     }
-    j += height;
   }
 }
 
@@ -167,13 +166,13 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
     add_over_queries<A, registers>(h, view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
                                    padded<A>(h.width), to.d_k);
   }
-  const Index columns = padded<A>(h.width);
-  for (Index i = 0; b.d_q != nullptr && i < b.count;) {  // a tile of queries, as deep as it sees
-    const int height = fitting<tall<registers>>(b.count - i);
+  if (b.d_q == nullptr) return;
+  const Index columns = padded<A>(h.width), most = tile_rows<A, registers>(columns);
+  for (Index i = 0; i < b.count; i += most) {  // a tile of queries at a time, as deep as it sees
+    const Index height = b.count - i < most ? b.count - i : most;
     ask_ahead(h);
     product<A, registers>(height, columns, view.reach(i, height), {to.d_p + i, 1, b.width},
                           to.k_rows, to.k_row, b.d_q + i * columns, columns, false);
-    i += height;
   }
 }
 
