@@ -82,7 +82,7 @@ void multiply(const MatmulShape& shape, const MatrixView& a_view, const MatrixVi
                s.n);
     }
   };
-  // The divisions below would be a hundredth of a product of 64 x 64 x 64.
+  // The divisions below would take a hundredth of the time of a product of 64 x 64 x 64.
   if (s.batch.numel() * pieces == 1) return compute(0, 0, s.m, 0, s.n);
   const Index work = std::max<Index>(1, s.m * s.n / pieces * s.k);
   const Index grain = s.m == 1 || s.n == 1 ? vector_grain : operation_grain;

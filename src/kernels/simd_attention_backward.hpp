@@ -132,9 +132,8 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
 template <class A, int registers>
 void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries, const real* a,
                       Index width, const real* b, Index b_row, Index columns, real* c) {
-  const Index keys = view.visible.keys, most = tile_rows<A, registers>(columns);
-  for (Index j = 0; j < keys; j += most) {
-    const Index height = keys - j < most ? keys - j : most;
+  for (Index j = 0; j < view.visible.keys;) {
+    const int height = tile_height<A, registers>(view.visible.keys - j, columns);
     const std::uint64_t who = view.who(j, height);
     ask_ahead(h);
     const Index first = who == 0 ? queries : std::countr_zero(who);
@@ -143,6 +142,7 @@ void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries
       product<A, registers>(height, columns, end - first, {a + j * width + first, width, 1},
                             b + first * b_row, b_row, c + j * columns, columns, false);
     }
+    j += height;
   }
 }
 
@@ -167,12 +167,13 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
                                    padded<A>(h.width), to.d_k);
   }
   if (b.d_q == nullptr) return;
-  const Index columns = padded<A>(h.width), most = tile_rows<A, registers>(columns);
-  for (Index i = 0; i < b.count; i += most) {  // a tile of queries at a time, as deep as it sees
-    const Index height = b.count - i < most ? b.count - i : most;
+  const Index columns = padded<A>(h.width);
+  for (Index i = 0; i < b.count;) {  // a tile of queries at a time, each as deep as it sees
+    const int height = tile_height<A, registers>(b.count - i, columns);
     ask_ahead(h);
     product<A, registers>(height, columns, view.reach(i, height), {to.d_p + i, 1, b.width},
                           to.k_rows, to.k_row, b.d_q + i * columns, columns, false);
+    i += height;
   }
 }
 

@@ -147,16 +147,17 @@ void last_column(Index m, Index k, Matrix a, const real* x, Index x_step, real* 
 // for the beginning of a later one. Compared with no calls a product was 0.99 to 1.18 times as fast
 // where the matrix came from memory, and 0.94 to 1.03 times where it came from the L3 cache. With
 // calls for each line of the later rows it took 1.02 to 1.15 times as long as with these, and 1.05
-// to 1.27 times from L3 (Zen 5, 2 to 12 MB, avx2 and avx512). Two lines of each row are enough:
-// with eight, a product took 1.03 times as long from L3, and 1.0 to 1.08 times from memory (Zen 4).
-// A matrix in the L2 cache is read without: 288 x 288 took 1.2 to 1.3 times as long with calls.
+// to 1.27 times from L3 (Zen 5, 2 to 12 MB, avx2 and avx512, eight lines of each row). Two lines
+// are enough: with eight a product took 1.03 times as long from L3, and 1.0 to 1.08 times from
+// memory (Zen 4). A matrix in the L2 cache is read without: 288 x 288 took 1.2 to 1.3 times as long
+// with calls.
 constexpr int rows_at_a_time = 8;
 
 // Beside number p of rows of k: in their middle it calls for the first two lines of the rows that
 // lie `to_later` further on.
 TAPESTRY_INLINE void fetch_beginnings(const real* const* row, Index to_later, Index p, Index k) {
   constexpr Index numbers = 2 * cache_line;
-  const Index from = k > numbers ? (k - numbers) / 2 : 0;
+  const Index from = k > numbers ? (k - numbers) / 2 / cache_line * cache_line : 0;
   if (p < from || p >= from + numbers) return;
 #pragma GCC unroll 8
   for (int r = 0; r < rows_at_a_time; ++r) __builtin_prefetch(row[r] + to_later + p - from);

@@ -14,8 +14,8 @@ decltype(Table::layer_norm) plain_layer_norm = nullptr;
 template <class A>
 decltype(Table::layer_norm_backward) plain_layer_norm_backward = nullptr;
 
-// Sums over a row of the differences to a number near its mean, and of their squares. Differences
-// to 0 would be too inexact far from 0.
+// Sums over a row of the differences from a number, and of their squares. Sums of the numbers
+// themselves would be too inexact where a row lies far from 0.
 template <class A>
 struct RowSums {
   float near;
@@ -34,7 +34,7 @@ struct RowSums {
   }
 };
 
-// The mean of the first numbers: for most rows as near the mean of all as is enough.
+// The mean of the first 16 numbers. For most rows it is near enough to the mean of all.
 template <class A>
 TAPESTRY_INLINE float mean_of_first(const real* x, Index n) {
   const Index count = n < cache_line ? n : cache_line;
@@ -72,8 +72,8 @@ TAPESTRY_INLINE RowSums<A> sums_of(const real* x, Index n) {
   return sums;
 }
 
-// Layer normalisation needs a row twice, the second time to write. While one row is written the
-// next is read for the first time, so that memory reads and writes overlap.
+// Layer normalisation needs most rows twice, the second time to write. While one row is written
+// the next is read for the first time, so that memory reads and writes overlap.
 
 template <class A, class Whole>
 TAPESTRY_INLINE void layer_norm_rows(const real* x, const real* gain, const real* bias,

@@ -122,8 +122,8 @@ TEST_CASE("layer normalisation of a row with one number far from the others", "[
   }
 }
 
-// Kernels take differences to the mean of the first numbers. Here it is 35 deviations away from the
-// mean of all: without another pass the variance would lose three digits.
+// Kernels take differences from the mean of the first 16 numbers. Here it is 35 deviations away
+// from the mean of all: without another pass the variance would lose three digits.
 TEST_CASE("layer normalisation of a row that begins far from its mean", "[phase0][kernels]") {
   for (const Table* set : usable_sets()) {
     for (double beginning : {1e2, -1e4, 1e8}) {
