@@ -39,7 +39,7 @@ TAPESTRY_INLINE void ask_ahead(const AttentionHead& h) {
 
 // Whether products of so many columns take the tiles of large products, six rows and four batches
 // with AVX-512, and not tall ones. They are lower, and skip more of what a causal mask hides:
-// attention of 256 heads, 128 positions and width 64, forward and backward, was 1.05 times as fast
+// attention of 256 heads, 128 positions and width 64, forward and backward, was 1.03 times as fast
 // (Zen 4). Where columns were left over for tall tiles of six rows, it was slower.
 template <class A, int registers>
 TAPESTRY_INLINE bool takes_wide_tiles(Index columns) {
