@@ -223,13 +223,14 @@ TEST_CASE("the command that is proposed can be pasted where the text is nothing 
 
 TEST_CASE("nested brackets are learned, and closed", "[phase5][tools]") {
   const TemporaryFolder folder;
-  const Result trained = tapestry_in(folder / "", "train brackets --steps 400 --checkpoint m");
+  // With 600 steps, ten seeds on three kernel sets closed all three texts; with 400, one did not.
+  const Result trained = tapestry_in(folder / "", "train brackets --steps 600 --checkpoint m");
   CHECK(wrong(trained) == "");
   const std::size_t share = trained.out.rfind(" %");
   REQUIRE(share > 5);
   CHECK(std::stod(trained.out.substr(share - 5, 5)) > 80);  // without nesting: 72 (brackets.hpp)
   for (const auto& [begins, closes] :
-       {std::pair("( [ { } {", " } ] )"), {"[ ( [ {", " } ] ) ]"}, {"{ ( )", " }"}}) {
+       {std::pair("( [ { } {", " } ] )"), {"[ ( [ {", " } ] ) ]"}, {"{ ( [ ] ) ( )", " }"}}) {
     const std::string text = " --text '" + std::string(begins) + "'";
     const Result written =
         tapestry_in(folder / "", "generate --checkpoint m --temperature 0" + text);
