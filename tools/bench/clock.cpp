@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "course/timing.hpp"
+#include "peers.hpp"
 
 namespace tapestry::bench {
 namespace {
@@ -49,9 +50,13 @@ bool is_settled(const Rounds& times) {
 void let_threads_rest() { std::this_thread::sleep_for(std::chrono::milliseconds(40)); }
 
 std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads, double seconds) {
+  const auto set_threads = [threads](const Contestant& contestant) {
+    use_threads_everywhere(contestant.threads == 0 ? threads : contestant.threads);
+  };
   std::vector<Rounds> times(contestants.size());
   double slowest = 0;
   for (std::size_t i = 0; i < contestants.size(); ++i) {
+    set_threads(contestants[i]);
     times[i].add(time_calls(contestants[i], 1));
     if (std::isfinite(times[i].best)) slowest = std::max(slowest, times[i].best);
   }
@@ -62,6 +67,7 @@ std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       if (std::isinf(times[i].best)) continue;
       if (threads > 1) let_threads_rest();
+      set_threads(contestants[i]);
       times[i].add(best_in(contestants[i], slice));
     }
   }

@@ -127,7 +127,7 @@ bool draw_threads(const Report& report, const std::filesystem::path& file) {
     series.markers = true;
     for (const Result& result : curve) {
       series.x.push_back(result.threads);
-      series.y.push_back(curve.front().ours() / result.ours());
+      series.y.push_back(result.times_one_thread());
       best = std::max({best, series.x.back(), series.y.back()});
     }
     chart.series.push_back(series);

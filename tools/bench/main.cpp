@@ -95,6 +95,11 @@ void take(std::vector<Contestant>& contestants, std::vector<Timing>& timings, Re
   }
 }
 
+Contestant alone(Contestant contestant) {
+  contestant.threads = 1;
+  return contestant;
+}
+
 Result measure(const Row& row, int threads, double seconds, Limits& limits, Torch& torch) {
   use_threads_everywhere(threads);
   Result result{row, threads, {}, {}};
@@ -102,22 +107,16 @@ Result measure(const Row& row, int threads, double seconds, Limits& limits, Torc
   std::vector<Contestant> contestants = row.prepare();
   result.tensors_mib = most_memory_mib(contestants.front(), before);
   if (threads == 1) torch.join(row.group + " " + row.name, contestants);
-  std::vector<Timing> timings = race(contestants, threads, seconds);
+  std::vector<Contestant> racing = contestants;
+  if (threads > 1) racing.push_back(alone(contestants.front()));
+  std::vector<Timing> timings = race(racing, threads, seconds);
+  result.alone_seconds = (threads > 1 ? timings.back() : timings.front()).seconds;
   take(contestants, timings, result);
   const double arithmetic = row.flops / limits.peak_gflops() / 1e9;
   const double moving = row.bytes / limits.gb_per_second(row.bytes) / 1e9;
   result.limit_seconds = std::max(arithmetic, moving);
   result.limited_by_memory = moving > arithmetic;
   return result;
-}
-
-// The same row on one thread, if that was measured just before.
-double alone(const std::vector<Result>& of_group, const Row& row, int threads) {
-  if (threads == 1 || of_group.empty()) return 0;
-  for (const Result& result : of_group) {
-    if (result.row.name == row.name && result.threads == 1) return result.ours();
-  }
-  return 0;
 }
 
 void measure_rows(const Options& options, const std::vector<Row>& rows, Torch& torch,
@@ -133,12 +132,11 @@ void measure_rows(const Options& options, const std::vector<Row>& rows, Torch& t
     if (i == 0 || work[i - 1].first->group != row->group) print_heading(row->group);
     ticker.running(row->group + " " + row->name);
     if (threads > 1) report.answer_time.measure();
-    Result result = measure(*row, threads, options.seconds, limits_for(report, threads), torch);
-    result.alone_seconds = alone(of_group, *row, threads);
-    of_group.push_back(std::move(result));
+    of_group.push_back(
+        measure(*row, threads, options.seconds, limits_for(report, threads), torch));
     ticker.clear();
     if (const std::string lost = torch.lost(); !lost.empty()) std::printf("%s\n", lost.c_str());
-    print_result(of_group.back());
+    print_result(of_group.back(), i > 0 && work[i - 1].first == row);
     report.results.push_back(of_group.back());
     if (i + 1 < work.size() && work[i + 1].first->group == row->group) continue;
     print_means(of_group);

@@ -18,6 +18,7 @@ struct Contestant {
   std::function<double()> seconds = {};  // instead of run: works, and tells how long that took;
                                          // infinite: it cannot any more
   bool is_judged = true;                 // else only shown
+  int threads = 0;                       // of its own; 0: those of the race
 };
 
 struct Row {
@@ -42,7 +43,7 @@ struct Result {
   std::vector<std::string> names;  // of the contestants: ours, the judged ones, the others
   std::vector<Timing> timings;     // of each
   std::size_t judged = 1;          // how many of them count, ours too
-  double alone_seconds = 0;        // ours on one thread, if that was measured before; else 0
+  double alone_seconds = 0;        // ours on one thread, in the same race
   double limit_seconds = 0;        // a lower bound on this machine
   bool limited_by_memory = false;  // else compute-bound
   double tensors_mib = 0;          // most in use at once by our side, its operands included

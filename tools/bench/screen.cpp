@@ -26,7 +26,7 @@ void print_curve(const std::vector<Result>& curve) {
   const Row& row = curve.front().row;
   std::printf("%-42s", (row.group + " " + row.name).c_str());
   for (const Result& result : curve) {
-    std::printf("  %d: %.2fx", result.threads, curve.front().ours() / result.ours());
+    std::printf("  %d: %.2fx", result.threads, result.times_one_thread());
   }
   std::printf("\n");
 }
@@ -55,19 +55,20 @@ void print_machine(Report& report) {
       "in multiply-adds (GF/s) or in reading arrays of that size (GB/s; work that also\n"
       "writes can pass 100%%). ratio: the time of the better peer over ours; above 1 we\n"
       "are faster; = means that the two differ by no more than their own best two\n"
-      "rounds do.\n");
+      "rounds do. Beside more threads one of ours is timed again, in turn.\n");
 }
 
 void print_heading(const std::string& group) {
   std::printf("\n%-34s thr       ms       speed limit peer    ratio\n", group.c_str());
 }
 
-void print_result(const Result& result) {
+void print_result(const Result& result, bool named) {
   const bool memory = result.limited_by_memory;
   const std::string name =
-      result.alone_seconds > 0
-          ? formatted("  %.2f times as fast as on 1 thread", result.times_one_thread())
-          : result.row.name;
+      result.threads == 1
+          ? result.row.name
+          : formatted("  %.2f times as fast as on 1 thread", result.times_one_thread());
+  if (result.threads > 1 && !named) std::printf("%s\n", result.row.name.c_str());
   std::printf("%-35s %2d %8s %6.1f %s %4.0f%%", name.c_str(), result.threads,
               in_milliseconds(result.ours()).c_str(),
               memory ? result.gb_per_second() : result.gflops(), memory ? "GB/s" : "GF/s",
