@@ -67,29 +67,29 @@ struct Math {
   // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
 
   struct Scaled {
-    V number, power, n;  // number * 2^n; power is n + rounder
+    V number, power, n;  // number * 2^n; power is n + the rounder
   };
 
-  TAPESTRY_INLINE static Scaled scaled_exp(V x) {
+  TAPESTRY_INLINE static Scaled scaled_exp(V x, float to_whole) {
     constexpr float log2_e = 1.44269504f;
     constexpr float ln2_high = 0.693145752f;  // 16 bits: n times it is exact
     constexpr float ln2_low = 1.42860677e-6f;
-    const V power = multiply_add(x, V(log2_e), V(rounder));
-    const V n = power - V(rounder);
+    const V power = multiply_add(x, V(log2_e), V(to_whole));
+    const V n = power - V(to_whole);
     const V r = negative_multiply_add(n, V(ln2_low), negative_multiply_add(n, V(ln2_high), x));
     return {multiply_add(polynomial(r, coefficients::exp), r * r, r) + V(1.0f), power, n};
   }
 
   // 0.98 ULP
   TAPESTRY_INLINE static V exp(V x) {
-    const Scaled e = scaled_exp(bounded(x, -104.0f, 89.0f));
+    const Scaled e = scaled_exp(bounded(x, -104.0f, 89.0f), rounder);
     return scaled(e.number, e.power, e.n, x, -103.97208f);  // below, exp(x) rounds to 0
   }
 
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float, or
   // on some sets below 0.71 of it
   TAPESTRY_INLINE static V exp_below_88(V x) {
-    const Scaled e = scaled_exp(stopped(x));
+    const Scaled e = scaled_exp(stopped(x), exponent_rounder);
     return scaled_to_normal(e.number, e.power, e.n, x);
   }
 

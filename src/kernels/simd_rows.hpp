@@ -17,13 +17,13 @@ TAPESTRY_INLINE Floats<A> true_max(const real* x, Index n) {
   return Floats<A>(fold_max<A>(largest));
 }
 
-// The same from the largest of each chain of lanes, or from NaN in it: where the result is neither
-// -inf nor inf, a NaN may have been missed. It will appear in the sum of all exp(x - largest).
+// The same from the largest of each lane, or from NaN in it: where the result is neither -inf nor
+// inf, a NaN may have been missed. It will appear in the sum of all exp(x - largest).
 template <class A>
-TAPESTRY_INLINE Floats<A> checked_max(const real* x, Index n, const Chains<A>& most) {
+TAPESTRY_INLINE Floats<A> checked_max(const real* x, Index n, const Floats<A>& most) {
   using V = Floats<A>;
   const auto either = [](const V& a, const V& b) { return larger<A>(a, b); };
-  const V largest = spread<A>(most.together(either), either);
+  const V largest = spread<A>(most, either);
   return __builtin_isfinite(first_lane<A>(largest)) ? largest : true_max<A>(x, n);
 }
 
@@ -33,7 +33,8 @@ TAPESTRY_INLINE Floats<A> row_max(const real* x, Index n) {
   sweep_chains<A>(n, [&](Index i, auto part, auto k) {
     most.at[k] = larger<A>(load<A>(x + i, part, -infinity), most.at[k]);
   });
-  return checked_max<A>(x, n, most);
+  const auto either = [](const Floats<A>& a, const Floats<A>& b) { return larger<A>(a, b); };
+  return checked_max<A>(x, n, most.together(either));
 }
 
 // A longer running sum loses more digits. So rows longer than this add the sums of blocks, in
@@ -122,14 +123,15 @@ TAPESTRY_INLINE Floats<A> factor_of(const Floats<A>& total) {
 template <class A, bool scales, bool is_long>
 TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, real* earlier, real* y,
                                        Index n, const Floats<A>& shift, const Floats<A>& factor,
-                                       Chains<A>& largest) {
-  Chains<A> total(0.0f), most = largest;  // a copy stays in registers
+                                       Floats<A>& largest) {
+  Chains<A> total(0.0f);
+  Floats<A> most = largest;  // a copy stays in a register
   sweep_chains<A>(n, [&](Index i, auto part, auto k) TAPESTRY_BODY {
     if constexpr (is_long && k * lanes<A> % cache_line == 0) {
       fetch_near(later + i);
       fetch_near(y + i);
     }
-    most.at[k] = larger<A>(load<A>(later + i, part, -infinity), most.at[k]);
+    most = larger<A>(load<A>(later + i, part, -infinity), most);
     const Floats<A> here = load<A>(x + i, part, -infinity);
     if constexpr (scales) store<A>(earlier + i, load<A>(earlier + i, part) * factor, part);
     const Floats<A> e = Math<A>::exp_below_88(here - shift);
@@ -144,7 +146,7 @@ TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, real* e
 template <class A, bool scales, bool is_long>
 TAPESTRY_INLINE Floats<A> softmax_row(const real* x, const real* later, real* earlier, real* y,
                                       Index n, const Floats<A>& shift, const Floats<A>& factor,
-                                      Chains<A>& most) {
+                                      Floats<A>& most) {
   if (!is_long || n <= sum_block) {
     return softmax_part<A, scales, is_long>(x, later, earlier, y, n, shift, factor, most);
   }
@@ -167,7 +169,7 @@ TAPESTRY_INLINE void softmax_rows(const real* x, real* y, Index rows, Index n) {
   for (Index r = 0; r < rows; ++r, x += n, y += n) {
     const real* const later = r + apart < rows ? x + apart * n : x;  // after the last: any
     real* const earlier = y - (r < apart ? 0 : apart * n);
-    Chains<A> most(-infinity);
+    V most(-infinity);
     const V total =
         r < apart
             ? softmax_row<A, false, is_long>(x, later, earlier, y, n, shift[0], factor[0], most)

@@ -34,6 +34,8 @@ inline constexpr std::int32_t sign_bit = std::numeric_limits<std::int32_t>::min(
 // Adding this to |x| < 2^22 rounds x to an integer, which then stands in the lowest bits.
 inline constexpr float rounder = 12582912.0f;  // 1.5 * 2^23
 inline constexpr std::int32_t rounder_bits = 0x4B400000;
+// After this one a shift by 23 bits leaves 2 to that integer, from -126 to 127 (and 0 for -127).
+inline constexpr float exponent_rounder = rounder + 127.0f;
 
 // What a loop's step takes of an array: a full batch, or the numbers that are left at its end.
 struct Full {};
@@ -114,9 +116,10 @@ template <class A>
 TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
                                  const Floats<A>& n, const Floats<A>& x, float least);
 
-// The same for exp(x) with x <= 88: results are normal or 0, without masks also denormal, from 0.71
-// of the least normal float on. number, power and n belong to stopped(x): without masks x stops at
-// -88, where the factor is 0; with masks results become 0 where x is too small.
+// The same for exp(x) with x <= 88, where power is n + exponent_rounder: results are normal or 0,
+// without masks also denormal, from 0.71 of the least normal float on. number, power and n belong
+// to stopped(x): without masks x stops at -88, where the factor is 0; with masks results become 0
+// where x is too small.
 template <class A>
 TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x);
 template <class A>

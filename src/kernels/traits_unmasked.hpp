@@ -30,15 +30,15 @@ TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x) {
 template <class A>
 TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
                                            const Floats<A>&, const Floats<A>&) {
-  return number * from_bits<A>((bits<A>(power) << 23) + Ints<A>(127 << 23));
+  return number * from_bits<A>(bits<A>(power) << 23);
 }
 
 template <class A>
 TAPESTRY_INLINE Floats<A> exp2(const Floats<A>& any) {
   using V = Floats<A>;
   const V x = larger<A>(V(-127.0f), any);  // at -127 the power below is 0; NaN stays
-  const V shifted = x + V(rounder + 127.0f);
-  const V r = x - (shifted - V(rounder + 127.0f));
+  const V shifted = x + V(exponent_rounder);
+  const V r = x - (shifted - V(exponent_rounder));
   const V part = multiply_add(polynomial(r, coefficients::exp2), r, V(1.0f));
   return part * from_bits<A>(bits<A>(shifted) << 23);
 }
