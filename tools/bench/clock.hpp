@@ -13,7 +13,7 @@ void let_threads_rest();
 
 // The best time of one call of each contestant, after about `seconds` in all. They run in turn, in
 // several rounds, so that a slow moment of the machine meets all of them; as long as the two best
-// rounds of one disagree, up to four times as many. Infinite for one that cannot work any more.
+// rounds of one disagree, for up to four times as long. Infinite for one that cannot work any more.
 // Afterwards the library and its peers use as many threads as the last contestant.
 std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads, double seconds);
 
