@@ -67,7 +67,7 @@ struct Math {
   // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
 
   struct Scaled {
-    V number, power, n;  // number * 2^n; power is n + the rounder
+    V number, power, n;  // number * 2^n; power is n + to_whole
   };
 
   TAPESTRY_INLINE static Scaled scaled_exp(V x, float to_whole) {

@@ -34,7 +34,8 @@ inline constexpr std::int32_t sign_bit = std::numeric_limits<std::int32_t>::min(
 // Adding this to |x| < 2^22 rounds x to an integer, which then stands in the lowest bits.
 inline constexpr float rounder = 12582912.0f;  // 1.5 * 2^23
 inline constexpr std::int32_t rounder_bits = 0x4B400000;
-// After this one a shift by 23 bits leaves 2 to that integer, from -126 to 127 (and 0 for -127).
+// With this one instead, a shift of the sum's bits by 23 to the left gives 2 to that integer, from
+// -126 to 127 (and 0 for -127).
 inline constexpr float exponent_rounder = rounder + 127.0f;
 
 // What a loop's step takes of an array: a full batch, or the numbers that are left at its end.

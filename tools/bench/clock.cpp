@@ -58,12 +58,13 @@ std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     set_threads(contestants[i]);
     times[i].add(time_calls(contestants[i], 1));
-    if (std::isfinite(times[i].best)) slowest = std::max(slowest, times[i].best);
+    const bool counts = contestants[i].threads == 0 && std::isfinite(times[i].best);
+    if (counts) slowest = std::max(slowest, times[i].best);
   }
   const int rounds = slowest > 2 * seconds ? 1 : slowest > seconds / 12 ? 3 : 6;
   const double slice = seconds / (rounds * static_cast<double>(contestants.size()));
   const auto settled = [&] { return std::all_of(times.begin(), times.end(), is_settled); };
-  const double latest = now() + 4 * seconds;  // on a noisy machine all rows would need more
+  const double latest = now() + 4 * seconds;  // else a noisy machine would take too long
   for (int round = 0; round < rounds || (now() < latest && !settled()); ++round) {
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       if (std::isinf(times[i].best)) continue;

@@ -11,10 +11,11 @@ namespace tapestry::bench {
 // 2^26 cycles.
 void let_threads_rest();
 
-// The best time of one call of each contestant, after about `seconds` in all. They run in turn, in
-// several rounds, so that a slow moment of the machine meets all of them; as long as the two best
-// rounds of one disagree, for up to four times as long. Infinite for one that cannot work any more.
-// Afterwards the library and its peers use as many threads as the last contestant.
+// The best time of one call of each contestant, after about `seconds` of work in all. They run in
+// turn, in several rounds, so that a slow moment of the machine meets all of them. As long as the
+// two best rounds of one disagree, more rounds begin, until four times `seconds` have passed, rests
+// included: slow work gets none. Infinite for one that cannot work any more. Afterwards the library
+// and its peers use as many threads as the last contestant.
 std::vector<Timing> race(const std::vector<Contestant>& contestants, int threads, double seconds);
 
 }  // namespace tapestry::bench

@@ -73,7 +73,10 @@ Json result_json(const Result& result) {
       {"tensors_mib", result.tensors_mib},
       {"peers", peers_json(result)},
   };
-  if (result.threads > 1) json["times_one_thread"] = result.times_one_thread();
+  if (result.threads > 1) {
+    json["one_thread_ms"] = 1e3 * result.alone_seconds;  // in the same race
+    json["times_one_thread"] = result.times_one_thread();
+  }
   if (result.has_peer()) json["best_peer"] = result.names[result.best_peer()];
   if (result.has_peer()) json["ratio"] = result.ratio();
   if (result.has_peer()) {

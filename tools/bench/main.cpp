@@ -132,8 +132,7 @@ void measure_rows(const Options& options, const std::vector<Row>& rows, Torch& t
     if (i == 0 || work[i - 1].first->group != row->group) print_heading(row->group);
     ticker.running(row->group + " " + row->name);
     if (threads > 1) report.answer_time.measure();
-    of_group.push_back(
-        measure(*row, threads, options.seconds, limits_for(report, threads), torch));
+    of_group.push_back(measure(*row, threads, options.seconds, limits_for(report, threads), torch));
     ticker.clear();
     if (const std::string lost = torch.lost(); !lost.empty()) std::printf("%s\n", lost.c_str());
     print_result(of_group.back(), i > 0 && work[i - 1].first == row);

@@ -47,7 +47,7 @@ struct Report {
 
 void print_machine(Report& report);
 void print_heading(const std::string& group);
-// `named`: the line before is of the same row.
+// `named`: the row's name was printed already.
 void print_result(const Result& result, bool named);
 void print_means(const std::vector<Result>& of_a_group);  // geometric means of the ratios
 void print_curves(const std::vector<Result>& results);

@@ -18,7 +18,7 @@ struct Contestant {
   std::function<double()> seconds = {};  // instead of run: works, and tells how long that took;
                                          // infinite: it cannot any more
   bool is_judged = true;                 // else only shown
-  int threads = 0;                       // of its own; 0: those of the race
+  int threads = 0;                       // how many it uses; 0: those of the race
 };
 
 struct Row {

@@ -55,7 +55,8 @@ void print_machine(Report& report) {
       "in multiply-adds (GF/s) or in reading arrays of that size (GB/s; work that also\n"
       "writes can pass 100%%). ratio: the time of the better peer over ours; above 1 we\n"
       "are faster; = means that the two differ by no more than their own best two\n"
-      "rounds do. Beside more threads one of ours is timed again, in turn.\n");
+      "rounds do. With more threads, our time on one thread is measured again, in the\n"
+      "same rounds.\n");
 }
 
 void print_heading(const std::string& group) {
@@ -64,10 +65,9 @@ void print_heading(const std::string& group) {
 
 void print_result(const Result& result, bool named) {
   const bool memory = result.limited_by_memory;
-  const std::string name =
-      result.threads == 1
-          ? result.row.name
-          : formatted("  %.2f times as fast as on 1 thread", result.times_one_thread());
+  const std::string name = result.threads == 1 ? result.row.name
+                                               : formatted("  %.2f times as fast as on 1 thread",
+                                                           result.times_one_thread());
   if (result.threads > 1 && !named) std::printf("%s\n", result.row.name.c_str());
   std::printf("%-35s %2d %8s %6.1f %s %4.0f%%", name.c_str(), result.threads,
               in_milliseconds(result.ours()).c_str(),
