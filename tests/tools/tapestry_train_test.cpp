@@ -223,8 +223,8 @@ TEST_CASE("the command that is proposed can be pasted where the text is nothing 
 
 TEST_CASE("nested brackets are learned, and closed", "[phase5][tools]") {
   const TemporaryFolder folder;
-  // With 600 steps, all of ten seeds on each of three kernel sets closed these texts. With 400, one
-  // seed on one of the sets closed one of them wrongly.
+  // With 600 steps, all of ten seeds on each of three kernel sets closed these texts. With 400, the
+  // first seed on sse2 closed one wrongly.
   const Result trained = tapestry_in(folder / "", "train brackets --steps 600 --checkpoint m");
   CHECK(wrong(trained) == "");
   const std::size_t share = trained.out.rfind(" %");
