@@ -123,8 +123,11 @@ struct Operands {
 
 MatrixView rows_of(const Tensor& x) { return {raw(x), x.strides().data(), stride(x, -2), 1}; }
 
-// Room for the output, with the axes in memory in the order of q's. So where q's heads are slices
-// of one wide row, the output's are too, and joining the heads again copies nothing.
+kernels::MatrixRoom room_of(const Tensor& x) { return {raw(x), x.strides().data(), stride(x, -2)}; }
+
+// Room for the output, or a gradient, with the axes in memory in the order of q's. So where q's
+// heads are slices of one wide row, those of the output and of q's gradient are too, and joining the
+// heads again copies nothing.
 Tensor room_like(const Tensor& q, const Shape& shape) {
   if (q.ndim() < 3 || stride(q, -3) >= stride(q, -2) || stride(q, -3) == 0) {
     return Tensor::empty(shape);
@@ -137,18 +140,23 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
                     const Tensor& log_sum, const Tensor& d_out, GradientSink& to) {
   const kernels::AttentionShape shape = x.shape(mask, how);
   const Index parts = kernels::attention_parts(shape);
-  const Tensor shares = Tensor::empty({parts, x.q.numel()});  // (parts, numbers of q)
-  const Tensor d_k = Tensor::empty(x.k.shape());              // (..., keys, d_k)
-  const Tensor d_v = Tensor::empty(x.v.shape());              // (..., keys, d_v)
-  kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
-                              rows_of(x.with_rows(d_out)), raw(log_sum), raw(shares), raw(d_k),
-                              raw(d_v));
-  Tensor d_q = shares;
+  Tensor d_q = room_like(x.q, x.q.shape());        // (..., queries, d_k)
+  const Tensor d_k = room_like(x.k, x.k.shape());  // (..., keys, d_k)
+  const Tensor d_v = room_like(x.v, x.v.shape());  // (..., keys, d_v)
+  Tensor shares;                                   // (parts, ..., queries, d_k), if more than one
   if (parts > 1) {
     d_q = Tensor::empty(x.q.shape());  // (..., queries, d_k)
+    shares = Tensor::empty(x.q.shape().inserted(0, parts));
+  }
+  kernels::AttentionRooms rooms{room_of(d_q), room_of(d_k), room_of(d_v)};
+  if (parts > 1) rooms.q.data = raw(shares);
+  const Tensor d_out_rows = x.with_rows(d_out);  // (..., queries, d_v)
+  kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
+                              rows_of(d_out_rows), raw(log_sum), rooms);
+  if (parts > 1) {
     kernels::reduce(kernels::active().sum, raw(shares), 1, parts, x.q.numel(), raw(d_q));
   }
-  to.accumulate(0, d_q.as_strided(x.q.shape(), row_major(x.q.shape()), d_q.offset()));
+  to.accumulate(0, d_q);
   to.accumulate(1, d_k);
   to.accumulate(2, d_v);
 }
@@ -164,8 +172,8 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
       room_like(x.q, with_matrix(x.batch, of.queries, of.value_width));  // (..., queries, d_v)
   const Tensor log_sum =
       Tensor::empty(x.batch.inserted(x.batch.ndim(), of.queries));  // (..., queries)
-  kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), raw(out),
-                     out.strides().data(), rows_of(out).row, raw(log_sum));
+  kernels::attention(x.shape(mask, how), rows_of(x.q), rows_of(x.k), rows_of(x.v), room_of(out),
+                     raw(log_sum));
   return Tape::record("fused_attention", {q, k, v}, out,
                       [batch = x.batch, q = Tape::save(x.q), k = Tape::save(x.k),
                        v = Tape::save(x.v), mask, how, out = Tape::save(out),

@@ -84,7 +84,23 @@ class Backward {
       log_sum = Tensor::empty({rows});
     }
   };
-  static real* numbers(const Tensor& x) { return x.defined() ? raw(x) : nullptr; }
+
+  // How these numbers lie, for kernels; it must outlive what `of` returns.
+  struct Layout {
+    Stack q, k, v;
+
+    Layout(const RingCall& call, Index queries, Index keys)
+        : q(tile_by_tile(call, nullptr, queries, call.width)),
+          k(tile_by_tile(call, nullptr, keys, call.width)),
+          v(tile_by_tile(call, nullptr, keys, call.value_width)) {}
+
+    kernels::AttentionRooms of(const Room& room) const {
+      return {{numbers(room.d_q), q.strides.data(), q.row},
+              {numbers(room.d_k), k.strides.data(), k.row},
+              {numbers(room.d_v), v.strides.data(), v.row}};
+    }
+    static real* numbers(const Tensor& x) { return x.defined() ? raw(x) : nullptr; }
+  };
 
   void meet_keys(const TileGroup& g, Index t, const real* tile, const Room& room,
                  RingGradients& to) const {
@@ -93,11 +109,10 @@ class Backward {
     const Stack k = one_tile(call_, tile, keys, call_.width);
     const Stack v = one_tile(call_, tile + heads * keys * call_.width, keys, call_.value_width);
     const Stack delta = row_sums(call_, raw(delta_) + call_.by_tile(g.first), g.rows, false);
-    kernels::attention_backward(shape_of_pairs(mask, g.count, g.rows, keys),
-                                own_tiles(call_, g, x_.q).view(), k.view(), v.view(), delta.view(),
-                                own_tiles(call_, g, x_.d_out).view(),
-                                raw(x_.log_sum) + call_.by_tile(g.first), numbers(room.d_q),
-                                numbers(room.d_k), numbers(room.d_v));
+    kernels::attention_backward(
+        shape_of_pairs(mask, g.count, g.rows, keys), own_tiles(call_, g, x_.q).view(), k.view(),
+        v.view(), delta.view(), own_tiles(call_, g, x_.d_out).view(),
+        raw(x_.log_sum) + call_.by_tile(g.first), Layout(call_, g.rows, keys).of(room));
     if (to.d_q.defined()) add(g, raw(room.d_q), to.d_q);
     if (!to.d_k.defined()) return;
     const TileGroup whole{t, 1, keys};  // alone: tile t is the t-th of this rank
@@ -132,7 +147,7 @@ class Backward {
                                 own_tiles(call_, g, x_.k).view(), own_tiles(call_, g, x_.v).view(),
                                 row_sums(call_, log_sum + all, queries, true).view(),
                                 one_tile(call_, gradient, queries, call_.value_width).view(),
-                                raw(room.log_sum), nullptr, raw(room.d_k), raw(room.d_v));
+                                raw(room.log_sum), Layout(call_, queries, g.rows).of(room));
     add(g, raw(room.d_k), to.d_k);
     add(g, raw(room.d_v), to.d_v);
   }

@@ -37,7 +37,7 @@ class Softmax {
         one_tile(call_, tile + call_.heads() * keys * call_.width, keys, call_.value_width);
     const Stack to = tile_by_tile(call_, raw(part_), g.rows, call_.value_width);
     kernels::attention(shape_of_pairs(mask, g.count, g.rows, keys), queries.view(), k.view(),
-                       v.view(), raw(part_), to.strides.data(), to.row, raw(part_sums_));
+                       v.view(), {raw(part_), to.strides.data(), to.row}, raw(part_sums_));
     merge(g);
   }
 

@@ -74,6 +74,13 @@ struct MatrixView {
   Index row, column;
 };
 
+// The same to write to; rows are contiguous.
+struct MatrixRoom {
+  real* data = nullptr;
+  const Index* batch_strides = nullptr;
+  Index row;
+};
+
 // c (batch..., m, n), contiguous and overwritten, from a (batch..., m, k) and b (batch..., k, n)
 void matmul(const MatmulShape& shape, const MatrixView& a, const MatrixView& b, real* c);
 
@@ -99,20 +106,24 @@ struct AttentionShape {
 };
 
 // The entry `attention` of the table for each head. Views have rows of contiguous numbers (column =
-// 1). out (batch..., queries, value_width) is written, with strides of its own for the batch and
-// for a row; log_sum (batch..., queries) is contiguous.
+// 1). out (batch..., queries, value_width) is written; log_sum (batch..., queries) is contiguous.
 void attention(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
-               const MatrixView& v, real* out, const Index* out_batch, Index out_row,
-               real* log_sum);
+               const MatrixView& v, const MatrixRoom& out, real* log_sum);
 
 // Into how many ranges `attention_backward` cuts the keys: more than one where there are few heads
 // and many keys. It depends on the shape alone.
 Index attention_parts(const AttentionShape& shape);
 
-// Backward, like the table's entry: d_k (batch..., keys, width), d_v (batch..., keys, value_width);
-// d_q (parts, batch..., queries, width) gets the share of each range of keys, to be added up.
+// Where to write the gradients, (batch..., queries, width), (batch..., keys, width) and (batch...,
+// keys, value_width): null as in AttentionGradients. Of several ranges of keys each has its share of
+// q's, to be added up; these lie one after another, (parts, batch..., queries, width), contiguous.
+struct AttentionRooms {
+  MatrixRoom q, k, v;
+};
+
+// Backward, like the table's entry.
 void attention_backward(const AttentionShape& shape, const MatrixView& q, const MatrixView& k,
                         const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
-                        const real* log_sum, real* d_q, real* d_k, real* d_v);
+                        const real* log_sum, const AttentionRooms& to);
 
 }  // namespace tapestry::kernels

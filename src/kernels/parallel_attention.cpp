@@ -69,14 +69,22 @@ bool finite_rows(const real* x, Index row, Index rows, Index width) {
   return true;
 }
 
-// numbers + offset, or none
-real* at(real* numbers, Index offset) { return numbers == nullptr ? nullptr : numbers + offset; }
+// Of the matrix at this position, the rows from `row` on; null where there are none to write.
+real* rows_at(const Sizes& batch, const MatrixRoom& to, Index position, Index row) {
+  if (to.data == nullptr) return nullptr;
+  return to.data + offset_of(batch, to.batch_strides, position) + row * to.row;
+}
+
+// A hint for the next task: it will write there.
+void announce_room(RowsAhead& ahead, const Sizes& batch, const MatrixRoom& to, Index position,
+                   Index width, Index rows) {
+  announce(ahead, rows_at(batch, to, position, 0), to.row, width, rows);
+}
 
 }  // namespace
 
 void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k,
-               const MatrixView& v, real* out, const Index* out_batch, Index out_row,
-               real* log_sum) {
+               const MatrixView& v, const MatrixRoom& out, real* log_sum) {
   const Table& t = active();
   const Index bands = (s.queries + band - 1) / band;
   const Index work =
@@ -97,8 +105,7 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
     }
     h.ahead = &ahead;
     const auto attend = [&](const Table& with) {
-      return with.attention(h, first, band_from(first),
-                            out + offset_of(s.batch, out_batch, position), out_row,
+      return with.attention(h, first, band_from(first), rows_at(s.batch, out, position, 0), out.row,
                             log_sum + position * s.queries);
     };
     if (attend(t) || h.visible_in_block == nullptr ||
@@ -116,7 +123,7 @@ Index attention_parts(const AttentionShape& s) {
 
 void attention_backward(const AttentionShape& s, const MatrixView& q, const MatrixView& k,
                         const MatrixView& v, const MatrixView& out, const MatrixView& d_out,
-                        const real* log_sum, real* d_q, real* d_k, real* d_v) {
+                        const real* log_sum, const AttentionRooms& rooms) {
   const Table& t = active();
   const Index heads = s.batch.numel(), parts = attention_parts(s);
   const Index blocks = (s.keys + visibility_block - 1) / visibility_block;
@@ -128,35 +135,38 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     const Index last = std::min(s.keys, blocks * (part + 1) / parts * visibility_block);
     AttentionHead h = head_at(s, position, q, k, v);
     const Index keys = last - first;
-    real* const to_q = at(d_q, (part * heads + position) * s.queries * s.width);
-    real* const to_k = at(d_k, (position * s.keys + first) * s.width);
-    real* const to_v = at(d_v, (position * s.keys + first) * s.value_width);
+    AttentionGradients to{rows_at(s.batch, rooms.q, position, 0),
+                          rows_at(s.batch, rooms.k, position, first),
+                          rows_at(s.batch, rooms.v, position, first),
+                          rooms.q.row,
+                          rooms.k.row,
+                          rooms.v.row};
+    if (to.q != nullptr) to.q += part * heads * s.queries * s.width;
     RowsAhead ahead;
-    if (parts == 1) announce(ahead, to_q, s.width, s.width, s.queries);
+    if (parts == 1) announce(ahead, to.q, to.q_row, s.width, s.queries);
     if (parts == 1 && i + 1 < heads) {
       announce_rows(ahead, s.batch, q, i + 1, s.width, s.queries);
       announce_rows(ahead, s.batch, d_out, i + 1, s.value_width, s.queries);
       if (out.row >= 0) announce_rows(ahead, s.batch, out, i + 1, s.value_width, s.queries);
       announce_keys(ahead, head_at(s, i + 1, q, k, v));
-      announce(ahead, at(d_k, (i + 1) * s.keys * s.width), s.width, s.width, s.keys);
-      announce(ahead, at(d_v, (i + 1) * s.keys * s.value_width), s.value_width, s.value_width,
-               s.keys);
+      announce_room(ahead, s.batch, rooms.k, i + 1, s.width, s.keys);
+      announce_room(ahead, s.batch, rooms.v, i + 1, s.value_width, s.keys);
     }
     h.ahead = &ahead;
-    const auto backward = [&](const Table& with, real* queries_share, real* k_share,
-                              real* v_share) {
-      with.attention_backward(
-          h, matrix_at(s.batch, out, position), out.row, matrix_at(s.batch, d_out, position),
-          d_out.row, log_sum + position * s.queries, first, keys, queries_share, k_share, v_share);
+    const auto backward = [&](const Table& with, const AttentionGradients& asked) {
+      with.attention_backward(h, matrix_at(s.batch, out, position), out.row,
+                              matrix_at(s.batch, d_out, position), d_out.row,
+                              log_sum + position * s.queries, first, keys, asked);
     };
-    backward(t, to_q, to_k, to_v);
+    backward(t, to);
     if (h.visible_in_block == nullptr) return;
     // One by one, so that the bits of a gradient do not depend on which others were asked for.
-    if (to_q != nullptr && !finite(to_q, s.queries * s.width)) {
-      backward(plain_loops(), to_q, nullptr, nullptr);
+    if (to.q != nullptr && !finite_rows(to.q, to.q_row, s.queries, s.width)) {
+      backward(plain_loops(), {to.q, nullptr, nullptr, to.q_row, 0, 0});
     }
-    if (to_k != nullptr && !(finite(to_k, keys * s.width) && finite(to_v, keys * s.value_width))) {
-      backward(plain_loops(), nullptr, to_k, to_v);
+    if (to.k != nullptr && !(finite_rows(to.k, to.k_row, keys, s.width) &&
+                             finite_rows(to.v, to.v_row, keys, s.value_width))) {
+      backward(plain_loops(), {nullptr, to.k, to.v, 0, to.k_row, to.v_row});
     }
   });
 }

@@ -12,6 +12,8 @@ constexpr Index vector_grain = 1 << 17;     // the same where each reads a numbe
 constexpr Index least_rows = 32;            // of a piece: thinner ones would pack b too often
 constexpr Index least_columns = 256;        // likewise a, where it is packed
 constexpr Index column_unit = 64;           // a multiple of every tile's width
+constexpr Index many_rows = 256;            // of a piece: packing all of b for them costs little
+constexpr Index small_b = 1 << 17;          // numbers that a core keeps near
 
 // (batch..., m, k) times one (k, n) for all is a single product when the rows of the whole batch
 // have one stride. Then this makes them the rows of one matrix.
@@ -47,12 +49,16 @@ struct Cut {
   Index m, n;           // of the whole product
 
   // Enough pieces of each matrix for all threads. By columns first, so that each packs only its own
-  // part of b, and a, if it is not transposed, is packed by none.
+  // part of b, and a, if it is not transposed, is packed by none. But by rows if these are many, and
+  // b is small: what a thread writes are then the rows that it will read, since other operations are
+  // divided by rows. So, too, if columns cannot be divided evenly.
   Cut(const MatmulShape& s, const MatrixView& a) : m(s.m), n(s.n) {
     const Index count = s.batch.numel();
     const Index wanted = (threads_at_hand() + count - 1) / count;
     const bool packs_a = a.column != 1;
-    columns = packs_a ? 1 : std::clamp<Index>(s.n / least_columns, 1, wanted);
+    const bool by_rows =
+        s.m >= wanted * many_rows && (s.k * s.n <= small_b || s.n % (wanted * column_unit) != 0);
+    columns = packs_a || by_rows ? 1 : std::clamp<Index>(s.n / least_columns, 1, wanted);
     rows = std::clamp<Index>(s.m / least_rows, 1, (wanted + columns - 1) / columns);
   }
   Index row(Index piece) const { return m * piece / rows; }

@@ -94,11 +94,13 @@ inline void add_scaled(real factor, const real* x, Index n, real* to) {
 // dK = scale dS^T Q. With a cap, dS is also multiplied by the slope of the cap.
 inline void attention_backward(const AttentionHead& h, const real* out, Index out_row,
                                const real* d_out, Index d_out_row, const real* log_sum, Index first,
-                               Index count, real* d_q, real* d_k, real* d_v) {
-  const auto clear = [](real* x, Index n) { x == nullptr ? x : std::fill_n(x, n, real(0)); };
-  clear(d_q, h.queries * h.width);
-  clear(d_k, count * h.width);
-  clear(d_v, count * h.value_width);
+                               Index count, const AttentionGradients& to) {
+  const auto clear = [](real* x, Index row, Index rows, Index n) {
+    for (Index i = 0; x != nullptr && i < rows; ++i) std::fill_n(x + i * row, n, real(0));
+  };
+  clear(to.q, to.q_row, h.queries, h.width);
+  clear(to.k, to.k_row, count, h.width);
+  clear(to.v, to.v_row, count, h.value_width);
   for (Index i = 0; i < h.queries; ++i) {
     const real* d_o = d_out + i * d_out_row;
     const double delta = row_sum(h, i, out, out_row, d_o);
@@ -111,10 +113,11 @@ inline void attention_backward(const AttentionHead& h, const real* out, Index ou
         d_p += static_cast<double>(d_o[e]) * h.v[j * h.v_row + e];
       }
       const real d_s = static_cast<real>(weight * (d_p - delta) * h.scale * cap_slope(h, s));
-      if (d_q != nullptr) add_scaled(d_s, h.k + j * h.k_row, h.width, d_q + i * h.width);
-      if (d_k == nullptr) continue;
-      add_scaled(d_s, h.q + i * h.q_row, h.width, d_k + (j - first) * h.width);
-      add_scaled(static_cast<real>(weight), d_o, h.value_width, d_v + (j - first) * h.value_width);
+      if (to.q != nullptr) add_scaled(d_s, h.k + j * h.k_row, h.width, to.q + i * to.q_row);
+      if (to.k == nullptr) continue;
+      const Index at = j - first;
+      add_scaled(d_s, h.q + i * h.q_row, h.width, to.k + at * to.k_row);
+      add_scaled(static_cast<real>(weight), d_o, h.value_width, to.v + at * to.v_row);
     }
   }
 }

@@ -19,12 +19,17 @@ template <class A>
 inline constexpr Index query_block =
     2 * strip<A> < visibility_block ? 2 * strip<A> : visibility_block;
 
+inline void clear_rows(real* x, Index x_row, Index rows, Index n) {
+  for (Index i = 0; i < rows; ++i) std::memset(x + i * x_row, 0, std::size_t(n) * sizeof(real));
+}
+
 // One block of queries, prepared for all blocks of keys. Blocks lie one after another in memory.
 template <class A>
 struct QueryBlock {
   Index first, count, width;  // width in lanes: whole batches
   real *q, *d_out;            // (h.width, width), (h.value_width, width)
   real* d_q;                  // (count, padded width): null, the result's rows, or a padded copy
+  Index d_q_row;
   real *log_sum, *delta;      // (width): in base 2, +inf where fully masked; times the scale
   real *q_copy, *d_out_copy;  // padded to whole batches, where the rows in place are not
   const real *q_rows, *d_out_rows;
@@ -39,7 +44,7 @@ struct QueryBlock {
   }
 
   QueryBlock(const AttentionHead& h, const real* gradient, Index gradient_row, Index number,
-             real* memory, real* to_queries)
+             real* memory, const AttentionGradients& to)
       : first(number * query_block<A>) {
     constexpr Index most = query_block<A>;
     count = h.queries - first < most ? h.queries - first : most;
@@ -51,10 +56,14 @@ struct QueryBlock {
     q_copy = delta + most;
     d_out_copy = q_copy + copied(h.width) * most;
     d_q = d_out_copy + copied(h.value_width) * most;
-    if (to_queries == nullptr) d_q = nullptr;
+    d_q_row = padded<A>(h.width);
+    if (to.q == nullptr) d_q = nullptr;
     const bool whole = padded<A>(h.width) == h.width;
     const bool value_whole = padded<A>(h.value_width) == h.value_width;
-    if (whole && to_queries != nullptr) d_q = to_queries + first * h.width;
+    if (whole && to.q != nullptr) {
+      d_q = to.q + first * to.q_row;
+      d_q_row = to.q_row;
+    }
     q_rows = whole ? h.q + first * h.q_row : q_copy;
     q_row = whole ? h.q_row : padded<A>(h.width);
     d_out_rows = value_whole ? gradient + first * gradient_row : d_out_copy;
@@ -67,9 +76,7 @@ struct QueryBlock {
     if (q_rows == q_copy) pad_rows<A>(from_q, h.q_row, count, h.width, q_copy);
     if (d_out_rows == d_out_copy)
       pad_rows<A>(from_d, gradient_row, count, h.value_width, d_out_copy);
-    if (d_q != nullptr) {
-      std::memset(d_q, 0, std::size_t(count * padded<A>(h.width)) * sizeof(real));
-    }
+    if (d_q != nullptr) clear_rows(d_q, d_q_row, count, padded<A>(h.width));
     for (Index i = 0; i < width; ++i) {
       const bool seen = i < count && log_sums[first + i] != -infinity;
       log_sum[i] = seen ? log_sums[first + i] * log2_e : infinity;
@@ -97,6 +104,7 @@ struct QueryBlock {
 struct KeyScratch {
   real *s, *d_p;    // (key_block, query_block): S^T, then P^T; dP^T, then dS^T
   real *d_k, *d_v;  // (key_block, padded width), (key_block, padded value width); null: not wanted
+  Index d_k_row, d_v_row;
   const real* k_rows;  // (keys, padded width): K itself, or a padded copy
   Index k_row;
 };
@@ -131,7 +139,8 @@ void weigh(const View<A>& view, const QueryBlock<A>& b, float softcap, real* s, 
 // c (keys, columns) += a b over the queries that see; a (keys, width), b (queries, columns).
 template <class A, int registers>
 void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries, const real* a,
-                      Index width, const real* b, Index b_row, Index columns, real* c) {
+                      Index width, const real* b, Index b_row, Index columns, real* c,
+                      Index c_row) {
   for (Index j = 0; j < view.visible.keys;) {
     const int height = tile_height<A, registers>(view.visible.keys - j, columns);
     const std::uint64_t who = view.who(j, height);
@@ -140,7 +149,7 @@ void add_over_queries(const AttentionHead& h, const View<A>& view, Index queries
     const Index last = 64 - std::countl_zero(who), end = last < queries ? last : queries;
     if (first < end) {
       product<A, registers>(height, columns, end - first, {a + j * width + first, width, 1},
-                            b + first * b_row, b_row, c + j * columns, columns, false);
+                            b + first * b_row, b_row, c + j * c_row, c_row, false);
     }
     j += height;
   }
@@ -162,9 +171,9 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
   }
   if (to.d_k != nullptr) {
     add_over_queries<A, registers>(h, view, b.count, to.s, b.width, b.d_out_rows, b.d_out_row,
-                                   padded<A>(h.value_width), to.d_v);
+                                   padded<A>(h.value_width), to.d_v, to.d_v_row);
     add_over_queries<A, registers>(h, view, b.count, to.d_p, b.width, b.q_rows, b.q_row,
-                                   padded<A>(h.width), to.d_k);
+                                   padded<A>(h.width), to.d_k, to.d_k_row);
   }
   if (b.d_q == nullptr) return;
   const Index columns = padded<A>(h.width);
@@ -172,24 +181,24 @@ void meet_back(const AttentionHead& h, Index key, Index block, const QueryBlock<
     const int height = tile_height<A, registers>(b.count - i, columns);
     ask_ahead(h);
     product<A, registers>(height, columns, view.reach(i, height), {to.d_p + i, 1, b.width},
-                          to.k_rows, to.k_row, b.d_q + i * columns, columns, false);
+                          to.k_rows, to.k_row, b.d_q + i * b.d_q_row, b.d_q_row, false);
     i += height;
   }
 }
 
-// to (rows, n), contiguous, from rows that are padded; nothing to do where `to` itself was written
+// to (rows, n) from rows that are padded; nothing to do where `to` itself was written
 template <class A>
-void unpad_rows(const real* from, Index rows, Index n, real* to) {
+void unpad_rows(const real* from, Index rows, Index n, real* to, Index to_row) {
   if (from == to) return;
-  for (Index i = 0; i < rows; ++i, from += padded<A>(n), to += n) {
+  for (Index i = 0; i < rows; ++i, from += padded<A>(n), to += to_row) {
     std::memcpy(to, from, std::size_t(n) * sizeof(real));
   }
 }
 
 template <class A, int registers>
 void attention_backward(const AttentionHead& h, const real* out, Index out_row, const real* d_out,
-                        Index d_out_row, const real* log_sum, Index first, Index count, real* d_q,
-                        real* d_k, real* d_v) {
+                        Index d_out_row, const real* log_sum, Index first, Index count,
+                        const AttentionGradients& to) {
   using Queries = QueryBlock<A>;
   constexpr Index side = query_block<A>;
   const Index columns = padded<A>(h.width), value_columns = padded<A>(h.value_width);
@@ -201,31 +210,33 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
   real *d_p = s + key_block * side, *sum_k = d_p + key_block * side;
   real *sum_v = sum_k + key_block * columns, *k_copy = sum_v + key_block * value_columns;
   for (Index i = 0; i < blocks; ++i) {
-    Queries(h, d_out, d_out_row, i, memory, d_q)
-        .prepare(h, out, out_row, d_out, d_out_row, log_sum);
+    Queries(h, d_out, d_out_row, i, memory, to).prepare(h, out, out_row, d_out, d_out_row, log_sum);
   }
   for (Index key = first; key < first + count; key += key_block) {
     const Index block = first + count - key < key_block ? first + count - key : key_block;
     const real* k = h.k + key * h.k_row;
-    KeyScratch scratch{s, d_p, nullptr, nullptr, whole ? k : k_copy, whole ? h.k_row : columns};
+    KeyScratch scratch{s, d_p, {}, {}, {}, {}, whole ? k : k_copy, whole ? h.k_row : columns};
     if (!whole) pad_rows<A>(k, h.k_row, block, h.width, k_copy);
-    if (d_k != nullptr) {
-      scratch.d_k = whole ? d_k + (key - first) * h.width : sum_k;
-      scratch.d_v = value_whole ? d_v + (key - first) * h.value_width : sum_v;
-      std::memset(scratch.d_k, 0, std::size_t(block * columns) * sizeof(real));
-      std::memset(scratch.d_v, 0, std::size_t(block * value_columns) * sizeof(real));
+    const Index at = key - first;
+    if (to.k != nullptr) {
+      scratch.d_k = whole ? to.k + at * to.k_row : sum_k;
+      scratch.d_k_row = whole ? to.k_row : columns;
+      scratch.d_v = value_whole ? to.v + at * to.v_row : sum_v;
+      scratch.d_v_row = value_whole ? to.v_row : value_columns;
+      clear_rows(scratch.d_k, scratch.d_k_row, block, columns);
+      clear_rows(scratch.d_v, scratch.d_v_row, block, value_columns);
     }
     for (Index i = 0; i < blocks; ++i) {
-      const Queries queries(h, d_out, d_out_row, i, memory, d_q);
+      const Queries queries(h, d_out, d_out_row, i, memory, to);
       meet_back<A, registers>(h, key, block, queries, scratch);
     }
-    if (d_k == nullptr) continue;
-    unpad_rows<A>(scratch.d_k, block, h.width, d_k + (key - first) * h.width);
-    unpad_rows<A>(scratch.d_v, block, h.value_width, d_v + (key - first) * h.value_width);
+    if (to.k == nullptr) continue;
+    unpad_rows<A>(scratch.d_k, block, h.width, to.k + at * to.k_row, to.k_row);
+    unpad_rows<A>(scratch.d_v, block, h.value_width, to.v + at * to.v_row, to.v_row);
   }
-  for (Index i = 0; d_q != nullptr && i < blocks; ++i) {
-    const Queries queries(h, d_out, d_out_row, i, memory, d_q);
-    unpad_rows<A>(queries.d_q, queries.count, h.width, d_q + queries.first * h.width);
+  for (Index i = 0; to.q != nullptr && i < blocks; ++i) {
+    const Queries queries(h, d_out, d_out_row, i, memory, to);
+    unpad_rows<A>(queries.d_q, queries.count, h.width, to.q + queries.first * to.q_row, to.q_row);
   }
 }
 

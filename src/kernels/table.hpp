@@ -81,6 +81,13 @@ struct AttentionHead {
   RowsAhead* ahead = nullptr;  // of the next task; null: not known. Changes no result
 };
 
+// Where the gradients of a head go, with rows of contiguous numbers; null: it is not asked for.
+struct AttentionGradients {
+  real* q;      // (queries, width)
+  real *k, *v;  // (keys, width), (keys, value_width): both or neither
+  Index q_row, k_row, v_row;
+};
+
 // Blocks of four random words (philox.hpp): each is a function of its number, a stream and a seed.
 struct RandomBlocks {
   std::uint64_t seed, stream;
@@ -202,12 +209,12 @@ struct Table {
                     real* log_sum);
 
   // Backward for the keys [first, first + count), with weights made again from log_sum (Dao 2023):
-  // their share of d_q (queries, width), d_k (count, width), d_v (count, value_width), overwritten;
-  // d_q, or d_k and d_v, may be null. log_sum, and out or (out_row -1) the row sums of d_out * out,
-  // are of a forward pass over these keys and maybe more; rows lie out_row and d_out_row apart.
+  // `to` is overwritten with their share of the queries' gradient, and with their own. log_sum, and
+  // out or (out_row -1) the row sums of d_out * out, are of a forward pass over these keys and maybe
+  // more; rows lie out_row and d_out_row apart.
   void (*attention_backward)(const AttentionHead& head, const real* out, Index out_row,
                              const real* d_out, Index d_out_row, const real* log_sum, Index first,
-                             Index count, real* d_q, real* d_k, real* d_v);
+                             Index count, const AttentionGradients& to);
 
   // Keeps the multiply-add units as busy as they can be, for `rounds` rounds; returns how many
   // floating point operations it made and stores a number that depends on all of them in *sink.

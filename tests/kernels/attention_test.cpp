@@ -1,5 +1,6 @@
 // The attention kernels of every usable set against the plain loops: odd sizes, rows apart, guards,
 // NaN, and the promise that a query's bits do not depend on how queries are split.
+#include <algorithm>
 #include <cfenv>
 
 #include "kernels/kernel_test.hpp"
@@ -41,6 +42,30 @@ BlockVisibility look_far(const AttentionHead&, Index query, Index queries, Index
   return visible;
 }
 
+// A gradient (rows, n) to be written, with rows `row` apart and numbers between that must stay.
+struct ApartRows {
+  static constexpr real between = 7;
+  Index rows, n, row;
+  Guarded numbers;
+
+  ApartRows(Index count, Index width, Index apart, Index offset)
+      : rows(count),
+        n(width),
+        row(apart),
+        numbers(std::vector<real>(std::size_t(count * apart), between), offset) {}
+
+  void append_to(std::vector<real>& all) {
+    REQUIRE(numbers.intact());
+    bool kept = true;
+    for (Index i = 0; i < rows; ++i) {
+      const real* const at = numbers.data() + i * row;
+      all.insert(all.end(), at, at + n);
+      kept = kept && std::all_of(at + n, at + row, [](real x) { return x == between; });
+    }
+    REQUIRE(kept);
+  }
+};
+
 // One head with its numbers; rows lie `gap` apart, the first one `offset` past a boundary.
 struct Head {
   Index q_row, v_row;
@@ -79,17 +104,16 @@ struct Head {
   std::vector<real> backward(const Table& set, Index first, Index last = -1) {
     const Index count = (last < 0 ? head.keys : last) - first;
     poison_scratch(nan);
-    Guarded d_q(head.queries * head.width, 1), d_k(count * head.width, 2);
-    Guarded d_v(count * head.value_width, 3);
-    set.attention_backward(head, out.data(), v_row, d_out.data(), v_row, log_sum.data(), first,
-                           count, d_q.data(), d_k.data(), d_v.data());
-    std::vector<real> all = d_q.values();
-    for (Guarded* part : {&d_k, &d_v}) {
-      REQUIRE(part->intact());
-      const std::vector<real> values = part->values();
-      all.insert(all.end(), values.begin(), values.end());
-    }
-    REQUIRE(d_q.intact());
+    const Index gap =
+        q_row - head.width;  // three numbers of them, so that none can stand for another
+    ApartRows d_q(head.queries, head.width, head.width + gap, 1);
+    ApartRows d_k(count, head.width, head.width + 2 * gap, 2);
+    ApartRows d_v(count, head.value_width, head.value_width + 3 * gap, 3);
+    set.attention_backward(
+        head, out.data(), v_row, d_out.data(), v_row, log_sum.data(), first, count,
+        {d_q.numbers.data(), d_k.numbers.data(), d_v.numbers.data(), d_q.row, d_k.row, d_v.row});
+    std::vector<real> all;
+    for (ApartRows* part : {&d_q, &d_k, &d_v}) part->append_to(all);
     return all;
   }
 };
@@ -164,7 +188,7 @@ void check_asked(Head& h, const Table& set) {
   if (first == 0) last.keys = keys, last.k += 64 * h.q_row, last.v += 64 * h.v_row;
   const auto backward = [&](const real* out, Index out_row, real* d_q, real* d_k, real* d_v) {
     set.attention_backward(last, out, out_row, h.d_out.data(), h.v_row, h.log_sum.data(), first,
-                           keys, d_q, d_k, d_v);
+                           keys, {d_q, d_k, d_v, last.width, last.width, last.value_width});
   };
   std::vector<real> parts(all.size(), real(7)), of_sums(all.size(), real(7));
   const Index d_k = h.head.queries * h.head.width, d_v = d_k + keys * h.head.width;

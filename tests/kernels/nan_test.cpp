@@ -309,9 +309,12 @@ struct PoisonedHead {
     const MatrixView to_q = view(q, width), to_k = view(k, width), to_v = view(v, value_width);
     Reals out = room(queries * value_width), log_sum = room(queries), d_q = room(queries * width),
           d_k = room(keys * width), d_v = room(keys * value_width);
-    attention(shape, to_q, to_k, to_v, out.data(), nullptr, value_width, log_sum.data());
+    attention(shape, to_q, to_k, to_v, {out.data(), nullptr, value_width}, log_sum.data());
     attention_backward(shape, to_q, to_k, to_v, view(out, value_width), view(d_out, value_width),
-                       log_sum.data(), d_q.data(), d_k.data(), d_v.data());
+                       log_sum.data(),
+                       {{d_q.data(), nullptr, width},
+                        {d_k.data(), nullptr, width},
+                        {d_v.data(), nullptr, value_width}});
     check("out", out, value_width, [&](Index i, Index e) {
       return reaches(i) && (in_scores() || (in == In::v && e == column));
     });

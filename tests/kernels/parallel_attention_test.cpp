@@ -57,6 +57,9 @@ TEST_CASE("attention drives every query and key of every head", "[phase1][kernel
   };
   const Index q_strides[] = {heads * of_q, of_q}, k_strides[] = {heads * of_k, of_k};
   const Index v_strides[] = {heads * of_v, of_v}, out_strides[] = {heads * of_out, of_out};
+  // Gradients of all heads stand side by side in wide rows, (batch, rows, heads, width).
+  const Index wide_q[] = {heads * of_q, width}, wide_k[] = {heads * of_k, width};
+  const Index wide_v[] = {heads * of_v, value_width};
   const MatrixView to_q = view(q, q_strides, width), to_k = view(k, k_strides, width);
   const MatrixView to_v = view(v, v_strides, value_width),
                    to_d = view(d_out, out_strides, value_width);
@@ -64,9 +67,12 @@ TEST_CASE("attention drives every query and key of every head", "[phase1][kernel
     const Using scope(*set);
     Guarded out(all * of_out, 0), log_sum(all * queries, 1);
     Guarded d_q(all * of_q, 0), d_k(all * of_k, 1), d_v(all * of_v, 2);
-    attention(shape, to_q, to_k, to_v, out.data(), out_strides, value_width, log_sum.data());
+    attention(shape, to_q, to_k, to_v, {out.data(), out_strides, value_width}, log_sum.data());
     attention_backward(shape, to_q, to_k, to_v, {out.data(), out_strides, value_width, 1}, to_d,
-                       log_sum.data(), d_q.data(), d_k.data(), d_v.data());
+                       log_sum.data(),
+                       {{d_q.data(), wide_q, heads * width},
+                        {d_k.data(), wide_k, heads * width},
+                        {d_v.data(), wide_v, heads * value_width}});
     REQUIRE((out.intact() && log_sum.intact()));
     REQUIRE((d_q.intact() && d_k.intact() && d_v.intact()));
     for (Index i = 0; i < all; ++i) {
@@ -81,16 +87,23 @@ TEST_CASE("attention drives every query and key of every head", "[phase1][kernel
       std::vector<real> want_q(std::size_t{of_q}), want_k(std::size_t{of_k});
       std::vector<real> want_v(std::size_t{of_v});
       reference_set().attention(h, 0, queries, want.data(), value_width, sums.data());
-      reference_set().attention_backward(h, want.data(), value_width, d_out.data() + i * of_out,
-                                         value_width, sums.data(), 0, keys, want_q.data(),
-                                         want_k.data(), want_v.data());
+      reference_set().attention_backward(
+          h, want.data(), value_width, d_out.data() + i * of_out, value_width, sums.data(), 0, keys,
+          {want_q.data(), want_k.data(), want_v.data(), width, width, value_width});
       const auto right = [](const real* got, const std::vector<real>& expected) {
         return first_apart({got, got + expected.size()}, expected, 1e-4, 1e-5) == -1;
       };
       CAPTURE(set->name, i);
       CHECK((right(out.data() + i * of_out, want) && right(log_sum.data() + i * queries, sums)));
-      CHECK(right(d_q.data() + i * of_q, want_q));
-      CHECK((right(d_k.data() + i * of_k, want_k) && right(d_v.data() + i * of_v, want_v)));
+      const auto right_in_wide = [&](Guarded& got, const std::vector<real>& expected, Index n) {
+        const Index matrix = Index(expected.size());
+        const real* row = got.data() + i / heads * heads * matrix + i % heads * n;
+        std::vector<real> own;
+        for (; Index(own.size()) < matrix; row += heads * n) own.insert(own.end(), row, row + n);
+        return first_apart(own, expected, 1e-4, 1e-5) == -1;
+      };
+      CHECK(right_in_wide(d_q, want_q, width));
+      CHECK((right_in_wide(d_k, want_k, width) && right_in_wide(d_v, want_v, value_width)));
     }
   }
 }
@@ -117,9 +130,10 @@ TEST_CASE("attention_backward adds up to the same for keys in ranges", "[phase1]
     const MatrixView v_view{v.data(), &of_v, value_width, 1};
     const MatrixView out_view{out.data(), &of_out, value_width, 1};
     const MatrixView d_out_view{d_out.data(), &of_out, value_width, 1};
-    attention(shape, q_view, k_view, v_view, out.data(), &of_out, value_width, log_sum.data());
-    attention_backward(shape, q_view, k_view, v_view, out_view, d_out_view, log_sum.data(),
-                       d_q.data(), d_k.data(), d_v.data());
+    attention(shape, q_view, k_view, v_view, {out.data(), &of_out, value_width}, log_sum.data());
+    attention_backward(
+        shape, q_view, k_view, v_view, out_view, d_out_view, log_sum.data(),
+        {{d_q.data(), &of_q, width}, {d_k.data(), &of_k, width}, {d_v.data(), &of_v, value_width}});
     REQUIRE((out.intact() && log_sum.intact()));
     REQUIRE((d_q.intact() && d_k.intact() && d_v.intact()));
     for (Index head = 0; head < heads; ++head) {  // at once, as plain loops
@@ -141,7 +155,8 @@ TEST_CASE("attention_backward adds up to the same for keys in ranges", "[phase1]
       std::vector<real> to_q(std::size_t{of_q}), to_k(std::size_t{of_k}), to_v(std::size_t{of_v});
       reference_set().attention_backward(
           one, out.data() + head * of_out, value_width, d_out.data() + head * of_out, value_width,
-          log_sum.data() + head * queries, 0, keys, to_q.data(), to_k.data(), to_v.data());
+          log_sum.data() + head * queries, 0, keys,
+          {to_q.data(), to_k.data(), to_v.data(), width, width, value_width});
       std::vector<real> sum(to_q.size(), real(0));
       for (Index part = 0; part < parts; ++part) {
         for (Index i = 0; i < of_q; ++i) {

@@ -107,7 +107,7 @@ struct Text {
 using AnyElement = std::variant<FilledRect, FilledCircle, FilledPolygon, Polyline, Cells, Text>;
 
 struct Element {
-  AnyElement what = {};
+  AnyElement what;
   std::optional<Rect> clip = {};  // what is outside is invisible
 };
 
