@@ -45,6 +45,25 @@ std::string wrong_fused(const std::vector<Tensor>& in, const Mask& mask) {
   return wrong;
 }
 
+// The gradients of q, k and v (..., rows, heads, width), whose heads are slices of rows. `axis` is
+// that of the rows.
+std::string wrong_gradients_of_rows(const std::vector<Tensor>& in, int axis, const Mask& mask) {
+  const auto gradients_of = [&](bool fused) {
+    Tape tape(in);
+    const auto heads = [&](std::size_t i) { return transpose(in[i], axis, axis + 1); };
+    const Tensor y = fused ? fused_attention(heads(0), heads(1), heads(2), mask)
+                           : attention(heads(0), heads(1), heads(2), mask).output;
+    const Gradients gradients = tape.backward(y, random_tensor(y.shape(), 9));
+    return std::vector<Tensor>{gradients[in[0]], gradients[in[1]], gradients[in[2]]};
+  };
+  const std::vector<Tensor> ours = gradients_of(true), expected = gradients_of(false);
+  std::string wrong;
+  for (std::size_t i = 0; i < 3; ++i) {
+    wrong += difference_to(ours[i], expected[i], gradient_tolerance);
+  }
+  return wrong;
+}
+
 std::vector<Tensor> operands(Index queries, Index keys, Index width, Index value_width) {
   return {random_tensor({2, queries, width}, 1), random_tensor({2, keys, width}, 2),
           random_tensor({2, keys, value_width}, 3)};
@@ -105,6 +124,9 @@ TEST_CASE("gradients of fused attention where keys are cut into parts", "[phase1
     CHECK(wrong_fused(in, Mask()) == "");
     CHECK(wrong_fused(in, Mask::causal(keys - 3)) == "");
   }
+  const std::vector<Tensor> rows = {random_tensor({3, 2, 4}, 1), random_tensor({2111, 2, 4}, 2),
+                                    random_tensor({2111, 2, 2}, 3)};
+  CHECK(wrong_gradients_of_rows(rows, 0, Mask()) == "");
 }
 
 TEST_CASE("fused attention where scores rise over many blocks of keys", "[phase1][attention]") {
@@ -146,6 +168,10 @@ TEST_CASE("fused attention over heads: strided operands, broadcasting, any layou
   const Tensor one = squeeze(slice(q, 0, 0, 1), 0);  // (3, 37, 4), one sequence
   CHECK(transpose(fused_attention(one, one, one), 0, 1).is_contiguous());
   CHECK(difference_to(joined, transpose(attention(q, k, v, mask).output, 1, 2), 1e-5) == "");
+  const std::vector<Tensor> rows = {random_tensor({2, 37, 3, 4}, 1),
+                                    random_tensor({2, 37, 3, 4}, 2),
+                                    random_tensor({2, 37, 3, 4}, 3)};
+  CHECK(wrong_gradients_of_rows(rows, 1, mask) == "");
   const Tensor turned = transpose(random_tensor({2, 3, 4, 37}, 4));  // rows are not contiguous
   CHECK(wrong_fused({q.clone(), turned.clone(), v.clone()}, mask) == "");
   CHECK(difference_to(fused_attention(q, turned, turned, mask),
@@ -290,6 +316,23 @@ TEST_CASE("fused attention needs memory for its results, not for its weights",
   const std::size_t start = memory_stats().live_bytes;
   const Tensor y = fused_attention(in[0], in[1], in[2]);
   CHECK(memory_stats().peak_bytes - start < 2 * 16 * 2048 * sizeof(real));
+}
+
+TEST_CASE("gradients of fused attention whose heads are slices of rows are not copied",
+          "[phase1][attention]") {
+  const Index numbers = 600 * 2 * 16;
+  const std::vector<Tensor> in = {random_tensor({600, 2, 16}, 1), random_tensor({600, 2, 16}, 2),
+                                  random_tensor({600, 2, 16}, 3)};
+  const auto heads = [&](std::size_t i) { return transpose(in[i], 0, 1); };
+  Tape tape(in);
+  const Tensor y = fused_attention(heads(0), heads(1), heads(2));
+  const Tensor seed = random_tensor(y.shape(), 9);
+  reset_peak_memory();
+  const std::size_t start = memory_stats().live_bytes;
+  const Gradients gradients = tape.backward(y, seed);
+  const std::size_t each = numbers * sizeof(real);
+  CHECK(memory_stats().peak_bytes - start >= 3 * each);
+  CHECK(memory_stats().peak_bytes - start < 4 * each);
 }
 
 TEST_CASE("fused attention says what does not fit", "[phase1][attention]") {
