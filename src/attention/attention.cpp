@@ -140,20 +140,21 @@ void give_gradients(const Operands& x, const Mask& mask, const ScoreOptions& how
                     const Tensor& log_sum, const Tensor& d_out, GradientSink& to) {
   const kernels::AttentionShape shape = x.shape(mask, how);
   const Index parts = kernels::attention_parts(shape);
-  Tensor d_q = room_like(x.q, x.q.shape());        // (..., queries, d_k)
   const Tensor d_k = room_like(x.k, x.k.shape());  // (..., keys, d_k)
   const Tensor d_v = room_like(x.v, x.v.shape());  // (..., keys, d_v)
-  Tensor shares;                                   // (parts, ..., queries, d_k), if more than one
-  if (parts > 1) {
-    d_q = Tensor::empty(x.q.shape());  // (..., queries, d_k)
-    shares = Tensor::empty(x.q.shape().inserted(0, parts));
-  }
-  kernels::AttentionRooms rooms{room_of(d_q), room_of(d_k), room_of(d_v)};
-  if (parts > 1) rooms.q.data = raw(shares);
+  // Of several ranges of keys each has its share: (parts, numbers of q).
+  Tensor d_q = parts == 1 ? room_like(x.q, x.q.shape())  // (..., queries, d_k)
+                          : Tensor::empty({parts, x.q.numel()});
+  const Strides strides = parts == 1 ? d_q.strides() : row_major(x.q.shape());
+  const kernels::MatrixRoom to_q{raw(d_q), strides.data(),
+                                 strides[static_cast<std::size_t>(x.q.ndim() - 2)]};
   const Tensor d_out_rows = x.with_rows(d_out);  // (..., queries, d_v)
   kernels::attention_backward(shape, rows_of(x.q), rows_of(x.k), rows_of(x.v), rows_of(out),
-                              rows_of(d_out_rows), raw(log_sum), rooms);
+                              rows_of(d_out_rows), raw(log_sum),
+                              {to_q, room_of(d_k), room_of(d_v)});
   if (parts > 1) {
+    const Tensor shares = d_q;
+    d_q = Tensor::empty(x.q.shape());  // (..., queries, d_k)
     kernels::reduce(kernels::active().sum, raw(shares), 1, parts, x.q.numel(), raw(d_q));
   }
   to.accumulate(0, d_q);
