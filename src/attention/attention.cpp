@@ -125,11 +125,11 @@ MatrixView rows_of(const Tensor& x) { return {raw(x), x.strides().data(), stride
 
 kernels::MatrixRoom room_of(const Tensor& x) { return {raw(x), x.strides().data(), stride(x, -2)}; }
 
-// Room for the output, or a gradient, with the axes in memory in the order of q's. So where q's
-// heads are slices of one wide row, those of the output and of q's gradient are too, and joining the
-// heads again copies nothing.
-Tensor room_like(const Tensor& q, const Shape& shape) {
-  if (q.ndim() < 3 || stride(q, -3) >= stride(q, -2) || stride(q, -3) == 0) {
+// Room for an output or a gradient, with its last axes in memory in the order of x's. So where x's
+// heads are one axis, and slices of wide rows, those of the result are too, and joining the heads
+// again copies nothing.
+Tensor room_like(const Tensor& x, const Shape& shape) {
+  if (x.ndim() < 3 || stride(x, -3) >= stride(x, -2) || stride(x, -3) == 0) {
     return Tensor::empty(shape);
   }
   const Shape swapped = shape.with(-3, shape[-2]).with(-2, shape[-3]);

@@ -85,11 +85,12 @@ class Backward {
     }
   };
 
-  // How these numbers lie, for kernels; it must outlive what `of` returns.
-  struct Layout {
+  // How these numbers lie, for kernels: stacks without numbers of their own. They must outlive what
+  // `of` returns.
+  struct RoomStrides {
     Stack q, k, v;
 
-    Layout(const RingCall& call, Index queries, Index keys)
+    RoomStrides(const RingCall& call, Index queries, Index keys)
         : q(tile_by_tile(call, nullptr, queries, call.width)),
           k(tile_by_tile(call, nullptr, keys, call.width)),
           v(tile_by_tile(call, nullptr, keys, call.value_width)) {}
@@ -112,7 +113,7 @@ class Backward {
     kernels::attention_backward(
         shape_of_pairs(mask, g.count, g.rows, keys), own_tiles(call_, g, x_.q).view(), k.view(),
         v.view(), delta.view(), own_tiles(call_, g, x_.d_out).view(),
-        raw(x_.log_sum) + call_.by_tile(g.first), Layout(call_, g.rows, keys).of(room));
+        raw(x_.log_sum) + call_.by_tile(g.first), RoomStrides(call_, g.rows, keys).of(room));
     if (to.d_q.defined()) add(g, raw(room.d_q), to.d_q);
     if (!to.d_k.defined()) return;
     const TileGroup whole{t, 1, keys};  // alone: tile t is the t-th of this rank
@@ -147,7 +148,7 @@ class Backward {
                                 own_tiles(call_, g, x_.k).view(), own_tiles(call_, g, x_.v).view(),
                                 row_sums(call_, log_sum + all, queries, true).view(),
                                 one_tile(call_, gradient, queries, call_.value_width).view(),
-                                raw(room.log_sum), Layout(call_, queries, g.rows).of(room));
+                                raw(room.log_sum), RoomStrides(call_, queries, g.rows).of(room));
     add(g, raw(room.d_k), to.d_k);
     add(g, raw(room.d_v), to.d_v);
   }

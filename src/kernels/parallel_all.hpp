@@ -115,8 +115,9 @@ void attention(const AttentionShape& shape, const MatrixView& q, const MatrixVie
 Index attention_parts(const AttentionShape& shape);
 
 // Where to write the gradients, (batch..., queries, width), (batch..., keys, width) and (batch...,
-// keys, value_width): null as in AttentionGradients. Of several ranges of keys each has its share of
-// q's, to be added up; these lie one after another, (parts, batch..., queries, width), contiguous.
+// keys, value_width): null as in AttentionGradients. Of several ranges of keys each has its share
+// of q's, to be added up; these lie one after another, (parts, batch..., queries, width), without
+// gaps.
 struct AttentionRooms {
   MatrixRoom q, k, v;
 };

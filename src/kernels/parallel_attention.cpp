@@ -60,11 +60,18 @@ void announce_keys(RowsAhead& ahead, const AttentionHead& h) {
 
 const Table& plain_loops() { return find("reference"); }
 
-bool finite(const real* x, Index n) { return std::isfinite(active().sum_squares(x, n)); }
+// False, too, for numbers whose squares are infinite.
+bool small_rows(const real* x, Index row, Index rows, Index width) {
+  for (Index i = 0; i < rows; ++i) {
+    if (!std::isfinite(active().sum_squares(x + i * row, width))) return false;
+  }
+  return true;
+}
 
 bool finite_rows(const real* x, Index row, Index rows, Index width) {
+  const auto is_finite = [](real number) { return std::isfinite(number); };
   for (Index i = 0; i < rows; ++i) {
-    if (!finite(x + i * row, width)) return false;
+    if (!std::all_of(x + i * row, x + i * row + width, is_finite)) return false;
   }
   return true;
 }
@@ -109,7 +116,7 @@ void attention(const AttentionShape& s, const MatrixView& q, const MatrixView& k
                             log_sum + position * s.queries);
     };
     if (attend(t) || h.visible_in_block == nullptr ||
-        finite_rows(h.v, h.v_row, h.keys, h.value_width))
+        small_rows(h.v, h.v_row, h.keys, h.value_width))
       return;
     attend(plain_loops());  // a masked NaN or infinity may have changed rows
   });
@@ -154,12 +161,11 @@ void attention_backward(const AttentionShape& s, const MatrixView& q, const Matr
     }
     h.ahead = &ahead;
     const auto backward = [&](const Table& with, const AttentionGradients& asked) {
-      with.attention_backward(h, matrix_at(s.batch, out, position), out.row,
-                              matrix_at(s.batch, d_out, position), d_out.row,
-                              log_sum + position * s.queries, first, keys, asked);
+      return with.attention_backward(h, matrix_at(s.batch, out, position), out.row,
+                                     matrix_at(s.batch, d_out, position), d_out.row,
+                                     log_sum + position * s.queries, first, keys, asked);
     };
-    backward(t, to);
-    if (h.visible_in_block == nullptr) return;
+    if (backward(t, to) || h.visible_in_block == nullptr) return;
     // One by one, so that the bits of a gradient do not depend on which others were asked for.
     if (to.q != nullptr && !finite_rows(to.q, to.q_row, s.queries, s.width)) {
       backward(plain_loops(), {to.q, nullptr, nullptr, to.q_row, 0, 0});

@@ -49,9 +49,9 @@ struct Cut {
   Index m, n;           // of the whole product
 
   // Enough pieces of each matrix for all threads. By columns first, so that each packs only its own
-  // part of b, and a, if it is not transposed, is packed by none. But by rows if these are many, and
-  // b is small: what a thread writes are then the rows that it will read, since other operations are
-  // divided by rows. So, too, if columns cannot be divided evenly.
+  // part of b, and a, if it is not transposed, is packed by none. But by rows if these are many,
+  // and b is small: then a thread writes the rows that it will read, since other operations are
+  // divided by rows. Likewise if the columns cannot be divided evenly, even if b is large.
   Cut(const MatmulShape& s, const MatrixView& a) : m(s.m), n(s.n) {
     const Index count = s.batch.numel();
     const Index wanted = (threads_at_hand() + count - 1) / count;

@@ -92,7 +92,7 @@ inline void add_scaled(real factor, const real* x, Index n, real* to) {
 
 // With P the weights and dP = dO V^T: dV = P^T dO, dS = P (dP - row sums of dO O), dQ = scale dS K,
 // dK = scale dS^T Q. With a cap, dS is also multiplied by the slope of the cap.
-inline void attention_backward(const AttentionHead& h, const real* out, Index out_row,
+inline bool attention_backward(const AttentionHead& h, const real* out, Index out_row,
                                const real* d_out, Index d_out_row, const real* log_sum, Index first,
                                Index count, const AttentionGradients& to) {
   const auto clear = [](real* x, Index row, Index rows, Index n) {
@@ -120,6 +120,7 @@ inline void attention_backward(const AttentionHead& h, const real* out, Index ou
       add_scaled(static_cast<real>(weight), d_o, h.value_width, to.v + at * to.v_row);
     }
   }
+  return true;  // what is masked has changed nothing
 }
 
 }  // namespace tapestry::kernels::reference

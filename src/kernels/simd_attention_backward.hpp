@@ -19,8 +19,16 @@ template <class A>
 inline constexpr Index query_block =
     2 * strip<A> < visibility_block ? 2 * strip<A> : visibility_block;
 
-inline void clear_rows(real* x, Index x_row, Index rows, Index n) {
-  for (Index i = 0; i < rows; ++i) std::memset(x + i * x_row, 0, std::size_t(n) * sizeof(real));
+// x (rows, n), n a multiple of the lanes. A long memset does not read what it overwrites.
+template <class A>
+void clear_rows(real* x, Index x_row, Index rows, Index n) {
+  if (x_row == n) {
+    std::memset(x, 0, std::size_t(rows * n) * sizeof(real));
+    return;
+  }
+  for (Index i = 0; i < rows; ++i, x += x_row) {
+    for (Index p = 0; p < n; p += lanes<A>) Floats<A>(0.0f).store_unaligned(x + p);
+  }
 }
 
 // One block of queries, prepared for all blocks of keys. Blocks lie one after another in memory.
@@ -76,7 +84,7 @@ struct QueryBlock {
     if (q_rows == q_copy) pad_rows<A>(from_q, h.q_row, count, h.width, q_copy);
     if (d_out_rows == d_out_copy)
       pad_rows<A>(from_d, gradient_row, count, h.value_width, d_out_copy);
-    if (d_q != nullptr) clear_rows(d_q, d_q_row, count, padded<A>(h.width));
+    if (d_q != nullptr) clear_rows<A>(d_q, d_q_row, count, padded<A>(h.width));
     for (Index i = 0; i < width; ++i) {
       const bool seen = i < count && log_sums[first + i] != -infinity;
       log_sum[i] = seen ? log_sums[first + i] * log2_e : infinity;
@@ -99,6 +107,19 @@ struct QueryBlock {
     transpose<A>(from_d, gradient_row, count, h.value_width, h.scale, d_out, width);
   }
 };
+
+// Adds the bits of a NaN to `seen` if one of x (rows, n) is NaN or infinite, else those of 0: a sum
+// would wait for the one before. n is a multiple of the lanes.
+template <class A>
+void watch(const real* x, Index x_row, Index rows, Index n, Floats<A>& seen) {
+  if (x_row == n) n *= rows, rows = 1;
+  for (Index i = 0; i < rows; ++i, x += x_row) {
+    for (Index p = 0; p < n; p += lanes<A>) {
+      const auto number = Floats<A>::load_unaligned(x + p);
+      seen = seen | (number - number);
+    }
+  }
+}
 
 // Memory of one block of keys against one block of queries.
 struct KeyScratch {
@@ -196,7 +217,7 @@ void unpad_rows(const real* from, Index rows, Index n, real* to, Index to_row) {
 }
 
 template <class A, int registers>
-void attention_backward(const AttentionHead& h, const real* out, Index out_row, const real* d_out,
+bool attention_backward(const AttentionHead& h, const real* out, Index out_row, const real* d_out,
                         Index d_out_row, const real* log_sum, Index first, Index count,
                         const AttentionGradients& to) {
   using Queries = QueryBlock<A>;
@@ -212,6 +233,7 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
   for (Index i = 0; i < blocks; ++i) {
     Queries(h, d_out, d_out_row, i, memory, to).prepare(h, out, out_row, d_out, d_out_row, log_sum);
   }
+  Floats<A> seen(0.0f);
   for (Index key = first; key < first + count; key += key_block) {
     const Index block = first + count - key < key_block ? first + count - key : key_block;
     const real* k = h.k + key * h.k_row;
@@ -223,21 +245,25 @@ void attention_backward(const AttentionHead& h, const real* out, Index out_row, 
       scratch.d_k_row = whole ? to.k_row : columns;
       scratch.d_v = value_whole ? to.v + at * to.v_row : sum_v;
       scratch.d_v_row = value_whole ? to.v_row : value_columns;
-      clear_rows(scratch.d_k, scratch.d_k_row, block, columns);
-      clear_rows(scratch.d_v, scratch.d_v_row, block, value_columns);
+      clear_rows<A>(scratch.d_k, scratch.d_k_row, block, columns);
+      clear_rows<A>(scratch.d_v, scratch.d_v_row, block, value_columns);
     }
     for (Index i = 0; i < blocks; ++i) {
       const Queries queries(h, d_out, d_out_row, i, memory, to);
       meet_back<A, registers>(h, key, block, queries, scratch);
     }
     if (to.k == nullptr) continue;
+    watch<A>(scratch.d_k, scratch.d_k_row, block, columns, seen);
+    watch<A>(scratch.d_v, scratch.d_v_row, block, value_columns, seen);
     unpad_rows<A>(scratch.d_k, block, h.width, to.k + at * to.k_row, to.k_row);
     unpad_rows<A>(scratch.d_v, block, h.value_width, to.v + at * to.v_row, to.v_row);
   }
   for (Index i = 0; to.q != nullptr && i < blocks; ++i) {
     const Queries queries(h, d_out, d_out_row, i, memory, to);
+    watch<A>(queries.d_q, queries.d_q_row, queries.count, columns, seen);
     unpad_rows<A>(queries.d_q, queries.count, h.width, to.q + queries.first * to.q_row, to.q_row);
   }
+  return fold_sum<A>(seen) == 0;
 }
 
 }  // namespace tapestry::kernels::simd

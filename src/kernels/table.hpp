@@ -84,7 +84,7 @@ struct AttentionHead {
 // Where the gradients of a head go, with rows of contiguous numbers; null: it is not asked for.
 struct AttentionGradients {
   real* q;      // (queries, width)
-  real *k, *v;  // (keys, width), (keys, value_width): both or neither
+  real *k, *v;  // (count, width), (count, value_width) of `count` keys: both or neither
   Index q_row, k_row, v_row;
 };
 
@@ -209,10 +209,11 @@ struct Table {
                     real* log_sum);
 
   // Backward for the keys [first, first + count), with weights made again from log_sum (Dao 2023):
-  // `to` is overwritten with their share of the queries' gradient, and with their own. log_sum, and
-  // out or (out_row -1) the row sums of d_out * out, are of a forward pass over these keys and maybe
-  // more; rows lie out_row and d_out_row apart.
-  void (*attention_backward)(const AttentionHead& head, const real* out, Index out_row,
+  // `to` gets the gradients of these keys and values, and their share of the queries' gradient; all
+  // are overwritten. log_sum, and out or (out_row -1) the row sums of d_out * out, are of a forward
+  // pass over these keys and maybe more; rows lie out_row and d_out_row apart. Returns false if a
+  // NaN or an infinity was written, except by the plain loops.
+  bool (*attention_backward)(const AttentionHead& head, const real* out, Index out_row,
                              const real* d_out, Index d_out_row, const real* log_sum, Index first,
                              Index count, const AttentionGradients& to);
 

@@ -30,19 +30,21 @@ Outcome run(bool fused, const std::vector<Tensor>& in, const Mask& mask) {
   return {y, {gradients[in[0]], gradients[in[1]], gradients[in[2]]}};
 }
 
-std::string wrong_fused(const std::vector<Tensor>& in, const Mask& mask) {
-  const Outcome ours = run(true, in, mask), expected = run(false, in, mask);
-  std::string wrong = difference_to(ours.output, expected.output, forward_tolerance);
+std::string wrong_gradients(const std::vector<Tensor>& ours, const std::vector<Tensor>& expected) {
+  std::string wrong;
   for (std::size_t i = 0; i < 3; ++i) {  // over many keys gradients become small, and errors too
     double largest = 0;
-    for (const double g : doubles(expected.gradients[i])) {
-      largest = std::max(largest, std::abs(g));
-    }
+    for (const double g : doubles(expected[i])) largest = std::max(largest, std::abs(g));
     const double share = largest > 0 ? 1 / largest : 1;
-    wrong +=
-        difference_to(ours.gradients[i] * share, expected.gradients[i] * share, gradient_tolerance);
+    wrong += difference_to(ours[i] * share, expected[i] * share, gradient_tolerance);
   }
   return wrong;
+}
+
+std::string wrong_fused(const std::vector<Tensor>& in, const Mask& mask) {
+  const Outcome ours = run(true, in, mask), expected = run(false, in, mask);
+  return difference_to(ours.output, expected.output, forward_tolerance) +
+         wrong_gradients(ours.gradients, expected.gradients);
 }
 
 // The gradients of q, k and v (..., rows, heads, width), whose heads are slices of rows. `axis` is
@@ -56,12 +58,7 @@ std::string wrong_gradients_of_rows(const std::vector<Tensor>& in, int axis, con
     const Gradients gradients = tape.backward(y, random_tensor(y.shape(), 9));
     return std::vector<Tensor>{gradients[in[0]], gradients[in[1]], gradients[in[2]]};
   };
-  const std::vector<Tensor> ours = gradients_of(true), expected = gradients_of(false);
-  std::string wrong;
-  for (std::size_t i = 0; i < 3; ++i) {
-    wrong += difference_to(ours[i], expected[i], gradient_tolerance);
-  }
-  return wrong;
+  return wrong_gradients(gradients_of(true), gradients_of(false));
 }
 
 std::vector<Tensor> operands(Index queries, Index keys, Index width, Index value_width) {

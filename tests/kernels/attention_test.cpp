@@ -104,8 +104,8 @@ struct Head {
   std::vector<real> backward(const Table& set, Index first, Index last = -1) {
     const Index count = (last < 0 ? head.keys : last) - first;
     poison_scratch(nan);
-    const Index gap =
-        q_row - head.width;  // three numbers of them, so that none can stand for another
+    // A gap of its own for each, so that no row can stand for another.
+    const Index gap = q_row - head.width;
     ApartRows d_q(head.queries, head.width, head.width + gap, 1);
     ApartRows d_k(count, head.width, head.width + 2 * gap, 2);
     ApartRows d_v(count, head.value_width, head.value_width + 3 * gap, 3);

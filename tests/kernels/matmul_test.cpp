@@ -293,7 +293,7 @@ TEST_CASE("matmul driver: a batch whose rows have one stride is one product", "[
   CHECK(rows == 12);
 }
 
-TEST_CASE("matmul driver: enough pieces for all threads, cut by columns first",
+TEST_CASE("matmul driver: enough pieces for all threads, cut by columns first, or by rows",
           "[phase0][kernels]") {
   using Pieces = std::multiset<std::pair<Index, Index>>;  // rows, columns
   static Pieces pieces;
@@ -307,16 +307,16 @@ TEST_CASE("matmul driver: enough pieces for all threads, cut by columns first",
   const Using scope(counting);
   const SmallWorkShared shared;
   use_threads(4);
-  const auto cut = [](Index m, Index n, Index a_column) {
-    const std::vector<real> numbers(std::size_t(2 * (m + n)));  // k is 2
+  const auto cut = [](Index m, Index n, Index a_column, Index k = 2) {
+    const std::vector<real> numbers(std::size_t(k * (m + n)));
     std::vector<real> y(std::size_t(m * n));
     MatmulShape shape;
     shape.m = m;
     shape.n = n;
-    shape.k = 2;
+    shape.k = k;
     while (threads_at_hand() == 1) std::this_thread::yield();  // whatever other tests have lost
     pieces.clear();
-    matmul(shape, {numbers.data(), nullptr, a_column == 1 ? 2 : 1, a_column},
+    matmul(shape, {numbers.data(), nullptr, a_column == 1 ? k : 1, a_column},
            {numbers.data(), nullptr, n, 1}, y.data());
     return pieces;
   };
@@ -326,6 +326,15 @@ TEST_CASE("matmul driver: enough pieces for all threads, cut by columns first",
   CHECK(cut(63, 1000, 1) == Pieces{{63, 320}, {63, 320}, {63, 360}});
   CHECK(cut(10, 4096, 1) == Pieces{{10, 1024}, {10, 1024}, {10, 1024}, {10, 1024}});
   CHECK(cut(128, 1024, 128) == Pieces{{32, 1024}, {32, 1024}, {32, 1024}, {32, 1024}});
+  // Many rows, and a small b or columns that cannot be divided evenly.
+  const Index small = 1 << 17;  // numbers of b
+  CHECK(cut(1023, 512, 1) == Pieces{{511, 256}, {511, 256}, {512, 256}, {512, 256}});
+  CHECK(cut(1024, 512, 1) == Pieces{{256, 512}, {256, 512}, {256, 512}, {256, 512}});
+  CHECK(cut(1024, 512, 1, small / 512) == Pieces{{256, 512}, {256, 512}, {256, 512}, {256, 512}});
+  CHECK(cut(1024, 512, 1, small / 512 + 1) ==
+        Pieces{{512, 256}, {512, 256}, {512, 256}, {512, 256}});
+  CHECK(cut(1024, 500, 1, small / 500 + 1) ==
+        Pieces{{256, 500}, {256, 500}, {256, 500}, {256, 500}});
 }
 
 TEST_CASE("matmul: bits do not depend on the band, for any layout", "[phase0][kernels]") {
