@@ -22,7 +22,7 @@ struct Shape {
   std::size_t at(Index run, Index j) const { return at(run, j, length); }
 };
 
-const Shape shapes[] = {{3, 5, 2}, {7, 1, 1}, {2, 9, 1}, {1, 4, 3}, {3, 4, 257}, {2, 3, 512}};
+const Shape shapes[] = {{3, 5, 2}, {7, 1, 1}, {2, 9, 1}, {1, 4, 3}, {3, 4, 1025}, {2, 3, 2048}};
 
 // Few different numbers, so that many are equal, and some NaN.
 std::vector<real> tied(Index n, bool with_nan) {
