@@ -30,8 +30,8 @@ void sum_run(const real* x, Index length, bool from_the_end, real* y) {
   }
 }
 
-// Runs whose sums stay in the first cache. As many as make a page: with half a row at a time, one
-// thread took 2.3 times as long or more for 4096 x 512 (Zen 5).
+// Runs whose sums stay in the first cache. With 256, so half a row at a time, one thread took 1.4
+// to 3.7 times as long for 4096 x 512 (Zen 5, in turn).
 constexpr Index side_by_side = 1024;
 
 // Neighbouring runs, `count` of them, go along together, so that whole cache lines are read.
