@@ -67,7 +67,7 @@ struct Math {
   // ---- exp(x) = 2^n exp(r), |r| <= log(2) / 2
 
   struct Scaled {
-    V number, power, n;  // number * 2^n; power is n + to_whole
+    V above, power, n;  // (1 + above) * 2^n; power is n + to_whole
   };
 
   TAPESTRY_INLINE static Scaled scaled_exp(V x, float to_whole) {
@@ -77,20 +77,21 @@ struct Math {
     const V power = multiply_add(x, V(log2_e), V(to_whole));
     const V n = power - V(to_whole);
     const V r = negative_multiply_add(n, V(ln2_low), negative_multiply_add(n, V(ln2_high), x));
-    return {multiply_add(polynomial(r, coefficients::exp), r * r, r) + V(1.0f), power, n};
+    return {multiply_add(polynomial(r, coefficients::exp), r * r, r), power, n};
   }
 
   // 0.98 ULP
   TAPESTRY_INLINE static V exp(V x) {
     const Scaled e = scaled_exp(bounded(x, -104.0f, 89.0f), rounder);
-    return scaled(e.number, e.power, e.n, x, -103.97208f);  // below, exp(x) rounds to 0
+    return scaled(V(1.0f) + e.above, e.power, e.n, x, -103.97208f);  // below, exp(x) rounds to 0
   }
 
-  // exp(x) for x <= 88, in two thirds of the time; 0 where it is below the least normal float, or
-  // on some sets below 0.71 of it
+  // exp(x) for x <= 88, in two thirds of the time; 0 where it is below 0.71 of the least normal
+  // float: at -88, where x stops, n is -127 and the power 0. NaN stays.
   TAPESTRY_INLINE static V exp_below_88(V x) {
-    const Scaled e = scaled_exp(stopped(x), exponent_rounder);
-    return scaled_to_normal(e.number, e.power, e.n, x);
+    const Scaled e = scaled_exp(larger(V(-88.0f), x), exponent_rounder);
+    const V power = from_bits<A>(bits<A>(e.power) << 23);
+    return multiply_add(e.above, power, power);
   }
 
   // (log(1 + f) - 2 s) / s^3 for s = f / (2 + f), as a function of z = s^2 <= 1/9:

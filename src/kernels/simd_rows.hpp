@@ -114,28 +114,29 @@ TAPESTRY_INLINE Floats<A> factor_of(const Floats<A>& total) {
   return xsimd::select(total == Floats<A>(0.0f), total, quotient(Floats<A>(1.0f), total));
 }
 
-// A part of row r of softmax: y = exp(x - shift), in every lane the sum. At the same time the same
-// part of an earlier row is multiplied by its factor, if `scales`, and the largest number of a
-// later row is looked for: exp alone leaves half of a processor's units idle. x is loaded before
-// anything is stored: arrays are often a multiple of 4096 bytes apart, and then the load would wait
-// for the store (Zen 4: without this, rows of 1024 took 1.4 times as long). `is_long`: what comes
-// is prefetched, also where it will be written (without, rows of 50257 took 1.1 to 1.7 times).
-template <class A, bool scales, bool is_long>
-TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, real* earlier, real* y,
-                                       Index n, const Floats<A>& shift, const Floats<A>& factor,
-                                       Floats<A>& largest) {
+// A part of row r of softmax: held = exp(x - shift), in every lane the sum. At the same time the
+// same part of an earlier row is multiplied by its factor and written to y, if `scales`, and the
+// largest number of a later row is looked for: exp alone leaves half of a processor's units idle.
+// x is loaded before anything is stored: arrays are often a multiple of 4096 bytes apart, and then
+// the load would wait for the store (Zen 4: without this, rows of 1024 took 1.4 times as long).
+// `is_long`: what comes is prefetched, also where it will be written (without, rows of 50257 took
+// 1.1 to 1.7 times).
+template <class A, class Whole, bool scales, bool is_long>
+TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, const real* earlier,
+                                       real* y, real* held, Index n, const Floats<A>& shift,
+                                       const Floats<A>& factor, Floats<A>& largest) {
   Chains<A> total(0.0f);
   Floats<A> most = largest;  // a copy stays in a register; four of them, of 16, did not
-  sweep_chains<A>(n, [&](Index i, auto part, auto k) TAPESTRY_BODY {
+  sweep_chains<A, Whole>(n, [&](Index i, auto part, auto k) TAPESTRY_BODY {
     if constexpr (is_long && k * lanes<A> % cache_line == 0) {
       fetch_near(later + i);
       fetch_near(y + i);
     }
     most = larger<A>(load<A>(later + i, part, -infinity), most);
     const Floats<A> here = load<A>(x + i, part, -infinity);
-    if constexpr (scales) store<A>(earlier + i, load<A>(earlier + i, part) * factor, part);
+    if constexpr (scales) store<A>(y + i, load<A>(earlier + i, part) * factor, part);
     const Floats<A> e = Math<A>::exp_below_88(here - shift);
-    store<A>(y + i, e, part);
+    store<A>(held + i, e, kept(part));
     total.at[k] += e;
   });
   largest = most;
@@ -143,21 +144,24 @@ TAPESTRY_INLINE Floats<A> softmax_part(const real* x, const real* later, real* e
 }
 
 // The same for a row of any length.
-template <class A, bool scales, bool is_long>
-TAPESTRY_INLINE Floats<A> softmax_row(const real* x, const real* later, real* earlier, real* y,
-                                      Index n, const Floats<A>& shift, const Floats<A>& factor,
-                                      Floats<A>& most) {
-  if (!is_long || n <= sum_block) {
-    return softmax_part<A, scales, is_long>(x, later, earlier, y, n, shift, factor, most);
-  }
-  return sum_of_blocks<A>(n, [&](Index begin, Index end) {
-    return softmax_part<A, scales, is_long>(x + begin, later + begin, earlier + begin, y + begin,
-                                            end - begin, shift, factor, most);
-  });
+template <class A, class Whole, bool scales, bool is_long>
+TAPESTRY_INLINE Floats<A> softmax_row(const real* x, const real* later, const real* earlier,
+                                      real* y, real* held, Index n, const Floats<A>& shift,
+                                      const Floats<A>& factor, Floats<A>& most) {
+  const auto part = [&](Index begin, Index end) TAPESTRY_BODY {
+    return softmax_part<A, Whole, scales, is_long>(x + begin, later + begin, earlier + begin,
+                                                   y + begin, held + begin, end - begin, shift,
+                                                   factor, most);
+  };
+  return !is_long || n <= sum_block ? part(0, n) : sum_of_blocks<A>(n, part);
 }
 
+// Rows of up to 1 MB are held in scratch memory of this thread until they are multiplied by their
+// factor: it stays in a cache, and y is written once. Longer ones are held in y.
+inline constexpr Index longest_held = 1 << 18;
+
 // What a row finds, its sum and the largest number of a row to come, is needed `apart` rows later.
-template <class A, Index apart>
+template <class A, class Whole, Index apart>
 TAPESTRY_INLINE void softmax_rows(const real* x, real* y, Index rows, Index n) {
   using V = Floats<A>;
   constexpr bool is_long = apart == 1;
@@ -166,32 +170,42 @@ TAPESTRY_INLINE void softmax_rows(const real* x, real* y, Index rows, Index n) {
     shift[i] = shift_of<A>(row_max<A>(i < rows ? x + i * n : x, n));
     factor[i] = V(0.0f);
   }
-  for (Index r = 0; r < rows; ++r, x += n, y += n) {
+  real* const scratch = n <= longest_held ? workspace(apart * n) : nullptr;
+  const auto held_row = [=](Index r) { return scratch ? scratch + r % apart * n : y + r * n; };
+  for (Index r = 0; r < rows; ++r, x += n) {
     const real* const later = r + apart < rows ? x + apart * n : x;  // after the last: any
-    real* const earlier = y - (r < apart ? 0 : apart * n);
+    const Index before = r < apart ? 0 : r - apart;
+    const real* const earlier = held_row(before);
+    real *const out = y + before * n, *const held = held_row(r);
     V most(-infinity);
-    const V total =
-        r < apart
-            ? softmax_row<A, false, is_long>(x, later, earlier, y, n, shift[0], factor[0], most)
-            : softmax_row<A, true, is_long>(x, later, earlier, y, n, shift[0], factor[0], most);
+    const V total = r < apart ? softmax_row<A, Full, false, is_long>(x, later, earlier, out, held,
+                                                                     n, shift[0], factor[0], most)
+                              : softmax_row<A, Whole, true, is_long>(x, later, earlier, out, held,
+                                                                     n, shift[0], factor[0], most);
     for (Index i = 0; i + 1 < apart; ++i) shift[i] = shift[i + 1], factor[i] = factor[i + 1];
     shift[apart - 1] = shift_of<A>(checked_max<A>(later, n, most));
     factor[apart - 1] = factor_of<A>(total);
   }
   for (Index i = 0; i < apart && i < rows; ++i) {  // the last ones
-    real* const last = y - (i + 1) * n;
+    const Index r = rows - 1 - i;
+    const real* const held = held_row(r);
+    real* const out = y + r * n;
     const V by = factor[apart - 1 - i];
-    sweep<A>(n,
-             [=](Index j, auto part) { store<A>(last + j, load<A>(last + j, part) * by, part); });
+    sweep<A>(n, [=](Index j, auto part) { store<A>(out + j, load<A>(held + j, part) * by, part); });
   }
 }
 
 // Two rows apart, a short row need not wait for what the one before finds. Long rows are one apart:
-// then four of them fill the caches, in place of six.
+// then three of them fill the caches, in place of five. Short ones bypass the caches where a batch
+// is a whole line (Zen 5, AVX-512: 0.73 to 0.9 of the time). With AVX2 and for long rows nothing
+// was gained.
 template <class A>
 void softmax(const real* x, real* y, Index rows, Index n) {
   if (rows == 0) return;
-  n <= 512 ? softmax_rows<A, 2>(x, y, rows, n) : softmax_rows<A, 1>(x, y, rows, n);
+  if (n > 512) return softmax_rows<A, Full, 1>(x, y, rows, n);
+  const bool stream = lanes<A> == cache_line && streams<A>(y, x, rows, n);
+  stream ? softmax_rows<A, Stream, 2>(x, y, rows, n) : softmax_rows<A, Full, 2>(x, y, rows, n);
+  finish_stream(stream);
 }
 
 // For each of up to log_rows rows: its largest number and log(sum(exp(x - largest))), 0 where the

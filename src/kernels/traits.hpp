@@ -117,16 +117,6 @@ template <class A>
 TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power,
                                  const Floats<A>& n, const Floats<A>& x, float least);
 
-// The same for exp(x) with x <= 88, where power is n + exponent_rounder: results are normal or 0,
-// without masks also denormal, from 0.71 of the least normal float on. number, power and n belong
-// to stopped(x): without masks x stops at -88, where the factor is 0; with masks results become 0
-// where x is too small.
-template <class A>
-TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x);
-template <class A>
-TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>& n, const Floats<A>& x);
-
 // 2^x for x <= 127; 0 below about -126, where results would be denormal. 2^x = 2^n 2^r with n near
 // or below x.
 template <class A>

@@ -61,15 +61,6 @@ TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>&, cons
   return V(_mm512_maskz_scalef_ps(wanted, number, n));
 }
 template <class A>
-TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x) {
-  return x;
-}
-template <class A>
-TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>& n, const Floats<A>& x) {
-  return scaled(number, power, n, x, -87.33f);
-}
-template <class A>
 TAPESTRY_INLINE Floats<A> exp2(const Floats<A>& x) {
   using V = Floats<A>;
   const V r(_mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF));

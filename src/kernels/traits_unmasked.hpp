@@ -24,16 +24,6 @@ TAPESTRY_INLINE Floats<A> scaled(const Floats<A>& number, const Floats<A>& power
 }
 
 template <class A>
-TAPESTRY_INLINE Floats<A> stopped(const Floats<A>& x) {
-  return larger<A>(Floats<A>(-88.0f), x);  // n is -127: the factor is 0; NaN stays
-}
-template <class A>
-TAPESTRY_INLINE Floats<A> scaled_to_normal(const Floats<A>& number, const Floats<A>& power,
-                                           const Floats<A>&, const Floats<A>&) {
-  return number * from_bits<A>(bits<A>(power) << 23);
-}
-
-template <class A>
 TAPESTRY_INLINE Floats<A> exp2(const Floats<A>& any) {
   using V = Floats<A>;
   const V x = larger<A>(V(-127.0f), any);  // at -127 the power below is 0; NaN stays
