@@ -1,4 +1,4 @@
-// What else goes row by row: log_softmax, logsumexp and cross entropy. Sums as in simd_softmax.hpp.
+// log_softmax, logsumexp and cross entropy. Sums run in the same order as in simd_softmax.hpp.
 #pragma once
 
 #include "kernels/simd_softmax.hpp"

@@ -232,7 +232,7 @@ const Table* const* usable(int& count);
 
 // A reusable buffer of this thread for packing and scratch, 64-byte aligned, at least n elements.
 // The next call of `workspace` on the same thread may move it. Throws Error when the system has no
-// more memory; where threads share the work, that ends the program with the message.
+// more memory; a loop that threads share throws it, too.
 real* workspace(Index n);
 
 // Bytes of a core's L2 cache, as the system reports it; 1 MB if it does not.
