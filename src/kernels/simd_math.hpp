@@ -87,8 +87,8 @@ struct Math {
   }
 
   // exp(x) for x <= 88, in two thirds of the time; 0 where it is below 0.71 of the least normal
-  // float: at -88, where x stops, n is -127 and the power 0. NaN stays. But for denormals, scaling by a
-  // power of two is exact: this rounds as (1 + above) * power does.
+  // float: at -88, where x stops, n is -127 and the power 0. NaN stays. But for denormals, scaling
+  // by a power of two is exact: this rounds as (1 + above) * power does.
   TAPESTRY_INLINE static V exp_below_88(V x) {
     const Scaled e = scaled_exp(larger(V(-88.0f), x), exponent_rounder);
     const V power = from_bits<A>(bits<A>(e.power) << 23);
