@@ -23,8 +23,9 @@ using Shares = std::array<double, 16>;  // right, by the set of heads that is ab
 
 struct Found {  // of one model and one way to ablate
   Shares stem, ending;
-  Verb blind;  // without cross-attention
-  Verb alone;  // without masked self-attention, with all heads
+  Verb blind;          // without cross-attention
+  Verb alone;          // without masked self-attention, with all heads
+  Verb alone_swapped;  // the same, another noun in the source
 };
 
 struct Model {
@@ -72,7 +73,11 @@ Found ablate_all(const EncoderDecoder& model, const TranslationTask& task,
     const Verb verb = verb_without(model, task, b, set, {}, by);
     found.stem[set] = verb.stem, found.ending[set] = verb.ending, found.blind = verb;
   }
-  found.alone = verb_without(model, task, b, 0, {"target.attention.output"}, by);
+  const auto without_self_attention = [&](const TranslationBatch& read) {
+    return verb_without(model, task, read, 0, {"target.attention.output"}, by);
+  };
+  found.alone = without_self_attention(b);
+  found.alone_swapped = without_self_attention(swapped(task, b, Side::source));
   return found;
 }
 
@@ -107,12 +112,18 @@ void print_sources(const std::vector<Model>& models) {
   std::printf("  and with the first given noun swapped\n");
   print_row("  a verb is said", models, [](const Model& m) { return m.blind_swapped.any; });
   print_row("  its ending is right", models, [](const Model& m) { return m.blind_swapped.ending; });
-  std::printf("without masked self-attention, to the mean\n");
-  print_row("  a verb is said", models, [](const Model& m) { return m.mean.alone.any; });
-  print_row("  its ending is right", models, [](const Model& m) { return m.mean.alone.ending; });
-  std::printf("without masked self-attention, to zero\n");
-  print_row("  a verb is said", models, [](const Model& m) { return m.zero.alone.any; });
-  print_row("  its ending is right", models, [](const Model& m) { return m.zero.alone.ending; });
+  for (const auto way : {&Model::mean, &Model::zero}) {
+    std::printf("without masked self-attention, to %s\n",
+                way == &Model::mean ? "the mean" : "zero");
+    const auto print = [&](const char* name, Verb Found::* verb, double Verb::* share) {
+      print_row(name, models, [=](const Model& m) { return m.*way.*verb.*share; });
+    };
+    print("  a verb is said", &Found::alone, &Verb::any);
+    print("  its ending is right", &Found::alone, &Verb::ending);
+    std::printf("  and with the first noun of the source swapped\n");
+    print("  a verb is said", &Found::alone_swapped, &Verb::any);
+    print("  its ending is right", &Found::alone_swapped, &Verb::ending);
+  }
 }
 
 void print_counts(const std::vector<Model>& models) {
