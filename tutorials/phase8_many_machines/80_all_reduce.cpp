@@ -139,6 +139,14 @@ double formula(int which, double size, double count, NetworkLink link) {
   return 2 * (size - 1) * link.seconds(4 * count / size);
 }
 
+// The count at which tree and ring take equally long: what both formulas give, solved for it. The
+// ranks are a power of two.
+double as_fast(double size, NetworkLink link) {
+  const double messages = (size - 1) - std::log2(size);  // more of them on the ring
+  const double parts = std::log2(size) - (size - 1) / size;
+  return link.latency * link.bandwidth * messages / parts / 4;
+}
+
 void compare_with_formula() {
   const NetworkLink link{20e-6, 1e9};
   std::printf(
@@ -158,9 +166,7 @@ void compare_with_formula() {
        {std::pair{"20 us, 1 GB/s", link}, {"2 us, 20 GB/s", {2e-6, 2e10}}}) {
     std::printf("%-18s", name);
     for (const double size : {4., 16., 64., 1024.}) {
-      double n = 1;
-      while (formula(2, size, n, at) >= formula(1, size, n, at)) n *= 1.001;
-      std::printf(" %9.0f", n);
+      std::printf(" %9.0f", as_fast(size, at));
     }
     std::printf("\n");
   }
