@@ -41,12 +41,15 @@ class Ranks {
   virtual Message send(int to, int tag, std::span<const std::byte> bytes) = 0;
   virtual Message receive(int from, int tag, std::span<std::byte> bytes) = 0;
 
-  // Whether the message has ended; never waits. Ended ones, and none, are done.
+  // Whether the message has ended; never waits. Ended ones, and none, are done. Throws Error when
+  // the other rank has sent another number of bytes.
   virtual bool done(Message& message) = 0;
 
-  // Returns when the message has ended. Throws Error, or ends all ranks where they are processes,
-  // when the other rank has given no sign of life for a while or sent another number of bytes; the
-  // line names that rank, and the step and operation of both.
+  // Returns when the message has ended. Throws Error when the other rank has sent another number of
+  // bytes, and when it is a thread that has ended without sending, or any thread has failed. Where
+  // ranks are processes, all end when it has given no sign of life for a while; threads that wait
+  // for each other do so for ever. The line names that rank, and the step and operation of both as
+  // far as they are known.
   virtual void wait(Message& message) = 0;
 
   // Lets messages travel, and answers ranks that ask for a sign of life. Cheap; to be called by
@@ -72,7 +75,7 @@ template <class Number>
 // Calls work on `count` threads of this process, each with a Ranks of its own, and returns when all
 // have ended. Rethrows what the first of them threw; the others' waits then end with an Error. For
 // lessons and tests: threads share the processors that one process would use.
-// Throws Error unless count is in 1 .. 1024.
+// Throws Error unless count is in 1 .. 1024, and where fewer threads can be started.
 void run_as_threads(int count, const std::function<void(Ranks&)>& work);
 
 }  // namespace tapestry
