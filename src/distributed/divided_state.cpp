@@ -62,13 +62,18 @@ void receive_state(Ranks& ranks, const Parameters& state, const Flags& kept, int
 void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void()>& save) {
   if (ranks.rank() != 0) return send_state(ranks, optimizer.state());
   const Flags kept = kept_of(optimizer.state());
+  const auto last = std::find(kept.begin(), kept.end(), 0);  // rank 0 owns the first parameters
+  // After a failure, too: the next save would take the others' state for this rank's own.
+  const struct DropOthers {
+    Optimizer& optimizer;
+    std::size_t last;
+    ~DropOthers() { optimizer.drop_state_outside(0, last); }
+  } at_end{optimizer, std::size_t(last - kept.begin())};
   optimizer.restore_state();
   for (int from = 1; from < ranks.size(); ++from) {
     receive_state(ranks, optimizer.state(), kept, from);
   }
   save();
-  const auto last = std::find(kept.begin(), kept.end(), 0);  // rank 0 owns the first parameters
-  optimizer.drop_state_outside(0, std::size_t(last - kept.begin()));
 }
 
 }  // namespace tapestry

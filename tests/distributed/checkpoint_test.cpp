@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "check_in_thread.hpp"
 #include "copier.hpp"
+#include "ops/expect.hpp"
 #include "tapestry/io/bits.hpp"
 #include "temporary_folder.hpp"
 
@@ -85,4 +86,30 @@ TEST_CASE("saving in the midst changes nothing for what comes", "[distributed][p
   });
   CHECK(difference(folder / "whole", folder / "4") == "");
   CHECK(difference(folder / "whole", folder / "3") != "");
+}
+
+TEST_CASE("a save that fails leaves to each rank its part, and the next has the numbers of then",
+          "[distributed][phase8]") {
+  run_as_threads(2, [](Ranks& ranks) {
+    const Parameters parameters{{"a", Tensor::zeros({2})}, {"b", Tensor::zeros({2})}};
+    const auto own = static_cast<std::size_t>(ranks.rank());
+    Adam adam(parameters);
+    adam.drop_state_outside(own, own + 1);
+    const auto step = [&] {
+      std::vector<Tensor> gradients(2);
+      gradients[own] = Tensor::ones({2});
+      adam.step(gradients);
+    };
+    const Tensor& mean_of_b = adam.state()[1].value;
+    step();
+    const auto fails = [] { throw Error("the disk is full"); };
+    const std::string said =
+        complaint([&] { save_from_all(ranks, adam, fails); }, {"the disk is full"});
+    CHECK_IN_THREAD(said == (ranks.rank() == 0 ? "" : "nothing was thrown"));
+    CHECK_IN_THREAD(mean_of_b.defined() == (ranks.rank() == 1));
+    step();
+    save_from_all(ranks, adam, [&] {
+      CHECK_IN_THREAD(mean_of_b.at({0}) == Approx(0.19));  // after one step it was 0.1
+    });
+  });
 }

@@ -65,7 +65,8 @@ Training train_in_parts(Optimizer& optimizer, const LossOfMicroBatch& loss_of_mi
                         Ranks& ranks = alone());
 
 // To be called on all ranks: brings the divided state of an optimizer to rank 0, which calls save
-// and drops what is not its own again. What was not divided is saved as it is.
+// and drops what is not its own again, also when save throws. What was not divided is saved as it
+// is.
 void save_from_all(Ranks& ranks, Optimizer& optimizer, const std::function<void()>& save);
 
 }  // namespace tapestry
