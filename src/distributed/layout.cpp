@@ -27,8 +27,9 @@ Range ParameterLayout::owned(int ranks, int rank, bool whole_parameters) const {
     const Index even = count() * number / ranks;
     if (!whole_parameters || number == 0 || number == ranks) return even;
     const auto above = std::lower_bound(starts_.begin(), starts_.end(), even);
-    const auto nearest = *above - even < even - *std::prev(above) ? above : std::prev(above);
-    return *above == even ? even : *nearest;
+    if (*above == even) return even;
+    const Index below = *std::prev(above);
+    return *above - even < even - below ? *above : below;
   };
   return {boundary(rank), boundary(rank + 1)};
 }

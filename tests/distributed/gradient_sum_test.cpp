@@ -240,6 +240,16 @@ TEST_CASE("whole parameters are divided where equal parts would end, nearly",
   CHECK(end_of_first({5, 5}) == 5);
 }
 
+TEST_CASE("of fewer numbers than ranks each has one owner, whole parameters or not",
+          "[distributed][phase8]") {
+  const ParameterLayout layout({{"a", Tensor::zeros({1})}, {"b", Tensor::zeros({1})}});
+  for (const bool whole : {false, true}) {
+    std::vector<Index> ends;
+    for (int rank = 0; rank < 5; ++rank) ends.push_back(layout.owned(5, rank, whole).last);
+    CHECK(ends == std::vector<Index>{0, 0, 1, 1, 2});
+  }
+}
+
 TEST_CASE("a stretch of numbers is cut into buckets, and none of nothing",
           "[distributed][phase8]") {
   const auto sizes = [](const Range& range) {
