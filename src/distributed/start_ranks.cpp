@@ -115,9 +115,6 @@ void set_variables(const std::string& board, int threads) {
 class Job {
  public:
   Job(const board::Board& board, int count) : board_(board), told_(std::size_t(count)) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error("start_ranks: there is no pipe.");
-    errors_ = ends[0];
     std::vector<std::string> words = {"mpirun",    "-np",  std::to_string(count),
                                       "--bind-to", "none", own_program()};
     const std::vector<std::string> own = own_arguments();
@@ -125,13 +122,18 @@ class Job {
     const int threads = std::max(1, threads_in_use() / count);
     const pid_t starter = ::getpid();
     const std::string path = board.path();
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error("start_ranks: there is no pipe.");
+    errors_ = ends[0];
     mpirun_ = ::fork();
     if (mpirun_ == 0) {
       set_variables(path, threads);
       become_mpirun(words, starter, ends[1]);
     }
     ::close(ends[1]);
-    if (mpirun_ < 0) throw Error("start_ranks: this machine starts no more processes.");
+    if (mpirun_ > 0) return;
+    ::close(errors_);
+    throw Error("start_ranks: this machine starts no more processes.");
   }
   ~Job() { ::close(errors_); }
   Job(const Job&) = delete;

@@ -1,6 +1,7 @@
 // What `make test-mpi` runs as ranks: ranks COUNT WHAT [RANK STEP]. WHAT is "messages", which
-// compares what arrives; "busy", where others wait for a rank that computes; or a fault that RANK
-// has in STEP of a job that would take long.
+// compares what arrives; "busy", where others wait for a rank that computes; "refused", where no
+// process can be started; or a fault that RANK has in STEP of a job that would take long.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "open_files.hpp"
 #include "tapestry/distributed/agreement.hpp"
 #include "tapestry/distributed/fixed_tree.hpp"
 #include "tapestry/distributed/mpi.hpp"
@@ -204,11 +206,29 @@ void work(Ranks& ranks, const std::string& kind, int failing, int step_of_fault)
   }
 }
 
+// A start for which there are no processes. The superuser, whom no limit binds, becomes nobody.
+int refused(int count) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_NPROC, &none);
+  if (::getuid() == 0 && ::setuid(65534) != 0) return 3;
+  const auto before = open_files();
+  try {
+    start_ranks(count);
+  } catch (const Error& error) {
+    std::puts(error.what());
+    const bool is_wanted =
+        error.what() == std::string("start_ranks: this machine starts no more processes.");
+    return is_wanted && open_files() == before ? 0 : 1;
+  }
+  return 1;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 3) return 2;
   const std::string what = words[2];
+  if (what == "refused") return refused(std::atoi(words[1]));
   return run_as_processes(std::atoi(words[1]), [&](Ranks& ranks) {
     if (what == "messages") return messages(ranks);
     if (what == "huge") return huge(ranks);
