@@ -184,15 +184,15 @@ void draw(Canvas& canvas, Rect area, const Heatmap& heatmap) {
       fitted_cells(map, room.width - layout.left - layout.right, room.height - layout.bottom);
   layout = layout_for(map, cell.width);
   cell = fitted_cells(map, room.width - layout.left - layout.right, room.height - layout.bottom);
-  if (!(cell.width > 0 && cell.height > 0)) {
-    throw Error(
-        "heatmap: the area is too small for the labels; give it more room or leave out "
-        "labels, axis names or the colour bar");
-  }
   const double width = cell.width * static_cast<double>(map.columns);
   const double height = cell.height * static_cast<double>(map.rows);
   const double spare = room.width - layout.left - layout.right - width;
   const Rect grid = canvas.snap(Rect{room.x + layout.left + spare / 2, room.y + 1, width, height});
+  if (!(grid.width > 0 && grid.height > 0)) {  // less than half a pixel may become none
+    throw Error(
+        "heatmap: the area is too small for the labels; give it more room or leave out "
+        "labels, axis names or the colour bar");
+  }
   draw_cells(canvas, grid, map, layout.range);
   draw_row_labels(canvas, grid, map, layout);
   draw_column_labels(canvas, grid, map, layout);

@@ -108,6 +108,24 @@ TEST_CASE("a heatmap needs some room for its cells, however little", "[phase1][p
   }
 }
 
+TEST_CASE("a heatmap whose cells would have no pixel is refused", "[phase1][plot]") {
+  const Heatmap map = bare(4, 4);
+  const double left = measure_text("3", {13}).width + 9;
+  for (const double scale : {1.0, 2.0}) {
+    Canvas canvas(400, 400, scale);
+    const auto said = [&](Rect area) { return words_of_error([&] { draw(canvas, area, map); }); };
+    for (const double little : {-0.05, 0.0, 0.05}) {
+      CHECK(said({10, 10, 300, 24 + little}) ==
+            "heatmap: the area is too small for the labels; give it more room or leave out "
+            "labels, axis names or the colour bar");
+      CHECK(contains(said({10, 10, left + 2 + little, 300}), "area is too small"));
+    }
+    CHECK(canvas.elements().empty());
+    CHECK(said({10, 10, 300, 24 + 1 / scale}) == "");
+    CHECK(said({10, 10, left + 2 + 1 / scale, 300}) == "");
+  }
+}
+
 TEST_CASE("a map of a grid is 16 long and 1 deep at least", "[phase3][plot]") {
   HeatmapGrid grid;
   grid.maps = {bare(2, 2)};

@@ -39,8 +39,8 @@ struct Heatmap {
 
 // Draws into `area`: cells as large as fit, centred. More than 1024 rows or columns are averaged in
 // blocks with a note that says so.
-// Throws Error when there are no rows or columns, or when the sizes of values, labels or masked
-// do not agree with rows × columns.
+// Throws Error when there are no rows or columns, when the sizes of values, labels or masked do not
+// agree with rows × columns, or when the area leaves no pixel for the cells.
 void draw(Canvas& canvas, Rect area, const Heatmap& heatmap);
 
 // The size at which all labels fit and cells have their usual size; for render() and for panels.
