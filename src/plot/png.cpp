@@ -44,10 +44,20 @@ Bytes resolution_chunk(double dots_per_inch) {
 
 }  // namespace
 
+// The encoder counts bytes in int. What it compresses may become an eighth longer, in a buffer that
+// grows by doubling: beyond this, the buffer could outgrow INT_MAX.
+void check_png_size(std::int64_t width, std::int64_t height, std::int64_t channels) {
+  constexpr std::int64_t most_bytes = 1'400'000'000;
+  if ((width * channels + 1) * height <= most_bytes) return;
+  throw Error("encode_png: " + std::to_string(width) + " x " + std::to_string(height) +
+              " pixels are too many for a PNG. Draw a smaller picture, or at a lower scale.");
+}
+
 Bytes png_bytes(std::span<const Colour> pixels, int width, int height) {
   const bool opaque =
       std::all_of(pixels.begin(), pixels.end(), [](Colour c) { return c.a == 255; });
   const int count = opaque ? 3 : 4;
+  check_png_size(width, height, count);
   Bytes channels(pixels.size() * static_cast<std::size_t>(count));
   std::uint8_t* next = channels.data();
   for (const Colour c : pixels) {

@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "plot/decoded.hpp"
+#include "plot/png_bytes.hpp"
 #include "tapestry/error.hpp"
 
 namespace tapestry::plot {
@@ -81,6 +82,24 @@ TEST_CASE("the same canvas gives the same bytes, which state the resolution", "[
                                            0x23, 0x01, 0x78, 0xA5, 0x3F, 0x76};
   const auto start = bytes.begin() + static_cast<std::ptrdiff_t>(chunk) + 4;
   CHECK(std::vector<std::uint8_t>(start, start + 13) == expected);
+}
+
+TEST_CASE("a picture with more bytes than the encoder can count is refused", "[phase0][plot]") {
+  const auto said = [](std::int64_t width, std::int64_t height, std::int64_t channels) {
+    return words_of_error([&] { check_png_size(width, height, channels); });
+  };
+  CHECK(said(9, 50'000'000, 3) == "");  // each row has a byte more
+  CHECK(said(9, 50'000'001, 3) != "");
+  CHECK(said(6, 56'000'000, 4) == "");
+  CHECK(said(350'000'000, 1, 4) != "");
+  for (const std::int64_t channels : {3, 4}) {
+    CHECK(said(32768, 32768, channels) ==
+          "encode_png: 32768 x 32768 pixels are too many for a PNG. Draw a smaller picture, or at "
+          "a lower scale.");
+  }
+  // Refused before more than one pixel is read.
+  const std::vector<Colour> one(1);
+  CHECK(contains(words_of_error([&] { png_bytes(one, 32768, 32768); }), "too many for a PNG"));
 }
 
 TEST_CASE("write_png makes folders, replaces old files and leaves nothing else", "[phase0][plot]") {

@@ -10,13 +10,13 @@
 namespace tapestry::plot {
 
 // The bytes of a PNG file; the same canvas gives the same bytes. Pictures without transparency are
-// stored as RGB. `dots_per_inch` is stored for printing and changes no pixel.
+// stored as RGB. `dots_per_inch` is stored for printing and changes no pixel. Throws Error for more
+// than 1.4e9 bytes of pixels: 21,600 x 21,600 of them, or 18,700 x 18,700 with transparency.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Canvas& canvas,
                                                    double dots_per_inch = 300);
 
-// Writes the picture to `path`, making missing folders. The write is atomic: to a temporary file,
-// flushed to the disk and renamed. Throws Error with the path and
-// the reason (no space, no permission, is a folder ...).
+// Writes the picture to `path`, making missing folders, atomically: to a temporary file, flushed to
+// the disk and renamed. Throws Error as encode_png, or with path and reason (no space, say).
 void write_png(const Canvas& canvas, const std::filesystem::path& path, double dots_per_inch = 300);
 
 // A picture as stored in a file.
