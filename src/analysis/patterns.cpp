@@ -1,6 +1,7 @@
 #include "tapestry/analysis/patterns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -155,7 +156,8 @@ BestOffset find_best_offset(const Tensor& weights, const Mask& mask) {
     if (greatest.empty()) greatest.assign(means.size(), -1);
     Tensor better = Tensor::zeros({static_cast<Index>(means.size())});  // (heads)
     for (std::size_t h = 0; h < means.size(); ++h) {
-      if (means[h] <= greatest[h]) continue;  // of equals the first; NaN counts as larger
+      // Of equals the first; NaN counts as larger than any number.
+      if (std::isnan(greatest[h]) || means[h] <= greatest[h]) continue;
       greatest[h] = means[h];
       best.offsets[h] = offset;
       raw(better)[h] = 1;

@@ -1,5 +1,6 @@
 // Detectors of patterns where the answer is known: perfect patterns, uniform attention, nothing to
 // see, one word, NaN, and what is refused.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -131,6 +132,22 @@ TEST_CASE("NaN in a head shows in every score of that head alone", "[phase3][ana
   }
   CHECK(std::isnan(attention_distance(weights).at({0, 2})));
   CHECK(std::isnan(normalized_entropy(weights).at({0, 2})));
+}
+
+TEST_CASE("the best offset is the first with NaN", "[phase3][analysis]") {
+  for (const Index offset : {-3, -2, 2, 3}) {
+    Tensor weights = Tensor::full({6, 6}, 1.0 / 6);
+    const auto spoil = [&](Index at) {
+      const Index query = std::max<Index>(0, -at);
+      weights.set({query, query + at}, std::numeric_limits<double>::quiet_NaN());
+    };
+    spoil(offset);
+    CAPTURE(offset);
+    CHECK(best_offset(weights).item() == static_cast<real>(offset));
+    CHECK(std::isnan(pattern_score(Pattern::fixed_offset, weights).item()));
+    spoil(3);
+    CHECK(best_offset(weights).item() == static_cast<real>(offset));
+  }
 }
 
 TEST_CASE("padding among the queries is left out by the mask", "[phase3][analysis]") {
