@@ -19,18 +19,24 @@ void Tape::State::refuse_to_watch(const Tensor& tensor) const {
   }
 }
 
+bool Tape::State::is_made_in_part(const Tensor& tensor) const {
+  return std::binary_search(children.begin(), children.end(), tensor.tape_);
+}
+
 void Tape::State::refuse_made_in_part(const Tensor& tensor) const {
-  if (!std::binary_search(children.begin(), children.end(), tensor.tape_)) return;
+  if (!is_made_in_part(tensor)) return;
   throw Error("checkpoint: " + to_string(tensor.shape()) +
               " was made inside f, and is not what f returned: outside it has no gradient. Return "
               "it (several joined by concat), or use detach() if no gradient is wanted.");
 }
 
+bool Tape::State::is_earlier_view(const Tensor& view, const Tensor& original) {
+  return view.shape() != original.shape() || view.offset() != original.offset() ||
+         !view.is_contiguous();
+}
+
 void Tape::State::refuse_earlier_view(const Tensor& view, const Tensor& original) {
-  if (view.shape() == original.shape() && view.offset() == original.offset() &&
-      view.is_contiguous()) {
-    return;
-  }
+  if (!is_earlier_view(view, original)) return;
   throw Error("tape: a view " + to_string(view.shape()) +
               ", made before the tape began, shares the numbers of a watched tensor " +
               to_string(original.shape()) +

@@ -76,7 +76,9 @@ struct Tape::State {
 
   // ---- Errors, each with a way out: refusals.cpp
   void refuse_to_watch(const Tensor& tensor) const;
+  bool is_made_in_part(const Tensor& tensor) const;
   void refuse_made_in_part(const Tensor& tensor) const;
+  static bool is_earlier_view(const Tensor& view, const Tensor& watched);
   static void refuse_earlier_view(const Tensor& view, const Tensor& watched);
   void refuse_more_records() const;
   static void refuse_loss(const Tensor& loss);

@@ -25,9 +25,18 @@ std::string inputs_text(const Tape::Entry& entry) {
 
 }  // namespace
 
+// Not by node_of, which refuses what an operation must not read: what a checkpoint's function made,
+// and views made before the tape. They are not on the tape, and a name loses no gradient.
 void Tape::label(const Tensor& tensor, std::string_view name) {
-  const std::uint32_t node = state_->node_of(tensor);
-  if (node != State::nothing) state_->labels[node] = name;
+  if (tensor.tape_ == state_->serial) {
+    state_->labels[tensor.node_] = name;
+    return;
+  }
+  const bool constant = tensor.tape_ == Tensor::detached_id || !tensor.defined();
+  if (constant || state_->is_made_in_part(tensor)) return;
+  const std::size_t* const node = state_->watched_at.find(tensor);
+  if (node == nullptr || State::is_earlier_view(tensor, state_->watched[*node])) return;
+  state_->labels[*node] = name;
 }
 
 std::size_t Tape::size() const { return state_->records.size(); }

@@ -143,6 +143,33 @@ TEST_CASE("entries carry names, shapes, labels and inputs", "[phase0][tape]") {
   CHECK(!entries[1].gradient.defined());
 }
 
+TEST_CASE("a label of what is not on the tape is ignored", "[phase0][tape]") {
+  const Tensor x({2, 2}, {1, 2, 3, 4});
+  const Tensor early = transpose(x), row = slice(x, 0, 0, 1);
+  Tape tape(Parameters{{"x", x}});
+  for (const Tensor& other : {early, row, x.detach(), Tensor(), Tensor(1)}) {
+    tape.label(other, "other");
+  }
+  int runs = 0;
+  const auto f = [&](const std::vector<Tensor>& in) {
+    const Tensor hidden = exp(in[0]);
+    tape.label(hidden, "hidden");
+    tape.label(reshape(in[0], {2, 2}), "a view made inside");
+    ++runs;
+    return hidden * in[0];
+  };
+  const auto nested = [&](const std::vector<Tensor>& in) { return checkpoint(f, in) * 2; };
+  const Tensor y = checkpoint(nested, {x}), loss = sum(y);
+  tape.label(loss, "loss");
+  (void)tape.backward(loss);
+  CHECK(runs == 3);
+  std::vector<std::string> labels;
+  for (const Tape::Entry& entry : tape.entries()) labels.push_back(entry.label);
+  CHECK(labels == std::vector<std::string>{"x", "", "loss"});
+  tape.label(x, "the watched one");
+  CHECK(tape.entries()[0].label == "the watched one");
+}
+
 TEST_CASE("with Keep::values every value and gradient can be looked at", "[phase0][tape]") {
   const Tensor x({2}, {1, 2});
   Tape tape({x}, Tape::Keep::values);
