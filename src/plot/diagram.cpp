@@ -14,14 +14,16 @@ constexpr double padding = 12, title_type = 13.5, line_type = 11.5, line_height 
 constexpr double gap_along = 46, gap_across = 20, label_type = 11;
 constexpr double arrow_clearance = 2;  // between the tip and the box
 
+void check_arrow(const Diagram& diagram, const Arrow& arrow) {
+  if (arrow.from < diagram.boxes.size() && arrow.to < diagram.boxes.size()) return;
+  throw Error("diagram: an arrow joins boxes " + std::to_string(arrow.from) + " and " +
+              std::to_string(arrow.to) + ", but there are only " +
+              std::to_string(diagram.boxes.size()) + " boxes, counted from 0");
+}
+
 void check(const Diagram& diagram) {
   if (diagram.boxes.empty()) throw Error("diagram: there are no boxes; add one first");
-  for (const Arrow& arrow : diagram.arrows) {
-    if (arrow.from < diagram.boxes.size() && arrow.to < diagram.boxes.size()) continue;
-    throw Error("diagram: an arrow joins boxes " + std::to_string(arrow.from) + " and " +
-                std::to_string(arrow.to) + ", but there are only " +
-                std::to_string(diagram.boxes.size()) + " boxes, counted from 0");
-  }
+  for (const Arrow& arrow : diagram.arrows) check_arrow(diagram, arrow);
   for (const Box& box : diagram.boxes) {
     const auto& image = box.thumbnail;
     if (!image) continue;
@@ -201,8 +203,8 @@ void Diagram::connect(std::size_t from, std::size_t to, std::string label) {
   arrow.from = from;
   arrow.to = to;
   arrow.label = std::move(label);
+  check_arrow(*this, arrow);
   arrows.push_back(std::move(arrow));
-  check(*this);
 }
 
 Size box_size(const Box& box) {

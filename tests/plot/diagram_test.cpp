@@ -195,6 +195,10 @@ TEST_CASE("a diagram says what is wrong with it", "[phase1][plot]") {
     CHECK(contains(words_of_error([&, f = from, t = to] { alone.connect(f, t); }),
                    "there are only 1 boxes"));
   }
+  one.add({"in company"});  // a refused arrow is none
+  one.connect(0, 1);
+  CHECK(one.arrows.size() == 1);
+  CHECK_FALSE(decode_png(render(one)).pixels.empty());
   Diagram circle;
   circle.add({"a"});
   circle.add({"b"});
