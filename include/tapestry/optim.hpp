@@ -51,7 +51,8 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Makes one step. Throws Error, and changes nothing, if the tape was not given some parameter.
+  // Makes one step. Throws Error, and changes nothing, if the tape was not given some parameter, or
+  // if the state of one was dropped.
   void step(const Gradients& gradients);
 
   // The same with one gradient for each parameter, in their order, where an undefined one leaves

@@ -120,9 +120,7 @@ Optimizer::Optimizer(std::string kind, Parameters parameters, double learning_ra
 }
 
 void Optimizer::step(const Gradients& gradients) {
-  const std::vector<Tensor> found = gradients_of(kind_, parameters_, gradients);
-  ++steps_;
-  for (std::size_t i = 0; i < found.size(); ++i) update(i, found[i]);
+  step(gradients_of(kind_, parameters_, gradients));
 }
 
 void Optimizer::step(const std::vector<Tensor>& gradients) {

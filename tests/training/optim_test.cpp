@@ -219,6 +219,22 @@ TEST_CASE("a parameter that the tape was not asked about stops the step before i
   CHECK(a.value.item() == 1);
 }
 
+TEST_CASE("a parameter whose state was dropped stops the step before it begins", "[optim]") {
+  const Parameters list = {{"a", Tensor(1.0)}, {"b", Tensor(1.0)}};
+  const Gradients gradients = gradients_of(list, {1.0, 1.0});
+  Sgd sgd(list);
+  Adam adam(list);
+  for (Optimizer* optimizer : {static_cast<Optimizer*>(&sgd), static_cast<Optimizer*>(&adam)}) {
+    optimizer->drop_state_outside(0, 1);
+    CHECK(complaint([&] { optimizer->step(gradients); },
+                    {optimizer->kind().c_str(), "what was remembered of 'b' was dropped",
+                     "call restore_state"}) == "");
+    CHECK(optimizer->steps() == 0);
+    CHECK(list[0].value.item() == 1);
+    CHECK(optimizer->state()[0].value.item() == 0);
+  }
+}
+
 TEST_CASE("optimizers refuse parameters that they could not update", "[phase1][optim]") {
   const Tensor w = Tensor::zeros({2, 3});
   CHECK(complaint([&] { Sgd({{"w", w}, {"tied", w}}); },
