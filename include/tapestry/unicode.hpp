@@ -20,6 +20,9 @@ void check_utf8(std::string_view text);
 [[nodiscard]] std::vector<char32_t> decode_utf8(std::string_view text);
 [[nodiscard]] std::string encode_utf8(char32_t point);
 
+// Whether it is a control character (C0, DEL, C1: category Cc), which could command a terminal.
+[[nodiscard]] bool is_control_code(char32_t point);
+
 // How many columns of a terminal the text takes: wide signs (of East Asia, emoji) two, marks on the
 // sign before them and control characters none.
 [[nodiscard]] int display_width(std::string_view text);

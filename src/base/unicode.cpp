@@ -30,13 +30,11 @@ bool is_plain(char c) {
          std::string_view("_-+./:,@%").find(c) != std::string_view::npos;
 }
 
-// The length in bytes of the control character at the text's beginning; 0 if there is none.
+// The length in bytes of the control character at the text's beginning; 0 if there is none, or a
+// line end.
 std::size_t control_bytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const bool ascii = (first < ' ' && first != '\n') || first == 0x7F;
-  const bool latin = first == 0xC2 && code_point_bytes(text) == 2 &&
-                     static_cast<unsigned char>(text[1]) < 0xA0;  // U+0080 to U+009F
-  return ascii ? 1 : latin ? 2 : 0;
+  const CodePoint first = first_of(text);
+  return is_control_code(first.value) && first.value != U'\n' ? first.bytes : 0;
 }
 
 std::string by_printf(std::string_view bytes) {
@@ -84,6 +82,8 @@ std::string encode_utf8(char32_t point) {
   return {bytes, bytes + count};
 }
 
+bool is_control_code(char32_t point) { return point < U' ' || (point >= 0x7F && point < 0xA0); }
+
 int display_width(std::string_view text) {
   int width = 0;
   for (const char32_t point : decode_utf8(text)) width += width_of(point);
@@ -107,10 +107,10 @@ std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 60;
   std::string shown;
   while (!text.empty() && shown.size() < most) {
-    const std::size_t bytes = code_point_bytes(text);
-    const bool printable = bytes > 1 || (bytes == 1 && text[0] >= ' ' && text[0] != '\x7f');
-    shown += printable ? text.substr(0, bytes) : "?";
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
+    const CodePoint first = first_of(text);
+    const bool printable = first.bytes > 0 && !is_control_code(first.value);
+    shown += printable ? text.substr(0, first.bytes) : "?";
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
   }
   return "'" + shown + (text.empty() ? "'" : "...'");
 }

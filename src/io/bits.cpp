@@ -22,14 +22,7 @@ using Bytes = std::span<const std::byte>;
 
 struct File {
   explicit File(const std::filesystem::path& path) : mapped(path) {
-    const Bytes all = mapped.bytes();
-    std::uint64_t stated{};
-    if (all.size() >= sizeof stated) std::memcpy(&stated, all.data(), sizeof stated);
-    const std::uint64_t length = safetensors::header_length(stated, all.size());
-    const Bytes json = all.subspan(sizeof stated, static_cast<std::size_t>(length));
-    data = all.subspan(sizeof stated + json.size());
-    header = safetensors::parse_header(
-        std::string(reinterpret_cast<const char*>(json.data()), json.size()), data.size());
+    header = safetensors::parse_header(mapped.bytes(), data);
   }
 
   Bytes of(const safetensors::Entry& entry) const {
@@ -103,11 +96,11 @@ std::vector<Index> place_in(const Shape& shape, Index number) {
 void find_numbers(const safetensors::Entry& entry, Bytes first, Bytes second,
                   TensorDifference& found) {
   const auto width = static_cast<std::size_t>(entry.dtype.bits / 8);
-  found.count = entry.shape.numel();
   if (width == 0) {  // more than one in a byte
     found.form = "numbers of " + std::string(entry.dtype.name) + " differ";
     return;
   }
+  found.count = entry.shape.numel();
   for (std::size_t at = 0; at < first.size(); at += width) {
     const Bytes a = first.subspan(at, width), b = second.subspan(at, width);
     if (std::equal(a.begin(), a.end(), b.begin())) continue;

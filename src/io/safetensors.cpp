@@ -11,6 +11,7 @@
 #include "tapestry/closest.hpp"
 #include "tapestry/error.hpp"
 #include "tapestry/file.hpp"
+#include "tapestry/unicode.hpp"
 #include "tensor/raw.hpp"
 
 namespace tapestry {
@@ -70,13 +71,14 @@ void safetensors::check_names(const Parameters& tensors) {
   std::set<std::string> names;
   for (const Parameter& tensor : tensors) {
     if (tensor.name == metadata_key) {
-      refuse("no tensor may be called '" + tensor.name + "': the format keeps that name for text.");
+      refuse("no tensor may be called " + in_quotes(tensor.name) +
+             ": the format keeps that name for text.");
     }
     if (!names.insert(tensor.name).second) {
-      refuse("two tensors are called '" + tensor.name + "'. Give each a name of its own.");
+      refuse("two tensors are called " + in_quotes(tensor.name) + ". Give each a name of its own.");
     }
     if (!tensor.value.defined()) {
-      refuse("tensor '" + tensor.name + "' is undefined: it holds no numbers.");
+      refuse("tensor " + in_quotes(tensor.name) + " is undefined: it holds no numbers.");
     }
   }
 }
@@ -112,7 +114,7 @@ const Named* find(const std::vector<Named>& list, std::string_view name) {
   return found == list.end() ? nullptr : &*found;
 }
 
-// " Missing: a, b, c, d, e and 7 more."; nothing for an empty list.
+// " Missing: 'a', 'b', 'c', 'd', 'e' and 7 more."; nothing for an empty list.
 std::string listed(const std::string& title, const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
   if (names.empty()) return "";
@@ -126,21 +128,24 @@ std::string listed(const std::string& title, const std::vector<std::string>& nam
 
 void check_matching(const Parameters& model, const Safetensors& file) {
   std::vector<std::string> missing, unexpected, different, skipped;
-  for (const auto& [name, why] : file.skipped) skipped.push_back(name + " (" + why + ")");
+  for (const auto& [name, why] : file.skipped) {
+    skipped.push_back(in_quotes(name) + " (" + why + ")");
+  }
   for (const Parameter& parameter : model) {
     const Parameter* found = find(file.tensors, parameter.name);
+    const std::string name = in_quotes(parameter.name);
     if (found == nullptr) {
-      if (find(file.skipped, parameter.name) == nullptr) missing.push_back(parameter.name);
+      if (find(file.skipped, parameter.name) == nullptr) missing.push_back(name);
     } else if (found->value.shape() != parameter.value.shape()) {
-      different.push_back(parameter.name + " is " + to_string(found->value.shape()) + ", not " +
+      different.push_back(name + " is " + to_string(found->value.shape()) + ", not " +
                           to_string(parameter.value.shape()));
     } else if (!parameter.value.is_contiguous()) {
-      throw Error("load_parameters: '" + parameter.name +
-                  "' is a strided view. List the tensor that owns the numbers.");
+      throw Error("load_parameters: " + name +
+                  " is a strided view. List the tensor that owns the numbers.");
     }
   }
   for (const Parameter& tensor : file.tensors) {
-    if (find(model, tensor.name) == nullptr) unexpected.push_back(tensor.name);
+    if (find(model, tensor.name) == nullptr) unexpected.push_back(in_quotes(tensor.name));
   }
   if (missing.empty() && unexpected.empty() && different.empty() && skipped.empty()) return;
   throw Error("load_parameters: the file does not fit the model." +
@@ -153,13 +158,18 @@ void check_matching(const Parameters& model, const Safetensors& file) {
 Tensor Safetensors::operator[](std::string_view name) const {
   if (const Parameter* found = find(tensors, name)) return found->value;
   if (const Skipped* found = find(skipped, name)) {
-    throw Error("safetensors: tensor '" + found->name + "' was not read: " + found->why + ".");
+    throw Error("safetensors: tensor " + in_quotes(found->name) + " was not read: " + found->why +
+                ".");
   }
-  std::vector<std::string> names;
-  for (const Parameter& tensor : tensors) names.push_back(tensor.name);
+  std::vector<std::string> names, quoted;
+  for (const Parameter& tensor : tensors) {
+    names.push_back(tensor.name);
+    quoted.push_back(in_quotes(tensor.name));
+  }
   const std::string similar = closest(name, names);
-  throw Error("safetensors: there is no tensor '" + std::string(name) + "'." +
-              (similar.empty() ? listed("There are", names) : " Did you mean '" + similar + "'?"));
+  throw Error("safetensors: there is no tensor " + in_quotes(name) + "." +
+              (similar.empty() ? listed("There are", quoted)
+                               : " Did you mean " + in_quotes(similar) + "?"));
 }
 
 void load_parameters(const Parameters& model, const Safetensors& file) {

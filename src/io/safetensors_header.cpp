@@ -1,14 +1,15 @@
 #include "io/safetensors_header.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "base/json.hpp"
 #include "tapestry/error.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry::safetensors {
 namespace {
@@ -191,12 +192,6 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
 
 }  // namespace
 
-std::string in_quotes(const std::string& text) {
-  constexpr std::size_t most = 60;
-  const std::string safe = Json(text).dump(-1, ' ', true);
-  return safe.size() <= most ? safe : safe.substr(0, most) + "...\"";
-}
-
 std::uint64_t header_length(std::uint64_t stated, std::uint64_t file_bytes) {
   if (file_bytes < bytes_before_header) {
     throw Error("it is too short to be a safetensors file.");
@@ -212,6 +207,15 @@ Header parse_header(const std::string& json, std::uint64_t data_bytes) {
   Header header = HeaderReader().read(json);
   check_layout(header.entries, data_bytes);
   return header;
+}
+
+Header parse_header(std::span<const std::byte> file, std::span<const std::byte>& data) {
+  std::uint64_t stated{};
+  if (file.size() >= sizeof stated) std::memcpy(&stated, file.data(), sizeof stated);
+  const auto length = static_cast<std::size_t>(header_length(stated, file.size()));
+  const auto* const json = reinterpret_cast<const char*>(file.data()) + sizeof stated;
+  data = file.subspan(sizeof stated + length);
+  return parse_header(std::string(json, length), data.size());
 }
 
 }  // namespace tapestry::safetensors

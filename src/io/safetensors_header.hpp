@@ -2,9 +2,11 @@
 // was checked.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,10 +44,10 @@ std::uint64_t header_length(std::uint64_t stated, std::uint64_t file_bytes);
 // Throws Error unless the JSON is a header whose tensors fill `data_bytes` without gaps.
 Header parse_header(const std::string& json, std::uint64_t data_bytes);
 
+// The same of a whole file in memory; `data` becomes what follows the header.
+Header parse_header(std::span<const std::byte> file, std::span<const std::byte>& data);
+
 // Throws Error unless these tensors can be written to one file.
 void check_names(const Parameters& tensors);
-
-// For messages: printable, on one line, not too long.
-std::string in_quotes(const std::string& text);
 
 }  // namespace tapestry::safetensors

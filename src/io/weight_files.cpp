@@ -1,8 +1,8 @@
 #include "tapestry/io/weight_files.hpp"
 
 #include <bit>
-#include <cstring>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "io/mapped_file.hpp"
@@ -48,16 +48,6 @@ bool is_there(const fs::path& path) {
   }
   refuse(folder, "it has no weights: there is neither " + std::string(weight_file) + " nor " +
                      weight_index + ".");
-}
-
-safetensors::Header header_of(std::span<const std::byte> bytes, std::uint64_t& data_begin) {
-  std::uint64_t stated{};
-  if (bytes.size() >= sizeof stated) std::memcpy(&stated, bytes.data(), sizeof stated);
-  const std::uint64_t length = safetensors::header_length(stated, bytes.size());
-  const auto* const json = reinterpret_cast<const char*>(bytes.data()) + sizeof stated;
-  data_begin = sizeof stated + length;
-  return safetensors::parse_header(std::string(json, static_cast<std::size_t>(length)),
-                                   bytes.size() - data_begin);
 }
 
 }  // namespace
@@ -106,13 +96,13 @@ WeightFiles::WeightFiles(const fs::path& folder) : folder_(folder) {
 
 void WeightFiles::add(const std::string& file, Files& to) {
   const MappedFile& mapped = to.mapped.emplace_back(folder_ / file);
-  std::uint64_t data_begin{};
-  for (safetensors::Entry& entry : header_of(mapped.bytes(), data_begin).entries) {
+  std::span<const std::byte> data;
+  for (safetensors::Entry& entry : safetensors::parse_header(mapped.bytes(), data).entries) {
     if (!places_.emplace(entry.name, entries_.size()).second) {
       throw Error("its tensor " + in_quotes(entry.name) + " is in " +
                   entries_[places_.find(entry.name)->second].file + ", too.");
     }
-    to.places.push_back({mapped.bytes().data() + data_begin + entry.begin, entry.dtype.type});
+    to.places.push_back({data.data() + entry.begin, entry.dtype.type});
     entries_.push_back({std::move(entry.name), entry.shape, std::string(entry.dtype.name), file});
   }
 }

@@ -7,6 +7,7 @@
 #include "tapestry/error.hpp"
 #include "tapestry/format.hpp"
 #include "tapestry/nn/transformer.hpp"
+#include "tapestry/unicode.hpp"
 
 namespace tapestry {
 namespace {
@@ -22,13 +23,10 @@ const Names layout_names = {"interleaved", "half_split"};
 const Names bool_names = {"false", "true"};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Files are not trusted: one short line, whatever the text holds.
 [[noreturn]] void refuse(const std::string& name, const std::string& text,
                          const std::string& rule) {
-  std::string shown = text.substr(0, 40);
-  for (char& c : shown) c = static_cast<unsigned char>(c) < ' ' ? '?' : c;
-  throw Error("transformer options: " + name + " is '" + shown + (text.size() > 40 ? "..." : "") +
-              "', but must be " + rule + ".");
+  throw Error("transformer options: " + name + " is " + in_quotes(text) + ", but must be " + rule +
+              ".");
 }
 
 const std::string& entry(const Metadata& metadata, const std::string& name) {

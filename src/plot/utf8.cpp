@@ -19,7 +19,7 @@ std::string visible(std::string_view text) {
     } else if (point == '\t') {
       shown += "⇥";
     } else {
-      shown += point < 0x20 || point == 0x7F ? "·" : encode_utf8(point);
+      shown += is_control_code(point) ? "·" : encode_utf8(point);
     }
   }
   return shown;

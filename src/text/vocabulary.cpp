@@ -78,7 +78,7 @@ std::int32_t Vocabulary::id(std::string_view word) const {
   throw Error("vocabulary: " + in_quotes(word) + " is not one of the " + std::to_string(size()) +
               " words." +
               (similar.empty() ? " UnknownWord::replace gives <unk>."
-                               : " Did you mean '" + similar + "'?"));
+                               : " Did you mean " + in_quotes(similar) + "?"));
 }
 
 const std::string& Vocabulary::word(std::int32_t id) const {

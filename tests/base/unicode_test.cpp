@@ -88,6 +88,9 @@ TEST_CASE("quoted for a message, a text is one short printable line", "[phase2][
   CHECK(in_quotes("a\nb\x7F\xff") ==
         "'a?b?"
         "?'");
+  CHECK(in_quotes("a\xC2\x80"
+                  "b\xC2\x9B"
+                  "31m\xC2\x9F\xC2\xA0") == "'a?b?31m?\xC2\xA0'");  // U+009B is as ESC [
   CHECK(in_quotes("\xC3\x9F") == "'\xC3\x9F'");
   CHECK(in_quotes(std::string(60, 'a')) == "'" + std::string(60, 'a') + "'");
   CHECK(in_quotes(std::string(61, 'a')) == "'" + std::string(60, 'a') + "...'");

@@ -168,6 +168,7 @@ TEST_CASE("numbers of every type are compared as they are stored", "[io][phase8]
   write_raw(folder / "a", "F4", "[2]", "a");
   write_raw(folder / "b", "F4", "[2]", "b");
   CHECK(only_difference(folder / "a", folder / "b").form == "numbers of F4 differ");
+  CHECK(only_difference(folder / "a", folder / "b").count == 0);
 }
 
 TEST_CASE("tensors of other shapes, types and names differ", "[io][phase8]") {

@@ -236,9 +236,10 @@ TEST_CASE("a checkpoint that does not fit is refused in one line and changes not
   const Parameters wider = {
       {"w", Tensor::zeros({5, 8})}, {"bias", Tensor::zeros({7})}, {"gain", Tensor::zeros({7})}};
   Adam adam(wider);
-  CHECK(complaint([&] { load_checkpoint(wider, adam, checkpoint); },
-                  {"the file does not fit the model.", "Missing in the file: gain, adam.mean.gain",
-                   "Not in the model: out", "Of another shape: w is (5, 7), not (5, 8)"}) == "");
+  CHECK(complaint(
+            [&] { load_checkpoint(wider, adam, checkpoint); },
+            {"the file does not fit the model.", "Missing in the file: 'gain', 'adam.mean.gain'",
+             "Not in the model: 'out'", "Of another shape: 'w' is (5, 7), not (5, 8)"}) == "");
   CHECK(difference(wider[1].value, {7}, std::vector<double>(7, 0), 0) == "");
   CHECK(adam.steps() == 0);
 
@@ -246,7 +247,7 @@ TEST_CASE("a checkpoint that does not fit is refused in one line and changes not
   const auto before = values_of(other);
   Adam part({{"out", other.out}});  // an optimizer of less than the file has
   CHECK(complaint([&] { load_checkpoint(other.parameters(), part, checkpoint); },
-                  {"Not in the model: adam.mean.w, adam.mean.bias"}) == "");
+                  {"Not in the model: 'adam.mean.w', 'adam.mean.bias'"}) == "");
   CHECK(values_of(other) == before);
 }
 
@@ -287,6 +288,6 @@ TEST_CASE("tensors that are skipped are told of on either side", "[phase2][io]")
   const Parameters model = {{"w", Tensor::zeros({1})}};
   Adam adam(model);
   CHECK(complaint([&] { load_checkpoint(model, adam, checkpoint); },
-                  {"Missing in the file: adam.square.w.", "Not read: w (numbers of its dtype",
-                   "adam.mean.w (numbers of its dtype, F8_E5M2"}) == "");
+                  {"Missing in the file: 'adam.square.w'.", "Not read: 'w' (numbers of its dtype",
+                   "'adam.mean.w' (numbers of its dtype, F8_E5M2"}) == "");
 }

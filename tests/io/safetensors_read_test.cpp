@@ -123,7 +123,7 @@ TEST_CASE("what is not exact, or stands for something else, is skipped with a wo
                   {"tensor 'eights' was not read: numbers of its dtype, F8_E4M3"}) == "");
   const Parameters model = {{"w", Tensor::zeros({1})}, {"counter", Tensor(0)}};
   CHECK(complaint([&] { load_parameters(model, file); },
-                  {"the file does not fit the model. Not read: counter (its number"}) == "");
+                  {"the file does not fit the model. Not read: 'counter' (its number"}) == "");
   CHECK(model[0].value.item() == 0);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("what is skipped must have its size too", "[phase1][io]") {
   CHECK(refuses(
       with_length("{\"a\":" + entry("[1]", "[0,4]") + ",\"b\":" + entry("[1]", "[4,12]") + "}",
                   floats(3)),
-      "\"b\" (1) needs 4 bytes, but its offsets hold 8."));
+      "'b' (1) needs 4 bytes, but its offsets hold 8."));
   CHECK(refuses_entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,4]})", "abcd", "8 bytes"));
   CHECK(refuses_entry(R"({"dtype":"F6_E3M2","shape":[3],"data_offsets":[0,2]})", "ab",
                       "(3) of F6_E3M2 does not end where a byte does"));
@@ -231,14 +231,14 @@ TEST_CASE("nothing may stand behind the end of a header but blanks", "[phase1][i
 }
 
 TEST_CASE("entries that are not what they should be are refused", "[phase1][io]") {
-  CHECK(refuses_entry("3", "", "entry \"w\" is not a JSON object"));
-  CHECK(refuses_entry("[]", "", "entry \"w\" is not a JSON object"));
-  CHECK(refuses_entry("{}", "", "tensor \"w\" has no \"dtype\""));
+  CHECK(refuses_entry("3", "", "entry 'w' is not a JSON object"));
+  CHECK(refuses_entry("[]", "", "entry 'w' is not a JSON object"));
+  CHECK(refuses_entry("{}", "", "tensor 'w' has no \"dtype\""));
   CHECK(refuses_entry(R"({"dtype":"F32","shape":[1]})", "", "has no \"data_offsets\""));
   CHECK(refuses_entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4],"strides":[1]})",
                       floats(1), "has more than"));
   CHECK(refuses_entry(R"({"dtype":"F33","shape":[1],"data_offsets":[0,4]})", floats(1),
-                      "has dtype \"F33\": the format has none of that name"));
+                      "has dtype 'F33': the format has none of that name"));
   CHECK(refuses_entry(R"({"dtype":32,"shape":[1],"data_offsets":[0,4]})", floats(1),
                       "has dtype that is no text"));
   CHECK(refuses_entry(R"({"dtype":{"a":1},"shape":[1],"data_offsets":[0,4]})", floats(1),
@@ -280,7 +280,7 @@ TEST_CASE("tensors must lie one behind the other and fill the file", "[phase1][i
   };
   CHECK(read(with_length(two("[4,8]", "[0,4]"), floats(2))).tensors.size() == 2);
   CHECK(refuses(with_length(two("[0,4]", "[0,4]"), floats(1)), "they overlap"));
-  CHECK(refuses(with_length(two("[0,4]", "[2,6]"), floats(2)), "\"b\" begins at byte 2"));
+  CHECK(refuses(with_length(two("[0,4]", "[2,6]"), floats(2)), "'b' begins at byte 2"));
   CHECK(refuses(with_length(two("[0,4]", "[8,12]"), floats(3)), "a hole"));
   CHECK(refuses(with_length(two("[4,8]", "[8,12]"), floats(3)), "a hole"));
   CHECK(refuses(with_length(two("[0,4]", "[4,8]"), floats(2) + "x"), "something follows them"));
@@ -291,16 +291,16 @@ TEST_CASE("tensors must lie one behind the other and fill the file", "[phase1][i
 TEST_CASE("a name that stands twice is refused, at either level", "[phase1][io]") {
   const std::string good = entry("[1]", "[0,4]");
   CHECK(refuses(with_length("{\"a\":" + good + ",\"a\":" + good + "}", floats(1)),
-                "the name \"a\" stands twice in the header"));
+                "the name 'a' stands twice in the header"));
   CHECK(refuses_entry(R"({"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]})",
-                      floats(1), "the name \"dtype\" stands twice in entry \"w\""));
+                      floats(1), "the name 'dtype' stands twice in entry 'w'"));
 }
 
 TEST_CASE("metadata must be text", "[phase1][io]") {
-  CHECK(refuses(with_length(R"({"__metadata__":{"step":7}})"), "metadata \"step\" is not text"));
-  CHECK(refuses(with_length(R"({"__metadata__":{"a":["b"]}})"), "metadata \"a\" is not text"));
+  CHECK(refuses(with_length(R"({"__metadata__":{"step":7}})"), "metadata 'step' is not text"));
+  CHECK(refuses(with_length(R"({"__metadata__":{"a":["b"]}})"), "metadata 'a' is not text"));
   CHECK(refuses(with_length(R"({"__metadata__":"b"})"), "is not a JSON object"));
-  CHECK(refuses(with_length(R"({"__metadata__":{"a":"b","a":"c"}})"), "\"a\" stands twice"));
+  CHECK(refuses(with_length(R"({"__metadata__":{"a":"b","a":"c"}})"), "'a' stands twice"));
   CHECK(refuses(with_length(R"({"__metadata__":{},"__metadata__":{}})"), "stands twice"));
   CHECK(refuses(with_length("{\"__metadata__\":{\"a\":\"\xc3\"}}"), "not valid JSON"));
   CHECK(read(with_length(R"({"__metadata__":{"a":"b"}})")).metadata.at("a") == "b");
@@ -318,13 +318,27 @@ TEST_CASE("headers meant to exhaust the reader are refused early", "[phase1][io]
   CHECK(refuses_entry(entry(ones + "]", "[0,4]"), "", "has too long a list"));
   std::string keys = "{\"0\":0";
   for (std::size_t i = 1; i < many; ++i) keys += ",\"" + std::to_string(i) + "\":0";
-  CHECK(refuses_entry(keys + "}", "", "entry \"w\" has more than 10000 keys"));
-  const std::string name = std::string(59, 'n') + "...\"";  // with its quote, 60 characters
+  CHECK(refuses_entry(keys + "}", "", "entry 'w' has more than 10000 keys"));
   CHECK(refuses(with_length("{\"" + std::string(many, 'n') + "\":3}"),
-                ": entry \"" + name + " is not a JSON object."));
-  const std::string longest = "\"" + std::string(58, 'n') + "\"";  // 60 characters
-  CHECK(refuses(with_length("{" + longest + ":3}"), "entry " + longest + " is not a JSON object."));
-  CHECK(refuses(with_length("{\"\xc3\xa4\":3}"), "entry \"\\u00e4\" is not a JSON object."));
+                ": entry '" + std::string(60, 'n') + "...' is not a JSON object."));
+  CHECK(refuses(with_length("{\"\xc3\xa4\":3}"), "entry '\xc3\xa4' is not a JSON object."));
+}
+
+TEST_CASE("a name that could command the terminal is harmless in messages", "[io]") {
+  const std::string name = R"(w\u001b[2J)", shown = "'w?[2J'";
+  const std::string w = entry("[1]", "[0,4]"),
+                    eights = R"({"dtype":"F8_E4M3","shape":[1],"data_offsets":[4,5]})";
+  CHECK(refuses(with_length("{\"" + name + "\":3}"), "entry " + shown + " is not a JSON object"));
+  const Safetensors file = read(
+      with_length("{\"" + name + "\":" + w + ",\"e\\u009b\":" + eights + "}", floats(1) + "x"));
+  CHECK(complaint([&] { file["w_[2J"]; }, {"Did you mean 'w?[2J'?"}) == "");
+  CHECK(complaint([&] { file["x\x7F"]; }, {"no tensor 'x?'. There are: 'w?[2J'."}) == "");
+  CHECK(complaint([&] { file["e\xC2\x9B"]; }, {"tensor 'e?' was not read"}) == "");
+  CHECK(complaint([&] { load_parameters({{"v\x1b", Tensor(1)}}, file); },
+                  {"Missing in the file: 'v?'. Not in the model: 'w?[2J'. Not read: 'e?' ("}) ==
+        "");
+  CHECK(complaint([&] { load_parameters({{"w\x1b[2J", Tensor(1)}}, file); },
+                  {"Of another shape: 'w?[2J' is (1), not ()."}) == "");
 }
 
 TEST_CASE("metadata may have 10,000 keys, and a list 64 numbers", "[phase1][io]") {
@@ -334,7 +348,7 @@ TEST_CASE("metadata may have 10,000 keys, and a list 64 numbers", "[phase1][io]"
     return with_length(text + "}}");
   };
   CHECK(read(metadata(10'000)).metadata.size() == 10'000);
-  CHECK(refuses(metadata(10'001), "entry \"__metadata__\" has more than 10000 keys."));
+  CHECK(refuses(metadata(10'001), "entry '__metadata__' has more than 10000 keys."));
   std::string ones = "[1";
   for (int i = 1; i < 64; ++i) ones += ",1";
   CHECK(refuses_entry(entry(ones + "]", "[0,4]"), "abcd", "64 axes, but at most 6"));

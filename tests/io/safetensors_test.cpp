@@ -135,7 +135,7 @@ TEST_CASE("a tensor that a file lacks is named, with the closest there is", "[ph
   CHECK(file["key.weight"].item() == 2);
   CHECK(complaint([&] { file["qeury.weight"]; },
                   {"no tensor 'qeury.weight'", "Did you mean 'query.weight'?"}) == "");
-  CHECK(complaint([&] { file["x"]; }, {"There are: query.weight, key.weight."}) == "");
+  CHECK(complaint([&] { file["x"]; }, {"There are: 'query.weight', 'key.weight'."}) == "");
 }
 
 TEST_CASE("loading copies numbers into the model's own tensors", "[phase1][io]") {
@@ -151,19 +151,19 @@ TEST_CASE("loading what does not fit lists all that is wrong and changes nothing
       {"w", Tensor::zeros({2})}, {"b", Tensor::zeros({3})}, {"gain", Tensor::zeros({1})}};
   const Safetensors file = {
       {{"w", Tensor({2}, {1, 2})}, {"b", Tensor({1}, {1})}, {"bias", Tensor(1)}}, {}};
-  CHECK(
-      complaint([&] { load_parameters(model, file); },
-                {"load_parameters: the file does not fit the model.", "Missing in the file: gain.",
-                 "Not in the model: bias.", "Of another shape: b is (1), not (3)."}) == "");
+  CHECK(complaint(
+            [&] { load_parameters(model, file); },
+            {"load_parameters: the file does not fit the model.", "Missing in the file: 'gain'.",
+             "Not in the model: 'bias'.", "Of another shape: 'b' is (1), not (3)."}) == "");
   CHECK(model[0].value.values() == std::vector<real>{0, 0});
 
   Safetensors many;
   for (int i = 0; i < 8; ++i) many.tensors.push_back({"t" + std::to_string(i), Tensor(1)});
   CHECK(complaint([&] { load_parameters({}, many); },
-                  {"Not in the model: t0, t1, t2, t3, t4 and 3 more."}) == "");
+                  {"Not in the model: 't0', 't1', 't2', 't3', 't4' and 3 more."}) == "");
   many.tensors.resize(5);
-  CHECK(complaint([&] { load_parameters({}, many); }, {"Not in the model: t0, t1, t2, t3, t4."}) ==
-        "");
+  CHECK(complaint([&] { load_parameters({}, many); },
+                  {"Not in the model: 't0', 't1', 't2', 't3', 't4'."}) == "");
 }
 
 TEST_CASE("loading into a strided view is refused", "[phase1][io]") {

@@ -277,9 +277,12 @@ TEST_CASE("a dropout that is none is named", "[phase2][nn]") {
 
 TEST_CASE("a text that is long or has several lines is shown in short, on one", "[phase2][nn]") {
   CHECK(said("norm", std::string(100'000, 'x'), {"xxx...', but must be"}) == "");
-  const std::string forty(40, 'x');
-  CHECK(said("norm", forty, {("is '" + forty + "', but").c_str()}) == "");
-  CHECK(said("norm", forty + "y", {("is '" + forty + "...', but").c_str()}) == "");
+  const std::string sixty(60, 'x');
+  CHECK(said("norm", sixty, {("is '" + sixty + "', but").c_str()}) == "");
+  CHECK(said("norm", sixty + "y", {("is '" + sixty + "...', but").c_str()}) == "");
+  const std::string cut = sixty.substr(1) + "\xC3\x9F";  // never inside a character
+  CHECK(said("norm", cut + "y", {("is '" + cut + "...', but").c_str()}) == "");
+  CHECK(said("norm", "\x7F!\xC2\x9B", {"is '?!?', but"}) == "");
   CHECK(said("heads", " 1 ~", {"heads is ' 1 ~'"}) == "");
   CHECK(said("heads", "1\n2\t3", {"heads is '1?2?3'"}) == "");
 }

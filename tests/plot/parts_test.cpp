@@ -33,7 +33,7 @@ TEST_CASE("blanks at both ends of a label are shown", "[phase0][plot]") {
   CHECK(visible("  ") == "␣␣");
   CHECK(visible("a") == "a");
   CHECK(visible("").empty());
-  CHECK(visible("\x1F!\xC2\x80~") == "·!\xC2\x80~");
+  CHECK(visible("\x1F!\xC2\x80~\xC2\x9F\xC2\xA0") == "·!·~·\xC2\xA0");
   CHECK(visible("a\tb\nc\x7F") == "a⇥b↵c·");
 }
 

@@ -56,6 +56,7 @@ TEST_CASE("an unknown word is refused with the closest one, or becomes <unk>", "
   const Vocabulary strict({"kitten", "mat"});
   CHECK(complaint([&] { strict.encode("the kiten"); }, {"'the' is not one of the 7 words"}) == "");
   CHECK(complaint([&] { strict.id("kiten"); }, {"Did you mean 'kitten'?"}) == "");
+  CHECK(complaint([] { Vocabulary({"kitten\x1b"}).id("kitten"); }, {"mean 'kitten?'?"}) == "");
   CHECK(complaint([&] { strict.id("x"); }, {"'x'", "UnknownWord::replace"}) == "");
   const Vocabulary lenient({"kitten", "mat"}, UnknownWord::replace);
   CHECK(lenient.encode("the kitten").values == Ids{4, 5});

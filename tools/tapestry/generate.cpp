@@ -43,8 +43,7 @@ class Page {
   static std::string harmless(const std::string& text) {
     std::string safe;
     for (const char32_t point : decode_utf8(text)) {
-      const bool control = point < U' ' || (point >= 0x7F && point < 0xA0);
-      const bool obeyed = control && point != U'\n' && point != U'\t';
+      const bool obeyed = is_control_code(point) && point != U'\n' && point != U'\t';
       safe += obeyed ? "?" : encode_utf8(point);
     }
     return safe;

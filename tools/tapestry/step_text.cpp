@@ -18,8 +18,7 @@ constexpr std::size_t most_lines = 15;  // of the program
 std::string harmless(const std::string& text) {
   std::string result;
   for (const char32_t point : decode_utf8(text)) {
-    const bool commands = point < U' ' || (point >= 0x7F && point < 0xA0);
-    result += commands ? "?" : encode_utf8(point);
+    result += is_control_code(point) ? "?" : encode_utf8(point);
   }
   return result;
 }

@@ -14,12 +14,14 @@ namespace tapestry {
 // How a tensor of one file differs from that of another.
 struct TensorDifference {
   std::string name;
-  std::string form = {};  // "F32 (2, 3) and F32 (3, 2)", "only the first has it"; "": as there
+  // "F32 (2, 3) and F32 (3, 2)", "only the first has it", "numbers of F4 differ"; "": as there
+  std::string form = {};
   Index different = 0, count = 0;  // numbers of other bits, and all; 0 if the form differs
 
-  // The first number that differs.
+  // The first number that differs, if the form does not. The texts are decimal numbers; of a number
+  // of 8 bits, a complex one, and a whole one that `real` cannot hold they are the bits, "0x61".
   std::vector<Index> place = {};
-  std::string first = {}, second = {};  // as decimal numbers; hexadecimal for 8 bits or fewer
+  std::string first = {}, second = {};
   // How many numbers of its type lie between the two, and one: 1 for neighbours, 0 for 0 and -0.
   // None for NaN, and for whole numbers.
   std::optional<std::uint64_t> ulp = {};
