@@ -27,8 +27,9 @@ void write_file_atomically(const char* operation, const std::filesystem::path& p
                            std::span<const std::byte> bytes);
 
 // Calls `read` with the opened file and its size in bytes. Throws Error if there is no such file,
-// if it is not a regular one (a folder, a device), or if it cannot be opened. "operation: path: "
-// begins these messages and those of every Error that `read` throws.
+// if it is not a regular one (a folder, a device), if it cannot be opened, or if `read` finds no
+// memory (std::bad_alloc, std::length_error). "operation: path: " begins these messages and those
+// of every Error that `read` throws.
 void read_file(const char* operation, const std::filesystem::path& path,
                const std::function<void(std::ifstream& file, std::uint64_t bytes)>& read);
 

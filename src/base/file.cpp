@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -128,17 +130,28 @@ void write_file_atomically(const char* operation, const fs::path& path,
 
 void read_file(const char* operation, const fs::path& path,
                const std::function<void(std::ifstream&, std::uint64_t)>& read) {
+  const std::string complaint = std::string(operation) + ": " + path.string() + ": ";
+  std::uint64_t bytes{};
+  const auto too_large = [&] {
+    return Error(complaint + "there is not enough memory to read its " + std::to_string(bytes) +
+                 " bytes. Free some, or split the file.");
+  };
   try {
     const fs::file_status status = fs::status(path);
     if (!fs::exists(status)) throw Error("there is no such file.");
     if (!fs::is_regular_file(status)) throw Error("it is not a regular file.");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw Error(std::string("it cannot be opened: ") + std::strerror(errno) + ".");
-    read(file, fs::file_size(path));
+    bytes = fs::file_size(path);
+    read(file, bytes);
   } catch (const Error& error) {
-    throw Error(operation + (": " + path.string()) + ": " + error.what());
+    throw Error(complaint + error.what());
   } catch (const fs::filesystem_error& error) {
-    throw Error(operation + (": " + path.string()) + ": " + error.code().message() + ".");
+    throw Error(complaint + error.code().message() + ".");
+  } catch (const std::bad_alloc&) {
+    throw too_large();
+  } catch (const std::length_error&) {  // more than any string or vector can hold
+    throw too_large();
   }
 }
 

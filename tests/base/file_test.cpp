@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -220,6 +221,27 @@ TEST_CASE("bytes that a file does not have are not read", "[phase1][io]") {
     message = error.what();
   }
   CHECK(says(message, "a: it ended, or could not be read further, too early."));
+}
+
+TEST_CASE("a file that memory cannot hold is refused by name", "[io]") {
+  const TemporaryFolder folder;
+  write(folder / "a", "four");
+  const auto refused = [&](const auto& read) {
+    try {
+      read_file("test", folder / "a", [&](std::ifstream&, std::uint64_t) { read(); });
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string message = "test: " + (folder / "a").string() +
+                              ": there is not enough memory to read its 4 bytes. Free some, or "
+                              "split the file.";
+  CHECK(refused([] { throw std::bad_alloc(); }) == message);
+  CHECK(refused([] {
+          std::string text;
+          text.resize(text.max_size() + 1);
+        }) == message);
 }
 
 TEST_CASE("a link that leads to itself is refused by name", "[phase1][io]") {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "memory_limit.hpp"
 #include "ops/expect.hpp"
 #include "temporary_folder.hpp"
 
@@ -194,3 +195,18 @@ TEST_CASE("what is no table of numbers is refused with its place", "[phase2][io]
                   {"there is no column 'c'; there are 'a', 'b'"}) == "");
   CHECK(complaint([] { read_csv("/nowhere/a.csv"); }, {"a.csv: there is no such file"}) == "");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a table larger than memory is refused by name", "[io]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "a.csv";
+  std::ofstream(path, std::ios::binary) << "a\n";
+  std::filesystem::resize_file(path, 10'000'000'000);  // with a hole: it takes no space
+  const MemoryLimit limit(1'000'000'000);
+  CHECK(complaint([&] { read_csv(path); },
+                  {"read_csv: ",
+                   "a.csv: there is not enough memory to read its 10000000000 bytes"}) == "");
+  CHECK(complaint([&] { CsvLog(path, {"a"}, {.resume_after = 3.0}); },
+                  {"CsvLog: ", "a.csv: there is not enough memory"}) == "");
+}
+#endif
