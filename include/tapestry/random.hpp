@@ -21,13 +21,13 @@ class Random {
   [[nodiscard]] double uniform();      // in [0, 1), a multiple of 2^-53
   [[nodiscard]] double normal();       // mean 0, deviation 1
 
-  // 0 .. count - 1, all equally likely; throws Error if count < 1.
+  // 0 .. count - 1, all equally likely; throws Error unless 1 <= count < 2^32.
   [[nodiscard]] Index randint(Index count);
 
   [[nodiscard]] Tensor uniform(const Shape& shape, double low, double high);
   [[nodiscard]] Tensor normal(const Shape& shape, double mean = 0, double deviation = 1);
 
-  // 0 .. count - 1 in random order; throws Error if count < 0.
+  // 0 .. count - 1 in random order; throws Error unless 0 <= count < 2^32.
   [[nodiscard]] std::vector<Index> permutation(Index count);
 
   // The state of the generator: restored, it continues with the same numbers.

@@ -9,8 +9,8 @@
 
 namespace tapestry {
 
-// The name with # for its layer: "blocks.#.norm" for "blocks.11.norm", and the number; -1 without
-// one.
+// The name with # for its layer: "blocks.#.norm" for "blocks.11.norm", and the number, "11"; "" if
+// there is none.
 struct LayerName {
   explicit LayerName(std::string_view name);
   std::string pattern, number;

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "kernels/philox.hpp"
@@ -10,6 +11,15 @@
 #include "tensor/raw.hpp"
 
 namespace tapestry {
+namespace {
+
+void check_count(const char* function, Index count, Index least) {
+  if (count >= least && count <= std::numeric_limits<std::uint32_t>::max()) return;
+  throw Error("random: " + std::string(function) + "(" + std::to_string(count) +
+              ") needs a count of " + std::to_string(least) + " .. 4294967295.");
+}
+
+}  // namespace
 
 std::uint32_t Random::bits() {
   const std::uint64_t block = position_ / 4;
@@ -28,9 +38,7 @@ double Random::uniform() {
 double Random::normal() { return normal_quantile(uniform() + 0x1p-55); }  // never 0 or 1
 
 Index Random::randint(Index count) {
-  if (count < 1 || count > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error("random: randint(" + std::to_string(count) + ") needs a count of 1 .. 4294967295.");
-  }
+  check_count("randint", count, 1);
   // Lemire 2019: the high word of a product, rejecting the few values that would be too likely.
   const auto n = static_cast<std::uint32_t>(count);
   const std::uint32_t favoured = (0U - n) % n;
@@ -58,9 +66,7 @@ Tensor Random::normal(const Shape& shape, double mean, double deviation) {
 }
 
 std::vector<Index> Random::permutation(Index count) {
-  if (count < 0) {
-    throw Error("random: permutation(" + std::to_string(count) + ") needs a count of 0 or more.");
-  }
+  check_count("permutation", count, 0);
   std::vector<Index> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), Index{0});
   for (std::size_t i = order.size(); i > 1; --i) {  // Fisher & Yates

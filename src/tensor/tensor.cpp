@@ -20,19 +20,21 @@ void check_count(const char* operation, const Shape& shape, std::size_t values) 
   }
 }
 
-Index position_in(const Tensor& tensor, std::initializer_list<Index> position) {
+Index position_in(const char* function, const Tensor& tensor,
+                  std::initializer_list<Index> position) {
   const Shape& shape = tensor.shape();
   Index at = 0;
   bool inside = static_cast<int>(position.size()) == shape.ndim();
   for (std::size_t axis = 0; inside && axis < position.size(); ++axis) {
     const Index i = position.begin()[axis];
     inside = i >= 0 && i < shape.begin()[axis];
-    at += i * tensor.strides()[axis];
+    if (inside) at += i * tensor.strides()[axis];  // of any other number it could overflow
   }
   if (!inside) {
     std::string text;
     for (const Index i : position) text += (text.empty() ? "" : ", ") + std::to_string(i);
-    throw Error("at: position (" + text + ") is not inside shape " + to_string(shape) + ".");
+    throw Error(std::string(function) + ": position (" + text + ") is not inside shape " +
+                to_string(shape) + ".");
   }
   return at;
 }
@@ -117,11 +119,11 @@ Tensor Tensor::detach() const {
 }
 
 real Tensor::at(std::initializer_list<Index> position) const {
-  return raw(*this)[position_in(*this, position)];
+  return raw(*this)[position_in("at", *this, position)];
 }
 
 void Tensor::set(std::initializer_list<Index> position, double value) {
-  const Index at = position_in(*this, position);
+  const Index at = position_in("set", *this, position);
   raw_to_change(*this)[at] = static_cast<real>(value);
 }
 

@@ -189,7 +189,7 @@ Indices generate(const NextLogits& next_logits, const Indices& prompt, Random& r
   }
   prompt.check("generate");
   if (options.max_new_tokens < 0) {
-    throw Error("generate: length is " + std::to_string(options.max_new_tokens) +
+    throw Error("generate: max_new_tokens is " + std::to_string(options.max_new_tokens) +
                 ": it must be 0 or more.");
   }
   if (options.eos < -1) {

@@ -180,7 +180,10 @@ TEST_CASE("impossible requests are refused in words", "[phase0][random]") {
   CHECK(complaint([&] { random.randint(Index{1} << 33); }, {"randint(8589934592)"}) == "");
   CHECK(complaint([&] { random.randint(Index{1} << 32); }, {"randint(4294967296)"}) == "");
   CHECK(random.randint((Index{1} << 32) - 1) >= 0);
-  CHECK(complaint([&] { random.permutation(-1); }, {"permutation", "-1"}) == "");
+  CHECK(complaint([&] { random.permutation(-1); }, {"permutation(-1)", "0 .. 4294967295"}) == "");
+  constexpr Index most = std::numeric_limits<Index>::max();
+  REQUIRE(complaint([&] { random.permutation(most); }, {"permutation(9223372036854775807)"}) == "");
+  CHECK(complaint([&] { random.permutation(Index{1} << 32); }, {"(4294967296)"}) == "");
 }
 
 TEST_CASE("a permutation holds every number once, in every order", "[phase0][random]") {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -116,7 +117,9 @@ TEST_CASE("positions outside are refused, and named", "[phase0][tensor]") {
   CHECK(complaint([&] { (void)x.at({0, -1}); }, {"position (0, -1)", "shape (2, 3)"}) == "");
   CHECK(complaint([&] { (void)x.at({0}); }, {"position (0)", "shape (2, 3)"}) == "");
   CHECK(complaint([&] { (void)x.at({0, 0, 0, 0, 0, 0, 0}); }, {"(0, 0, 0, 0, 0, 0, 0)"}) == "");
-  CHECK(complaint([&] { x.set({5, 5}, 1); }, {"position (5, 5)", "shape (2, 3)"}) == "");
+  CHECK(complaint([&] { x.set({5, 5}, 1); }, {"set: position (5, 5)", "shape (2, 3)"}) == "");
+  constexpr Index most = std::numeric_limits<Index>::max();  // times the stride it overflows
+  CHECK(complaint([&] { (void)x.at({most, 0}); }, {"at: position (9223372036854775807, 0)"}) == "");
   CHECK(complaint([&] { (void)x.item(); }, {"item", "(2, 3)", "exactly one", "at({"}) == "");
   CHECK(complaint([] { (void)Tensor::zeros({0}).item(); }, {"item", "(0)"}) == "");
 }

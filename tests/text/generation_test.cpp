@@ -272,7 +272,7 @@ TEST_CASE("a prompt or a length that generates nothing sensible is refused",
   CHECK(complaint([&] { generate(any, lacking, random); }, {"generate: ", "(2)"}) == "");
   CHECK(generate(any, ids({7}), random, {.max_new_tokens = 1}).values.size() == 2);  // no penalty
   CHECK(complaint([&] { generate(any, ids({0}), random, {.max_new_tokens = -1}); },
-                  {"length is -1"}) == "");
+                  {"max_new_tokens is -1"}) == "");
   CHECK(complaint([&] { generate(any, ids({0}), random, {.eos = -2}); },
                   {"generate: eos is -2", "-1 for none"}) == "");
   CHECK(complaint([&] { generate(always(vector({not_a_number})), ids({0}), random); },
