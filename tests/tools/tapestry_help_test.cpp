@@ -32,6 +32,12 @@ std::set<std::string> options(const std::string& help) {
   return names;
 }
 
+// "--text TEXT" in the help, and not "--causal" alone.
+bool takes_value(const std::string& help, const std::string& option) {
+  const std::size_t end = help.find("\n  " + option + " ") + 3 + option.size();
+  return help[end + 1] != ' ';
+}
+
 bool names(const std::string& text, const std::string& word) {
   return text.find(word) != std::string::npos;
 }
@@ -66,6 +72,21 @@ TEST_CASE("the man page names every command and option", "[phase5][tools]") {
   }
 }
 
+TEST_CASE("help and man page tell what training on tokens does without options",
+          "[phase5][tools]") {
+  std::string page = content("tools/tapestry/tapestry.1");
+  std::erase(page, '\\');
+  for (char& c : page) c = c == '\n' ? ' ' : c;
+  CHECK(names(page, "texts per step (32; of a model of tokens 16)"));
+  CHECK(names(page, "rate (0.003; 0.0003 if all weights of --model learn)"));
+  CHECK(names(page, "characters (64), or tokens (128, or as many as --model has positions"));
+  std::string line;
+  for (const std::string& word : split_words(help("train").out)) line += word + " ";
+  CHECK(names(line, "texts per step (32; with tokens: 16)"));
+  CHECK(names(line, "rate (0.003; all weights of --model: 0.0003)"));
+  CHECK(names(line, "characters (64), or tokens (128)"));
+}
+
 TEST_CASE("help and man page list the tasks", "[phase5][tools]") {
   std::string list;
   for (const std::string& task : tasks()) list += task + ", ";
@@ -94,10 +115,13 @@ TEST_CASE("the completion knows every command, option, task and broken model", "
   };
   for (const std::string& name : commands) {
     CHECK(names(proposed("tapestry", 1), "\n" + name + "\n"));
-    const std::string said = proposed("tapestry " + name, 2);
-    for (const std::string& option : options(help(name).out)) {
+    const std::string said = proposed("tapestry " + name, 2), list = help(name).out;
+    for (const std::string& option : options(list)) {
       CAPTURE(name, option, said);
       CHECK(names(said, "\n" + option + "\n"));
+      if (option == "--help") continue;  // nothing follows it
+      const std::string next = proposed("tapestry " + name + " " + option, 3);
+      CHECK(names(next, "\n--help\n") == !takes_value(list, option));
     }
   }
   for (const std::string& task : tasks()) {

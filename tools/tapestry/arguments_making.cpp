@@ -22,11 +22,12 @@ void add_train(CLI::App& app) {
   c.name("--checkpoint", &Options::checkpoint, "output (out/checkpoints/TASK.safetensors)")
       ->type_name("FILE");
   c.number("--steps", &Options::steps, 0, most_steps, "number of steps (500; induction: 1000)");
-  c.number("--batch", &Options::batch, 1, most_batch, "texts per step (32)");
+  c.number("--batch", &Options::batch, 1, most_batch, "texts per step (32; with tokens: 16)");
   c.number("--micro-batches", &Options::micro_batches, 1, most_batch,
            "parts of a batch, whose gradients are added in a fixed tree");
   c.number("--ranks", &Options::ranks, 1, 1024, "processes that share the micro-batches (1)");
-  c.number("--rate", &Options::rate, 0, 1, "Adam's highest learning rate (0.003)");
+  c.number("--rate", &Options::rate, 0, 1,
+           "Adam's highest learning rate (0.003; all weights of --model: 0.0003)");
   c.number("--layers", &Options::layers, 1, 64, "number of layers (2)");
   c.number("--heads", &Options::heads, 1, 64, "heads per layer (4)");
   c.number("--width", &Options::width, 1, 1024, "d_model, a multiple of the heads (64)");

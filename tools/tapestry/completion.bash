@@ -4,6 +4,7 @@ _tapestry() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
   [[ ${COMP_WORDS[1]} == hand && $before == --@(query|key|value|output) ]] && before='--npy'
+  [[ ${COMP_WORDS[1]} == tokens && $before == --count ]] && before=''  # without a value there
   case $before in
     --task)
       mapfile -t COMPREPLY < <(compgen -W 'copy reverse sort induction majority brackets grammar' -- "$word")
@@ -14,7 +15,7 @@ _tapestry() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W 'png svg' -- "$word") && return ;;
-    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --verbose --probabilities --whole --step --divide-state ' == *" $before "* ]] || return ;;
+    --*) [[ ' --resume --overwrite --attention-only --causal --answer --why --recorded --verbose --probabilities --whole --step --divide-state ' == *" $before "* ]] || return ;;
   esac
   if ((COMP_CWORD == 1)); then
     words='analyze why attribute cut patch lens circuit explore train hand generate convert tokens plot tape lab compare bits zoo doctor --help --version'
