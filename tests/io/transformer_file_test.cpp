@@ -87,7 +87,7 @@ TEST_CASE("a file keeps heads, rotary positions, gates and ties", "[phase7][io]"
     return complaint([&] { to_transformer(file); }, words);
   };
   CHECK(refused([](auto& o) { o.d_k = 16777216; }, {"query.weight", "(8, 24)", "67108864"}) == "");
-  CHECK(refused([](auto& o) { o.num_key_value_heads = 4; }, {"key.weight is (8, 12)"}) == "");
+  CHECK(refused([](auto& o) { o.num_key_value_heads = 4; }, {"key.weight' is (8, 12)"}) == "");
   CHECK(refused([](auto& o) { o.gated = false; }, {"feed_forward.gate.weight"}) == "");
   CHECK(refused([](auto& o) { o.tied_logits = false; }, {"logits.weight"}) == "");
   CHECK(refused([](auto& o) { o.num_token_types = 3; }, {"token_types.weight", "(3, 8)"}) == "");

@@ -32,8 +32,10 @@ void flush() {
 }
 
 void warn(const std::string& words) {
-  std::string line = words;
-  for (char& c : line) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  std::string line;
+  for (const char32_t point : decode_utf8(words)) {
+    line += is_control_code(point) ? " " : encode_utf8(point);
+  }
   std::fprintf(stderr, "tapestry: %s\n", line.c_str());
 }
 
