@@ -1,5 +1,5 @@
 // An experiment for step 78: what do both heads of layer 1 cost together, where both are induction
-// heads? Ten models of letters that differ by their seed. Takes about 20 seconds.
+// heads? Ten models of letters that differ by their seed. Takes about 10 seconds.
 #include <algorithm>
 #include <cstdio>
 #include <vector>
